@@ -70,7 +70,7 @@ def read_cargo_toml(content: bytes) -> CargoToml:
         properties=_shared(workspace),
         members=members or (),
         excluded=excluded or (),
-        unclear="" if None not in (members, excluded, default) else "its workspace is no such",
+        unclear=None in (members, excluded, default),
         local=tuple(path for path, _ in asked if path),
         has_package="package" in document,
         is_workspace=isinstance(document.get("workspace"), dict),

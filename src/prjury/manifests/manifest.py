@@ -104,7 +104,7 @@ class Manifest:
         members: places that the file takes for parts of its project, as they are written; in
             most formats patterns of directories.
         excluded: patterns of directories that are no members in spite of that.
-        unclear: why the members are not known for certain; empty if they are.
+        unclear: whether it names its members in a form that no reader understands.
         local: places in the tree that stand in for dependencies, as they are written.
         platforms: paths of Gradle's projects whose managed versions hold here, such as ``:a:b``.
         named_versions: versions under names of their own that are no properties of this format.
@@ -122,7 +122,7 @@ class Manifest:
     further: tuple[Coordinate, ...] = ()
     members: tuple[str, ...] = ()
     excluded: tuple[str, ...] = ()
-    unclear: str = ""
+    unclear: bool = False
     local: tuple[str, ...] = ()
     platforms: tuple[str, ...] = ()
     named_versions: Mapping[str, str] = field(default_factory=dict)

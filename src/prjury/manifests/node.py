@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from prjury.manifests.manifest import Coordinate, Manifest, ManifestError, Role
-from prjury.manifests.syntax import json_mentions, json_of, lines_in, table, text_of, word
+from prjury.manifests.syntax import json_mentions, json_of, lines_in, strings, table, text_of, word
 
 #: Of two sections that name a package, the earlier one's version counts: users of a library bring
 #: their own version of a peer.
@@ -18,10 +18,24 @@ _CATALOG = "catalog:"
 _ANYTHING = frozenset({"", "*", "x", "X", "latest"})
 _OVERRIDDEN = re.compile(r"(?:.*[/>])?((?:@[^@/\s>]+/)?[^@/\s>]+)(?:@.*)?")
 _MAX_DEPTH = 8
+_LINKED = re.compile(r"(?:file|link|portal):(.*)", re.DOTALL)
 _NODE = re.compile(r"v?(\d+(?:\.\d+){0,2})\s*")
 
 
-def read_package_json(content: bytes) -> Manifest:
+@dataclass(frozen=True)
+class PackageJson(Manifest):
+    """A ``package.json``; ``members`` has its workspaces, ``local`` the packages that it links.
+
+    Attributes:
+        scripts: the texts of its scripts by their names.
+        manager: the package manager and its version, as Corepack has them.
+    """
+
+    scripts: Mapping[str, str] = field(default_factory=dict)
+    manager: str = ""
+
+
+def read_package_json(content: bytes) -> PackageJson:
     """What a ``package.json`` declares.
 
     Raises:
@@ -32,17 +46,20 @@ def read_package_json(content: bytes) -> Manifest:
     seen = json_mentions(text)
     name, version = word(document.get("name")), word(document.get("version"))
     own = [Coordinate("", name, version, Role.SELF, (), "npm")] if name else []
+    manager = word(document.get("packageManager")) or ""
+    places = document.get("workspaces")
+    members = strings(places.get("packages") if isinstance(places, dict) else places)
     named: dict[str, list[Coordinate]] = {}
     for each in _dependencies(document, seen):
         named.setdefault(each.artifact, []).append(each)
-    return Manifest(
+    return PackageJson(
         name=name or "",
         version=version,
         own_version=version,
         coordinates=(
             *own,
             *_engines(document, seen),
-            *_manager(document, seen),
+            *_manager(manager, seen),
             *(_first_version(entries) for entries in named.values()),
             *_overrides(document, seen),
         ),
@@ -50,22 +67,33 @@ def read_package_json(content: bytes) -> Manifest:
             *(entry for entries in named.values() for entry in entries[1:]),
             *_overrides_of_dependents(document, seen),
         ),
+        members=members or (),
+        unclear=members is None,
+        local=tuple(
+            match[1] for _, _, wanted in _wanted(document) if (match := _LINKED.match(wanted))
+        ),
+        scripts={
+            name: text if isinstance(text, str) else ""
+            for name, text in table(document, "scripts").items()
+        },
+        manager=manager,
     )
+
+
+def _wanted(document: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """Section, name and version of each dependency, whatever it is for."""
+    for section in _SECTIONS:
+        for name, wanted in table(document, section).items():
+            if isinstance(wanted, str):
+                yield section, name, wanted
 
 
 def _dependencies(
     document: Mapping[str, Any], seen: Mapping[tuple[str, str], Sequence[int]]
 ) -> Iterator[Coordinate]:
-    for section in _SECTIONS:
-        for name, wanted in table(document, section).items():
-            if isinstance(wanted, str):
-                lines = lines_in(seen, (name, wanted))
-                yield replace(_dependency(name, wanted, Role.DEPENDENCY, lines), scope=section)
-
-
-def dependency_names(document: Mapping[str, Any]) -> frozenset[str]:
-    """The names of all packages that a ``package.json`` asks for, for whatever purpose."""
-    return frozenset(each.artifact for each in _dependencies(document, {}))
+    for section, name, wanted in _wanted(document):
+        lines = lines_in(seen, (name, wanted))
+        yield replace(_dependency(name, wanted, Role.DEPENDENCY, lines), scope=section)
 
 
 def _first_version(entries: Sequence[Coordinate]) -> Coordinate:
@@ -102,12 +130,11 @@ def node_itself(version: str, role: Role, lines: tuple[int, ...] = ()) -> Coordi
 
 
 def _manager(
-    document: Mapping[str, Any], seen: Mapping[tuple[str, str], Sequence[int]]
+    told: str, seen: Mapping[tuple[str, str], Sequence[int]]
 ) -> Iterator[Coordinate]:
     """The package manager that Corepack would start."""
-    told = word(document.get("packageManager"))
-    name, _, version = (told or "").partition("@")
-    if told and name and version:
+    name, _, version = told.partition("@")
+    if name and version:
         lines = lines_in(seen, ("packageManager", told))
         yield Coordinate("", name, version.partition("+")[0], Role.PLUGIN, lines, "npm")
 
@@ -153,7 +180,7 @@ def _overrides_of_dependents(
 
 
 def read_pnpm_workspace(content: bytes) -> Manifest:
-    """The catalogs and overrides of a ``pnpm-workspace.yaml``; catalogs become properties.
+    """Members, catalogs and overrides of a ``pnpm-workspace.yaml``; catalogs become properties.
 
     Raises:
         ManifestError: for a file that is not plain YAML.
@@ -173,7 +200,13 @@ def read_pnpm_workspace(content: bytes) -> Manifest:
         if isinstance(version, str | int | float)
     }
     overrides = {"overrides": table(document, "overrides")}
-    return Manifest(coordinates=tuple(_overrides(overrides, {})), properties=properties)
+    members = strings(table(document).get("packages"))
+    return Manifest(
+        coordinates=tuple(_overrides(overrides, {})),
+        properties=properties,
+        members=members or (),
+        unclear=members is None,
+    )
 
 
 def read_node_version(content: bytes) -> Manifest:

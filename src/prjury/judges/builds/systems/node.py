@@ -6,13 +6,12 @@ import json
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
 
 from prjury.judges.builds.plan import BuildPlan, BuildScope, BuildStep
 from prjury.judges.builds.systems.build_system import JAVASCRIPT, SystemDocs, When
-from prjury.judges.builds.systems.manifest import read_json, strings, table
 from prjury.judges.builds.systems.node_scripts import (
     NAMING,
     NodeRerun,
@@ -20,7 +19,6 @@ from prjury.judges.builds.systems.node_scripts import (
     ScriptCommand,
     delegate_of,
     goes_through,
-    has_script,
     last_command,
     other_locks,
     script_of,
@@ -35,7 +33,9 @@ from prjury.judges.builds.systems.workspace_graph import (
     needed_first,
     with_needs,
 )
-from prjury.manifests.node import dependency_names
+from prjury.manifests.manifest import Manifest, ManifestError
+from prjury.manifests.node import PackageJson, read_package_json, read_pnpm_workspace
+from prjury.manifests.syntax import json_of
 from prjury.snapshot.model import visible
 
 MANIFEST = "package.json"
@@ -77,7 +77,7 @@ class NodeProject:
     """
 
     root: SourceTree
-    package: Mapping[str, Any]
+    package: PackageJson
     tool: NodeTool
     workspace: NodeWorkspace | None
 
@@ -189,7 +189,7 @@ class NodeProject:
         """All members' tests by the manager's own command, if it runs nothing else."""
         manifests = self.workspace.manifests if self.workspace else {}
         real = self._having("test", self.members)
-        if not real or len(real) < sum(has_script(one, "test") for one in manifests.values()):
+        if not real or len(real) < sum("test" in one.scripts for one in manifests.values()):
             return None
         naming = _naming(self._member_commands(BuildScope()).values())
         command = self.tool.run_in_all("test", *naming)
@@ -292,21 +292,22 @@ def _is_read(path: str) -> bool:
 
 def _names_outside(text: str, path: str) -> bool:
     """Paths of declared dependencies do not count: they are known."""
-    manifest = read_json(text) if path.endswith(MANIFEST) else None
-    if manifest:
-        text = json.dumps({key: manifest[key] for key in manifest if not key.endswith(_DECLARED)})
+    if path.endswith(MANIFEST):
+        with suppress(ManifestError):
+            found = json_of(text)
+            text = json.dumps({key: found[key] for key in found if not key.endswith(_DECLARED)})
     return leads_out(text, path)
 
 
 def _opened(root: SourceTree) -> _Node | None:
-    package = read_json(root.text(MANIFEST))
+    package = root.readable(MANIFEST, read_package_json)
     return None if package is None else _Node(root, package)
 
 
 @dataclass(frozen=True)
 class _Node:
     root: SourceTree
-    package: Mapping[str, Any]
+    package: PackageJson
 
     @cached_property
     def project(self) -> NodeProject:
@@ -323,7 +324,7 @@ class _Node:
             if workspace
         } | {"": self.package}
         own = {place: joined(self.root.place, place) or "" for place in manifests}
-        linked = {path for place in own for path in linked_places(own[place], manifests[place])}
+        linked = {path for place in own for path in _linked(own[place], manifests[place])}
         return frozenset(linked - set(own.values()))
 
     @property
@@ -343,8 +344,6 @@ _READ = re.compile(r"(?:package|[tj]sconfig[\w.-]*)\.json|.*\.(?:[cm]?[jt]sx?|vu
 _DECLARED = ("dependencies", "Dependencies")
 PNPM_WORKSPACE = "pnpm-workspace.yaml"
 _NAME = re.compile(r"(?:@[A-Za-z0-9~][A-Za-z0-9._~-]*/)?[A-Za-z0-9~][A-Za-z0-9._~-]*")
-_KINDS = ("dependencies", "devDependencies", "peerDependencies", "optionalDependencies")
-_LINKED = re.compile(r"(?:file|link|portal):(.*)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -352,57 +351,47 @@ class NodeWorkspace:
     """The members of a workspace, without the root, and their manifests by name."""
 
     members: WorkspaceGraph
-    manifests: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    manifests: Mapping[str, PackageJson] = field(default_factory=dict)
 
 
-def read_packages(root: SourceTree, package: Mapping[str, Any], tool: str) -> NodeWorkspace | None:
+def read_packages(root: SourceTree, package: PackageJson, tool: str) -> NodeWorkspace | None:
     """The workspace in the root of this tree; None for a single package.
 
     Args:
         tool: the package manager, for pnpm has a file of its own for its members.
     """
-    patterns = _pnpm_patterns(root) if tool == "pnpm" else _patterns(package)
-    if isinstance(patterns, str):
-        return NodeWorkspace(WorkspaceGraph((), unreadable=patterns))
-    if not patterns:
+    source: Manifest = package
+    if tool == "pnpm":
+        try:
+            source = root.manifest(PNPM_WORKSPACE, read_pnpm_workspace)
+        except ManifestError:
+            return _unreadable(f"{PNPM_WORKSPACE} cannot be read")
+    if source.unclear:
+        where = PNPM_WORKSPACE if tool == "pnpm" else f"the workspaces in {MANIFEST}"
+        return _unreadable(f"{where} cannot be read")
+    if not source.members:
         return None
     places = root.directories_with(MANIFEST) - {""}
-    chosen = matching(patterns, (place for place in places if "node_modules" not in place))
+    chosen = matching(source.members, (one for one in places if "node_modules" not in one))
     if chosen is None:
-        return NodeWorkspace(WorkspaceGraph((), unreadable="its patterns are not understood"))
+        return _unreadable("its patterns are not understood")
     return _read(root, sorted(chosen))
 
 
-def _patterns(package: Mapping[str, Any]) -> Sequence[str] | str:
-    value = package.get("workspaces")
-    found = strings(value.get("packages") if isinstance(value, dict) else value)
-    return f"the workspaces in {MANIFEST} cannot be read" if found is None else found
-
-
-def _pnpm_patterns(root: SourceTree) -> Sequence[str] | str:
-    if PNPM_WORKSPACE not in root.files:
-        return ()
-    from prjury.errors import ConfigError  # noqa: PLC0415
-    from prjury.policy.yaml_reader import read_yaml  # noqa: PLC0415 - yaml is slow to load
-
-    try:
-        value = read_yaml(root.text(PNPM_WORKSPACE), PNPM_WORKSPACE).value
-    except ConfigError:
-        return f"{PNPM_WORKSPACE} cannot be read"
-    found = strings(table(value).get("packages"))
-    return f"{PNPM_WORKSPACE} cannot be read" if found is None else found
+def _unreadable(because: str) -> NodeWorkspace:
+    return NodeWorkspace(WorkspaceGraph((), unreadable=because))
 
 
 def _read(root: SourceTree, places: Sequence[str]) -> NodeWorkspace:
-    manifests: dict[str, Mapping[str, Any]] = {}
+    manifests: dict[str, PackageJson] = {}
     names: dict[str, str] = {}
     for place in places:
-        manifest = read_json(root.text(f"{place}/{MANIFEST}"))
-        name = manifest.get("name") if manifest else None
-        if manifest is None or not isinstance(name, str) or not _NAME.fullmatch(name):
-            because = f"{visible(place)}/{MANIFEST} cannot be read, or gives no proper name"
-            return NodeWorkspace(WorkspaceGraph((), unreadable=because))
-        names[place], manifests[name] = name, manifest
+        manifest = root.readable(f"{place}/{MANIFEST}", read_package_json)
+        if manifest is None or not _NAME.fullmatch(manifest.name):
+            return _unreadable(
+                f"{visible(place)}/{MANIFEST} cannot be read, or gives no proper name"
+            )
+        names[place], manifests[manifest.name] = manifest.name, manifest
     members = tuple(
         Member(name, place, f"{place}/{MANIFEST}", _needs(place, manifests[name], names))
         for place, name in names.items()
@@ -410,18 +399,13 @@ def _read(root: SourceTree, places: Sequence[str]) -> NodeWorkspace:
     return NodeWorkspace(WorkspaceGraph(members), manifests)
 
 
-def _needs(place: str, manifest: Mapping[str, Any], names: Mapping[str, str]) -> frozenset[str]:
+def _needs(place: str, manifest: PackageJson, names: Mapping[str, str]) -> frozenset[str]:
     """The members that a package depends on, by name or by path."""
-    known = frozenset(names.values())
-    wanted = dependency_names(manifest) & known
-    linked = {names[path] for path in linked_places(place, manifest) if path in names}
+    wanted = {each.artifact for each in manifest.own} & set(names.values())
+    linked = {names[path] for path in _linked(place, manifest) if path in names}
     return frozenset(wanted | linked) - {names[place]}
 
 
-def linked_places(place: str, manifest: Mapping[str, Any]) -> Iterator[str]:
+def _linked(place: str, manifest: PackageJson) -> Iterator[str]:
     """The directories that a package links as dependencies."""
-    for wanted in (wanted for kind in _KINDS for wanted in table(manifest, kind).values()):
-        match = _LINKED.match(wanted) if isinstance(wanted, str) else None
-        path = joined(place, match[1]) if match else None
-        if path is not None:
-            yield path
+    return (path for name in manifest.local if (path := joined(place, name)) is not None)

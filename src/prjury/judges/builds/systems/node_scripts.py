@@ -6,13 +6,13 @@ import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from prjury.judges.builds.failure import Failure
 from prjury.judges.builds.plan import BuildStep, StepName
-from prjury.judges.builds.systems.manifest import table
 from prjury.judges.builds.systems.source_tree import SourceTree, nearest
 from prjury.judges.builds.systems.workspace_graph import Member
+from prjury.manifests.node import PackageJson
 
 Runner: TypeAlias = Literal["node", "jest", "vitest", "mocha"]
 
@@ -53,15 +53,10 @@ _HARMLESS = frozenset(
 )
 
 
-def script_of(package: Mapping[str, Any], name: str) -> str:
+def script_of(package: PackageJson, name: str) -> str:
     """The text of a script; empty if there is none, or only that of ``npm init``."""
-    text = table(package, "scripts").get(name)
-    return text if isinstance(text, str) and not _PLACEHOLDER.search(text) else ""
-
-
-def has_script(package: Mapping[str, Any], name: str) -> bool:
-    """Whether there is such a script, also if it is that of ``npm init``."""
-    return name in table(package, "scripts")
+    text = package.scripts.get(name, "")
+    return "" if _PLACEHOLDER.search(text) else text
 
 
 @dataclass(frozen=True)
@@ -148,7 +143,7 @@ def node_options(words: Sequence[str]) -> tuple[str, ...] | None:
     return tuple(options) if "--test" in options else None
 
 
-def delegate_of(package: Mapping[str, Any], name: str) -> str | None:
+def delegate_of(package: PackageJson, name: str) -> str | None:
     """The program by which the root's script runs the same script in all packages, or None.
 
     A script with others before or after it does more than that.
@@ -159,7 +154,7 @@ def delegate_of(package: Mapping[str, Any], name: str) -> str | None:
     return _delegate(command.words, name) if command and command.alone else None
 
 
-def goes_through(package: Mapping[str, Any], name: str) -> bool:
+def goes_through(package: PackageJson, name: str) -> bool:
     """Whether the root's script runs, among others, the same script in all packages."""
     text = script_of(package, name)
     commands = list(filter(None, map(_prepared, _segments(_split(text)))))
@@ -272,9 +267,9 @@ class NodeTool:
         return ("--", *arguments) if arguments and self.name == "npm" else tuple(arguments)
 
 
-def tool_of(root: SourceTree, package: Mapping[str, Any]) -> NodeTool:
+def tool_of(root: SourceTree, package: PackageJson) -> NodeTool:
     """The package manager: the lock file decides, then ``packageManager``, then it is npm."""
-    named = str(package.get("packageManager", ""))
+    named = package.manager
     if lock := root.has("package-lock.json", "npm-shrinkwrap.json"):
         return NodeTool("npm", ("npm", "ci", "--no-audit", "--no-fund"), f"{lock} is there")
     if root.has("pnpm-lock.yaml") or named.startswith("pnpm@"):
@@ -286,7 +281,7 @@ def tool_of(root: SourceTree, package: Mapping[str, Any]) -> NodeTool:
         return NodeTool("yarn", ("yarn", "install", flag), "yarn.lock or packageManager says yarn")
     if root.has("bun.lock", "bun.lockb"):
         return NodeTool("bun", ("bun", "install", "--frozen-lockfile"), "bun's lock file is there")
-    needs = any(package.get(key) for key in ("dependencies", "devDependencies", "workspaces"))
+    needs = package.own or package.members or package.unclear
     fresh = ("npm", "install", "--no-audit", "--no-fund")
     return NodeTool("npm", fresh if needs else (), "no lock file, so it is npm")
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from prjury.judges.builds.systems.node_scripts import (
@@ -8,6 +10,7 @@ from prjury.judges.builds.systems.node_scripts import (
     node_options,
     script_of,
 )
+from prjury.manifests.node import PackageJson, read_package_json
 
 
 @pytest.mark.parametrize(
@@ -104,14 +107,14 @@ def test_options_are_found_with_and_without_values() -> None:
     ],
 )
 def test_scripts_that_only_go_through_the_packages(script: str, delegate: str | None) -> None:
-    assert delegate_of({"scripts": {"test": script}}, "test") == delegate
+    assert delegate_of(PackageJson(scripts={"test": script}), "test") == delegate
 
 
 def test_a_script_with_others_around_it_does_more() -> None:
     scripts = {"test": "pnpm -r test"}
-    assert delegate_of({"scripts": scripts}, "test") == "pnpm"
-    assert delegate_of({"scripts": {**scripts, "pretest": "x"}}, "test") is None
-    assert delegate_of({"scripts": {**scripts, "posttest": "x"}}, "test") is None
+    assert delegate_of(PackageJson(scripts=scripts), "test") == "pnpm"
+    for around in ("pretest", "posttest"):
+        assert delegate_of(PackageJson(scripts={**scripts, around: "x"}), "test") is None
 
 
 @pytest.mark.parametrize(
@@ -125,4 +128,5 @@ def test_a_script_with_others_around_it_does_more() -> None:
     ],
 )
 def test_the_text_of_a_script(package: dict[str, object], text: str) -> None:
-    assert script_of(package, "test") == text
+    manifest = read_package_json(json.dumps(package).encode())
+    assert script_of(manifest, "test") == text
