@@ -129,9 +129,7 @@ def node_itself(version: str, role: Role, lines: tuple[int, ...] = ()) -> Coordi
     return Coordinate("", "node", version, role, lines, "runtime")
 
 
-def _manager(
-    told: str, seen: Mapping[tuple[str, str], Sequence[int]]
-) -> Iterator[Coordinate]:
+def _manager(told: str, seen: Mapping[tuple[str, str], Sequence[int]]) -> Iterator[Coordinate]:
     """The package manager that Corepack would start."""
     name, _, version = told.partition("@")
     if name and version:

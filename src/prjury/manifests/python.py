@@ -4,19 +4,58 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from prjury.manifests.manifest import Coordinate, Manifest, Role
 from prjury.manifests.requirements import merged, normalised, overridden, requirement
 from prjury.manifests.setuptools import package, python_itself
-from prjury.manifests.syntax import lines_in, table, text_of, toml_mentions, toml_of, word, words
+from prjury.manifests.syntax import (
+    lines_in,
+    strings,
+    table,
+    text_of,
+    toml_mentions,
+    toml_of,
+    word,
+    words,
+)
 
 _VERSION = re.compile(r"(\d+(?:\.\d+)*)(?:\s|$)")
 _WHOLE = 3
+#: Tables that only a project has.
+_DESCRIBING = frozenset({"project", "build-system", "dependency-groups"})
 
 
-def read_pyproject(content: bytes) -> Manifest:
+@dataclass(frozen=True)
+class PyProject(Manifest):
+    """A ``pyproject.toml``; ``members`` are of uv's workspace, ``local`` has paths of sources.
+
+    Attributes:
+        is_project: whether it has a ``[project]``.
+        is_described: whether it is about a project, not only settings of tools.
+        is_workspace: whether it is the root of a workspace of uv.
+        is_dynamic: whether its dependencies are computed when it is built.
+        installed: the packages that uv installs without being asked.
+        groups, extras: the packages of each.
+    """
+
+    is_project: bool = False
+    is_described: bool = False
+    is_workspace: bool = False
+    is_dynamic: bool = False
+    installed: frozenset[str] = frozenset()
+    groups: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    extras: Mapping[str, frozenset[str]] = field(default_factory=dict)
+
+    @property
+    def asked(self) -> frozenset[str]:
+        """The names of all packages that it asks for, for whatever purpose."""
+        wanted = (Role.DEPENDENCY, Role.PLUGIN)
+        return frozenset(each.artifact for each in self.coordinates if each.role in wanted)
+
+
+def read_pyproject(content: bytes) -> PyProject:
     """What a ``pyproject.toml`` declares.
 
     What the project needs to run counts more than what extras and groups say of the same package.
@@ -32,7 +71,9 @@ def read_pyproject(content: bytes) -> Manifest:
     name = word(project.get("name")) or word(poetry.get("name"))
     version = word(project.get("version")) or word(poetry.get("version"))
     main, optional = _main(document, seen), _optional(document, seen)
-    return Manifest(
+    workspace = table(document, "tool", "uv", "workspace")
+    members, excluded = (strings(workspace.get(key)) for key in ("members", "exclude"))
+    return PyProject(
         name=name or "",
         version=version,
         own_version=version,
@@ -42,15 +83,54 @@ def read_pyproject(content: bytes) -> Manifest:
             *_python(project, poetry, seen),
             *merged(main, optional),
             *_pinned(document, seen),
-            *_building(document, seen),
+            *_listed(table(document, "build-system").get("requires"), Role.PLUGIN, seen, "build"),
         ),
+        members=members or (),
+        excluded=excluded or (),
+        unclear=members is None or excluded is None,
+        local=tuple(_local(document)),
+        is_project="project" in document,
+        is_described=bool(poetry) or not _DESCRIBING.isdisjoint(document),
+        is_workspace=isinstance(table(document, "tool", "uv").get("workspace"), dict),
+        is_dynamic="dependencies" in words(project.get("dynamic")),
+        installed=_installed(document),
+        groups=_names(table(document, "dependency-groups")),
+        extras=_names(table(project, "optional-dependencies")),
     )
 
 
-def dependency_names(document: Mapping[str, Any]) -> frozenset[str]:
-    """The names of all packages that a ``pyproject.toml`` asks for, for whatever purpose."""
-    lists = (*_main(document, {}), *_optional(document, {}), _building(document, {}))
-    return frozenset(each.artifact for group in lists for each in group)
+def _local(document: Mapping[str, Any]) -> Iterator[str]:
+    """The paths of uv's sources and of Poetry's dependencies."""
+    poetry = table(document, "tool", "poetry")
+    places = [
+        table(document, "tool", "uv", "sources"),
+        table(poetry, "dependencies"),
+        *(group for _, group in _poetry_groups(poetry)),
+    ]
+    for value in (value for place in places for value in place.values()):
+        for each in value if isinstance(value, list) else [value]:
+            if path := word(table(each).get("path")):
+                yield path
+
+
+def _names(lists: Mapping[str, object]) -> Mapping[str, frozenset[str]]:
+    return {
+        name: frozenset(each.artifact for each in _listed(listed, Role.DEPENDENCY, {}))
+        for name, listed in lists.items()
+    }
+
+
+def _installed(document: Mapping[str, Any]) -> frozenset[str]:
+    """The project's dependencies, and those of the groups that uv installs by default."""
+    uv = table(document, "tool", "uv")
+    groups = table(document, "dependency-groups")
+    default = uv.get("default-groups", ["dev"])
+    lists = {
+        "project": table(document, "project").get("dependencies"),
+        "uv": uv.get("dev-dependencies"),
+        **{name: groups[name] for name in groups if default == "all" or name in words(default)},
+    }
+    return frozenset().union(*_names(lists).values())
 
 
 def _main(document: Mapping[str, Any], seen: Mapping[str, Sequence[int]]) -> list[list[Coordinate]]:
@@ -68,11 +148,6 @@ def _optional(
         *(_poetry(group, seen, scope) for scope, group in groups),
         *(_listed(group, Role.DEPENDENCY, seen, scope) for scope, group in _groups(document)),
     ]
-
-
-def _building(document: Mapping[str, Any], seen: Mapping[str, Sequence[int]]) -> list[Coordinate]:
-    requires = table(document, "build-system").get("requires")
-    return _listed(requires, Role.PLUGIN, seen, "build")
 
 
 def _groups(document: Mapping[str, Any]) -> Iterator[tuple[str, object]]:

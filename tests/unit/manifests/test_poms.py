@@ -26,8 +26,8 @@ def mentioned(content: str) -> set[str]:
 def test_a_build_file_by_itself() -> None:
     found = read("")
     assert (found.itself, found.packaging, found.parent_name) == (("shop", "a"), "jar", None)
-    assert not (found.mentions or found.places or found.profiles or found.searches)
-    assert not found.aggregates
+    assert (found.mentions, found.places, found.profiles) == (frozenset(), frozenset(), ())
+    assert (found.searches, found.aggregates) == (False, False)
 
 
 def test_group_and_parent() -> None:

@@ -10,12 +10,12 @@ from fakes.repository import BASE, FakeRepository, pull_between
 from fakes.threeway import three_way
 from prjury.code.languages import language_of
 from prjury.judges.backport.checks.dependencies import Relation, bumps_of, bumps_on_branch
-from prjury.manifests.maven import read_pom
 from prjury.judges.merge.conflict_class import regenerate
-from prjury.manifests import node, python
 from prjury.manifests.formats import format_of, reader_of
+from prjury.manifests.maven import read_pom
+from prjury.manifests.node import read_package_json
 from prjury.manifests.project import Project
-from prjury.manifests.syntax import json_of, toml_of
+from prjury.manifests.python import read_pyproject
 from prjury.manifests.version_conflicts import only_versions
 from unit.manifests.spellings import LOCKS, SPELLINGS, Spelling
 
@@ -87,13 +87,11 @@ def is_seen_by_builds(spelling: Spelling) -> bool:
     text = spelling.at(0)
     match spelling.path:
         case "pom.xml":
-            pom = read_pom(text)
-            parents = [pom.parent.coordinates] if pom.parent else []
-            found = {f"{each.group}:{each.artifact}" for each in [*pom.mentions, *parents]}
+            found = {":".join(each) for each in read_pom(text.encode()).mentions}
         case "package.json":
-            found = set(node.dependency_names(json_of(text)))
+            found = {each.artifact for each in read_package_json(text.encode()).own}
         case "pyproject.toml":
-            found = set(python.dependency_names(toml_of(text)))
+            found = set(read_pyproject(text.encode()).asked)
         case _:
             found = set()
     return spelling.name in found

@@ -12,10 +12,16 @@ from prjury.judges.builds.failure import Failure
 from prjury.judges.builds.plan import BuildPlan, BuildScope, BuildStep, StepName
 from prjury.judges.builds.systems.build_system import NATIVE, SystemDocs, When
 from prjury.judges.builds.systems.projects import plans_of
-from prjury.judges.builds.systems.source_tree import Changes, SourceTree, joined, nearest, parent_of
+from prjury.judges.builds.systems.source_tree import (
+    Changes,
+    SourceTree,
+    joined,
+    nearest,
+    parent_of,
+    path_in,
+)
 from prjury.judges.builds.systems.workspace_graph import MOST_NAMED, with_dependents
 from prjury.manifests.go import read_go_mod
-from prjury.manifests.manifest import Manifest, ManifestError
 from prjury.snapshot.model import visible
 
 MANIFEST, WORK = "go.mod", "go.work"
@@ -328,21 +334,16 @@ class GoModule:
 
 def read_module(root: SourceTree, directory: str) -> GoModule | None:
     """The module in a directory, None where its manifest says no path."""
-    found = _read(root, f"{directory}/{MANIFEST}" if directory else MANIFEST)
-    return GoModule(found.name, directory, found.local) if _NAME.fullmatch(found.name) else None
-
-
-def _read(root: SourceTree, path: str) -> Manifest:
-    """What a manifest says; nothing where it cannot be read."""
-    try:
-        return read_go_mod(root.text(path).encode(errors="surrogateescape"))
-    except ManifestError:
-        return Manifest()
+    found = root.readable(path_in(directory, MANIFEST), read_go_mod)
+    if found is None or not _NAME.fullmatch(found.name):
+        return None
+    return GoModule(found.name, directory, found.local)
 
 
 def used_directories(root: SourceTree) -> list[str]:
     """The modules of the tree that ``go.work`` names."""
-    places = (joined("", name) for name in _read(root, WORK).members)
+    found = root.readable(WORK, read_go_mod)
+    places = (joined("", name) for name in (found.members if found else ()))
     return sorted({place for place in places if place is not None})
 
 

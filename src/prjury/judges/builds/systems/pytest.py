@@ -9,8 +9,8 @@ from fnmatch import fnmatchcase
 
 from prjury.judges.builds.failure import Failure
 from prjury.judges.builds.plan import BuildPlan, BuildStep
-from prjury.judges.builds.systems.manifest import read_toml, strings, table
 from prjury.judges.builds.systems.source_tree import SourceTree, nearest
+from prjury.manifests.syntax import strings, table
 from prjury.snapshot.model import printable
 
 #: Options that pytest gets after the tree's own, so that they win: to write a report with files and
@@ -47,7 +47,7 @@ def configured(root: SourceTree, key: str) -> tuple[str, ...]:
     """The configured words of an option; empty if there are none."""
     path = configuration(root)
     if path == "pyproject.toml":
-        options = table(read_toml(root.text(path)), "tool", "pytest", "ini_options")
+        options = table(root.settings(path), "tool", "pytest", "ini_options")
         value = options.get(key)
         return tuple(value.split()) if isinstance(value, str) else strings(value) or ()
     match = re.search(_INI_VALUE.format(key), root.text(path), re.MULTILINE) if path else None
@@ -168,14 +168,14 @@ def tox_settings(root: SourceTree) -> ToxSettings | None:
     text = root.text("setup.cfg").replace("\r", "")
     if _TOX_CFG.search(text):
         return ToxSettings("setup.cfg", "testenv", tuple(_own_ini(text)))
-    project = table(read_toml(root.text("pyproject.toml")), "tool", "tox")
+    project = table(root.settings("pyproject.toml"), "tool", "tox")
     if legacy := project.get("legacy_tox_ini"):
         return ToxSettings("pyproject.toml", "testenv", tuple(_own_ini(str(legacy))))
     if project:
         own = tuple(f"tool.tox.env.{name}" for name in _own_toml(project))
         return ToxSettings("pyproject.toml", "tool.tox.env_run_base", own)
     if root.has("tox.toml"):
-        document = read_toml(root.text("tox.toml")) or {}
+        document = root.settings("tox.toml")
         own = tuple(f"env.{name}" for name in _own_toml(document))
         return ToxSettings("tox.toml", "env_run_base", own)
     return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -11,7 +12,6 @@ from itertools import islice
 from prjury.judges.builds.plan import BuildPlan, BuildScope, BuildStep
 from prjury.judges.builds.systems import uv
 from prjury.judges.builds.systems.build_system import NATIVE, PYTHON, SystemDocs, When
-from prjury.judges.builds.systems.manifest import read_toml, table
 from prjury.judges.builds.systems.projects import any_leads_out, leads_out, plans_of
 from prjury.judges.builds.systems.pytest import (
     PYTEST_ENV,
@@ -31,8 +31,11 @@ from prjury.judges.builds.systems.source_tree import (
     parent_of,
     path_in,
 )
-from prjury.judges.builds.systems.uv import MANIFEST, local_sources, read_members, undeclared
+from prjury.judges.builds.systems.uv import MANIFEST, read_members
 from prjury.judges.builds.systems.workspace_graph import WorkspaceGraph
+from prjury.manifests.manifest import ManifestError
+from prjury.manifests.python import read_pyproject
+from prjury.manifests.syntax import table, toml_of
 from prjury.snapshot.model import printable
 
 MANAGE = "manage.py"
@@ -276,10 +279,22 @@ def _is_read(path: str) -> bool:
 
 def _names_outside(text: str, path: str) -> bool:
     if not path.endswith(".py"):
-        return leads_out(undeclared(text) if path.endswith(MANIFEST) else text, path)
+        return leads_out(_undeclared(text) if path.endswith(MANIFEST) else text, path)
     if "sys.path" not in text and "addsitedir" not in text:
         return False
     return _steps_up(text) > (path.count("/") if "__file__" in text else 0)
+
+
+def _undeclared(text: str) -> str:
+    """The text of a manifest without the dependencies that it declares."""
+    try:
+        document = toml_of(text.replace("\r\n", "\n"))
+    except ManifestError:
+        return text
+    table(document, "tool", "uv").pop("sources", None)
+    for key in ("dependencies", "dev-dependencies", "group"):
+        table(document, "tool", "poetry").pop(key, None)
+    return json.dumps(document, default=str)
 
 
 def _steps_up(text: str) -> int:
@@ -298,9 +313,8 @@ def _has_only_tests(root: SourceTree, places: frozenset[str]) -> bool:
 
 def _opened(root: SourceTree, *, uv_is_used: bool) -> _Python | None:
     if root.place and not root.has("setup.py", "uv.lock", "tox.ini", "tox.toml"):
-        manifest = read_toml(root.text(MANIFEST)) or {}
-        about = ("project", "build-system", "dependency-groups")
-        described = any(key in manifest for key in about) or table(manifest, "tool", "poetry")
+        manifest = root.readable(MANIFEST, read_pyproject)
+        described = manifest is not None and manifest.is_described
         if not described and "" not in django_places(root):
             return None  # only settings of tools
     return _Python(root, uv_is_used)
@@ -327,9 +341,13 @@ class _Python:
 
     @property
     def outside(self) -> frozenset[str]:
-        own = {joined(self.root.place, place) for place in self._members | {""}}
-        found = (local_sources(self.root, place) for place in self._members | {""})
-        return frozenset().union(*found) - own
+        own = {joined(self.root.place, place) or "" for place in self._members | {""}}
+        found = set[str | None]()
+        for place in self._members | {""}:
+            manifest = self.root.readable(path_in(place, MANIFEST), read_pyproject)
+            home = joined(self.root.place, place) or ""
+            found.update(joined(home, path) for path in (manifest.local if manifest else ()))
+        return frozenset(place for place in found if place is not None) - own
 
     @property
     def declares(self) -> bool:
@@ -354,7 +372,8 @@ class _Python:
             return self._noted(single or uv.compiled_plan())
         if settings:
             return tox_plan(settings)
-        managed = self.uv_is_used and "project" in (read_toml(self.root.text(MANIFEST)) or {})
+        manifest = self.root.readable(MANIFEST, read_pyproject)
+        managed = self.uv_is_used and manifest is not None and manifest.is_project
         if tests:
             return uv.unlocked_plan(self.root, tests) if managed else self._tested(tests)
         return self._other(*(uv.UNLOCKED_PYTHON if managed else ("python3",))) or self._compiled()

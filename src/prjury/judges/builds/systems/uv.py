@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from prjury.judges.builds.plan import BuildPlan, BuildScope, BuildStep
-from prjury.judges.builds.systems.manifest import read_toml, strings, table
 from prjury.judges.builds.systems.projects import is_below
 from prjury.judges.builds.systems.pytest import (
     PYTEST_ENV,
@@ -24,13 +21,13 @@ from prjury.judges.builds.systems.pytest import (
 from prjury.judges.builds.systems.source_tree import (
     Changes,
     SourceTree,
-    joined,
     nearest,
     parents_of,
     path_in,
 )
 from prjury.judges.builds.systems.workspace_graph import Member, WorkspaceGraph, matching
-from prjury.manifests.python import dependency_names
+from prjury.manifests.python import PyProject, read_pyproject
+from prjury.manifests.requirements import normalised
 from prjury.snapshot.model import visible
 
 LOCK = "uv.lock"
@@ -47,9 +44,8 @@ def single_plan(root: SourceTree, tests: str) -> BuildPlan:
 
 def unlocked_plan(root: SourceTree, tests: str) -> BuildPlan:
     """The tests of a project without a lock file of its own, below one that uv manages."""
-    manifest = read_toml(root.text(MANIFEST)) or {}
-    named = "pytest" in dependency_names(manifest)
-    extra = where_dependency_names(manifest, "pytest") if named else ("--with", "pytest")
+    manifest = root.readable(MANIFEST, read_pyproject) or PyProject()
+    extra = where_pytest_is(manifest) if "pytest" in manifest.asked else ("--with", "pytest")
     command = ("uv", "run", *extra, "pytest", "-q")
     return _plan(root, command, (), (f"{LOCK} is in the root", tests))
 
@@ -65,9 +61,9 @@ def compiled_plan() -> BuildPlan:
 
 def _pytest(root: SourceTree, locked: SourceTree, *options: str) -> tuple[str, ...]:
     """The command for pytest, which is added if the lock file does not have it."""
-    manifest = read_toml(root.text(MANIFEST)) or {}
+    manifest = root.readable(MANIFEST, read_pyproject) or PyProject()
     has_it = 'name = "pytest"' in locked.text(LOCK)
-    extra = where_dependency_names(manifest, "pytest") if has_it else ("--with", "pytest")
+    extra = where_pytest_is(manifest) if has_it else ("--with", "pytest")
     return ("uv", "run", "--frozen", *options, *extra, "pytest", "-q")
 
 
@@ -217,110 +213,55 @@ def _as_argument(place: str) -> str:
 MANIFEST = "pyproject.toml"
 #: What belongs to the project in the root of a workspace by convention.
 _OWN = ("src", "tests", "test", "setup.py")
-_NAME = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
 def read_members(root: SourceTree) -> WorkspaceGraph | None:
     """The members of uv's workspace in the root, with the root; None if there is none."""
-    manifest = read_toml(root.text(MANIFEST)) or {}
-    workspace = table(manifest, "tool", "uv").get("workspace")
-    if not isinstance(workspace, dict):
+    manifest = root.readable(MANIFEST, read_pyproject)
+    if manifest is None or not manifest.is_workspace:
         return None
-    patterns, excluded = strings(workspace.get("members")), strings(workspace.get("exclude"))
-    if patterns is None or excluded is None:
-        return WorkspaceGraph((), unreadable=f"the workspace in {MANIFEST} cannot be read")
-    places = root.directories_with(MANIFEST)
-    chosen = matching([*patterns, *(f"!{pattern}" for pattern in excluded)], places)
+    if manifest.unclear:
+        return _unreadable(f"the workspace in {MANIFEST} cannot be read")
+    patterns = [*manifest.members, *(f"!{pattern}" for pattern in manifest.excluded)]
+    chosen = matching(patterns, root.directories_with(MANIFEST))
     if chosen is None:
-        return WorkspaceGraph((), unreadable=f"the patterns in {MANIFEST} are not understood")
-    own = {""} if "project" in manifest else set()
-    members = _members(root, sorted(chosen | own))
-    return WorkspaceGraph((), unreadable=members) if isinstance(members, str) else members
+        return _unreadable(f"the patterns in {MANIFEST} are not understood")
+    return _members(root, sorted(chosen | ({""} if manifest.is_project else set())))
 
 
-def _members(root: SourceTree, places: list[str]) -> WorkspaceGraph | str:
-    manifests = {place: read_toml(root.text(path_in(place, MANIFEST))) for place in places}
-    names: dict[str, str] = {}
-    for place, manifest in manifests.items():
-        project = table(manifest, "project")
-        if manifest is None or not (name := normalised(project.get("name"))):
-            return f"{visible(path_in(place, MANIFEST))} cannot be read"
-        if "dependencies" in (strings(project.get("dynamic")) or ()):
-            return f"{visible(path_in(place, MANIFEST))} computes its dependencies"
-        names[place] = name
+def _unreadable(because: str) -> WorkspaceGraph:
+    return WorkspaceGraph((), unreadable=because)
+
+
+def _members(root: SourceTree, places: Sequence[str]) -> WorkspaceGraph:
+    found: dict[str, PyProject] = {}
+    for place in places:
+        path = path_in(place, MANIFEST)
+        manifest = root.readable(path, read_pyproject)
+        if not manifest or not manifest.is_project or not _NAME.fullmatch(manifest.name):
+            return _unreadable(f"{visible(path)} cannot be read")
+        if manifest.is_dynamic:
+            return _unreadable(f"{visible(path)} computes its dependencies")
+        found[place] = manifest
+    names = {place: normalised(manifest.name) for place, manifest in found.items()}
     known = frozenset(names.values())
-    return WorkspaceGraph(
-        tuple(
-            Member(
-                names[place],
-                place,
-                path_in(place, MANIFEST),
-                dependency_names(manifests[place] or {}) & known,
-            )
-            for place in places
-        ),
-        (*_OWN, names.get("", "").replace("-", "_")),
-    )
+    members = [
+        Member(names[place], place, path_in(place, MANIFEST), manifest.asked & known)
+        for place, manifest in found.items()
+    ]
+    return WorkspaceGraph(members, (*_OWN, names.get("", "").replace("-", "_")))
 
 
-def normalised(name: object) -> str:
-    """The normalised name of a distribution; empty for none."""
-    match = _NAME.match(name) if isinstance(name, str) else None
-    return re.sub(r"[-_.]+", "-", match[1]).lower() if match else ""
-
-
-def poetry_dependencies(poetry: Mapping[str, Any]) -> dict[str, Any]:
-    """All dependencies of a project that Poetry manages."""
-    groups = [table(group, "dependencies") for group in table(poetry, "group").values()]
-    own = (table(poetry, "dependencies"), table(poetry, "dev-dependencies"), *groups)
-    return {name: wanted for one in own for name, wanted in one.items()}
-
-
-def local_sources(root: SourceTree, directory: str = "") -> frozenset[str]:
-    """The directories of a project's path dependencies, from the root of the tree."""
-    manifest = read_toml(root.text(path_in(directory, MANIFEST))) or {}
-    sources = table(manifest, "tool", "uv", "sources")
-    wanted = [*sources.values(), *poetry_dependencies(table(manifest, "tool", "poetry")).values()]
-    home = joined(root.place, directory) or ""
-    paths = (one.get("path") for one in wanted if isinstance(one, dict))
-    places = (joined(home, path) for path in paths if isinstance(path, str))
-    return frozenset(place for place in places if place is not None)
-
-
-def undeclared(text: str) -> str:
-    """The text of a manifest without the dependencies that it declares."""
-    document = read_toml(text)
-    if document is None:
-        return text
-    table(document, "tool", "uv").pop("sources", None)
-    poetry = table(document, "tool", "poetry")
-    for key in ("dependencies", "dev-dependencies", "group"):
-        poetry.pop(key, None)
-    return json.dumps(document, default=str)
-
-
-def where_dependency_names(manifest: Mapping[str, Any], name: str) -> tuple[str, ...]:
-    """The option that makes uv install the extra or the group with a distribution.
+def where_pytest_is(manifest: PyProject) -> tuple[str, ...]:
+    """The option that makes uv install the group or the extra that brings pytest.
 
     Empty where the project has it anyway, or nowhere.
     """
-    project = table(manifest, "project")
-    always = _listed(project.get("dependencies"))
-    default = table(manifest, "tool", "uv").get("default-groups", ["dev"])
-    groups = table(manifest, "dependency-groups")
-    for group, wanted in groups.items():
-        if default == "all" or (isinstance(default, list) and group in default):
-            always |= _listed(wanted)
-    always |= _listed(table(manifest, "tool", "uv").get("dev-dependencies"))
-    if name in always:
+    if "pytest" in manifest.installed:
         return ()
-    extras = table(project, "optional-dependencies")
-    for option, named in (("--group", groups), ("--extra", extras)):
-        for key, wanted in named.items():
-            if name in _listed(wanted) and _NAME.fullmatch(key):
-                return (option, key)
+    for option, named in (("--group", manifest.groups), ("--extra", manifest.extras)):
+        for name, wanted in named.items():
+            if "pytest" in wanted and _NAME.fullmatch(name):
+                return (option, name)
     return ()
-
-
-def _listed(wanted: object) -> set[str]:
-    return {normalised(one) for one in wanted} if isinstance(wanted, list) else set()

@@ -16,6 +16,8 @@ from prjury.judges.builds.systems.source_tree import (
     parent_of,
     parents_of,
 )
+from prjury.manifests.manifest import ManifestError
+from prjury.manifests.node import read_package_json
 from prjury.ports.types import TreeEntry
 
 
@@ -167,3 +169,20 @@ def test_links_and_submodules_are_no_files() -> None:
     entries = [TreeEntry("a", "120000", "1"), TreeEntry("b", "160000", "2")]
     root = SourceTree(entries, lambda entry: "text")
     assert (root.files, root.has("a", "b"), root.text("a")) == ({}, None, "")
+
+
+@pytest.mark.parametrize("text", ["", "x = ", "x" * 2 * 1024**2, "\0", "[" * 100_000])
+def test_a_build_file_that_cannot_be_read_is_none_and_has_no_settings(text: str) -> None:
+    root = root_of({"package.json": text, "tox.toml": text})
+    assert root.readable("package.json", read_package_json) is None
+    assert root.settings("tox.toml") == {}
+    with pytest.raises(ManifestError):
+        root.manifest("package.json", read_package_json)
+
+
+def test_build_files_of_a_part_of_the_tree() -> None:
+    root = root_of({"a/package.json": '{"name": "x"}\r\n', "a/tox.toml": "b = 1\r\nc = 2\r\n"})
+    found = root.below("a").readable("package.json", read_package_json)
+    assert found is not None
+    assert found.name == "x"
+    assert root.below("a").settings("tox.toml") == {"b": 1, "c": 2}
