@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from prjury.code.definitions import Definition, DefinitionKind
 from prjury.snapshot.model import Hunk, Line
 
 #: Lines that a function may have to be shown as a whole.
@@ -26,25 +27,10 @@ _DEEPEST = 12
 _BLANK_LINES = 3
 
 
-@dataclass(frozen=True, slots=True)
-class EnclosingScope:
-    """A definition in the head's file, by the numbers of its lines.
-
-    Attributes:
-        heading: the last line of its heading.
-        whole: whether it is worth being shown as a whole, as a function is and a class is not.
-    """
-
-    first: int
-    heading: int
-    last: int
-    whole: bool
-
-
 def with_context(
     hunks: Sequence[Hunk],
     text: str,
-    scopes: Iterable[EnclosingScope],
+    scopes: Iterable[Definition],
     longest: int = LONGEST_FUNCTION,
 ) -> tuple[Hunk, ...]:
     """The hunks with their surroundings as context lines.
@@ -66,8 +52,9 @@ def with_context(
         for change in _changes(hunk, lines)
         for place in change.environment(nesting, lines, longest)
     )
-    places = _united(place for place in set(wanted) if _is_readable(place, lines))
-    return tuple(_joined(parts) for parts in _touching(_parts(hunks, lines, places)))
+    places = (place for place in set(wanted) if _is_readable(place, lines))
+    shown = sorted({number for first, last in places for number in range(first, last + 1)})
+    return tuple(_joined(parts) for parts in _touching(_parts(hunks, lines, shown)))
 
 
 _Place = tuple[int, int]
@@ -95,14 +82,14 @@ class _Change:
         for scope in nesting.around(self.line):
             if not self._is_in(scope, lines):
                 continue
-            if searching and scope.whole:
+            if searching and scope.kind is DefinitionKind.FUNCTION:
                 searching = False
                 if scope.last - scope.first < longest:
                     yield scope.first, scope.last
                     continue
             yield scope.first, min(scope.heading, scope.first + _LONGEST_HEADING - 1)
 
-    def _is_in(self, scope: EnclosingScope, lines: Sequence[str]) -> bool:
+    def _is_in(self, scope: Definition, lines: Sequence[str]) -> bool:
         """Whether the scope, which holds the line, holds the change.
 
         Python's blocks have no other end than their last line: of what is removed behind it, the
@@ -138,8 +125,8 @@ def _indent(text: str) -> int:
 class _Nesting:
     """Scopes, each with the one around it."""
 
-    def __init__(self, scopes: Iterable[EnclosingScope]) -> None:
-        self._scopes: list[EnclosingScope] = []
+    def __init__(self, scopes: Iterable[Definition]) -> None:
+        self._scopes: list[Definition] = []
         self._parents: list[int] = []
         stack: list[int] = []
         for scope in sorted(scopes, key=lambda scope: (scope.first, -scope.last)):
@@ -151,7 +138,7 @@ class _Nesting:
                 self._scopes.append(scope)
         self._firsts = [scope.first for scope in self._scopes]
 
-    def around(self, line: int) -> Iterator[EnclosingScope]:
+    def around(self, line: int) -> Iterator[Definition]:
         """The scopes that hold the line, inner ones first."""
         at = bisect_right(self._firsts, line) - 1
         while at >= 0:
@@ -165,39 +152,17 @@ def _is_readable(place: _Place, lines: Sequence[str]) -> bool:
     return all(len(line) <= _LONGEST_LINE for line in lines[first - 1 : last])
 
 
-def _united(places: Iterable[_Place]) -> list[_Place]:
-    """The same lines, in order, none of them twice."""
-    united: list[_Place] = []
-    for first, last in sorted(places):
-        if united and first <= united[-1][1] + 1:
-            united[-1] = (united[-1][0], max(last, united[-1][1]))
-        else:
-            united.append((first, last))
-    return united
-
-
-def _parts(hunks: Sequence[Hunk], lines: Sequence[str], places: Sequence[_Place]) -> Iterator[Hunk]:
-    """The hunks and, between them, context as hunks of its own."""
-    count = len(lines) - (not lines[-1])
+def _parts(hunks: Sequence[Hunk], lines: Sequence[str], shown: Sequence[int]) -> Iterator[Hunk]:
+    """The hunks and, between them, each line that is shown as a hunk of its own."""
     begin, shift = 1, 0
-    for hunk in hunks:
-        yield from _context(begin, _begin(hunk), shift, lines, places)
-        yield hunk
-        begin = _end(hunk)
-        shift += hunk.new_lines - hunk.old_lines
-    yield from _context(begin, count + 1, shift, lines, places)
-
-
-def _context(
-    begin: int, end: int, shift: int, lines: Sequence[str], places: Sequence[_Place]
-) -> Iterator[Hunk]:
-    """What of the places is in lines ``begin`` to ``end``, the latter not included."""
-    at = bisect_left(places, begin, key=lambda place: place[1])
-    while begin < end and at < len(places) and places[at][0] < end:
-        first, stop = max(places[at][0], begin), min(places[at][1] + 1, end)
-        shown = tuple(_line(number, shift, lines) for number in range(first, stop))
-        yield Hunk(first - shift, len(shown), first, len(shown), "", shown)
-        at += 1
+    for hunk in (*hunks, None):
+        end = _begin(hunk) if hunk else len(lines) + bool(lines[-1])
+        for number in shown[bisect_left(shown, begin) : bisect_left(shown, end)]:
+            yield Hunk(number - shift, 1, number, 1, "", (_line(number, shift, lines),))
+        if hunk:
+            yield hunk
+            begin = _end(hunk)
+            shift += hunk.new_lines - hunk.old_lines
 
 
 def _line(number: int, shift: int, lines: Sequence[str]) -> Line:

@@ -10,9 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prjury.code.hunk_context import EnclosingScope, with_context
+from prjury.code.definitions import Definition, DefinitionKind
+from prjury.code.hunk_context import with_context
 from prjury.snapshot.model import Hunk, Line
 
+FUNCTION, CLASS = DefinitionKind.FUNCTION, DefinitionKind.CLASS
 NEW = """\
 import os
 
@@ -45,11 +47,11 @@ def outer():
     return
 """
 SCOPES = (
-    EnclosingScope(4, 7, 21, whole=False),
-    EnclosingScope(10, 10, 18, whole=True),
-    EnclosingScope(20, 20, 21, whole=True),
-    EnclosingScope(24, 24, 29, whole=True),
-    EnclosingScope(26, 26, 27, whole=True),
+    Definition(CLASS, 4, 7, 21),
+    Definition(FUNCTION, 10, 10, 18),
+    Definition(FUNCTION, 20, 20, 21),
+    Definition(FUNCTION, 24, 24, 29),
+    Definition(FUNCTION, 26, 26, 27),
 )
 
 
@@ -172,7 +174,7 @@ def test_both_ends_of_a_long_addition_are_looked_at() -> None:
 
 
 def test_an_added_and_a_deleted_file_stay_as_they_are() -> None:
-    whole = [EnclosingScope(1, 1, 29, whole=True)]
+    whole = [Definition(FUNCTION, 1, 1, 29)]
     assert with_context(diff("", NEW), NEW, whole) == diff("", NEW)
     assert with_context(diff(NEW, ""), "", whole) == diff(NEW, "")
     assert with_context((), NEW, whole) == ()
@@ -193,7 +195,7 @@ def test_numbers_on_the_old_side_follow_from_the_hunks_before() -> None:
 def test_line_ends_are_those_of_the_file() -> None:
     old = "def f():\r\n    a\n\n    b\n    c\n    d\r"
     new = old.replace("    b\n", "    b\n    new\n")
-    (hunk,) = with_context(diff(old, new), new, [EnclosingScope(1, 1, 7, whole=True)])
+    (hunk,) = with_context(diff(old, new), new, [Definition(FUNCTION, 1, 1, 7)])
     assert [(line.text, line.end) for line in hunk.lines] == [
         ("def f():", "\r\n"),
         ("    a", "\n"),
@@ -208,7 +210,7 @@ def test_line_ends_are_those_of_the_file() -> None:
 def test_a_long_heading_is_cut_and_a_definition_with_a_long_line_is_left_out() -> None:
     new = "".join(f"line {number}\n" for number in range(1, 101))
     old = new.replace("line 90\n", "line\n")
-    scopes = [EnclosingScope(10, 60, 100, whole=True), EnclosingScope(80, 80, 95, whole=True)]
+    scopes = [Definition(FUNCTION, 10, 60, 100), Definition(FUNCTION, 80, 80, 95)]
     assert shown(with_context(diff(old, new), new, scopes)) == [span(10, 29), span(80, 95)]
     long = "x" * 1_001 + "\n"
     wide_old, wide_new = (text.replace("line 85\n", long) for text in (old, new))
@@ -221,9 +223,7 @@ def test_a_long_heading_is_cut_and_a_definition_with_a_long_line_is_left_out() -
 def test_definitions_within_very_many_others_are_not_looked_at() -> None:
     new = "".join(f"line {number}\n" for number in range(1, 2_001))
     old = new.replace("line 1000\n", "line\n")
-    scopes = [
-        EnclosingScope(number, number, 2_001 - number, whole=False) for number in range(1, 999)
-    ]
+    scopes = [Definition(CLASS, number, number, 2_001 - number) for number in range(1, 999)]
     assert shown(with_context(diff(old, new), new, scopes)) == [span(1, 12), span(999, 1_001)]
 
 
@@ -233,9 +233,9 @@ TEXTS = st.tuples(
 ).map(lambda drawn: "".join(drawn[0]) + drawn[1])
 
 
-def scope(numbers: tuple[int, int, int], whole: bool) -> EnclosingScope:
+def scope(numbers: tuple[int, int, int], whole: bool) -> Definition:
     first, heading, last = sorted(numbers)
-    return EnclosingScope(first, heading, last, whole)
+    return Definition(FUNCTION if whole else CLASS, first, heading, last)
 
 
 NUMBERS = st.integers(1, 30)
@@ -249,7 +249,7 @@ def side(hunks: Sequence[Hunk], signs: str) -> list[Line]:
 
 @given(TEXTS, TEXTS, SCOPE_LISTS, st.integers(0, 3), st.integers(0, 12))
 def test_only_true_context_is_added(
-    old: str, new: str, scopes: list[EnclosingScope], context: int, longest: int
+    old: str, new: str, scopes: list[Definition], context: int, longest: int
 ) -> None:
     hunks = diff(old, new, context)
     result = with_context(hunks, new, scopes, longest)
@@ -264,7 +264,7 @@ def test_only_true_context_is_added(
 
 @given(TEXTS, TEXTS, SCOPE_LISTS, st.integers(0, 3), st.integers(0, 12))
 def test_hunks_are_contiguous_ascend_and_do_not_touch(
-    old: str, new: str, scopes: list[EnclosingScope], context: int, longest: int
+    old: str, new: str, scopes: list[Definition], context: int, longest: int
 ) -> None:
     ends = (0, 0)
     for hunk in with_context(diff(old, new, context), new, scopes, longest):
@@ -281,7 +281,7 @@ def test_a_function_that_is_the_whole_file_shows_both_sides_whole(
     old: str, new: str, context: int
 ) -> None:
     hunks = diff(old, new, context)
-    result = with_context(hunks, new, [EnclosingScope(1, 1, len(pieces(new)), whole=True)])
+    result = with_context(hunks, new, [Definition(FUNCTION, 1, 1, len(pieces(new)))])
     if side(hunks, "+"):
         assert "".join(line.text + line.end for line in side(result, " -")) == old
         assert "".join(line.text + line.end for line in side(result, " +")) == new
@@ -290,7 +290,7 @@ def test_a_function_that_is_the_whole_file_shows_both_sides_whole(
 @pytest.mark.parametrize("context", [0, 3])
 @given(TEXTS, TEXTS, SCOPE_LISTS)
 def test_widening_again_changes_nothing(
-    context: int, old: str, new: str, scopes: list[EnclosingScope]
+    context: int, old: str, new: str, scopes: list[Definition]
 ) -> None:
     once = with_context(diff(old, new, context), new, scopes)
     assert with_context(once, new, scopes) == once

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from prjury.code.definitions import Definition, DefinitionKind, definitions, has_definitions
-from prjury.code.hunk_context import EnclosingScope, with_context
+from prjury.code.definitions import definitions, has_definitions
+from prjury.code.hunk_context import with_context
 from prjury.code.languages import language_of
 from prjury.code.parser import Parser
 from prjury.code.source import Source, UnreadableError, decode
@@ -44,15 +44,10 @@ def with_surroundings(
     found = definitions([each.source for each in texts], quick, until)
     wider = {
         each.file.path: replace(each.file, hunks=with_context(each.file.hunks, each.text, scopes))
-        for each, within in zip(texts, found, strict=True)
-        if until.remaining and (scopes := [_scope(one) for one in within])
+        for each, scopes in zip(texts, found, strict=True)
+        if until.remaining and scopes
     }
     return tuple(wider.get(file.path, file) for file in files)
-
-
-def _scope(definition: Definition) -> EnclosingScope:
-    whole = definition.kind is DefinitionKind.FUNCTION
-    return EnclosingScope(definition.first, definition.heading, definition.last, whole)
 
 
 @dataclass(frozen=True)
