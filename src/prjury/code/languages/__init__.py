@@ -7,17 +7,13 @@ from functools import cache
 from pathlib import PurePosixPath
 
 from prjury.code.languages.files import BUILD_FILES, TEXTS
-from prjury.code.languages.jvm import JVM
 from prjury.code.languages.language import Language
-from prjury.code.languages.python import CYTHON, PYTHON
-from prjury.code.languages.script import SCRIPTS
-from prjury.code.languages.systems import SYSTEMS
+from prjury.code.languages.programs import PROGRAMS
 
 __all__ = ["LANGUAGES", "Language", "kin_of", "language_of"]
 
 LANGUAGES: Mapping[str, Language] = {
-    language.name: language
-    for language in (*JVM, PYTHON, CYTHON, *SCRIPTS, *SYSTEMS, *BUILD_FILES, *TEXTS)
+    language.name: language for language in (*PROGRAMS, *BUILD_FILES, *TEXTS)
 }
 _BY_NAME = {name: language for language in LANGUAGES.values() for name in language.files}
 _BY_SUFFIX = {suffix: language for language in LANGUAGES.values() for suffix in language.suffixes}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from prjury.code.languages.jvm import C_COMMENT, C_STRING, GROOVY_IMPORTS, GROOVY_LAYOUT
 from prjury.code.languages.language import Language, Layout
+from prjury.code.languages.programs import C_COMMENT, C_STRING, GROOVY_IMPORTS, GROOVY_LAYOUT
 
 _XML_COMMENT = r"<!--(?s:.*?)(?:-->|\z)"
 #: Nothing in it opens a comment.

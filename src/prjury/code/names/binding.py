@@ -91,6 +91,21 @@ def any_kind(*kinds: str) -> Rule:
     return {"any": [{"kind": kind} for kind in kinds]}
 
 
+def inside(*outer: str) -> Rule:
+    """The rule of a node inside of nodes of these kinds, each inside of the next one.
+
+    ``call.function`` is the field of a call in which the node stands.
+    """
+    kind, _, field = outer[0].partition(".")
+    around = inside(*outer[1:]) if outer[1:] else {}
+    return {"inside": {"kind": kind, **({"field": field} if field else {}), **around}}
+
+
+def within(kind: str, *outer: str) -> Rule:
+    """The rule of a node of one kind inside of others, as for `inside`."""
+    return {"kind": kind, **inside(*outer)}
+
+
 def split_everywhere(name: str, separator: str = ".") -> list[tuple[str, str]]:
     """``a.b.c`` as ``a`` and ``b.c``, ``a.b`` and ``c``."""
     parts = name.split(separator)

@@ -5,14 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from prjury.code.names.binding import Binding, Chain, Node, Rule, chained, one_of_regexes
+from prjury.code.names.binding import (
+    Binding,
+    Chain,
+    Node,
+    Rule,
+    any_kind,
+    chained,
+    inside,
+    one_of_regexes,
+)
 
 SEPARATORS = "/."
 ABSOLUTE = False
 
 _MAJOR = re.compile(r"(?:^|[/.])v\d+$")
 _AFFIXES = re.compile(r"^go-|[-.]go$")
-_STRINGS = ({"kind": "interpreted_string_literal"}, {"kind": "raw_string_literal"})
 
 
 def bindings(root: Node, names: Sequence[str]) -> Iterator[Binding]:  # noqa: ARG001 - Naming
@@ -35,10 +43,10 @@ def _usual(path: str) -> list[str]:
 def references(chains: Sequence[Chain]) -> Rule:
     """``pkg.Name``; for a whole package each use of it."""
     members = (chained(chain) + ("" if len(chain) > 1 else r"\s*\.\s*\w+") for chain in chains)
-    kinds = [{"kind": "selector_expression"}, {"kind": "qualified_type"}]
+    kinds = any_kind("selector_expression", "qualified_type")
     firsts = sorted({chain[0] for chain in chains})
     shadows = [{"not": _shadowed(name)} for name in firsts]
-    return {"all": [{"any": kinds, "regex": one_of_regexes(members)}, *shadows]}
+    return {"all": [{**kinds, "regex": one_of_regexes(members)}, *shadows]}
 
 
 def _shadowed(name: str) -> Rule:
@@ -47,28 +55,22 @@ def _shadowed(name: str) -> Rule:
         "kind": "identifier",
         "regex": f"^{re.escape(name)}$",
         "any": [
-            {"inside": {"kind": "parameter_declaration", "field": "name"}},
-            {"inside": {"kind": "var_spec", "field": "name"}},
-            {"inside": {"kind": "expression_list", "inside": _SHORT}},
-            {"inside": {"kind": "expression_list", "inside": _RANGE}},
+            inside("parameter_declaration.name"),
+            inside("var_spec.name"),
+            inside("expression_list", "short_var_declaration.left"),
+            inside("expression_list", "range_clause.left"),
         ],
     }
-    functions = [
-        {"kind": kind} for kind in ("function_declaration", "method_declaration", "func_literal")
-    ]
-    inside = {"stopBy": "end", "any": functions, "has": {"stopBy": {"any": functions}, **variable}}
-    return {"all": [{"regex": rf"^{re.escape(name)}\b"}, {"inside": inside}]}
-
-
-_SHORT = {"kind": "short_var_declaration", "field": "left"}
-_RANGE = {"kind": "range_clause", "field": "left"}
+    functions = any_kind("function_declaration", "method_declaration", "func_literal")
+    scope = {"stopBy": "end", **functions, "has": {"stopBy": functions, **variable}}
+    return {"all": [{"regex": rf"^{re.escape(name)}\b"}, {"inside": scope}]}
 
 
 def imports(names: Sequence[str]) -> Rule:
     """The path in an import; that of a package whose member is named is no use of the member."""
     paths = "|".join(map(re.escape, names))
     return {
-        "any": list(_STRINGS),
+        **any_kind("interpreted_string_literal", "raw_string_literal"),
         "regex": rf"^.(?:{paths})(?:/.*)?.$",
         "inside": {"kind": "import_spec"},
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from prjury.code.names.binding import Binding, Chain, Node, Rule, dotted, one_of
+from prjury.code.names.binding import Binding, Chain, Node, Rule, dotted, inside, one_of
 
 SEPARATORS = "."
 ABSOLUTE = True
@@ -59,10 +59,10 @@ def references(chains: Sequence[Chain]) -> Rule:
 def _simple(regex: str) -> list[Rule]:
     has_object = {"kind": "method_invocation", "has": {"field": "object", "regex": "."}}
     places = [
-        {"inside": {"kind": "method_invocation", "field": "object"}},
-        {"inside": {"kind": "field_access", "field": "object"}},
-        {"inside": {"kind": "marker_annotation", "field": "name"}},
-        {"inside": {"kind": "annotation", "field": "name"}},
+        inside("method_invocation.object"),
+        inside("field_access.object"),
+        inside("marker_annotation.name"),
+        inside("annotation.name"),
         {"inside": {"kind": "method_invocation", "field": "name"}, "not": {"inside": has_object}},
         {"nthChild": 1, **_inside("method_reference")},
         {"nthChild": 1, **_inside("scoped_identifier"), **_OUT_OF_IMPORTS},

@@ -19,6 +19,7 @@ from prjury.code.names.binding import (
     any_kind,
     chained,
     dotted,
+    inside,
     one_of,
     one_of_regexes,
     split_everywhere,
@@ -129,28 +130,28 @@ _GLOBALS = "globalThis"
 _GLOBAL_OBJECTS = ("globalThis", "global", "window", "self")
 
 _BINDS: list[Rule] = [
-    {"inside": {"kind": "variable_declarator", "field": "name"}},
-    {"inside": {"kind": "formal_parameters"}},
-    {"inside": {"kind": "arrow_function", "field": "parameter"}},
-    {"inside": {"kind": "assignment_pattern", "field": "left"}},
-    {"inside": {"kind": "function_declaration", "field": "name"}},
-    {"inside": {"kind": "class_declaration", "field": "name"}},
-    {"inside": {"kind": "catch_clause", "field": "parameter"}},
-    {"inside": {"kind": "for_in_statement", "field": "left"}},
-    {"inside": {"kind": "array_pattern"}},
-    {"inside": {"kind": "pair_pattern", "field": "value"}},
+    inside("variable_declarator.name"),
+    inside("formal_parameters"),
+    inside("arrow_function.parameter"),
+    inside("assignment_pattern.left"),
+    inside("function_declaration.name"),
+    inside("class_declaration.name"),
+    inside("catch_clause.parameter"),
+    inside("for_in_statement.left"),
+    inside("array_pattern"),
+    inside("pair_pattern.value"),
 ]
 _TYPED_BINDS: list[Rule] = [
-    {"inside": {"kind": "required_parameter", "field": "pattern"}},
-    {"inside": {"kind": "optional_parameter", "field": "pattern"}},
+    inside("required_parameter.pattern"),
+    inside("optional_parameter.pattern"),
 ]
 _IN_IMPORT: list[Rule] = [
-    {"inside": {"kind": "import_clause"}},
-    {"inside": {"kind": "import_specifier"}},
-    {"inside": {"kind": "namespace_import"}},
-    {"inside": {"kind": "export_specifier"}},
+    inside("import_clause"),
+    inside("import_specifier"),
+    inside("namespace_import"),
+    inside("export_specifier"),
 ]
-_IN_REQUIRE: Rule = {"inside": {"kind": "import_require_clause"}}
+_IN_REQUIRE: Rule = inside("import_require_clause")
 _NAMES = ("identifier", "shorthand_property_identifier")
 _TYPED_NAMES = ("type_identifier",)
 _MEMBERS = ("member_expression",)

@@ -10,8 +10,10 @@ from prjury.code.names.binding import (
     Chain,
     Node,
     Rule,
+    any_kind,
     chained,
     dotted,
+    inside,
     one_of,
     one_of_regexes,
 )
@@ -20,7 +22,7 @@ SEPARATORS = "."
 ABSOLUTE = True
 
 _IMPORT = re.compile(r"import\s+([\w`]+(?:\.[\w`]+)*)(\.\*)?(?:\s+as\s+(\w+))?")
-_HEADERS = {"any": [{"kind": "import_header"}, {"kind": "package_header"}]}
+_HEADERS = any_kind("import_header", "package_header")
 
 
 def bindings(root: Node, names: Sequence[str]) -> Iterator[Binding]:  # noqa: ARG001 - Naming
@@ -40,9 +42,9 @@ def references(chains: Sequence[Chain]) -> Rule:
     if single:
         regex = one_of(single)
         places = [
-            {"inside": {"kind": "call_expression"}},
-            {"inside": {"kind": "navigation_expression"}},
-            {"inside": {"kind": "callable_reference"}},
+            inside("call_expression"),
+            inside("navigation_expression"),
+            inside("callable_reference"),
         ]
         name = {"kind": "simple_identifier", "regex": regex, "any": places}
         head = {"kind": "type_identifier", "regex": regex, "nthChild": 1}

@@ -18,6 +18,7 @@ from prjury.code.names.binding import (
     Rule,
     any_kind,
     dotted,
+    inside,
     one_of,
     split_everywhere,
 )
@@ -183,20 +184,20 @@ _OWN_NAMES = frozenset(dir(builtins))
 _CASE = any_kind("case_pattern", "keyword_pattern")
 _TARGETS: Rule = {
     "any": [
-        {"inside": {"kind": "assignment", "field": "left"}},
-        {"inside": {"kind": "named_expression", "field": "name"}},
-        {"inside": {"kind": "for_statement", "field": "left"}},
-        {"inside": {"kind": "for_in_clause", "field": "left"}},
-        {"inside": {"kind": "as_pattern_target"}},
+        inside("assignment.left"),
+        inside("named_expression.name"),
+        inside("for_statement.left"),
+        inside("for_in_clause.left"),
+        inside("as_pattern_target"),
         {"inside": {**any_kind("tuple", "list"), "inside": {"kind": "as_pattern_target"}}},
         {"inside": any_kind("pattern_list", "tuple_pattern", "list_pattern")},
         {"inside": any_kind("parameters", "lambda_parameters")},
-        {"inside": {"kind": "default_parameter", "field": "name"}},
-        {"inside": {"kind": "typed_parameter"}},
-        {"inside": {"kind": "typed_default_parameter", "field": "name"}},
+        inside("default_parameter.name"),
+        inside("typed_parameter"),
+        inside("typed_default_parameter.name"),
         {"inside": any_kind("list_splat_pattern", "dictionary_splat_pattern", "splat_pattern")},
         {"inside": {"kind": "dotted_name", "regex": "^[^.]+$", "inside": _CASE}},
-        {"inside": {"kind": "as_pattern", "inside": {"kind": "case_pattern"}}},
+        inside("as_pattern", "case_pattern"),
     ]
 }
 _DEFINITIONS = any_kind("function_definition", "class_definition")
@@ -205,10 +206,10 @@ _NO_VALUE: Rule = {
     "any": [
         _TARGETS,
         _DEFINED,
-        {"inside": {"kind": "keyword_argument", "field": "name"}},
-        {"inside": {"kind": "attribute", "field": "attribute"}},
-        {"inside": {"kind": "dotted_name"}},
-        {"inside": {"kind": "aliased_import", "field": "alias"}},
+        inside("keyword_argument.name"),
+        inside("attribute.attribute"),
+        inside("dotted_name"),
+        inside("aliased_import.alias"),
         {"inside": any_kind("global_statement", "nonlocal_statement")},
     ]
 }
@@ -373,9 +374,9 @@ def imports(names: Sequence[str]) -> Rule:
             "kind": "dotted_name",
             "regex": below,
             "any": [
-                {"inside": {"kind": "import_statement"}},
-                {"inside": {"kind": "aliased_import", "inside": {"kind": "import_statement"}}},
-                {"inside": {"kind": "import_from_statement", "field": "module_name"}},
+                inside("import_statement"),
+                inside("aliased_import", "import_statement"),
+                inside("import_from_statement.module_name"),
             ],
         }
     ]
@@ -394,7 +395,7 @@ def _member(module: str, member: str) -> Rule:
     return {
         "kind": "dotted_name",
         "regex": rf"^{_escaped(member)}$",
-        "not": {"inside": {"kind": "import_from_statement", "field": "module_name"}},
+        "not": inside("import_from_statement.module_name"),
         "inside": {"any": [statement, aliased]},
     }
 

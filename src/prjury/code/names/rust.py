@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from prjury.code.names.binding import Binding, Chain, Node, Rule, dotted, one_of
+from prjury.code.names.binding import Binding, Chain, Node, Rule, dotted, inside, one_of
 
 SEPARATORS = "::"
 ABSOLUTE = True
@@ -13,18 +13,18 @@ _USE = {"kind": "use_declaration"}
 _NAMES = [{"kind": "identifier"}, {"kind": "type_identifier"}]
 _BINDS = {
     "any": [
-        {"inside": {"kind": "let_declaration", "field": "pattern"}},
-        {"inside": {"kind": "parameter", "field": "pattern"}},
-        {"inside": {"kind": "function_item", "field": "name"}},
-        {"inside": {"kind": "struct_item", "field": "name"}},
-        {"inside": {"kind": "enum_item", "field": "name"}},
-        {"inside": {"kind": "trait_item", "field": "name"}},
-        {"inside": {"kind": "type_item", "field": "name"}},
-        {"inside": {"kind": "mod_item", "field": "name"}},
-        {"inside": {"kind": "macro_definition", "field": "name"}},
+        inside("let_declaration.pattern"),
+        inside("parameter.pattern"),
+        inside("function_item.name"),
+        inside("struct_item.name"),
+        inside("enum_item.name"),
+        inside("trait_item.name"),
+        inside("type_item.name"),
+        inside("mod_item.name"),
+        inside("macro_definition.name"),
         {"inside": {"stopBy": "end", **_USE}},
-        {"inside": {"kind": "scoped_identifier", "field": "name"}},
-        {"inside": {"kind": "scoped_type_identifier", "field": "name"}},
+        inside("scoped_identifier.name"),
+        inside("scoped_type_identifier.name"),
     ]
 }
 

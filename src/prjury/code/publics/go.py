@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from prjury.code.names.binding import any_kind
+from prjury.code.names.binding import any_kind, inside
 from prjury.code.publics.model import (
     Brackets,
     Declaration,
@@ -29,7 +29,7 @@ GRAMMAR = Grammar(
     "block field_declaration_list interface_type",
     {
         "block": {"inside": any_kind("function_declaration", "method_declaration")},
-        "field_declaration": {"inside": {"kind": "field_declaration_list"}},
+        "field_declaration": inside("field_declaration_list"),
     },
 )
 

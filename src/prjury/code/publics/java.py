@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from prjury.code.names.binding import inside
 from prjury.code.publics.model import (
     Brackets,
     Declaration,
@@ -34,7 +35,7 @@ GRAMMAR = Grammar(
         "hidden": "static_initializer compact_constructor_declaration",
     },
     "class_body interface_body enum_body annotation_type_body block constructor_body",
-    {"block": {"inside": {"kind": "method_declaration"}}},
+    {"block": inside("method_declaration")},
 )
 
 _BRACKETS = Brackets()

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from prjury.code.names.binding import inside
 from prjury.code.publics.model import (
     Brackets,
     Declaration,
@@ -36,7 +37,7 @@ GRAMMAR = Grammar(
     "class_body enum_class_body function_body lambda_literal",
     {
         "infix_expression": {"regex": r"^object\s+\w+\s*\{"},
-        "lambda_literal": {"inside": {"kind": "infix_expression"}},
+        "lambda_literal": inside("infix_expression"),
     },
 )
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from prjury.code.names.binding import any_kind
+from prjury.code.names.binding import any_kind, inside
 from prjury.code.publics.model import (
     Brackets,
     Declaration,
@@ -25,7 +25,7 @@ from prjury.code.publics.model import (
 )
 from prjury.code.source import Source
 
-_BLOCK = {"kind": "block", "not": {"inside": {"kind": "function_definition"}}}
+_BLOCK = {"kind": "block", "not": inside("function_definition")}
 GRAMMAR = Grammar(
     {
         "wrapper": "decorated_definition",

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from prjury.code.names.binding import any_kind
+from prjury.code.names.binding import any_kind, inside
 from prjury.code.publics.model import (
     Brackets,
     Declaration,
@@ -31,7 +31,7 @@ GRAMMAR = Grammar(
     "field_declaration_list enum_variant_list declaration_list block",
     {
         "field_declaration_list": {"inside": any_kind("struct_item", "union_item")},
-        "block": {"inside": {"kind": "function_item"}},
+        "block": inside("function_item"),
     },
 )
 

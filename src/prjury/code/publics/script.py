@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from prjury.code.names.binding import Rule, any_kind
+from prjury.code.names.binding import Rule, any_kind, inside
 from prjury.code.publics.model import (
     Brackets,
     Declaration,
@@ -60,9 +60,9 @@ TYPESCRIPT = Grammar(
     "class_body interface_body enum_body statement_block",
     {
         **_only(outside="export_statement ambient_declaration", bodies="internal_module module"),
-        "property_signature": {"inside": {"kind": "interface_body"}},
-        "property_identifier": {"inside": {"kind": "enum_body"}},
-        "string": {"inside": {"kind": "enum_body"}},
+        "property_signature": inside("interface_body"),
+        "property_identifier": inside("enum_body"),
+        "string": inside("enum_body"),
     },
 )
 
