@@ -26,7 +26,7 @@ from prjury.deadline import Deadline
 
 __all__ = ["Outline", "Publics", "is_offering", "outlines"]
 
-Reader: TypeAlias = Callable[[Source, Sequence[Declaration]], Publics]
+Reader: TypeAlias = Callable[[Sequence[Declaration]], Publics]
 
 _WORD = re.compile(r"\w+")
 
@@ -93,7 +93,7 @@ class Outline:
 
     def publics(self) -> Publics:
         """The public names."""
-        found = self.read(self.source, self.found)
+        found = self.read(self.found)
         if not self.errors:
             return found
         line = self.source.line_at(self.errors[0][0])

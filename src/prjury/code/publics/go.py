@@ -17,7 +17,6 @@ from prjury.code.publics.model import (
     SymbolKind,
     tidy,
 )
-from prjury.code.source import Source
 
 GRAMMAR = Grammar(
     {
@@ -39,7 +38,7 @@ _FUNCTION = re.compile(r"(?:func )?\s*(\w+)\s*(\[[^\]]*\])?\s*(?=\()")
 _TYPE = re.compile(r"(\w+)\s*(\[\w[^\]]*\])?\s*(=?)\s*(.*)")
 
 
-def read(source: Source, found: Sequence[Declaration]) -> Publics:
+def read(found: Sequence[Declaration]) -> Publics:
     """The public names of a file; a program's own package offers none."""
     package = next((each.heading for each in found if each.role == "package"), "")
     if package == "package main":
@@ -49,7 +48,7 @@ def read(source: Source, found: Sequence[Declaration]) -> Publics:
     for number, each in enumerate(found):
         if each.role == "package" or (each.parent >= 0 and each.parent not in types):
             continue
-        for symbol in _symbols(each, types.get(each.parent, ""), source):
+        for symbol in _symbols(each, types.get(each.parent, "")):
             if all(part[:1].isupper() for part in symbol.name.split(".")):
                 symbols.append(symbol)
                 if each.role == "type":
@@ -57,21 +56,21 @@ def read(source: Source, found: Sequence[Declaration]) -> Publics:
     return Publics(tuple(symbols))
 
 
-def _symbols(each: Declaration, prefix: str, source: Source) -> Iterator[Symbol]:
+def _symbols(each: Declaration, prefix: str) -> Iterator[Symbol]:
     if each.role == "callable":
-        if symbol := _function(each, prefix, source):
+        if symbol := _function(each, prefix):
             yield symbol
     elif each.role == "type":
         if match := _TYPE.match(each.heading):
             what = f"{match[2] or ''} {match[3]} {tidy(match[4]) or 'interface'}"
-            line = each.line_of(match[1], source)
+            line = each.line_of(match[1])
             result = " ".join(f"type {what}".split())
             yield Symbol(match[1], SymbolKind.TYPE, line, result=result)
     else:
         declared = re.split(r"[`\"=]", each.heading)[0].strip()
         names, type_ = _named(declared)
         for name in names or [tidy(type_).lstrip("*").rpartition(".")[2].partition("[")[0]]:
-            line = each.line_of(name, source)
+            line = each.line_of(name)
             yield Symbol(prefix + name, SymbolKind.VALUE, line, result=tidy(type_))
 
 
@@ -83,7 +82,7 @@ def _named(text: str) -> tuple[list[str], str]:
     return [name.strip() for name in match[1].split(",")], match[2] or ""
 
 
-def _function(each: Declaration, prefix: str, source: Source) -> Symbol | None:
+def _function(each: Declaration, prefix: str) -> Symbol | None:
     text = each.heading
     if each.role == "callable" and text.startswith("func ("):
         receiver = _BRACKETS.group(text)
@@ -99,7 +98,7 @@ def _function(each: Declaration, prefix: str, source: Source) -> Symbol | None:
     result = group[2].rstrip("{ ")
     if result.startswith("(") and (results := _BRACKETS.group(result)):
         result = f"({', '.join(types_of(results[1]))})"
-    line = each.line_of(match[1], source)
+    line = each.line_of(match[1])
     result = tidy(result)
     return Symbol(prefix + match[1], SymbolKind.CALLABLE, line, parameters, result)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 
 from prjury.code.names.binding import inside
@@ -15,13 +15,13 @@ from prjury.code.publics.model import (
     Brackets,
     Declaration,
     Grammar,
+    Heading,
     Parameter,
     Publics,
     Symbol,
     SymbolKind,
     tidy,
 )
-from prjury.code.source import Source
 
 GRAMMAR = Grammar(
     {
@@ -55,35 +55,12 @@ _CONSTRUCTING = re.compile(r"@(?:\w+\.)*(?:\w+ArgsConstructor|Data|Value|Builder
 _MATTERING = frozenset({"static", "abstract", "final", "sealed"})
 
 
-@dataclass(frozen=True, slots=True)
-class _Heading:
-    modifiers: frozenset[str]
-    annotations: str
-    rest: str
-
-    @property
-    def overrides(self) -> bool:
-        return "@Override" in self.annotations
-
-
 @lru_cache(maxsize=8_192)
-def _heading(text: str) -> _Heading:
-    at, annotations, modifiers = 0, [], set()
-    while True:
-        if match := _ANNOTATION.match(text, at):
-            end = match.end()
-            if text[end : end + 1] == "(":
-                end = _BRACKETS.closing(text, end) + 1
-            annotations.append(text[at:end].strip())
-            at = end + (text[end : end + 1] == " ")
-        elif match := _MODIFIER.match(text, at):
-            modifiers.add(match[1])
-            at = match.end()
-        else:
-            return _Heading(frozenset(modifiers), " ".join(annotations), text[at:])
+def _heading(text: str) -> Heading:
+    return _BRACKETS.heading(text, _ANNOTATION, _MODIFIER)
 
 
-def read(source: Source, found: Sequence[Declaration]) -> Publics:
+def read(found: Sequence[Declaration]) -> Publics:
     """The public names of a text."""
     package = next((each.heading for each in found if each.role == "package"), "package ;")
     types: dict[int, tuple[str, str]] = {}
@@ -98,10 +75,10 @@ def read(source: Source, found: Sequence[Declaration]) -> Publics:
         if each.role == "callable" and outer and heading.rest.startswith(f"{_last(outer[0])}("):
             built.add(each.parent)
             written.add(outer[0])
-        if not _is_public(heading, outer, each.role) or heading.overrides:
+        if not _is_public(heading, outer, each.role) or "@Override" in heading.annotations:
             continue
         prefix = f"{outer[0]}." if outer else ""
-        for symbol in _symbols(each, heading, prefix, source):
+        for symbol in _symbols(each, heading, prefix):
             symbols.append(symbol)
             if symbol.kind is SymbolKind.TYPE:
                 types[number] = symbol.name, symbol.result
@@ -110,9 +87,9 @@ def read(source: Source, found: Sequence[Declaration]) -> Publics:
                 ):
                     built.add(number)
     implicit = (
-        _implicit(found[number], name, source)
+        _implicit(found[number], name)
         for number, (name, _) in types.items()
-        if number not in built and not _constructs(source, _last(name))
+        if number not in built and not _constructs(found[number].source.text, _last(name))
     )
     offered = (*map(_sealed_off(symbols, written), symbols), *implicit)
     return Publics(offered, package.removeprefix("package ").rstrip("; "))
@@ -133,17 +110,17 @@ def _sealed_off(symbols: Sequence[Symbol], written: set[str]) -> Callable[[Symbo
     return settled
 
 
-def _constructs(source: Source, name: str) -> bool:
+def _constructs(text: str, name: str) -> bool:
     """Whether a constructor is written that did not parse."""
     written = rf"(?m)^\s*(?:public |protected |private )?{name}\s*\("
-    return re.search(written, source.text) is not None
+    return re.search(written, text) is not None
 
 
 def _last(name: str) -> str:
     return name.rpartition(".")[2]
 
 
-def _is_public(heading: _Heading, outer: tuple[str, str] | None, role: str) -> bool:
+def _is_public(heading: Heading, outer: tuple[str, str] | None, role: str) -> bool:
     if role == "constant":
         return True
     if outer and outer[1].split(" ")[0] in {"interface", "@interface"}:
@@ -151,34 +128,32 @@ def _is_public(heading: _Heading, outer: tuple[str, str] | None, role: str) -> b
     return bool(heading.modifiers & {"public", "protected"})
 
 
-def _symbols(each: Declaration, heading: _Heading, prefix: str, source: Source) -> Iterator[Symbol]:
+def _symbols(each: Declaration, heading: Heading, prefix: str) -> Iterator[Symbol]:
     kept = heading.modifiers & _MATTERING
     if each.role == "type":
-        yield from _type(each, heading, prefix, source)
+        yield from _type(each, heading, prefix)
     elif each.role == "callable":
         group = _BRACKETS.group(heading.rest)
         if group and (name := _NAME.search(group[0])):
             result = _plain(group[0][: name.start()])
             parameters = tuple(_parameters(group[1]))
-            line = each.line_of(name[1], source)
+            line = each.line_of(name[1])
             yield Symbol(prefix + name[1], SymbolKind.CALLABLE, line, parameters, result, kept)
     elif each.role == "constant":
         name_only = re.split(r"[\s({]", heading.rest, maxsplit=1)[0]
-        yield Symbol(prefix + name_only, SymbolKind.VALUE, each.line_of(name_only, source))
+        yield Symbol(prefix + name_only, SymbolKind.VALUE, each.line_of(name_only))
     else:
         for name_, type_ in _fields(heading.rest):
-            line = each.line_of(name_, source)
+            line = each.line_of(name_)
             yield Symbol(prefix + name_, SymbolKind.VALUE, line, None, type_, kept)
 
 
-def _type(each: Declaration, heading: _Heading, prefix: str, source: Source) -> Iterator[Symbol]:
+def _type(each: Declaration, heading: Heading, prefix: str) -> Iterator[Symbol]:
     match = _TYPE.match(heading.rest)
     if match is None:
         return
-    rest, variables, parameters = heading.rest[match.end() :], "", None
-    if rest.startswith("<"):
-        end = _BRACKETS.closing(rest, 0) + 1
-        variables, rest = f" {_plain(rest[:end])}", rest[end:].strip()
+    variables, rest = _BRACKETS.variables(heading.rest[match.end() :])
+    parameters = None
     if rest.startswith("(") and (group := _BRACKETS.group(rest)):
         parameters, rest = tuple(_parameters(group[1], named=True)), group[2]
     clauses = _CLAUSE.split(rest)
@@ -189,16 +164,24 @@ def _type(each: Declaration, heading: _Heading, prefix: str, source: Source) -> 
         for base in _BRACKETS.split(listed)
     )
     name = prefix + match[2]
-    line = each.line_of(match[2], source)
+    line = each.line_of(match[2])
     kept = heading.modifiers & _MATTERING if match[1] == "class" else frozenset[str]()
     if not prefix:
         kept -= {"static"}
-    yield Symbol(name, SymbolKind.TYPE, line, parameters, match[1] + variables, kept, bases)
+    yield Symbol(
+        name,
+        SymbolKind.TYPE,
+        line,
+        parameters,
+        f"{match[1]} {_plain(variables)}".rstrip(),
+        kept,
+        bases,
+    )
 
 
-def _implicit(each: Declaration, name: str, source: Source) -> Symbol:
+def _implicit(each: Declaration, name: str) -> Symbol:
     """The constructor that a class has as long as it writes none."""
-    line = each.line_of(_last(name), source)
+    line = each.line_of(_last(name))
     return Symbol(f"{name}.{_last(name)}", SymbolKind.CALLABLE, line, ())
 
 

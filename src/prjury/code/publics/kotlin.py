@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 from prjury.code.names.binding import inside
@@ -16,13 +15,13 @@ from prjury.code.publics.model import (
     Brackets,
     Declaration,
     Grammar,
+    Heading,
     Parameter,
     Publics,
     Symbol,
     SymbolKind,
     tidy,
 )
-from prjury.code.source import Source
 
 GRAMMAR = Grammar(
     {
@@ -55,29 +54,12 @@ _HIDDEN = frozenset({"private", "internal"})
 _MATTERING = frozenset({"abstract", "final", "sealed", "suspend"})
 
 
-@dataclass(frozen=True, slots=True)
-class _Heading:
-    modifiers: frozenset[str]
-    rest: str
-
-
 @lru_cache(maxsize=4_096)
-def _heading(text: str) -> _Heading:
-    at, modifiers = 0, set()
-    while True:
-        if match := _ANNOTATION.match(text, at):
-            at = match.end()
-            if text[at : at + 1] == "(":
-                at = _BRACKETS.closing(text, at) + 1
-            at += text[at : at + 1] == " "
-        elif match := _MODIFIER.match(text, at):
-            modifiers.add(match[1])
-            at = match.end()
-        else:
-            return _Heading(frozenset(modifiers), text[at:])
+def _heading(text: str) -> Heading:
+    return _BRACKETS.heading(text, _ANNOTATION, _MODIFIER)
 
 
-def read(source: Source, found: Sequence[Declaration]) -> Publics:
+def read(found: Sequence[Declaration]) -> Publics:
     """The public names of a file."""
     package = next((each.heading for each in found if each.role == "package"), "")
     types: dict[int, str] = {}
@@ -89,81 +71,72 @@ def read(source: Source, found: Sequence[Declaration]) -> Publics:
         if heading.modifiers & (_HIDDEN | {"override"}):
             continue
         prefix = types.get(each.parent, "")
-        made = list(_symbols(each, heading, prefix, source))
+        made = list(_symbols(each, heading, prefix))
         symbols += made
         if each.role == "type" and made:
             types[number] = f"{made[0].name}."
     return Publics(tuple(symbols), package.removeprefix("package ").rstrip("; "))
 
 
-def _symbols(each: Declaration, heading: _Heading, prefix: str, source: Source) -> Iterator[Symbol]:
+def _symbols(each: Declaration, heading: Heading, prefix: str) -> Iterator[Symbol]:
     kept = heading.modifiers & _MATTERING
     if each.role == "constant":
         name = re.split(r"\W", heading.rest, maxsplit=1)[0]
-        yield Symbol(prefix + name, SymbolKind.VALUE, each.line_of(name, source))
+        yield Symbol(prefix + name, SymbolKind.VALUE, each.line_of(name))
     elif each.role == "type":
-        yield from _type(each, heading, prefix, source)
+        yield from _type(each, heading, prefix)
     elif each.role == "callable":
-        if symbol := _function(each, heading, prefix, source):
+        if symbol := _function(each, heading, prefix):
             yield symbol
     elif match := _PROPERTY.match(heading.rest):
-        text = _after_variables(heading.rest[match.end() :])
+        _, text = _BRACKETS.variables(heading.rest[match.end() :])
         declared = re.split(r"\s+by\s", _BRACKETS.cut(text, "="))[0]
         names, type_ = _BRACKETS.cut(declared, ":"), tidy(_BRACKETS.after(declared, ":"))
         alias = match[1] == "typealias"
         if alias:
             type_ = tidy(_BRACKETS.after(text, "="))
         for name in re.findall(r"[\w.?<>]+", names.strip("() ")):
-            line = each.line_of(name.rpartition(".")[2], source)
+            line = each.line_of(name.rpartition(".")[2])
             kind = SymbolKind.TYPE if alias else SymbolKind.VALUE
             word = "typealias " if alias else ""
             more = kept | ({"var"} if match[1] == "var" else set[str]())
             yield Symbol(prefix + tidy(name), kind, line, None, word + type_, more)
 
 
-def _after_variables(text: str) -> str:
-    if text.startswith("<"):
-        return text[_BRACKETS.closing(text, 0) + 1 :].strip()
-    return text
-
-
-def _function(each: Declaration, heading: _Heading, prefix: str, source: Source) -> Symbol | None:
+def _function(each: Declaration, heading: Heading, prefix: str) -> Symbol | None:
     kept = heading.modifiers & _MATTERING
     if heading.rest.startswith("constructor"):
         group = _BRACKETS.group(heading.rest)
         owner = prefix.rstrip(".").rpartition(".")[2]
-        line = source.line_at(each.start)
+        line = each.line
         parameters = tuple(parameters_of(group[1])) if group else ()
         return Symbol(prefix + owner, SymbolKind.CALLABLE, line, parameters)
     match = _FUNCTION.match(heading.rest)
     if match is None:
         return None
-    text = _after_variables(heading.rest[match.end() :])
+    _, text = _BRACKETS.variables(heading.rest[match.end() :])
     group = _BRACKETS.group(text)
     if group is None:
         return None
     name = tidy(group[0])
-    line = each.line_of(name.rpartition(".")[2], source)
+    line = each.line_of(name.rpartition(".")[2])
     result = tidy(_BRACKETS.cut(group[2], "=", "{").lstrip(": "))
     parameters = tuple(parameters_of(group[1]))
     return Symbol(prefix + name, SymbolKind.CALLABLE, line, parameters, result, kept)
 
 
-def _type(each: Declaration, heading: _Heading, prefix: str, source: Source) -> Iterator[Symbol]:
+def _type(each: Declaration, heading: Heading, prefix: str) -> Iterator[Symbol]:
     match = _TYPE.match(heading.rest)
     if match is None:
         return
     name = match[2] or "Companion"
-    rest, variables = heading.rest[match.end() :], ""
-    if rest.startswith("<"):
-        end = _BRACKETS.closing(rest, 0) + 1
-        variables, rest = tidy(rest[:end]), rest[end:].strip()
+    variables, rest = _BRACKETS.variables(heading.rest[match.end() :])
     constructor, supers = _constructor(rest)
     bases = tuple(
         tidy(_BRACKETS.cut(base, "(")).partition("<")[0].split(" by ")[0]
         for base in _BRACKETS.split(_BRACKETS.after(f" {supers}", ":"))
     )
-    line = each.line_of(name, source)
+    line = each.line_of(name)
     kept = heading.modifiers & _MATTERING
     word = "enum" if "enum" in heading.modifiers else match[1]
     what = f"{word} {variables}".strip()

@@ -204,6 +204,38 @@ class Brackets:
                 return at
         return len(text)
 
+    def variables(self, text: str) -> tuple[str, str]:
+        """The type variables at the beginning, and what follows them."""
+        if not text.startswith("<"):
+            return "", text
+        end = self.closing(text, 0) + 1
+        return tidy(text[:end]), text[end:].strip()
+
+    def heading(self, text: str, annotation: re.Pattern[str], modifier: re.Pattern[str]) -> Heading:
+        """Takes a heading apart."""
+        at, annotations, modifiers = 0, [], set()
+        while True:
+            if match := annotation.match(text, at):
+                end = match.end()
+                if text[end : end + 1] == "(":
+                    end = self.closing(text, end) + 1
+                annotations.append(text[at:end].strip())
+                at = end + (text[end : end + 1] == " ")
+            elif match := modifier.match(text, at):
+                modifiers.add(match[1])
+                at = match.end()
+            else:
+                return Heading(frozenset(modifiers), " ".join(annotations), text[at:])
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """The words and annotations before what is declared, and the rest."""
+
+    modifiers: frozenset[str]
+    annotations: str
+    rest: str
+
 
 def tidy(text: str) -> str:
     """The same type or list in one way of spacing."""
@@ -241,13 +273,19 @@ class Declaration:
     start: int
     raw: str
     parent: int
+    source: Source = field(repr=False)
 
-    def line_of(self, name: str, source: Source) -> int:
+    @property
+    def line(self) -> int:
+        """The line in which it begins."""
+        return self.source.line_at(self.start)
+
+    def line_of(self, name: str) -> int:
         """The line in which the name stands, as far as that is known."""
         at = self.raw.find(name)
         while at > 0 and (self.raw[at - 1].isalnum() or self.raw[at - 1] in '_@."'):
             at = self.raw.find(name, at + 1)
-        return source.line_at(self.start + max(at, 0))
+        return self.source.line_at(self.start + max(at, 0))
 
 
 @dataclass(frozen=True)
@@ -311,7 +349,7 @@ def declarations(source: Source, grammar: Grammar, parsed: Parsed) -> list[Decla
         parent = around[-1][0] if around else -1
         raw = source.text[start : min(ends.get((start, end), end), start + _LONGEST)]
         clean = _clean(raw, source.language.name)
-        made.append(Declaration(role, clean, start, raw, parent))
+        made.append(Declaration(role, clean, start, raw, parent, source))
         around.append((len(made) - 1, end))
         if role in _CLOSED:
             hidden_until = end

@@ -23,7 +23,6 @@ from prjury.code.publics.model import (
     Symbol,
     SymbolKind,
 )
-from prjury.code.source import Source
 
 _BLOCK = {"kind": "block", "not": inside("function_definition")}
 GRAMMAR = Grammar(
@@ -54,7 +53,7 @@ _LISTED = re.compile(r"__all__\s*(?::[^=]*)?(\+?=|\.extend\(|\.append\()(.*)$")
 _SPECIAL = frozenset({"__init__", "__call__"})
 
 
-def read(source: Source, found: Sequence[Declaration]) -> Publics:
+def read(found: Sequence[Declaration]) -> Publics:
     """The public names of a module."""
     types: dict[int, tuple[str, bool]] = {}
     symbols: list[Symbol] = []
@@ -63,12 +62,14 @@ def read(source: Source, found: Sequence[Declaration]) -> Publics:
         if each.role == "wrapper" or (outer >= 0 and outer not in types):
             continue
         prefix, open_ = types.get(outer, ("", True))
-        for symbol in _symbols(each, decorators, source, member=outer >= 0):
+        for symbol in _symbols(each, decorators, member=outer >= 0):
             offered = open_ and symbol.offered and _is_public(symbol.name)
             symbols.append(replace(symbol, name=prefix + symbol.name, offered=offered))
             if symbol.kind is SymbolKind.TYPE:
                 types[number] = f"{prefix}{symbol.name}.", offered
-    strings = frozenset(match[2] for match in _STRING.finditer(source.text))
+    strings = frozenset(
+        match[2] for match in _STRING.finditer(found[0].source.text if found else "")
+    )
     listed, computed = _listed(found, strings)
     dynamic = computed or any(each.name == "__getattr__" for each in symbols)
     return Publics(tuple(symbols), None, listed, strings if dynamic else frozenset())
@@ -85,11 +86,9 @@ def _is_public(name: str) -> bool:
     return not name.startswith("_") or name in _SPECIAL
 
 
-def _symbols(
-    each: Declaration, decorators: str, source: Source, *, member: bool
-) -> Iterator[Symbol]:
+def _symbols(each: Declaration, decorators: str, *, member: bool) -> Iterator[Symbol]:
     if each.role == "callable":
-        if symbol := _function(each, decorators, source, member=member):
+        if symbol := _function(each, decorators, member=member):
             yield symbol
     elif each.role == "type":
         if match := _CLASS.match(each.heading):
@@ -98,23 +97,23 @@ def _symbols(
             bases = tuple(
                 base.partition("[")[0].rpartition(".")[2] for base in listed if "=" not in base
             )
-            line = each.line_of(match[1], source)
+            line = each.line_of(match[1])
             yield Symbol(match[1], SymbolKind.TYPE, line, result="class", bases=bases)
     elif each.role == "value":
         for name in _targets(each.heading):
-            yield Symbol(name, SymbolKind.VALUE, each.line_of(name, source))
+            yield Symbol(name, SymbolKind.VALUE, each.line_of(name))
     else:
-        line = source.line_at(each.start)
+        line = each.line
         for name, offered in _imported(each.heading):
             yield Symbol(name, SymbolKind.ALIAS, line, offered=offered and not member)
 
 
-def _function(each: Declaration, decorators: str, source: Source, *, member: bool) -> Symbol | None:
+def _function(each: Declaration, decorators: str, *, member: bool) -> Symbol | None:
     match = _FUNCTION.match(each.heading)
     group = _BRACKETS.group(each.heading)
     if match is None or group is None or re.search(r"\.(setter|deleter)\b", decorators):
         return None
-    line = each.line_of(match[2], source)
+    line = each.line_of(match[2])
     if re.search(r"property\b", decorators):
         return Symbol(match[2], SymbolKind.PROPERTY, line)
     parameters = parameters_of(group[1])

@@ -17,7 +17,6 @@ from prjury.code.publics.model import (
     SymbolKind,
     tidy,
 )
-from prjury.code.source import Source
 
 GRAMMAR = Grammar(
     {
@@ -46,7 +45,7 @@ _FIELD = re.compile(r"(\w+)\s*:\s*(.*)")
 _IMPL = re.compile(r"(?:unsafe )?impl\b\s*")
 
 
-def read(source: Source, found: Sequence[Declaration]) -> Publics:
+def read(found: Sequence[Declaration]) -> Publics:
     """The public names of a file."""
     open_: dict[int, tuple[str, str]] = {}
     symbols: list[Symbol] = []
@@ -63,7 +62,7 @@ def read(source: Source, found: Sequence[Declaration]) -> Publics:
         if not public and not free:
             continue
         prefix = outer[0] if outer else ""
-        for symbol in _symbols(each, _PUB.sub("", text, count=1), prefix, source):
+        for symbol in _symbols(each, _PUB.sub("", text, count=1), prefix):
             symbols.append(symbol)
             if each.role == "type":
                 open_[number] = f"{symbol.name}::", symbol.result.partition(" ")[0]
@@ -75,37 +74,32 @@ def _inherent(heading: str) -> str | None:
     match = _IMPL.match(heading)
     if match is None:
         return None
-    rest = heading[match.end() :]
-    if rest.startswith("<"):
-        rest = rest[_BRACKETS.closing(rest, 0) + 1 :].strip()
+    _, rest = _BRACKETS.variables(heading[match.end() :])
     if re.search(r"\bfor\b", _BRACKETS.cut(rest, "{")):
         return None
     name = re.match(r"(?:\w+::)*(\w+)", rest)
     return name[1] if name else None
 
 
-def _symbols(each: Declaration, text: str, prefix: str, source: Source) -> Iterator[Symbol]:
+def _symbols(each: Declaration, text: str, prefix: str) -> Iterator[Symbol]:
     if each.role == "alias":
         for name in _used(text.removeprefix("use ").rstrip("; ")):
-            yield Symbol(prefix + name, SymbolKind.ALIAS, source.line_at(each.start))
+            yield Symbol(prefix + name, SymbolKind.ALIAS, each.line)
     elif each.role == "constant":
         name = re.split(r"\W", text, maxsplit=1)[0]
         fields = tidy(_BRACKETS.cut(text[len(name) :], "="))
-        line = each.line_of(name, source)
+        line = each.line_of(name)
         yield Symbol(prefix + name, SymbolKind.VALUE, line, result=fields)
     elif match := _ITEM.match(text):
-        line = each.line_of(match[2], source)
+        line = each.line_of(match[2])
         yield _item(prefix + match[2], match[1], text, text[match.end() :], line)
     elif match := _FIELD.match(text):
-        line = each.line_of(match[1], source)
+        line = each.line_of(match[1])
         yield Symbol(prefix + match[1], SymbolKind.VALUE, line, result=tidy(match[2]))
 
 
 def _item(name: str, word: str, text: str, rest: str, line: int) -> Symbol:
-    variables = ""
-    if rest.startswith("<"):
-        end = _BRACKETS.closing(rest, 0) + 1
-        variables, rest = tidy(rest[:end]), rest[end:]
+    variables, rest = _BRACKETS.variables(rest)
     if word == "fn":
         group = _BRACKETS.group(rest)
         parameters = types_of(group[1]) if group else ()

@@ -23,7 +23,6 @@ from prjury.code.publics.model import (
     SymbolKind,
     tidy,
 )
-from prjury.code.source import Source
 
 _FUNCTIONS = "function_declaration generator_function_declaration method_definition"
 _CLOSURES = "arrow_function function_expression generator_function"
@@ -93,23 +92,12 @@ class _Heading:
 
 @lru_cache(maxsize=8_192)
 def _heading(text: str) -> _Heading:
-    at, words = 0, set()
-    while True:
-        if match := _DECORATOR.match(text, at):
-            at = match.end()
-            if text[at : at + 1] == "(":
-                at = _LOOSE.closing(text, at) + 1
-            at += text[at : at + 1] == " "
-        elif match := _WORD.match(text, at):
-            words.add(match[1].rstrip("*"))
-            at = match.end()
-        else:
-            break
-    match = _NAME.match(text, at)
+    found = _LOOSE.heading(text, _DECORATOR, _WORD)
+    match = _NAME.match(found.rest)
     if match is None:
-        return _Heading(frozenset(words), "", optional=False, rest=text[at:])
+        return _Heading(found.modifiers, "", optional=False, rest=found.rest)
     name = match[1].strip("'\"")
-    return _Heading(frozenset(words), name, match[2] == "?", text[match.end() :])
+    return _Heading(found.modifiers, name, match[2] == "?", found.rest[match.end() :])
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +106,7 @@ class _Type:
     word: str
 
 
-def read(source: Source, found: Sequence[Declaration]) -> Publics:
+def read(found: Sequence[Declaration]) -> Publics:
     """The exported names of a text."""
     types: dict[int, _Type] = {}
     symbols: list[Symbol] = []
@@ -126,14 +114,14 @@ def read(source: Source, found: Sequence[Declaration]) -> Publics:
     for number, each in enumerate(found):
         outer, exported, default = _around(found, each)
         if each.role == "wrapper":
-            renamed += _renamed(each, source)
+            renamed += _renamed(each)
             continue
         inside = types.get(outer)
         if (outer >= 0 and inside is None) or (
             inside and inside.word in {"namespace", "module"} and not exported
         ):
             continue
-        for symbol in _symbols(each, source, default=default):
+        for symbol in _symbols(each, default=default):
             prefix = inside.prefix if inside else ""
             if not inside or not symbol.name.startswith(("_", "#")):
                 offered = bool(inside) or exported
@@ -155,12 +143,12 @@ def _around(found: Sequence[Declaration], each: Declaration) -> tuple[int, bool,
     return parent, exported, default
 
 
-def _renamed(each: Declaration, source: Source) -> Iterator[tuple[str, str, int, bool]]:
+def _renamed(each: Declaration) -> Iterator[tuple[str, str, int, bool]]:
     """What an export of names lists: the local name, the public one, the line, whether from here.
 
     A star brings names that this text does not hold.
     """
-    line = source.line_at(each.start)
+    line = each.line
     if match := _NAMED_DEFAULT.match(each.heading):
         yield match[1], "default", line, True
     elif each.heading.startswith("export default "):
@@ -190,13 +178,13 @@ def _exported(
             yield Symbol(public, SymbolKind.ALIAS, line)
 
 
-def _symbols(each: Declaration, source: Source, *, default: bool) -> Iterator[Symbol]:
+def _symbols(each: Declaration, *, default: bool) -> Iterator[Symbol]:
     heading = _heading(each.heading)
     if heading.words & {"private", "protected"} or heading.name.startswith("["):
         return
     kept = frozenset(heading.words & _MATTERING)
     kept |= {"optional"} if heading.optional else frozenset()
-    line = each.line_of(heading.name, source) if heading.name else source.line_at(each.start)
+    line = each.line_of(heading.name) if heading.name else each.line
     name = heading.name or ("default" if default else "")
     if each.role == "constant" and name:
         yield Symbol(name, SymbolKind.VALUE, line)
@@ -208,7 +196,7 @@ def _symbols(each: Declaration, source: Source, *, default: bool) -> Iterator[Sy
     elif "type" in heading.words:
         yield Symbol(name, SymbolKind.TYPE, line, result=f"type {tidy(heading.rest.rstrip('; '))}")
     else:
-        yield from _values(each, heading, line, kept, source)
+        yield from _values(each, heading, line, kept)
 
 
 def _type(name: str, heading: _Heading, line: int, kept: frozenset[str]) -> Iterator[Symbol]:
@@ -216,10 +204,7 @@ def _type(name: str, heading: _Heading, line: int, kept: frozenset[str]) -> Iter
     word = next((word for word in known if word in heading.words), "class")
     if not name or name == "global" or '"' in heading.rest[:1]:
         return
-    rest, variables = heading.rest, ""
-    if rest.startswith("<"):
-        end = _BRACKETS.closing(rest, 0) + 1
-        variables, rest = tidy(rest[:end]), rest[end:]
+    variables, rest = _BRACKETS.variables(heading.rest)
     bases = tuple(
         tidy(base).partition("<")[0].rpartition(".")[2]
         for part in _BASES.split(rest)[1:]
@@ -238,14 +223,14 @@ def _callable(name: str, heading: _Heading, line: int, kept: frozenset[str]) -> 
 
 
 def _values(
-    each: Declaration, heading: _Heading, line: int, kept: frozenset[str], source: Source
+    each: Declaration, heading: _Heading, line: int, kept: frozenset[str]
 ) -> Iterator[Symbol]:
     if not heading.name:  # destructured: `{ a, b: c } = …`
         inner = _BRACKETS.group(heading.rest, "{") or _BRACKETS.group(heading.rest, "[")
         for part in _BRACKETS.split(inner[1]) if inner and not inner[0] else ():
             name = _BRACKETS.cut(part, "=").rpartition(":")[2].strip(" .")
             if re.fullmatch(r"[\w$]+", name):
-                yield Symbol(name, SymbolKind.VALUE, each.line_of(name, source))
+                yield Symbol(name, SymbolKind.VALUE, each.line_of(name))
         return
     type_ = tidy(_BRACKETS.cut(heading.rest, "=", ";").lstrip(": "))
     value = _BRACKETS.after(heading.rest, "=")
@@ -259,7 +244,7 @@ def _values(
     )
     for part in _LOOSE.split(heading.rest)[1:]:
         if more := re.match(r"([\w$]+)\s*(?::[^=]*)?=(?!=|>)", part):
-            yield Symbol(more[1], SymbolKind.VALUE, each.line_of(more[1], source))
+            yield Symbol(more[1], SymbolKind.VALUE, each.line_of(more[1]))
 
 
 def _closure(name: str, value: str, type_: str, line: int, kept: frozenset[str]) -> Symbol | None:
