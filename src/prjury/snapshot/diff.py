@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from prjury.snapshot.model import Hunk, Line
 
@@ -73,24 +73,13 @@ class _Reader:
         return self.lines[self.at - 1]
 
 
-@dataclass(frozen=True)
-class _Header:
-    """The ranges in ``@@ -1,2 +3,4 @@ section``."""
-
-    old_start: int
-    old_lines: int
-    new_start: int
-    new_lines: int
-    section: str
-
-
-def _header(line: bytes) -> _Header:
+def _header(line: bytes) -> Hunk:
+    """The ranges in ``@@ -1,2 +3,4 @@ section`` as a hunk that lacks its lines."""
     match = _HUNK.match(line)
     if not match:
         raise DiffError(f"not the header of a hunk: {line[:60]!r}")
-    old_lines, new_lines = int(match[2] or 1), int(match[4] or 1)
-    section = match[5].decode("utf-8", "replace")
-    return _Header(int(match[1]), old_lines, int(match[3]), new_lines, section)
+    old, new = (int(match[1]), int(match[2] or 1)), (int(match[3]), int(match[4] or 1))
+    return Hunk(*old, *new, match[5].decode("utf-8", "replace"), ())
 
 
 def read_patches(patch: bytes) -> Iterator[FilePatch]:
@@ -139,7 +128,7 @@ class _Tally:
     added_bytes: int = 0
     longest: int = 0
 
-    def measure(self, reader: _Reader, header: _Header) -> None:
+    def measure(self, reader: _Reader, header: Hunk) -> None:
         """Reads past one hunk."""
         self.hunks += 1
         old_left, new_left = header.old_lines, header.new_lines
@@ -205,7 +194,7 @@ def _hunks(reader: _Reader) -> Iterator[Hunk]:
         yield _read_hunk(reader, _header(reader.take()))
 
 
-def _read_hunk(reader: _Reader, header: _Header) -> Hunk:
+def _read_hunk(reader: _Reader, header: Hunk) -> Hunk:
     position = _Position(header.old_start, header.new_start, header.old_lines, header.new_lines)
     while position.old_left > 0 or position.new_left > 0:
         raw = reader.take()
@@ -216,11 +205,4 @@ def _read_hunk(reader: _Reader, header: _Header) -> Hunk:
     if reader.peek().startswith(b"\\"):
         reader.take()
         position.end_without_newline()
-    return Hunk(
-        header.old_start,
-        header.old_lines,
-        header.new_start,
-        header.new_lines,
-        header.section,
-        tuple(position.lines),
-    )
+    return replace(header, lines=tuple(position.lines))

@@ -3,15 +3,34 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import PurePosixPath
 
 from prjury.snapshot.model import FileKind
 
-_LOCK_NAMES = frozenset(
-    "package-lock.json npm-shrinkwrap.json pnpm-lock.yaml yarn.lock bun.lock bun.lockb cargo.lock "
-    "poetry.lock uv.lock pdm.lock pipfile.lock composer.lock gemfile.lock go.sum gradle.lockfile "
-    "packages.lock.json flake.lock mix.lock pubspec.lock podfile.lock".split()
-)
+#: Lock files, and the command that writes each anew.
+LOCK_FILES: Mapping[str, str] = {
+    "package-lock.json": "npm install --package-lock-only",
+    "npm-shrinkwrap.json": "npm install --package-lock-only",
+    "pnpm-lock.yaml": "pnpm install --lockfile-only",
+    "yarn.lock": "yarn install",
+    "bun.lock": "bun install --lockfile-only",
+    "bun.lockb": "bun install --lockfile-only",
+    "cargo.lock": "cargo update --workspace",
+    "poetry.lock": "poetry lock",
+    "uv.lock": "uv lock",
+    "pdm.lock": "pdm lock --update-reuse",
+    "pipfile.lock": "pipenv lock",
+    "composer.lock": "composer update --lock",
+    "gemfile.lock": "bundle lock",
+    "go.sum": "go mod tidy",
+    "gradle.lockfile": "gradle dependencies --write-locks",
+    "packages.lock.json": "dotnet restore --force-evaluate",
+    "flake.lock": "nix flake lock",
+    "mix.lock": "mix deps.get",
+    "pubspec.lock": "dart pub get",
+    "podfile.lock": "pod install",
+}
 _CONFIG_NAMES = frozenset(
     "pom.xml build.gradle settings.gradle build.gradle.kts settings.gradle.kts package.json "
     "pyproject.toml setup.cfg tox.ini cargo.toml go.mod go.work makefile dockerfile jenkinsfile "
@@ -120,7 +139,7 @@ def has_suffix(path: str) -> bool:
 def _by_name(path: str) -> FileKind:
     name = PurePosixPath(path).name.lower()
     suffix = PurePosixPath(name).suffix
-    if name in _LOCK_NAMES:
+    if name in LOCK_FILES:
         return FileKind.LOCK
     if _VENDORED.search(path):
         return FileKind.VENDORED

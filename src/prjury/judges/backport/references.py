@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import TypeAlias
 
-from prjury.code.definition_patterns import definition_finder
 from prjury.code.import_targets import ImportTarget, TreePaths, go_modules, import_targets
 from prjury.code.languages import kin_of, language_of
 from prjury.code.parser import Parser
 from prjury.code.references import (
     GO,
     ByKin,
+    DefinitionFinder,
     code_files,
     of_standard_library,
     references,
@@ -79,7 +79,7 @@ class BareCode:
 
     def defines(self, blob: str, at: Location, word: str) -> bool:
         """Whether the line may define the word."""
-        found = definition_finder(kin_of(at.path) or "", [word]).within(
+        found = DefinitionFinder(kin_of(at.path) or "", [word]).within(
             self._line(blob, at).encode()
         )
         return any(found)
@@ -167,7 +167,7 @@ def look_up(
     for known, some in by_known.items():
         if not words - known:
             continue
-        wanted, now = definition_finder(kin, sorted(words - known)), words | known
+        wanted, now = DefinitionFinder(kin, sorted(words - known)), words | known
         for start in range(0, len(some), _AT_ONCE):
             for blob, content in contents(some[start : start + _AT_ONCE], repository).items():
                 before = needs.defined.get(blob, FoundNames()).places

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
@@ -17,7 +17,7 @@ from prjury.code.languages.language import ImportSyntax, Layout
 from prjury.code.parser import Parsed, Parser, job
 from prjury.deadline import Deadline
 from prjury.manifests.version_conflicts import only_versions
-from prjury.snapshot.kinds import kind_of
+from prjury.snapshot.kinds import LOCK_FILES, kind_of
 from prjury.snapshot.model import FileKind, visible
 from prjury.snapshot.threeway import (
     BASE_AND_HEAD,
@@ -252,34 +252,11 @@ def _without_blanks(lines: Lines) -> list[str]:
 _CHANGELOG = re.compile(r"(changelog|changes|news|history|release[-_ ]?notes)([-_.]|$)")
 _LONGEST_SECTION = 60
 _MOST_REGIONS = 1_000
-#: The command that writes a lock file anew.
-_REGENERATE: Mapping[str, str] = {
-    "package-lock.json": "npm install --package-lock-only",
-    "npm-shrinkwrap.json": "npm install --package-lock-only",
-    "pnpm-lock.yaml": "pnpm install --lockfile-only",
-    "yarn.lock": "yarn install",
-    "bun.lock": "bun install --lockfile-only",
-    "bun.lockb": "bun install --lockfile-only",
-    "cargo.lock": "cargo update --workspace",
-    "poetry.lock": "poetry lock",
-    "uv.lock": "uv lock",
-    "pdm.lock": "pdm lock --update-reuse",
-    "pipfile.lock": "pipenv lock",
-    "composer.lock": "composer update --lock",
-    "gemfile.lock": "bundle lock",
-    "go.sum": "go mod tidy",
-    "gradle.lockfile": "gradle dependencies --write-locks",
-    "packages.lock.json": "dotnet restore --force-evaluate",
-    "flake.lock": "nix flake lock",
-    "mix.lock": "mix deps.get",
-    "pubspec.lock": "dart pub get",
-    "podfile.lock": "pod install",
-}
 
 
 def regenerate(path: str) -> str | None:
     """The command that writes this lock file anew; None for any other file."""
-    return _REGENERATE.get(PurePosixPath(path).name.lower())
+    return LOCK_FILES.get(PurePosixPath(path).name.lower())
 
 
 def classify(path: str, file: ThreeWay, names: SideNames = BASE_AND_HEAD) -> Classified:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from prjury.jury.judgment import Check, Location
+from prjury.report.wording import counted
 from prjury.snapshot.model import (
     Conflict,
     ConflictRegion,
@@ -61,11 +62,6 @@ def _easy(conflicts: Sequence[Conflict]) -> str:
     named = ", ".join(f"{', '.join(paths)} ({reason})" for reason, paths in ways.items())
     left = len(conflicts) - _FEW_FILES
     return f"all mechanical: {named}" + (f", and {left} more" if left > 0 else "")
-
-
-def counted(number: int, noun: str) -> str:
-    """``1 file``, ``2 files``."""
-    return f"{number} {noun}{'s' * (number != 1)}"
 
 
 def _needing(count: int) -> str:

@@ -9,7 +9,6 @@ from prjury.judges.context import PullRequestContext
 from prjury.judges.merge.conflicts import (
     check_of,
     conflict_messages,
-    counted,
     described,
     no_complex,
     together,
@@ -19,6 +18,7 @@ from prjury.jury.judgment import Check, Judgment
 from prjury.policy.schema import MergeOptions
 from prjury.ports import Ports
 from prjury.report.judge_facts import MergeFacts
+from prjury.report.wording import counted
 from prjury.snapshot.merge_style import RECENT, Habit, RebaseTrial, StyleCommit, Way, habit
 from prjury.snapshot.model import PullRequest, Side, printable, visible
 
