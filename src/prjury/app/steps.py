@@ -167,7 +167,7 @@ def cost_of(verdict: Verdict, spent: Spent, *others: Judgment | None) -> Cost:
         *(b.judgment for a in verdict.attempts if a.verdict for b in a.verdict.ballots),
         *filter(None, others),
     )
-    cached = sum(PanelFacts.of(judgment).usage.cached for judgment in judgments)
+    cached = sum(PanelFacts.of(judgment).cost.cached_calls for judgment in judgments)
     return Cost(spent.calls, cached, spent.input_tokens, spent.output_tokens, spent.usd)
 
 

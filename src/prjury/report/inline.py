@@ -250,5 +250,5 @@ def _replaces_the_line(finding: Finding) -> bool:
     check, rules = finding.check, PatternFacts.of(finding.voice.judgment).findings
     place = check.location
     return place is not None and any(
-        rule.replaces_line and rule.is_at(check.name, place) for rule in rules
+        rule.applicability and rule.is_at(check.name, place) for rule in rules
     )

@@ -8,11 +8,14 @@ readers call `of()`. Metadata may come from another version or from a judge of s
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, Self
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any, ClassVar, Self, TypeVar
+
+from pydantic import AliasPath, BeforeValidator, Field, Strict, TypeAdapter, ValidationError
 
 from prjury.jury.judgment import Check, Judgment, Location
+from prjury.report.model import Cost
 
 Metadata = Mapping[str, Any]
 #: The judgment is not about this change's code alone: the base fails in the same way.
@@ -22,6 +25,37 @@ TESTS_VANISHED = "tests_vanished"
 
 _KIND = "facts"
 _MOST_REFERENCES = 2
+
+
+_FORMS: dict[type[Any], TypeAdapter[Any]] = {}
+
+Facts = TypeVar("Facts")
+#: A whole number; neither a truth value nor a text is one.
+Count = Annotated[int, Strict()]
+
+
+def _read(kind: type[Facts], data: Metadata) -> Facts:
+    """The facts in metadata, without the values, or entries of lists, that have another form."""
+    form: TypeAdapter[Facts] = _FORMS.get(kind) or _FORMS.setdefault(kind, TypeAdapter(kind))
+    try:
+        return form.validate_python(data)
+    except ValidationError as error:
+        odd = {each["loc"][:2] for each in error.errors(include_url=False, include_input=False)}
+    whole = {key for key, *at in odd if not (at and isinstance(at[0], int))}
+    return form.validate_python(
+        {key: _without(odd, key, data[key]) for key in data if key not in whole}
+    )
+
+
+def _without(odd: Collection[tuple[int | str, ...]], key: str, value: object) -> object:
+    if not isinstance(value, list | tuple):
+        return value
+    return [entry for at, entry in enumerate(value) if (key, at) not in odd]
+
+
+def _runs(repeated: object) -> object:
+    data = repeated if isinstance(repeated, Mapping) else {}
+    return f"{data.get('strategy', 'one')} of {data.get('total_judges', '?')} runs" if data else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,21 +71,13 @@ class GeneralFacts:
 
     subject: str = ""
     summaries: frozenset[str] = frozenset()
-    repeated: str = ""
-    aggregation: Metadata | None = None
+    repeated: Annotated[str, BeforeValidator(_runs)] = ""
+    aggregation: dict[str, Any] | None = None
 
     @classmethod
     def of(cls, judgment: Judgment) -> Self:
         """The facts of a judgment."""
-        data = judgment.metadata
-        repeated = _mapping(data, "repeated")
-        runs = f"{repeated.get('strategy', 'one')} of {repeated.get('total_judges', '?')} runs"
-        return cls(
-            str(data.get("subject") or ""),
-            frozenset(_texts(data, "summaries")),
-            runs if repeated else "",
-            data.get("aggregation"),
-        )
+        return _read(cls, judgment.metadata)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +89,7 @@ class LeftOut:
     """
 
     path: str
-    reason: str
+    reason: str = "no judge read it"
     counts: bool = True
 
     def to_metadata(self) -> dict[str, Any]:
@@ -88,10 +114,7 @@ class ScopeFacts:
     def of(cls, judgment: Judgment) -> Self | None:
         """The facts of a judgment; None where it says nothing of what it has read."""
         scope = judgment.metadata.get("scope")
-        if not isinstance(scope, Mapping):
-            return None
-        outside = tuple(_left_out(scope, "outside")) if "outside" in scope else None
-        return cls(tuple(_texts(scope, "read")), tuple(_left_out(scope, "unread")), outside)
+        return _read(cls, scope) if isinstance(scope, Mapping) else None
 
     def to_metadata(self) -> dict[str, Any]:
         """The facts as JSON."""
@@ -99,6 +122,17 @@ class ScopeFacts:
         if self.outside is not None:
             scope["outside"] = [one.to_metadata() for one in self.outside]
         return {"scope": scope}
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """A command, or one of several, as it stands in metadata."""
+
+    command: str | None = None
+    exit_code: Count | None = None
+    log: str | None = None
+    origin: Annotated[str, Field(alias="from")] = "run"
+    builds: tuple[_Run, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,18 +154,11 @@ class RunFacts:
     @classmethod
     def of(cls, judgment: Judgment) -> Self:
         """The facts of a judgment, those of all its builds included."""
-        data = judgment.metadata
-        origin = data.get("from")
-        parts = (data, *(one for one in _entries(data, "builds") if isinstance(one, Mapping)))
+        run = _read(_Run, judgment.metadata)
         # Logs of a recorded build are on the machine that built it.
-        logs = () if origin == "evidence" else (one.get("log") for one in parts)
-        command = data.get("command")
-        return cls(
-            command if isinstance(command, str) else None,
-            _number(data.get("exit_code")),
-            tuple(dict.fromkeys(log for log in logs if isinstance(log, str) and log)),
-            origin in {"checks", "evidence"},
-        )
+        logs = () if run.origin == "evidence" else (run.log, *(one.log for one in run.builds))
+        elsewhere = run.origin in {"checks", "evidence"}
+        return cls(run.command, run.exit_code, tuple(dict.fromkeys(filter(None, logs))), elsewhere)
 
     def to_metadata(self) -> dict[str, Any]:
         """The facts of one command as JSON."""
@@ -150,20 +177,11 @@ class TestFacts:
 
     __test__: ClassVar = False
 
-    run: int
-    failed: int = 0
-    skipped: int = 0
-    vanished: int | None = None
+    run: Count
+    failed: Count = 0
+    skipped: Count = 0
+    vanished: Count | None = None
     base: TestFacts | None = None
-
-    @classmethod
-    def from_metadata(cls, tests: object) -> TestFacts | None:
-        """The counts in a mapping."""
-        if not isinstance(tests, Mapping) or (run := _number(tests.get("run"))) is None:
-            return None
-        failed, skipped = (_number(tests.get(key)) or 0 for key in ("failed", "skipped"))
-        lost, base = _number(tests.get("vanished")), cls.from_metadata(tests.get("base"))
-        return cls(run, failed, skipped, lost, base)
 
     def to_metadata(self) -> dict[str, Any]:
         """The counts as JSON."""
@@ -189,7 +207,7 @@ class BuildFacts:
 
     KIND: ClassVar = "build"
 
-    origin: str = "run"
+    origin: Annotated[str, Field(alias="from")] = "run"
     note: str = ""
     ran: BuildRunFacts | None = None
     unbuilt: tuple[LeftOut, ...] | None = None
@@ -200,12 +218,8 @@ class BuildFacts:
         data = judgment.metadata
         if data.get(_KIND) != cls.KIND:
             return None
-        return cls(
-            str(data.get("from") or "run"),
-            str(data.get("note") or ""),
-            BuildRunFacts.from_metadata(data) if "failure_counts" in data else None,
-            tuple(_left_out(data, "unbuilt")) if "unbuilt" in data else None,
-        )
+        ran = _read(BuildRunFacts, data) if "failure_counts" in data else None
+        return replace(_read(cls, data), ran=ran)
 
     def to_metadata(self) -> dict[str, Any]:
         """The facts as JSON; what is not known has no key."""
@@ -232,15 +246,10 @@ class BuildRunFacts:
 
     compared: bool = False
     tests: TestFacts | None = None
-    test_files: int = 0
-    failures: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-
-    @classmethod
-    def from_metadata(cls, data: Metadata) -> Self:
-        """The facts in a judgment's metadata."""
-        tests = TestFacts.from_metadata(data.get("tests"))
-        files = _number(data.get("test_files")) or 0
-        return cls(data.get("compared") is True, tests, files, _failures(data))
+    test_files: Count = 0
+    failures: Annotated[Mapping[str, Mapping[str, Count]], Field(alias="failure_counts")] = field(
+        default_factory=dict
+    )
 
     def to_metadata(self) -> dict[str, Any]:
         """The facts as JSON."""
@@ -250,15 +259,6 @@ class BuildRunFacts:
             "test_files": self.test_files,
             "failure_counts": {state: dict(kinds) for state, kinds in self.failures.items()},
         }
-
-
-def _failures(data: Metadata) -> dict[str, dict[str, int]]:
-    states = _mapping(data, "failure_counts")
-    counted = {str(state): _mapping(states, state) for state in states}
-    return {
-        state: {str(kind): count for kind in kinds if (count := _number(kinds[kind]))}
-        for state, kinds in counted.items()
-    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,12 +278,7 @@ class MergeFacts:
     def of(cls, judgment: Judgment) -> Self | None:
         """The facts of a judgment; None where it is not about a merge."""
         data = judgment.metadata
-        if data.get(_KIND) != cls.KIND:
-            return None
-        stopped = _mapping(data, "stopped_at")
-        return cls(
-            {key: str(stopped[key]) for key in ("sha", "subject", "place") if key in stopped}
-        )
+        return _read(cls, data) if data.get(_KIND) == cls.KIND else None
 
     def to_metadata(self) -> dict[str, Any]:
         """The facts as JSON."""
@@ -297,7 +292,8 @@ class RuleFacts:
 
     Attributes:
         suppression: the comment that suppresses the rule in a line; empty where none counts.
-        replaces_line: whether the finding's fix is the whole line as it should be.
+        applicability: how sure it is that the finding's fix is the whole line as it should be;
+            None where the fix is advice.
     """
 
     rule: str
@@ -305,18 +301,30 @@ class RuleFacts:
     line: int | None = None
     why: str = ""
     references: tuple[str, ...] = ()
-    suppression: str = ""
-    replaces_line: bool = False
+    suppression: Annotated[str, Field(alias="silence")] = ""
+    applicability: str | None = None
 
     @property
     def words(self) -> str:
         """Why it is a rule, and where to read on."""
-        see = " and ".join(f"`{one}`" for one in self.references)
-        return " ".join(filter(None, [self.why, f"See {see}" if see else ""]))
+        see = " and ".join(f"`{one}`" for one in self.references[:_MOST_REFERENCES])
+        return " ".join([*self.why.split(), *([f"See {see}"] if see else [])])
 
     def is_at(self, name: str, place: Location) -> bool:
         """Whether it is about a finding with this name at this place."""
         return (self.rule, self.path, self.line) == (name, place.path, place.line)
+
+    def to_metadata(self) -> dict[str, Any]:
+        """The facts as JSON."""
+        return {
+            "rule": self.rule,
+            "path": self.path,
+            "line": self.line,
+            "applicability": self.applicability,
+            "why": self.why,
+            "references": list(self.references),
+            "silence": self.suppression,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,10 +341,10 @@ class PatternFacts:
     @classmethod
     def of(cls, judgment: Judgment) -> Self:
         """The facts of a judgment."""
-        data = judgment.metadata
-        entries = (one for one in _entries(data, "findings") if isinstance(one, Mapping))
-        found = tuple(_rule(one, allowed=data.get("silencing") is not False) for one in entries)
-        return cls(found, tuple(_texts(data, "suppressions")))
+        facts = _read(cls, judgment.metadata)
+        if judgment.metadata.get("silencing") is not False:
+            return facts
+        return replace(facts, findings=tuple(replace(f, suppression="") for f in facts.findings))
 
     def about(self, rule: str) -> RuleFacts | None:
         """What is said of a rule, at its first finding."""
@@ -353,39 +361,41 @@ class PatternFacts:
         return None
 
 
-def _rule(entry: Metadata, *, allowed: bool) -> RuleFacts:
-    why, comment = entry.get("why"), entry.get("silence")
-    return RuleFacts(
-        str(entry.get("rule") or ""),
-        str(entry.get("path") or ""),
-        _number(entry.get("line")),
-        " ".join(why.split()) if isinstance(why, str) else "",
-        tuple(_texts(entry, "references"))[:_MOST_REFERENCES],
-        comment if allowed and isinstance(comment, str) else "",
-        bool(entry.get("applicability")),
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class SeatFacts:
-    """One seat of a panel: its name, status and score, and its verdict on each criterion."""
+    """One seat of a panel: its name, status and score, and its verdict on each criterion.
+
+    Attributes:
+        reason: the machine-readable reason of a seat that does not vote.
+        flipped: whether it gave another answer when the files came in another order; None where
+            they came in one order alone.
+    """
 
     seat: str
     status: str
     score: float | None = None
     criteria: Mapping[str, str] = field(default_factory=dict)
-    reason: str = ""
-    flipped: bool = False
+    reason: str | None = None
+    flipped: bool | None = None
+
+    def to_metadata(self) -> dict[str, Any]:
+        """The facts as JSON."""
+        return {
+            "seat": self.seat,
+            "status": self.status,
+            "score": self.score,
+            "criteria": dict(self.criteria),
+            "reason": self.reason,
+            "flipped": self.flipped,
+        }
 
 
-@dataclass(frozen=True, slots=True)
-class UsageFacts:
-    """What the models took; ``usd`` is None where a price is not known."""
+_NO_COST = Cost()
 
-    calls: int = 0
-    cached: int = 0
-    tokens: int = 0
-    usd: float | None = None
+
+def _priced(usage: object) -> object:
+    """A price that is not stated is not known."""
+    return {"usd": None, **usage} if isinstance(usage, Mapping) else usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -395,85 +405,33 @@ class PanelFacts:
     Attributes:
         models: each model that was asked, once.
         seats: the seats of a panel; none where one seat alone was asked.
-        agree: how many of ``of`` seats agree.
+        agree: how many of ``of_seats`` agree.
         rounds: how often all were asked.
         flipped: seats that gave another answer when the files came in another order.
         dropped: quotes that are not in the material.
         stand_ins: models that answered in place of another.
         must_failed: criteria that have to pass, and failed.
+        cost: what the models took.
     """
 
     models: tuple[str, ...] = ()
-    seats: tuple[SeatFacts, ...] = ()
-    agree: int = 0
-    of_seats: int = 0
-    rounds: int = 1
-    flipped: int = 0
-    dropped: int = 0
+    seats: Annotated[tuple[SeatFacts, ...], Field(alias="panel")] = ()
+    agree: Annotated[Count, Field(validation_alias=AliasPath("agreement", "agree"))] = 0
+    of_seats: Annotated[Count, Field(validation_alias=AliasPath("agreement", "seats"))] = 0
+    rounds: Annotated[Count, Field(alias="iterations")] = 1
+    flipped: Count = 0
+    dropped: Annotated[Count, Field(validation_alias=AliasPath("evidence", "dropped"))] = 0
     stand_ins: tuple[str, ...] = ()
     must_failed: frozenset[str] = frozenset()
-    usage: UsageFacts = UsageFacts()
+    cost: Annotated[Cost, Field(alias="usage"), BeforeValidator(_priced)] = _NO_COST
 
     @classmethod
     def of(cls, judgment: Judgment) -> Self:
         """The facts of a judgment."""
         data = judgment.metadata
-        seats = tuple(_seat(one) for one in _entries(data, "panel") if isinstance(one, Mapping))
-        alone = [str(data["model"])] if data.get("model") else []
-        agreement = _mapping(data, "agreement")
-        return cls(
-            models=tuple(dict.fromkeys([one.seat.partition("#")[0] for one in seats] or alone)),
-            seats=seats,
-            agree=_number(agreement.get("agree")) or 0,
-            of_seats=_number(agreement.get("seats")) or 0,
-            rounds=_number(data.get("iterations")) or 1,
-            flipped=sum(one.flipped for one in seats) + (data.get("flipped") is True),
-            dropped=_number(_mapping(data, "evidence").get("dropped")) or 0,
-            stand_ins=tuple(map(str, _entries(data, "stand_ins"))),
-            must_failed=frozenset(_texts(data, "must_failed")),
-            usage=_usage(_mapping(data, "usage")),
-        )
-
-
-def _seat(seat: Metadata) -> SeatFacts:
-    score, criteria = seat.get("score"), _mapping(seat, "criteria")
-    return SeatFacts(
-        str(seat.get("seat", "?")),
-        str(seat.get("status", "?")),
-        float(score) if isinstance(score, int | float) else None,
-        {str(name): str(criteria[name]) for name in criteria},
-        str(seat.get("reason") or "").replace("_", " "),
-        seat.get("flipped") is True,
-    )
-
-
-def _usage(usage: Metadata) -> UsageFacts:
-    keys = ("llm_calls", "cached_calls", "input_tokens", "output_tokens")
-    calls, cached, read, written = (_number(usage.get(key)) or 0 for key in keys)
-    usd = usage.get("usd")
-    return UsageFacts(calls, cached, read + written, usd if isinstance(usd, int | float) else None)
-
-
-def _left_out(data: Metadata, key: str) -> Iterator[LeftOut]:
-    for entry in _entries(data, key):
-        if isinstance(entry, Mapping) and "path" in entry:
-            reason = str(entry.get("reason") or "no judge read it")
-            yield LeftOut(str(entry["path"]), reason, bool(entry.get("counts", True)))
-
-
-def _mapping(data: Metadata, key: str) -> Metadata:
-    inner = data.get(key)
-    return inner if isinstance(inner, Mapping) else {}
-
-
-def _entries(data: Metadata, key: str) -> Sequence[Any]:
-    entries = data.get(key)
-    return entries if isinstance(entries, list | tuple) else ()
-
-
-def _texts(data: Metadata, key: str) -> Iterator[str]:
-    yield from (entry for entry in _entries(data, key) if isinstance(entry, str))
-
-
-def _number(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+        facts = _read(cls, data)
+        model = data.get("model")
+        asked = [seat.seat.partition("#")[0] for seat in facts.seats]
+        models = tuple(dict.fromkeys(asked or ([str(model)] if model else [])))
+        turned = [seat.flipped for seat in facts.seats] + [data.get("flipped")]
+        return replace(facts, models=models, flipped=sum(one is True for one in turned))

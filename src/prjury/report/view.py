@@ -155,7 +155,8 @@ def seats_view(judgment: Judgment) -> View | None:
 
 def _result(seat: SeatFacts) -> str:
     score = "" if seat.score is None else f" {seat.score:.2f}"
-    return f"{_with_symbol(seat.status)}{score}{f' ({seat.reason})' if seat.reason else ''}"
+    reason = f" ({seat.reason.replace('_', ' ')})" if seat.reason else ""
+    return f"{_with_symbol(seat.status)}{score}{reason}"
 
 
 def _with_symbol(word: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.voting import Ballot
 from prjury.report.findings import SeatOutcome, seat_outcomes
-from prjury.report.judge_facts import BuildFacts, GeneralFacts, PanelFacts, RunFacts, UsageFacts
+from prjury.report.judge_facts import BuildFacts, GeneralFacts, PanelFacts, RunFacts
 from prjury.report.model import NOT_TRIED, Backport, Cost, Coverage, Report
 
 #: A status is always shown as a symbol *and* a word.
@@ -145,15 +145,16 @@ def panel_words(panel: PanelFacts) -> Iterator[str]:
         yield f"{counted(panel.dropped, 'quote')} not found in what was read, discarded"
     if panel.stand_ins:
         yield f"{listed(list(panel.stand_ins))} answered in its place"
-    yield from _usage_words(panel.usage)
+    yield from _usage_words(panel.cost)
 
 
-def _usage_words(usage: UsageFacts) -> Iterator[str]:
-    if usage.cached:
-        yield f"{counted(usage.cached, 'answer')} from an earlier run"
-    if usage.calls:
-        price = "price not known" if usage.usd is None else f"${usage.usd:.4f}"
-        yield f"{counted(usage.calls, 'question')}, {counted(usage.tokens, 'token')}, {price}"
+def _usage_words(cost: Cost) -> Iterator[str]:
+    if cost.cached_calls:
+        yield f"{counted(cost.cached_calls, 'answer')} from an earlier run"
+    if cost.llm_calls:
+        price = "price not known" if cost.usd is None else f"${cost.usd:.4f}"
+        tokens = counted(cost.input_tokens + cost.output_tokens, "token")
+        yield f"{counted(cost.llm_calls, 'question')}, {tokens}, {price}"
 
 
 def tests_words(judgment: Judgment) -> str:

@@ -16,8 +16,10 @@ from prjury.report.judge_facts import (
     MergeFacts,
     PanelFacts,
     PatternFacts,
+    RuleFacts,
     RunFacts,
     ScopeFacts,
+    SeatFacts,
     TestFacts,
 )
 
@@ -64,6 +66,27 @@ def test_facts_of_what_was_read_survive_json(facts: ScopeFacts) -> None:
 def test_facts_of_a_command_survive_json() -> None:
     facts = RunFacts("make", 2, ("/tmp/log",))
     assert RunFacts.of(judgment(facts.to_metadata())) == facts
+
+
+def test_facts_of_a_finding_survive_json() -> None:
+    facts = RuleFacts("p/r", "a.py", 3, "because", ("docs",), "prjury-ignore[p/r]", "certain")
+    plain = RuleFacts("p/s", line=None, why="so")
+    said = judgment({"findings": [facts.to_metadata(), plain.to_metadata() | {"more": 1}]})
+    assert PatternFacts.of(said).findings == (facts, plain)
+
+
+def test_facts_of_a_seat_survive_json() -> None:
+    facts = SeatFacts("a:x", "fail", 0.5, {"risk": "fail"}, "unsure", flipped=True)
+    said = judgment({"panel": [facts.to_metadata(), SeatFacts("b:y", "pass").to_metadata()]})
+    assert PanelFacts.of(said).seats == (facts, SeatFacts("b:y", "pass"))
+
+
+def test_what_has_another_form_takes_nothing_else_with_it() -> None:
+    scope = {"read": ["a.py", 3], "unread": [{"path": "b.py"}, {"path": "c.py", "reason": "r"}]}
+    facts = ScopeFacts.of(judgment({"scope": scope}))
+    assert facts == ScopeFacts(("a.py",), (LeftOut("b.py"), LeftOut("c.py", "r")))
+    build = {**BuildFacts(ran=RAN).to_metadata(), "note": 7, "test_files": "many"}
+    assert BuildFacts.of(judgment(build)) == BuildFacts(ran=RAN)
 
 
 def test_a_judge_is_what_its_facts_say() -> None:

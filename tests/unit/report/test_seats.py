@@ -25,7 +25,7 @@ def panel(metadata: dict[str, Any]) -> PanelFacts:
 def test_the_seats_stand_side_by_side() -> None:
     assert panel({"panel": SEATS}).seats == (
         SeatFacts("a:x", "pass", 0.75, {"risk": "pass", "tests": "fail"}),
-        SeatFacts("b:y", "abstain", reason="rate limited"),
+        SeatFacts("b:y", "abstain", reason="rate_limited"),
         SeatFacts("c:z", "fail", 0.5, {"risk": "fail"}, flipped=True),
     )
     view = seats_view(Judgment.passed("ok", metadata={"panel": SEATS}))

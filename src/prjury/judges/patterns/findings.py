@@ -14,6 +14,7 @@ from prjury.code.parser import Range
 from prjury.judges.patterns.match import Active, FileScan, Hit
 from prjury.judges.patterns.suppressions import Directive
 from prjury.jury.judgment import Check, Location, Severity
+from prjury.report.judge_facts import RuleFacts
 from prjury.rulepacks.applicability import Basis, at_most, clause, finding_text
 from prjury.rulepacks.rule import Fix, PatternRule
 from prjury.snapshot.model import printable, visible
@@ -122,19 +123,21 @@ class PatternFinding:
     @property
     def details(self) -> dict[str, Any]:
         """What a check has no place for; ``applicability`` is None where the fix is advice."""
-        declared = self.basis.declared
+        facts = RuleFacts(
+            self.name,
+            printable(self.path),
+            self.line,
+            self.rule.why,
+            tuple(self.rule.references),
+            f"prjury-ignore[{self.name}]",
+            self.fixed[1] if self.fixed else None,
+        )
         return {
-            "rule": self.name,
-            "path": printable(self.path),
-            "line": self.line,
+            **facts.to_metadata(),
             "fingerprint": self.fingerprints[0] if self.fingerprints else None,
-            "applicability": self.fixed[1] if self.fixed else None,
             "replacement": self.rule.replacement,
             "confidence": self.rule.confidence,
-            "why": self.rule.why,
-            "references": self.rule.references,
-            "declared": self.basis.words if declared else None,
-            "silence": f"prjury-ignore[{self.name}]",
+            "declared": self.basis.words if self.basis.declared else None,
         }
 
 

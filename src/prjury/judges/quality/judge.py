@@ -25,6 +25,7 @@ from prjury.jury.jury import JuryVerdict, Seat
 from prjury.jury.library.retry import JuryWithRetry, RoundContext
 from prjury.jury.voting import NOT_APPLICABLE, Ballot
 from prjury.ports import ChatModel, Memory, NoMemory, Panel
+from prjury.report.judge_facts import LeftOut, ScopeFacts
 
 _TEMPLATE = "chair"
 
@@ -210,9 +211,9 @@ class ModelBackedJudge(Generic[ContextT]):
             return Judgment.abstained(message, "too_large"), gathered.warnings
         if gathered.sections:
             return case, gathered.warnings
-        unread = [{"path": file.path, "reason": file.reason} for file in gathered.left_out]
+        unread = tuple(LeftOut(file.path, file.reason) for file in gathered.left_out)
         message = "nothing of it can be laid before a model"
-        metadata = {"scope": {"read": [], "unread": unread}}
+        metadata = ScopeFacts(unread=unread).to_metadata()
         return Judgment.abstained(message, "too_large", metadata=metadata), gathered.warnings
 
     def _crowded(self, material: Material) -> str | None:
@@ -290,8 +291,8 @@ class ModelBackedJudge(Generic[ContextT]):
 
 def _unanswered(case: InquiryInput, because: str, label: str) -> Judgment:
     paths = dict.fromkeys(section.path for section in case.sections)
-    unread = [{"path": path, "reason": f"no answer: {label}"} for path in paths]
-    return Judgment.abstained(because, label, metadata={"scope": {"read": [], "unread": unread}})
+    unread = tuple(LeftOut(path, f"no answer: {label}") for path in paths)
+    return Judgment.abstained(because, label, metadata=ScopeFacts(unread=unread).to_metadata())
 
 
 def _in_own_words(ballot: Ballot, case: InquiryInput) -> Ballot:
@@ -341,9 +342,9 @@ def _sure(judgment: Judgment, verdict: JuryVerdict) -> Judgment:
 
 def _withheld(judgment: Judgment, because: str, label: str) -> Judgment:
     """An approval that does not count; nothing was read that was not judged."""
-    scope = judgment.metadata.get("scope", {"read": (), "unread": ()})
-    unread = [{"path": path, "reason": f"no answer: {label}"} for path in scope["read"]]
-    message = {"reason": label, "scope": {"read": [], "unread": [*unread, *scope["unread"]]}}
+    scope = ScopeFacts.of(judgment) or ScopeFacts()
+    unread = (*(LeftOut(path, f"no answer: {label}") for path in scope.read), *scope.unread)
+    message = {"reason": label, **ScopeFacts(unread=unread).to_metadata()}
     metadata = {**judgment.metadata, **message}
     return Judgment.abstained(because, label, checks=judgment.failed_checks, metadata=metadata)
 

@@ -21,6 +21,7 @@ from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import JudgeType, aside
 from prjury.jury.judgment import Check, Judgment, Status
 from prjury.ports import ChatModel, Memory, NoMemory
+from prjury.report.judge_facts import LeftOut, ScopeFacts
 
 
 @dataclass(frozen=True)
@@ -287,12 +288,12 @@ def _about(
         sent = (path for outcome in outcomes for path in outcome.chunk.paths)
         silent = {**dict.fromkeys(sent, f"no answer: {judgment.label}"), **silent}
     read = dict.fromkeys(section.path for section in made.sections if section.path not in silent)
-    unread = [
-        *({"path": path, "reason": reason} for path, reason in silent.items()),
-        *({"path": file.path, "reason": file.reason} for file in made.left_out),
-    ]
+    unread = (
+        *(LeftOut(path, reason) for path, reason in silent.items()),
+        *(LeftOut(file.path, file.reason) for file in made.left_out),
+    )
     return {
         "model": model.name,
         "sheets": {"asked": len(outcomes), "silent": sum(o.trouble is not None for o in outcomes)},
-        "scope": {"read": list(read), "unread": unread},
+        **ScopeFacts(tuple(read), unread).to_metadata(),
     }

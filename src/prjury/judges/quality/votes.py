@@ -17,6 +17,7 @@ from prjury.jury.judgment import Check, Judgment, Location, Severity, Status
 from prjury.jury.score import NumericalScore
 from prjury.jury.voting import Ballot
 from prjury.report.invisible_chars import show_invisible
+from prjury.report.judge_facts import SeatFacts
 
 NO_OPINION = "no_opinion"
 
@@ -299,14 +300,17 @@ def _seat(ballot: Ballot) -> dict[str, Any]:
     metadata = said.metadata
     criteria = metadata.get("criteria")
     answers = criteria if isinstance(criteria, Mapping) else {}
+    facts = SeatFacts(
+        ballot.judge,
+        said.status.value,
+        said.score.normalized if said.score is not None else None,
+        {name: answer["verdict"] for name, answer in answers.items()},
+        said.label or metadata.get("reason"),
+        metadata.get("flipped"),
+    )
     return {
-        "seat": ballot.judge,
-        "status": said.status.value,
-        "score": said.score.normalized if said.score is not None else None,
+        **facts.to_metadata(),
         "confidence": said.confidence,
-        "reason": said.label or metadata.get("reason"),
         "reasoning": said.reasoning,
-        "criteria": {name: answer["verdict"] for name, answer in answers.items()},
         "dropped": metadata.get("evidence", {}).get("dropped", 0),
-        "flipped": metadata.get("flipped"),
     }
