@@ -109,9 +109,9 @@ def test_a_full_page_has_another_one_behind_it_whatever_the_links_say(fake: Fake
 
 
 def test_too_many_to_be_true(fake: FakeGitHub) -> None:
-    for number in range(5_000):
+    for number in range(10_000):
         fake.add_status(f"ci/{number}", "success")
-    with pytest.raises(SourceError, match="more than 5000 checks") as caught:
+    with pytest.raises(SourceError, match="more than 10,000 entries") as caught:
         looks(fake)
     assert caught.value.reason == "too_large"
 

@@ -328,7 +328,7 @@ class TestSticky:
         fake.next_link = f"{fake.url}/repos/octo/shop/issues/7/comments?per_page=100&page=1"
         with pytest.raises(PublishError) as caught:
             publish(connect(), body())
-        assert caught.value.reason == "bad_response"
+        assert caught.value.reason == "too_large"
         assert fake.writes == []
 
     def test_pages_of_another_host_are_not_followed(

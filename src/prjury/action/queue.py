@@ -14,7 +14,7 @@ from typing import Any
 
 from prjury.action.job import Job
 from prjury.errors import CannotJudgeError, PrJuryError
-from prjury.github.artifacts import left_behind, one_file
+from prjury.github.artifacts import left_behind, only_file
 from prjury.github.check_runs import PostedStatus, Statuses
 from prjury.github.client import GitHub
 from prjury.github.event import Event, EventKind
@@ -109,7 +109,7 @@ def _runs(hub: GitHub, pull: PullFacts, status: PostedStatus | None) -> Iterator
 def _report(hub: GitHub, repo: str, run: int) -> dict[str, Any] | None:
     """The report that a run has kept; None for none, and for one of another version."""
     try:
-        content = one_file(left_behind(hub, repo, run, _ARTIFACT), _FILE)
+        content = only_file(left_behind(hub, repo, run, _ARTIFACT), _FILE, alone=False)
         return ReportJson.model_validate_json(content).model_dump(mode="json", by_alias=True)
     except (CannotJudgeError, ValueError):
         return None

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 from prjury.errors import CannotJudgeError, SourceError
 from prjury.github.client import LOOPBACK, GitHub
-from prjury.github.payload import at, repo_name, text, whole_number
+from prjury.github.payload import at, text, whole_number
 
 if TYPE_CHECKING:
     from requests import PreparedRequest, Response
@@ -98,13 +98,13 @@ def left_behind(hub: GitHub, repo: str, run: int, name: str) -> bytes:
 
 
 def _newest(hub: GitHub, repo: str, run: int, name: str) -> Artifact:
-    path = f"/repos/{repo_name(repo, 'the repository')}/actions/runs/{run}/artifacts"
-    found = hub.ask(
+    found = hub.repo(repo).every(
         f"list the artifacts of run {run}",
-        lambda: _artifacts(
-            hub.api.requester.requestJsonAndCheck("GET", path, {"name": name, "per_page": "100"})[1]
-        ),
+        f"/actions/runs/{run}/artifacts",
+        _artifact,
+        key="artifacts",
         needs="actions: read",
+        query={"name": name},
     )
     there = [each for each in found if each.name == name and not each.expired]
     if not there:
@@ -120,26 +120,13 @@ def _newest(hub: GitHub, repo: str, run: int, name: str) -> Artifact:
     return newest
 
 
-def only_file(content: bytes, name: str) -> bytes:
-    """The one file of an archive.
+def only_file(content: bytes, name: str, *, alone: bool = True) -> bytes:
+    """The one file of an archive; where it need not be alone, one file of a few.
 
     Raises:
         CannotJudgeError: ``evidence_invalid``, for an archive that holds anything else, or too
             much.
     """
-    return _file(content, name, alone=True)
-
-
-def one_file(content: bytes, name: str) -> bytes:
-    """One file of an archive of a few.
-
-    Raises:
-        CannotJudgeError: ``evidence_invalid``, as for `only_file`, and where it is not there.
-    """
-    return _file(content, name, alone=False)
-
-
-def _file(content: bytes, name: str, *, alone: bool) -> bytes:
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             entry = _entry(archive, name, alone=alone)
@@ -170,13 +157,6 @@ def _entry(archive: zipfile.ZipFile, name: str, *, alone: bool) -> zipfile.ZipIn
     if entry.file_size > _LARGEST_FILE:
         raise _refused(f"it unpacks to more than {_LARGEST_FILE // 1024**2} MiB")
     return entry
-
-
-def _artifacts(answer: object) -> list[Artifact]:
-    entries = at(answer, "artifacts")
-    if not isinstance(entries, list):
-        raise ValueError("artifacts is not a list")  # noqa: TRY004 - as every answer of a wrong form
-    return [_artifact(entry) for entry in entries]
 
 
 def _artifact(entry: object) -> Artifact:

@@ -69,10 +69,11 @@ class Branches:
     def tip(self, branch: str) -> str | None:
         """The commit that a branch is at; None where there is no such branch."""
         try:
-            return self._read(
+            return self._room.get(
                 f"read the branch {visible(branch)} of {self._room.repo}",
                 f"/git/ref/heads/{quote(branch, errors='surrogateescape')}",
                 lambda answer: object_name(at(answer, "object", "sha"), "object.sha"),
+                needs=_READS,
             )
         except PublishError as error:
             if error.reason != "not_found":
@@ -82,7 +83,7 @@ class Branches:
     def commit(self, sha: str) -> StoredCommit:
         """A commit."""
         path = f"/git/commits/{object_name(sha, 'the commit')}"
-        return self._read(f"read a commit of {self._room.repo}", path, _commit)
+        return self._room.get(f"read a commit of {self._room.repo}", path, _commit, needs=_READS)
 
     def add_blob(self, content: bytes) -> str:
         """Stores a content; the result is its object name."""
@@ -149,7 +150,7 @@ class Branches:
             # GitHub's filter does not tell a repository from its owner's own fork.
             lambda answer: _pull(answer) if _is_from(answer, branch) else None,
             needs="pull-requests: read",
-            parameters={"head": f"{owner}:{branch}", "state": "all"},
+            query={"head": f"{owner}:{branch}", "state": "all"},
         )
         return [pull for pull in found if pull is not None]
 
@@ -168,9 +169,6 @@ class Branches:
     def label(self, number: int, names: Sequence[str]) -> None:
         """Adds labels; GitHub makes those that the repository does not have."""
         IssueLabels(self._hub, self._room.repo, number).add(names)
-
-    def _read(self, doing: str, path: str, read: Callable[[object], Result]) -> Result:
-        return self._room.send(doing, "GET", path, None, read, needs=_READS)
 
     def _add(
         self, what: str, path: str, given: Mapping[str, Any], read: Callable[[object], Result]

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
-from prjury.errors import PublishError
 from prjury.github.client import GitHub
 from prjury.github.payload import at, object_name, text, whole_number
 from prjury.github.repo_client import RepoClient
 from prjury.report.annotations import Annotation
-
-#: GitHub keeps so many statuses of a commit and context; a hundred of them are a page.
-_MOST_PAGES = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,23 +46,18 @@ class Statuses:
 
     def latest(self, sha: str, context: str) -> PostedStatus | None:
         """The last status of that context, which is the one that counts."""
-        path = f"/commits/{object_name(sha, 'the head')}/statuses"
-        doing = f"list the statuses of {self._room.repo}"
-        for number in range(1, _MOST_PAGES + 1):
-            entries, more = self._room.page(doing, path, number, needs="statuses: read")
-            for entry in entries:
-                if text(at(entry, "context")) == context:
-                    return _posted_status(entry)
-            if not more:
-                return None
-        raise PublishError(f"Could not {doing}", why="The pages do not end", reason="bad_response")
+        statuses = (_posted_status(one) for one in self._all(sha) if _is_of(one, context))
+        return next(statuses, None)
 
     def recent(self, sha: str, context: str) -> list[PostedStatus]:
         """The statuses of that context among the last hundred of all, the newest first."""
+        newest = islice(self._all(sha), 100)
+        return [_posted_status(one) for one in newest if _is_of(one, context)]
+
+    def _all(self, sha: str) -> Iterator[object]:
         path = f"/commits/{object_name(sha, 'the head')}/statuses"
         doing = f"list the statuses of {self._room.repo}"
-        entries, _ = self._room.page(doing, path, needs="statuses: read")
-        return [_posted_status(entry) for entry in entries if text(at(entry, "context")) == context]
+        return self._room.entries(doing, path, needs="statuses: read")
 
     def create(
         self, sha: str, context: str, *, state: str, description: str, target_url: str
@@ -81,6 +73,10 @@ class Statuses:
             needs="statuses: write",
             repeatable=False,
         )
+
+
+def _is_of(payload: object, context: str) -> bool:
+    return text(at(payload, "context")) == context
 
 
 def _posted_status(payload: object) -> PostedStatus:
@@ -139,7 +135,7 @@ class CheckRuns:
             _posted,
             key="check_runs",
             needs=_READS,
-            parameters={"check_name": name, "filter": "all"},
+            query={"check_name": name, "filter": "all"},
         )
         return sorted({run.id: run for run in runs}.values(), key=lambda run: run.id)
 

@@ -6,7 +6,7 @@ import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import TypeVar
 from urllib.parse import urlsplit
 
 from prjury.deadline import Deadline
@@ -21,13 +21,11 @@ from prjury.github.check_results import (
     read_workflow_run,
 )
 from prjury.github.client import GITHUB_API, Connection, GitHub, RetryBudget
-from prjury.github.payload import at
+from prjury.github.repo_client import KeptPages
 from prjury.ports.types import CheckResult
 
 Entry = TypeVar("Entry", ReportedRun, WorkflowRun)
 
-_PAGE = 100
-_MOST_PAGES = 50
 _FIRST_PAUSE, _LONGEST_PAUSE, _GROWTH = 15.0, 60.0, 1.5
 #: What a look may fail for without the waiting being given up, and how often in a row.
 _PASSING = frozenset({"unreachable", "server_error", "rate_limited"})
@@ -84,48 +82,6 @@ class CommitChecks:
                 pause = min(pause * _GROWTH, _LONGEST_PAUSE)
 
 
-@dataclass(frozen=True, slots=True)
-class _Page(Generic[Entry]):
-    """A page as it was read, and what GitHub calls this state of it."""
-
-    etag: str
-    entries: Sequence[Entry]
-    is_last: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _List(Generic[Entry]):
-    """A list that GitHub sends in pages.
-
-    Attributes:
-        key: where the entries stand in the answer; None where they are all of it.
-        needs: the permission that reading it takes.
-    """
-
-    path: str
-    parameters: Mapping[str, str]
-    key: str | None
-    read: Callable[[object], Entry]
-    needs: str
-
-    def page(self, hub: GitHub, number: int, kept: _Page[Entry] | None) -> _Page[Entry]:
-        """One page, or the one that was kept where that is its state still."""
-        headers, content = hub.api.requester.requestJsonAndCheck(
-            "GET",
-            self.path,
-            {**self.parameters, "per_page": str(_PAGE), "page": str(number)},
-            {"If-None-Match": kept.etag} if kept and kept.etag else None,
-        )
-        etag = str(headers.get("etag", ""))
-        if content is None and kept and etag == kept.etag:
-            return kept
-        entries = at(content, self.key) if self.key else content
-        if not isinstance(entries, list):
-            raise ValueError(f"{self.key or 'the answer'} is not a list")  # noqa: TRY004 - as every answer of a wrong form
-        more = 'rel="next"' in str(headers.get("link", "")) or len(entries) >= _PAGE
-        return _Page(etag, [self.read(entry) for entry in entries], not more)
-
-
 @dataclass
 class _Lookout:
     """Asks GitHub; what has not changed since the last look costs nothing of the rate limit."""
@@ -133,70 +89,49 @@ class _Lookout:
     hub: GitHub
     repo: str
     own: OwnRun
-    _kept: dict[tuple[str, int], _Page[Any]] = field(default_factory=dict)
+    _kept: KeptPages = field(default_factory=dict)
 
     def look(self, commit: str) -> Sequence[CheckResult]:
         """All that is said of the commit now.
 
         Workflow runs come first: of those that have ended by then, the jobs are there afterwards.
         """
-        where = f"/repos/{self.repo}"
-        on_commit = f"{where}/commits/{commit}"
-        workflows = _List(
-            f"{where}/actions/runs",
-            {"head_sha": commit},
-            "workflow_runs",
-            read_workflow_run,
-            "actions: read",
+        on = f"/commits/{commit}"
+        workflows = self._workflows(commit)
+        runs = self._all(
+            f"{on}/check-runs", read_check_run, "checks", "check_runs", filter="latest"
         )
-        runs = _List(
-            f"{on_commit}/check-runs",
-            {"filter": "latest"},
-            "check_runs",
-            read_check_run,
-            "checks: read",
-        )
-        statuses = _List(f"{on_commit}/statuses", {}, None, read_status, "statuses: read")
-        return CommitRuns(
-            self._workflows(workflows), self._all(runs), self._all(statuses), self.own
-        ).said()
+        statuses = self._all(f"{on}/statuses", read_status, "statuses")
+        return CommitRuns(workflows, runs, statuses, self.own).said()
 
-    def _workflows(self, runs: _List[WorkflowRun]) -> Sequence[WorkflowRun]:
+    def _workflows(self, commit: str) -> Sequence[WorkflowRun]:
+        path = "/actions/runs"
         try:
-            return self._all(runs)
+            return self._all(path, read_workflow_run, "actions", "workflow_runs", head_sha=commit)
         except SourceError as error:
             if error.reason != "not_found":  # a server without workflows
                 raise
             return ()
 
-    def _all(self, listing: _List[Entry]) -> Sequence[Entry]:
-        """Every entry of a list, each once, from all of its pages."""
-        found: dict[int, Entry] = {}
-        for number in range(1, _MOST_PAGES + 1):
-            page = self._page(listing, number)
-            found.update((entry.id, entry) for entry in page.entries)
-            if page.is_last:
-                return list(found.values())
-        raise SourceError(
-            f"{self.repo} has more than {_MOST_PAGES * _PAGE} checks on one commit",
-            remedy="Build it here: `build: {from: run}`",
-            reason="too_large",
-        )
-
-    def _page(self, listing: _List[Entry], number: int) -> _Page[Entry]:
-        kept = self._kept.get((listing.path, number))
+    def _all(
+        self,
+        path: str,
+        read: Callable[[object], Entry],
+        needs: str,
+        key: str | None = None,
+        **query: str,
+    ) -> Sequence[Entry]:
+        """Every entry of a list, each once."""
+        doing, needed = f"read the checks of {self.repo}", f"{needs}: read"
         try:
-            page = self.hub.ask(
-                f"read the checks of {self.repo}",
-                lambda: listing.page(self.hub, number, kept),
-                needs=listing.needs,
+            listed = self.hub.repo(self.repo).every(
+                doing, path, read, key=key, needs=needed, query=query, kept=self._kept
             )
         except SourceError as error:
             if error.reason == "refused":
                 raise _unknown(self.repo, error) from error
             raise
-        self._kept[listing.path, number] = page
-        return page
+        return list({entry.id: entry for entry in listed}.values())
 
 
 def _unknown(repo: str, error: SourceError) -> SourceError:

@@ -1,4 +1,4 @@
-"""The one place that speaks with GitHub's REST API, through PyGithub.
+"""The one place that speaks with GitHub's REST API, through PyGithub's requester.
 
 PyGithub's own retries are off: it repeats a POST after a cut connection, which posts twice, and it
 sleeps as long as a rate limit says. `RetryBudget` waits instead, within a budget, and only where it
@@ -9,20 +9,18 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Self, TypeVar
 from urllib.parse import quote, urlsplit
 
 from prjury.errors import PrJuryError, SourceError, UsageError
-from prjury.github.payload import PullFacts, at, read_pull, repo_name, text
+from prjury.github.payload import PullFacts, at, read_pull, text
+from prjury.github.repo_client import RepoClient
 
 if TYPE_CHECKING:
     from github import Github
-
-
-from collections.abc import Mapping
-from email.utils import parsedate_to_datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +175,6 @@ GITHUB_API = "https://api.github.com"
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 #: The account behind the token that every job gets.
 _ACTIONS_BOT = "github-actions[bot]"
-_MOST_PAGES = 50
 
 
 @dataclass(frozen=True)
@@ -280,17 +277,18 @@ class GitHub:
         """Waits so many seconds, as between two tries of a request."""
         return self._patience.sleep
 
+    def repo(self, name: str) -> RepoClient:
+        """A repository, for reading; failures are SourceErrors."""
+        return RepoClient(self, name, SourceError)
+
     def pull(self, repo: str, number: int) -> PullFacts:
         """What GitHub says about a pull request.
 
         Raises:
             SourceError: when there is none, or GitHub cannot be asked.
         """
-        return self.ask(
-            f"read pull request {repo}#{number}",
-            lambda: read_pull(self.api.get_repo(repo).get_pull(number).raw_data),
-            needs="pull-requests: read",
-        )
+        doing, needs = f"read pull request {repo}#{number}", "pull-requests: read"
+        return self.repo(repo).get(doing, f"/pulls/{number}", read_pull, needs=needs)
 
     def may_write(self, repo: str, login: str) -> bool:
         """Whether an account may push to a repository; who may only triage may not.
@@ -298,17 +296,17 @@ class GitHub:
         Raises:
             SourceError: when GitHub cannot be asked.
         """
-        path = f"/repos/{repo_name(repo, 'the repository')}/collaborators/{quote(login)}/permission"
         try:
-            message = self.ask(
+            right = self.repo(repo).get(
                 f"tell what {login} may do in {repo}",
-                lambda: at(self.api.requester.requestJsonAndCheck("GET", path)[1], "permission"),
+                f"/collaborators/{quote(login)}/permission",
+                lambda answer: at(answer, "permission"),
             )
         except SourceError as error:
             if error.reason != "not_found":
                 raise
             return False
-        return message in {"admin", "write", "maintain"}
+        return right in {"admin", "write", "maintain"}
 
     def labelled_by(self, repo: str, number: int, label: str) -> str | None:
         """The account that put a label on last; None where nobody did.
@@ -316,29 +314,13 @@ class GitHub:
         Raises:
             SourceError: when GitHub cannot be asked.
         """
-        events = self.ask(
-            f"list the events of {repo}#{number}",
-            lambda: self._labelings(repo, number),
-            needs="pull-requests: read",
-        )
-        by = [who for who, name in events if name.casefold() == label.casefold()]
-        return by[-1] if by else None
-
-    def _labelings(self, repo: str, number: int) -> list[tuple[str, str]]:
-        """Who has put on which label, in order; the list may be of several pages."""
-        found: list[tuple[str, str]] = []
-        path, page = f"/repos/{repo_name(repo, 'the repository')}/issues/{number}/events", 0
-        while page < _MOST_PAGES:
-            page += 1
-            query = {"per_page": "100", "page": str(page)}
-            headers, events = self.api.requester.requestJsonAndCheck("GET", path, query)
-            for event in events if isinstance(events, list) else ():
-                if at(event, "event") == "labeled":
-                    name = text(at(event, "label", "name"))
-                    found.append((text(at(event, "actor", "login")), name))
-            if 'rel="next"' not in str(headers.get("link", "")):
-                break
-        return found
+        by = None
+        path, doing = f"/issues/{number}/events", f"list the events of {repo}#{number}"
+        for event in self.repo(repo).entries(doing, path, needs="pull-requests: read"):
+            name = text(at(event, "label", "name"))
+            if at(event, "event") == "labeled" and name.casefold() == label.casefold():
+                by = text(at(event, "actor", "login"))
+        return by
 
     def login(self) -> str:
         """The account that the token acts as; an installation's token acts as a bot.
@@ -359,7 +341,7 @@ class GitHub:
         needs: str = "metadata: read",
         repeatable: bool = True,
     ) -> Result:
-        """The result of a call of PyGithub, tried again where that is safe and helps.
+        """The result of a call of PyGithub's requester, tried again where that is safe and helps.
 
         Args:
             doing: what the call does, for the sentence "Could not …".
@@ -389,11 +371,19 @@ class GitHub:
     def _user(self) -> str:
         """The person behind the token; empty for an installation, which may not ask."""
         try:
-            return self.ask("tell whose token this is", lambda: _login(self.api.get_user().login))
+            return self.ask(
+                "tell whose token this is",
+                lambda: _login(
+                    at(self.api.requester.requestJsonAndCheck("GET", "/user")[1], "login")
+                ),
+            )
         except SourceError as error:
             if error.reason != "permission":
                 raise
         return ""
+
+    def _users_login(self) -> str:
+        return _login(at(self.api.requester.requestJsonAndCheck("GET", "/user")[1], "login"))
 
     def _bot(self) -> str:
         """Installations may not ask `/user`, but GraphQL tells them who they are."""

@@ -2,29 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar, cast
-
-from prjury.errors import PublishError
-from prjury.github.client import GitHub
-from prjury.github.payload import repo_name, text, whole_number
-from prjury.github.repo_client import RepoClient
-
-if TYPE_CHECKING:
-    from github.Issue import Issue
-    from github.IssueComment import IssueComment
-    from github.NamedUser import NamedUser
-
-
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
-from prjury.github.payload import at, object_name
+from prjury.errors import PublishError
+from prjury.github.client import GitHub
+from prjury.github.payload import at, object_name, text, whole_number
+from prjury.github.repo_client import RepoClient
 from prjury.report.inline import Remark
 
-_READS = "pull-requests: read"
+_READS, _WRITES = "pull-requests: read", "pull-requests: write"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +79,7 @@ class Reviews:
             f"{self._pull}/reviews",
             content,
             _posted_text,
-            needs="pull-requests: write",
+            needs=_WRITES,
             repeatable=False,
         )
 
@@ -110,9 +99,6 @@ def _sent_remark(remark: Remark) -> dict[str, Any]:
     return content | {"start_line": remark.start_line, "start_side": "RIGHT"}
 
 
-_WRITES = "pull-requests: write"
-
-
 class IssueLabels:
     """The labels of one pull request, which GitHub keeps as those of an issue.
 
@@ -130,7 +116,7 @@ class IssueLabels:
             f"list the labels of {self._told_as}",
             self._path,
             lambda label: text(at(label, "name")),
-            needs="pull-requests: read",
+            needs=_READS,
         )
 
     def add(self, names: Sequence[str]) -> None:
@@ -160,11 +146,6 @@ class IssueLabels:
                 raise
 
 
-Result = TypeVar("Result")
-
-_COMMENTS_LIMIT = 10_000
-
-
 @dataclass(frozen=True, slots=True)
 class PostedComment:
     """A comment below a pull request, as GitHub holds it."""
@@ -182,71 +163,58 @@ class Comments:
     """
 
     def __init__(self, hub: GitHub, repo: str, number: int) -> None:
-        self._hub = hub
-        self._repo = repo_name(repo, "the repository")
+        self._room = RepoClient(hub, repo)
         self._number = number
+        self._told_as = f"{repo}#{number}"
 
     def author(self) -> str:
         """The account under which comments are written here."""
-        return RepoClient(self._hub, self._repo).account()
+        return self._room.account()
 
     def comments(self) -> list[PostedComment]:
         """Every comment, from all pages, oldest first."""
-        return self._hub.ask(
-            f"list the comments of {self._repo}#{self._number}",
-            lambda: _all_comments(self._issue()),
-            error=PublishError,
-            needs="pull-requests: read",
-        )
+        doing, path = f"list the comments of {self._told_as}", f"/issues/{self._number}/comments"
+        return self._room.every(doing, path, _posted_comment, needs=_READS)
 
     def create(self, body: str) -> PostedComment:
         """Posts a comment; after an unclear failure nobody knows whether it is there."""
-        return self._write(
-            "comment on",
-            lambda: _posted_comment(self._issue().create_comment(body)),
+        return self._room.send(
+            f"comment on {self._told_as}",
+            "POST",
+            f"/issues/{self._number}/comments",
+            {"body": body},
+            _posted_comment,
+            needs=_WRITES,
             repeatable=False,
         )
 
     def edit(self, comment: int, body: str) -> PostedComment:
         """Replaces a comment's text."""
-
-        def call() -> PostedComment:
-            found = self._issue().get_comment(comment)
-            found.edit(body)
-            return _posted_comment(found)
-
-        return self._write("edit the comment on", call)
+        return self._room.send(
+            f"edit the comment on {self._told_as}",
+            "PATCH",
+            f"/issues/comments/{comment}",
+            {"body": body},
+            _posted_comment,
+            needs=_WRITES,
+        )
 
     def delete(self, comment: int) -> None:
         """Removes a comment."""
-        self._write("delete a comment on", lambda: self._issue().get_comment(comment).delete())
-
-    def _issue(self) -> Issue:
-        return self._hub.api.get_repo(self._repo).get_issue(self._number)
-
-    def _write(self, doing: str, call: Callable[[], Result], *, repeatable: bool = True) -> Result:
-        return self._hub.ask(
-            f"{doing} {self._repo}#{self._number}",
-            call,
-            error=PublishError,
-            needs="pull-requests: write",
-            repeatable=repeatable,
+        self._room.send(
+            f"delete a comment on {self._told_as}",
+            "DELETE",
+            f"/issues/comments/{comment}",
+            None,
+            lambda _answer: None,
+            needs=_WRITES,
         )
 
 
-def _all_comments(issue: Issue) -> list[PostedComment]:
-    found: dict[int, PostedComment] = {}
-    for comment in issue.get_comments():
-        posted = _posted_comment(comment)
-        if posted.id in found or len(found) >= _COMMENTS_LIMIT:
-            raise ValueError("the pages of the list do not end")
-        found[posted.id] = posted
-    return list(found.values())
-
-
-def _posted_comment(comment: IssueComment) -> PostedComment:
-    # PyGithub's annotations leave out that a deleted account is null, and what a proxy may send.
-    user = cast("NamedUser | None", comment.user)
-    author = text(user.login) if user else ""
-    number = whole_number(cast("int | None", comment.id), "the comment's id")
-    return PostedComment(number, text(comment.body), author, text(comment.html_url))
+def _posted_comment(payload: object) -> PostedComment:
+    return PostedComment(
+        id=whole_number(at(payload, "id"), "the comment's id"),
+        body=text(at(payload, "body")),
+        author=text(at(payload, "user", "login")),
+        url=text(at(payload, "html_url")),
+    )

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -107,11 +106,9 @@ def open_pulls(hub: GitHub, repo: str) -> list[PullFacts]:
     Raises:
         SourceError: when GitHub cannot be asked, or there are too many to know them all.
     """
-    found = hub.ask(
-        f"list the open pull requests of {repo}",
-        lambda: list(_open(hub, repo)),
-        needs="pull-requests: read",
-    )
+    doing = f"list the open pull requests of {repo}"
+    query, needs = {"state": "open"}, "pull-requests: read"
+    found = hub.repo(repo).every(doing, "/pulls", read_pull, needs=needs, query=query)
     if len(found) >= _MOST:
         raise _not_bound(f"there are {_MOST:,} open pull requests, which is too many to know")
     return found
@@ -135,11 +132,6 @@ def refuse_twins(pulls: Iterable[PullFacts], head_sha: str) -> None:
 def twins_of(pulls: Iterable[PullFacts], head_sha: str) -> list[PullFacts]:
     """The pull requests that have this commit as their head."""
     return [pull for pull in pulls if pull.head.sha == head_sha]
-
-
-def _open(hub: GitHub, repo: str) -> Iterator[PullFacts]:
-    pulls = hub.api.get_repo(repo).get_pulls(state="open")
-    return (read_pull(pull.raw_data) for pull in islice(pulls, _MOST))
 
 
 def _is_of(pull: PullFacts, repo: str, run: TriggeringRun) -> bool:

@@ -1,4 +1,4 @@
-"""One repository on GitHub: all pages of a list, a write, the account of the token.
+"""One repository on GitHub: what is at a path, all pages of a list, a write.
 
 Requests go through PyGithub's requester, because its objects leave out what the lists of checks,
 reviews and statuses hold, and stumble over a null that GitHub may send.
@@ -6,35 +6,49 @@ reviews and statuses hold, and stumble over a null that GitHub may send.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from prjury.errors import PublishError, SourceError
-from prjury.github.client import GitHub
+from prjury.errors import PrJuryError, PublishError, SourceError
 from prjury.github.payload import at, repo_name
+
+if TYPE_CHECKING:
+    from prjury.github.client import GitHub
 
 Result = TypeVar("Result")
 
-_PAGE = 100
-_MOST_PAGES = 100
+#: Entries of a page, and pages of a list.
+_PAGE, _MOST_PAGES = 100, 100
+
+#: Pages of lists as they were read, by path and number: with these GitHub counts no request for
+#: what has not changed.
+KeptPages = dict[tuple[str, int], "Page"]
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page of a list, and what GitHub calls this state of it."""
+
+    entries: Sequence[object]
+    is_last: bool
+    etag: str
 
 
 @dataclass(frozen=True)
 class RepoClient:
-    """One repository on GitHub, for publishers.
+    """One repository on GitHub; paths are below its own, such as ``/issues/7/labels``.
 
-    Every method raises PublishError.
-
-    Attributes:
-        repo: ``owner/name``.
+    Every method raises an error of the type ``error``.
 
     Raises:
-        ValueError: for another name than that.
+        ValueError: for another name than ``owner/name``.
     """
 
     hub: GitHub
     repo: str
+    error: type[PrJuryError] = PublishError
 
     def __post_init__(self) -> None:
         repo_name(self.repo, "the repository")
@@ -44,36 +58,53 @@ class RepoClient:
         try:
             return self.hub.login()
         except SourceError as error:
-            raise error.told_as(PublishError) from error
+            raise error.told_as(self.error) from error
 
-    def page(
+    def get(
         self,
         doing: str,
         path: str,
-        number: int = 1,
+        read: Callable[[object], Result],
         *,
-        key: str | None = None,
+        needs: str = "metadata: read",
+        query: Mapping[str, object] | None = None,
+    ) -> Result:
+        """What is at a path."""
+        return self.hub.ask(
+            doing,
+            lambda: read(self._request("GET", path, query)[1]),
+            error=self.error,
+            needs=needs,
+        )
+
+    def entries(
+        self,
+        doing: str,
+        path: str,
+        *,
         needs: str,
-        parameters: Mapping[str, str] | None = None,
-    ) -> tuple[list[object], bool]:
-        """The entries of one page of a list, and whether there are more pages.
+        key: str | None = None,
+        query: Mapping[str, object] | None = None,
+        kept: KeptPages | None = None,
+    ) -> Iterator[object]:
+        """The entries of a list, from one page after the other.
 
         Args:
-            path: below the repository's own, such as ``/issues/7/labels``.
             key: where the entries stand in the answer; None where they are all of it.
+            kept: what was read before, and is renewed here.
         """
-        query = {**(parameters or {}), "per_page": str(_PAGE), "page": str(number)}
-
-        def call() -> tuple[list[object], bool]:
-            headers, content = self.hub.api.requester.requestJsonAndCheck(
-                "GET", f"/repos/{self.repo}{path}", query
-            )
-            entries = at(content, key) if key else content
-            if not isinstance(entries, list):
-                raise ValueError(f"{key or 'the answer'} is not a list")  # noqa: TRY004 - as every answer of a wrong form
-            return entries, 'rel="next"' in str(headers.get("link", ""))
-
-        return self.hub.ask(doing, call, error=PublishError, needs=needs)
+        known = {} if kept is None else kept
+        for number in range(1, _MOST_PAGES + 1):
+            before = known.get((path, number))
+            asked = {**(query or {}), "per_page": _PAGE, "page": number}
+            call = partial(self._page, path, asked, key, before)
+            page = self.hub.ask(doing, call, error=self.error, needs=needs)
+            known[path, number] = page
+            yield from page.entries
+            if page.is_last:
+                return
+        why = f"The list has more than {_MOST_PAGES * _PAGE:,} entries"
+        raise self.error(f"Could not {doing}", why=why, reason="too_large")
 
     def every(
         self,
@@ -81,23 +112,14 @@ class RepoClient:
         path: str,
         read: Callable[[object], Result],
         *,
-        key: str | None = None,
         needs: str,
-        parameters: Mapping[str, str] | None = None,
+        key: str | None = None,
+        query: Mapping[str, object] | None = None,
+        kept: KeptPages | None = None,
     ) -> list[Result]:
-        """Every entry of a list, from all of its pages."""
-        found: list[object] = []
-        more, number = True, 0
-        while more:
-            number += 1
-            if number > _MOST_PAGES:
-                why = "The pages of the list do not end"
-                raise PublishError(f"Could not {doing}", why=why, reason="bad_response")
-            entries, more = self.page(
-                doing, path, number, key=key, needs=needs, parameters=parameters
-            )
-            found += entries
-        return self.hub.ask(doing, lambda: list(map(read, found)), error=PublishError)
+        """Every entry of a list, read; see `entries`."""
+        found = list(self.entries(doing, path, needs=needs, key=key, query=query, kept=kept))
+        return self.hub.ask(doing, lambda: list(map(read, found)), error=self.error)
 
     def send(
         self,
@@ -111,11 +133,40 @@ class RepoClient:
         repeatable: bool = True,
     ) -> Result:
         """What GitHub answers to a write."""
+        return self.hub.ask(
+            doing,
+            lambda: read(self._request(method, path, content=content)[1]),
+            error=self.error,
+            needs=needs,
+            repeatable=repeatable,
+        )
 
-        def call() -> Result:
-            _, answer = self.hub.api.requester.requestJsonAndCheck(
-                method, f"/repos/{self.repo}{path}", input=content
-            )
-            return read(answer)
+    def _page(
+        self, path: str, query: Mapping[str, object], key: str | None, before: Page | None
+    ) -> Page:
+        headers, answer = self._request("GET", path, query, etag=before.etag if before else "")
+        etag = str(headers.get("etag", ""))
+        if answer is None and before and etag == before.etag:
+            return before
+        entries = at(answer, key) if key else answer
+        if not isinstance(entries, list):
+            raise ValueError(f"{key or 'the answer'} is not a list")  # noqa: TRY004 - as every answer of a wrong form
+        more = 'rel="next"' in str(headers.get("link", "")) or len(entries) >= _PAGE
+        return Page(entries, not more, etag)
 
-        return self.hub.ask(doing, call, error=PublishError, needs=needs, repeatable=repeatable)
+    def _request(
+        self,
+        method: str,
+        path: str,
+        query: Mapping[str, object] | None = None,
+        *,
+        content: Mapping[str, Any] | None = None,
+        etag: str = "",
+    ) -> tuple[Mapping[str, Any], object]:
+        return self.hub.api.requester.requestJsonAndCheck(
+            method,
+            f"/repos/{self.repo}{path}",
+            {name: str(value) for name, value in query.items()} if query else None,
+            {"If-None-Match": etag} if etag else None,
+            content,
+        )

@@ -6,17 +6,15 @@ Nothing is written here. What a token may not read raises a SourceError with the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 from urllib.parse import quote
 
 from prjury.errors import SourceError
 from prjury.github.checks import cloned_from
 from prjury.github.client import GITHUB_API, Connection, GitHub, RetryBudget
-from prjury.github.payload import at, object_name, repo_name, text
-
-Result = TypeVar("Result")
+from prjury.github.payload import at, object_name, text
 
 #: The app behind GitHub Actions on github.com; servers of one's own have another number.
 ACTIONS_APP = 15_368
@@ -27,8 +25,6 @@ _ACTIONS_BOT = "github-actions[bot]"
 #: The permission that reading settings takes.
 _SETTINGS = "administration: read"
 
-_PAGE = 100
-_MOST_PAGES = 20
 _RECENT = 5
 
 
@@ -95,7 +91,8 @@ class RepoSettings:
         self, connection: Connection, repo: str, patience: RetryBudget | None = None
     ) -> None:
         self._hub = GitHub(connection, patience or RetryBudget(attempts=3, budget=20))
-        self.repo = repo_name(repo, "the repository")
+        self._room = self._hub.repo(repo)
+        self.repo = repo
         self.actions_app = ACTIONS_APP if connection.api_url == GITHUB_API else None
 
     def __enter__(self) -> Self:
@@ -106,12 +103,17 @@ class RepoSettings:
 
     def facts(self) -> RepositoryFacts:
         """What everybody who sees the repository may know of it."""
-        return self._ask(f"see {self.repo}", "", _facts, needs="metadata: read")
+        path = f"/repos/{self.repo}"
+        return self._hub.ask(
+            f"see {self.repo}",
+            lambda: _facts(*self._hub.api.requester.requestJsonAndCheck("GET", path)),
+        )
 
     def rules(self, branch: str) -> BranchRules:
         """What the rulesets ask of a branch; every reader of the repository may read it."""
         path = f"/rules/branches/{quote(branch, safe='')}"
-        entries = list(self._pages(f"read the rules of {branch}", path, needs="metadata: read"))
+        doing = f"read the rules of {branch}"
+        entries = list(self._room.entries(doing, path, needs="metadata: read"))
         return BranchRules(
             tuple(check for entry in entries for check in _of_rule(entry)),
             any(at(entry, "type") == "merge_queue" for entry in entries),
@@ -125,33 +127,35 @@ class RepoSettings:
         """
         path, doing = f"/branches/{quote(branch, safe='')}", f"read the protection of {branch}"
         try:
-            return self._ask(doing, f"{path}/protection", _of_protection, needs=_SETTINGS)
+            return self._room.get(doing, f"{path}/protection", _of_protection, needs=_SETTINGS)
         except SourceError as error:
             # An account without the right to know may get 404 as well, with other words.
             if error.reason == "not_found" and "not protected" in error.why.lower():
                 return ()
             if error.reason not in {"permission", "not_found"}:
                 raise
-            shown = self._ask(doing, path, _of_branch, needs="contents: read")
+            shown = self._room.get(
+                doing, path, lambda it: _of_protection(at(it, "protection")), needs="contents: read"
+            )
             if not shown:
                 raise
             return shown
 
     def default_permissions(self) -> str:
         """What a job may do that says nothing of it: ``read`` or ``write``."""
-        return self._ask(
+        return self._room.get(
             f"read the settings of Actions in {self.repo}",
             "/actions/permissions/workflow",
-            lambda _, content: text(at(content, "default_workflow_permissions")),
+            lambda content: text(at(content, "default_workflow_permissions")),
             needs=_SETTINGS,
         )
 
     def said(self, name: str) -> tuple[NamedCheck, ...]:
         """The checks and statuses of that name on the heads of the latest pull requests."""
-        pulls = self._ask(
+        pulls = self._room.get(
             f"list the pull requests of {self.repo}",
             "/pulls",
-            lambda _, content: content,
+            lambda content: content,
             needs="pull-requests: read",
             query={"state": "all", "sort": "updated", "direction": "desc", "per_page": _RECENT},
         )
@@ -161,7 +165,7 @@ class RepoSettings:
         return tuple(dict.fromkeys(found))
 
     def _on(self, sha: str, name: str) -> Iterator[NamedCheck]:
-        runs = self._pages(
+        runs = self._room.entries(
             "read the checks of a commit",
             f"/commits/{sha}/check-runs",
             needs="checks: read",
@@ -171,54 +175,13 @@ class RepoSettings:
         for run in runs:
             if text(at(run, "name")) == name:
                 yield NamedCheck(name, "check", text(at(run, "app", "slug")) or "nobody known")
-        statuses = self._pages(
+        statuses = self._room.entries(
             "read the statuses of a commit", f"/commits/{sha}/statuses", needs="statuses: read"
         )
         for status in statuses:
             if text(at(status, "context")) == name:
                 login = text(at(status, "creator", "login")) or "a deleted account"
                 yield NamedCheck(name, "status", login)
-
-    def _pages(
-        self,
-        doing: str,
-        path: str,
-        *,
-        needs: str,
-        key: str | None = None,
-        query: Mapping[str, object] | None = None,
-    ) -> Iterator[object]:
-        def read(headers: Mapping[str, Any], content: object) -> tuple[list[object], bool]:
-            entries = at(content, key) if key else content
-            if not isinstance(entries, list):
-                raise ValueError(f"{key or 'the answer'} is not a list")  # noqa: TRY004 - as every answer of a wrong form
-            return entries, 'rel="next"' in str(headers.get("link", ""))
-
-        for number in range(1, _MOST_PAGES + 1):
-            asked = {**(query or {}), "per_page": _PAGE, "page": number}
-            entries, more = self._ask(doing, path, read, needs=needs, query=asked)
-            yield from entries
-            if not more:
-                return
-        raise SourceError(f"Could not {doing}", why="The pages do not end", reason="bad_response")
-
-    def _ask(
-        self,
-        doing: str,
-        path: str,
-        read: Callable[[Mapping[str, Any], object], Result],
-        *,
-        needs: str,
-        query: Mapping[str, object] | None = None,
-    ) -> Result:
-        def call() -> Result:
-            asked = {name: str(value) for name, value in (query or {}).items()}
-            headers, content = self._hub.api.requester.requestJsonAndCheck(
-                "GET", f"/repos/{self.repo}{path}", asked
-            )
-            return read(headers, content)
-
-        return self._hub.ask(doing, call, needs=needs)
 
 
 def read_settings(
@@ -266,7 +229,7 @@ def _of_rule(entry: object) -> Iterator[RequiredCheck]:
         yield RequiredCheck(text(at(check, "context")), _app(at(check, "integration_id")), source)
 
 
-def _of_protection(_: Mapping[str, Any], content: object) -> tuple[RequiredCheck, ...]:
+def _of_protection(content: object) -> tuple[RequiredCheck, ...]:
     required = at(content, "required_status_checks")
     checks, contexts = at(required, "checks"), at(required, "contexts")
     if isinstance(checks, list):
@@ -274,10 +237,6 @@ def _of_protection(_: Mapping[str, Any], content: object) -> tuple[RequiredCheck
     else:  # an older server
         read = [(text(name), None) for name in contexts] if isinstance(contexts, list) else []
     return tuple(RequiredCheck(name, app, "the branch protection") for name, app in read)
-
-
-def _of_branch(headers: Mapping[str, Any], content: object) -> tuple[RequiredCheck, ...]:
-    return _of_protection(headers, at(content, "protection"))
 
 
 def _app(value: object) -> int | None:
