@@ -30,21 +30,9 @@ class ChosenModel:
 
     def __init__(self, choice: ModelChoice) -> None:
         self._choice = choice
-
-    @property
-    def name(self) -> str:
-        """``provider:model``."""
-        return str(self._choice)
-
-    @property
-    def identity(self) -> str:
-        """Provider, model, address or command, and options as a line of JSON; no key."""
-        return self._choice.identity
-
-    @property
-    def room(self) -> int:
-        """Tokens of material in one prompt."""
-        return self._choice.room
+        self.name = str(choice)
+        self.identity = choice.identity
+        self.room = choice.room
 
 
 #: The status of a server that did not expect what it was sent.

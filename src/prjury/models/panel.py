@@ -35,22 +35,9 @@ class UnavailableModel:
 
     def __init__(self, absent: MissingModel, room: int) -> None:
         self._absent = absent
-        self._room = room
-
-    @property
-    def name(self) -> str:
-        """``provider:model``."""
-        return self._absent.name
-
-    @property
-    def identity(self) -> str:
-        """Its name, and that it is not there."""
-        return f"absent {self._absent.name}"
-
-    @property
-    def room(self) -> int:
-        """Tokens of material that it would be given."""
-        return self._room
+        self.name = absent.name
+        self.identity = f"absent {absent.name}"
+        self.room = room
 
     def ask(self, prompt: Prompt, deadline: Deadline) -> Reply:  # noqa: ARG002 - nobody is asked
         """No reply.
@@ -96,16 +83,9 @@ class FallbackModel(WrappedModel):
     def __init__(self, models: Sequence[ChatModel]) -> None:
         super().__init__(models[0])
         self._models = tuple(models)
-
-    @property
-    def identity(self) -> str:
-        """The identities of all, for each of them may have answered."""
-        return json.dumps([model.identity for model in self._models])
-
-    @property
-    def room(self) -> int:
-        """Tokens of material that fit before each of them."""
-        return min(model.room for model in self._models)
+        # Each of them may have answered.
+        self.identity = json.dumps([model.identity for model in models])
+        self.room = min(model.room for model in models)
 
     def ask(self, prompt: Prompt, deadline: Deadline) -> Reply:
         """The first reply that can be had.

@@ -59,9 +59,10 @@ class ScriptedModel:
         room: int = _ROOM,
     ) -> None:
         self._entries = _ENTRIES.validate_python(list(entries))
-        self._name = name
-        self._room = room
-        self._digest = hashlib.sha256(_ENTRIES.dump_json(self._entries)).hexdigest()
+        self.name = name
+        self.room = room
+        digest = hashlib.sha256(_ENTRIES.dump_json(self._entries)).hexdigest()
+        self.identity = f"{name} {digest}"
         self._lock = threading.Lock()
 
     @classmethod
@@ -84,21 +85,6 @@ class ScriptedModel:
         except ValueError as error:
             raise UsageError(f"The script {path} is not JSON or JSONL", remedy=_SHAPE) from error
 
-    @property
-    def name(self) -> str:
-        """``scripted`` or ``scripted:FILE``."""
-        return self._name
-
-    @property
-    def identity(self) -> str:
-        """Its name and the digest of what it was given to say."""
-        return f"{self._name} {self._digest}"
-
-    @property
-    def room(self) -> int:
-        """Tokens of material in one prompt."""
-        return self._room
-
     def price(self, input_tokens: int, output_tokens: int) -> float | None:  # noqa: ARG002
         """Nothing: what was recorded is paid for."""
         return 0.0
@@ -115,7 +101,7 @@ class ScriptedModel:
                 f"The script holds no further answer to the prompt {prompt.name}",
                 "provider_error",
                 remedy=f"Record one for {prompt.sha256} or add an entry for {_ANY}",
-                spent=Reply("", self._name, usd=0.0),
+                spent=Reply("", self.name, usd=0.0),
             )
         if entry.error:
             spent = entry.reply(self.name)

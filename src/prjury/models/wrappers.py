@@ -22,21 +22,7 @@ class WrappedModel:
 
     def __init__(self, inner: ChatModel) -> None:
         self._inner = inner
-
-    @property
-    def name(self) -> str:
-        """``provider:model``."""
-        return self._inner.name
-
-    @property
-    def identity(self) -> str:
-        """Everything that its answers depend on."""
-        return self._inner.identity
-
-    @property
-    def room(self) -> int:
-        """Tokens of material in one prompt."""
-        return self._inner.room
+        self.name, self.identity, self.room = inner.name, inner.identity, inner.room
 
     def price(self, input_tokens: int, output_tokens: int) -> float | None:
         """US dollars for so many tokens; None where the price is not known."""
@@ -131,7 +117,7 @@ _MINUTE = 60.0
 
 
 class RateLimit:
-    """Lets so many callers through at a time, and so many in any minute; first come, first served.
+    """Lets so many callers through at a time, and so many in any minute.
 
     Args:
         rate: how many.
@@ -145,12 +131,11 @@ class RateLimit:
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        self._free = rate.max_parallel
+        self._free = threading.Semaphore(rate.max_parallel)
         self._per_minute = rate.requests_per_minute
         self._clock = clock
         self._sleep = sleep
         self._lock = threading.Lock()
-        self._queue: deque[threading.Event] = deque()
         self._begun: deque[float] = deque(maxlen=rate.requests_per_minute)
 
     @contextmanager
@@ -160,34 +145,13 @@ class RateLimit:
         Raises:
             ModelError: with the reason ``timeout`` when no turn comes before the deadline.
         """
-        self._enter(deadline)
+        if not self._free.acquire(timeout=deadline.remaining):
+            raise _too_late("others are being asked")
         try:
             self._sleep_until_the_minute_has_room(deadline)
             yield
         finally:
-            self._leave()
-
-    def _enter(self, deadline: Deadline) -> None:
-        with self._lock:
-            if self._free:
-                self._free -= 1
-                return
-            called = threading.Event()
-            self._queue.append(called)
-        if called.wait(deadline.remaining):
-            return
-        with self._lock:
-            if called.is_set():  # the turn came between the end of the wait and here
-                return
-            self._queue.remove(called)
-        raise _too_late("others are being asked")
-
-    def _leave(self) -> None:
-        with self._lock:
-            if self._queue:
-                self._queue.popleft().set()
-            else:
-                self._free += 1
+            self._free.release()
 
     def _sleep_until_the_minute_has_room(self, deadline: Deadline) -> None:
         if self._per_minute is None:

@@ -60,25 +60,6 @@ def test_so_many_are_let_through_at_a_time_and_no_more() -> None:
     assert (inside, most) == (0, 3)
 
 
-def test_who_comes_first_is_served_first() -> None:
-    pace = RateLimit(RateConfig(max_parallel=1))
-    served: list[int] = []
-
-    def waits(number: int) -> None:
-        with pace.turn(SOON):
-            served.append(number)
-
-    with pace.turn(SOON):
-        waiting = []
-        for number in range(5):
-            waiting += threads(1, lambda number=number: waits(number))  # type: ignore[misc]
-            while len(pace._queue) <= number:
-                threading.Event().wait(0.001)
-    for thread in waiting:
-        thread.join(LONG)
-    assert served == [0, 1, 2, 3, 4]
-
-
 def test_who_waits_too_long_gives_up_and_blocks_nobody() -> None:
     pace = RateLimit(RateConfig(max_parallel=1))
     inner = Speaker()
