@@ -12,6 +12,7 @@ import posixpath
 import stat
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,21 +36,47 @@ from prjury.snapshot.model import (
 )
 
 
-@dataclass(frozen=True)
-class FileListing:
-    """Paths relative to the root of the work tree, as git stores them.
+@contextmanager
+def _work_tree_git(repository: OperatorRepository, root: Path) -> Iterator[Git]:
+    """Git on the files and the index of a work tree, with a configuration of our own."""
+    with tempfile.TemporaryDirectory(prefix="prjury-index-") as name:
+        directory = Path(name)
+        lay_out(directory, repository)
+        for shared in repository.git.git_dir.glob("sharedindex.*"):
+            (directory / shared.name).symlink_to(shared)
+        # The repository's own list comes last, and so before the operator's.
+        lists = (repository.excludes_file, repository.common_dir / "info" / "exclude")
+        readable = [file for file in lists if file and file.is_file() and os.access(file, os.R_OK)]
+        ignored = b"\n".join(file.read_bytes() for file in readable)
+        (directory / "info" / "exclude").write_bytes(ignored)
+        modes = repository.git.text("config", "--bool", "--default=true", "core.fileMode")
+        index = str(repository.git.git_dir / "index")
+        env = {"GIT_INDEX_FILE": index, "GIT_WORK_TREE": str(root)}
+        yield Git(directory, (f"core.fileMode={modes}",), env)
 
-    Attributes:
-        files: each once; a submodule or another repository is one path.
-        ignored: files and directories (these end with ``/``) that are not tracked and ignored.
+
+def uncommitted_changes(repository: OperatorRepository) -> list[str]:
+    """Paths whose mode or raw content in the work tree or the index is not the committed one.
+
+    Raises:
+        GitError: when git fails.
     """
+    if repository.work_tree is None:
+        return []
+    options = ("--no-renames", "--untracked-files=all", "--ignore-submodules=dirty")
+    with _work_tree_git(repository, repository.work_tree) as git:
+        (git.git_dir / "HEAD").write_text(f"{repository.current().sha}\n")
+        listed = git("status", "--porcelain=v1", "-z", *options)
+    return sorted({path[3:] for path in _paths(listed)})
 
-    files: tuple[str, ...]
-    ignored: tuple[str, ...]
 
+def _list_files(
+    repository: OperatorRepository, root: Path, below: str
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What is in the work tree, and what of it is neither tracked nor looked at.
 
-def list_files(repository: OperatorRepository, root: Path, below: str) -> FileListing:
-    """What is in the work tree.
+    Paths are relative to the root, as git stores them. A submodule or another repository is one;
+    ignored directories end with ``/``.
 
     Args:
         root: the root of the work tree.
@@ -58,20 +85,12 @@ def list_files(repository: OperatorRepository, root: Path, below: str) -> FileLi
     Raises:
         GitError: when git fails.
     """
-    with tempfile.TemporaryDirectory(prefix="prjury-index-") as name:
-        directory = Path(name)
-        lay_out(directory, repository)
-        for shared in repository.git.git_dir.glob("sharedindex.*"):
-            (directory / shared.name).symlink_to(shared)
-        index = str(repository.git.git_dir / "index")
-        git = Git(directory, extra_env={"GIT_INDEX_FILE": index, "GIT_WORK_TREE": str(root)})
-        lists = [repository.common_dir / "info" / "exclude", repository.excludes_file]
-        args = ["ls-files", "-z", "--exclude-per-directory=.gitignore"]
-        args += [f"--exclude-from={file}" for file in lists if file and file.is_file()]
-        place = ["--", below] if below else []
-        files = git(*args, "--cached", "--others", *place)
-        ignored = git(*args, "--others", "--ignored", "--directory", *place)
-    return FileListing(_paths(files), _paths(ignored))
+    place = ["--", below] if below else []
+    args = ("ls-files", "-z", "--exclude-standard", "--others")
+    with _work_tree_git(repository, root) as git:
+        files = git(*args, "--cached", *place)
+        ignored = git(*args, "--ignored", "--directory", *place)
+    return _paths(files), _paths(ignored)
 
 
 def _paths(output: bytes) -> tuple[str, ...]:
@@ -237,10 +256,10 @@ def _of_git(root: Path, repository: OperatorRepository, left_out: dict[str, str]
     top = repository.work_tree or root
     below = os.path.relpath(root.resolve(), top.resolve()).replace(os.sep, "/")
     prefix = "" if below == "." else f"{below}/"
-    found = list_files(repository, top, prefix)
-    ignored = (path.removeprefix(prefix) for path in found.ignored)
-    left_out |= {printable(path): "ignored by git" for path in ignored if path}
-    return [path.removeprefix(prefix) for path in found.files]
+    files, ignored = _list_files(repository, top, prefix)
+    others = (path.removeprefix(prefix) for path in ignored)
+    left_out |= {printable(path): "ignored by git" for path in others if path}
+    return [path.removeprefix(prefix) for path in files]
 
 
 def _walk(root: Path, left_out: dict[str, str]) -> Iterator[str]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from prjury.errors import SourceError
-from prjury.git.command import GitError
+from prjury.git.command import GitError, find_in_tree
 from prjury.git.history import distance, merge_base
 from prjury.git.merge import try_merge
 from prjury.git.store import RawChange, Store
@@ -29,7 +29,6 @@ from prjury.snapshot.model import (
 
 _NAMES = ("linguist-generated", "linguist-vendored")
 _YES = frozenset({b"set", b"true"})
-_BATCH = 500
 
 
 def exemptions(store: Store, commit: str, paths: Sequence[str]) -> Mapping[str, str]:
@@ -51,14 +50,8 @@ def exemptions(store: Store, commit: str, paths: Sequence[str]) -> Mapping[str, 
 def _attribute_files(store: Store, commit: str, paths: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Path and object name of each ``.gitattributes`` in the paths' directories and above."""
     names = sorted({f"{place}.gitattributes" for path in paths for place in _places(path)})
-    for start in range(0, len(names), _BATCH):
-        some = names[start : start + _BATCH]
-        listing = store.git("ls-tree", "-z", "--full-tree", commit, "--", *some)
-        for entry in filter(None, listing.split(b"\0")):
-            about, _, path = entry.partition(b"\t")
-            mode, _, blob = about.decode().split(" ")
-            if mode in REGULAR_MODES:
-                yield path.decode("utf-8", "surrogateescape"), blob
+    found = find_in_tree(store.git, commit, names)
+    return ((entry.path, entry.blob) for entry in found if entry.mode in REGULAR_MODES)
 
 
 def _places(path: str) -> Iterator[str]:
