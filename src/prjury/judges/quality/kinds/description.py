@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from prjury.deadline import Deadline
 from prjury.judges.context import PullRequestContext
 from prjury.judges.quality.judge import ModelBackedJudge
-from prjury.judges.quality.kinds.reading import ChangeReader, judge_of, with_description
-from prjury.judges.quality.model_seat import Material
-from prjury.jury.judgment import Judgment
-from prjury.jury.voting import NOT_APPLICABLE
+from prjury.judges.quality.kinds.reading import judge_of
 from prjury.policy.tiers import QuestionOptions
 from prjury.ports import Ports
+from prjury.snapshot.model import PullRequest
 
 NAME = "description-matches-change"
 
@@ -29,31 +26,18 @@ CRITERIA: Mapping[str, str] = MappingProxyType(
 
 
 def make(options: QuestionOptions, ports: Ports) -> ModelBackedJudge[PullRequestContext]:
-    """The judge that compares a change with its description.
-
-    What an author writes sways its reader, so this judge can lower a verdict and never lift
-    it, and no other judge of the change reads the description.
-
-    Raises:
-        ConfigError: for a model that is not known.
-    """
-    panel = ports.models.panel(options.model)
-    read = with_description(ChangeReader.of(ports, panel), ports.redact)
-
-    def gather(context: PullRequestContext, deadline: Deadline) -> Material | Judgment:
-        if not (context.pull.title.strip() or context.pull.body.strip()):
-            return Judgment.abstained("there is no description", NOT_APPLICABLE)
-        return read(context, deadline)
-
-    about = "asks a model whether the change does what its description says"
+    """The judge that compares a change with its description, which no other judge of it reads."""
     return judge_of(
         NAME,
-        about,
         CRITERIA,
         options,
         ports,
-        panel,
-        gather,
+        about="asks a model whether the change does what its description says",
+        aside=lambda pull: None if _is_described(pull) else "there is no description",
+        described=True,
         template="description",
-        lowers_only=True,
     )
+
+
+def _is_described(pull: PullRequest) -> bool:
+    return bool(pull.title.strip() or pull.body.strip())

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from prjury.errors import ConfigError
 from prjury.judges.context import PullRequestContext
-from prjury.judges.quality.judge import Inquiry, ModelBackedJudge
-from prjury.judges.quality.kinds.reading import ChangeReader, own_texts, time_of, with_description
+from prjury.judges.quality.judge import ModelBackedJudge
+from prjury.judges.quality.kinds.reading import judge_of
 from prjury.judges.quality.prompts import Instructions, OwnTexts
 from prjury.policy.tiers import PromptOptions
 from prjury.ports import Ports
@@ -22,30 +22,24 @@ def make(options: PromptOptions, ports: Ports) -> ModelBackedJudge[PullRequestCo
     Raises:
         ConfigError: for a model that is not known.
     """
-    panel = ports.models.panel(options.model)
-    read = ChangeReader.of(ports, panel)
-    sees = options.sees_description
 
-    def instruct(context: PullRequestContext) -> Instructions:
-        own = own_texts(ports, context)
+    def instruct(own: OwnTexts) -> Instructions:
         values = {
             "criteria": dict(options.criteria),
             "task": redacted(text_of(options, own).strip(), ports.redact),
-            "sees_description": sees,
+            "sees_description": options.sees_description,
         }
         return own.prompts().render(NAME, values)
 
-    inquiry = Inquiry(
+    return judge_of(
         options.name,
-        f"asks a model the questions of {options.name}",
         options.criteria,
-        options.threshold,
-        with_description(read, ports.redact) if sees else read,
-        instruct,
-        # What an author writes sways its reader.
-        lowers_only=sees,
+        options,
+        ports,
+        about=f"asks a model the questions of {options.name}",
+        described=options.sees_description,
+        instruct=instruct,
     )
-    return ModelBackedJudge(inquiry, panel, options.runs, ports.memory, time_of)
 
 
 def text_of(options: PromptOptions, own: OwnTexts) -> str:

@@ -7,9 +7,9 @@ from types import MappingProxyType
 
 from prjury.errors import ConfigError
 from prjury.judges.context import PullRequestContext
-from prjury.judges.quality.judge import Inquiry, ModelBackedJudge
-from prjury.judges.quality.kinds.reading import ChangeReader, own_texts, time_of
-from prjury.judges.quality.prompts import Instructions
+from prjury.judges.quality.judge import ModelBackedJudge
+from prjury.judges.quality.kinds.reading import judge_of
+from prjury.judges.quality.prompts import Instructions, OwnTexts
 from prjury.jury.library.presets import CRITERIA
 from prjury.policy.tiers import CRITERION_NAME, QualityOptions, plain_name
 from prjury.ports import Ports
@@ -63,26 +63,23 @@ def make(options: QualityOptions, ports: Ports) -> ModelBackedJudge[PullRequestC
     Raises:
         ConfigError: for criteria that cannot be asked about, or a model that is not known.
     """
-    panel, criteria = ports.models.panel(options.model), chosen(options)
+    criteria = chosen(options)
 
-    def instruct(context: PullRequestContext) -> Instructions:
-        own = own_texts(ports, context)
+    def instruct(own: OwnTexts) -> Instructions:
         guidelines = own.guidelines(ports.redact) if options.guidelines else ""
         values = {"criteria": dict(criteria), "guidelines": guidelines}
         return own.prompts().render(NAME, values)
 
-    about = "asks a model about the quality of the change"
-    inquiry = Inquiry(
+    return judge_of(
         NAME,
-        about,
         criteria,
-        options.threshold,
-        ChangeReader.of(ports, panel),
-        instruct,
+        options,
+        ports,
+        about="asks a model about the quality of the change",
+        instruct=instruct,
         must=options.musts(criteria),
-        inapplicable=lambda context: _without_tests_due(criteria, context.pull),
+        inapplicable=lambda pull: _without_tests_due(criteria, pull),
     )
-    return ModelBackedJudge(inquiry, panel, options.runs, ports.memory, time_of)
 
 
 def _without_tests_due(criteria: Mapping[str, str], pull: PullRequest) -> Mapping[str, str]:

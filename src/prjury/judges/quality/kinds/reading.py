@@ -87,48 +87,77 @@ class ChangeReader:
 
 def judge_of(  # noqa: PLR0913 - what kinds differ in
     name: str,
-    about: str,
     criteria: Mapping[str, str],
     options: QuestionOptions,
     ports: Ports,
-    panel: Panel,
-    gather: Callable[[PullRequestContext, Deadline], Material | Judgment],
     *,
-    template: str,
-    lowers_only: bool = False,
+    about: str,
+    kinds: Collection[FileKind] = SENT_KINDS,
+    aside: Callable[[PullRequest], str | None] = lambda _: None,
+    described: bool = False,
+    instruct: Callable[[OwnTexts], Instructions] | None = None,
+    template: str = "",
+    must: frozenset[str] = frozenset(),
+    inapplicable: Callable[[PullRequest], Mapping[str, str]] = lambda _: {},
 ) -> ModelBackedJudge[PullRequestContext]:
     """The judge that asks a panel these questions about a change.
 
     Args:
         name: the judge's name in the policy.
-        gather: what there is to read, or the abstention.
-        template: the instructions, which need nothing but the criteria.
-        lowers_only: whether its approval must not lift what others say.
-    """
+        kinds: which files it reads.
+        aside: why a change is none of its business, None where it is.
+        described: whether it reads the description as well. What an author writes sways its
+            reader, so that such a judge can lower a verdict and never lift it.
+        instruct: the instructions, from the base's own texts.
+        template: the instructions in place of those, where they need nothing but the criteria.
 
-    def instruct(context: PullRequestContext) -> Instructions:
-        return own_texts(ports, context).prompts().render(template, {"criteria": dict(criteria)})
+    Raises:
+        ConfigError: for a model that is not known.
+    """
+    panel = ports.models.panel(options.model)
+    read = _reader(ChangeReader.of(ports, panel, kinds), aside, described=described)
+
+    def instructed(context: PullRequestContext) -> Instructions:
+        base = context.pull.base.sha
+        own = context.once.get("own texts", lambda: OwnTexts.of(ports.repository, base))
+        if instruct:
+            return instruct(own)
+        return own.prompts().render(template, {"criteria": dict(criteria)})
 
     inquiry = Inquiry(
-        name, about, criteria, options.threshold, gather, instruct, lowers_only=lowers_only
+        name,
+        about,
+        criteria,
+        options.threshold,
+        read,
+        instructed,
+        described,
+        must,
+        lambda context: inapplicable(context.pull),
     )
-    return ModelBackedJudge(inquiry, panel, options.runs, ports.memory, time_of)
+    return ModelBackedJudge(inquiry, panel, options.runs, ports.memory, _time_of)
 
 
-def with_description(
-    read: ChangeReader, redact: Redact
+def _time_of(context: PullRequestContext) -> Deadline:
+    return context.deadline
+
+
+def _reader(
+    read: ChangeReader, aside: Callable[[PullRequest], str | None], *, described: bool
 ) -> Callable[[PullRequestContext, Deadline], Material | Judgment]:
-    """A reader that lays what the author says beside the change."""
+    """The reader for changes that are the judge's business, with what the author says of them."""
 
-    def both(context: PullRequestContext, deadline: Deadline) -> Material | Judgment:
+    def gather(context: PullRequestContext, deadline: Deadline) -> Material | Judgment:
+        if reason := aside(context.pull):
+            return Judgment.abstained(reason, NOT_APPLICABLE)
         material = read(context, deadline)
-        if isinstance(material, Judgment):
+        if isinstance(material, Judgment) or not described:
             return material
-        message = description(context.pull, redact)
+        message = description(context.pull, read.ports.redact)
         said = spoken("the description", f"{context.pull.title}\n{context.pull.body}")
         return replace(material, always=(message,), warnings=(*material.warnings, *said))
 
-    return both
+    return gather
 
 
 def description(pull: PullRequest, redact: Redact) -> Section:
@@ -144,14 +173,3 @@ def not_applicable(pull: PullRequest) -> str | None:
     if not any(file.hunks or file.unread for file in pull.files if file.kind in SENT_KINDS):
         return "no line of text changes"
     return None
-
-
-def time_of(context: PullRequestContext) -> Deadline:
-    """Until when a judge of a pull request may take."""
-    return context.deadline
-
-
-def own_texts(ports: Ports, context: PullRequestContext) -> OwnTexts:
-    """The base's texts for judges."""
-    base = context.pull.base.sha
-    return context.once.get("own texts", lambda: OwnTexts.of(ports.repository, base))

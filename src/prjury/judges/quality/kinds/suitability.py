@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from prjury.judges.context import PullRequestContext
 from prjury.judges.quality.judge import ModelBackedJudge
-from prjury.judges.quality.kinds.reading import ChangeReader, judge_of
+from prjury.judges.quality.kinds.reading import judge_of
 from prjury.policy.tiers import SuitabilityOptions
 from prjury.ports import Ports
 
@@ -29,12 +29,6 @@ CRITERIA: Mapping[str, str] = MappingProxyType(
 
 
 def make(options: SuitabilityOptions, ports: Ports) -> ModelBackedJudge[PullRequestContext]:
-    """The judge of backport suitability; it never votes on the merge.
-
-    Raises:
-        ConfigError: for a model that is not known.
-    """
-    panel = ports.models.panel(options.model)
+    """The judge of backport suitability; it never votes on the merge."""
     about = "asks a model whether the change belongs on a release branch"
-    read = ChangeReader.of(ports, panel)
-    return judge_of(NAME, about, CRITERIA, options, ports, panel, read, template="suitability")
+    return judge_of(NAME, CRITERIA, options, ports, about=about, template="suitability")

@@ -5,13 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from prjury.deadline import Deadline
 from prjury.judges.context import PullRequestContext
 from prjury.judges.quality.judge import ModelBackedJudge
-from prjury.judges.quality.kinds.reading import ChangeReader, judge_of
-from prjury.judges.quality.model_seat import Material
-from prjury.jury.judgment import Judgment
-from prjury.jury.voting import NOT_APPLICABLE
+from prjury.judges.quality.kinds.reading import judge_of
 from prjury.policy.tiers import QuestionOptions
 from prjury.ports import Ports
 from prjury.snapshot.model import FileKind, PullRequest
@@ -34,21 +30,17 @@ CRITERIA: Mapping[str, str] = MappingProxyType(
 
 
 def make(options: QuestionOptions, ports: Ports) -> ModelBackedJudge[PullRequestContext]:
-    """The judge of new and changed tests; it sees them beside the source that changes.
-
-    Raises:
-        ConfigError: for a model that is not known.
-    """
-    panel = ports.models.panel(options.model)
-    read = ChangeReader.of(ports, panel, (FileKind.SOURCE, FileKind.TEST))
-
-    def gather(context: PullRequestContext, deadline: Deadline) -> Material | Judgment:
-        if not _has_tests(context.pull):
-            return Judgment.abstained("no test is added or changed", NOT_APPLICABLE)
-        return read(context, deadline)
-
-    about = "asks a model whether the new tests exercise what they claim to test"
-    return judge_of(NAME, about, CRITERIA, options, ports, panel, gather, template="tests")
+    """The judge of new and changed tests; it sees them beside the source that changes."""
+    return judge_of(
+        NAME,
+        CRITERIA,
+        options,
+        ports,
+        about="asks a model whether the new tests exercise what they claim to test",
+        kinds=(FileKind.SOURCE, FileKind.TEST),
+        aside=lambda pull: None if _has_tests(pull) else "no test is added or changed",
+        template="tests",
+    )
 
 
 def _has_tests(pull: PullRequest) -> bool:
