@@ -340,7 +340,7 @@ class TestSticky:
             with pytest.raises(PublishError) as caught:
                 publish(connect(), body())
             assert other.requests == []
-        assert caught.value.reason == "bad_response"
+        assert caught.value.reason == "too_large"
 
     def test_pages_of_another_port_are_not_followed(
         self, fake: FakeGitHub, connect: Callable[..., GitHub]
