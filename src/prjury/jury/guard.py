@@ -14,14 +14,17 @@ import traceback
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass, field
-from typing import Generic, Protocol
+from typing import TYPE_CHECKING, Generic, Protocol
 
 from prjury.deadline import Deadline
 from prjury.errors import PrJuryError
-from prjury.jury.judge import AnswerT, ContextT, ContextT_contra, Judge, JudgeType, ask, type_of
+from prjury.jury.judge import AnswerT, ContextT, Judge, JudgeType, ask, type_of
 from prjury.jury.judgment import Judgment
 from prjury.jury.nesting import MAX_DEPTH
 from prjury.jury.voting import Ballot
+
+if TYPE_CHECKING:
+    from prjury.jury.jury import Seat
 
 _log = logging.getLogger(__name__)
 
@@ -55,25 +58,6 @@ class Listener(Protocol):
         """A judge has answered, or its time is over."""
 
 
-class GuardedVote(Protocol[ContextT_contra]):
-    """A seat, as far as asking is concerned."""
-
-    @property
-    def judge(self) -> Judge[ContextT_contra]:
-        """Who is asked."""
-        ...
-
-    @property
-    def weight(self) -> float:
-        """The weight of the vote."""
-        ...
-
-    @property
-    def title(self) -> str:
-        """The name on the ballot."""
-        ...
-
-
 def patience(timeout: float | None) -> Deadline | None:
     """Until when a vote may take: so many seconds, and within whatever vote it is part of.
 
@@ -101,7 +85,7 @@ def _seconds(timeout: float) -> float:
 
 
 def hear(
-    seats: Sequence[GuardedVote[ContextT]],
+    seats: Sequence[Seat[ContextT]],
     context: ContextT,
     *,
     jury: str,
@@ -136,7 +120,7 @@ class _Answer(Generic[ContextT]):
     """One judge at work in its own thread. The thread is a daemon: if it hangs it is abandoned."""
 
     jury: str
-    seat: GuardedVote[ContextT]
+    seat: Seat[ContextT]
     context: ContextT
     listener: Listener | None
     vote: _Vote
@@ -257,21 +241,28 @@ def crashed(crash: BaseException) -> Judgment:
 
     A group of one, as task groups raise it, is reported as what it holds.
     """
-    while isinstance(crash, BaseExceptionGroup) and len(crash.exceptions) == 1:
-        crash = crash.exceptions[0]
+    crash = unwrapped(crash)
     if isinstance(crash, PrJuryError):
         expected = crash
         return guarded(lambda: _expected(expected), itself)
     _log.debug("a judge crashed", exc_info=crash)
-    return Judgment.errored(f"crashed with {_name_crash(crash)}", metadata={"reason": "crashed"})
+    return Judgment.errored(f"crashed with {in_words(crash)}", metadata={"reason": "crashed"})
 
 
 def _expected(error: PrJuryError) -> Judgment:
-    words = printable(str(error)) or f"crashed with {_name_crash(error)}"
+    words = printable(str(error)) or f"crashed with {in_words(error)}"
     return Judgment.errored(words, metadata={"reason": error.reason})
 
 
-def _name_crash(crash: BaseException) -> str:
+def unwrapped(crash: BaseException) -> BaseException:
+    """The crash itself, or the only one in a group, as task groups raise it."""
+    while isinstance(crash, BaseExceptionGroup) and len(crash.exceptions) == 1:
+        crash = crash.exceptions[0]
+    return crash
+
+
+def in_words(crash: BaseException) -> str:
+    """The exception's type and message."""
     return printable("".join(traceback.format_exception_only(crash)).strip())
 
 

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import inspect
-import threading
 from collections.abc import Awaitable, Callable
-from contextvars import copy_context
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import (
-    TYPE_CHECKING,
     Any,
     Generic,
     Protocol,
@@ -21,9 +18,6 @@ from typing import (
 )
 
 from prjury.jury.judgment import Judgment
-
-if TYPE_CHECKING:
-    from concurrent.futures import Future
 
 ContextT = TypeVar("ContextT")
 ContextT_contra = TypeVar("ContextT_contra", contravariant=True)
@@ -173,6 +167,8 @@ def _settled(answer: object, name: str) -> Judgment:
     """
     who = name or "the judge"
     if inspect.isawaitable(answer):
+        from prjury.jury.threads import resolve  # noqa: PLC0415 - only for these
+
         answer = resolve(answer)
     if inspect.iscoroutine(answer):
         answer.close()  # or Python complains a second time, at some later moment
@@ -180,45 +176,3 @@ def _settled(answer: object, name: str) -> Judgment:
     if not isinstance(answer, Judgment):
         raise TypeError(f"{who} returned a {type(answer).__name__} instead of a Judgment")
     return answer
-
-
-def resolve(awaitable: Awaitable[AnswerT]) -> AnswerT:
-    """What the awaitable brings, waited for in whatever thread this is.
-
-    A thread that already runs an event loop, such as a notebook's, cannot run a second one, and in
-    the main thread a loop would take Ctrl-C for a request that a judge may refuse: there the loop
-    runs in a thread of its own.
-    """
-    import asyncio  # noqa: PLC0415 - 30 ms that only asynchronous judges should cost
-
-    from prjury.jury.threads import Daemons  # noqa: PLC0415 - the same
-
-    async def wait_for() -> AnswerT:
-        asyncio.get_running_loop().set_default_executor(Daemons(aside))
-        return await awaitable
-
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        if threading.current_thread() is not threading.main_thread():
-            return asyncio.run(wait_for())
-    return aside(lambda: asyncio.run(wait_for())).result()
-
-
-def aside(work: Callable[[], AnswerT]) -> Future[AnswerT]:
-    """Does the work in another thread, a daemon, so that Ctrl-C does not wait for it."""
-    from concurrent.futures import Future  # noqa: PLC0415 - as above
-
-    done: Future[AnswerT] = Future()
-    done.set_running_or_notify_cancel()  # from here on nobody can cancel it
-
-    def carry() -> None:
-        try:
-            done.set_result(work())
-        except BaseException as crash:  # noqa: BLE001 - it is raised again where it is waited for
-            done.set_exception(crash)
-
-    label = f"{threading.current_thread().name}-aside"
-    run = copy_context().run
-    threading.Thread(target=run, args=(carry,), name=label, daemon=True).start()
-    return done

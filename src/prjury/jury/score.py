@@ -28,6 +28,17 @@ def finite(value: float, what: str) -> float:
     return value
 
 
+def whole_number(value: object, what: str) -> int:
+    """The value itself, if it is a whole number.
+
+    Raises:
+        TypeError: for anything else (``True`` and 3.0 are not whole numbers).
+    """
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"{what} is a whole number, not {value!r}")
+    return value
+
+
 @dataclass(frozen=True, slots=True)
 class BooleanScore:
     """Yes or no; ``BooleanScore.PASS`` and ``BooleanScore.FAIL`` are the two there are."""

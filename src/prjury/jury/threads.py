@@ -1,12 +1,13 @@
-"""Threads for what event loops do aside, such as looking up a host's name."""
+"""Work in daemon threads: what is waited for, and what event loops do aside."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import copy_context
 from functools import partial
-from typing import ParamSpec, Protocol, TypeVar
+from typing import ParamSpec, TypeVar
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -15,12 +16,42 @@ P = ParamSpec("P")
 _AT_ONCE = 32
 
 
-class Starter(Protocol):
-    """Does work in a daemon thread."""
+def resolve(awaitable: Awaitable[T]) -> T:
+    """What the awaitable brings, waited for in whatever thread this is.
 
-    def __call__(self, work: Callable[[], T], /) -> Future[T]:
-        """What will be the work's result."""
-        ...
+    A thread that already runs an event loop, such as a notebook's, cannot run a second one, and in
+    the main thread a loop would take Ctrl-C for a request that a judge may refuse: there the loop
+    runs in a thread of its own.
+    """
+    import asyncio  # noqa: PLC0415 - 30 ms that only asynchronous judges should cost
+
+    async def wait_for() -> T:
+        asyncio.get_running_loop().set_default_executor(Daemons())
+        return await awaitable
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        if threading.current_thread() is not threading.main_thread():
+            return asyncio.run(wait_for())
+    return aside(lambda: asyncio.run(wait_for())).result()
+
+
+def aside(work: Callable[[], T]) -> Future[T]:
+    """Does the work in another thread, a daemon, so that Ctrl-C does not wait for it."""
+    done: Future[T] = Future()
+    done.set_running_or_notify_cancel()  # from here on nobody can cancel it
+
+    def carry() -> None:
+        try:
+            done.set_result(work())
+        except BaseException as crash:  # noqa: BLE001 - it is raised again where it is waited for
+            done.set_exception(crash)
+
+    label = f"{threading.current_thread().name}-aside"
+    run = copy_context().run
+    threading.Thread(target=run, args=(carry,), name=label, daemon=True).start()
+    return done
 
 
 class Daemons(ThreadPoolExecutor):
@@ -30,14 +61,13 @@ class Daemons(ThreadPoolExecutor):
     program alive that was interrupted, or that is done with everything else.
     """
 
-    def __init__(self, start: Starter) -> None:
+    def __init__(self) -> None:
         super().__init__(_AT_ONCE)
-        self._start = start
         self._turns = threading.Semaphore(_AT_ONCE)
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         """What will be the call's result."""
-        return self._start(partial(self._in_turn, partial(fn, *args, **kwargs)))
+        return aside(partial(self._in_turn, partial(fn, *args, **kwargs)))
 
     def _in_turn(self, call: Callable[[], T]) -> T:
         with self._turns:

@@ -12,10 +12,10 @@ from unittest.mock import Mock
 import pytest
 
 from fakes.unruly import BROKEN, FINE, LONG, Shy
-from prjury.jury.judge import FunctionJudge, JudgeType, ask, judge, judge_of, resolve
+from prjury.jury.judge import FunctionJudge, JudgeType, ask, judge, judge_of
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.jury import Jury, Seat
-from prjury.jury.threads import Daemons
+from prjury.jury.threads import Daemons, resolve
 from prjury.jury.voting import ConsensusVoting, MajorityVoting
 from strategies import Says, seated
 
@@ -330,16 +330,13 @@ def test_thirty_two_calls_are_worked_on_at_once() -> None:
 
 
 def test_daemons_hand_on_what_they_are_given() -> None:
-    started: list[Any] = []
+    def work(a: int, b: int) -> tuple[int, str, bool]:
+        thread = threading.current_thread()
+        return a - b, thread.name, thread.daemon
 
-    def start(work: Callable[[], Any]) -> Any:
-        started.append(work())
-        return "a future"
-
-    daemons = Daemons(start)
-    future: object = daemons.submit(lambda a, b: a - b, 7, b=3)
-    assert future == "a future"
-    assert started == [4]
+    daemons = Daemons()
+    future = daemons.submit(work, 7, b=3)
+    assert future.result(LONG) == (4, f"{threading.current_thread().name}-aside", True)
     daemons.shutdown(wait=True)
 
 

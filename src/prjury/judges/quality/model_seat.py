@@ -18,8 +18,9 @@ from prjury.judges.quality.prompt_input import Chunk, NotSent, Plan, Section, di
 from prjury.judges.quality.question import CHARACTERS_PER_TOKEN, Form, Question
 from prjury.judges.quality.votes import NO_OPINION, PassMark, decide, failures, prose
 from prjury.jury.context import JudgmentContext
-from prjury.jury.judge import JudgeType, aside
+from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Status
+from prjury.jury.threads import aside
 from prjury.ports import ChatModel, Memory, NoMemory
 from prjury.report.judge_facts import LeftOut, ScopeFacts
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import time
-import traceback
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -12,8 +11,7 @@ from typing import Any, Generic, TypeVar, overload
 
 from prjury.errors import PrJuryError
 from prjury.jury.context import ExecutionStatus
-from prjury.jury.guard import printable
-from prjury.jury.judge import resolve
+from prjury.jury.guard import in_words, printable, unwrapped
 
 ResultT = TypeVar("ResultT")
 ResultT_co = TypeVar("ResultT_co", covariant=True)
@@ -57,13 +55,20 @@ def perform(work: Callable[[], object]) -> Execution[Any]:
     try:
         return ended(ExecutionStatus.SUCCESS, waited_for(work()))
     except (Exception, _cancelled_task()) as crash:  # noqa: BLE001 - it is reported, not hidden
-        alone = _unwrapped(crash)
-        return _failed(ended(_status_of(alone)), alone)
+        alone = unwrapped(crash)
+        expected = isinstance(alone, PrJuryError) and bool(str(alone))
+        words = printable(str(alone)) if expected else in_words(alone)
+        reason = alone.reason if isinstance(alone, PrJuryError) else None
+        return replace(ended(_status_of(alone)), error=words, reason=reason)
 
 
 def waited_for(answer: object) -> object:
     """The answer itself; what it brings if it has to be waited for."""
-    return resolve(answer) if inspect.isawaitable(answer) else answer
+    if not inspect.isawaitable(answer):
+        return answer
+    from prjury.jury.threads import resolve  # noqa: PLC0415 - only for these
+
+    return resolve(answer)
 
 
 def _cancelled_task() -> type[BaseException]:
@@ -73,13 +78,6 @@ def _cancelled_task() -> type[BaseException]:
     return CancelledError
 
 
-def _unwrapped(crash: BaseException) -> BaseException:
-    """The crash itself, or the only one in a group, as task groups raise it."""
-    while isinstance(crash, BaseExceptionGroup) and len(crash.exceptions) == 1:
-        crash = crash.exceptions[0]
-    return crash
-
-
 def _status_of(crash: BaseException) -> ExecutionStatus:
     names = [kind.__name__ for kind in type(crash).__mro__]
     if "CancelledError" in names:
@@ -87,11 +85,3 @@ def _status_of(crash: BaseException) -> ExecutionStatus:
     if any("Timeout" in name for name in names):
         return ExecutionStatus.TIMEOUT
     return ExecutionStatus.FAILED
-
-
-def _failed(ended: Execution[object], crash: BaseException) -> Execution[object]:
-    """The same execution with the crash: an expected error in its own words."""
-    expected = isinstance(crash, PrJuryError) and bool(str(crash))
-    message = str(crash) if expected else "".join(traceback.format_exception_only(crash)).strip()
-    reason = crash.reason if isinstance(crash, PrJuryError) else None
-    return replace(ended, error=printable(message), reason=reason)

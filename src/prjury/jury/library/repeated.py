@@ -15,12 +15,12 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Any, Generic, TypeAlias
 
-from prjury.jury.guard import hear, patience
+from prjury.jury.guard import hear, patience, printable
 from prjury.jury.judge import ContextT, Judge, JudgeType, Opinion, judge_of, type_of
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.jury import Seat
 from prjury.jury.nesting import Extent
-from prjury.jury.score import BooleanScore, CategoricalScore, Score
+from prjury.jury.score import BooleanScore, CategoricalScore, Score, whole_number
 from prjury.jury.voting import NOT_CONFIGURED, is_benign
 
 
@@ -108,9 +108,9 @@ def aggregate_repeated_results(results: Iterable[Judgment], total_judges: int) -
     _refuse_nonsense(heard, total_judges)
     scores = [_number(said.score, place) for place, said in enumerate(heard)]
     valid = {place: score for place, score in enumerate(scores) if score is not None}
-    errors, unscored = errors_of(heard), unscored_of(heard)
+    errors, unscored = _errors_of(heard), _unscored_of(heard)
     if not valid:
-        first = first_line((errors or unscored)[0])
+        first = _first_line((errors or unscored)[0])
         raise ValueError(f"none of {len(heard)} results has a numeric score; the first: {first}")
     chosen = tuple(heard[place] for place in valid)
     return RepeatedResults(
@@ -118,32 +118,21 @@ def aggregate_repeated_results(results: Iterable[Judgment], total_judges: int) -
     )
 
 
-def errors_of(results: Iterable[Judgment]) -> tuple[str, ...]:
+def _errors_of(results: Iterable[Judgment]) -> tuple[str, ...]:
     """The reasonings of the results that are errors, fit for metadata."""
     erred = (said for said in results if said.status is Status.ERROR)
-    return tuple(_printable(said.reasoning) for said in erred)
+    return tuple(printable(said.reasoning) for said in erred)
 
 
-def unscored_of(results: Iterable[Judgment]) -> tuple[str, ...]:
+def _unscored_of(results: Iterable[Judgment]) -> tuple[str, ...]:
     """The statuses and reasonings of the results without a score that are not errors."""
     silent = (said for said in results if said.score is None and said.status is not Status.ERROR)
-    return tuple(_printable(f"{said.status}: {said.reasoning}") for said in silent)
+    return tuple(printable(f"{said.status}: {said.reasoning}") for said in silent)
 
 
-def first_line(text: str) -> str:
+def _first_line(text: str) -> str:
     """What of a reasoning fits into a sentence."""
     return text.strip().partition("\n")[0]
-
-
-def whole_number(value: object, what: str) -> int:
-    """The value itself, if it is a whole number.
-
-    Raises:
-        TypeError: for anything else (``True`` and 3.0 are not whole numbers).
-    """
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise TypeError(f"{what} is a whole number, not {value!r}")
-    return value
 
 
 def _refuse_nonsense(heard: Sequence[object], total_judges: object) -> None:
@@ -170,11 +159,6 @@ def _number(score: Score | None, place: int) -> float | None:
 def _decimal(score: float) -> Fraction:
     """The number as it is written: 0.1 is a tenth."""
     return Fraction(score) if isinstance(score, int) else Fraction(float.__repr__(score))
-
-
-def _printable(text: str) -> str:
-    """The text without lone surrogates, which metadata cannot hold."""
-    return text.encode(errors="backslashreplace").decode()
 
 
 class BaseJudgeAggregator(ABC):
@@ -215,10 +199,7 @@ class BaseJudgeAggregator(ABC):
 class AverageAggregationStrategy(BaseJudgeAggregator):
     """The result nearest the mean; of two equally near ones, the earlier."""
 
-    @property
-    def strategy(self) -> AggregationMethod:
-        """``average``."""
-        return AggregationMethod.AVERAGE
+    strategy = AggregationMethod.AVERAGE
 
     def aggregate(self, results: Sequence[Judgment], total_judges: int) -> Judgment:
         """The representative; ``aggregate`` is the mean."""
@@ -234,10 +215,7 @@ class AverageAggregationStrategy(BaseJudgeAggregator):
 class MedianAggregationStrategy(BaseJudgeAggregator):
     """The earliest result with the median score; of an even number, the upper of the middle two."""
 
-    @property
-    def strategy(self) -> AggregationMethod:
-        """``median``."""
-        return AggregationMethod.MEDIAN
+    strategy = AggregationMethod.MEDIAN
 
     def aggregate(self, results: Sequence[Judgment], total_judges: int) -> Judgment:
         """The representative; ``aggregate`` is its score."""
@@ -253,10 +231,7 @@ class MajorityVoteAggregationStrategy(BaseJudgeAggregator):
     That is the median of all scores, not only of the most frequent ones.
     """
 
-    @property
-    def strategy(self) -> AggregationMethod:
-        """``majority_vote``."""
-        return AggregationMethod.MAJORITY_VOTE
+    strategy = AggregationMethod.MAJORITY_VOTE
 
     def aggregate(self, results: Sequence[Judgment], total_judges: int) -> Judgment:
         """The representative; ``aggregate`` is its score, ``tied`` whether the median decided."""
@@ -276,9 +251,12 @@ def _median_place(scores: Sequence[Fraction]) -> int:
 AggregationSelector: TypeAlias = str | AggregationMethod | BaseJudgeAggregator
 
 _STRATEGIES: Mapping[str, BaseJudgeAggregator] = {
-    AggregationMethod.AVERAGE: AverageAggregationStrategy(),
-    AggregationMethod.MEDIAN: MedianAggregationStrategy(),
-    AggregationMethod.MAJORITY_VOTE: MajorityVoteAggregationStrategy(),
+    each.strategy: each
+    for each in (
+        AverageAggregationStrategy(),
+        MedianAggregationStrategy(),
+        MajorityVoteAggregationStrategy(),
+    )
 }
 
 
@@ -393,10 +371,10 @@ class RepeatedJudge(Generic[ContextT]):
         except ValueError as refusal:
             if _can_count(results):
                 raise
-            return _Uncounted(results, strategy, str(refusal)).judgment()
+            return _uncounted(results, strategy, str(refusal))
         if said.status is Status.PASS and any(map(_is_uncounted_fail, results)):
             refused = "a run failed without a score, which no strategy counts"
-            return _Uncounted(results, strategy, refused).judgment()
+            return _uncounted(results, strategy, refused)
         return said
 
 
@@ -411,57 +389,41 @@ def _can_count(results: Sequence[Judgment]) -> bool:
     return bool(scores) and not any(isinstance(score, CategoricalScore) for score in scores)
 
 
-@dataclass(frozen=True)
-class _Uncounted:
-    """Runs that the strategy cannot count, and its own words for that."""
-
-    results: Sequence[Judgment]
-    strategy: str
-    refusal: str
-
-    def judgment(self) -> Judgment:
-        """What the runs amount to."""
-        statuses = {said.status for said in self.results}
-        if statuses == {Status.ABSTAIN}:
-            return self._abstention()
-        return self._error() if statuses <= {Status.ABSTAIN, Status.ERROR} else self._no_number()
-
-    def _abstention(self) -> Judgment:
-        label = _common_label(self.results)
-        reasons = {said.metadata.get("reason") for said in self.results}
+def _uncounted(results: Sequence[Judgment], strategy: str, refusal: str) -> Judgment:
+    """What runs amount to that the strategy cannot count, for which it has its own words."""
+    statuses = {said.status for said in results}
+    erred = [said for said in results if said.status is Status.ERROR]
+    if statuses == {Status.ABSTAIN}:
+        label = _common_label(results)
+        reasons = {said.metadata.get("reason") for said in results}
         common = reasons.pop() if len(reasons) == 1 else None
-        evidence = self._evidence(common or label or "nobody_voted")
-        return Judgment.abstained(
-            self._summary(self.results, "abstained"), label, metadata=evidence
-        )
+        evidence = _evidence(results, strategy, common or label or "nobody_voted")
+        return Judgment.abstained(_silence(results, results, "abstained"), label, metadata=evidence)
+    if statuses <= {Status.ABSTAIN, Status.ERROR}:
+        evidence = _evidence(results, strategy, erred[0].metadata.get("reason") or "judge_erred")
+        return Judgment.errored(_silence(erred, results, "erred"), metadata=evidence)
+    message = (
+        f"there is no {strategy} of these runs: {refusal}. Give every judgment a numeric score, or "
+        "seat the judge several times in a jury, whose voting counts PASS and FAIL"
+    )
+    return Judgment.errored(message, metadata=_evidence(results, strategy, "no_numeric_score"))
 
-    def _error(self) -> Judgment:
-        erred = [said for said in self.results if said.status is Status.ERROR]
-        evidence = self._evidence(erred[0].metadata.get("reason") or "judge_erred")
-        return Judgment.errored(self._summary(erred, "erred"), metadata=evidence)
 
-    def _no_number(self) -> Judgment:
-        message = (
-            f"there is no {self.strategy} of these runs: {self.refusal}. Give every judgment a "
-            "numeric score, or seat the judge several times in a jury, whose voting counts PASS "
-            "and FAIL"
-        )
-        return Judgment.errored(message, metadata=self._evidence("no_numeric_score"))
+def _silence(silent: Sequence[Judgment], results: Sequence[Judgment], verb: str) -> str:
+    first = _first_line(silent[0].reasoning)
+    return f"{len(silent)} of {len(results)} runs {verb}; the first: {first}"
 
-    def _summary(self, silent: Sequence[Judgment], verb: str) -> str:
-        first = first_line(silent[0].reasoning)
-        return f"{len(silent)} of {len(self.results)} runs {verb}; the first: {first}"
 
-    def _evidence(self, reason: object) -> Mapping[str, Any]:
-        repeated = {
-            "strategy": self.strategy,
-            "aggregate": None,
-            "total_judges": len(self.results),
-            "valid_indices": (),
-            "errors": errors_of(self.results),
-            "unscored": unscored_of(self.results),
-        }
-        return {"reason": reason, "repeated": repeated}
+def _evidence(results: Sequence[Judgment], strategy: str, reason: object) -> dict[str, Any]:
+    repeated = {
+        "strategy": strategy,
+        "aggregate": None,
+        "total_judges": len(results),
+        "valid_indices": (),
+        "errors": _errors_of(results),
+        "unscored": _unscored_of(results),
+    }
+    return {"reason": reason, "repeated": repeated}
 
 
 def _common_label(results: Sequence[Judgment]) -> str | None:

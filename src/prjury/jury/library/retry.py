@@ -24,7 +24,7 @@ from prjury.jury.judge import ContextT, Judge, JudgeType, Opinion, ask, judge_of
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.jury import JuryJudge, JuryVerdict, Member, Seat, check_strategy, roster
 from prjury.jury.nesting import Extent
-from prjury.jury.score import finite
+from prjury.jury.score import finite, whole_number
 from prjury.jury.voting import Ballot, MajorityVoting, VotingStrategy
 
 __all__ = ["JuryWithRetry", "RoundContext"]
@@ -332,9 +332,7 @@ class JuryWithRetry(Generic[ContextT]):
 def _check_numbers(threshold: float, rounds: int) -> None:
     if not 0.0 <= finite(threshold, "confidence_threshold") <= 1.0:
         raise ValueError(f"confidence_threshold is in 0..1, not {threshold}")
-    if isinstance(rounds, bool) or not isinstance(rounds, int):
-        raise TypeError(f"max_iterations is a whole number, not {rounds!r}")
-    if rounds < 1:
+    if whole_number(rounds, "max_iterations") < 1:
         raise ValueError(f"max_iterations is at least 1, not {rounds}")
 
 

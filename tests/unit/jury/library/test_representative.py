@@ -25,9 +25,8 @@ from prjury.jury.library.repeated import (
     RepeatedResults,
     aggregate_repeated_results,
     build_aggregation_strategy,
-    whole_number,
 )
-from prjury.jury.score import BooleanScore, CategoricalScore, NumericalScore
+from prjury.jury.score import BooleanScore, CategoricalScore, NumericalScore, whole_number
 
 AVERAGE = AverageAggregationStrategy()
 MEDIAN = MedianAggregationStrategy()
