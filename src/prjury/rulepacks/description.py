@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from prjury.manifests.versions import Requirement
-from prjury.rulepacks.applicability import required_by
+from prjury.report.wording import counted
+from prjury.rulepacks.applicability import SEVERITIES, required_by
 from prjury.rulepacks.rule import KeptBy, Pack, PatternRule
 
 ALWAYS = "always"
@@ -73,12 +75,6 @@ def in_words(requirements: Iterable[Requirement], unbounded: str = "") -> str:
     return ", or ".join(parts)
 
 
-def audience(requirements: Sequence[Requirement]) -> str:
-    """``projects that declare numpy``, or ``every project``."""
-    told = in_words(requirements)
-    return f"projects that declare {told}" if _all_named(requirements) else _EVERY
-
-
 def since(requirements: Sequence[Requirement]) -> str:
     """``Python 3.12 or later``, ``any version of Go``; ``always`` where nothing is required."""
     return in_words(requirements, "any version of ") if _all_named(requirements) else ALWAYS
@@ -108,50 +104,6 @@ def _bounds(requirement: Requirement) -> str:
         case {"<": high}:
             return f" before {high}"
     return ""
-
-
-def error_since(pack: Pack, rule: PatternRule) -> str:
-    """What must be declared for a finding to be an error; empty where none ever is."""
-    return since(required_by(pack, rule)) if rule.severity == "error" else ""
-
-
-def warning_since(pack: Pack, rule: PatternRule) -> str:
-    """The same for a warning, where every declared version says so."""
-    if rule.severity == "warning":
-        return since(required_by(pack, rule))
-    return since(rule.deprecated) if rule.deprecated and rule.severity == "error" else ""
-
-
-def hint_since(pack: Pack, rule: PatternRule) -> str:
-    """The same for a hint, where versions are known; see `is_early`."""
-    if rule.severity == "hint":
-        return since(required_by(pack, rule))
-    return since(rule.replaceable or ()) if is_early(pack, rule) else ""
-
-
-def is_early(pack: Pack, rule: PatternRule) -> bool:
-    """Whether there is a time before the rule's own when only the replacement is there."""
-    own = (list(required_by(pack, rule)), rule.deprecated)
-    return rule.severity != "hint" and bool(rule.replaceable) and rule.replaceable not in own
-
-
-def fixing(rule: PatternRule) -> str:
-    """How sure the rule's fixes are; empty for a rule that has none."""
-    return ", ".join(dict.fromkeys(fix.applicability for fix in rule.fix))
-
-
-def counted(pack: Pack) -> str:
-    """``14 rules: 9 errors, 5 warnings``."""
-    told = [
-        _many(count, severity)
-        for severity in ("error", "warning", "hint")
-        if (count := sum(rule.severity == severity for rule in pack.rules))
-    ]
-    return f"{_many(len(pack.rules), 'rule')}: {', '.join(told)}"
-
-
-def _many(count: int, word: str) -> str:
-    return f"{count} {word}" + ("" if count == 1 else "s")
 
 
 _BACKTICKS = re.compile(r"`{3,}")
@@ -185,12 +137,14 @@ class Sample:
     @property
     def fenced(self) -> str:
         """The code as a block of Markdown."""
-        return _fenced(self.language, self.code)
+        longest = max((len(run) for run in _BACKTICKS.findall(self.code)), default=2)
+        fence = "`" * (longest + 1)
+        return f"{fence}{_FENCES.get(self.language, self.language)}\n{self.code.rstrip()}\n{fence}"
 
     @property
     def fixed_fenced(self) -> str:
         """The fixed code as a block of Markdown."""
-        return _fenced(self.language, self.fixed or "")
+        return replace(self, code=self.fixed or "").fenced
 
 
 @dataclass(frozen=True)
@@ -213,34 +167,42 @@ class DescribedRule:
     @property
     def error(self) -> str:
         """Empty where a finding is never an error."""
-        return error_since(self.pack, self.rule)
+        return self._own("error")
 
     @property
     def warning(self) -> str:
         """Empty where no declared version makes a warning of a finding."""
-        return warning_since(self.pack, self.rule)
+        deprecated = self.rule.deprecated if self.rule.severity == "error" else None
+        return self._own("warning") or (since(deprecated) if deprecated else "")
 
     @property
     def hint(self) -> str:
         """Empty where no declared version makes a hint of a finding."""
-        return hint_since(self.pack, self.rule)
+        return self._own("hint") or (since(self.rule.replaceable or ()) if self.early else "")
+
+    def _own(self, severity: str) -> str:
+        own = required_by(self.pack, self.rule)
+        return since(own) if self.rule.severity == severity else ""
 
     @property
     def early(self) -> bool:
-        """Whether the hint comes before all else, because the replacement is there already."""
-        return is_early(self.pack, self.rule)
+        """Whether the hint comes before all else, because only the replacement is there."""
+        own = (list(required_by(self.pack, self.rule)), self.rule.deprecated)
+        replaceable = self.rule.replaceable
+        return self.rule.severity != "hint" and bool(replaceable) and replaceable not in own
 
     @property
     def outcomes(self) -> str:
         """What a finding is with which versions, as one sentence."""
-        told = [f"{name} {_with(since)}" for name, since in self._outcomes() if since]
+        hint = "before that a hint" if self.early else "hint"
+        versions = {"error": self.error, "warning": self.warning, hint: self.hint}
+        told = [
+            f"{name} {since if since == ALWAYS else f'with {since}'}"
+            for name, since in versions.items()
+            if since
+        ]
         sentence = "; ".join(told) + "."
         return sentence[0].upper() + sentence[1:]
-
-    def _outcomes(self) -> Iterator[tuple[str, str]]:
-        yield "error", self.error
-        yield "warning", self.warning
-        yield "before that a hint" if self.early else "hint", self.hint
 
     @property
     def kept_by(self) -> str:
@@ -255,7 +217,7 @@ class DescribedRule:
     @property
     def fixing(self) -> str:
         """How sure its fixes are; empty where it has none."""
-        return fixing(self.rule)
+        return ", ".join(dict.fromkeys(fix.applicability for fix in self.rule.fix))
 
     @property
     def found(self) -> Sample | None:
@@ -288,8 +250,9 @@ class Described:
 
     @property
     def audience(self) -> str:
-        """The projects in which the pack is looked at."""
-        return audience(self.pack.gate)
+        """``projects that declare numpy``, or ``every project``."""
+        named = _all_named(self.pack.gate)
+        return f"projects that declare {self.applies_to}" if named else _EVERY
 
     @property
     def since(self) -> str:
@@ -303,8 +266,10 @@ class Described:
 
     @property
     def counted(self) -> str:
-        """How many rules it has, by severity."""
-        return counted(self.pack)
+        """How many rules it has, by severity: ``14 rules: 9 errors, 5 warnings``."""
+        numbers = Counter(rule.severity for rule in self.pack.rules)
+        told = [counted(numbers[each], each) for each in SEVERITIES if numbers[each]]
+        return f"{counted(len(self.pack.rules), 'rule')}: {', '.join(told)}"
 
     @property
     def languages(self) -> str:
@@ -334,10 +299,6 @@ class Described:
         return [DescribedRule(self.pack, rule) for rule in self.pack.rules]
 
 
-def _with(since: str) -> str:
-    return since if since == ALWAYS else f"with {since}"
-
-
 def kept(by: KeptBy | None) -> str:
     """Which modules keep the old way on purpose, as sentences; empty where none does."""
     if by is None:
@@ -360,9 +321,3 @@ def _either(clauses: Sequence[str]) -> str:
 def _listed(names: Sequence[str]) -> str:
     *first, last = (f"`{name}`" for name in names)
     return f"{', '.join(first)} or {last}" if first else last
-
-
-def _fenced(language: str, code: str) -> str:
-    longest = max((len(run) for run in _BACKTICKS.findall(code)), default=2)
-    fence = "`" * (longest + 1)
-    return f"{fence}{_FENCES.get(language, language)}\n{code.rstrip()}\n{fence}"
