@@ -36,12 +36,13 @@ from prjury.git.operator import open_repository
 from prjury.git.store import Store, open_store
 from prjury.git.take_snapshot import take_snapshot
 from prjury.judges.context import PullRequestContext
-from prjury.judges.patterns import PatternsJudge, make, shipped_heads, shipped_pack
+from prjury.judges.patterns.judge import PatternsJudge, make
 from prjury.judges.patterns.selection import PackSelection
 from prjury.jury.judgment import Check, Judgment
 from prjury.manifests.versions import Requirement
 from prjury.policy.tiers import PatternsOptions
 from prjury.ports import Ports, Repository, SilentProgress
+from prjury.rulepacks.load import shipped_heads, shipped_pack
 from prjury.rulepacks.rule import KeptBy, Match, Pack, PatternRule
 from prjury.sandbox import ContainedShell
 from prjury.snapshot.model import PullRequest

@@ -36,12 +36,12 @@ from fakes.repository import BASE, HEAD, change
 from prjury.errors import PrJuryError, SourceError
 from prjury.git.operator import open_repository
 from prjury.git.store import Store, open_store
-from prjury.judges.patterns import shipped_heads, shipped_pack
 from prjury.jury.judgment import Check, Judgment, Severity
 from prjury.manifests.module import ManifestModule
 from prjury.manifests.project import Project
 from prjury.ports.types import TreeEntry
 from prjury.rulepacks.applicability import PackApplicability, at_least
+from prjury.rulepacks.load import shipped_heads, shipped_pack
 from prjury.rulepacks.rule import Pack, PatternRule
 from prjury.snapshot.model import MergeTrial, PullRequest, Side
 

@@ -37,8 +37,9 @@ from prjury.git.command import find_in_tree
 from prjury.git.operator import open_repository
 from prjury.git.store import Store, open_store
 from prjury.git.take_snapshot import take_snapshot
-from prjury.judges.patterns import PatternsJudge, shipped_heads, shipped_pack
+from prjury.judges.patterns.judge import PatternsJudge
 from prjury.jury.judgment import Check, Judgment
+from prjury.rulepacks.load import shipped_heads, shipped_pack
 from prjury.rulepacks.rule import PatternRule
 from prjury.snapshot.model import PullRequest, Side
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from e2e.conftest import Prjury
-from prjury.judges.patterns import shipped_heads, shipped_pack
+from prjury.rulepacks.load import shipped_heads, shipped_pack
 
 NAMES = sorted(shipped_heads())
 PACK = """id: mine

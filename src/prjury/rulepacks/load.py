@@ -129,11 +129,6 @@ def load_packs(
     return found
 
 
-def load_pack(path: Path) -> Pack:
-    """The pack in one file, as `load` reads it."""
-    return load(path).pack
-
-
 def load(path: Path) -> LoadedPack:
     """A pack with its tests, checked: rules compile. What it may lack says `published`.
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from prjury.judges.patterns import load_pack, run_cases, shipped_heads, shipped_pack
 from prjury.judges.patterns.pack_tests import missing, run_tests
 from prjury.resources import rule_packs
+from prjury.rulepacks.load import load, shipped_heads, shipped_pack
 from prjury.rulepacks.rule import Example, Pack, PatternRule
 from unit.judges.patterns.bench import adding, found
 
@@ -50,7 +50,7 @@ xml.soap xml.ws
 @pytest.fixture(scope="module", params=PACKS)
 def pack(request: pytest.FixtureRequest) -> Pack:
     """The pack with its tests; loading it checks that every rule compiles and has its cases."""
-    return load_pack(rule_packs() / f"{request.param}.yml")
+    return load(rule_packs() / f"{request.param}.yml").pack
 
 
 @pytest.mark.slow
@@ -63,9 +63,10 @@ def test_every_case_comes_out_as_the_pack_says_and_none_is_missing(pack: Pack) -
 @pytest.mark.parametrize("name", ["jackson-3", "numpy-2", "go"])
 def test_a_case_that_is_wrong_is_told(name: str) -> None:
     """The runner itself works: what must be found is not found to be clean, and so on."""
-    pack = load_pack(rule_packs() / f"{name}.yml")
+    pack = load(rule_packs() / f"{name}.yml").pack
     swapped = pack.model_copy(update={"rules": [_swapped(rule) for rule in pack.rules]})
-    wrong = [failure.path for failure in run_cases(swapped) if failure.language != "versions"]
+    failures = run_tests(swapped).failures
+    wrong = [failure.path for failure in failures if failure.language != "versions"]
     assert (
         len(wrong)
         == len(set(wrong))

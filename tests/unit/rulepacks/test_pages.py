@@ -8,13 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from prjury.judges.patterns import shipped_heads
 from prjury.judges.patterns.pack_tests import run_pack_tests
 from prjury.resources import rule_packs
 from prjury.rulepacks.description import Described, DescribedRule
 from prjury.rulepacks.display import index_page, pack_page, table
 from prjury.rulepacks.find import packs_at
-from prjury.rulepacks.load import read
+from prjury.rulepacks.load import read, shipped_heads
 from prjury.rulepacks.rule import Pack
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -81,12 +81,12 @@ def test_no_shipped_rule_names_what_its_own_cases_do_not_use() -> None:
     """A list of three names and more before the verb is one that nobody has narrowed."""
     unread = []
     for loaded in load_packs([rule_packs()], read):
-        for ran in run_tests(loaded.pack).ran:
-            for hit in ran.hits[:1] if ran.case.wanted else ():
+        for case in run_tests(loaded.pack).ran:
+            for hit in case.hits[:1] if case.wanted else ():
                 line = hit.lines[0]
-                text = ran.case.lines[line - 1]
-                found = found_in(ran.case.scan, hit, line, text)
-                repair = repair_of(ran.case.scan, hit, line, text)
+                text = case.code.split("\n")[line - 1]
+                found = found_in(case.scan, hit, line, text)
+                repair = repair_of(case.scan, hit, line, text)
                 fixed = repair.of(text, found) if repair else None
                 words = finding_text(
                     hit.active.rule.message, found, fixed, Basis(), established=False

@@ -46,11 +46,6 @@ class Baseline:
     file: str = ""
     entries: tuple[Known, ...] = ()
 
-    @property
-    def fingerprints(self) -> frozenset[str]:
-        """Those of all entries."""
-        return frozenset(entry.fingerprint for entry in self.entries)
-
     def stale(
         self, found: Collection[str], packs: Collection[str], unread: Collection[str]
     ) -> list[Known]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
@@ -83,9 +83,10 @@ class PatternFinding:
     @property
     def message(self) -> str:
         """What is wrong, why it is wrong here, and what to write instead."""
-        whole = self.repair.of(self.text, self.found) if self.repair else None
-        message, known = self.rule.message, self.established
-        return finding_text(message, self.found, whole, self.basis, established=known)
+        fixed = self.repair.of(self.text, self.found) if self.repair else None
+        return finding_text(
+            self.rule.message, self.found, fixed, self.basis, established=self.established
+        )
 
     @property
     def summary(self) -> str:
@@ -173,23 +174,16 @@ class Repair:
         return Repair(tuple(edits), worst)
 
 
-def fused(findings: Iterable[PatternFinding]) -> Iterator[PatternFinding]:
+def fused(findings: Sequence[PatternFinding]) -> Iterator[PatternFinding]:
     """The findings of one file; those that stand in one line with one fix for all of them."""
     by_line: dict[int, Repair | None] = {}
-    known = list(findings)
-    for one in known:
+    for one in findings:
         if one.repair:
             other = by_line.get(one.line, one.repair)
             by_line[one.line] = one.repair.beside(other) if other else None
-    for one in known:
+    for one in findings:
         repair = by_line.get(one.line) or one.repair
         yield replace(one, fixed=repair.line(one.text)) if one.repair and repair else one
-
-
-def with_fix(scan: FileScan, hit: Hit, line: int, text: str) -> tuple[str, str] | None:
-    """The line with the rule's first fix that fits, and its applicability."""
-    repair = repair_of(scan, hit, line, text)
-    return repair.line(text) if repair else None
 
 
 def found_in(scan: FileScan, hit: Hit, line: int, text: str) -> str:

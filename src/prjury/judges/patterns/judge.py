@@ -6,7 +6,7 @@ into a judgment (decide). Findings stand on added lines only.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,13 +16,12 @@ from prjury.code.languages import language_of
 from prjury.code.parser import Parser
 from prjury.deadline import Deadline
 from prjury.judges.context import PullRequestContext
-from prjury.judges.patterns.applicable_rules import ApplicableRules
 from prjury.judges.patterns.baseline import Baseline, load_baseline
 from prjury.judges.patterns.findings import PatternFinding
 from prjury.judges.patterns.match import Active
 from prjury.judges.patterns.prefilter import Prefilter
 from prjury.judges.patterns.review import PatternScan, ScanOutcome, is_code, is_requested, is_sound
-from prjury.judges.patterns.selection import PackSelection
+from prjury.judges.patterns.selection import ApplicableRules, PackSelection
 from prjury.judges.patterns.suppressions import SuppressionRules
 from prjury.judges.patterns.verdict import ScannedFiles, decide, scope, versions
 from prjury.jury.judge import JudgeType
@@ -51,10 +50,8 @@ class ExistingUsage:
 
     def soften(self, findings: Sequence[PatternFinding]) -> list[PatternFinding]:
         """The findings, with errors made warnings where the module does the same already."""
-        asked = {self._question(f) for f in findings if f.severity == "error"}
-        habits = {
-            (module, regex) for module, regex in sorted(asked) if regex and self._has(module, regex)
-        }
+        asked = sorted({self._question(f) for f in findings if f.severity == "error"})
+        habits = {(module, regex) for module, regex in asked if regex and self._has(module, regex)}
         return [
             replace(f, severity="warning", established=True)
             if f.severity == "error" and self._question(f) in habits
@@ -68,8 +65,8 @@ class ExistingUsage:
 
     def _has(self, module: str, regex: str) -> bool:
         pattern = re2.compile(regex.encode())
-        files = self.project.files_of(module)
-        blobs = sorted({blob for path, blob in files if _is_code(path)})[:_MAX_FILES]
+        named = ((language_of(printable(p)), blob) for p, blob in self.project.files_of(module))
+        blobs = sorted({blob for found, blob in named if found and found.parser})[:_MAX_FILES]
         for start in range(0, len(blobs), _BATCH):
             contents = self.repository.read(blobs[start : start + _BATCH]).values()
             if any(content and _uses(pattern, content) for content in contents):
@@ -85,13 +82,13 @@ def _uses(pattern: re2._Regexp, content: bytes) -> bool:
     )
 
 
-def _is_code(path: str) -> bool:
-    language = language_of(printable(path))
-    return language is not None and language.parser is not None
-
-
 NAME = "patterns"
-_NO_PACK = "no pack applies"
+_NO_PACK = "no version-pattern pack is about what the project declares"
+_NO_RULE = "no version-pattern pack of this project has a rule for the touched files"
+
+
+def _not_applicable(reason: str, metadata: Mapping[str, Any]) -> Judgment:
+    return Judgment.abstained(reason, NOT_APPLICABLE, metadata=metadata)
 
 
 def make(options: PatternsOptions, ports: Ports) -> PatternsJudge:
@@ -101,18 +98,15 @@ def make(options: PatternsOptions, ports: Ports) -> PatternsJudge:
         ConfigError: for an unknown pack, and for everything that is wrong in the user's own packs.
         SourceError: when a partial clone lacks one of them.
     """
-    own = _own(options, ports.repository)
+    # The policy's commit has the packs, too: a pull request does not choose what judges it.
+    if options.commit and options.paths:
+        own = committed_packs(ports.repository, options.commit, options.paths)
+    else:
+        own = CommittedPacks(own_packs(options.paths))
     # The user's own packs come last: they may replace one of the same name.
     packs = [*provided_packs(options.packs), *own.packs]
     selection = PackSelection.of(options.packs, packs)
     return PatternsJudge(options, ports.repository, selection, own=own)
-
-
-def _own(options: PatternsOptions, repository: Repository) -> CommittedPacks:
-    """From where the policy is: a pull request does not choose the packs it is judged by."""
-    if options.commit and options.paths:
-        return committed_packs(repository, options.commit, options.paths)
-    return CommittedPacks(own_packs(options.paths))
 
 
 @dataclass(frozen=True)
@@ -143,25 +137,21 @@ class PatternsJudge:
         """
         pull = getattr(context, "pull", None)
         if not isinstance(pull, PullRequest):
-            return Judgment.abstained("there is no pull request to look at", NOT_APPLICABLE)
+            return _not_applicable("there is no pull request to look at", {})
         judgment = self._judged(pull, context.deadline)
-        note = self.own.note(pull)
-        if note is None:
+        if (note := self.own.note(pull)) is None:
             return judgment
-        notes = [*judgment.metadata.get("notes", []), note]
-        return replace(
-            judgment.with_metadata(notes=notes), reasoning=f"{judgment.reasoning}; {note}"
-        )
+        told = judgment.with_metadata(notes=[*judgment.metadata.get("notes", []), note])
+        return replace(told, reasoning=f"{judgment.reasoning}; {note}")
 
     def concerned(self, pull: PullRequest) -> frozenset[str]:
         """The files whose added lines hold what some rule looks for, whichever versions hold."""
         files = [file for file in pull.files if is_code(file, ScanOutcome())]
         found = {file.path: language_of(printable(file.path)) for file in files}
         languages = {language.name for language in found.values() if language}
-        rules = [
-            Active(pack, rule) for pack in self.selection.about(languages) for rule in pack.rules
-        ]
-        prefilter = Prefilter([active for active in rules if active.rule.clues])
+        packs = self.selection.about(languages)
+        rules = [Active(pack, rule) for pack in packs for rule in pack.rules if rule.clues]
+        prefilter = Prefilter(rules)
         return frozenset(
             file.path
             for file in files
@@ -176,9 +166,7 @@ class PatternsJudge:
         outcome = ScanOutcome(locks=() if self.whole else parsed_locks(pull, self.repository))
         changed = [file for file in pull.files if is_code(file, outcome)]
         if not changed:
-            return Judgment.abstained(
-                "no code file is touched", NOT_APPLICABLE, metadata=scope(outcome)
-            )
+            return _not_applicable("no code file is touched", scope(outcome))
         baseline = self._baseline(pull)
         project = Project.read(pull, self.repository, [file.path for file in changed])
         languages = {found.name for f in changed if (found := language_of(printable(f.path)))}
@@ -188,9 +176,10 @@ class PatternsJudge:
         told["silencing"] = self.options.suppressions
         told |= {"baseline": baseline.file} if baseline.file else {}
         if not packs:
-            outcome.outside |= {printable(file.path): _NO_PACK for file in changed}
+            outcome.outside |= {printable(file.path): "no pack applies" for file in changed}
             about = any(self.selection.is_about(project.places, head) for head in heads)
-            return _no_pack({**told, **scope(outcome)}, about=about)
+            reason = _NO_RULE if about else _NO_PACK
+            return _not_applicable(reason, {**told, **scope(outcome)})
         rules = {place.key: self.selection.standing(packs, place) for place in project.places}
         standing = {path: rules[place.key] for path, place in project.of_file.items()}
         outcome.unread |= project.unread
@@ -198,12 +187,13 @@ class PatternsJudge:
         asked = [file for file in changed if is_requested(file, standing[file.path], outcome)]
         files = [file for file in asked if is_sound(file, outcome)]
         options = self.options
-        listening = SuppressionRules.to(allow=options.suppressions, ecosystem=options.ecosystem)
+        own = options.suppressions
+        listening = SuppressionRules(own, own and options.ecosystem)
         review = PatternScan(self.repository, self.parser, standing, listening, self.whole)
         review.run(files, outcome, deadline)
         self._set_aside(baseline, outcome, told["packs"])
         outcome.findings = ExistingUsage(project, self.repository).soften(outcome.findings)
-        looked = _looked(packs, files, standing)
+        looked = list(_looked(packs, files, standing))
         return decide(outcome, looked, options.severity, told, whole=self.whole)
 
     def _baseline(self, pull: PullRequest) -> Baseline:
@@ -213,7 +203,7 @@ class PatternsJudge:
         return load_baseline(self.repository, tree, file) if file else Baseline()
 
     def _set_aside(self, baseline: Baseline, outcome: ScanOutcome, packs: Sequence[str]) -> None:
-        known = baseline.fingerprints
+        known = {entry.fingerprint for entry in baseline.entries}
         found, outcome.findings = outcome.findings, []
         for finding in found:
             aside = not known.isdisjoint(finding.fingerprints)
@@ -223,33 +213,17 @@ class PatternsJudge:
             outcome.stale = baseline.stale(marks, packs, outcome.unread)
 
 
-def _no_pack(metadata: dict[str, Any], *, about: bool) -> Judgment:
-    reason = "no version-pattern pack is about what the project declares"
-    if about:
-        reason = "no version-pattern pack of this project has a rule for the touched files"
-    return Judgment.abstained(reason, NOT_APPLICABLE, metadata=metadata)
-
-
 def _looked(
     packs: Iterable[Pack], files: Sequence[FileChange], standing: Mapping[str, ApplicableRules]
-) -> list[ScannedFiles]:
+) -> Iterator[ScannedFiles]:
     """How many rules of each pack are about how many files, whose versions open the pack."""
-    rules: dict[str, set[str]] = {pack.id: set() for pack in packs}
-    counts = dict.fromkeys(rules, 0)
+    looking: list[list[Active]] = []
     for file in files:
-        looking = _looking(file, standing[file.path])
-        for pack in {active.pack.id for active in looking}:
-            counts[pack] += 1
-        for active in looking:
-            rules[active.pack.id].add(active.name)
-    known = {pack.id: len(pack.rules) for pack in packs}
-    return [
-        ScannedFiles(pack, len(rules[pack]), count, known[pack])
-        for pack, count in counts.items()
-        if count
-    ]
-
-
-def _looking(file: FileChange, standing: ApplicableRules) -> list[Active]:
-    language = language_of(printable(file.path))
-    return list(standing.looking(language, file.path)) if language else []
+        language = language_of(printable(file.path))
+        rules = standing[file.path].looking(language, file.path) if language else ()
+        looking.append(list(rules))
+    for pack in packs:
+        names = [[active.name for active in some if active.pack.id == pack.id] for some in looking]
+        if count := sum(map(bool, names)):
+            rules_of = len({name for some in names for name in some})
+            yield ScannedFiles(pack.id, rules_of, count, len(pack.rules))

@@ -26,14 +26,6 @@ _LOOSE = re2.compile(r"\w\s+\.|\w\.[ \t]*\n\s*\w|\w\.[ \t]+[a-z]")
 #: Over how many lines a match may reach for a change of any of them to be one of the match.
 _LONGEST = 4
 _AROUND_DOTS = re2.compile(r"\s+\.\s*|\.\s+")
-_ROLES = {
-    "dependency": Role.DEPENDENCY,
-    "managed": Role.MANAGED,
-    "bom": Role.BOM,
-    "plugin": Role.PLUGIN,
-}
-
-
 #: The word that makes a file worth reading even where no rule finds anything.
 MARKER = "prjury-ignore"
 
@@ -186,16 +178,12 @@ class FileScan:
         pairs = [(active, m.manifest) for active, m in self._pairs if m.manifest is not None]
         if not pairs:
             return
-        manifest = self._manifest()
-        for active, wanted in pairs:
-            for lines in _declarations(manifest, wanted):
-                yield Hit(active, lines)
-
-    def _manifest(self) -> Manifest:
         try:
-            return reader_of(self.path, self.source.language.name)(self.content)
+            manifest = reader_of(self.path, self.source.language.name)(self.content)
         except ManifestError as error:
             raise UnreadableError(str(error)) from error
+        for active, wanted in pairs:
+            yield from (Hit(active, lines) for lines in _declarations(manifest, wanted))
 
 
 def _places(
@@ -222,7 +210,7 @@ def _inside(offset: int, ranges: Sequence[Range]) -> bool:
 
 def _declarations(manifest: Manifest, wanted: ManifestMatch) -> Iterator[tuple[int, ...]]:
     """The lines that name each entry of the build file that is wanted."""
-    roles = frozenset(_ROLES[name] for name in wanted.roles)
+    roles = {Role[name.upper()] for name in wanted.roles}
     for coordinate in manifest.coordinates:
         if coordinate.role in roles and _is_wanted(coordinate, manifest, wanted):
             yield coordinate.lines

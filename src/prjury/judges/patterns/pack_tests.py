@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,7 +10,7 @@ from prjury.code.languages import LANGUAGES
 from prjury.code.parser import Job, NotParsed, Parsed, Parser
 from prjury.code.source import Source, UnreadableError, resolved
 from prjury.deadline import Deadline
-from prjury.judges.patterns.findings import with_fix
+from prjury.judges.patterns.findings import repair_of
 from prjury.judges.patterns.match import Active, FileScan, Hit
 from prjury.judges.patterns.prefilter import Prefilter
 from prjury.policy.yaml_reader import KeyPath
@@ -51,8 +51,9 @@ class PackCase:
 
     Attributes:
         wanted: whether the rule must find something in it.
-        job: what the parser has to do; None where there is nothing to parse.
         skipped: whether no word of the rule stands in it, so that it is not parsed.
+        hits: what was found, once it has run.
+        unread: why it could not be read, once it has run.
     """
 
     active: Active
@@ -62,53 +63,53 @@ class PackCase:
     wanted: bool
     fixed: str | None
     scan: FileScan
-    job: Job | None
     skipped: bool
-
-    @property
-    def lines(self) -> list[str]:
-        """The code by git's lines."""
-        return self.code.split("\n")
-
-    def repaired(self, hits: Sequence[Hit]) -> str:
-        """The code after the fixes of these hits."""
-        lines = self.lines
-        for hit in hits:
-            number = hit.lines[0]
-            change = with_fix(self.scan, hit, number, lines[number - 1])
-            if change:
-                lines[number - 1] = change[0]
-        return "\n".join(lines)
-
-
-@dataclass(frozen=True)
-class Ran:
-    """A case after its run: what was found, or why it could not be read."""
-
-    case: PackCase
     hits: Sequence[Hit] = ()
     unread: str = ""
 
     @property
+    def job(self) -> Job | None:
+        """What the parser has to do; None where there is nothing to parse."""
+        return None if self.skipped else self.scan.job
+
+    def run(self, reply: Parsed | NotParsed | None) -> PackCase:
+        """The case with what the parser's reply comes to."""
+        if self.skipped:
+            return self
+        if isinstance(reply, NotParsed):
+            return replace(self, unread=str(reply))
+        try:
+            return replace(self, hits=self.scan.hits(reply))
+        except UnreadableError as error:
+            return replace(self, unread=str(error))
+
+    @property
     def problem(self) -> str | None:
         """What is wrong with the outcome; None where it is as the pack says."""
-        case = self.case
         if self.unread:
             return self.unread
-        if not case.wanted:
+        if not self.wanted:
             found = ", ".join(str(hit.lines[0]) for hit in self.hits)
             return f"found in line {found}" if found else None
         if not self.hits:
             return "not found"
-        if case.fixed is None or case.repaired(self.hits) == case.fixed:
-            return None
-        return f"fixed to {case.repaired(self.hits)!r}"
+        repaired = self._repaired(self.hits)
+        return None if self.fixed in {None, repaired} else f"fixed to {repaired!r}"
 
     def shows(self, fix: Fix) -> bool:
         """Whether this case would come out otherwise without the fix."""
-        if self.case.fixed is None or self.unread:
+        if self.fixed is None or self.unread:
             return False
-        return self.case.repaired([_without(fix, hit) for hit in self.hits]) != self.case.fixed
+        return self._repaired([_without(fix, hit) for hit in self.hits]) != self.fixed
+
+    def _repaired(self, hits: Sequence[Hit]) -> str:
+        """The code after the fixes of these hits."""
+        lines = self.code.split("\n")
+        for hit in hits:
+            at = hit.lines[0] - 1
+            if repair := repair_of(self.scan, hit, at + 1, lines[at]):
+                lines[at] = repair.line(lines[at])[0]
+        return "\n".join(lines)
 
 
 def _without(fix: Fix, hit: Hit) -> Hit:
@@ -124,80 +125,47 @@ class Tested:
     Attributes:
         ran: every case of code, with its outcome.
         versions: how many version cases there are.
+        failures: cases of code first, each kind in the order of rules.
     """
 
     pack: Pack
-    ran: Sequence[Ran]
+    ran: Sequence[PackCase]
     versions: int
     failures: Sequence[CaseFailure]
 
-    @property
-    def by_rule(self) -> Mapping[str, list[Ran]]:
-        """The cases of code of each rule, by the rule's id."""
-        found: dict[str, list[Ran]] = {rule.id: [] for rule in self.pack.rules}
-        for one in self.ran:
-            found[one.case.active.rule.id].append(one)
-        return found
-
-
-def run_cases(pack: Pack) -> list[CaseFailure]:
-    """Every case of the pack that fails: cases of code first, each kind in the order of rules."""
-    return list(run_tests(pack).failures)
-
 
 def run_tests(pack: Pack, parser: Parser | None = None) -> Tested:
-    """Runs every case of the pack; the code is parsed by a process of its own.
-
-    Args:
-        parser: parses the code.
-    """
+    """Runs every case of the pack; the code is parsed by a process of its own."""
     cases = [case for number in range(len(pack.rules)) for case in _cases(pack, number)]
     jobs = [case.job for case in cases if case.job]
     replies = iter((parser or Parser()).parse(jobs, Deadline.after(SECONDS)))
-    ran = [_run(case, next(replies) if case.job else None) for case in cases]
-    failures = [_failure(one.case, one.problem) for one in ran if one.problem]
+    ran = [case.run(next(replies) if case.job else None) for case in cases]
+    failures = [
+        CaseFailure(one.active.name, one.language, one.problem, one.code, one.path)
+        for one in ran
+        if one.problem
+    ]
     versions = sum(len(rule.tests.versions) for rule in pack.rules)
     return Tested(pack, ran, versions, [*failures, *_versions(pack)])
 
 
 def _cases(pack: Pack, number: int) -> Iterator[PackCase]:
-    rule = pack.rules[number]
-    for language, cases in sorted(rule.tests.code.items()):
-        path = ("rules", number, "tests", "code", language)
-        for at, code in enumerate(cases.valid):
-            case = _case(Active(pack, rule), language, code, cases.file)
-            yield replace(case, path=(*path, "valid", at))
-        for at, example in enumerate(cases.invalid):
-            case = _case(Active(pack, rule), language, example.code, cases.file)
-            where = (*path, "invalid", at)
-            yield replace(case, path=where, wanted=True, fixed=example.fixed)
-
-
-def _case(active: Active, name: str, code: str, file: str | None) -> PackCase:
-    """Code of which every line is new."""
-    language = LANGUAGES[name]
-    scan = FileScan(file or language.sample, Source.of(code, language), code.encode(), [active])
-    text = "\n".join(resolved(line, language) for line in code.split("\n"))
-    skipped = not Prefilter([active]).candidates(text)
-    job = None if skipped else scan.job
-    return PackCase(
-        active, name, (), code, wanted=False, fixed=None, scan=scan, job=job, skipped=skipped
-    )
-
-
-def _run(case: PackCase, reply: Parsed | NotParsed | None) -> Ran:
-    if case.skipped:
-        return Ran(case)
-    if isinstance(reply, NotParsed):
-        return Ran(case, unread=str(reply))
-    try:
-        return Ran(case, case.scan.hits(reply))
-    except UnreadableError as error:
-        return Ran(case, unread=str(error))
-
-
-def _failure(case: PackCase, problem: str) -> CaseFailure:
-    return CaseFailure(case.active.name, case.language, problem, case.code, case.path)
+    """The cases of a rule's code, of which every line is new."""
+    active = Active(pack, pack.rules[number])
+    prefilter = Prefilter([active])
+    for name, cases in sorted(active.rule.tests.code.items()):
+        language, path = LANGUAGES[name], ("rules", number, "tests", "code", name)
+        valid = [(code, None, (*path, "valid", at)) for at, code in enumerate(cases.valid)]
+        invalid = [
+            (one.code, one.fixed, (*path, "invalid", at)) for at, one in enumerate(cases.invalid)
+        ]
+        for code, fixed, where in [*valid, *invalid]:
+            source, file = Source.of(code, language), cases.file or language.sample
+            text = "\n".join(resolved(line, language) for line in code.split("\n"))
+            scan = FileScan(file, source, code.encode(), [active])
+            skipped = not prefilter.candidates(text)
+            wanted = "invalid" in where
+            yield PackCase(active, name, where, code, wanted, fixed, scan, skipped)
 
 
 def _versions(pack: Pack) -> Iterator[CaseFailure]:
@@ -224,10 +192,11 @@ def missing(tested: Tested) -> list[CaseFailure]:
 
 
 def _fixes(tested: Tested) -> Iterator[CaseFailure]:
-    pack, ran = tested.pack, tested.by_rule
+    pack = tested.pack
     for number, rule in enumerate(pack.rules):
+        ran = [case for case in tested.ran if case.active.rule.id == rule.id]
         for at, fix in enumerate(rule.fix):
-            if not any(case.shows(fix) for case in ran[rule.id]):
+            if not any(case.shows(fix) for case in ran):
                 yield CaseFailure(
                     f"{pack.id}/{rule.id}",
                     "",

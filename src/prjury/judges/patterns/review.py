@@ -9,11 +9,11 @@ from prjury.code.languages import Language, language_of
 from prjury.code.parser import ALL_SECONDS, NotParsed, Parsed, Parser
 from prjury.code.source import MAX_LINE, Source, UnreadableError, decode, resolved
 from prjury.deadline import Deadline
-from prjury.judges.patterns.applicable_rules import ApplicableRules
 from prjury.judges.patterns.baseline import Known, fingerprints
 from prjury.judges.patterns.findings import PatternFinding, found_in, fused, repair_of
 from prjury.judges.patterns.match import MARKER, Active, FileScan
 from prjury.judges.patterns.prefilter import Prefilter
+from prjury.judges.patterns.selection import ApplicableRules
 from prjury.judges.patterns.suppressions import SuppressionRules
 from prjury.ports import Repository
 from prjury.snapshot.model import FileChange, FileKind, FileStatus, printable
@@ -159,12 +159,9 @@ class PatternScan:
         self._judge(scans, outcome, deadline)
 
     def _prefilter(self) -> Prefilter:
-        packs = {
-            head.pack.id: head.pack
-            for standing in {id(each): each for each in self.standing.values()}.values()
-            for head, _ in standing.outlooks.values()
-        }
-        rules = [Active(packs[name], rule) for name in sorted(packs) for rule in packs[name].rules]
+        known = {id(each): each for each in self.standing.values()}.values()
+        packs = {name: head.pack for each in known for name, (head, _) in each.outlooks.items()}
+        rules = [Active(pack, rule) for pack in packs.values() for rule in pack.rules]
         return Prefilter(sorted(rules, key=lambda active: active.name))
 
     def _target(self, file: FileChange) -> _Target | None:
@@ -216,7 +213,11 @@ class PatternScan:
         added = {line.new: line.text for line in target.file.added_lines if line.new}
         parsed, suppressions = self.listening.read(scan, reply)
         hits = scan.hits(parsed)
-        marks = [fingerprints(path, scan, hits, added) for path in _paths(target.file)]
+        file = target.file
+        renamed = file.old_path if file.status is FileStatus.RENAMED else None
+        # A baseline may know a renamed file by both paths.
+        paths = [file.path, *filter(None, [renamed])]
+        marks = [fingerprints(path, scan, hits, added) for path in paths]
         own: list[PatternFinding] = []
         for hit, *known_by in zip(hits, *marks, strict=True):
             held = target.standing.of(hit.active)
@@ -229,7 +230,7 @@ class PatternScan:
                 found = PatternFinding(
                     hit.active,
                     severity,
-                    target.file.path,
+                    file.path,
                     line,
                     added[line],
                     repair_of(scan, hit, line, added[line]),
@@ -242,12 +243,5 @@ class PatternScan:
                 into = outcome.upcoming if found.basis.doubt == "upcoming" else own
                 (outcome.silenced if silencer else into).append(found)
         outcome.findings += fused(own)
-        path = printable(target.file.path)
-        for rule, number in suppressions.unused(added, scan.rules):
-            outcome.unused.append(Unused(rule, path, number))
-
-
-def _paths(file: FileChange) -> list[str]:
-    """The paths by which a baseline may know the file."""
-    renamed = file.old_path and file.status is FileStatus.RENAMED
-    return [file.path, file.old_path] if renamed and file.old_path else [file.path]
+        unused = suppressions.unused(added, scan.rules)
+        outcome.unused += (Unused(rule, printable(file.path), line) for rule, line in unused)

@@ -2,16 +2,78 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
 
+from prjury.code.languages import Language
 from prjury.errors import ConfigError
-from prjury.judges.patterns.applicable_rules import ApplicableRules
+from prjury.judges.patterns.match import Active
+from prjury.jury.judgment import Severity
 from prjury.manifests.module import Sides
-from prjury.rulepacks.applicability import PackApplicability, opens
+from prjury.rulepacks.applicability import (
+    Basis,
+    PackApplicability,
+    opens,
+    repairs,
+    severity_between,
+)
 from prjury.rulepacks.load import pack_languages, shipped_heads, shipped_languages, shipped_pack
-from prjury.rulepacks.rule import Head, Pack
+from prjury.rulepacks.rule import Head, Pack, PatternRule
+
+#: How the head and the base of a module see a pack.
+BothSides: TypeAlias = tuple[PackApplicability, PackApplicability]
+
+
+@dataclass(frozen=True)
+class ApplicableRules:
+    """What the packs that are looked at in a module come to there.
+
+    Attributes:
+        outlooks: how the head and the base of the module see each pack, by its id.
+    """
+
+    sides: Sides
+    outlooks: Mapping[str, BothSides]
+    _held: dict[str, tuple[Active, Severity] | None] = field(default_factory=dict, repr=False)
+
+    def any(self) -> bool:
+        """Whether any rule holds at all."""
+        return any(self._of(*entry) for entry in self._rules())
+
+    def of(self, active: Active) -> tuple[Active, Severity] | None:
+        """The rule as it holds here, and how severe a finding of it is; None where it does not."""
+        outlooks = self.outlooks.get(active.pack.id)
+        return self._of(outlooks, active.rule) if outlooks else None
+
+    def basis(self, active: Active) -> Basis:
+        """What a finding of the rule rests on here: the side that decides how severe it is."""
+        held, (head, base) = self.of(active), self.outlooks[active.pack.id]
+        decides = held is None or head.severity(active.rule) == held[1]
+        return (head if decides else base).basis(active.rule)
+
+    def looking(self, language: Language, path: str) -> Iterator[Active]:
+        """The rules of these packs that would look at such a file, if they held."""
+        for (head, _), rule in self._rules():
+            active = Active(head.pack, rule)
+            if active.matches(language, path):
+                yield active
+
+    def _rules(self) -> Iterator[tuple[BothSides, PatternRule]]:
+        family = self.sides.head.family or self.sides.base.family
+        for outlooks in self.outlooks.values():
+            for rule in outlooks[0].pack.rules:
+                if not family or family in rule.families:
+                    yield outlooks, rule
+
+    def _of(self, outlooks: BothSides, rule: PatternRule) -> tuple[Active, Severity] | None:
+        pack = outlooks[0].pack
+        name = f"{pack.id}/{rule.id}"
+        if name not in self._held:
+            severity = severity_between(rule, self.sides, *outlooks)
+            active = Active(pack, rule, repairs(pack, rule, self.sides.head))
+            self._held[name] = (active, severity) if severity else None
+        return self._held[name]
 
 
 @dataclass(frozen=True)
@@ -50,39 +112,38 @@ class PackSelection:
 
     def packs_for(self, places: Collection[Sides], languages: Collection[str]) -> list[Pack]:
         """The packs with rules about these languages of which one holds somewhere, by name."""
-        modules = [module for sides in places for module in dict.fromkeys((sides.head, sides.base))]
         opened = [
             name
             for name, head in sorted(self.heads.items())
-            if self._is_about(name, languages)
-            and any(opens(head, module, asked_for=name in self.named) for module in modules)
+            if self._knows(name, languages) and self.is_about(places, head)
         ]
-        loaded = [self.own.get(name) or shipped_pack(name) for name in opened]
+        loaded = map(self._pack, opened)
         return [pack for pack in loaded if any(self.standing([pack], s).any() for s in places)]
 
     def is_about(self, places: Collection[Sides], head: Head) -> bool:
         """Whether a pack is about what the project declares, whichever files are touched."""
-        sides = (side for place in places for side in (place.head, place.base))
+        sides = (side for place in places for side in dict.fromkeys((place.head, place.base)))
         return any(opens(head, module, asked_for=head.id in self.named) for module in sides)
 
     def about(self, languages: Collection[str]) -> list[Pack]:
         """The packs with rules about these languages, whatever a project declares."""
-        names = [name for name in sorted(self.heads) if self._is_about(name, languages)]
-        return [self.own.get(name) or shipped_pack(name) for name in names]
+        return [self._pack(name) for name in sorted(self.heads) if self._knows(name, languages)]
 
-    def _is_about(self, name: str, languages: Collection[str]) -> bool:
+    def _pack(self, name: str) -> Pack:
+        return self.own.get(name) or shipped_pack(name)
+
+    def _knows(self, name: str, languages: Collection[str]) -> bool:
         own = self.own.get(name)
         known = pack_languages(own) if own else shipped_languages(name)
         return not known.isdisjoint(languages)
 
     def standing(self, packs: Iterable[Pack], sides: Sides) -> ApplicableRules:
         """The rules that hold in the module."""
-        outlooks = {}
+        outlooks: dict[str, BothSides] = {}
         for pack in packs:
-            asked_for = pack.id in self.named
-            head, base = (
-                PackApplicability(pack, side, asked_for) for side in (sides.head, sides.base)
-            )
+            named = pack.id in self.named
+            head = PackApplicability(pack, sides.head, named)
+            base = PackApplicability(pack, sides.base, named)
             if head.is_open or base.is_open:
                 outlooks[pack.id] = (head, base)
         return ApplicableRules(sides, outlooks)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from prjury.code.parser import Job, Parsed, Range
@@ -111,12 +111,6 @@ def own_directives(page: CommentPage) -> Iterator[Directive]:
                 yield Directive(MARKER, told, line, range(line, line + 2), frozenset({name}))
 
 
-def concerns(name: str, active: Collection[Active]) -> bool:
-    """Whether one of the rules that looked at the file is meant, or none that could be."""
-    pack, slash, _ = name.rpartition("/")
-    return not slash or any(pack == each.pack.id for each in active)
-
-
 _OURS = "prjury:"
 _WORDS = {"all": ANY, "deprecation": DEPRECATION, "DEPRECATION": DEPRECATION, "removal": REMOVAL}
 _ALLOWED = re.compile(r"#\s*\[\s*(?:allow|expect)\s*\(([^()]*)\)\s*\]")
@@ -138,11 +132,6 @@ class Probe:
     word: str
     mark: Mapping[str, Any]
     item: Mapping[str, Any]
-
-    @property
-    def rules(self) -> list[dict[str, Any]]:
-        """Both, as the parser takes them."""
-        return [{"rule": dict(self.mark)}, {"rule": dict(self.item)}]
 
 
 def _annotated(regex: str) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -185,12 +174,16 @@ def declared(page: CommentPage) -> Iterator[Directive]:
     items, strings = sorted(page.items), sorted(page.strings)
     for mark in page.marks[:_MAX_MARKS]:
         before = items[: bisect_right(items, (mark[0], len(page.source.text)))]
-        item = next((span for span in reversed(before) if _within(mark, span)), None)
+        item = next((span for span in reversed(before) if mark[1] <= span[1]), None)
         if item:
             inside = strings[bisect_left(strings, mark) : bisect_left(strings, (mark[1], 0))]
             words = [page.text(span).strip('"') for span in inside]
             label = "@SuppressWarnings" if "SuppressWarnings" in page.text(mark) else "@Suppress"
-            yield _over(page, label, mark, item, frozenset(map(_name, words)))
+            # Other tools' warnings mean nothing here.
+            ours = (
+                w.removeprefix(_OURS) if w.startswith(_OURS) else _WORDS.get(w, "") for w in words
+            )
+            yield _over(page, label, mark, item, frozenset(ours))
 
 
 def allowed(page: CommentPage) -> Iterator[Directive]:
@@ -210,17 +203,6 @@ def _over(
 ) -> Directive:
     text = " ".join(page.text(mark).split())[:_MAX_TEXT]
     return Directive(label, text, page.first(mark), page.lines(item), names)
-
-
-def _name(word: str) -> str:
-    """What a warning's name means here; other tools' warnings mean nothing."""
-    if word.startswith(_OURS):
-        return word.removeprefix(_OURS)
-    return _WORDS.get(word, "")
-
-
-def _within(inner: Range, outer: Range) -> bool:
-    return outer[0] <= inner[0] and inner[1] <= outer[1]
 
 
 #: What stands for every tool in a list of tools.
@@ -267,7 +249,10 @@ def eslint(page: CommentPage) -> Iterator[Directive]:
         match = _ESLINT.match(page.text(span))
         if not match:
             continue
-        names, lines = _rules(page.text(span)[match.end() :]), page.lines(span)
+        listed = page.text(span)[match.end() :].removesuffix("*/").partition(" -- ")[0].split(",")
+        # Our own name may stand before a rule's; without names, all rules are meant.
+        names = [name.strip().removeprefix("prjury/") for name in listed if name.strip()] or [ANY]
+        lines = page.lines(span)
         block = match[0].startswith("/*")
         if match["what"] == "disable" and block:
             for name in names:
@@ -288,13 +273,6 @@ def eslint(page: CommentPage) -> Iterator[Directive]:
 def _eslint(what: str, name: str, lines: range) -> Directive:
     text = f"eslint-{what}" + ("" if name == ANY else f" {name}")
     return Directive("eslint-disable", text, lines.start, lines, frozenset({name}))
-
-
-def _rules(text: str) -> list[str]:
-    """The rules that are named, without our own name before them; one for all where none is."""
-    listed = text.removesuffix("*/").partition(" -- ")[0].split(",")
-    names = [name.strip().removeprefix("prjury/") for name in listed if name.strip()]
-    return names or [ANY]
 
 
 Reader: TypeAlias = Callable[[CommentPage], Iterable[Directive]]
@@ -322,28 +300,26 @@ class SuppressionRules:
     own: bool = True
     ecosystem: bool = True
 
-    @classmethod
-    def to(cls, *, allow: bool, ecosystem: bool) -> SuppressionRules:
-        """Where comments are not allowed to silence anything, those of others are not either."""
-        return cls(allow, allow and ecosystem)
-
     def job(self, scan: FileScan) -> Job | None:
         """What the parser has to do for the rules, and to find annotations that silence."""
         asked, probe = scan.job, self._probe(scan)
-        return {**asked, "rules": [*asked["rules"], *probe.rules]} if asked and probe else asked
+        if not asked or not probe:
+            return asked
+        return {**asked, "rules": [*asked["rules"], {"rule": probe.mark}, {"rule": probe.item}]}
 
     def read(self, scan: FileScan, reply: Parsed | None) -> tuple[Parsed | None, Suppressions]:
         """The reply without what was asked here, and what silences findings in the file."""
-        probe = self._probe(scan)
-        extra = len(probe.rules) if probe and reply else 0
-        parsed, found = _split(reply, scan, extra) if reply else (None, ())
-        page = CommentPage(
-            scan.source,
-            tuple(scan.comments(parsed)) if self.own or self.ecosystem else (),
-            parsed.strings if parsed else (),
-            *(tuple(span for n, span in found if n == number) for number in range(2)),
-        )
-        return parsed, Suppressions(list(self._directives(page)))
+        asked = scan.job
+        marks: tuple[Range, ...] = ()
+        items: tuple[Range, ...] = ()
+        if reply and asked and self._probe(scan):
+            ours = len(asked["rules"])
+            marks, items = (tuple(s for n, s in reply.found if n == ours + at) for at in range(2))
+            reply = replace(reply, found=tuple(entry for entry in reply.found if entry[0] < ours))
+        comments = tuple(scan.comments(reply)) if self.own or self.ecosystem else ()
+        strings = reply.strings if reply else ()
+        page = CommentPage(scan.source, comments, strings, marks, items)
+        return reply, Suppressions(list(self._directives(page)))
 
     def _probe(self, scan: FileScan) -> Probe | None:
         probe = PROBES.get(scan.source.language.name) if self.ecosystem else None
@@ -357,35 +333,16 @@ class SuppressionRules:
             yield from reader(page)
 
 
-def _split(
-    reply: Parsed, scan: FileScan, extra: int
-) -> tuple[Parsed, tuple[tuple[int, tuple[int, int]], ...]]:
-    """What the rules found, and what the ``extra`` rules after them did, counted from zero."""
-    if not extra:
-        return reply, ()
-    job = scan.job
-    count = len(job["rules"]) if job else 0
-    ours = tuple(entry for entry in reply.found if entry[0] < count)
-    others = tuple((number - count, span) for number, span in reply.found if number >= count)
-    return replace(reply, found=ours), others
-
-
-@dataclass
 class Suppressions:
     """The directives of one file, those over a line or two found by their lines."""
 
-    directives: list[Directive] = field(default_factory=list)
-    _at: dict[int, list[Directive]] = field(init=False, default_factory=dict)
-    _wide: list[Directive] = field(init=False, default_factory=list)
-
-    def __post_init__(self) -> None:
-        for directive in self.directives:
-            if len(directive.lines) > _FEW_LINES:
-                self._wide.append(directive)
-                continue
-            for line in directive.lines:
+    def __init__(self, directives: Sequence[Directive]) -> None:
+        wide = [directive for directive in directives if len(directive.lines) > _FEW_LINES]
+        self.directives, self._wide = directives, wide[:_MAX_WIDE]
+        self._at: dict[int, list[Directive]] = {}
+        for directive in directives:
+            for line in directive.lines if len(directive.lines) <= _FEW_LINES else ():
                 self._at.setdefault(line, []).append(directive)
-        del self._wide[_MAX_WIDE:]
 
     def silencer(self, hit: Hit, severity: Severity) -> Directive | None:
         """What silences the hit, ours before others; all that do have been used."""
@@ -397,11 +354,15 @@ class Suppressions:
         return min(covering, key=lambda directive: directive.label != MARKER, default=None)
 
     def unused(self, added: Collection[int], active: Collection[Active]) -> list[tuple[str, int]]:
-        """Names and lines of our own comments that the pull request adds and that do nothing."""
+        """Names and lines of our own comments that the pull request adds and that do nothing.
+
+        A name of another pack's rule is left out where none of that pack looked at the file.
+        """
+        packs = {each.pack.id for each in active}
         return [
             (name, directive.line)
             for directive in self.directives
             if directive.label == MARKER and not directive.used and directive.line in added
             for name in directive.names
-            if concerns(name, active)
+            if "/" not in name or name.rpartition("/")[0] in packs
         ]

@@ -9,22 +9,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from prjury.code.parser import DIED
-from prjury.judges.patterns.baseline import Known
 from prjury.judges.patterns.findings import PatternFinding
 from prjury.judges.patterns.review import ScanOutcome
 from prjury.jury.judgment import Check, Judgment, Location, Severity
 from prjury.jury.voting import NOT_APPLICABLE
-from prjury.manifests.module import DeclaredVersion, ManifestModule
 from prjury.manifests.project import Project
 from prjury.report.judge_facts import LeftOut, ScopeFacts
+from prjury.report.wording import counted
 from prjury.rulepacks.applicability import at_least
 from prjury.rulepacks.rule import Head
 from prjury.snapshot.model import printable, visible
-
-UNUSED = "patterns/unused-suppression"
-STALE = "patterns/stale-baseline"
-UNREAD = "unread"
-SUPPRESSED_HERE = "suppressed_here"
 
 _MAX_VERSIONS = 60
 _TOLD = 2
@@ -64,48 +58,62 @@ def decide(
     Args:
         whole: whether all of a tree was looked at, so that no change has silenced anything.
     """
-    findings = sorted(outcome.findings, key=_place)
-    grave = [finding for finding in findings if at_least(finding.severity, threshold)]
-    silenced = sorted(outcome.silenced, key=_place)
-    checks = [finding.check for finding in findings]
-    checks += [finding.silenced for finding in silenced]
-    checks += [finding.upcoming for finding in sorted(outcome.upcoming, key=_place)]
-    checks += _clean([*findings, *silenced, *outcome.known], looked)
-    checks += [_unused(where.rule, where.path, where.line) for where in outcome.unused]
-    checks += [_stale(entry, told) for entry in outcome.stale]
-    metadata = {
-        "subject": named(looked),
-        **told,
-        **scope(outcome),
-        "suppressed": len(silenced),
-        "suppressions": [finding.place for finding in silenced],
-        "known": [finding.place for finding in outcome.known],
-        "findings": [finding.details for finding in findings],
+    findings, silenced = sorted(outcome.findings, key=_place), sorted(outcome.silenced, key=_place)
+    seen: dict[str, Any] = {
+        "checks": [*_checks(outcome, findings, silenced, looked, told)],
+        "metadata": {
+            "subject": named(looked),
+            **told,
+            **scope(outcome),
+            "suppressed": len(silenced),
+            "suppressions": [finding.place for finding in silenced],
+            "known": [finding.place for finding in outcome.known],
+            "findings": [finding.details for finding in findings],
+        },
     }
-    if grave:
-        reasoning = _sentence(grave) + _aside(outcome)
-        return Judgment.failed(reasoning, checks=checks, metadata=metadata)
+    if grave := [finding for finding in findings if at_least(finding.severity, threshold)]:
+        return Judgment.failed(_sentence(grave) + _aside(outcome), **seen)
     if outcome.crashed:
-        return _crashed(outcome, checks, metadata)
-    if any(path in outcome.asked for path in outcome.unread):
-        return _unread(outcome, checks, metadata)
+        return _crashed(outcome, seen)
+    if unread := sorted(outcome.asked & outcome.unread.keys()):
+        return Judgment.abstained(_unread(unread, outcome), "unread", **seen)
     here = [finding for finding in silenced if finding.silenced_here and not whole]
     if relaxed := [finding for finding in here if at_least(finding.severity, threshold)]:
-        return Judgment.abstained(
-            _relaxed(relaxed),
-            SUPPRESSED_HERE,
-            checks=checks,
-            metadata={**metadata, "reason": SUPPRESSED_HERE},
-        )
+        return Judgment.abstained(_relaxed(relaxed), "suppressed_here", **seen)
     if not outcome.read:
-        return Judgment.abstained(
-            "no file that rules look at is touched",
-            NOT_APPLICABLE,
-            checks=checks,
-            metadata=metadata,
-        )
-    reasoning = _clean_sentence(findings, looked, threshold, outcome)
-    return Judgment.passed(reasoning, checks=checks, metadata=metadata)
+        why = "no file that rules look at is touched"
+        return Judgment.abstained(why, NOT_APPLICABLE, **seen)
+    return Judgment.passed(_clean_sentence(findings, looked, threshold, outcome), **seen)
+
+
+def _checks(
+    outcome: ScanOutcome,
+    findings: Sequence[PatternFinding],
+    silenced: Sequence[PatternFinding],
+    looked: Sequence[ScannedFiles],
+    told: Mapping[str, Any],
+) -> Iterator[Check]:
+    yield from (finding.check for finding in findings)
+    yield from (finding.silenced for finding in silenced)
+    yield from (finding.upcoming for finding in sorted(outcome.upcoming, key=_place))
+    hit = {finding.active.pack.id for finding in (*findings, *silenced, *outcome.known)}
+    for each in looked:
+        if each.pack not in hit:
+            clean = f"{counted(each.rules, 'rule')} over {counted(each.files, 'file')}, none hit"
+            yield Check(each.pack, passed=True, message=clean)
+    for where in outcome.unused:
+        message = f"prjury-ignore[{visible(where.rule)}] silences nothing here"
+        place = Location(where.path, where.line)
+        yield _hint("unused-suppression", message, place, "Remove the comment")
+    for entry in outcome.stale:
+        message = f"{visible(entry.rule)} in {visible(entry.path)} is in the baseline and not found"
+        place = Location(printable(told["baseline"]), entry.line)
+        fix = "Remove the entry, or write the baseline again"
+        yield _hint("stale-baseline", message, place, fix)
+
+
+def _hint(name: str, message: str, place: Location, fix: str) -> Check:
+    return Check(f"patterns/{name}", False, message, place, severity="hint", fix=fix)  # noqa: FBT003 - failed
 
 
 def scope(outcome: ScanOutcome) -> dict[str, Any]:
@@ -115,48 +123,18 @@ def scope(outcome: ScanOutcome) -> dict[str, Any]:
     here; ``outside`` names them.
     """
     read = tuple(sorted({*outcome.read, *outcome.locks}))
-    return ScopeFacts(read, _reasons(outcome.unread), _reasons(outcome.outside)).to_metadata()
-
-
-def _reasons(paths: Mapping[str, str]) -> tuple[LeftOut, ...]:
-    return tuple(LeftOut(path, paths[path]) for path in sorted(paths))
-
-
-def _clean(findings: Sequence[PatternFinding], looked: Iterable[ScannedFiles]) -> Iterator[Check]:
-    """A passed check for each pack that looked and found nothing."""
-    for each in looked:
-        if not any(finding.name.startswith(f"{each.pack}/") for finding in findings):
-            told = f"{_count(each.rules, 'rule')} over {_count(each.files, 'file')}, none hit"
-            yield Check(each.pack, passed=True, message=told)
-
-
-def _unused(rule: str, path: str, line: int) -> Check:
-    return Check(
-        UNUSED,
-        passed=False,
-        message=f"prjury-ignore[{visible(rule)}] silences nothing here",
-        location=Location(path, line),
-        severity="hint",
-        fix="Remove the comment",
+    unread, outside = (
+        tuple(LeftOut(path, why) for path, why in sorted(paths.items()))
+        for paths in (outcome.unread, outcome.outside)
     )
-
-
-def _stale(entry: Known, told: Mapping[str, Any]) -> Check:
-    return Check(
-        STALE,
-        passed=False,
-        message=f"{visible(entry.rule)} in {visible(entry.path)} is in the baseline and not found",
-        location=Location(printable(told["baseline"]), entry.line),
-        severity="hint",
-        fix="Remove the entry, or write the baseline again",
-    )
+    return ScopeFacts(read, unread, outside).to_metadata()
 
 
 def _aside(outcome: ScanOutcome) -> str:
     """What was found and does not count, at the end of a sentence."""
-    findings = _count(len(outcome.silenced), "finding")
-    kinds = _kinds(outcome.silenced)
-    told = f"; {findings} silenced by {kinds}" if kinds else ""
+    kinds, told = _kinds(outcome.silenced), ""
+    if kinds:
+        told = f"; {counted(len(outcome.silenced), 'finding')} silenced by {kinds}"
     return told + (f"; {len(outcome.known)} known from the baseline" if outcome.known else "")
 
 
@@ -166,7 +144,7 @@ def _relaxed(silenced: Sequence[PatternFinding]) -> str:
     where = f"{first.name} ({visible(first.path)}:{first.line})"
     more = f" and {len(silenced) - 1} more" if len(silenced) > 1 else ""
     what = "error" if first.severity == "error" else "finding"
-    number = _count(len(silenced), what)
+    number = counted(len(silenced), what)
     return f"this change silences {number} by {_kinds(silenced)}: {where}{more}"
 
 
@@ -181,16 +159,16 @@ def _sentence(findings: Sequence[PatternFinding]) -> str:
     for finding in findings:
         grouped.setdefault(finding.summary, []).append(finding)
     few = list(grouped.items())[:_TOLD]
-    parts = [f"{said} ({_places(group)})" for said, group in few]
+    parts = [f"{summary} ({_places(group)})" for summary, group in few]
     more = len(findings) - sum(len(group) for _, group in few)
     parts += [f"{more} more"] if more > 0 else []
-    return f"{_count(len(findings), 'finding')}: {'; '.join(parts)}"
+    return f"{counted(len(findings), 'finding')}: {'; '.join(parts)}"
 
 
 def _places(findings: Sequence[PatternFinding]) -> str:
     first, more = findings[0], len(findings) - 1
     return f"{visible(first.path)}:{first.line}" + (
-        f" and {_count(more, 'more place')}" if more else ""
+        f" and {counted(more, 'more place')}" if more else ""
     )
 
 
@@ -207,39 +185,33 @@ def _clean_sentence(
     threshold: Severity,
     outcome: ScanOutcome,
 ) -> str:
-    packs = named(looked) or _count(sum(each.rules for each in looked), "rule")
-    files = _count(len(outcome.read), "file")
-    unread = f"; {_count(len(outcome.unread), 'file')} not read" if outcome.unread else ""
+    packs = named(looked) or counted(sum(each.rules for each in looked), "rule")
+    files = counted(len(outcome.read), "file")
+    unread = f"; {counted(len(outcome.unread), 'file')} not read" if outcome.unread else ""
     unread += _aside(outcome)
     if not findings:
         found = "nothing else found" if outcome.silenced or outcome.known else "nothing found"
         return f"{packs} over {files}: {found}{unread}"
     counts = [(s, sum(f.severity == s for f in findings)) for s in ("warning", "hint")]
-    told = " and ".join(_count(number, name) for name, number in counts if number)
+    told = " and ".join(counted(number, name) for name, number in counts if number)
     return f"{packs} over {files}: {told}, none reaches {threshold}{unread}"
 
 
-def _crashed(
-    outcome: ScanOutcome, checks: Iterable[Check], metadata: Mapping[str, Any]
-) -> Judgment:
+def _crashed(outcome: ScanOutcome, seen: Mapping[str, Any]) -> Judgment:
     path, first = min(outcome.crashed.items(), key=lambda item: item[0])
     reason = "scanner_died" if first.reason == DIED else first.reason
     return Judgment.errored(
         f"the parser broke at {visible(path)} ({first.detail}); the file is not checked",
-        checks=checks,
-        metadata={**metadata, "reason": reason},
+        checks=seen["checks"],
+        metadata={**seen["metadata"], "reason": reason},
     )
 
 
-def _unread(outcome: ScanOutcome, checks: Iterable[Check], metadata: Mapping[str, Any]) -> Judgment:
-    """A file that rules look at was not read: what is in it is unknown."""
-    asked = sorted(outcome.asked & outcome.unread.keys())
-    named = [f"{visible(path)} ({outcome.unread[path]})" for path in asked[:_TOLD]]
-    more = len(asked) - _TOLD
-    named += [f"{more} more"] if more > 0 else []
-    told = f"{_count(len(asked), 'file')} could not be read: {'; '.join(named)}"
-    reasoning = told + _aside(outcome)
-    return Judgment.abstained(reasoning, UNREAD, checks=checks, metadata=metadata)
+def _unread(paths: Sequence[str], outcome: ScanOutcome) -> str:
+    """Files that rules look at were not read: what is in them is unknown."""
+    few = [f"{visible(path)} ({outcome.unread[path]})" for path in paths[:_TOLD]]
+    few += [f"{len(paths) - _TOLD} more"] if len(paths) > _TOLD else []
+    return f"{counted(len(paths), 'file')} could not be read: {'; '.join(few)}{_aside(outcome)}"
 
 
 def versions(project: Project, heads: Iterable[Head]) -> dict[str, Any]:
@@ -250,26 +222,11 @@ def versions(project: Project, heads: Iterable[Head]) -> dict[str, Any]:
     for module in project.modules:
         notes |= dict.fromkeys(module.notes)
         for declared in dict.fromkeys(d for r in requirements for d in module.evidence(r)[:1]):
-            found.append(_told(module, declared))
-            if declared.written and not declared.version:
-                notes[_unresolved(declared)] = None
+            name, version = printable(str(declared)), declared.version
+            place: dict[str, Any] = {"module": module.path, "at": module.at, "declares": name}
+            place |= {"version": printable(version) if version else None, "from": declared.path}
+            found.append(place)
+            if declared.written and not version:
+                written = printable(declared.written)
+                notes[f"{declared.path}: version {written} of {name} is not known"] = None
     return {"versions": found[:_MAX_VERSIONS], "notes": list(notes)[:_MAX_VERSIONS]}
-
-
-def _told(module: ManifestModule, declared: DeclaredVersion) -> dict[str, Any]:
-    return {
-        "module": module.path,
-        "at": module.at,
-        "declares": printable(str(declared)),
-        "version": printable(declared.version) if declared.version else None,
-        "from": declared.path,
-    }
-
-
-def _unresolved(declared: DeclaredVersion) -> str:
-    name = printable(str(declared))
-    return f"{declared.path}: version {printable(declared.written or '')} of {name} is not known"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'s' * (number != 1)}"

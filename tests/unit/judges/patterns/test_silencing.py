@@ -257,8 +257,8 @@ def test_rust_attributes(code: str, expected: list[int]) -> None:
 def test_each_can_be_switched_off(path: str, code: str) -> None:
     assert silenced(path, code, OLD, "warning")
     for listening in (
-        SuppressionRules.to(allow=True, ecosystem=False),
-        SuppressionRules.to(allow=False, ecosystem=True),
+        SuppressionRules(own=True, ecosystem=False),
+        SuppressionRules(own=False, ecosystem=False),
     ):
         assert silenced(path, code, OLD, "warning", listening) == {}
 
