@@ -16,13 +16,21 @@ from typing import Any, Literal, TypeAlias
 
 from pydantic import Field, ValidationError
 
-from prjury.code.languages import LANGUAGES
+from prjury.code.languages import LANGUAGES, Language
+from prjury.code.parser import job
+from prjury.code.worker import guarded
 from prjury.errors import ConfigError
 from prjury.policy.schema import PolicySection
 from prjury.policy.yaml_reader import Document, KeyPath, read_yaml
-from prjury.rulepacks.compiled import broken_pattern, refusal
-from prjury.rulepacks.files import Locate, PackPosition, document_error, text_of, validated
-from prjury.rulepacks.rule import Cases, Example, Pack, Tests
+from prjury.rulepacks.files import (
+    Locate,
+    PackPosition,
+    document_error,
+    position,
+    text_of,
+    validated,
+)
+from prjury.rulepacks.rule import Cases, Example, Match, Pack, Tests
 
 #: What ast-grep calls the languages that are read here, and what they are called here.
 _LANGUAGES: Mapping[str, Sequence[str]] = {
@@ -180,9 +188,8 @@ def _validated(head: dict[str, Any], written: Sequence[WrittenRule]) -> Pack:
         return Pack.model_validate({**head, "rules": [_rule(one) for one in written]})
     except ValidationError as error:
         first = error.errors()[0]
-        problem = str(first["msg"]).removeprefix("Value error, ")
         number = next((part for part in first["loc"] if isinstance(part, int)), 0)
-        raise document_error(written[number].document, (), problem) from error
+        raise document_error(written[number].document, (), str(first["msg"])) from error
 
 
 def _rule(written: WrittenRule) -> dict[str, Any]:
@@ -294,17 +301,11 @@ def _check(pack: Pack, number: int, written: WrittenRule) -> None:
 
 def _place(written: Sequence[WrittenRule], path: KeyPath) -> PackPosition:
     match path:
-        case ("rules", int(number), *rest):
-            one = written[number]
-            match rest:
-                case ["tests", "code", _, *case] if one.test:
-                    return _line(one.test[1], tuple(case))
-            return _line(one.document, ())
-    return _line(written[0].document, ())
-
-
-def _line(document: Document, path: KeyPath) -> PackPosition:
-    return PackPosition(document.source, document.line_of(path) or 1)
+        case ("rules", int(number), "tests", "code", _, *case) if test := written[number].test:
+            return position(test[1], tuple(case))
+        case ("rules", int(number), *_):
+            return position(written[number].document, ())
+    return position(written[0].document, ())
 
 
 #: Bytes of one file; each of its documents has the limit of any YAML that is read.
@@ -425,3 +426,43 @@ def _utilities(files: Iterable[Path]) -> Mapping[str, Mapping[str, Any]]:
         for language in WrittenRule(rule, document).languages:
             found.setdefault(language, {})[rule.id] = rule.rule
     return found
+
+
+_METAVARIABLE = re.compile(r"\${1,3}[A-Z_][A-Z0-9_]*")
+
+
+def refusal(pack: Pack, match: Match, language: Language) -> str | None:
+    """Why ast-grep does not take the match's rule in this language; None where it does."""
+    reply = guarded(job("", language, [pack.config(match, language)]))
+    return f"{language.name}: {reply['error']}" if "error" in reply else None
+
+
+def broken_pattern(rule: object, language: Language) -> str | None:
+    """The first pattern of a rule that is no code of the language; None where all are."""
+    return next((text for text in _patterns(rule) if _is_broken(text, language)), None)
+
+
+def _patterns(rule: object) -> Iterator[str]:
+    """Every plain pattern; one with a context of its own names the node that it means."""
+    match rule:
+        case {"pattern": str(text), **others}:
+            yield text
+            yield from _patterns(others)
+        case dict():
+            for value in rule.values():
+                yield from _patterns(value)
+        case list():
+            for value in rule:
+                yield from _patterns(value)
+
+
+def _is_broken(pattern: str, language: Language) -> bool:
+    """Whether the parser sees pieces of code in it and no whole, so that it could never match.
+
+    An expression where the language has none, as on Go's top level, is an error around one whole.
+    """
+    code = _METAVARIABLE.sub("a", pattern).strip()
+    whole = {"kind": "ERROR"}
+    rules: list[dict[str, Any]] = [{"rule": whole}, {"rule": {"inside": whole, "not": whole}}]
+    found = guarded(job(code, language, rules)).get("found", ())
+    return {number for number, start, end in found if [start, end] == [0, len(code)]} == {0}

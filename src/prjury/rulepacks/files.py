@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeAlias, TypeVar
 
@@ -77,27 +77,30 @@ def validated(model: type[_Model], document: Document) -> _Model:
     try:
         return model.model_validate(document.value)
     except ValidationError as error:
-        found = error.errors()
-        wrongs = [
-            document_error(document, tuple(one["loc"]), _problem(str(one["msg"])))
-            for one in found[:_MOST]
-        ]
-        told = [wrong.what for wrong in wrongs]
-        told += [f"{len(found) - _MOST} more"] if len(found) > _MOST else []
-        raise ConfigError("; ".join(told), reason=wrongs[0].reason) from error
+        found = [(tuple(one["loc"]), str(one["msg"])) for one in error.errors()]
+        raise all_wrong([document_error(document, *one) for one in found]) from error
 
 
-def _problem(message: str) -> str:
-    return message.removeprefix("Value error, ")
+def all_wrong(wrongs: Sequence[ConfigError]) -> ConfigError:
+    """Several mistakes as one."""
+    told = [wrong.what for wrong in wrongs[:_MOST]]
+    told += [f"{len(wrongs) - _MOST} more"] if len(wrongs) > _MOST else []
+    return ConfigError("; ".join(told), reason=wrongs[0].reason)
+
+
+def position(document: Document, path: KeyPath) -> PackPosition:
+    """Where a key path of a document stands."""
+    return PackPosition(document.source, document.line_of(path) or 1)
 
 
 def document_error(document: Document, path: KeyPath, problem: str) -> ConfigError:
     """What is wrong at a key path of a document."""
-    return pack_error(PackPosition(document.source, document.line_of(path) or 1), path, problem)
+    return pack_error(position(document, path), path, problem)
 
 
 def pack_error(place: PackPosition, path: KeyPath, problem: str) -> ConfigError:
     """What is wrong at a place."""
     key = ".".join(map(str, path))
     where = f"{place.source} line {place.line}" + (f" ({key})" if key else "")
+    problem = problem.removeprefix("Value error, ")  # pydantic's
     return ConfigError(f"{where}: {problem}", reason="pack_invalid")

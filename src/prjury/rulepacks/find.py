@@ -21,31 +21,22 @@ GROUP = "prjury.packs"
 def provided_packs(
     wanted: Literal["auto"] | Sequence[str], points: Iterable[EntryPoint] | None = None
 ) -> list[Pack]:
-    """The packs of installed distributions that are asked for.
+    """The packs of installed distributions with these ids; ``auto`` means every pack.
 
     Args:
-        wanted: the ids of packs; ``auto`` means every pack.
         points: entry points, in place of those that are installed.
 
     Raises:
         ConfigError: for an entry point that is broken and for a pack of one that is wrong, also
             where it is not asked for; the message names the distribution.
     """
-    found = [loaded.pack for loaded in provided(points)]
+    found = [loaded.pack for loaded in (provided() if points is None else _of(points))]
     return [pack for pack in found if wanted == "auto" or pack.id in wanted]
 
 
-def provided(points: Iterable[EntryPoint] | None = None) -> list[LoadedPack]:
-    """The packs of all distributions, each checked as any pack is.
-
-    Raises:
-        ConfigError: as `provided_packs` does.
-    """
-    return list(_installed() if points is None else _of(points))
-
-
 @cache
-def _installed() -> tuple[LoadedPack, ...]:
+def provided() -> tuple[LoadedPack, ...]:
+    """The packs of all installed distributions, each checked; raises as `provided_packs` does."""
     return _of(entry_points(group=GROUP))
 
 

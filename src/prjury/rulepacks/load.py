@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from types import MappingProxyType
+from typing import TypeAlias
 
 from prjury.code.languages import LANGUAGES
 from prjury.errors import ConfigError
@@ -21,13 +22,15 @@ from prjury.policy.yaml_reader import Document, KeyPath, read_yaml
 from prjury.resources import pack_texts
 from prjury.rulepacks import astgrep
 from prjury.rulepacks.applicability import declared
-from prjury.rulepacks.compiled import refusal
+from prjury.rulepacks.astgrep import refusal
 from prjury.rulepacks.files import (
     Locate,
     PackPosition,
+    all_wrong,
     distinct,
     document_error,
     pack_error,
+    position,
     text_of,
     validated,
 )
@@ -51,10 +54,6 @@ class LoadedPack:
     pack: Pack
     locate: Locate
     foreign: bool = False
-
-    def error(self, path: KeyPath, problem: str) -> ConfigError:
-        """The mistake at a key path of the pack."""
-        return pack_error(self.locate(path), path, problem)
 
 
 @cache
@@ -82,7 +81,7 @@ def shipped_languages(name: str) -> frozenset[str]:
         ConfigError: for a name that no pack has.
     """
     found = _LANGUAGES.findall(_shipped_text(name))
-    if len(found) == 0:
+    if not found:
         return pack_languages(shipped_pack(name))
     return frozenset(word.strip() for listed in found for word in listed.split(","))
 
@@ -129,16 +128,34 @@ def load_packs(
     return found
 
 
-def load(path: Path) -> LoadedPack:
-    """A pack with its tests, checked: rules compile. What it may lack says `published`.
+#: A rule, what is wrong with it, and where.
+Problem: TypeAlias = tuple[PatternRule, str, KeyPath]
+
+
+def load(path: Path, lacking: Callable[[Pack], Iterable[Problem]] | None = None) -> LoadedPack:
+    """A pack with its tests, checked: rules compile.
+
+    Args:
+        lacking: what else a pack has to have.
 
     Raises:
         ConfigError: for everything that is wrong, with file and line.
     """
     loaded = read(path)
-    if not loaded.foreign:
-        check(loaded)
+    if loaded.foreign:
+        return loaded
+    found = [*problems(loaded.pack), *(lacking(loaded.pack) if lacking else ())]
+    wrongs = [
+        pack_error(loaded.locate(at), at, f"rule {rule.id}: {words}") for rule, words, at in found
+    ]
+    if wrongs:
+        raise all_wrong(wrongs)
     return loaded
+
+
+def published(path: Path) -> LoadedPack:
+    """A pack as `load` reads it, which has all that packs need that others rely on."""
+    return load(path, _undocumented)
 
 
 def read(path: Path) -> LoadedPack:
@@ -167,36 +184,10 @@ def read_pack(text: str, source: str) -> LoadedPack:
         ConfigError: for everything that is wrong, with file and line.
     """
     document = read_yaml(text, source, LARGEST)
-    return LoadedPack(validated(Pack, document), partial(_place, document))
+    return LoadedPack(validated(Pack, document), partial(position, document))
 
 
-def check(loaded: LoadedPack) -> None:
-    """Compiles every ast-grep rule.
-
-    Raises:
-        ConfigError: for an unknown node kind, key or utility rule, a wrong regex.
-    """
-    for rule, problem, path in problems(loaded.pack):
-        raise loaded.error(path, f"rule {rule.id}: {problem}")
-
-
-def published(path: Path) -> LoadedPack:
-    """A pack with its tests, which has all that packs need that others rely on.
-
-    Raises:
-        ConfigError: for all that is wrong or missing in its rules, each with file and line.
-    """
-    loaded = read(path)
-    if loaded.foreign:
-        return loaded
-    found = [*problems(loaded.pack), *_undocumented(loaded.pack)]
-    told = [loaded.error(at, f"rule {rule.id}: {problem}").what for rule, problem, at in found]
-    if told:
-        raise ConfigError("; ".join(told), reason="pack_invalid")
-    return loaded
-
-
-def _undocumented(pack: Pack) -> Iterator[tuple[PatternRule, str, KeyPath]]:
+def _undocumented(pack: Pack) -> Iterator[Problem]:
     """Rules without references, without a word on how sure they are, or without cases."""
     for number, rule in enumerate(pack.rules):
         if not rule.references:
@@ -208,24 +199,19 @@ def _undocumented(pack: Pack) -> Iterator[tuple[PatternRule, str, KeyPath]]:
             yield rule, problem, ("rules", number, "tests")
 
 
-def problems(pack: Pack) -> Iterator[tuple[PatternRule, str, KeyPath]]:
-    """Everything that keeps rules from running: the rule, what is wrong, and where."""
-    for number, rule in enumerate(pack.rules):
-        for problem, path in _problems(pack, rule):
-            yield rule, problem, ("rules", number, *path)
-
-
-def _problems(pack: Pack, rule: PatternRule) -> Iterator[tuple[str, KeyPath]]:
-    for number, match in enumerate(rule.match):
-        for name in match.languages if match.parses else ():
-            if problem := refusal(pack, match, LANGUAGES[name]):
-                yield problem, ("match", number, "ast-grep")
-    for number, case in enumerate(rule.tests.versions):
-        for text in (*case.declares, *case.own):
-            try:
-                declared(text)
-            except ValueError as error:
-                yield str(error), ("tests", "versions", number)
+def problems(pack: Pack) -> Iterator[Problem]:
+    """Everything that keeps rules from running, such as unknown node kinds and utility rules."""
+    for at, rule in enumerate(pack.rules):
+        for number, match in enumerate(rule.match):
+            for name in match.languages if match.parses else ():
+                if problem := refusal(pack, match, LANGUAGES[name]):
+                    yield rule, problem, ("rules", at, "match", number, "ast-grep")
+        for number, case in enumerate(rule.tests.versions):
+            for text in (*case.declares, *case.own):
+                try:
+                    declared(text)
+                except ValueError as error:
+                    yield rule, str(error), ("rules", at, "tests", "versions", number)
 
 
 def _with_cases(loaded: LoadedPack, path: Path) -> LoadedPack:
@@ -242,22 +228,15 @@ def _with_cases(loaded: LoadedPack, path: Path) -> LoadedPack:
         if name not in known:
             problem = f"there is no rule {name!r} in {path.name}"
             raise document_error(document, ("tests", name), problem)
-    rules = [_tested(rule, cases.tests.get(rule.id)) for rule in loaded.pack.rules]
+    rules = [_tested(rule, cases.tests.get(rule.id, Tests())) for rule in loaded.pack.rules]
     pack = loaded.pack.model_copy(update={"rules": rules})
     return LoadedPack(pack, partial(_place_of_case, loaded, document, cases))
 
 
-def _tested(rule: PatternRule, more: Tests | None) -> PatternRule:
-    if more is None:
-        return rule
-    tests = Tests(
-        code={**rule.tests.code, **more.code}, versions=[*rule.tests.versions, *more.versions]
-    )
-    return rule.model_copy(update={"tests": tests})
-
-
-def _place(document: Document, path: KeyPath) -> PackPosition:
-    return PackPosition(document.source, document.line_of(path) or 1)
+def _tested(rule: PatternRule, more: Tests) -> PatternRule:
+    code = {**rule.tests.code, **more.code}
+    versions = [*rule.tests.versions, *more.versions]
+    return rule.model_copy(update={"tests": Tests(code=code, versions=versions)})
 
 
 def _place_of_case(
@@ -271,11 +250,11 @@ def _place_of_case(
             before = len(rule.tests.versions)
             match rest:
                 case ["code", str(language), *_] if more and language in more.code:
-                    return _place(document, ("tests", rule.id, *rest))
+                    return position(document, ("tests", rule.id, *rest))
                 case ["versions", int(at), *_] if at >= before:
-                    return _place(document, ("tests", rule.id, "versions", at - before))
+                    return position(document, ("tests", rule.id, "versions", at - before))
                 case [] | ["versions"] if more:
-                    return _place(document, ("tests", rule.id, *rest))
+                    return position(document, ("tests", rule.id, *rest))
     return loaded.locate(path)
 
 
@@ -288,11 +267,7 @@ def _read_head(name: str, text: str) -> Head:
 def _files(path: Path) -> list[Path]:
     if not path.is_dir() or astgrep.is_project(path):
         return [path]
-    found = _packs_in(path)
+    found = sorted(file for file in path.glob("*.yml") if not file.name.endswith(_CASES))
     if not found:
         raise ConfigError(f"there is no pack (*.yml) in {path}")
     return found
-
-
-def _packs_in(directory: Path) -> list[Path]:
-    return sorted(path for path in directory.glob("*.yml") if not path.name.endswith(_CASES))
