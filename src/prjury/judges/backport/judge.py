@@ -14,12 +14,10 @@ from functools import partial
 from prjury.code.parser import Parser
 from prjury.deadline import Deadline
 from prjury.errors import PrJuryError
-from prjury.judges.backport.change import change_of
-from prjury.judges.backport.checks.asked_for import find_requests
 from prjury.judges.backport.checks.picked import PickedJudges
 from prjury.judges.backport.checks.symbols import Searching
 from prjury.judges.backport.history import history_of
-from prjury.judges.backport.look import LookContext, look
+from prjury.judges.backport.look import LookContext, Tools, change_of, look
 from prjury.judges.backport.requests.branches import bare, is_locked
 from prjury.judges.backport.verdict import decide
 from prjury.jury.guard import guarded
@@ -95,31 +93,26 @@ class BackportJudge:
     def _contexts(
         self, pull: PullRequest, tips: Sequence[BranchTip], deadline: Deadline, pool: Executor
     ) -> list[LookContext]:
-        read = pull if self.texts else replace(pull, title="", body="")
-        change = change_of(
-            pull,
-            lambda messages: find_requests(read, self.config, messages, self.own_label),
-            self.picked.concerned(pull),
+        tools = Tools(
+            self.config,
             self.repository,
             self.releases,
+            self.searching,
+            self.picked,
             self.parser,
             deadline,
         )
+        asking = pull if self.texts else replace(pull, title="", body="")
+        change = change_of(pull, asking, self.own_label, tools)
         histories = list(pool.map(lambda tip: history_of(pull, tip, self.releases), tips))
         newest = min((len(one.earlier) for one in histories if one.fork_point), default=0)
         return [
             LookContext(
-                self.config,
-                self.repository,
-                self.releases,
-                self.searching,
-                self.picked,
-                self.parser,
+                tools,
                 change,
                 change.interface,
                 tip,
                 history,
-                deadline,
                 branches=[one.name for one in tips],
                 newest=not history.fork_point or len(history.earlier) == newest,
                 others=[one.earlier for one in histories if one is not history],

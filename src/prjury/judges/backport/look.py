@@ -1,56 +1,58 @@
-"""What is found out about one branch: the context of its checks, and the loop that runs them."""
+"""What is found out about a change and one branch, and the loop that runs the checks."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from threading import Lock
 
 from prjury.code.parser import Parser
 from prjury.deadline import Deadline
 from prjury.errors import SourceError
-from prjury.judges.backport.change import Change
 from prjury.judges.backport.checks import CHECKS, Stage
 from prjury.judges.backport.checks.api import Interface, interface_of
-from prjury.judges.backport.checks.asked_for import FoundRequests, requests_for
+from prjury.judges.backport.checks.asked_for import (
+    FoundRequests,
+    RequestSources,
+    find_requests,
+    requests_for,
+)
 from prjury.judges.backport.checks.dependencies import (
     BumpOnBranch,
+    Bumps,
     Relation,
+    bumps_of,
     bumps_on_branch,
     only_raises,
 )
-from prjury.judges.backport.checks.lines_and_files import LineOverlap, line_overlap
-from prjury.judges.backport.checks.not_there_yet import AppliedCommits, applied_commits
+from prjury.judges.backport.checks.lines_and_files import ADDED, LineOverlap, line_overlap
+from prjury.judges.backport.checks.not_there_yet import (
+    AppliedCommits,
+    Identity,
+    applied_commits,
+    identity_of,
+)
 from prjury.judges.backport.checks.picked import PickedJudges
 from prjury.judges.backport.checks.picks_cleanly import CherryPickTrial, try_pick
 from prjury.judges.backport.checks.prerequisites import SECONDS, Prerequisites, Search
 from prjury.judges.backport.checks.symbols import MissingOnBranch, Searching, missing_on
 from prjury.judges.backport.history import EarlierChange, History, history_features
+from prjury.judges.backport.references import ChangeReferences, needs_of
+from prjury.judges.backport.score.features import ChangeFeatures, change_features
 from prjury.judges.backport.score.score import Circumstances, Score, score
 from prjury.judges.backport.verdict import BranchFacts, is_open
 from prjury.jury.judgment import Check
 from prjury.policy.schema import BackportConfig
 from prjury.ports import Releases, Repository
 from prjury.ports.types import BranchTip
-from prjury.snapshot.model import FileStatus, PullRequest
-
-#: Files that a change adds need not be on the branch before it.
-_ADDED = frozenset({FileStatus.ADDED, FileStatus.COPIED})
+from prjury.snapshot.model import PullRequest
 
 
-@dataclass(eq=False)
-class LookContext:
-    """What is known about one branch; each part is found when it is first read.
-
-    Attributes:
-        interface: what the change does to names, migrations and settings; in the deep stage
-            together with its prerequisites.
-        branches: the names of all judged branches.
-        newest: whether the branch forked last from the base.
-        others: earlier changes as the other branches have them.
-        thorough: whether deep checks run even if the verdict is clear without them.
-    """
+@dataclass(frozen=True)
+class Tools:
+    """What looks at changes and branches, by which policy and for how long."""
 
     config: BackportConfig
     repository: Repository
@@ -58,11 +60,84 @@ class LookContext:
     searching: Searching
     judges: PickedJudges
     parser: Parser
+    deadline: Deadline
+
+
+@dataclass(frozen=True)
+class Change:
+    """The pull request and what depends on it alone, found once for all branches.
+
+    Attributes:
+        interface: what the change does to names, migrations and settings.
+        concerned: the files that version patterns are about.
+        parents: of the head.
+    """
+
+    pull: PullRequest
+    repository: Repository
+    identity: Identity
+    requests: RequestSources
+    interface: Interface
+    bumps: Bumps
+    features: ChangeFeatures
+    concerned: frozenset[str] = frozenset()
+    parents: tuple[str, ...] = ()
+    _lock: Lock = field(default_factory=Lock, repr=False, compare=False)
+
+    @property
+    def needs(self) -> ChangeReferences:
+        """What the change refers to, found once when the first branch asks."""
+        with self._lock:
+            return self._needs
+
+    @cached_property
+    def _needs(self) -> ChangeReferences:
+        return needs_of(self.pull, self.repository)
+
+
+def change_of(pull: PullRequest, asking: PullRequest, own: str | None, tools: Tools) -> Change:
+    """Find what the change brings.
+
+    Args:
+        asking: the pull request with the texts that may ask for a backport.
+        own: the label with ``{branch}`` that this program sets, which is no request.
+
+    Raises:
+        SourceError: when the repository cannot be read.
+    """
+    repository = tools.repository
+    commits = tools.releases.messages(pull.merge_base, pull.head.sha)
+    single = [one for one in reversed(commits) if len(one.parents) == 1]
+    return Change(
+        pull,
+        repository,
+        identity_of(pull, [(one.parents[0], one.sha) for one in single]),
+        find_requests(asking, tools.config, [one.text for one in commits], own),
+        interface_of(pull, repository, tools.parser, tools.deadline),
+        bumps_of(pull, repository),
+        change_features(pull),
+        tools.judges.concerned(pull),
+        commits[0].parents if commits else (),
+    )
+
+
+@dataclass(eq=False)
+class LookContext:
+    """What is known about one branch; each part is found when it is first read.
+
+    Attributes:
+        interface: that of the change; in the deep stage together with its prerequisites.
+        branches: the names of all judged branches.
+        newest: whether the branch forked last from the base.
+        others: earlier changes as the other branches have them.
+        thorough: whether deep checks run even if the verdict is clear without them.
+    """
+
+    tools: Tools
     change: Change
     interface: Interface
     tip: BranchTip
     history: History
-    deadline: Deadline
     branches: Sequence[str] = ()
     newest: bool = False
     others: Sequence[Sequence[EarlierChange]] = ()
@@ -76,7 +151,8 @@ class LookContext:
     @cached_property
     def trial(self) -> CherryPickTrial:
         """The change picked onto the branch."""
-        return try_pick(self.pull, self.tip, self.config.merge, self.releases, self.deadline)
+        tools = self.tools
+        return try_pick(self.pull, self.tip, tools.config.merge, tools.releases, tools.deadline)
 
     @property
     def is_hollow(self) -> bool:
@@ -95,8 +171,8 @@ class LookContext:
         if history.fork_point is None:
             return None, history.unchecked
         try:
-            args = (history.fork_point, history.messages, self.releases)
-            found = applied_commits(self.change.identity, self.tip, *args)
+            branch = (self.tip, history.fork_point, history.messages)
+            found = applied_commits(self.change.identity, *branch, self.tools.releases)
             return self._with_lost(found) if found else None, ""
         except SourceError as error:
             return None, str(error)
@@ -106,7 +182,7 @@ class LookContext:
         tree = self.trial.merge.tree
         if tree is None or self.trial.empty or found.reverted:
             return found
-        lines = self.releases.lines_between(self.tip.tree, tree)
+        lines = self.tools.releases.lines_between(self.tip.tree, tree)
         return replace(found, lost=lines == (self.pull.additions, self.pull.deletions))
 
     @cached_property
@@ -117,17 +193,17 @@ class LookContext:
     @cached_property
     def overlap(self) -> LineOverlap:
         """Which touched files and lines the branch has."""
-        return line_overlap(self.pull, self.repository, self.tip.sha)
+        return line_overlap(self.pull, self.tools.repository, self.tip.sha)
 
     @property
     def gone(self) -> bool:
         """Whether the branch has none of the files that the change builds on."""
         merge = self.trial.merge
-        touched = [file for file in self.pull.files if file.status not in _ADDED]
+        touched = [file for file in self.pull.files if file.status not in ADDED]
         try:
             if not touched or merge.clean or self.overlap.has:
                 return False
-            there = {entry.path for entry in self.repository.files(self.tip.sha)}
+            there = {entry.path for entry in self.tools.repository.files(self.tip.sha)}
         except SourceError:
             return False
         # Git finds renamed files.
@@ -136,7 +212,7 @@ class LookContext:
     @cached_property
     def bumps(self) -> Sequence[BumpOnBranch]:
         """The changed versions beside the branch's own."""
-        return bumps_on_branch(self.change.bumps, self.tip.sha, self.repository)
+        return bumps_on_branch(self.change.bumps, self.tip.sha, self.tools.repository)
 
     @property
     def has_newer_versions(self) -> bool:
@@ -151,7 +227,7 @@ class LookContext:
         return self._missing_in(self.tip.sha)
 
     def _missing_in(self, tree: str) -> MissingOnBranch:
-        return missing_on(self.change.needs, tree, self.repository, self.searching)
+        return missing_on(self.change.needs, tree, self.tools.repository, self.tools.searching)
 
     @property
     def needs_more(self) -> bool:
@@ -164,8 +240,10 @@ class LookContext:
         fork_point = self.history.fork_point
         if fork_point is None or self.gone or not self.needs_more:
             return None
-        merging, deadline = self.config.merge, self.deadline.within(SECONDS)
-        search = Search(self.pull, self.tip, fork_point, merging, self.releases, deadline)
+        tools, deadline = self.tools, self.tools.deadline.within(SECONDS)
+        search = Search(
+            self.pull, self.tip, fork_point, tools.config.merge, tools.releases, deadline
+        )
         return search.find(self.trial, self.missing.found, self._missing_in)
 
     @property
@@ -178,7 +256,7 @@ class LookContext:
     @cached_property
     def pick(self) -> PullRequest:
         """The pick as a pull request onto the branch; there has to be a final tree."""
-        return self.releases.picked(self.pull, self.tip, self.final_tree or "")
+        return self.tools.releases.picked(self.pull, self.tip, self.final_tree or "")
 
     @cached_property
     def score(self) -> Score | None:
@@ -205,9 +283,9 @@ class LookContext:
         Raises:
             SourceError: when the repository cannot be read.
         """
-        deep, first = copy(self), self.prerequisites
+        deep, first, tools = copy(self), self.prerequisites, self.tools
         if first and first.found and self.final_tree:
-            deep.interface = interface_of(self.pick, self.repository, self.parser, self.deadline)
+            deep.interface = interface_of(self.pick, tools.repository, tools.parser, tools.deadline)
         return deep
 
 
@@ -232,7 +310,7 @@ def look(context: LookContext) -> BranchFacts:
         newer=context.has_newer_versions,
         checks=(*first, *_run(context, "cheap")),
         score=context.score,
-        default=context.config.default,
+        default=context.tools.config.default,
         parents=context.change.parents,
     )
     if not (context.thorough or is_open(cheap)):

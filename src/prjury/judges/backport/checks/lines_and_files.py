@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from prjury.jury.judgment import Check, Location
-from prjury.ports.types import TreeEntry
+from prjury.ports import Repository
 from prjury.report.wording import counted
 from prjury.snapshot.kinds import kind_of
 from prjury.snapshot.model import FileChange, FileKind, FileStatus, PullRequest, printable, visible
@@ -19,19 +19,7 @@ if TYPE_CHECKING:
 _FEW_LINES, _FEW_FILES = 3, 3
 _LONGEST_LINE = 120
 #: Files that a change adds need not be on the branch.
-_ADDED = frozenset({FileStatus.ADDED, FileStatus.COPIED})
-
-
-class Trees(Protocol):
-    """The part of `prjury.ports.Repository` that is needed here."""
-
-    def files(self, commit: str) -> Sequence[TreeEntry]:
-        """Every file of a commit."""
-        ...
-
-    def read(self, blobs: Sequence[str]) -> Mapping[str, bytes | None]:
-        """The blobs' bytes; None for one that is missing."""
-        ...
+ADDED = frozenset({FileStatus.ADDED, FileStatus.COPIED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +76,7 @@ class LineOverlap:
     unread: tuple[tuple[str, str], ...] = ()
 
 
-def line_overlap(pull: PullRequest, repository: Trees, tip: str) -> LineOverlap:
+def line_overlap(pull: PullRequest, repository: Repository, tip: str) -> LineOverlap:
     """Compare the change's files and lines with the branch at this tip.
 
     Files that are the same on the branch and on the merge base are not read.
@@ -96,7 +84,7 @@ def line_overlap(pull: PullRequest, repository: Trees, tip: str) -> LineOverlap:
     Raises:
         SourceError: when the branch's tree cannot be listed or read.
     """
-    touched = {_before(file): file for file in pull.files if file.status not in _ADDED}
+    touched = {_before(file): file for file in pull.files if file.status not in ADDED}
     blobs = {entry.path: entry.blob for entry in repository.files(tip) if entry.path in touched}
     lacks = tuple(path for path in touched if path not in blobs)
     here = [(path, file) for path, file in touched.items() if path in blobs]

@@ -52,7 +52,7 @@ class PickedJudges:
 
 def versions(context: LookContext) -> Check | None:
     """Return the check ``versions``: the version patterns with the branch's versions."""
-    judge, concerned = context.judges.patterns, context.change.concerned
+    judge, concerned = context.tools.judges.patterns, context.change.concerned
     if judge is None or context.final_tree is None:
         return None
     if not concerned:
@@ -69,7 +69,7 @@ def versions(context: LookContext) -> Check | None:
 
 def build(context: LookContext) -> Check | None:
     """Return the check ``build``: a build of the picked tree, if the policy wants one."""
-    judge = context.judges.build
+    judge = context.tools.judges.build
     if judge is None or context.final_tree is None:
         return None
     return _judge("build", judge, context.pick, context)
@@ -77,7 +77,7 @@ def build(context: LookContext) -> Check | None:
 
 def _judge(name: str, judge: PickJudge, pull: PullRequest, context: LookContext) -> Check:
     goal = f"pick {printable(pull.head.ref)} onto {printable(pull.base.ref)}"
-    question = PullRequestContext(goal, pull=pull, deadline=context.deadline)
+    question = PullRequestContext(goal, pull=pull, deadline=context.tools.deadline)
     return _check(name, guarded(lambda: judge.judge(question), itself))
 
 
