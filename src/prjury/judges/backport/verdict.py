@@ -31,8 +31,8 @@ TO_CHANGE = frozenset({"symbols", "versions", "build"})
 #: Verdicts with obstacles, the worst last.
 _WORSE: Sequence[BackportVerdict] = ("suitable_with_changes", "needs_human", "not_suitable")
 
-#: Why a human has to decide about a clean pick.
-_UNDECIDED = "nobody has asked for it; `backport.default: ask` leaves it to a maintainer"
+#: Verdicts without a pick.
+_NOTHING_TO_PICK = frozenset({"already_present", "not_applicable", "error"})
 #: So many commits stand in one command, and so many characters of a title.
 _AT_ONCE, _LONGEST_TITLE = 8, 100
 
@@ -108,8 +108,8 @@ class _Ruling:
 def decide(case: BranchFacts) -> Backport:
     """Return the verdict on one branch, with its reasons, the decisive one first, and commands."""
     ruling = _ruling(case)
-    there = ruling.verdict in {"already_present", "not_applicable", "error"}
-    merge = case.trial.merge
+    there = ruling.verdict in _NOTHING_TO_PICK
+    merge, score = case.trial.merge, None if there else case.score
     first = case.first if case.first and case.first.found and not there else None
     result = first.trial.merge if first and first.trial else merge
     return Backport(
@@ -118,8 +118,8 @@ def decide(case: BranchFacts) -> Backport:
         applies=None if merge.impossible else merge.clean,
         conflicts=merge.conflicts,
         prerequisites=tuple(map(named, first.commits)) if first else (),
-        score=None if case.score is None or there else round(case.score.value, 3),
-        band=None if case.score is None or there else case.score.band,
+        score=round(score.value, 3) if score else None,
+        band=score.band if score else None,
         reasons=tuple(_reasons(case, ruling)),
         commands=() if there else tuple(commands(case, first)),
         checks=case.checks,
@@ -132,8 +132,7 @@ def decide(case: BranchFacts) -> Backport:
 def is_open(case: BranchFacts) -> bool:
     """Whether deep checks may change the verdict."""
     likely = case.wanted or case.band != "unlikely"
-    closed = {"not_suitable", "not_applicable", "already_present", "error"}
-    return likely and _ruling(case).verdict not in closed
+    return likely and _ruling(case).verdict not in _NOTHING_TO_PICK | {"not_suitable"}
 
 
 def _ruling(case: BranchFacts) -> _Ruling:
@@ -180,15 +179,11 @@ def _lacking(case: BranchFacts) -> _Ruling | None:
         return None
     if case.band == "unlikely" and not case.wanted:
         return _Ruling("not_suitable", leading=lacking)
-    known = all(_is_known(check, case) for check in lacking)
+    known = all(
+        case.helped if check.name == "symbols" else check.name != "build" and bool(check.fix)
+        for check in lacking
+    )
     return _Ruling("suitable_with_changes" if known else "needs_human", leading=lacking)
-
-
-def _is_known(check: Check, case: BranchFacts) -> bool:
-    """Whether it is known how to fix it."""
-    if check.name == "symbols":
-        return case.helped
-    return check.name != "build" and bool(check.fix)
 
 
 def _wanted_though(case: BranchFacts) -> _Ruling | None:
@@ -231,12 +226,11 @@ def _by_score(case: BranchFacts) -> _Ruling:
         return _Ruling("suitable", leading=_named(case, "asked-for"))
     if case.band != "grey":
         return _Ruling("suitable" if case.band == "likely" else "not_suitable")
-    answers: dict[str, _Ruling] = {
-        "yes": _Ruling("suitable", "the policy's default answer is yes"),
-        "no": _Ruling("not_suitable", "the policy's default answer is no"),
-        "ask": _Ruling("needs_human", f"it applies, and {_UNDECIDED}"),
-    }
-    return answers[case.default]
+    if case.default == "ask":
+        why = "nobody has asked for it; `backport.default: ask` leaves it to a maintainer"
+        return _Ruling("needs_human", f"it applies, and {why}")
+    answer = f"the policy's default answer is {case.default}"
+    return _Ruling("suitable" if case.default == "yes" else "not_suitable", answer)
 
 
 def _named(case: BranchFacts, name: str) -> tuple[Check, ...]:
@@ -250,12 +244,11 @@ def _reasons(case: BranchFacts, ruling: _Ruling) -> Iterator[str]:
         yield f"{ruling.because} {'; '.join(leading)}".strip()
     else:
         yield from leading
-    if ruling.verdict in {"already_present", "not_applicable", "error"}:
+    if ruling.verdict in _NOTHING_TO_PICK:
         return
-    shown = {check.message for check in ruling.leading}
     for check in case.checks:
         always = check.name == "picks-cleanly"
-        if (not check.passed or always) and check.message not in shown:
+        if (not check.passed or always) and check.message not in leading:
             yield check.message
     if case.score:
         yield score_words(case.score)
@@ -314,7 +307,6 @@ def with_opinion(backport: Backport, opinion: Judgment) -> Backport:
         return backport
     words = {Status.PASS: "a model finds it suitable", Status.FAIL: "a model advises against it"}
     answer = words.get(opinion.status, "no answer from a model")
-    failed = (f"{check.name}: {check.message}" for check in opinion.failed_checks)
-    return replace(
-        backport, reasons=(*backport.reasons, f"{answer} ({opinion.reasoning})", *failed)
-    )
+    reasons = [*backport.reasons, f"{answer} ({opinion.reasoning})"]
+    reasons += (f"{check.name}: {check.message}" for check in opinion.failed_checks)
+    return replace(backport, reasons=tuple(reasons))

@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prjury.judges.backport.history import HistoryFeatures
+from prjury.judges.backport.score.features import ChangeFeatures
 from prjury.judges.backport.score.score import (
     FEATURES,
-    ChangeFeatures,
     Circumstances,
     Curve,
     Model,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -14,18 +14,6 @@ from typing import Any, Literal, TypeAlias
 from prjury.judges.backport.history import HistoryFeatures
 from prjury.judges.backport.score.features import ChangeFeatures
 from prjury.report.wording import counted
-
-__all__ = [
-    "Band",
-    "ChangeFeatures",
-    "Circumstances",
-    "Model",
-    "Score",
-    "ScoreModels",
-    "score",
-    "score_words",
-    "shipped_models",
-]
 
 #: From this share on, all lines count as present.
 _WHOLE = 0.995
@@ -74,15 +62,21 @@ def _flag(value: Callable[[ChangeFeatures], bool], present: str) -> Feature:
 
 
 def _kind(name: str, present: str) -> Feature:
-    return _flag(lambda traits: name in traits.kinds, present)
+    return _flag(lambda traits: name in traits.kinds, f"{present} by its title")
 
 
 def _notes(name: str, present: str) -> Feature:
-    return _flag(lambda traits: name in traits.notes, present)
+    return _flag(lambda traits: name in traits.notes, f"its changelog entry {present}")
 
 
 def _only(name: str, present: str) -> Feature:
-    return _flag(lambda traits: traits.only == name, present)
+    return _flag(lambda traits: traits.only == name, f"{present} only")
+
+
+def _count(value: Callable[[ChangeFeatures], int], verb: str, noun: str) -> Feature:
+    return Feature(
+        lambda traits, _: value(traits), lambda number: f"{verb} {counted(int(number), noun)}"
+    )
 
 
 def _adds_files(number: float) -> str:
@@ -99,9 +93,7 @@ def _lacks(number: float) -> str:
 
 def _stands(what: str) -> Says:
     def says(share: float) -> str:
-        if share >= _WHOLE:
-            return f"the branch has all {what}"
-        return f"the branch has {share:.0%} of {what}"
+        return f"the branch has {'all' if share >= _WHOLE else f'{share:.0%} of'} {what}"
 
     return says
 
@@ -120,12 +112,8 @@ def _of_habits(value: Callable[[HistoryFeatures], float]) -> Value:
     return lambda _, branch: value(branch.habits) if branch.habits else None
 
 
-def _conflicts(_: ChangeFeatures, branch: Circumstances) -> float | None:
-    return branch.conflicts
-
-
 FEATURES: Mapping[str, Feature] = {
-    "conflicts": Feature(_conflicts, _picks),
+    "conflicts": Feature(lambda _, branch: branch.conflicts, _picks),
     "lacks": Feature(lambda _, branch: branch.lacks, _lacks),
     "removed": Feature(lambda _, branch: branch.removed, _stands("removed lines")),
     "context": Feature(lambda _, branch: branch.context, _stands("lines around the change")),
@@ -139,35 +127,31 @@ FEATURES: Mapping[str, Feature] = {
     ),
     "lately": Feature(_of_habits(lambda habits: habits.lately), _lately),
     "lift": Feature(_of_habits(lambda habits: habits.lift), _lift),
-    "files": Feature(
-        lambda traits, _: traits.files, lambda number: f"touches {counted(int(number), 'file')}"
-    ),
-    "lines": Feature(
-        lambda traits, _: traits.lines, lambda number: f"changes {counted(int(number), 'line')}"
-    ),
+    "files": _count(lambda traits: traits.files, "touches", "file"),
+    "lines": _count(lambda traits: traits.lines, "changes", "line"),
     "new_files": Feature(lambda traits, _: traits.new_files, _adds_files),
     "declared": Feature(
         lambda traits, _: traits.declared,
         lambda number: f"declares {counted(int(number), 'public name')}" if number else "",
     ),
-    "title_fix": _kind("fix", "a fix by its title"),
-    "title_feature": _kind("feature", "a feature by its title"),
-    "title_docs": _kind("docs", "documentation by its title"),
-    "title_tests": _kind("tests", "tests by its title"),
-    "title_build": _kind("build", "build or CI by its title"),
-    "title_dependency": _kind("dependency", "a dependency by its title"),
-    "title_tidying": _kind("tidying", "a cleanup by its title"),
-    "title_removal": _kind("removal", "a removal or deprecation by its title"),
-    "title_typing": _kind("typing", "typing by its title"),
-    "title_security": _kind("security", "security by its title"),
-    "title_revert": _kind("revert", "a revert by its title"),
-    "notes_fix": _notes("fix", "its changelog entry is a fix"),
-    "notes_feature": _notes("feature", "its changelog entry is a feature"),
-    "notes_breaking": _notes("breaking", "its changelog entry breaks or deprecates"),
-    "only_docs": _only("docs", "documentation only"),
-    "only_tests": _only("tests", "tests only"),
-    "only_ci": _only("ci", "CI only"),
-    "only_build": _only("build", "build files only"),
+    "title_fix": _kind("fix", "a fix"),
+    "title_feature": _kind("feature", "a feature"),
+    "title_docs": _kind("docs", "documentation"),
+    "title_tests": _kind("tests", "tests"),
+    "title_build": _kind("build", "build or CI"),
+    "title_dependency": _kind("dependency", "a dependency"),
+    "title_tidying": _kind("tidying", "a cleanup"),
+    "title_removal": _kind("removal", "a removal or deprecation"),
+    "title_typing": _kind("typing", "typing"),
+    "title_security": _kind("security", "security"),
+    "title_revert": _kind("revert", "a revert"),
+    "notes_fix": _notes("fix", "is a fix"),
+    "notes_feature": _notes("feature", "is a feature"),
+    "notes_breaking": _notes("breaking", "breaks or deprecates"),
+    "only_docs": _only("docs", "documentation"),
+    "only_tests": _only("tests", "tests"),
+    "only_ci": _only("ci", "CI"),
+    "only_build": _only("build", "build files"),
     "bot": _flag(lambda traits: traits.bot, "opened by a bot"),
 }
 
@@ -208,6 +192,12 @@ class Curve:
     usual: float
     unknown: float
 
+    @classmethod
+    def read(cls, data: Mapping[str, Any]) -> Curve:
+        """The curve that part of a parsed file holds."""
+        knots, points, usual = data["knots"], data["points"], data["usual"]
+        return cls(tuple(knots), tuple(points), usual, data.get("unknown", usual))
+
     def at(self, value: float | None) -> float:
         """Return the points for a number."""
         if value is None:
@@ -243,7 +233,7 @@ class Model:
         Raises:
             KeyError: when something is missing, or a feature is not known.
         """
-        curves = {name: _curve(found) for name, found in data["features"].items()}
+        curves = {name: Curve.read(found) for name, found in data["features"].items()}
         if unknown := set(curves) - set(FEATURES):
             raise KeyError(f"features that are not known: {sorted(unknown)}")
         return cls(data["intercept"], curves, bands)
@@ -259,25 +249,16 @@ class Model:
         """Return the score of a change for a branch."""
         parts = self.parts(traits, branch)
         value = _logistic(self.intercept + math.fsum(parts.values()))
-        return Score(value, self._band(value), tuple(self._reasons(parts, traits, branch)))
-
-    def _band(self, value: float) -> Band:
         low, high = self.bands
-        if value < low:
-            return "unlikely"
-        return "likely" if value >= high else "grey"
-
-    def _reasons(
-        self, parts: Mapping[str, float], traits: ChangeFeatures, branch: Circumstances
-    ) -> Sequence[str]:
+        band: Band = "unlikely" if value < low else "likely" if value >= high else "grey"
         moves = {name: points - self.curves[name].usual for name, points in parts.items()}
         strongest = sorted(moves, key=lambda name: (-abs(moves[name]), name))
         reasons = [
-            f"{words} {_signs(moves[name])}"
+            f"{words} {('+' if moves[name] > 0 else '−') * (1 + (abs(moves[name]) >= _STRONG))}"
             for name in strongest
             if abs(moves[name]) >= _LEAST and (words := _reason(name, traits, branch))
         ]
-        return reasons[:_MOST_REASONS]
+        return Score(value, band, tuple(reasons[:_MOST_REASONS]))
 
 
 def score_words(score: Score) -> str:
@@ -292,20 +273,10 @@ def score_words(score: Score) -> str:
     return "; ".join(parts)
 
 
-def _curve(found: Mapping[str, Any]) -> Curve:
-    usual = found["usual"]
-    return Curve(tuple(found["knots"]), tuple(found["points"]), usual, found.get("unknown", usual))
-
-
 def _reason(name: str, traits: ChangeFeatures, branch: Circumstances) -> str:
     feature = FEATURES[name]
     value = feature.value(traits, branch)
     return "" if value is None else feature.says(value)
-
-
-def _signs(move: float) -> str:
-    sign = "+" if move > 0 else "−"
-    return sign * (2 if abs(move) >= _STRONG else 1)
 
 
 def _logistic(number: float) -> float:
