@@ -2,12 +2,11 @@
 
 To add a check:
 
-1. Write ``checks/NAME.py`` with a function that takes the `LookContext` and returns a `Check`, or
-   None where it does not apply. The context has what is known of the change, the branch, its
-   history and the trial; each part is found when it is first read. A `SourceError` is reported as
-   "not checked" with the reason.
-2. Add a row to `CHECKS`. Choose ``deep`` for what takes long: deep checks run only where they can
-   change the verdict.
+1. Write ``checks/NAME.py`` with a function that returns a `Check`, or None where it does not apply.
+2. Add a row to `CHECKS`, which hands it what it needs of the `LookContext`: that has what is known
+   of the change, the branch, its history and the trial; each part is found when it is first read.
+   A `SourceError` is reported as "not checked" with the reason. Choose ``deep`` for what takes
+   long: deep checks run only where they can change the verdict.
 3. If a failure has to change the verdict, add the name to a set at the top of ``verdict.py``:
    `AGAINST`, `CAREFUL` or `TO_CHANGE`. Otherwise the message is one of the reasons.
 4. Add a row to ``.github/docs/judges/backport.md`` and tests to
@@ -20,18 +19,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from prjury.judges.backport.checks.api import api
-from prjury.judges.backport.checks.asked_for import asked_for
+from prjury.judges.backport.checks.api import names_check
+from prjury.judges.backport.checks.asked_for import asked_for_check
 from prjury.judges.backport.checks.branch import branch
-from prjury.judges.backport.checks.dependencies import dependencies, unread_manifests
-from prjury.judges.backport.checks.lines_and_files import lines_and_files
-from prjury.judges.backport.checks.migrations import migrations
-from prjury.judges.backport.checks.not_there_yet import not_there_yet
+from prjury.judges.backport.checks.dependencies import moves_check, unread_manifests
+from prjury.judges.backport.checks.lines_and_files import overlap_check
+from prjury.judges.backport.checks.migrations import migrations_check
+from prjury.judges.backport.checks.not_there_yet import not_there_yet_check
 from prjury.judges.backport.checks.picked import build, versions
 from prjury.judges.backport.checks.picks_cleanly import picks_cleanly
 from prjury.judges.backport.checks.prerequisites import prerequisites
-from prjury.judges.backport.checks.settings import settings
-from prjury.judges.backport.checks.symbols import symbols
+from prjury.judges.backport.checks.settings import settings_check
+from prjury.judges.backport.checks.symbols import symbols_check
 from prjury.jury.judgment import Check
 
 if TYPE_CHECKING:
@@ -58,17 +57,21 @@ class BackportCheck:
 
 CHECKS: tuple[BackportCheck, ...] = (
     BackportCheck("branch", branch, "first"),
-    BackportCheck("not-there-yet", not_there_yet, "first"),
-    BackportCheck("asked-for", asked_for),
+    BackportCheck(
+        "not-there-yet",
+        lambda seen: not_there_yet_check(*seen.applied, seen.has_no_effect, seen.tip.name),
+        "first",
+    ),
+    BackportCheck("asked-for", lambda seen: asked_for_check(seen.change.requests, seen.requests)),
     BackportCheck("picks-cleanly", picks_cleanly),
     BackportCheck("prerequisites", prerequisites, "deep"),
-    BackportCheck("lines-and-files", lines_and_files),
-    BackportCheck("api", api),
-    BackportCheck("migrations", migrations),
-    BackportCheck("settings", settings),
-    BackportCheck("dependencies", dependencies),
+    BackportCheck("lines-and-files", lambda seen: overlap_check(seen.overlap)),
+    BackportCheck("api", lambda seen: names_check(seen.interface)),
+    BackportCheck("migrations", lambda seen: migrations_check(seen.interface.migrations)),
+    BackportCheck("settings", lambda seen: settings_check(seen.interface.settings)),
+    BackportCheck("dependencies", lambda seen: moves_check(seen.bumps, seen.tip.name)),
     BackportCheck("dependencies", unread_manifests),
-    BackportCheck("symbols", symbols, "deep"),
+    BackportCheck("symbols", lambda seen: symbols_check(seen.missing, seen.tip.name), "deep"),
     BackportCheck("versions", versions, "deep"),
     BackportCheck("build", build, "deep"),
 )

@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
 
 from prjury.code.languages import Language, language_of
 from prjury.code.parser import NotParsed, Parser
@@ -40,9 +39,6 @@ from prjury.snapshot.model import (
     printable,
     visible,
 )
-
-if TYPE_CHECKING:
-    from prjury.judges.backport.look import LookContext
 
 #: Why a file of a language without support is not checked.
 NOT_KNOWN = "public names are not known in its language"
@@ -223,11 +219,6 @@ def _without_support(files: Sequence[FileChange]) -> Iterator[UncheckedFile]:
             language = language_of(file.path)
             if not is_offering(language) and not _UNKNOWN_TEXT.search(file.path):
                 yield UncheckedFile(file.path, NOT_KNOWN)
-
-
-def api(context: LookContext) -> Check:
-    """Return the check on public names."""
-    return names_check(context.interface)
 
 
 def names_check(interface: Interface) -> Check:

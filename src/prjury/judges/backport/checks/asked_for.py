@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from prjury.judges.backport.requests.branches import meant
 from prjury.judges.backport.requests.labels import (
@@ -21,9 +21,6 @@ from prjury.judges.backport.requests.texts import of_message, of_text, of_title
 from prjury.jury.judgment import Check
 from prjury.policy.schema import BackportConfig
 from prjury.snapshot.model import PullRequest, visible
-
-if TYPE_CHECKING:
-    from prjury.judges.backport.look import LookContext
 
 #: So many requests stand in the message, and so many as evidence.
 _MOST_QUOTED, _MOST_SHOWN = 4, 20
@@ -104,11 +101,6 @@ def _means(request: BackportRequest, branch: str, branches: Sequence[str]) -> bo
         return request.target is not None
     # The cheap test first: a target that does not mean the branch alone never means it at all.
     return bool(meant(request.target, [branch])) and branch in meant(request.target, branches)
-
-
-def asked_for(context: LookContext) -> Check:
-    """Return the check on requests for this branch."""
-    return asked_for_check(context.change.requests, context.requests)
 
 
 def asked_for_check(sources: RequestSources, found: FoundRequests) -> Check:

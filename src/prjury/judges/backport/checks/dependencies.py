@@ -124,18 +124,11 @@ def _changes(
         for number in range(max(len(gone), len(come))):
             one = gone[min(number, len(gone) - 1)] if gone else None
             other = come[min(number, len(come) - 1)] if come else None
-            shown = other or one
-            if shown:
-                before_, after_ = _distinct(one, other)
-                yield Bump(path, name, before_, after_, shown.purpose, shown.line)
-
-
-def _distinct(
-    one: DeclaredDependency | None, other: DeclaredDependency | None
-) -> tuple[str | None, str | None]:
-    """Return both versions, or the commits if the comments beside them are the same."""
-    versions = version_of(one), version_of(other)
-    return versions if versions[0] != versions[1] else (commit_of(one), commit_of(other))
+            versions = version_of(one), version_of(other)
+            if versions[0] == versions[1]:  # the comments beside two commits are the same
+                versions = commit_of(one), commit_of(other)
+            if shown := other or one:
+                yield Bump(path, name, *versions, shown.purpose, shown.line)
 
 
 def by_name(found: Sequence[DeclaredDependency]) -> Named:
@@ -212,16 +205,11 @@ def bumps_on_branch(bumps: Bumps, tip: str, repository: Repository) -> tuple[Bum
 
 
 def _on_branch(bump: Bump, blob: str | None, bumps: Bumps) -> BumpOnBranch:
-    there = bumps.seen[bump.path, blob] if blob else {}
-    if there is None:
+    named = bumps.seen[bump.path, blob] if blob else {}
+    if named is None:
         return BumpOnBranch(bump, None, Relation.UNKNOWN)
-    return _standing(bump, list(there.get(bump.name, {}).values()))
-
-
-def _standing(bump: Bump, there: Sequence[DeclaredDependency]) -> BumpOnBranch:
-    versions = [
-        version for each in there for version in (version_of(each), commit_of(each)) if version
-    ]
+    there = named.get(bump.name, {}).values()
+    versions = [v for each in there for v in (version_of(each), commit_of(each)) if v]
     if not versions:
         return BumpOnBranch(bump, None, Relation.NOT_THERE)
     have = next((each for each in (bump.old, bump.new) if each in versions), versions[0])
@@ -268,11 +256,6 @@ def _only_versions(file: FileChange, changed: Sequence[Bump]) -> bool:
     )
 
 
-def dependencies(context: LookContext) -> Check | None:
-    """Return the check on versions that the change moves, if there are any."""
-    return moves_check(context.bumps, context.tip.name) if context.change.bumps.changed else None
-
-
 def unread_manifests(context: LookContext) -> Check | None:
     """Return the check on manifests without readable versions, if the change touches manifests."""
     bumps = context.change.bumps
@@ -292,20 +275,20 @@ def manifests_check(bumps: Bumps, found: Sequence[BumpOnBranch]) -> Check | None
         return Check("dependencies", passed=False, message=message, severity="hint")
     if bumps.changed:
         return None
-    message = (
-        "only a lock file changes" if bumps.lock_files else "no version of a dependency changes"
-    )
-    return Check("dependencies", passed=True, message=message, severity="hint")
+    what = "only a lock file" if bumps.lock_files else "no version of a dependency"
+    return Check("dependencies", passed=True, message=f"{what} changes", severity="hint")
 
 
-def moves_check(found: Sequence[BumpOnBranch], branch: str) -> Check:
-    """Return the check ``dependencies`` for moved versions.
+def moves_check(found: Sequence[BumpOnBranch], branch: str) -> Check | None:
+    """Return the check ``dependencies`` for moved versions; None without any.
 
     A new major version and a downgrade are errors; for build and test tools one degree less.
     """
+    if not found:
+        return None
     ranked = sorted(found, key=lambda each: _RANKS.index(_severity(each)))
     worst = _severity(ranked[0])
-    lines = [_sentence(each, branch) for each in ranked[:_SHOWN]]
+    lines = [f"{_move(each.bump)}; {_there(each, visible(branch))}" for each in ranked[:_SHOWN]]
     more = [f"{len(ranked) - _SHOWN} more"] if len(ranked) > _SHOWN else []
     first = ranked[0].bump
     return Check(
@@ -324,8 +307,7 @@ _RANKS: Sequence[Severity | None] = ("error", "warning", "hint", None)
 def _severity(standing: BumpOnBranch) -> Severity | None:
     """Return how much it matters; None if it is fine."""
     rank = _RANKS.index(_library_severity(standing))
-    tool = standing.bump.purpose is Purpose.TOOL
-    return _RANKS[min(rank + tool, len(_RANKS) - 1)]
+    return (*_RANKS, None)[rank + (standing.bump.purpose is Purpose.TOOL)]
 
 
 def _library_severity(standing: BumpOnBranch) -> Severity | None:
@@ -343,54 +325,37 @@ def _library_severity(standing: BumpOnBranch) -> Severity | None:
     return None if jump.step is VersionStep.PATCH else "warning"
 
 
-def _sentence(standing: BumpOnBranch, branch: str) -> str:
-    return f"{_move(standing.bump)}; {_there(standing, visible(branch))}"
-
-
 def _move(bump: Bump) -> str:
     name = visible(bump.name)
     if bump.old is None:
         return f"adds {name} {visible(bump.new or '')}"
     if bump.new is None:
         return f"removes {name} {visible(bump.old)}"
-    move = distance(bump.old, bump.new)
-    verb = (
-        "changes"
-        if move is None or move.step is VersionStep.SAME
-        else "raises"
-        if move.up
-        else "lowers"
-    )
+    move, verb = distance(bump.old, bump.new), "changes"
+    if move and move.step is not VersionStep.SAME:
+        verb = "raises" if move.up else "lowers"
     return f"{verb} {name} from {visible(bump.old)} to {visible(bump.new)}"
 
 
 def _there(standing: BumpOnBranch, branch: str) -> str:
-    have = visible(standing.have or "")
+    have, jump = visible(standing.have or ""), standing.jump
     match standing.relation:
         case Relation.NOT_THERE:
             return f"{branch} does not have it in {visible(standing.bump.path)}"
         case Relation.ALREADY:
             return f"{branch} is already at {have}"
+        case Relation.UNKNOWN if not have:
+            return f"not checked on {branch}"
         case Relation.UNKNOWN:
-            return (
-                f"{branch} is at {have}, which cannot be compared"
-                if have
-                else f"not checked on {branch}"
-            )
+            return f"{branch} is at {have}, which cannot be compared"
     if standing.bump.new is None:
         return f"{branch} has {have}"
-    jump = standing.jump
     same = "at the same version" if standing.relation is Relation.SAME else f"at {have}"
-    return f"{branch} is {same}{_jump(jump)}"
-
-
-def _jump(jump: Distance | None) -> str:
     if jump is None:
-        return ", and the versions cannot be compared"
+        return f"{branch} is {same}, and the versions cannot be compared"
     way = "a jump of" if jump.up else "a downgrade by"
-    plural = "s" if jump.count > 1 else ""
     count = _COUNTS.get(jump.count, str(jump.count))
-    return f": {way} {count} {jump.step} version{plural}"
+    return f"{branch} is {same}: {way} {count} {jump.step} version{'s' * (jump.count > 1)}"
 
 
 _COUNTS = {0: "a", 1: "a", 2: "two", 3: "three", 4: "four"}

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from prjury.jury.judgment import Check, Location
 from prjury.ports import Repository
 from prjury.report.wording import counted
 from prjury.snapshot.kinds import kind_of
 from prjury.snapshot.model import FileChange, FileKind, FileStatus, PullRequest, printable, visible
-
-if TYPE_CHECKING:
-    from prjury.judges.backport.look import LookContext
 
 #: So many missing lines and files are listed.
 _FEW_LINES, _FEW_FILES = 3, 3
@@ -84,7 +80,7 @@ def line_overlap(pull: PullRequest, repository: Repository, tip: str) -> LineOve
     Raises:
         SourceError: when the branch's tree cannot be listed or read.
     """
-    touched = {_before(file): file for file in pull.files if file.status not in ADDED}
+    touched = {file.old_path or file.path: file for file in pull.files if file.status not in ADDED}
     blobs = {entry.path: entry.blob for entry in repository.files(tip) if entry.path in touched}
     lacks = tuple(path for path in touched if path not in blobs)
     here = [(path, file) for path, file in touched.items() if path in blobs]
@@ -100,10 +96,6 @@ def line_overlap(pull: PullRequest, repository: Repository, tip: str) -> LineOve
         absent=tuple(line for look in looks for line in look.absent)[:_FEW_LINES],
         unread=tuple((look.path, look.unread) for look in looks if look.unread),
     )
-
-
-def _before(file: FileChange) -> str:
-    return file.old_path or file.path
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,23 +114,15 @@ def _look(path: str, file: FileChange, blob: str, content: Mapping[str, bytes | 
         return _Look(path, unread=file.unread)
     removed, context = _lines(file, "-"), _lines(file, " ")
     if blob == file.old_blob or not file.hunks:
-        return _Look(path, _all_of(removed), _all_of(context))
+        all_removed, all_context = len(removed), len(context)
+        return _Look(path, Share(all_removed, all_removed), Share(all_context, all_context))
     data = content.get(blob)
     if data is None:
         return _Look(path, unread="its content on the branch is missing from this partial clone")
     there = set(map(str.strip, data.decode("utf-8", "surrogateescape").split("\n")))
-    gone = [AbsentFile(path, line, text) for line, text in removed if text not in there]
-    around = sum(text in there for _, text in context)
-    return _Look(
-        path,
-        Share(len(removed) - len(gone), len(removed)),
-        Share(around, len(context)),
-        tuple(gone[:_FEW_LINES]),
-    )
-
-
-def _all_of(lines: Sequence[object]) -> Share:
-    return Share(len(lines), len(lines))
+    gone = tuple(AbsentFile(path, line, text) for line, text in removed if text not in there)
+    around = Share(sum(text in there for _, text in context), len(context))
+    return _Look(path, Share(len(removed) - len(gone), len(removed)), around, gone[:_FEW_LINES])
 
 
 def _lines(file: FileChange, sign: str) -> list[tuple[int, str]]:
@@ -149,11 +133,6 @@ def _lines(file: FileChange, sign: str) -> list[tuple[int, str]]:
         for line in hunk.lines
         if line.sign == sign and (text := line.text.strip())
     ]
-
-
-def lines_and_files(context: LookContext) -> Check:
-    """Return the check on touched files and removed lines."""
-    return overlap_check(context.overlap)
 
 
 def overlap_check(found: LineOverlap) -> Check:
@@ -182,10 +161,9 @@ def _files_words(found: LineOverlap) -> str:
     if not found.lacks:
         return f"the branch has {_all(total, 'file')} that the change touches"
     source = f", {found.lacks_source} of them source" if found.lacks_source else ""
-    named = _named(found.lacks)
-    return (
-        f"the branch lacks {len(found.lacks)} of {counted(total, 'touched file')}{source}: {named}"
-    )
+    lacks = f"the branch lacks {len(found.lacks)} of {counted(total, 'touched file')}"
+    named = ", ".join(f"`{visible(path)}`" for path in found.lacks[:_FEW_FILES])
+    return f"{lacks}{source}: {named}{_more(found.lacks)}"
 
 
 def _lines_words(found: LineOverlap) -> str:
@@ -209,10 +187,6 @@ def _unread_words(found: LineOverlap) -> str:
 
 def _all(number: int, noun: str) -> str:
     return f"the {noun}" if number == 1 else f"all {number} {noun}s"
-
-
-def _named(paths: Sequence[str]) -> str:
-    return ", ".join(f"`{visible(path)}`" for path in paths[:_FEW_FILES]) + _more(paths)
 
 
 def _more(items: Sequence[object]) -> str:

@@ -7,16 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from prjury.judges.backport.checks.wording import MOST_LISTED
 from prjury.judges.backport.places import migration_tool
 from prjury.jury.judgment import Check, Location
 from prjury.report.wording import counted
 from prjury.snapshot.model import FileChange, FileStatus, printable, visible
-
-if TYPE_CHECKING:
-    from prjury.judges.backport.look import LookContext
 
 _VERBS = {FileStatus.ADDED: "adds", FileStatus.DELETED: "removes"}
 
@@ -37,11 +33,6 @@ def migrations_in(files: Sequence[FileChange]) -> tuple[Migration, ...]:
         for file in files
         if (tool := migration_tool(file.path))
     )
-
-
-def migrations(context: LookContext) -> Check | None:
-    """Return the check on migrations, if the change touches any."""
-    return migrations_check(context.interface.migrations)
 
 
 def migrations_check(found: Sequence[Migration]) -> Check | None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from prjury.errors import SourceError
 from prjury.judges.backport.origins import Origins, origins
@@ -19,9 +18,6 @@ from prjury.ports.types import BranchTip, CommitMessage
 from prjury.snapshot.model import PullRequest, printable, visible
 
 _ITSELF = "it holds the commit itself"
-
-if TYPE_CHECKING:
-    from prjury.judges.backport.look import LookContext
 
 #: Reverts as git and GitHub write them, and titles of reverts.
 _REVERTS = re.compile(r"^This reverts commit ([0-9a-f]{7,64})", re.MULTILINE)
@@ -101,13 +97,15 @@ def applied_commits(
         since: the commit where the branch forked from the base.
         messages: of the branch's commits since then, newest first.
     """
-    copies = _copies(change, tip, since, messages, releases)
+    copies = _Copies.of(change, tip, since, messages, releases)
     each: Collection[Mapping[str, str]] = copies.each.values() or [{}]
     histories = [history_of_change({**copies.whole, **one}, messages) for one in each]
     brought = list(dict.fromkeys(one.brought for one in histories if one.brought))
     if not all(one.brought for one in histories):
         return None
-    found = AppliedCommits(_how(brought, copies.whole), brought[-1], _subject(brought[0], messages))
+    titles = {one.sha: visible(one.text.split("\n", 1)[0]) for one in messages}
+    how, title = _how(brought, copies.whole), titles.get(brought[0])
+    found = AppliedCommits(how, brought[-1], title)
     undone = next((one for one in histories if one.undone), None)
     return replace(found, commit=undone.gone, reverted=undone.undone) if undone else found
 
@@ -125,7 +123,29 @@ class _Copies:
     whole: dict[str, str]
     each: dict[str, dict[str, str]]
 
-    def add_itself(self, messages: Sequence[CommitMessage]) -> None:
+    @classmethod
+    def of(
+        cls,
+        change: Identity,
+        tip: BranchTip,
+        since: str,
+        messages: Sequence[CommitMessage],
+        releases: Releases,
+    ) -> _Copies:
+        """Find the copies; see `applied_commits`."""
+        several = change.commits if len(change.commits) > 1 else ()
+        copies = cls(change, {}, {sha: {} for _, sha in several})
+        if releases.holds(tip.sha, change.head):
+            copies._add_itself(messages)
+        copies._add_named(messages)
+        try:
+            copies._add_patched(tip, since, releases)
+        except SourceError:
+            if not (copies.whole or any(copies.each.values())):
+                raise  # otherwise the messages are proof enough
+        return copies
+
+    def _add_itself(self, messages: Sequence[CommitMessage]) -> None:
         """Add the change's own commits, and the merge that brought them."""
         head = self.change.head
         merges = [message.sha for message in messages if head in message.parents[1:]]
@@ -133,7 +153,7 @@ class _Copies:
         for sha in self.change.shas[1:]:
             self.each.get(sha, self.whole)[sha] = _ITSELF
 
-    def add_named(self, messages: Sequence[CommitMessage]) -> None:
+    def _add_named(self, messages: Sequence[CommitMessage]) -> None:
         """Add commits whose messages name the change."""
         for message in messages:
             read, says = origins(message.text), f"the message of {message.sha[:7]} names"
@@ -143,12 +163,8 @@ class _Copies:
                 if any(sha.startswith(name) for name in read.shas):
                     bringing.setdefault(message.sha, f"{says} {sha[:7]}")
 
-    def add_patched(self, tip: BranchTip, since: str, releases: Releases) -> None:
-        """Add commits with the same patch.
-
-        Raises:
-            SourceError: when patches cannot be read.
-        """
+    def _add_patched(self, tip: BranchTip, since: str, releases: Releases) -> None:
+        """Add commits with the same patch."""
         change = self.change
         several = [pair for pair in change.commits if pair[1] in self.each]
         compared = several if len(several) <= _MOST_COMMITS else []
@@ -158,26 +174,6 @@ class _Copies:
             bringing = self.whole if pair == pairs[0] else self.each[pair[1]]
             for sha in shas:
                 bringing.setdefault(sha, f"{sha[:7]} is the same patch")
-
-
-def _copies(
-    change: Identity,
-    tip: BranchTip,
-    since: str,
-    messages: Sequence[CommitMessage],
-    releases: Releases,
-) -> _Copies:
-    several = change.commits if len(change.commits) > 1 else ()
-    copies = _Copies(change, {}, {sha: {} for _, sha in several})
-    if releases.holds(tip.sha, change.head):
-        copies.add_itself(messages)
-    copies.add_named(messages)
-    try:
-        copies.add_patched(tip, since, releases)
-    except SourceError:
-        if not (copies.whole or any(copies.each.values())):
-            raise  # otherwise the messages are proof enough
-    return copies
 
 
 def _names(read: Origins, change: Identity) -> str | None:
@@ -195,10 +191,6 @@ def _how(brought: Sequence[str], whole: Mapping[str, str]) -> str:
         return whole.get(brought[0], f"{brought[0][:7]} applies it again")
     names = ", ".join(sha[:7] for sha in brought[:_FEW]) + ", …" * (len(brought) > _FEW)
     return f"{names} are its commits one by one"
-
-
-def _subject(sha: str, messages: Sequence[CommitMessage]) -> str | None:
-    return next((visible(one.text.split("\n", 1)[0]) for one in messages if one.sha == sha), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,34 +252,25 @@ def _bare(title: str) -> str:
     return _NUMBER_AFTER.sub("", title).strip()
 
 
-def not_there_yet(context: LookContext) -> Check:
-    """Return the check, which passes as long as the branch lacks the change."""
-    found, unread = context.applied
-    return not_there_yet_check(found, context.has_no_effect, context.tip.name, unread)
-
-
 def not_there_yet_check(
     found: AppliedCommits | None,
+    unread: str,
     empty: bool,  # noqa: FBT001 - a fact
     branch: str,
-    unread: str = "",
 ) -> Check:
-    """Return the check ``not-there-yet``.
+    """Return the check ``not-there-yet``, which passes as long as the branch lacks the change.
 
     Args:
-        empty: whether the pick has no effect.
         unread: why the branch's history could not be read.
+        empty: whether the pick has no effect.
     """
     where, evidence = printable(branch), found.evidence if found else None
     severity: Severity = "hint"
     if found and found.reverted and not empty:
-        message = (
-            f"{where} had it ({found.how}), but {found.reverted[:7]} reverts {found.commit[:7]}"
-        )
-        severity = "warning"
+        undone = f"{found.reverted[:7]} reverts {found.commit[:7]}"
+        message, severity = f"{where} had it ({found.how}), but {undone}", "warning"
     elif found and found.lost:
-        message = f"{where} has none of its lines, although {found.how}"
-        severity = "warning"
+        message, severity = f"{where} has none of its lines, although {found.how}", "warning"
     elif found or empty:
         how = found.how if found and not found.reverted else "picking it has no effect"
         message = f"{where} already has it: {how}"

@@ -5,13 +5,13 @@ Build files, CI and the configuration of development tools are not settings.
 
 from __future__ import annotations
 
-import configparser
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from configparser import Error as ConfigParserError
+from configparser import RawConfigParser
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
 
 from prjury.code.source import UnreadableError, decode
 from prjury.judges.backport.checks.wording import MOST_LISTED, code_name, shortened
@@ -20,9 +20,6 @@ from prjury.jury.judgment import Check, Location
 from prjury.manifests.syntax import toml_of
 from prjury.snapshot.kinds import kind_of
 from prjury.snapshot.model import FileKind, printable, visible
-
-if TYPE_CHECKING:
-    from prjury.judges.backport.look import LookContext
 
 #: Limits of a file: the depth of its keys, and their number.
 _DEEPEST, _MOST = 12, 20_000
@@ -89,28 +86,17 @@ def is_settings(path: str) -> bool:
     return _DEFAULTS.search(path) is not None
 
 
-def is_declared(path: str) -> bool:
-    """Whether it is a schema."""
-    return bool(_SPRING.search(path) or _SCHEMA.search(path))
-
-
 def setting_changes(
     path: str, old: bytes | None, new: bytes | None
 ) -> tuple[list[SettingChange], str | None]:
     """Return the changes of a file's keys, or why they cannot be read."""
     try:
         before, after = keys_of(path, old or b""), keys_of(path, new or b"")
-    except (
-        _UnknownError,
-        UnreadableError,
-        ValueError,
-        RecursionError,
-        configparser.Error,
-    ) as error:
+    except (_UnknownError, UnreadableError, ValueError, RecursionError, ConfigParserError) as error:
         return [], f"its keys cannot be read: {' '.join(str(error).split())[:200]}"
     gone = {key: value for key, value in before.items() if key not in after}
     come = {key: value for key, value in after.items() if key not in before}
-    declared = is_declared(path)
+    declared = bool(_SPRING.search(path) or _SCHEMA.search(path))
     found: list[SettingChange] = []
     for key, value in gone.items():
         others = [other for other in come if come[other] == value and _alike(key, other)]
@@ -224,16 +210,8 @@ def _nodes(
         yield from _nodes(value, f"{prefix}.{name}" if prefix else name, depth + 1, visits)
 
 
-def _toml(text: str) -> Iterator[tuple[str, str]]:
-    return _flat(toml_of(text))
-
-
-def _json(text: str) -> Iterator[tuple[str, str]]:
-    return _flat(json.loads(text))
-
-
 def _ini(text: str) -> Iterator[tuple[str, str]]:
-    parser = configparser.RawConfigParser(strict=False, allow_no_value=True)
+    parser = RawConfigParser(strict=False, allow_no_value=True)
     parser.read_string(text)
     for section in parser.sections():
         for name, value in parser.items(section):
@@ -252,17 +230,12 @@ _FORMATS: Mapping[str, Callable[[str], Iterator[tuple[str, str]]]] = {
     ".properties": _properties,
     ".yml": _yaml,
     ".yaml": _yaml,
-    ".toml": _toml,
-    ".json": _json,
+    ".toml": lambda text: _flat(toml_of(text)),
+    ".json": lambda text: _flat(json.loads(text)),
     ".ini": _ini,
     ".cfg": _ini,
     ".conf": _properties,
 }
-
-
-def settings(context: LookContext) -> Check | None:
-    """Return the check on settings, if any change."""
-    return settings_check(context.interface.settings)
 
 
 def settings_check(found: Sequence[SettingChange]) -> Check | None:

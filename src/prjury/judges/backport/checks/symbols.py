@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from prjury.code.import_targets import TreePaths
 from prjury.code.languages import kin_of
@@ -30,9 +30,6 @@ from prjury.ports import Repository
 from prjury.ports.types import WordPlaces
 from prjury.snapshot.kinds import kind_of
 from prjury.snapshot.model import FileKind, PullRequest, visible
-
-if TYPE_CHECKING:
-    from prjury.judges.backport.look import LookContext
 
 #: So many names are listed; the rest is counted.
 _SHOWN = 5
@@ -244,11 +241,6 @@ def _files(count: int) -> str:
 
 def _is_test(at: Location) -> bool:
     return kind_of(at.path) is FileKind.TEST
-
-
-def symbols(context: LookContext) -> Check:
-    """Return the check on names that the branch lacks."""
-    return symbols_check(context.missing, context.tip.name)
 
 
 def symbols_check(missing: MissingOnBranch, branch: str) -> Check:
