@@ -73,11 +73,7 @@ class Basis:
 
 
 def clause(message: str, found: str) -> str:
-    """The first part of a rule's message, about those names alone that the code uses.
-
-    Args:
-        found: the code in which the rule's pattern was found; may be empty.
-    """
+    """The first part of a rule's message, about those names alone that the code ``found`` uses."""
     head = message.partition("; ")[0]
     if _PRONOUN.match(head) and _is_name(found):
         return _PRONOUN.sub(f"`{found}` ", head, count=1)
@@ -99,11 +95,7 @@ def clause(message: str, found: str) -> str:
 
 
 def advice(message: str, found: str, fixed: str | None) -> str:
-    """What to do about it, as a sentence; empty where the message does not say.
-
-    Args:
-        fixed: what a fix makes of the code that was found; None without one.
-    """
+    """What to do about it, as a sentence; empty if the message does not say."""
     head, _, tail = message.partition("; ")
     use = _USE.fullmatch(tail)
     if fixed and fixed.strip() and len(fixed) <= _LONGEST and not {*"`\n"} & {*fixed}:
@@ -378,11 +370,7 @@ def declared(text: str) -> DeclaredVersion:
 
 
 def outcome_of(pack: Pack, rule: PatternRule, case: VersionCase) -> Outcome:
-    """How severe a finding of the rule is in a module of the case's making, or ``none``.
-
-    Raises:
-        ValueError: for a declaration that is not written as it must be.
-    """
+    """How severe a finding is in a module of the case's making; raises as `declared` does."""
     own = tuple(declared(text) for text in case.own)
     inherited = tuple(declared(text) for text in case.declares)
     module = ManifestModule("pom.xml", (case.module,), tuple(sorted((*own, *inherited))), own)

@@ -2,7 +2,8 @@
 
 A rule file holds one rule or several documents; a project has an ``sgconfig.yml``, or just a
 directory ``rules``. Each becomes a pack that looks at every project. What stands in ``transform``,
-``rewriters``, ``labels`` and ``metadata`` is for ast-grep alone; a ``fix`` is told as advice.
+``rewriters``, ``labels`` and ``metadata`` is for ast-grep alone; a ``fix`` is told as advice. For
+all that is wrong in a file, `ConfigError` names the file and the line.
 """
 
 from __future__ import annotations
@@ -113,11 +114,7 @@ class WrittenRule:
 
     @property
     def languages(self) -> Sequence[str]:
-        """What its language is called here.
-
-        Raises:
-            ConfigError: for a language that is not parsed here.
-        """
+        """What its language is called here."""
         found = _LANGUAGES.get(self.rule.language.lower())
         if found is None:
             known = ", ".join(sorted(_LANGUAGES))
@@ -164,9 +161,6 @@ def converted(
     Args:
         name: what they are called together.
         utils: rules that they may refer to, by language.
-
-    Raises:
-        ConfigError: for a rule that ast-grep does not take or that cannot be a pack's.
     """
     kept = [one for one in written if one.rule.severity != "off"]
     if not kept:
@@ -332,11 +326,7 @@ def is_rule_file(text: str) -> bool:
 
 
 def read_project(path: Path) -> tuple[Pack, Locate]:
-    """The rules of a project, with their tests.
-
-    Raises:
-        ConfigError: for everything that is wrong in one of its files, with file and line.
-    """
+    """The rules of a project, with their tests."""
     home, project = project_at(path)
     rules = list(_rules(_yaml_in(home, project.ruleDirs)))
     if not rules:
@@ -347,11 +337,7 @@ def read_project(path: Path) -> tuple[Pack, Locate]:
 
 
 def project_at(path: Path) -> tuple[Path, AstGrepProject]:
-    """The directory of a project, and its configuration.
-
-    Raises:
-        ConfigError: for everything that is wrong in the configuration, with file and line.
-    """
+    """The directory of a project, and its configuration."""
     home = path.parent if path.name == CONFIG else path
     file = home / CONFIG
     if not file.is_file():
@@ -366,11 +352,7 @@ def directories(project: AstGrepProject) -> list[str]:
 
 
 def read_rules(path: Path) -> tuple[Pack, Locate]:
-    """The rules of one file.
-
-    Raises:
-        ConfigError: for everything that is wrong in it, with its line.
-    """
+    """The rules of one file."""
     return converted(path.stem, list(_rules([path])), {})
 
 

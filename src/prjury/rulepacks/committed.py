@@ -64,8 +64,7 @@ def committed_packs(repository: Repository, commit: str, paths: Iterable[str]) -
     """The packs at these paths of a commit, as `load_packs` reads them; no link is followed.
 
     Raises:
-        ConfigError: for a path that leaves the repository or is not in the commit, and for
-            everything that is wrong in a pack.
+        ConfigError: for a path that leaves the repository or is not there, and for a wrong pack.
         SourceError: when a partial clone lacks one.
     """
     with TemporaryDirectory(prefix="prjury-packs-") as directory:

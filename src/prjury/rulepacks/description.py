@@ -124,11 +124,7 @@ _FENCES = {
 
 @dataclass(frozen=True)
 class Sample:
-    """Code of a case.
-
-    Attributes:
-        fixed: what the rule's fix makes of it, None where it has none.
-    """
+    """Code of a case, and what the rule's fix makes of it."""
 
     language: str
     code: str

@@ -1,4 +1,7 @@
-"""Reads the files of packs, whose paths may lead anywhere, and knows their lines."""
+"""Reads the files of packs, whose paths may lead anywhere, and knows their lines.
+
+For all that is wrong in a file, `ConfigError` names the file and the line.
+"""
 
 from __future__ import annotations
 
@@ -32,14 +35,7 @@ Locate: TypeAlias = Callable[[KeyPath], PackPosition]
 
 
 def text_of(path: Path, largest: int = MAX_BYTES) -> str:
-    """The text of a file of a pack.
-
-    Args:
-        largest: bytes; of a larger file no more than that is read.
-
-    Raises:
-        ConfigError: for a file that is missing, too large or not UTF-8, or is no file at all.
-    """
+    """The text of a file of a pack, which has to be UTF-8 of so many bytes at most."""
     try:
         if path.exists() and not path.is_file():
             raise ConfigError(f"the pack {str(path)!r} is not a file", reason="pack_invalid")
@@ -69,11 +65,7 @@ def distinct(paths: Iterable[Path]) -> list[Path]:
 
 
 def validated(model: type[_Model], document: Document) -> _Model:
-    """The document as a model.
-
-    Raises:
-        ConfigError: for all that the model refuses in it, each with file and line.
-    """
+    """The document as a model."""
     try:
         return model.model_validate(document.value)
     except ValidationError as error:

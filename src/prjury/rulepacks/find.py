@@ -1,4 +1,7 @@
-"""Finds packs and rules by name, among those that ship, are installed, or lie at given paths."""
+"""Finds packs and rules by name, among those that ship, are installed, or lie at given paths.
+
+All raise `ConfigError` for what is wrong in a pack, also in one that nobody asked for.
+"""
 
 from __future__ import annotations
 
@@ -25,10 +28,6 @@ def provided_packs(
 
     Args:
         points: entry points, in place of those that are installed.
-
-    Raises:
-        ConfigError: for an entry point that is broken and for a pack of one that is wrong, also
-            where it is not asked for; the message names the distribution.
     """
     found = [loaded.pack for loaded in (provided() if points is None else _of(points))]
     return [pack for pack in found if wanted == "auto" or pack.id in wanted]
@@ -36,7 +35,7 @@ def provided_packs(
 
 @cache
 def provided() -> tuple[LoadedPack, ...]:
-    """The packs of all installed distributions, each checked; raises as `provided_packs` does."""
+    """The packs of all installed distributions, each checked."""
     return _of(entry_points(group=GROUP))
 
 
@@ -89,20 +88,12 @@ _MOST = 5
 
 
 def packs_at(paths: Sequence[Path]) -> list[LoadedPack]:
-    """The packs at the paths with their tests, fit to be published; without paths, our own.
-
-    Raises:
-        ConfigError: for a path that does not exist and for everything that is wrong in a pack.
-    """
+    """The packs at the paths with their tests, fit to be published; without paths, our own."""
     return load_packs(paths or [rule_packs()], published)
 
 
 def known_packs(paths: Sequence[Path]) -> list[Pack]:
-    """The packs at the paths; without paths, those that ship and those that are installed.
-
-    Raises:
-        ConfigError: for what is wrong in the structure of one of them.
-    """
+    """The packs at the paths; without paths, those that ship and those that are installed."""
     read_ones = load_packs(paths or [rule_packs()], read)
     found = {loaded.pack.id: loaded.pack for loaded in read_ones}
     if not paths:

@@ -1,9 +1,9 @@
-"""Reads packs. A pack that is wrong stops the run, with file and line; it is never skipped.
+"""Reads packs. A pack that is wrong stops the run; it is never skipped.
 
 A pack is ``NAME.yml``. Its tests may stand beside the rules or in ``NAME.cases.yml``, which only
 checks and ``prjury rules test`` read. The part before ``rules:`` is the pack's head, and all that
 is read of a shipped pack whose gate the project does not meet. Rules of ast-grep's own format are
-packs as well (`astgrep`).
+packs as well (`astgrep`). For all that is wrong, `ConfigError` names the file and the line.
 """
 
 from __future__ import annotations
@@ -65,21 +65,13 @@ def shipped_heads() -> Mapping[str, Head]:
 
 @cache
 def shipped_pack(name: str) -> Pack:
-    """A pack that travels with the program. Its tests are not read.
-
-    Raises:
-        ConfigError: for a name that no pack has.
-    """
+    """A pack that travels with the program. Its tests are not read."""
     return read_pack(_shipped_text(name), f"{name}.yml").pack
 
 
 @cache
 def shipped_languages(name: str) -> frozenset[str]:
-    """The languages that the rules of a shipped pack look at, without reading its rules.
-
-    Raises:
-        ConfigError: for a name that no pack has.
-    """
+    """The languages that the rules of a shipped pack look at, without reading its rules."""
     found = _LANGUAGES.findall(_shipped_text(name))
     if not found:
         return pack_languages(shipped_pack(name))
@@ -107,15 +99,10 @@ def own_packs(paths: Iterable[str]) -> list[Pack]:
 def load_packs(
     paths: Iterable[Path], loading: Callable[[Path], LoadedPack] | None = None
 ) -> list[LoadedPack]:
-    """Packs with their tests, each one checked: files, or directories of ``*.yml``.
-
-    A file that is named twice is one pack.
+    """Packs with their tests: files, or directories of ``*.yml``; one that is named twice is one.
 
     Args:
         loading: how each one is loaded, in place of `load`.
-
-    Raises:
-        ConfigError: for a path that does not exist and for everything that is wrong in a pack.
     """
     files = distinct(file for path in paths for file in _files(path))
     found = [(loading or load)(file) for file in files]
@@ -137,9 +124,6 @@ def load(path: Path, lacking: Callable[[Pack], Iterable[Problem]] | None = None)
 
     Args:
         lacking: what else a pack has to have.
-
-    Raises:
-        ConfigError: for everything that is wrong, with file and line.
     """
     loaded = read(path)
     if loaded.foreign:
@@ -159,11 +143,7 @@ def published(path: Path) -> LoadedPack:
 
 
 def read(path: Path) -> LoadedPack:
-    """A pack with its tests as they are written.
-
-    Raises:
-        ConfigError: for what is wrong in its structure, with file and line.
-    """
+    """A pack with its tests as they are written."""
     if astgrep.is_project(path):
         return LoadedPack(*astgrep.read_project(path), foreign=True)
     text = text_of(path, LARGEST)
@@ -178,11 +158,7 @@ def cases_of(path: Path) -> Path:
 
 
 def read_pack(text: str, source: str) -> LoadedPack:
-    """The pack as it is written, its structure and regexes checked.
-
-    Raises:
-        ConfigError: for everything that is wrong, with file and line.
-    """
+    """The pack as it is written, its structure and regexes checked."""
     document = read_yaml(text, source, LARGEST)
     return LoadedPack(validated(Pack, document), partial(position, document))
 

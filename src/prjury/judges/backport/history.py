@@ -49,11 +49,10 @@ class EarlierChange:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """The history of a branch since it forked from the base.
+    """The history of a branch since it forked from the base, newest first.
 
     Attributes:
         fork_point: the common commit; None if there is none or it is not known.
-        messages: of the branch's commits since then, newest first.
         earlier: the changes on the base since then, and whether the branch has them.
         unchecked: why the history could not be read; empty if it could.
     """
@@ -95,12 +94,7 @@ class HistoryFeatures:
 def earlier_changes(
     units: Iterable[CommitMessage], branch: Iterable[CommitMessage]
 ) -> tuple[EarlierChange, ...]:
-    """Find which changes reached a branch, by the messages of its commits.
-
-    Args:
-        units: the changes on the base since the fork, along first parents, newest first.
-        branch: all commits of the branch since then.
-    """
+    """Find which changes on the base reached a branch, by the messages of its commits."""
     found = _Brought.by(branch)
     return tuple(_earlier(unit, found) for unit in units)
 
@@ -147,12 +141,7 @@ def history_features(
     own: Sequence[EarlierChange],
     others: Sequence[Sequence[EarlierChange]] = (),
 ) -> HistoryFeatures:
-    """Return what earlier changes say about one whose title has these words.
-
-    Args:
-        own: of the branch, newest first.
-        others: of other release branches of the same base.
-    """
+    """Return what a branch's earlier changes and the others' say about a title with these words."""
     lately = own[:LATELY]
     reached = sum(change.reached for change in lately)
     return HistoryFeatures(

@@ -65,13 +65,7 @@ class Tools:
 
 @dataclass(frozen=True)
 class Change:
-    """The pull request and what depends on it alone, found once for all branches.
-
-    Attributes:
-        interface: what the change does to names, migrations and settings.
-        concerned: the files that version patterns are about.
-        parents: of the head.
-    """
+    """The pull request and what depends on it alone, found once for all branches."""
 
     pull: PullRequest
     repository: Repository
@@ -101,9 +95,6 @@ def change_of(pull: PullRequest, asking: PullRequest, own: str | None, tools: To
     Args:
         asking: the pull request with the texts that may ask for a backport.
         own: the label with ``{branch}`` that this program sets, which is no request.
-
-    Raises:
-        SourceError: when the repository cannot be read.
     """
     repository = tools.repository
     commits = tools.releases.messages(pull.merge_base, pull.head.sha)
@@ -278,11 +269,7 @@ class LookContext:
         return score(features, circumstances)
 
     def deepened(self) -> LookContext:
-        """Return the context of the deep stage, with all that is known already.
-
-        Raises:
-            SourceError: when the repository cannot be read.
-        """
+        """Return the context of the deep stage, with all that is known already."""
         deep, first, tools = copy(self), self.prerequisites, self.tools
         if first and first.found and self.final_tree:
             deep.interface = interface_of(self.pick, tools.repository, tools.parser, tools.deadline)
@@ -290,11 +277,7 @@ class LookContext:
 
 
 def look(context: LookContext) -> BranchFacts:
-    """Run the checks of one branch as far as they can change the verdict.
-
-    Raises:
-        SourceError: when the pick cannot be tried.
-    """
+    """Run the checks of one branch as far as they can change the verdict."""
     applied, _ = context.applied
     first = tuple(_run(context, "first"))
     facts = BranchFacts(

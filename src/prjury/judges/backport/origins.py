@@ -64,12 +64,7 @@ _REVERT = re.compile(r"(?:Revert|Reapply)\b", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Origins:
-    """The named origins of a commit.
-
-    Attributes:
-        shas: object names in lower case, with at least seven digits.
-        pulls: numbers of pull requests.
-    """
+    """The named origins of a commit: object names (in lower case, or short) and pull requests."""
 
     shas: tuple[str, ...] = ()
     pulls: tuple[int, ...] = ()

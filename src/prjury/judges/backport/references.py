@@ -36,12 +36,7 @@ _SECONDS = 3.0
 
 @dataclass(frozen=True)
 class BareCode:
-    """Files by blob, read as they are asked for.
-
-    Attributes:
-        lines: each file's lines with blanks for comments and texts.
-        unread: files that could not be read; nothing is found in them.
-    """
+    """Files by blob, read as they are asked for: lines with blanks for comments and texts."""
 
     repository: Repository
     lines: dict[str, Sequence[str]] = field(default_factory=dict)

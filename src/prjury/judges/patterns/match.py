@@ -93,11 +93,7 @@ class Hit:
 
 @dataclass(frozen=True)
 class FileScan:
-    """One file's text and the rules that look at it.
-
-    Attributes:
-        content: the bytes, for readers that take them as they are.
-    """
+    """One file's text and bytes, and the rules that look at it."""
 
     path: str
     source: Source

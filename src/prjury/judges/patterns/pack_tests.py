@@ -120,13 +120,7 @@ def _without(fix: Fix, hit: Hit) -> Hit:
 
 @dataclass(frozen=True)
 class Tested:
-    """What became of the tests of one pack.
-
-    Attributes:
-        ran: every case of code, with its outcome.
-        versions: how many version cases there are.
-        failures: cases of code first, each kind in the order of rules.
-    """
+    """What became of the cases of a pack: those of code first, each kind in the order of rules."""
 
     pack: Pack
     ran: Sequence[PackCase]

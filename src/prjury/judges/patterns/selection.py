@@ -27,11 +27,7 @@ BothSides: TypeAlias = tuple[PackApplicability, PackApplicability]
 
 @dataclass(frozen=True)
 class ApplicableRules:
-    """What the packs that are looked at in a module come to there.
-
-    Attributes:
-        outlooks: how the head and the base of the module see each pack, by its id.
-    """
+    """What the packs that are looked at in a module come to there, by their ids."""
 
     sides: Sides
     outlooks: Mapping[str, BothSides]

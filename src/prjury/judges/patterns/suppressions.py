@@ -122,12 +122,7 @@ _MAX_MARKS = 500
 
 @dataclass(frozen=True)
 class Probe:
-    """What the parser is asked for besides the rules, in a file in which the word stands.
-
-    Attributes:
-        mark: the ast-grep rule of annotations or attributes.
-        item: the ast-grep rule of what they can stand on.
-    """
+    """The ast-grep rules of annotations and of what they can stand on, for files with the word."""
 
     word: str
     mark: Mapping[str, Any]

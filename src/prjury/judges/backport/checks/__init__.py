@@ -43,12 +43,7 @@ Stage = Literal["first", "cheap", "deep"]
 
 @dataclass(frozen=True, slots=True)
 class BackportCheck:
-    """A row of the list.
-
-    Attributes:
-        name: of the check in reports.
-        find: makes the check; None where it does not apply.
-    """
+    """A row of the list: the check's name in reports, and what makes it."""
 
     name: str
     find: Callable[[LookContext], Check | None]

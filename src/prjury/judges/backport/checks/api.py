@@ -61,11 +61,7 @@ class UncheckedFile:
 
 @dataclass(frozen=True, slots=True)
 class Interface:
-    """What a change does to names, migrations and settings that others use.
-
-    Attributes:
-        names: added, changed and removed public names, by path and line.
-    """
+    """What a change does to public names (by path and line), migrations and settings."""
 
     names: tuple[NameChange, ...] = ()
     migrations: tuple[Migration, ...] = ()
@@ -92,11 +88,7 @@ class _Side:
 def interface_of(
     pull: PullRequest, repository: Repository, parser: Parser, deadline: Deadline
 ) -> Interface:
-    """Compare the old and new texts of the changed files.
-
-    Raises:
-        SourceError: when the repository cannot be read.
-    """
+    """Compare the old and new texts of the changed files."""
     within = [file for file in pull.files if file.unread != BEYOND_LIMIT]
     sides = [side for file in within for side in _sides(file)]
     kept = [file for file in within if is_settings(file.path) and file.new_mode != "120000"]

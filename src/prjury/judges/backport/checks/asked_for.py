@@ -28,12 +28,7 @@ _MOST_QUOTED, _MOST_SHOWN = 4, 20
 
 @dataclass(frozen=True, slots=True)
 class RequestSources:
-    """What people say about backports of a change, for all branches.
-
-    Attributes:
-        requests: requests, refusals and states of earlier backports, each once.
-        approvals: the policy's override labels, each with its branch.
-    """
+    """What people ask for, refuse and report on any branch, and the policy's override labels."""
 
     requests: tuple[BackportRequest, ...] = ()
     approvals: tuple[BackportRequest, ...] = ()
@@ -60,12 +55,7 @@ def find_requests(
     messages: Sequence[str] = (),
     own: str | None = None,
 ) -> RequestSources:
-    """Read labels, title, description and commit messages.
-
-    Args:
-        messages: of the pull request's commits.
-        own: the label with ``{branch}`` that this program sets, which is no request.
-    """
+    """Read labels, title, description and commit messages; ``own`` is this program's label."""
     override = [config.override] if config.override else []
     author = f"@{pull.author}" if pull.author else "the author"
     found = [

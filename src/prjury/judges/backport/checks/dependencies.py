@@ -30,11 +30,9 @@ Named: TypeAlias = Mapping[str, Mapping[str, DeclaredDependency]]
 
 @dataclass(frozen=True)
 class Bump:
-    """A dependency that a change adds, removes or moves to another version.
+    """A dependency that a change adds (without ``old``), removes (without ``new``) or moves.
 
     Attributes:
-        old: the version or range before; None for an added one.
-        new: the version or range after; None for a removed one.
         line: at the head, or on the merge base for a removed one; from 1.
     """
 
@@ -48,11 +46,9 @@ class Bump:
 
 @dataclass(frozen=True)
 class Bumps:
-    """What a change does to dependencies.
+    """What a change does to dependencies in manifests and lock files.
 
     Attributes:
-        manifests: the touched files that may declare versions.
-        lock_files: the touched lock files.
         unread: manifests without readable versions.
         seen: the dependencies of files of branches, by path and blob; None if unreadable.
     """
@@ -171,12 +167,7 @@ class Relation(StrEnum):
 
 @dataclass(frozen=True)
 class BumpOnBranch:
-    """A bump compared with a branch.
-
-    Attributes:
-        have: the branch's version, or None.
-        jump: from there to the version after the change.
-    """
+    """A bump compared with the version that a branch has, and the jump from there."""
 
     bump: Bump
     have: str | None

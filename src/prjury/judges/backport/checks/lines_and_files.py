@@ -36,11 +36,7 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class AbsentFile:
-    """A line that the change removes and the branch's version of the file lacks.
-
-    Attributes:
-        line: its number on the base, from 1.
-    """
+    """A line on the base that the change removes and the branch's version of the file lacks."""
 
     path: str
     line: int
@@ -76,9 +72,6 @@ def line_overlap(pull: PullRequest, repository: Repository, tip: str) -> LineOve
     """Compare the change's files and lines with the branch at this tip.
 
     Files that are the same on the branch and on the merge base are not read.
-
-    Raises:
-        SourceError: when the branch's tree cannot be listed or read.
     """
     touched = {file.old_path or file.path: file for file in pull.files if file.status not in ADDED}
     blobs = {entry.path: entry.blob for entry in repository.files(tip) if entry.path in touched}

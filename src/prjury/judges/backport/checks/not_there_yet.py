@@ -36,7 +36,6 @@ class AppliedCommits:
     """How the branch holds the change.
 
     Attributes:
-        how: a phrase.
         commit: the branch's commit that brought it, or the one of several that was reverted.
         evidence: the subject of the commit.
         reverted: the branch's commit that reverted it, or None.
@@ -57,12 +56,7 @@ class AppliedCommits:
 
 @dataclass(frozen=True)
 class Identity:
-    """What identifies a change on other branches.
-
-    Attributes:
-        commits: its commits with their parents, oldest first, without merges.
-        number: of the pull request.
-    """
+    """What identifies a change on other branches; commits with parents, oldest first, no merges."""
 
     base: str
     head: str
@@ -112,12 +106,7 @@ def applied_commits(
 
 @dataclass(frozen=True)
 class _Copies:
-    """Commits of a branch that bring the change, with a phrase that says how.
-
-    Attributes:
-        whole: commits that bring all of it.
-        each: commits that bring one of several commits, by its object name.
-    """
+    """Commits of a branch that bring all of the change or one commit of it, each with its how."""
 
     change: Identity
     whole: dict[str, str]
@@ -195,13 +184,7 @@ def _how(brought: Sequence[str], whole: Mapping[str, str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ChangeHistory:
-    """What happened to a change on a branch.
-
-    Attributes:
-        brought: the latest commit that brought it, or None.
-        undone: the commit that reverted it since.
-        gone: the commit that was reverted.
-    """
+    """The latest commit that brought a change, and which one was reverted by which since."""
 
     brought: str | None = None
     undone: str | None = None

@@ -81,11 +81,7 @@ class Prerequisites:
 
 @dataclass(frozen=True)
 class Search:
-    """The search for prerequisites on one branch.
-
-    Attributes:
-        fork_point: where the branch forked from the base.
-    """
+    """The search for prerequisites on one branch since it forked from the base."""
 
     pull: PullRequest
     tip: BranchTip
@@ -100,12 +96,7 @@ class Search:
         missing: Sequence[MissingSymbols],
         missing_in: Callable[[str], MissingOnBranch],
     ) -> Prerequisites:
-        """Search for what makes the pick clean and adds the missing names.
-
-        Args:
-            missing: what the branch lacks.
-            missing_in: returns what a tree lacks.
-        """
+        """Search for what makes the pick clean and adds the missing names."""
         try:
             found = Prerequisites()
             if not trial.merge.clean:
@@ -125,11 +116,7 @@ class Search:
         return replace(found, lacks=tuple(dict.fromkeys(names)))
 
     def run(self, conflicts: Sequence[Conflict]) -> Prerequisites:
-        """Search for the commits that make the pick clean.
-
-        Raises:
-            SourceError: when history cannot be read.
-        """
+        """Search for the commits that make the pick clean."""
         others = [one for one in conflicts if not is_by_hand(one.path)]
         if not others:
             return Prerequisites(by_hand=True)

@@ -57,12 +57,9 @@ class _UnknownError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class SettingChange:
-    """An added, renamed or removed key.
+    """A key that is ``added``, ``renamed`` or ``removed``.
 
     Attributes:
-        change: ``added``, ``renamed`` or ``removed``.
-        key: the new name, or the old one of a removed key.
-        old_key: the old name of a renamed key.
         declared: whether a schema declares it rather than a file of defaults.
     """
 
@@ -116,12 +113,7 @@ def _alike(old: str, new: str) -> bool:
 
 
 def keys_of(path: str, content: bytes) -> Keys:
-    """Return the values of a settings file by key.
-
-    Raises:
-        UnreadableError: for a file that is too large or not text.
-        ValueError: for a file of another format.
-    """
+    """Return the values of a settings file by key; raises what `setting_changes` catches."""
     if not content.strip():
         return {}
     text = decode(content).removeprefix("\ufeff")

@@ -73,11 +73,7 @@ class MissingSymbols:
 
 @dataclass(frozen=True)
 class MissingOnBranch:
-    """What a branch lacks of what the change uses.
-
-    Attributes:
-        unchecked: what was not checked and why; empty if everything was.
-    """
+    """What a branch lacks of what the change uses; what was not checked and why."""
 
     found: tuple[MissingSymbols, ...] = ()
     unchecked: str = ""

@@ -21,13 +21,7 @@ _FEW = 5
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The branches that a change is judged for.
-
-    Attributes:
-        names: each once, in order; listed names stay even if no such branch exists.
-        notes: problems of the policy's list, one sentence each.
-        skipped: why `auto` takes none, one sentence a branch.
-    """
+    """The branches to judge for, problems of the policy's list, and why others are skipped."""
 
     names: tuple[str, ...]
     notes: tuple[str, ...] = ()
@@ -39,10 +33,7 @@ def release_branches(
 ) -> Chosen:
     """Return the branches to judge for: newest version first, or in the order of the policy's list.
 
-    Args:
-        found: the repository's branches.
-        default: the default branch, which is never a release branch.
-        base: the branch that the change is merged into, which is excluded, too.
+    The default branch and the one that the change is merged into (``base``) are never among them.
     """
     others = [one for one in found if bare(one.name) not in {bare(default), bare(base or default)}]
     if isinstance(config.branches, str):

@@ -94,12 +94,7 @@ _DECORATION = re.compile(r"[^\w(\[{}]+$|^[^\w(\[@{}]+", re.ASCII)
 def of_labels(
     labels: Sequence[str], patterns: Sequence[str], own: Sequence[str]
 ) -> Iterator[BackportRequest]:
-    """Read the labels of a pull request.
-
-    Args:
-        patterns: the policy's labels that ask for a backport, with ``{branch}``.
-        own: patterns of labels that are not requests.
-    """
+    """Read the labels of a pull request by the policy's patterns; ``own`` ones are no requests."""
     requests = [label for label in labels if not any(captured(one, label) for one in own)]
     versions_count = any(_VERSIONS_COUNT.fullmatch(label.strip()) for label in requests)
     for label in requests:
