@@ -18,7 +18,10 @@ class Spelling:
         label: what backports and conflicts know it by, where that is another name.
         versions: three versions that go up.
         files: further files of the tree.
-        patterns, builds: whether these judges have to do with it.
+        patterns: whether patterns have to do with it.
+        builds: ``yes`` if a part of a workspace that spells a name so is built when the part of
+            that name changes; ``imports`` if the sources decide; ``whole`` if all is always built;
+            a dash if they have nothing to do with it.
     """
 
     way: str
@@ -29,7 +32,7 @@ class Spelling:
     versions: tuple[str, str, str] = ("1.1.0", "1.2.0", "1.10.0")
     files: Mapping[str, str] = field(default_factory=dict)
     patterns: bool = True
-    builds: bool = False
+    builds: str = "–"
 
     def at(self, number: int) -> str:
         """The manifest's text with one of the versions."""
@@ -70,15 +73,15 @@ _PLUGIN = (
 _PARENT = "<parent>\n<groupId>p</groupId>\n<artifactId>q</artifactId>\n<version>@</version>\n"
 
 MAVEN = (
-    Spelling("dependency", "pom.xml", _pom(_asked(_DEPENDENCY)), SPRING, builds=True),
-    Spelling("dependency on one line", "pom.xml", _pom(_asked(_ONE_LINE)), SPRING, builds=True),
+    Spelling("dependency", "pom.xml", _pom(_asked(_DEPENDENCY)), SPRING, builds="yes"),
+    Spelling("dependency on one line", "pom.xml", _pom(_asked(_ONE_LINE)), SPRING, builds="yes"),
     Spelling(
         "property",
         "pom.xml",
         _pom(_PROPERTY + _asked(_BY_PROPERTY)),
         SPRING,
         "spring.version",
-        builds=True,
+        builds="yes",
     ),
     Spelling("managed dependency", "pom.xml", _pom(_MANAGED.format(_DEPENDENCY)), SPRING),
     Spelling(
@@ -90,23 +93,23 @@ MAVEN = (
             )
         ),
         SPRING,
-        builds=True,
+        builds="yes",
     ),
-    Spelling("parent", "pom.xml", _pom(f"{_PARENT}</parent>"), "p:q", builds=True),
-    Spelling("plugin", "pom.xml", _pom(_PLUGIN), "p:q", builds=True),
+    Spelling("parent", "pom.xml", _pom(f"{_PARENT}</parent>"), "p:q", builds="yes"),
+    Spelling("plugin", "pom.xml", _pom(_PLUGIN), "p:q", builds="yes"),
     Spelling(
         "test scope",
         "pom.xml",
         _pom(_asked(_DEPENDENCY.replace("</version>", "</version>\n<scope>test</scope>"))),
         SPRING,
-        builds=True,
+        builds="yes",
     ),
     Spelling(
         "dependency of a profile",
         "pom.xml",
         _pom(f"<profiles>\n<profile>\n{_asked(_DEPENDENCY)}\n</profile>\n</profiles>"),
         SPRING,
-        builds=True,
+        builds="yes",
     ),
     Spelling("the project itself", "pom.xml", _pom("<version>@</version>"), "g:a",
              "the project itself"),
@@ -115,7 +118,9 @@ MAVEN = (
 
 def _gradle(way: str, line: str, path: str = "build.gradle", **more: str) -> Spelling:
     text = f"dependencies {{\n  {line}\n}}\n"
-    return Spelling(way, path, text, more.get("name", SPRING), more.get("label", ""))
+    return Spelling(
+        way, path, text, more.get("name", SPRING), more.get("label", ""), builds="whole"
+    )
 
 
 _CATALOG = "gradle/libs.versions.toml"
@@ -139,6 +144,7 @@ GRADLE = (
         "plugins {\n  id 'p.q' version '@'\n}\n",
         "p.q:p.q.gradle.plugin",
         "p.q",
+        builds="whole",
     ),
     Spelling(
         "variable",
@@ -146,6 +152,7 @@ GRADLE = (
         'ext.spring = "@"\ndependencies {\n  api "org.springframework:spring-core:$spring"\n}\n',
         SPRING,
         "spring",
+        builds="whole",
     ),
     Spelling(
         "quoted property",
@@ -154,6 +161,7 @@ GRADLE = (
         'dependencies {\n  api "org.springframework:spring-core:${springVersion}"\n}\n',
         SPRING,
         "springVersion",
+        builds="whole",
     ),
     Spelling(
         "property in a file",
@@ -162,6 +170,7 @@ GRADLE = (
         SPRING,
         "springVersion",
         files={"build.gradle": 'api "org.springframework:spring-core:$springVersion"\n'},
+        builds="whole",
     ),
     Spelling(
         "catalog: version",
@@ -171,6 +180,7 @@ GRADLE = (
         SPRING,
         "spring",
         files=_USE,
+        builds="whole",
     ),
     Spelling(
         "catalog: string",
@@ -178,6 +188,7 @@ GRADLE = (
         '[libraries]\nspring = "org.springframework:spring-core:@"\n',
         SPRING,
         files=_USE,
+        builds="whole",
     ),
     Spelling(
         "catalog: table",
@@ -186,6 +197,7 @@ GRADLE = (
         'version = "@" }\n',
         SPRING,
         files=_USE,
+        builds="whole",
     ),
     Spelling(
         "catalog: rich version",
@@ -195,6 +207,7 @@ GRADLE = (
         SPRING,
         "spring",
         files=_USE,
+        builds="whole",
     ),
     Spelling(
         "dependency set",
@@ -203,6 +216,7 @@ GRADLE = (
         "  dependencySet(group: 'org.springframework', version: '@') {\n   entry 'spring-core'\n"
         "  }\n }\n}\n",
         SPRING,
+        builds="whole",
     ),
     Spelling(
         "wrapper",
@@ -210,6 +224,7 @@ GRADLE = (
         "distributionUrl=https\\://services.gradle.org/distributions/gradle-@-bin.zip\n",
         "gradle",
         files={"build.gradle": "plugins { id 'java' }\n"},
+        builds="whole",
     ),
 )  # fmt: skip
 
@@ -219,7 +234,7 @@ _EXACT = ("1.1.0", "1.2.0", "1.10.0")
 
 
 def _pyproject(
-    way: str, text: str, versions: tuple[str, str, str] = _FROM_1, *, builds: bool = True
+    way: str, text: str, versions: tuple[str, str, str] = _FROM_1, *, builds: str = "yes"
 ) -> Spelling:
     return Spelling(way, "pyproject.toml", text, "numpy", versions=versions, builds=builds)
 
@@ -285,7 +300,7 @@ def _npm(way: str, inside: str, name: str = "react", **more: str) -> Spelling:
         name,
         more.get("label", ""),
         versions=_CARETS,
-        builds=more.get("builds", "yes") == "yes",
+        builds=more.get("builds", "yes"),
     )
 
 
@@ -297,7 +312,7 @@ NODE = (
         '{"dependencies": {"a": "^3", "react": "@"}}\n',
         "react",
         versions=_CARETS,
-        builds=True,
+        builds="yes",
     ),
     _npm("development", '"devDependencies": {\n  "react": "@"\n }'),
     _npm("peer", '"peerDependencies": {\n  "react": "@"\n }'),
@@ -308,11 +323,11 @@ NODE = (
         '{\n "dependencies": {\n  "old": "npm:react@§"\n }\n}\n',
         "react",
         versions=_CARETS,
-        builds=True,
+        builds="yes",
     ),
-    _npm("override", '"overrides": {\n  "react": "@"\n }', builds="no"),
-    _npm("resolution", '"resolutions": {\n  "react": "@"\n }', builds="no"),
-    _npm("Node itself", '"engines": {\n  "node": "@"\n }', "node", builds="no"),
+    _npm("override", '"overrides": {\n  "react": "@"\n }', builds="–"),
+    _npm("resolution", '"resolutions": {\n  "react": "@"\n }', builds="–"),
+    _npm("Node itself", '"engines": {\n  "node": "@"\n }', "node", builds="–"),
     Spelling(
         "package manager",
         "package.json",
@@ -326,16 +341,24 @@ NODE = (
         "react",
         versions=_CARETS,
         files={"package.json": '{"dependencies": {"react": "catalog:"}}\n'},
+        builds="yes",
     ),
     Spelling("Node itself", ".nvmrc", "v@\n", "node", files={"package.json": "{}\n"}),
 )
 
 _GO = ("v1.1.0", "v1.2.0", "v1.10.0")
 OTHERS = (
-    Spelling("block", "go.mod", "module m\nrequire (\n\ta.b/c @\n)\n", "a.b/c", versions=_GO),
-    Spelling("line", "go.mod", "module m\nrequire a.b/c @\n", "a.b/c", versions=_GO),
     Spelling(
-        "indirect", "go.mod", "module m\nrequire a.b/c @ // indirect\n", "a.b/c", versions=_GO
+        "block", "go.mod", "module m\nrequire (\n\ta.b/c @\n)\n", "a.b/c", versions=_GO,
+        builds="imports",
+    ),
+    Spelling(
+        "line", "go.mod", "module m\nrequire a.b/c @\n", "a.b/c", versions=_GO,
+        builds="imports",
+    ),
+    Spelling(
+        "indirect", "go.mod", "module m\nrequire a.b/c @ // indirect\n", "a.b/c", versions=_GO,
+        builds="imports",
     ),
     Spelling(
         "replacement",
@@ -343,24 +366,34 @@ OTHERS = (
         "module m\nrequire a.b/c v1.0.0\nreplace a.b/c => a.b/c @\n",
         "a.b/c",
         versions=_GO,
+        builds="imports",
     ),
     Spelling("Go itself", "go.mod", "module m\ngo @\n", "go"),
-    Spelling("string", "Cargo.toml", '[dependencies]\nserde = "@"\n', "serde"),
+    Spelling("string", "Cargo.toml", '[dependencies]\nserde = "@"\n', "serde", builds="yes"),
     Spelling(
         "inline table",
         "Cargo.toml",
         '[dependencies]\nserde = { version = "@", features = ["b"] }\n',
         "serde",
+        builds="yes",
     ),
-    Spelling("table", "Cargo.toml", '[dependencies.serde]\nversion = "@"\n', "serde"),
-    Spelling("development", "Cargo.toml", '[dev-dependencies]\nserde = "@"\n', "serde"),
+    Spelling("table", "Cargo.toml", '[dependencies.serde]\nversion = "@"\n', "serde", builds="yes"),
     Spelling(
-        "target", "Cargo.toml", "[target.'cfg(unix)'.dependencies]\nserde = \"@\"\n", "serde"
+        "development", "Cargo.toml", '[dev-dependencies]\nserde = "@"\n', "serde",
+        builds="yes",
     ),
-    Spelling("workspace", "Cargo.toml", '[workspace.dependencies]\nserde = "@"\n', "serde"),
+    Spelling(
+        "target", "Cargo.toml", "[target.'cfg(unix)'.dependencies]\nserde = \"@\"\n", "serde",
+        builds="yes",
+    ),
+    Spelling(
+        "workspace", "Cargo.toml", '[workspace.dependencies]\nserde = "@"\n', "serde",
+        builds="yes",
+    ),
     Spelling(
         "another name", "Cargo.toml", '[dependencies]\ns = { package = "serde", version = "@" }\n',
         "serde",
+        builds="yes",
     ),
     Spelling(
         "reference",
