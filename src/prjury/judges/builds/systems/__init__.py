@@ -6,9 +6,9 @@ How to add one, for example ``just``:
    ``MANIFESTS``, ``COVERS``, ``WHEN``, ``DOCS`` and a function ``plans``. ``bazel.py`` is the
    shortest example. Use ``plans_of`` (projects.py) if a tree may have several such projects, and
    ``WorkspaceGraph`` (workspace_graph.py) if only the affected parts of a project can be built.
-2. Add its name to `System` in ``prjury/policy/tiers.py``. The order there is the order in which
-   builds of one directory are run. Detection, the policy's schema, the languages that count as
-   built and the tables in ``.github/docs/judges/build.md`` follow from it.
+2. Add it to `SYSTEMS` below, and its name to `System` in ``prjury/policy/tiers.py``. Detection, the
+   policy's schema, the languages that count as built and the tables in
+   ``.github/docs/judges/build.md`` follow from it.
 3. Test the plans in ``tests/unit/judges/builds/systems/test_just.py``, and write the tables with
    ``PRJURY_UPDATE_GOLDEN=1 pytest tests/unit/judges/builds/systems/test_systems.py``.
 """
@@ -16,13 +16,28 @@ How to add one, for example ``just``:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib import import_module
-from typing import cast, get_args
 
+from prjury.judges.builds.systems import (
+    bazel,
+    cargo,
+    go,
+    gradle,
+    make,
+    maven,
+    node,
+    python,
+)
 from prjury.judges.builds.systems.build_system import BuildSystem
-from prjury.policy.tiers import System
 
-#: The build systems by the names that the policy uses, in the order in which they are run.
+#: The build systems by the names that the policy uses, in the order in which the builds of one
+#: directory are run.
 SYSTEMS: Mapping[str, BuildSystem] = {
-    name: cast("BuildSystem", import_module(f"{__name__}.{name}")) for name in get_args(System)
+    "maven": maven,
+    "gradle": gradle,
+    "node": node,
+    "python": python,
+    "cargo": cargo,
+    "go": go,
+    "make": make,
+    "bazel": bazel,
 }

@@ -40,7 +40,7 @@ class SystemDocs:
 
 
 class BuildSystem(Protocol):
-    """A build system. Each module that `SYSTEMS` names has this form."""
+    """A build system: one of the modules in `SYSTEMS`, or any object of their form."""
 
     @property
     def MANIFESTS(self) -> tuple[str, ...]:  # noqa: N802 - a constant of a module
