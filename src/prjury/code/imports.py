@@ -208,15 +208,6 @@ class _Reader:
         return [*taken, ImportLine(last, within, edge=True)]
 
 
-def is_import(syntax: ImportSyntax | None, line: str) -> bool:
-    """Whether a line is a whole import, or the quoted item of a list of imports."""
-    if syntax is None:
-        return False
-    text = line.strip()
-    quoted = [item for _, item, _ in syntax.lists if '"' in text and '"' in item]
-    return any(re.fullmatch(form, text) for form in (syntax.line, *quoted))
-
-
 def bound_names(syntax: ImportSyntax, text: str) -> Iterator[tuple[str, str]]:
     """The names that an import on one line makes known, each with what lines may share of it."""
     quoted = '"' in text or "'" in text

@@ -50,24 +50,19 @@ class Shell(Protocol):
         Raises:
             CannotJudgeError: when the program does not exist or cannot be started.
         """
-        ...
 
     def environment(self, extra: Sequence[str] = ()) -> Mapping[str, str]:
         """The environment that untrusted programs get: an allow-list and the named extras."""
-        ...
 
     def which(self, program: str) -> str | None:
         """Where a program is on that environment's PATH."""
-        ...
 
     def scratch(self) -> AbstractContextManager[Path]:
         """A fresh directory for such programs, removed afterwards whatever they left in it."""
-        ...
 
     @property
     def level(self) -> str:
         """The sandbox level that this shell keeps: ``"L0"`` to ``"L3"``."""
-        ...
 
 
 class Checks(Protocol):
@@ -81,7 +76,6 @@ class Checks(Protocol):
         Raises:
             SourceError: when it cannot be looked up.
         """
-        ...
 
 
 class Evidence(Protocol):
@@ -93,7 +87,6 @@ class Evidence(Protocol):
         Raises:
             CannotJudgeError: when it is not there or cannot be read, or is too large.
         """
-        ...
 
 
 class Progress(Listener, Protocol):
@@ -128,7 +121,6 @@ class Publisher(Protocol):
     @property
     def name(self) -> str:
         """The publisher's name in messages."""
-        ...
 
     def publish(self, report: Report) -> str | None:
         """Publishes; the result is where it can be seen, if that is worth telling.
@@ -136,7 +128,6 @@ class Publisher(Protocol):
         Raises:
             PublishError: when it could not; the report itself is unharmed.
         """
-        ...
 
 
 @dataclass(frozen=True)

@@ -17,17 +17,14 @@ class ChatModel(Protocol):
     @property
     def name(self) -> str:
         """``provider:model``."""
-        ...
 
     @property
     def identity(self) -> str:
         """Everything that its answers depend on: provider, model, address and options; no key."""
-        ...
 
     @property
     def room(self) -> int:
         """Tokens of material that are laid before it in one prompt."""
-        ...
 
     def ask(self, prompt: Prompt, deadline: Deadline) -> Reply:
         """The reply.
@@ -36,11 +33,9 @@ class ChatModel(Protocol):
             ModelError: refused, unreachable, out of time, not authorised, over the budget, or
                 without a reply.
         """
-        ...
 
     def price(self, input_tokens: int, output_tokens: int) -> float | None:
         """US dollars for so many tokens; None where the price is not known."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -81,7 +76,6 @@ class Models(Protocol):
         Raises:
             ConfigError: for a provider that is not known.
         """
-        ...
 
 
 class Memory(Protocol):
@@ -89,11 +83,9 @@ class Memory(Protocol):
 
     def recall(self, key: str) -> str | None:
         """What was kept under the key."""
-        ...
 
     def keep(self, key: str, value: str) -> None:
         """Keeps it, if that can be had."""
-        ...
 
 
 class NoModels:

@@ -101,11 +101,7 @@ TEXTS = (
         layout=_XML_LAYOUT,
     ),
     Language(
-        "jsp",
-        "sample.jsp",
-        (".jsp", ".jspf", ".jspx", ".tag"),
-        comment=_JSP_COMMENT,
-        family="jvm",
+        "jsp", "sample.jsp", (".jsp", ".jspf", ".jspx", ".tag"), comment=_JSP_COMMENT, family="jvm"
     ),
     Language("yaml", "sample.yml", (".yml", ".yaml"), parser="yaml", comments=("comment",)),
     Language(
@@ -142,12 +138,7 @@ TEXTS = (
         layout=Layout(free=False),
     ),
     Language(
-        "proto",
-        "sample.proto",
-        (".proto",),
-        comment=C_COMMENT,
-        string=C_STRING,
-        layout=_NO_TEXTS,
+        "proto", "sample.proto", (".proto",), comment=C_COMMENT, string=C_STRING, layout=_NO_TEXTS
     ),
     Language("css", "sample.css", (".css",), comment=_CSS_COMMENT, layout=_NO_TEXTS),
     Language(
