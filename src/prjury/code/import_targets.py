@@ -21,7 +21,6 @@ _JVM = re.compile(r"\s*import\s+(?:static\s+)?([\w.]+)(?:\.\*)?(?: as \w+)?[ ;\t
 _SCRIPT = re.compile(r"""(?:\bfrom|\bimport|\brequire\(|\bimport\()\s*['"](\.[^'"]*)['"]""")
 _RUST = re.compile(r"\s*(?:pub(?:\([\w ]+\))?\s+)?use\s+crate::([\w:]+)")
 _GO = re.compile(r"""\s*(?:import\s+)?(?:[\w.]+\s+)?"([\w./~-]+)"\s*(?://.*)?""")
-_GO_MODULE = re.compile(rb"^module\s+([^\s\"]+)", re.MULTILINE)
 _IMPORTING = re.compile(r"import|use |require")
 _PYTHON_ENDS = (".py", ".pyi", ".pyx", ".pxd", "/__init__.py", "/__init__.pyi", "/__init__.pxd")
 _SUFFIXES = {
@@ -42,56 +41,47 @@ class ImportTarget:
 
     Attributes:
         name: as it is written there.
-        paths: the files that it may stand for, from the root of the repository.
-        ends: the same where the directory above them is not known.
-        folder: the directory that it stands for, in Go.
+        paths: the files that it may stand for; ``a/*.go`` for any Go file of a directory.
+        anywhere: whether the directory above these paths is not known.
     """
 
     name: str
     at: Location
-    paths: tuple[str, ...] = ()
-    ends: tuple[str, ...] = ()
-    folder: str = ""
+    paths: tuple[str, ...]
+    anywhere: bool = False
 
 
 @dataclass(frozen=True)
 class TreePaths:
-    """The paths of a tree.
+    """The paths of a tree, and by the last part of each."""
 
-    Attributes:
-        named: the paths by their last part.
-        folders: the first Go file of each directory that has any.
-    """
-
-    paths: frozenset[str]
+    paths: Mapping[str, str]
     named: Mapping[str, Sequence[str]]
-    folders: Mapping[str, str]
 
     @classmethod
     def of(cls, paths: Sequence[str]) -> TreePaths:
         """All of these."""
+        known = {path: path for path in paths}
         named: dict[str, list[str]] = defaultdict(list)
-        folders: dict[str, str] = {}
         for path in paths:
             folder, _, name = path.rpartition("/")
             named[name].append(path)
             if name.endswith(".go"):
-                folders.setdefault(folder, path)
-        return cls(frozenset(paths), named, folders)
+                known.setdefault(f"{folder}/*.go", path)
+        return cls(known, named)
 
     def standing_for(self, wanted: ImportTarget) -> str | None:
         """A file that the import may stand for."""
-        for path in wanted.paths:
-            if path in self.paths:
-                return path
-        if wanted.folder:
-            return self.folders.get(wanted.folder)
-        ends = ((end, self.named.get(end.rpartition("/")[2], ())) for end in wanted.ends)
-        return next((path for end, some in ends for path in some if _ends(path, end)), None)
+        found = (path for end in wanted.paths for path in self._ending(end, wanted.anywhere))
+        return next(found, None)
 
-
-def _ends(path: str, end: str) -> bool:
-    return path == end or path.endswith(f"/{end}")
+    def _ending(self, end: str, anywhere: bool) -> Iterator[str]:  # noqa: FBT001
+        if not anywhere:
+            yield from filter(None, [self.paths.get(end)])
+            return
+        for path in self.named.get(end.rpartition("/")[2], ()):
+            if f"/{path}".endswith(f"/{end}"):
+                yield path
 
 
 def import_targets(pull: PullRequest, go_modules: Mapping[str, str]) -> Iterator[ImportTarget]:
@@ -112,64 +102,45 @@ def import_targets(pull: PullRequest, go_modules: Mapping[str, str]) -> Iterator
                 yield from reader(line.text, at)
 
 
-def go_modules(content: Mapping[str, bytes]) -> dict[str, str]:
-    """The directories of Go modules by their names, from the ``go.mod`` files by path."""
-    found = {path: _GO_MODULE.search(text) for path, text in content.items()}
-    return {
-        match[1].decode("utf-8", "replace"): posixpath.dirname(path)
-        for path, match in found.items()
-        if match
-    }
-
-
 def _go(line: str, at: Location, modules: Mapping[str, str]) -> Iterator[ImportTarget]:
     found = _GO.fullmatch(line)
     for name, folder in modules.items() if found else ():
         if found and found[1].startswith(f"{name}/"):
-            inner = found[1].removeprefix(f"{name}/")
-            yield ImportTarget(found[1], at, folder=posixpath.join(folder, inner))
+            inner = posixpath.join(folder, found[1].removeprefix(f"{name}/"))
+            yield ImportTarget(found[1], at, (f"{inner}/*.go",))
 
 
 def _python(line: str, at: Location) -> Iterator[ImportTarget]:
     if found := _PYTHON_FROM.match(line):
         dots, module = found[1], found[2]
-        parts = [part for part in module.split(".") if part]
-        if dots:
-            folder = posixpath.dirname(at.path)
-            for _ in dots[1:]:
-                folder = posixpath.dirname(folder)
-            stem = posixpath.join(folder, *parts)
-            if parts:
-                yield ImportTarget(dots + module, at, tuple(stem + end for end in _PYTHON_ENDS))
-            return
-        yield from _python_module(parts, at)
+        if not dots:
+            yield from _python_module(module, at)
+        elif parts := [part for part in module.split(".") if part]:
+            up = [".."] * (len(dots) - 1)
+            stem = posixpath.normpath(posixpath.join(posixpath.dirname(at.path), *up, *parts))
+            yield ImportTarget(dots + module, at, tuple(stem + end for end in _PYTHON_ENDS))
     elif found := _PYTHON_IMPORT.match(line):
         for name in found[1].split(","):
-            yield from _python_module(name.split(" as ")[0].strip().split("."), at)
+            yield from _python_module(name.split(" as ")[0].strip(), at)
 
 
-def _python_module(parts: Sequence[str], at: Location) -> Iterator[ImportTarget]:
-    if not parts:
-        return
-    stem = "/".join(parts)
-    files = tuple(stem + end for end in _PYTHON_ENDS)
+def _python_module(name: str, at: Location) -> Iterator[ImportTarget]:
+    parts = [part for part in name.split(".") if part]
+    files = tuple("/".join(parts) + end for end in _PYTHON_ENDS)
     if len(parts) > 1:
-        yield ImportTarget(".".join(parts), at, ends=files)
-    else:
-        yield ImportTarget(stem, at, tuple(root + file for root in _ROOTS for file in files))
+        yield ImportTarget(".".join(parts), at, files, anywhere=True)
+    elif parts:
+        yield ImportTarget(parts[0], at, tuple(root + file for root in _ROOTS for file in files))
 
 
 def _jvm(line: str, at: Location) -> Iterator[ImportTarget]:
     found = _JVM.match(line)
-    if not found:
-        return
-    parts = found[1].split(".")
+    parts = found[1].split(".") if found else []
     first = next((n for n, part in enumerate(parts) if part[:1].isupper()), None)
     if first:
-        stem = "/".join(parts[: first + 1])
-        yield ImportTarget(
-            ".".join(parts[: first + 1]), at, ends=tuple(stem + e for e in _JVM_ENDS)
-        )
+        parts = parts[: first + 1]
+        paths = tuple("/".join(parts) + end for end in _JVM_ENDS)
+        yield ImportTarget(".".join(parts), at, paths, anywhere=True)
 
 
 def _script(line: str, at: Location) -> Iterator[ImportTarget]:
@@ -182,18 +153,16 @@ def _script(line: str, at: Location) -> Iterator[ImportTarget]:
 
 def _rust(line: str, at: Location) -> Iterator[ImportTarget]:
     found = _RUST.match(line)
-    root, src, _ = at.path.rpartition("/src/")
-    if not found or not (src or at.path.startswith("src/")):
+    root, src, _ = f"/{at.path}".rpartition("/src/")
+    if not found or not src:
         return
     parts = [part for part in found[1].split("::") if part]
-    base = f"{root}/src" if src else "src"
     modules = [part for part in parts if part == part.lower()]
-    if modules:
-        # The last part may be a function or a macro in the module before it.
-        stems = [
-            f"{base}/{'/'.join(modules[:count])}" for count in (len(modules), len(modules) - 1)
-        ]
-        paths = tuple(stem + end for stem in stems if stem != f"{base}/" for end in _RUST_ENDS)
+    base = f"{root}/src".removeprefix("/")
+    # The last part may be a function or a macro in the module before it.
+    stems = [some for some in (modules, modules[:-1]) if some]
+    paths = tuple("/".join([base, *some]) + end for some in stems for end in _RUST_ENDS)
+    if paths:
         yield ImportTarget(f"crate::{'::'.join(modules)}", at, paths)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -9,7 +10,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import TypeAlias
 
-from prjury.code.import_targets import ImportTarget, TreePaths, go_modules, import_targets
+from prjury.code.import_targets import ImportTarget, TreePaths, import_targets
 from prjury.code.languages import kin_of, language_of
 from prjury.code.parser import Parser
 from prjury.code.references import (
@@ -26,6 +27,8 @@ from prjury.code.source import MAX_BYTES, Source, UnreadableError, decode
 from prjury.code.stripped import stripped_lines
 from prjury.deadline import Deadline
 from prjury.jury.judgment import Location
+from prjury.manifests.go import read_go_mod
+from prjury.manifests.manifest import ManifestError
 from prjury.ports import Repository
 from prjury.snapshot.kinds import REGULAR_MODES
 from prjury.snapshot.model import PullRequest
@@ -139,7 +142,11 @@ def _go_modules(pull: PullRequest, repository: Repository) -> dict[str, str]:
     entries = repository.files(pull.merge_base)
     blobs = {each.path: each.blob for each in entries if f"/{each.path}".endswith("/go.mod")}
     read = contents(list(blobs.values()), repository)
-    return go_modules({path: read[blob] for path, blob in blobs.items() if blob in read})
+    names: dict[str, str] = {}
+    for path, blob in blobs.items():
+        with suppress(ManifestError):
+            names[read_go_mod(read.get(blob, b"")).name] = posixpath.dirname(path)
+    return {name: folder for name, folder in names.items() if name}
 
 
 def code_of(repository: Repository, commit: str) -> Files:
