@@ -117,8 +117,12 @@ def judgment_from_json(data: Mapping[str, Any]) -> Judgment:
 
 def ballot_to_json(ballot: Ballot) -> Json:
     """A ballot without its judge's name: the judgment, its weight and where it comes from."""
-    cast = {"type": ballot.type.value, "weight": ballot.weight, "elapsed_ms": ballot.elapsed_ms}
-    return {**judgment_to_json(ballot.judgment), **cast}
+    return {**judgment_to_json(ballot.judgment), **cast_to_json(ballot)}
+
+
+def cast_to_json(ballot: Ballot) -> Json:
+    """How a ballot was cast, without the judgment."""
+    return {"type": ballot.type.value, "weight": ballot.weight, "elapsed_ms": ballot.elapsed_ms}
 
 
 def ballot_from_json(judge: str, data: Mapping[str, Any]) -> Ballot:

@@ -14,11 +14,11 @@ from prjury.jury.cascade import TierAttempt, TierPolicy, Verdict
 from prjury.jury.codec import (
     Json,
     ballot_from_json,
+    cast_to_json,
     judgment_from_json,
     judgment_to_json,
     plain,
 )
-from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment
 from prjury.jury.jury import JuryVerdict
 from prjury.jury.voting import Ballot
@@ -37,9 +37,7 @@ def jury_verdict_to_json(verdict: JuryVerdict) -> Json:
         "ballots": [
             {
                 "judge": ballot.judge,
-                "type": ballot.type.value,
-                "weight": ballot.weight,
-                "elapsed_ms": ballot.elapsed_ms,
+                **cast_to_json(ballot),
                 "judgment": judgment_to_json(ballot.judgment),
             }
             for ballot in verdict.ballots
@@ -50,13 +48,7 @@ def jury_verdict_to_json(verdict: JuryVerdict) -> Json:
 def jury_verdict_from_json(data: Mapping[str, Any]) -> JuryVerdict:
     """The verdict that `jury_verdict_to_json` wrote."""
     ballots = tuple(
-        Ballot(
-            ballot["judge"],
-            judgment_from_json(ballot["judgment"]),
-            ballot["weight"],
-            JudgeType(ballot["type"]),
-            ballot["elapsed_ms"],
-        )
+        ballot_from_json(ballot["judge"], {**ballot["judgment"], **ballot})
         for ballot in data["ballots"]
     )
     return JuryVerdict(judgment_from_json(data["aggregated"]), ballots)

@@ -13,7 +13,7 @@ from prjury.jury.judge import ContextT, JudgeType
 from prjury.jury.judgment import Judgment
 from prjury.jury.library.execution import perform, waited_for
 from prjury.jury.library.model_judge import classified, failure, filled, with_question
-from prjury.jury.library.replies import Classifier, assessment, with_confidence, yes_or_no
+from prjury.jury.library.replies import Classifier, asks_confidence, with_confidence, yes_or_no
 from prjury.jury.library.template import template_of
 
 
@@ -126,15 +126,13 @@ class AgentJudge(Generic[ContextT]):
     ) -> None:
         if not isinstance(client, AgentClient):
             raise TypeError(f"{client!r} is no agent's client: it has no run(goal, workspace)")
-        values = {
-            "client": client,
-            "goal": template_of(goal),
-            "classify": classify,
-            "name": name,
-            "description": description,
-        }
-        for key, value in values.items():
-            object.__setattr__(self, key, value)
+        self.__dict__.update(  # the class is frozen, and takes texts where it holds functions
+            client=client,
+            goal=template_of(goal),
+            classify=classify,
+            name=name,
+            description=description,
+        )
 
     def judge(self, context: ContextT, /) -> Judgment:
         """What the classifier makes of the agent's output.
@@ -158,7 +156,7 @@ class AgentJudge(Generic[ContextT]):
 
     def asking_confidence(self) -> AgentJudge[ContextT]:
         """The same judge that also asks the agent how sure it is, unless an `assessment` does."""
-        if getattr(self.classify, "func", self.classify) is assessment:
+        if asks_confidence(self.classify):
             return self
         goal, classify = with_question(self.goal), with_confidence(self.classify)
         return AgentJudge(self.client, goal, classify, self.name, self.description)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Generic, Protocol, TypeAlias, overload, runtime_checkable
 
 from prjury.jury.context import ExecutionStatus, JudgmentContext
@@ -16,7 +16,7 @@ from prjury.jury.library.replies import (
     CONFIDENCE_FORM,
     YES_OR_NO_FORM,
     Classifier,
-    assessment,
+    asks_confidence,
     invalid,
     with_confidence,
     yes_or_no,
@@ -96,16 +96,14 @@ class ModelJudge(Generic[ContextT]):
         description: str = "",
         type: JudgeType = JudgeType.LLM_POWERED,  # noqa: A002 - as in `prjury.judge`
     ) -> None:
-        values = {
-            "template": template_of(template),
-            "classify": classify,
-            "model": _asker(model),
-            "name": name,
-            "description": description,
-            "type": JudgeType(type),
-        }
-        for key, value in values.items():
-            object.__setattr__(self, key, value)
+        self.__dict__.update(  # the class is frozen, and takes texts where it holds functions
+            template=template_of(template),
+            classify=classify,
+            model=_asker(model),
+            name=name,
+            description=description,
+            type=JudgeType(type),
+        )
 
     def judge(self, context: ContextT, /) -> Judgment:
         """What the classifier makes of the model's reply.
@@ -130,16 +128,10 @@ class ModelJudge(Generic[ContextT]):
 
         It is the judge itself where the reply is an `assessment`, whose form asks for that.
         """
-        if getattr(self.classify, "func", self.classify) is assessment:
+        if asks_confidence(self.classify):
             return self
-        return ModelJudge(
-            with_question(self.template),
-            with_confidence(self.classify),
-            model=self.model,
-            name=self.name,
-            description=self.description,
-            type=self.type,
-        )
+        template, classify = with_question(self.template), with_confidence(self.classify)
+        return replace(self, template=template, classify=classify)
 
 
 def with_question(template: Callable[[ContextT], str]) -> Callable[[ContextT], str]:

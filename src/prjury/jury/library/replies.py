@@ -105,6 +105,11 @@ def with_confidence(classify: Classifier) -> Classifier:
     return classified
 
 
+def asks_confidence(classify: Classifier) -> bool:
+    """Whether it is `assessment`, whose form asks for a confidence, whatever its threshold."""
+    return getattr(classify, "func", classify) is assessment
+
+
 def invalid(problem: str) -> Judgment:
     """The ERROR for a reply that is not what was asked for."""
     return Judgment.errored(problem, metadata={"reason": "reply_invalid"})
