@@ -606,7 +606,7 @@ def test_a_draft_holds_nothing_but_the_list_and_the_commands(fake: FakeGitHub, l
     assert headers["tree"] == [pick.branch_tree]
     assert "cherry picked" not in message
     body = pull["body"]
-    assert "* `cart.py` (content, lines 3 to 7, mechanical): both add imports" in body
+    assert "* `cart.py` (content, lines 3 to 7, easy to resolve): both add imports" in body
     assert "modify/delete" in body
     assert "@octocat" not in body
     assert "``a`b\\n<!-- x -->.py``" in body

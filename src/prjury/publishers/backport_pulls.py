@@ -331,7 +331,7 @@ def _conflicts(pick: Pick, redact: Redact) -> Iterator[str]:
 def _conflict(conflict: Conflict, redact: Redact) -> str:
     kind = conflict.type.value.replace("_", "/")
     lines = f", lines {conflict.lines[0]} to {conflict.lines[1]}" if conflict.lines else ""
-    easy = ", mechanical" if conflict.mechanical else ""
+    easy = ", easy to resolve" if conflict.mechanical else ""
     path = inline_code(conflict.path, 300, redact)
     return f"* {path} ({kind}{lines}{easy}): {prose(conflict.reason, 300, redact)}"
 

@@ -329,7 +329,7 @@ def _failure(pull: PullRequest, voice: SeatOutcome) -> str:
     if merge and pull.merge.conflicts:
         easy = all(conflict.mechanical for conflict in pull.merge.conflicts)
         which = f"merge conflicts in {counted(len(pull.merge.conflicts), 'file')}"
-        return f"{which}, all mechanical" if easy else which
+        return f"{which}, all easy to resolve" if easy else which
     if judgment.reason == BASE_BROKEN:
         return f"{name} fails, and so does the base"
     counts = build.ran and _failures(build.ran) if build else ""

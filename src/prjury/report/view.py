@@ -6,7 +6,8 @@ printed unsanitised. Only what is `own` is printed, or compared, as it is.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import TypeAlias
 
@@ -15,10 +16,10 @@ from prjury.jury.gate import Gate
 from prjury.jury.judgment import Check, Judgment, Location, Status
 from prjury.report.backports import Backports
 from prjury.report.findings import (
-    Finding,
     Group,
     SeatOutcome,
     Weight,
+    counted_checks,
     culprits,
     evidence_beyond,
     findings,
@@ -46,6 +47,7 @@ from prjury.report.wording import (
     facts_of,
     footer,
     judged_share,
+    reasons_beyond,
 )
 from prjury.snapshot.model import FileChange, FileKind, Side, printable
 
@@ -68,6 +70,8 @@ _GROUPS = {
 #: The width of the change bar of the file that changes most.
 _BAR = 100
 _FEW_ROWS = 8
+#: Characters of evidence that stand with a finding: in its line, and below it.
+_QUOTED, _IN_FULL = 160, 800
 
 
 #: Parts under the names by which templates know them.
@@ -85,6 +89,8 @@ def page(report: Report, redact: Redact = BY_SHAPE) -> View:
     found = findings(verdict)
     blockers = [finding for finding in found if finding.weight is Weight.MUST_FIX]
     others = [finding for finding in found if finding.weight is not Weight.MUST_FIX]
+    must_fix, should_look = grouped(blockers), grouped(others)
+    told = frozenset(_told((*must_fix, *should_look)))
     rules = rules_of(found)
     every_row = rows(report)
     return View(
@@ -100,15 +106,15 @@ def page(report: Report, redact: Redact = BY_SHAPE) -> View:
         rows=every_row,
         few_rows=at_most(every_row, _FEW_ROWS),
         tiers=tuple(_tier(tier.attempt, report, every_row) for tier in report.tiers),
-        must_fix=_finding_views(report, blockers, links),
+        must_fix=tuple(_finding(report, group, links) for group in must_fix),
         must_fix_count=len(blockers),
-        should_look=_finding_views(report, others, links),
+        should_look=tuple(_finding(report, group, links) for group in should_look),
         should_look_count=len(others),
         nits=sum(finding.weight is Weight.NIT for finding in others),
         about=rules,
         how_to=how_to(rules),
         unjudged=_unjudged(report),
-        judges=tuple(_judge(voice, links) for voice in seat_outcomes(verdict)),
+        judges=tuple(_judge(voice, links, told) for voice in seat_outcomes(verdict)),
         not_checked=report.coverage.not_checked,
         backports=tuple(map(_backport, report.backports)),
         notes=report.notes,
@@ -128,7 +134,7 @@ def _backport(backport: Backport) -> View:
     return View(
         branch=backport.branch,
         words=backport_words(backport),
-        reasons=backport.reasons,
+        reasons=reasons_beyond(backport),
         conflicts=backport.conflicts,
         prerequisites=backport.prerequisites,
         commands=" &&\n".join(backport.commands) if backport.commands else None,
@@ -178,10 +184,6 @@ def _check(check: Check, links: Links | None = None) -> View:
     )
 
 
-def _finding_views(report: Report, found: list[Finding], links: Links) -> tuple[View, ...]:
-    return tuple(_finding(report, group, links) for group in grouped(found))
-
-
 def _finding(report: Report, group: Group, links: Links) -> View:
     finding, voice = group.first, group.first.voice
     several = group.findings if group.count > 1 else ()
@@ -199,8 +201,21 @@ def _finding(report: Report, group: Group, links: Links) -> View:
     )
 
 
-def _judge(voice: SeatOutcome, links: Links) -> View:
+def _told(groups: Iterable[Group]) -> Iterator[int]:
+    """The checks, by identity, whose evidence stands in full among the findings."""
+    for group in groups:
+        for check in (finding.check for finding in group.findings):
+            evidence = (check.evidence or "").strip()
+            line = "\n" not in evidence and len(evidence) <= _QUOTED
+            if line or (group.count == 1 and len(evidence) <= _IN_FULL):
+                yield id(check)
+
+
+def _judge(voice: SeatOutcome, links: Links, told: Collection[int]) -> View:
+    """A judge with every check, and evidence where it does not stand among the findings."""
     judgment = voice.judgment
+    # Checks that only sum up others quote them once more.
+    sums = {*map(id, judgment.failed_checks)} - {*map(id, counted_checks(judgment))}
     return View(
         tier=voice.attempt.name,
         judge=voice.ballot.judge,
@@ -209,7 +224,10 @@ def _judge(voice: SeatOutcome, links: Links) -> View:
         status=own(judgment.status.value),
         reasoning=judgment.reasoning,
         facts=facts_of(voice.ballot),
-        checks=tuple(_check(check, links) for check in judgment.checks),
+        checks=tuple(
+            _check(replace(check, evidence=None) if id(check) in sums.union(told) else check, links)
+            for check in judgment.checks
+        ),
         seats=seats_view(judgment),
     )
 

@@ -31,6 +31,11 @@ _BACKPORT_WORDS = {
     "not_applicable": "not applicable",
     "error": "could not be tried",
 }
+_BARE_SCORES = {Status.PASS: 1.0, Status.FAIL: 0.0}
+_SANDBOXES = {
+    "L0": "builds ran without a sandbox",
+    "L1": "builds ran as the same user (sandbox L1)",
+}
 #: A judge with one of these has done what it does.
 _DONE = frozenset({Status.PASS, Status.FAIL})
 
@@ -108,6 +113,12 @@ def backport_words(backport: Backport) -> str:
     return ", ".join(filter(None, (words, trial)))
 
 
+def reasons_beyond(backport: Backport) -> tuple[str, ...]:
+    """The reasons without one that the words say already."""
+    words = backport_words(backport)
+    return tuple(reason for reason in backport.reasons if reason != words)
+
+
 def facts_of(ballot: Ballot) -> tuple[str, ...]:
     """Score, confidence, weight, runs and model of a ballot, as far as they say something."""
     return tuple(_facts(ballot))
@@ -116,7 +127,8 @@ def facts_of(ballot: Ballot) -> tuple[str, ...]:
 def _facts(ballot: Ballot) -> Iterator[str]:
     judgment = ballot.judgment
     score = None if judgment.score is None else judgment.score.normalized
-    if score is not None:
+    # The score of a judge that only passes or fails says nothing that the status does not say.
+    if score is not None and score != _BARE_SCORES.get(judgment.status):
         yield f"score {score:.2f}"
     if judgment.confidence is not None:
         yield f"confidence {judgment.confidence:.2f}"
@@ -210,7 +222,8 @@ def _origin(report: Report) -> Iterator[str]:
     yield f"policy: {_policy_words(report.policy.source)}"
     if any(map(_ran_here, seat_outcomes(report.verdict))):
         network = "with network" if report.sandbox.network else "no network"
-        yield f"sandbox {report.sandbox.level}, {network}"
+        level = report.sandbox.level
+        yield f"{_SANDBOXES.get(level, f'sandbox {level}')}, {network}"
     yield f"took {duration(report.elapsed_ms)}"
     yield f"prjury {report.version}"
 

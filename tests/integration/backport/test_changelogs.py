@@ -28,9 +28,9 @@ def test_an_unrelated_feature_is_not_picked_for_a_changelog(tmp_path: Path) -> N
 
     assert backport.prerequisites == ()
     assert [one.path for one in backport.conflicts] == ["History.md"]
-    assert backport.conflicts[0].reason == "a changelog: resolve by hand, add your entry"
+    assert backport.conflicts[0].reason == "a changelog: keep both entries"
     assert backport.verdict == "suitable_with_changes"
-    assert "1 file, all mechanical: History.md (a changelog: resolve" in backport.reasons[0]
+    assert "1 file, all easy to resolve: History.md (a changelog: keep" in backport.reasons[0]
     first = next(one for one in backport.checks if one.name == "prerequisites")
     assert first.message == (
         "nothing has to be picked first: only changelogs or lock files conflict"

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import is_dataclass
+from dataclasses import is_dataclass, replace
 from html.parser import HTMLParser
 from types import SimpleNamespace
 from typing import Any
@@ -20,7 +20,7 @@ from fakes.hostile import ATTACKS, report_holding
 from fakes.render import to_comment, to_feedback, to_html, to_summary
 from fakes.skeletons import inline_html, inline_types, skeleton
 from prjury.jury.judgment import Check, Judgment, Location
-from prjury.report.model import Report
+from prjury.report.model import Report, Sandbox
 from prjury.report.redact import Redactor
 from prjury.report.render import (
     COMMENT_LIMIT,
@@ -275,3 +275,22 @@ def test_a_clean_pass_folds_its_table() -> None:
     text = to_comment(fake.passed())
     assert text.index("<details>") < text.index("| Tier |")
     assert "### " not in text.replace("#### ", "")
+
+
+@pytest.mark.parametrize(
+    ("level", "words"),
+    [
+        ("L0", "builds ran without a sandbox, no network"),
+        ("L1", "builds ran as the same user (sandbox L1), no network"),
+        ("L2", "sandbox L2, no network"),
+    ],
+)
+def test_the_footer_says_how_builds_were_kept_in(level: str, words: str) -> None:
+    report = replace(fake.broken_build(), sandbox=Sandbox(level, network=False))
+    assert f" · {words} · " in to_comment(report).replace("\\", "")
+
+
+def test_evidence_stands_once() -> None:
+    text = to_comment(fake.broken_build())
+    assert text.count("Money total = sum();") == 1
+    assert text.count("int n = c();") == 1

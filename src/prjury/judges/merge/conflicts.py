@@ -55,13 +55,13 @@ def conflict_messages(conflicts: Sequence[Conflict]) -> str:
 
 
 def _easy(conflicts: Sequence[Conflict]) -> str:
-    """``all mechanical: requirements.txt (version numbers only: take the newer one)``."""
+    """``all easy to resolve: requirements.txt (version numbers only: take the newer one)``."""
     ways: dict[str, list[str]] = {}
     for conflict in conflicts[:_FEW_FILES]:
         ways.setdefault(conflict.reason, []).append(visible(conflict.path))
     named = ", ".join(f"{', '.join(paths)} ({reason})" for reason, paths in ways.items())
     left = len(conflicts) - _FEW_FILES
-    return f"all mechanical: {named}" + (f", and {left} more" if left > 0 else "")
+    return f"all easy to resolve: {named}" + (f", and {left} more" if left > 0 else "")
 
 
 def _needing(count: int) -> str:

@@ -119,7 +119,7 @@ def test_mechanical_conflicts_fail_as_well_and_say_so() -> None:
 
     assert judgment.status is Status.FAIL
     assert judgment.reasoning == (
-        "conflicts in 1 file, all mechanical: f0.py (imports only), up to date"
+        "conflicts in 1 file, all easy to resolve: f0.py (imports only), up to date"
     )
     assert names(judgment, passed=True) == ["strategy", "no-complex-conflicts"]
     assert decide(conflicting(False, False), MERGING).reasoning == (
@@ -140,10 +140,9 @@ def test_few_files_are_named_with_what_to_do() -> None:
     named = r"pom.xml (take the newer one), a\u202e.py, b.py (keep both)"
 
     assert three.status is five.status is Status.FAIL
-    assert three.reasoning == f"conflicts in 3 files, all mechanical: {named}, up to date"
-    assert (
-        five.reasoning == f"conflicts in 5 files, all mechanical: {named}, and 2 more, up to date"
-    )
+    assert three.reasoning == f"conflicts in 3 files, all easy to resolve: {named}, up to date"
+    more = f"{named}, and 2 more, up to date"
+    assert five.reasoning == f"conflicts in 5 files, all easy to resolve: {more}"
 
 
 def test_a_file_that_is_renamed_twice_is_one_conflict() -> None:

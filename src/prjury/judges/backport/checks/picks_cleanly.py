@@ -85,8 +85,8 @@ def try_pick(
 
 
 def _with_changelogs(merge: MergeTrial) -> MergeTrial:
-    """Mark conflicts in changelogs as mechanical, with what to do."""
-    entry = "a changelog: resolve by hand, add your entry"
+    """Mark conflicts in changelogs as easy to resolve, with what to do."""
+    entry = "a changelog: keep both entries"
     conflicts = tuple(
         replace(one, mechanical=True, reason=one.reason if one.mechanical else entry)
         if one.type is ConflictType.CONTENT and is_changelog(one.path)
