@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import signal
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -37,7 +37,7 @@ _LIMITS = {
 }
 
 
-def what_failed(outcome: PlanOutcome) -> str:
+def _what_failed(outcome: PlanOutcome) -> str:
     """How the step that decided ended."""
     result = outcome.last
     which = f"{result.step.name}: " if len(outcome.results) > 1 else ""
@@ -64,7 +64,7 @@ def _signal_name(number: int) -> str:
         return f"signal {number}"
 
 
-def causes(failures: Sequence[Failure]) -> str:
+def _causes(failures: Sequence[Failure]) -> str:
     """The first cause and the number of the others, behind a colon; empty for none."""
     if not failures:
         return ""
@@ -75,12 +75,12 @@ def causes(failures: Sequence[Failure]) -> str:
     return f": {where}{first.message}{more}"
 
 
-def first_of(lost: Vanished) -> str:
+def _first_of(lost: Vanished) -> str:
     """An example of the tests that did not run; empty where no name is known."""
-    return f", such as {clipped(lost.names[0])}" if lost.names else ""
+    return f", such as {_clipped(lost.names[0])}" if lost.names else ""
 
 
-def notes(case: BuildResult, *more: str) -> str:
+def _notes(case: BuildResult, *more: str) -> str:
     """What a reader should know besides, in brackets; empty for nothing."""
     unread = case.outcome.reports.problems
     notes = (*_scope(case.plan), *case.plan.notes, *unread[:3], *_fixed(case), *filter(None, more))
@@ -89,7 +89,7 @@ def notes(case: BuildResult, *more: str) -> str:
     return f" ({'; '.join(notes)})" if notes else ""
 
 
-def clipped(text: str) -> str:
+def _clipped(text: str) -> str:
     """A line of a build's output, short enough for a sentence."""
     line = text.strip().rstrip(".")
     return line if len(line) <= _LONGEST_QUOTED else f"{line[:_LONGEST_QUOTED]}…"
@@ -151,11 +151,11 @@ def _executed(result: StepResult, failures: Sequence[Failure]) -> Check:
         "build-executed",
         result.good,
         f"`{result.step.text}`: {ended}, {duration(done.seconds)}",
-        evidence=(result.tail if result.good else _what_failed(result, failures)) or None,
+        evidence=(result.tail if result.good else _shown(result, failures)) or None,
     )
 
 
-def _what_failed(result: StepResult, failures: Sequence[Failure]) -> str:
+def _shown(result: StepResult, failures: Sequence[Failure]) -> str:
     """The first failures in full; where none could be read, the last lines."""
     causes = [failure for failure in failures if failure.kind != "goal"][:_MOST_QUOTED]
     if causes:
@@ -194,7 +194,7 @@ def _vanished(case: BuildResult) -> tuple[Check, ...]:
             "tests-vanished",
             passed=False,
             message=f"{counted(lost.count, 'test')} that ran on the base did not run here",
-            severity="error" if case.vanished == "fail" else "warning",
+            severity="error" if case.options.vanished == "fail" else "warning",
             evidence="\n".join(names) or None,
         ),
     )
@@ -320,7 +320,7 @@ def decide(case: BuildResult) -> Judgment:
     if cause := case.outcome.environment:
         return _not_here(case, cause)
     if case.base is None:
-        return _red(case, causes(case.blocking or case.outcome.failures))
+        return _red(case, _causes(case.blocking or case.outcome.failures))
     if wrong := broken_command(case.plan, case.outcome, case.base):
         return not_tried(case.plan, *_misfit(case, wrong))
     return _beside_base(case, case.base)
@@ -330,8 +330,8 @@ def _not_here(case: BuildResult, cause: Failure) -> Judgment:
     """The ERROR of a build that this machine cannot do, whatever the change is like."""
     remedy = remedy_for(cause)
     return Judgment.errored(
-        f"this machine cannot build it: {clipped(cause.message)}. To judge the change, {remedy}."
-        f"{notes(case)}",
+        f"this machine cannot build it: {_clipped(cause.message)}. To judge the change, {remedy}."
+        f"{_notes(case)}",
         checks=checks_of(case),
         metadata={**metadata_of(case), "reason": "environment", "remedy": remedy},
     )
@@ -344,10 +344,10 @@ def _beside_base(case: BuildResult, base: PlanOutcome) -> Judgment:
         return _base_broken(case, "what went wrong could not be read")
     flaky = any(failure.state == "flaky" for failure in case.outcome.failures)
     if case.blocking or not (alike or flaky):
-        return _red(case, causes(case.blocking or case.outcome.failures))
+        return _red(case, _causes(case.blocking or case.outcome.failures))
     if case.plan.keep_going:
         return _base_broken(case, "there was no time to run it again without stopping at failures")
-    lost = case.lost if case.vanished == "warn" else Vanished()
+    lost = case.lost if case.options.vanished == "warn" else Vanished()
     doubt = unproven(case.plan, case.outcome, base, lost)
     return _base_broken(case, doubt) if doubt else _unless_vanished(case, _excused(case))
 
@@ -357,12 +357,12 @@ def _unless_vanished(case: BuildResult, passed: Judgment) -> Judgment:
     lost = case.lost
     if not lost.count:
         return passed
-    words = f"{counted(lost.count, 'test')} that ran on the base did not run here{first_of(lost)}"
-    if case.vanished == "warn":
+    words = f"{counted(lost.count, 'test')} that ran on the base did not run here{_first_of(lost)}"
+    if case.options.vanished == "warn":
         return replace(passed, reasoning=f"{words}; {passed.reasoning}")
     log = str(case.outcome.last.completed.log)
     metadata = {**passed.metadata, "log": log, "reason": TESTS_VANISHED}
-    if case.vanished == "fail":
+    if case.options.vanished == "fail":
         failed = BooleanScore(value=False)
         return Judgment.failed(words, score=failed, checks=passed.checks, metadata=metadata)
     return Judgment.abstained(
@@ -384,7 +384,7 @@ def _excused(case: BuildResult) -> Judgment:
     note = unseen(case.plan, case.outcome)
     return Judgment.passed(
         f"{words}; every test of the base ran, and nothing else fails"
-        f"{causes(case.outcome.failures)}{notes(case, note)}",
+        f"{_causes(case.outcome.failures)}{_notes(case, note)}",
         score=BooleanScore(value=True),
         checks=checks_of(case),
         metadata=metadata_of(case, "pre_existing" if old else "flaky"),
@@ -395,7 +395,7 @@ def _base_broken(case: BuildResult, doubt: str) -> Judgment:
     """The base fails in the same way, and that may hide what the change breaks."""
     hidden = (
         ", and so did the base, which may hide what this change breaks: "
-        f"{clipped(doubt)}. Fix the base first.\n{causes(case.outcome.failures)[2:]}"
+        f"{_clipped(doubt)}. Fix the base first.\n{_causes(case.outcome.failures)[2:]}"
     )
     return _red(case, hidden, reason=BASE_BROKEN)
 
@@ -403,7 +403,7 @@ def _base_broken(case: BuildResult, doubt: str) -> Judgment:
 def _misfit(case: BuildResult, wrong: str) -> tuple[str, str]:
     """What to do about a command that cannot work, and the reason code."""
     why = (
-        f"`{case.outcome.last.step.text}` cannot work here, nor on the base: {clipped(wrong)}. "
+        f"`{case.outcome.last.step.text}` cannot work here, nor on the base: {_clipped(wrong)}. "
         "Usually the command is misspelt, or its tool is not installed. Correct "
         "`build: {command: …}` in .github/prjury.yml, or install the tool."
     )
@@ -412,7 +412,7 @@ def _misfit(case: BuildResult, wrong: str) -> tuple[str, str]:
 
 def _red(case: BuildResult, why: str, **more: str) -> Judgment:
     return Judgment.failed(
-        f"{what_failed(case.outcome)}{why}{notes(case)}",
+        f"{_what_failed(case.outcome)}{why}{_notes(case)}",
         score=BooleanScore(value=False),
         checks=checks_of(case),
         metadata=metadata_of(case) | more,
@@ -421,28 +421,13 @@ def _red(case: BuildResult, why: str, **more: str) -> Judgment:
 
 def _green(case: BuildResult) -> Judgment:
     """Exit code 0 and no failing test that was read; whether all were read is the question."""
-    reports = case.outcome.reports
-    checks, metadata, noted = checks_of(case), metadata_of(case), notes(case)
-    if reports.problems:
+    checks, metadata, noted = checks_of(case), metadata_of(case), _notes(case)
+    if doubt := next(_unbelieved(case), None):
+        reason, why = doubt
         return Judgment.errored(
-            f"the build ended with exit code 0, but not all of its test reports could be read, "
-            f"so that failing tests may hide there{noted}",
+            f"the build ended with exit code 0, but {why}{noted}",
             checks=checks,
-            metadata={**metadata, "reason": "report_invalid"},
-        )
-    own = case.plan.system == CUSTOM
-    if reports.files and not (reports.tests or reports.counted) and (own or case.test_files):
-        return Judgment.errored(
-            f"the build ended with exit code 0, but its test reports hold no test{noted}",
-            checks=checks,
-            metadata={**metadata, "reason": "report_invalid"},
-        )
-    if case.plan.reported and not reports.tests:
-        return Judgment.errored(
-            f"the build ended with exit code 0, but the test report that it was asked to write is "
-            f"missing or empty; probably something ended the tests before they ran{noted}",
-            checks=checks,
-            metadata={**metadata, "reason": "report_missing"},
+            metadata={**metadata, "reason": reason},
         )
     passed = Judgment.passed(
         f"passed in {duration(case.outcome.seconds)}{noted}",
@@ -451,6 +436,21 @@ def _green(case: BuildResult) -> Judgment:
         metadata={**metadata, "log": None},
     )
     return _unless_vanished(case, passed)
+
+
+def _unbelieved(case: BuildResult) -> Iterator[tuple[str, str]]:
+    """Why exit code 0 does not show that the tests passed: the reason's code and its words."""
+    reports, own = case.outcome.reports, case.plan.system == CUSTOM
+    if reports.problems:
+        yield (
+            "report_invalid",
+            "not all of its test reports could be read, so that failing tests may hide there",
+        )
+    if reports.files and not (reports.tests or reports.counted) and (own or case.test_files):
+        yield "report_invalid", "its test reports hold no test"
+    if case.plan.reported and not reports.tests:
+        missing = "the test report that it was asked to write is missing or empty"
+        yield "report_missing", f"{missing}; probably something ended the tests before they ran"
 
 
 def not_tried(plan: BuildPlan, why: str, reason: str) -> Judgment:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from glob import escape
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -54,20 +56,8 @@ class Name:
 
 
 def _alike(pattern: str, text: str) -> bool:
-    """Whether the pattern stands for the text, found without trying anything twice."""
-    first, *rest = pattern.split("*")
-    if not rest:
-        return pattern == text
-    *between, last = rest
-    if not (text.startswith(first) and text.endswith(last)):
-        return False
-    at, end = len(first), len(text) - len(last)
-    for part in between:
-        found = text.find(part, at, end)
-        if found < 0:
-            return False
-        at = found + len(part)
-    return at <= end
+    """Whether the pattern stands for the text; a star alone is no sign for itself."""
+    return fnmatchcase(text, escape(pattern).replace("[*]", "*"))
 
 
 @dataclass(frozen=True)
@@ -112,31 +102,34 @@ class CheckSummary:
         """Those of the checks that count."""
         return cls(names, tuple(filter(names.count, runs)))
 
+    def _ended(self, how: Collection[str | None]) -> tuple[CheckResult, ...]:
+        return tuple(run for run in self.runs if run.conclusion in how)
+
     @property
     def failed(self) -> tuple[CheckResult, ...]:
         """Those that failed."""
-        return tuple(run for run in self.runs if run.conclusion in FAILED)
+        return self._ended(FAILED)
 
     @property
     def pending(self) -> tuple[CheckResult, ...]:
         """Those that have not ended."""
-        return tuple(run for run in self.runs if run.conclusion is None)
+        return self._ended([None])
 
     @property
     def succeeded(self) -> tuple[CheckResult, ...]:
         """Those that succeeded."""
-        return tuple(run for run in self.runs if run.conclusion == SUCCEEDED)
+        return self._ended([SUCCEEDED])
 
     @property
     def neutral(self) -> tuple[CheckResult, ...]:
         """Those that are neutral or were skipped."""
-        return tuple(run for run in self.runs if run.conclusion in NEUTRAL)
+        return self._ended(NEUTRAL)
 
     @property
     def undecided(self) -> tuple[CheckResult, ...]:
         """Those that ended in another way, such as cancelled, or an unknown one."""
-        known = {None, SUCCEEDED, *FAILED, *NEUTRAL}
-        return tuple(run for run in self.runs if run.conclusion not in known)
+        known = self._ended({None, SUCCEEDED, *FAILED, *NEUTRAL})
+        return tuple(run for run in self.runs if run not in known)
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -225,28 +218,17 @@ def decide_by_checks(pull: PullRequest, summary: CheckSummary, seconds: float) -
     Args:
         seconds: how long was waited for them.
     """
-    metadata = _metadata(pull, summary, seconds)
-    if summary.failed:
-        words = (
-            f"{counted(len(summary.failed), 'check')} of the head failed: {_listed(summary.failed)}"
-        )
-        return Judgment.failed(
-            words,
-            score=BooleanScore(value=False),
-            checks=_checks(summary),
-            metadata=metadata,
-        )
+    metadata, checks = _metadata(pull, summary, seconds), _checks(summary)
+    if failed := summary.failed:
+        words = f"{counted(len(failed), 'check')} of the head failed: {_listed(failed)}"
+        score = BooleanScore(value=False)
+        return Judgment.failed(words, score=score, checks=checks, metadata=metadata)
     label, words = _doubt(pull, summary, seconds)
     if label:
-        return Judgment.abstained(
-            words, label, checks=_checks(summary), metadata={**metadata, "reason": label}
-        )
-    passed = Judgment.passed(
-        _success(pull, summary),
-        score=BooleanScore(value=True),
-        checks=_checks(summary),
-        metadata=metadata,
-    )
+        doubted = {**metadata, "reason": label}
+        return Judgment.abstained(words, label, checks=checks, metadata=doubted)
+    score, words = BooleanScore(value=True), _success(pull, summary)
+    passed = Judgment.passed(words, score=score, checks=checks, metadata=metadata)
     return unless_edited(passed, pull)
 
 
@@ -307,18 +289,21 @@ def _also_missing(summary: CheckSummary) -> str:
 
 
 def _listed(runs: Sequence[CheckResult]) -> str:
-    shown = ", ".join(_named(run) for run in runs[:_MOST_NAMED])
-    return shown + (f" and {len(runs) - _MOST_NAMED} more" if len(runs) > _MOST_NAMED else "")
+    return _some([_named(run) for run in runs])
+
+
+def _quoted(names: Sequence[str]) -> str:
+    return _some([f"`{_short(name)}`" for name in names])
+
+
+def _some(shown: Sequence[str]) -> str:
+    more = f" and {len(shown) - _MOST_NAMED} more" if len(shown) > _MOST_NAMED else ""
+    return ", ".join(shown[:_MOST_NAMED]) + more
 
 
 def _named(run: CheckResult) -> str:
     ended = run.conclusion not in {None, "success"}
     return f"{_short(run.name)} ({_short(str(run.conclusion))})" if ended else _short(run.name)
-
-
-def _quoted(names: Sequence[str]) -> str:
-    shown = ", ".join(f"`{_short(name)}`" for name in names[:_MOST_NAMED])
-    return shown + (f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else "")
 
 
 def _short(name: str) -> str:

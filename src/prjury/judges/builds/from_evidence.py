@@ -78,17 +78,8 @@ class EvidenceBuild:
     def _judgment(self, plan: BuildPlan, build: BuildJson | None) -> Judgment:
         if build is None or build.case is None:
             return _without_case(plan, build)
-        options = self.options
-        reader = EvidenceReader(
-            plan,
-            self.known,
-            options.flaky,
-            options.pre_existing,
-            options.vanished,
-            always=options.compare == "always",
-        )
         try:
-            return decide(reader.case(build.case))
+            return decide(EvidenceReader(plan, self.known, self.options).case(build.case))
         except ValueError as error:
             return not_tried(plan, str(invalid(str(error))), "evidence_invalid")
 

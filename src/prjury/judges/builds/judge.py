@@ -87,16 +87,7 @@ class BuildJudge:
         if self.options.from_ == "evidence":
             return self._unless_changed(self._from_evidence(pull, found, merged), merged, base)
         builder = Builder(self.ports)
-        options = self.options
-        runner = ComparisonRun(
-            builder,
-            merged,
-            base,
-            options.compare,
-            options.pre_existing,
-            options.flaky,
-            options.vanished,
-        )
+        runner = ComparisonRun(builder, merged, base, self.options)
         judgments = [self._run(runner, plan, deadline) for plan in found.plans]
         notes = (*found.notes, *new_builds(found.plans, self._detect(base, None).plans))
         judgment = _with_unbuilt(combine_outcomes(judgments, notes), pull, found)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal
 
 from prjury.judges.builds.failure import Failure
 from prjury.judges.builds.plan import BuildPlan, BuildStep
 from prjury.judges.builds.test_sets import Reports, Vanished, find_vanished
+from prjury.policy.schema import BuildOptions
 from prjury.ports.types import Completed
 from prjury.snapshot.kinds import kind_of
 from prjury.snapshot.model import FileKind
@@ -94,11 +94,9 @@ class BuildResult:
 
     Attributes:
         known: the paths of the merged tree.
+        options: the policy's: what old, flaky and vanished tests mean.
         base: what became of the same plan on the base, None where that was not tried.
         base_unknown: why the base could not be compared with, where it was tried in vain.
-        flaky: whether a test that passed when it was run again alone still fails the judge.
-        old: whether failures that the base has as well fail the judge.
-        vanished: what follows where tests that ran on the base did not run here.
         first: the first outcome, where the plan was run again without stopping at failures.
         ran_again: how many failing tests were run again alone.
     """
@@ -106,23 +104,16 @@ class BuildResult:
     plan: BuildPlan
     outcome: PlanOutcome
     known: frozenset[str] = frozenset()
+    options: BuildOptions = field(default_factory=BuildOptions)
     base: PlanOutcome | None = None
     base_unknown: str = ""
-    flaky: Literal["warn", "block"] = "block"
-    old: Literal["warn", "block"] = "warn"
-    vanished: Literal["ask", "fail", "warn"] = "ask"
     first: PlanOutcome | None = None
     ran_again: int = 0
 
     def excuses(self, failure: Failure) -> bool:
         """Whether a failure does not fail the judge."""
-        excused = {
-            "new": False,
-            "pre_existing": self.old == "warn",
-            "flaky": self.flaky == "warn",
-            "environment": False,
-        }
-        return excused[failure.state]
+        warn = {"pre_existing": self.options.pre_existing, "flaky": self.options.flaky}
+        return warn.get(failure.state) == "warn"
 
     @property
     def blocking(self) -> tuple[Failure, ...]:

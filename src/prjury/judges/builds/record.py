@@ -23,6 +23,7 @@ from prjury.judges.builds.fault import comparable, compared
 from prjury.judges.builds.outcome import BuildResult, PlanOutcome, StepResult
 from prjury.judges.builds.plan import BuildPlan, BuildStep
 from prjury.judges.builds.test_sets import Reports
+from prjury.policy.schema import BuildOptions
 from prjury.ports.types import Completed
 from prjury.snapshot.model import visible
 
@@ -295,15 +296,11 @@ class EvidenceReader:
 
     Attributes:
         known: the paths of the merged tree.
-        always: whether the policy wants the base built whatever happened.
     """
 
     plan: BuildPlan
-    known: frozenset[str] = frozenset()
-    flaky: Literal["warn", "block"] = "block"
-    old: Literal["warn", "block"] = "warn"
-    vanished: Literal["ask", "fail", "warn"] = "ask"
-    always: bool = False
+    known: frozenset[str]
+    options: BuildOptions
 
     def case(self, record: CaseJson) -> BuildResult:
         """The case that was recorded.
@@ -321,13 +318,11 @@ class EvidenceReader:
             plan,
             _with_states(outcome, base),
             self.known,
-            base=base,
-            base_unknown=record.base_unknown,
-            flaky=self.flaky,
-            old=self.old,
-            vanished=self.vanished,
-            first=first,
-            ran_again=record.ran_again,
+            self.options,
+            base,
+            record.base_unknown,
+            first,
+            record.ran_again,
         )
         if contradiction := next(self._contradictions(case), None):
             raise ValueError(contradiction)
@@ -372,7 +367,8 @@ class EvidenceReader:
             yield "the base is run in the same form, unless only single tests were run again"
         if case.base and case.base.last.completed.stopped:
             yield "a base that was stopped is nothing to compare with"
-        if case.base and not (again or self.always or comparable(case.outcome)):
+        always = self.options.compare == "always"
+        if case.base and not (again or always or comparable(case.outcome)):
             yield "the base is not built for an outcome of this kind"
         lucky = {failure.id for failure in case.outcome.failures if failure.state == "flaky"}
         if len(lucky) > case.ran_again:

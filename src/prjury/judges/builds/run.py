@@ -8,7 +8,6 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
 
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError, SourceError
@@ -20,6 +19,7 @@ from prjury.judges.builds.plan import BuildPlan, BuildStep
 from prjury.judges.builds.results.junit import Stamp, find_reports, read_reports, stamps
 from prjury.judges.builds.results.read import merge_results, read_log
 from prjury.judges.builds.results.tree import TemporaryPaths, TreeFiles
+from prjury.policy.schema import BuildOptions
 from prjury.ports import Ports
 from prjury.ports.types import ShellCommand, TreeEntry
 from prjury.snapshot.kinds import has_suffix, holds_text, kind_of
@@ -277,20 +277,14 @@ class ComparisonRun:
     Attributes:
         merged: what the change makes of the base.
         base: the base without it.
-        when: whether the base is built only when something failed, or always.
-        pre_existing: ``"block"`` where old failures fail the judge too, so that the base matters
-            only if it is always built.
-        vanished: what follows where tests of the base did not run.
-        flaky: ``"warn"`` where a test that passes when it is run again fails the judge no more.
+        options: the policy's. Where old failures fail the judge too, the base matters only if it
+            is always built.
     """
 
     builder: Builder
     merged: BuildSide
     base: BuildSide
-    when: Literal["on_failure", "always"] = "on_failure"
-    pre_existing: Literal["warn", "block"] = "warn"
-    flaky: Literal["warn", "block"] = "block"
-    vanished: Literal["ask", "fail", "warn"] = "ask"
+    options: BuildOptions
 
     def case(self, plan: BuildPlan, deadline: Deadline) -> BuildResult:
         """All that is to be known of this build.
@@ -304,14 +298,7 @@ class ComparisonRun:
             refuse_needed(merged.absent, self.merged.entries, self.base.entries)
             plan = noted(plan, merged.absent)
             outcome = merged.run(plan, deadline)
-            case = BuildResult(
-                plan,
-                outcome,
-                merged.known,
-                flaky=self.flaky,
-                old=self.pre_existing,
-                vanished=self.vanished,
-            )
+            case = BuildResult(plan, outcome, merged.known, self.options)
             if not self._asks_base(outcome):
                 return case
             case = self._with_base(case, merged, deadline)
@@ -320,9 +307,9 @@ class ComparisonRun:
     def _asks_base(self, outcome: PlanOutcome) -> bool:
         if outcome.environment:
             return False
-        if self.when == "always":
+        if self.options.compare == "always":
             return not outcome.last.completed.stopped
-        return comparable(outcome) and self.pre_existing == "warn"
+        return comparable(outcome) and self.options.pre_existing == "warn"
 
     def _with_base(self, case: BuildResult, merged: Workplace, deadline: Deadline) -> BuildResult:
         """Add the base's outcome; run both to the end where the plan has such a form.
@@ -367,7 +354,7 @@ class ComparisonRun:
             case = replace(
                 case, outcome=with_flaky(case.outcome, flaky_ids), ran_again=len(suspects)
             )
-            if self.flaky == "block" or not flaky_ids or not _only_flaky(case):
+            if self.options.flaky == "block" or not flaky_ids or not _only_flaky(case):
                 return case
             say("they passed; trying everything once more")
             outcome = merged.run(case.plan.once_more, deadline)

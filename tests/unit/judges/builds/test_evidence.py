@@ -14,6 +14,7 @@ from prjury.judges.builds.outcome import BuildResult, PlanOutcome, StepResult
 from prjury.judges.builds.plan import BuildPlan, BuildStep
 from prjury.judges.builds.test_sets import Reports
 from prjury.jury.judgment import Check, Location
+from prjury.policy.schema import BuildOptions
 from prjury.ports.types import Completed
 
 STEP = BuildStep("test", ("make", "test"))
@@ -84,13 +85,15 @@ def test_a_file_that_the_tree_does_not_have_is_no_location() -> None:
 
 def test_what_does_not_fail_the_judge_is_a_warning_that_says_why() -> None:
     failures = [replace(failing(1)[0], state="pre_existing"), replace(failing(2)[1], state="flaky")]
-    case = BuildResult(PLAN, outcome(failures), flaky="warn")
+    case = BuildResult(PLAN, outcome(failures), options=BuildOptions(flaky="warn"))
     found = [check for check in checks_of(case) if check.name == "test"]
     assert [(check.message, check.severity) for check in found] == [
         ("t0: no (on the base as well)", "warning"),
         ("t1: no (flaky: it passed when it was run again alone)", "warning"),
     ]
-    case = BuildResult(PLAN, outcome(failures), flaky="block", old="block")
+    case = BuildResult(
+        PLAN, outcome(failures), options=BuildOptions(flaky="block", pre_existing="block")
+    )
     found = [check for check in checks_of(case) if check.name == "test"]
     assert [check.severity for check in found] == ["error", "error"]
 

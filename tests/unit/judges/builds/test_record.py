@@ -23,6 +23,7 @@ from prjury.judges.builds.plan import BuildPlan, BuildStep
 from prjury.judges.builds.record import BuildJson, CaseJson, EvidenceReader, EvidenceRecorder
 from prjury.judges.builds.test_sets import Reports
 from prjury.jury.judgment import Status
+from prjury.policy.schema import BuildOptions
 from prjury.ports.types import Completed
 
 STEPS = (
@@ -88,10 +89,10 @@ def cases(draw: st.DrawFn) -> BuildResult:
     """What `Trial.case` may come to."""
     policy: Any = {
         "flaky": draw(st.sampled_from(["warn", "block"])),
-        "old": draw(st.sampled_from(["warn", "block"])),
+        "pre_existing": draw(st.sampled_from(["warn", "block"])),
     }
     outcome = draw(outcomes(PLAN))
-    case = BuildResult(PLAN, outcome, KNOWN, **policy)
+    case = BuildResult(PLAN, outcome, KNOWN, BuildOptions(**policy))
     if not comparable(outcome) or draw(st.booleans()):
         return case
     base = draw(outcomes(PLAN, stopped=False))
@@ -123,12 +124,12 @@ def recorded(case: BuildResult) -> dict[str, Any]:
 
 
 def read(record: dict[str, Any], plan: BuildPlan = PLAN, **policy: Any) -> BuildResult:
-    return EvidenceReader(plan, KNOWN, **policy).case(CaseJson.model_validate(record))
+    return EvidenceReader(plan, KNOWN, BuildOptions(**policy)).case(CaseJson.model_validate(record))
 
 
 @given(cases())
 def test_there_and_back(case: BuildResult) -> None:
-    again = read(recorded(case), flaky=case.flaky, old=case.old)
+    again = read(recorded(case), flaky=case.options.flaky, pre_existing=case.options.pre_existing)
     assert again == case
     assert decide(again) == decide(case)
 
@@ -157,8 +158,7 @@ def test_everything_is_recorded() -> None:
     }
     assert names == {
         BuildResult: {
-            "plan", "outcome", "known", "base", "base_unknown", "flaky", "old", "first",
-            "ran_again", "vanished",
+            "plan", "outcome", "known", "options", "base", "base_unknown", "first", "ran_again",
         },
         PlanOutcome: {"results", "allowed", "failures", "reports"},
         Reports: {
@@ -396,10 +396,10 @@ def test_a_build_that_cannot_run_single_tests_again() -> None:
 
 
 def test_a_base_that_the_policy_wants_always() -> None:
-    assert decide(read(record(GREEN, base=RED), always=True)).status is Status.PASS
+    assert decide(read(record(GREEN, base=RED), compare="always")).status is Status.PASS
     stopped = {**RED, "steps": [step(0, 1, stopped="timeout")]}
     with pytest.raises(ValueError, match="a base that was stopped"):
-        read(record(stopped, base=stopped), always=True)
+        read(record(stopped, base=stopped), compare="always")
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from prjury.judges.builds.outcome import BuildResult
 from prjury.judges.builds.plan import BuildPlan, BuildStep
 from prjury.judges.builds.run import Builder, BuildSide, ComparisonRun
 from prjury.jury.judgment import Judgment, Status
+from prjury.policy.schema import BuildOptions
 from prjury.ports import Ports
 
 THOROUGH = BuildPlan("tool", (BuildStep("test", ("tool", "--go-on")),), all_ran=0)
@@ -51,7 +52,9 @@ def tried(
     shell = ScriptedShell(scripts)
     builder = Builder(Ports(repository, shell, SilentProgress()))
     merged, base = (BuildSide(name, repository.files(name)) for name in ("merged", "base"))
-    case = ComparisonRun(builder, merged, base, **options).case(plan, Deadline.after(60))
+    case = ComparisonRun(builder, merged, base, BuildOptions(**options)).case(
+        plan, Deadline.after(60)
+    )
     return case, [command.text for command in shell.commands]
 
 
@@ -72,14 +75,14 @@ def test_a_build_that_passes_is_tried_once() -> None:
 
 
 def test_the_base_can_be_built_in_any_case_and_tells_what_is_mended() -> None:
-    judgment = judged([says(0, "t", "u"), says(1, "!t", "u")], when="always")
+    judgment = judged([says(0, "t", "u"), says(1, "!t", "u")], compare="always")
     assert judgment.status is Status.PASS
     assert judgment.metadata["fixed"] == ("test:t.py:a#t",)
     assert "fixes a#t, which the base fails" in judgment.reasoning
 
 
 def test_a_test_that_is_gone_is_not_mended() -> None:
-    judgment = judged([says(0, "u"), says(1, "!t", "u")], when="always")
+    judgment = judged([says(0, "u"), says(1, "!t", "u")], compare="always")
     assert judgment.metadata["fixed"] == ()
     assert "fixes" not in judgment.reasoning
 
@@ -120,7 +123,7 @@ def test_another_exit_code_than_that_of_a_run_to_the_end_proves_nothing() -> Non
 def test_old_failures_block_when_told_to_and_the_base_is_left_alone() -> None:
     case, commands = tried([says(1, "!t")], pre_existing="block")
     assert (decide(case).status, commands) == (Status.FAIL, ["tool"])
-    known = judged([says(1, "!t"), says(1, "!t")], pre_existing="block", when="always")
+    known = judged([says(1, "!t"), says(1, "!t")], pre_existing="block", compare="always")
     assert (known.status, states(known)) == (Status.FAIL, {"t": "pre_existing"})
 
 
