@@ -7,14 +7,15 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from typing import TypeAlias
 from xml.etree.ElementTree import Element
 
 from prjury.judges.builds.failure import Failure, Kind, identity, make_failure, with_details
-from prjury.judges.builds.results.cargo import panic_of
 from prjury.judges.builds.results.go import go_failure
 from prjury.judges.builds.results.jvm import java_place
 from prjury.judges.builds.results.runner_output import LogSection
+from prjury.judges.builds.results.rust_runners import panic_of
 from prjury.judges.builds.results.script_frames import first_frame
 from prjury.judges.builds.results.tree import TreeFiles
 from prjury.judges.builds.results.values import with_values
@@ -98,25 +99,15 @@ def place_in(lines: Sequence[str], owner: str, tree: TreeFiles, report: str) -> 
         owner: the test's class; a frame of its own is preferred to one in the code under test.
         report: where the report lies, to choose between modules with the same class.
     """
-    for find in (java_place, _in_python, _in_script):
-        path, line = find(lines, owner, tree, report)
-        if path:
-            return path, line
+    path, line = java_place(lines, owner, tree, report)
+    if path:
+        return path, line
+    python = (_PYTEST.match(text) or _PYTHON.match(text) for text in reversed(lines))
+    frames = ((match["path"], match["line"]) for match in python if match)
+    for named, at in chain(frames, [first_frame(lines)]):
+        if named and (path := tree.find(named)):
+            return path, at
     return None, None
-
-
-def _in_python(lines: Sequence[str], owner: str, tree: TreeFiles, report: str) -> Place:  # noqa: ARG001 - as the others
-    for line in reversed(lines):
-        match = _PYTEST.match(line) or _PYTHON.match(line)
-        if match and (path := tree.find(match["path"])):
-            return path, match["line"]
-    return None, None
-
-
-def _in_script(lines: Sequence[str], owner: str, tree: TreeFiles, report: str) -> Place:  # noqa: ARG001 - as the others
-    named, line = first_frame(lines)
-    path = tree.find(named) if named else None
-    return (path, line) if path else (None, None)
 
 
 #: What pytest and Jest say of a file that cannot be loaded; none of its tests has run.

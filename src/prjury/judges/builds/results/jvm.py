@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import takewhile
 
 from prjury.judges.builds.failure import Failure
-from prjury.judges.builds.results.runner_output import LogSection, RunnerOutput, RunnerRun
+from prjury.judges.builds.results.runner_output import LogSection, RunnerOutput, RunnerRun, ids
 from prjury.judges.builds.results.tree import TreeFiles
 
 #: The totals of a module; those of a class say how long they took.
@@ -55,7 +55,7 @@ def _run(totals: re.Match[str], failing: list[tuple[int, Failure]]) -> RunnerRun
     found = {name: int(value or 0) for name, value in totals.groupdict().items()}
     failed = found.get("failed", 0) + found.get("failures", 0) + found.get("errors", 0)
     count = max(0, found["run"] - found["skipped"])
-    return RunnerRun("the test runner", failing=failing, count=count, failed=failed)
+    return RunnerRun("the test runner", ids(failing), failing, count, failed)
 
 
 def _failure(section: LogSection, index: int, match: re.Match[str]) -> Failure:

@@ -19,21 +19,8 @@ from prjury.judges.builds.results.runner_output import LogSection, RunnerOutput
 from prjury.judges.builds.results.tree import TreeFiles
 
 
-@dataclass(frozen=True)
-class EventOutput:
-    """What a line stands for.
-
-    Attributes:
-        text: as a person would read it; empty for nothing.
-        plain: whether the text is to be read like the rest of the log.
-    """
-
-    text: str
-    plain: bool = False
-
-
 class Events:
-    """Reads such lines one after the other.
+    """Reads the lines that tools write for programs, one after the other.
 
     They come from the build tool itself: what the code under test prints is inside of them, or
     stands elsewhere.
@@ -49,27 +36,30 @@ class Events:
         self.go = GoEvents(tree)
         self._section = LogSection((), (), tree, tree.directory)
 
-    def read(self, number: int, event: dict[str, Any]) -> EventOutput | None:
-        """What the event says, None where it is none that is known."""
+    def read(self, number: int, event: dict[str, Any]) -> tuple[str, bool] | None:
+        """What the event says to people; None where it is none that is known.
+
+        It comes with whether it is to be read like the rest of the log.
+        """
         action = event.get("Action")
         if isinstance(action, str) and ("Package" in event or "ImportPath" in event):
             text = self.go.read(number, event)
-            return EventOutput(text, plain=action == "build-output")
+            return text, action == "build-output"
         if isinstance(event.get("reason"), str) and event.keys() & {"package_id", "success"}:
-            return self._message(number, event.get("message"))
+            return self._message(number, event.get("message")), False
         if event.get("$message_type") == "diagnostic":
-            return self._message(number, event)
+            return self._message(number, event), False
         return None
 
-    def _message(self, number: int, message: object) -> EventOutput:
+    def _message(self, number: int, message: object) -> str:
         """A compiler's message as cargo and rustc put it."""
         if not isinstance(message, dict):
-            return EventOutput("")  # an artifact, the end of the build
+            return ""  # an artifact, the end of the build
         failure = self._failure(message)
         if failure:
             self.results.failures.append((number, failure))
         rendered = message.get("rendered")
-        return EventOutput(rendered if isinstance(rendered, str) else "")
+        return rendered if isinstance(rendered, str) else ""
 
     def _failure(self, message: dict[str, Any]) -> Failure | None:
         level, text, spans = (message.get(key) for key in ("level", "message", "spans"))
@@ -274,9 +264,10 @@ def transcribe(log: Path, tree: TreeFiles, relative: Callable[[str], str]) -> Tr
             window.add(number, place, line[:_LONGEST_LINE])
             tail.append(line[:_LONGEST_TAIL_LINE])
             continue
-        for text in printed.text.splitlines():
+        said, plain = printed
+        for text in said.splitlines():
             tail.append(text[:_LONGEST_TAIL_LINE])
-            if printed.plain:
+            if plain:
                 window.add(number, place, text[:_LONGEST_LINE])
     return Transcript(window.sections(tree), events, "\n".join(tail), window.cut or lines.cut)
 

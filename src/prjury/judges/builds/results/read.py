@@ -14,25 +14,23 @@ from pathlib import Path
 
 from prjury.judges.builds.failure import Failure, in_order, without_repeats
 from prjury.judges.builds.fault import find_mismatches, with_environment
-from prjury.judges.builds.results.cargo import cargo
 from prjury.judges.builds.results.go import go
 from prjury.judges.builds.results.jvm import jvm
 from prjury.judges.builds.results.log import transcribe
-from prjury.judges.builds.results.nextest import nextest
 from prjury.judges.builds.results.problem_matchers import read_problems
-from prjury.judges.builds.results.pytest import pytest
+from prjury.judges.builds.results.python_runners import pytest, unittest
 from prjury.judges.builds.results.runner_output import (
     LogSection,
     RunnerOutput,
     RunnerReader,
     ambiguous,
 )
+from prjury.judges.builds.results.rust_runners import cargo, nextest
 from prjury.judges.builds.results.script_runners import jest, mocha, node, vitest
 from prjury.judges.builds.results.tap import tap
 from prjury.judges.builds.results.traces import READERS as TRACES
 from prjury.judges.builds.results.traces import python_traces, script_traces
 from prjury.judges.builds.results.tree import TreeFiles
-from prjury.judges.builds.results.unittest import unittest
 from prjury.judges.builds.test_sets import Reports
 
 READERS: Mapping[str, RunnerReader[RunnerOutput]] = {

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Generic, TypeVar
 
-from prjury.judges.builds.failure import Failure, Kind, identity, inside_tree, make_failure
+from prjury.judges.builds.failure import Failure, Kind, inside_tree, make_failure
 from prjury.judges.builds.results.tree import TreeFiles
 
 #: What follows a path where a message begins with one.
@@ -115,10 +115,15 @@ class RunnerOutput:
         self.doubts += other.doubts
 
     def settle(self, run: RunnerRun) -> None:
-        """Takes in one run of a test runner."""
+        """Takes in one run of a test runner.
+
+        Names that a log holds may have been printed by the tests themselves. So they are believed
+        only where the runner counts exactly as many; else there is nothing but the number.
+        """
         self.failures += run.failing
-        if run.credible:
-            self.ran += run.all_names()
+        if run.names and len(run.names) == run.count and not run.unclear:
+            known = frozenset(run.names)  # some tests break before they can be counted
+            self.ran += [*run.names, *(name for name in ids(run.failing) if name not in known)]
         else:
             self.counted += run.count
         if len(run.failing) < run.failed:
@@ -130,50 +135,26 @@ class RunnerOutput:
 class RunnerRun:
     """One run of a test runner: what it names, and what it counts in its closing line.
 
-    Names that a log holds may have been printed by the tests themselves. So they are believed only
-    where the runner counts exactly as many; else there is nothing but the number.
-
     Attributes:
         by: the runner.
-        passing: suite and name of each test that passed.
+        names: the identity of each test that is counted, as far as it is named.
         failing: what failed, each with the number of its line.
         count: how many tests ran and passed or failed.
         failed: how many failed.
-        named: the identities of the tests that are counted, where they are not simply those in
-            `passing` and `failing`.
         unclear: whether the names contradict the counts in another way.
     """
 
     by: str
-    passing: list[tuple[str, str]] = field(default_factory=list)
-    failing: list[tuple[int, Failure]] = field(default_factory=list)
-    count: int = 0
-    failed: int = 0
-    named: list[str] | None = None
+    names: list[str]
+    failing: list[tuple[int, Failure]]
+    count: int
+    failed: int
     unclear: bool = False
 
-    @property
-    def names(self) -> list[str]:
-        """The identity of each test that is counted, as far as it is named."""
-        if self.named is not None:
-            return self.named
-        return [*(identity(*test) for test in self.passing), *self._failing_tests]
 
-    @property
-    def _failing_tests(self) -> list[str]:
-        return [failure.id for _, failure in self.failing if failure.kind == "test"]
-
-    @property
-    def credible(self) -> bool:
-        """Whether the names and the count agree."""
-        names = len(self.names)
-        return names > 0 and names == self.count and not self.unclear
-
-    def all_names(self) -> list[str]:
-        """Every test that ran, those that broke before they could be counted included."""
-        names = self.names
-        known = frozenset(names)
-        return [*names, *(name for name in self._failing_tests if name not in known)]
+def ids(failing: Iterable[tuple[int, Failure]]) -> list[str]:
+    """The identities of the tests among these failures."""
+    return [failure.id for _, failure in failing if failure.kind == "test"]
 
 
 T = TypeVar("T")

@@ -63,7 +63,7 @@ def _counted_run(
     """A run by a closing line such as ``1 failed, 2 passed``."""
     found = {match["what"]: int(match["count"]) for match in _COUNT.finditer(totals)}
     failed = found.get("failed", 0)
-    return RunnerRun(by, [], failing, failed + found.get("passed", 0), failed, names)
+    return RunnerRun(by, names, failing, failed + found.get("passed", 0), failed)
 
 
 _JEST_FILE = re.compile(r"(?:PASS|FAIL) (?:.* )?(?P<path>\S+\.[cm]?[jt]sx?)(?: \([\d.]+ m?s\))?$")
@@ -261,7 +261,7 @@ class _MochaRun:
         names = [identity(section.directory, name) for name in tests]
         unclear = (len(self.passing), len(self.failing)) != (passed, failed)
         count = passed + max(0, failed - hooks)
-        return RunnerRun("mocha", [], self.blocks, count, failed, names, unclear)
+        return RunnerRun("mocha", names, self.blocks, count, failed, unclear)
 
 
 def _is_hook(name: str) -> bool:
@@ -372,6 +372,6 @@ class _NodeRun:
             failing=self._failing,
             count=len(names) if adds_up else count,
             failed=len(failing) if adds_up else len(self._failing),
-            named=[identity(self.section.directory, name) for name in names],
+            names=[identity(self.section.directory, name) for name in names],
             unclear=not adds_up,
         )

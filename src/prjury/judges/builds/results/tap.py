@@ -142,8 +142,8 @@ def _settle(section: LogSection, results: RunnerOutput, stream: _Stream) -> None
     ]
     bad = sum(not point.good for point in counted)
     files = sum(point.is_file for point in counted)
-    run = RunnerRun("the TAP stream", [], failing, len(counted) - files, len(failing))
-    run.named = [_test(section, point, "").id for point in counted if not point.is_file]
+    names = [_test(section, point, "").id for point in counted if not point.is_file]
+    run = RunnerRun("the TAP stream", names, failing, len(counted) - files, len(failing))
     if stream.totals:
         passed = stream.totals.get("pass", 0)
         failed = stream.totals.get("fail", 0) + stream.totals.get("cancelled", 0)

@@ -80,6 +80,7 @@ _ARROW = re.compile(r"\s*--> (?P<path>[^:]{1,300}):(?P<line>\d+):\d+$")
 _CARGO = re.compile(
     r"error: (?P<message>(?:linking with|no matching package|failed to |the lock file|package ).*)"
 )
+_CAUSE = "Caused by:"
 _TOML = re.compile(r"`(?P<path>[^`]+\.toml)`")
 
 _PYTHON_FRAME = re.compile(r'(?:E?\s+)File "(?P<path>[^"]{1,300})", line (?P<line>\d+)')
@@ -98,7 +99,6 @@ _SPOTBUGS = re.compile(
     r"\[ERROR\] (?:High|Medium|Low): (?P<message>.*) \[(?P<type>[\w.$]+)\] .*?"
     r"(?P<file>\w+\.\w+):\[lines? (?P<line>\d+)"
 )
-
 _MAVEN_GOAL = re.compile(
     r"\[ERROR\] Failed to execute goal (?P<message>(?P<name>(?:\S+ )?(?:\(\S+\) )?"
     r"on project [^:\s]+): ?(?P<reason>.*?))(?: -> \[Help \d+\])?$"
@@ -122,7 +122,17 @@ _NPM = re.compile(r"npm (?:ERR!|error) (?P<text>\S.*)")
 _NPM_CODE = re.compile(r"code (?P<code>\S+)$")
 _NPM_LIFECYCLE = re.compile(r"Lifecycle script `(?P<script>[^`]+)` failed")
 _NPM_PREFIX = re.compile(r"[a-z]+ (?=[A-Z])")
-_PNPM = re.compile(r"Error: ERR_PNPM_(?P<code>\w+)$")
+_PNPM = re.compile(r"Error: ERR_PNPM_(?P<code>(?!RECURSIVE)\w+)$")
+_PNPM_MARKS = ("╰─▶ ", "× ")
+
+
+def _matches(
+    expression: re.Pattern[str], section: LogSection
+) -> Iterator[tuple[int, re.Match[str]]]:
+    """The lines that match, by their index in the section."""
+    for index, line in enumerate(section.lines):
+        if match := expression.match(line):
+            yield index, match
 
 
 def arrows(section: LogSection) -> Found:
@@ -143,15 +153,12 @@ def _arrow(below: Sequence[str]) -> re.Match[str] | None:
 
 def cargo_errors(section: LogSection) -> Found:
     """What keeps cargo from building at all, with the causes that it gives."""
-    for index, line in enumerate(section.lines):
-        match = _CARGO.match(line)
-        if not match or _arrow(section.lines[index + 1 : index + 4]):
-            continue
+    for index, match in _matches(_CARGO, section):
         below = section.lines[index + 1 : index + 12]
-        causes = [
-            below[at + 1].strip() for at, text in enumerate(below[:-1]) if text == "Caused by:"
-        ]
-        manifest = _TOML.search(line)
+        if _arrow(below[:3]):
+            continue
+        causes = [below[at + 1].strip() for at, text in enumerate(below[:-1]) if text == _CAUSE]
+        manifest = _TOML.search(match.string)
         message = ": ".join([match["message"], *causes])
         failure = section.failure("error", message, manifest["path"] if manifest else None)
         yield section.numbers[index], failure
@@ -182,20 +189,17 @@ def _is_nearer(section: LogSection, path: str, before: str) -> bool:
 def script_traces(section: LogSection) -> Found:
     """An error that ends Node: its first frame in the tree; a syntax error has its own line."""
     lines = section.lines
-    for index, line in enumerate(lines):
-        match = _SCRIPT_ERROR.match(line)
-        start = _stack(lines, index, match["message"]) if match else None
-        if not match or start is None:
+    for index, match in _matches(_SCRIPT_ERROR, section):
+        start = _stack(lines, index, match["message"])
+        if start is None:
             continue
         message = with_values(match["message"], lines[index + 1 : start])
-        path, at = first_frame(_frames(lines, start))
+        path, at = first_frame(takewhile(_is_frame, lines[start : start + 50]))
         kind: Kind = "error"
         if match["type"] == "SyntaxError":
             above = map(_SCRIPT_PLACE.match, lines[max(0, index - 6) : index])
-            place = next((found for found in above if found), None)
-            path, at, kind = (
-                (place["path"], place["line"], "compile") if place else (path, at, kind)
-            )
+            if place := next(filter(None, above), None):
+                path, at, kind = place["path"], place["line"], "compile"
         yield section.numbers[index], section.failure(kind, message, path, at)
 
 
@@ -210,20 +214,12 @@ def _is_frame(line: str) -> bool:
     return line.startswith("    at ")
 
 
-def _frames(lines: Sequence[str], start: int) -> Iterator[str]:
-    for line in lines[start : start + 50]:
-        if not _is_frame(line):
-            return
-        yield line
-
-
 def spotbugs(section: LogSection) -> Found:
     """SpotBugs through Maven, which names the class and its file's last part."""
-    for index, line in enumerate(section.lines):
-        if line.startswith("[ERROR]") and (match := _SPOTBUGS.match(line)):
-            path = section.tree.of_type(match["type"], match["file"])
-            failure = section.failure("error", match["message"], path, match["line"])
-            yield section.numbers[index], failure
+    for index, match in _matches(_SPOTBUGS, section):
+        path = section.tree.of_type(match["type"], match["file"])
+        failure = section.failure("error", match["message"], path, match["line"])
+        yield section.numbers[index], failure
 
 
 def maven(section: LogSection) -> Found:
@@ -231,20 +227,15 @@ def maven(section: LogSection) -> Found:
 
     A goal that did not give up for tests or compile errors stands for itself.
     """
-    for index, line in enumerate(section.lines):
-        if not line.startswith("[ERROR]"):
-            continue
-        if match := _MAVEN_GOAL.match(line):
-            consequence = not match["reason"] or match["reason"].startswith(_CONSEQUENCES)
-            kind: Kind = "goal" if consequence else "error"
-            yield (
-                section.numbers[index],
-                section.failure(kind, match["message"], name=match["name"]),
-            )
-        elif match := _ENFORCER.match(line):
-            why = next((text for text in _enforced(section.lines, index + 1)), "failed")
-            failure = section.failure("error", f"{match['rule']}: {why}", name=match["rule"])
-            yield section.numbers[index], failure
+    for index, match in _matches(_MAVEN_GOAL, section):
+        consequence = not match["reason"] or match["reason"].startswith(_CONSEQUENCES)
+        kind: Kind = "goal" if consequence else "error"
+        failure = section.failure(kind, match["message"], name=match["name"])
+        yield section.numbers[index], failure
+    for index, match in _matches(_ENFORCER, section):
+        why = next(_enforced(section.lines, index + 1), "failed")
+        failure = section.failure("error", f"{match['rule']}: {why}", name=match["rule"])
+        yield section.numbers[index], failure
 
 
 def _enforced(lines: Sequence[str], start: int) -> Iterator[str]:
@@ -284,44 +275,36 @@ def _of_gradle(section: LogSection, below: Sequence[str], place: re.Match[str] |
 
 def npm(section: LogSection) -> Found:
     """Errors of npm: a failed script is a goal, because its own output holds the cause."""
-    lines = section.lines
-    for index, line in enumerate(lines):
-        match = _NPM.match(line)
-        if not match:
-            continue
-        text = match["text"]
+    for index, match in _matches(_NPM, section):
+        text, failure = match["text"], None
         if lifecycle := _NPM_LIFECYCLE.match(text):
             message = f"npm script {lifecycle['script']} failed"
-            yield section.numbers[index], section.failure("goal", message, name=lifecycle["script"])
+            failure = section.failure("goal", message, name=lifecycle["script"])
         elif text.startswith("Missing script:"):
-            yield section.numbers[index], section.failure("error", text)
+            failure = section.failure("error", text)
         elif (code := _NPM_CODE.match(text)) and not code["code"].isdigit():
-            yield (
-                section.numbers[index],
-                _of_npm(section, lines[index + 1 : index + 12], code["code"]),
-            )
+            failure = _of_npm(section, section.lines[index + 1 : index + 12], code["code"])
+        if failure:
+            yield section.numbers[index], failure
 
 
 def _of_npm(section: LogSection, below: Sequence[str], code: str) -> Failure:
     """What npm's code means, by the next lines that hold a sentence."""
-    texts = [match["text"] for match in map(_NPM.match, below) if match]
     if code == "ELIFECYCLE":
         return section.failure("goal", "npm script failed", name=code)
+    texts = [match["text"] for match in map(_NPM.match, below) if match]
     missing = next((text for text in texts if text.startswith(("Missing:", "Invalid:"))), "")
     first = next((text for text in texts if " " in text and not text.startswith("path ")), "")
     return section.failure("error", f"{code}: {missing or _NPM_PREFIX.sub('', first, count=1)}")
 
 
 def pnpm(section: LogSection) -> Found:
-    """Errors of pnpm: a code in a line of its own, the sentence behind an arrow."""
-    for index, line in enumerate(section.lines):
-        match = _PNPM.match(line)
-        if not match or match["code"].startswith("RECURSIVE"):
-            continue
+    """Errors of pnpm: a code in a line of its own, the sentence behind an arrow or a cross."""
+    for index, match in _matches(_PNPM, section):
         below = [text.strip() for text in section.lines[index + 1 : index + 8]]
-        arrow = next((text[4:] for text in below if text.startswith("╰─▶ ")), "")
-        cross = next((text[2:] for text in below if text.startswith("× ")), "")
-        yield section.numbers[index], section.failure("error", f"{match['code']}: {arrow or cross}")
+        marked = ((mark, text) for mark in _PNPM_MARKS for text in below if text.startswith(mark))
+        words = next((text.removeprefix(mark) for mark, text in marked), "")
+        yield section.numbers[index], section.failure("error", f"{match['code']}: {words}")
 
 
 READERS: Sequence[RunnerReader[Found]] = (

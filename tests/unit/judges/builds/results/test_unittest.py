@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from prjury.judges.builds.results.pytest import pytest as read_pytest
+from prjury.judges.builds.results.python_runners import pytest as read_pytest
+from prjury.judges.builds.results.python_runners import unittest
 from prjury.judges.builds.results.runner_output import LogSection
 from prjury.judges.builds.results.tree import TreeFiles
-from prjury.judges.builds.results.unittest import unittest
 
 TREE = TreeFiles(frozenset({"shop/tests.py"}))
 NAMES = [

@@ -1,4 +1,4 @@
-"""``cargo test``: what libtest prints for each test program."""
+"""``cargo test`` and ``cargo nextest``: what is printed for each test program."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import posixpath
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice, takewhile
 
-from prjury.judges.builds.failure import Failure
-from prjury.judges.builds.results.runner_output import LogSection, RunnerOutput, RunnerRun
+from prjury.judges.builds.failure import Failure, identity
+from prjury.judges.builds.results.runner_output import LogSection, RunnerOutput, RunnerRun, ids
 from prjury.judges.builds.results.values import with_sides
 
 _PROGRAM = re.compile(
@@ -141,13 +142,12 @@ def _run(section: LogSection, program: _Program, end: re.Match[str]) -> RunnerRu
     if len(program.failing) < failed:
         for name, index in program.details.items():
             program.failing.setdefault(name, section.numbers[index])
-    return RunnerRun(
-        "cargo test",
-        [(program.suite, plain_name(name)) for name in program.passing],
-        [(number, _failure(section, program, name)) for name, number in program.failing.items()],
-        count=int(end["passed"]) + failed + int(end["measured"]),
-        failed=failed,
-    )
+    failing = [
+        (number, _failure(section, program, name)) for name, number in program.failing.items()
+    ]
+    names = [identity(program.suite, plain_name(name)) for name in program.passing]
+    count = int(end["passed"]) + failed + int(end["measured"])
+    return RunnerRun("cargo test", [*names, *ids(failing)], failing, count, failed)
 
 
 def _failure(section: LogSection, program: _Program, name: str) -> Failure:
@@ -185,3 +185,67 @@ def _broken(section: LogSection, index: int, which: str) -> Failure:
     died = next((match["how"] for match in map(_DIED.match, below) if match), "")
     text = f"test failed: {which}" + (f" ({died})" if died else "")
     return section.failure("goal", text, name=which)
+
+
+_NEXT_BEGIN = re.compile(r"\s+Starting \d+ tests? across ")
+_NEXT_TEST = re.compile(
+    r"\s+(?P<status>PASS|LEAK|FLAKY \d+/\d+|(?:TRY \d+ )?(?:FAIL|ABORT|TIMEOUT|TMT|SIG\w+)) "
+    r"\[[^\]]*\] (?:\(\s*\d+/\d+\) )?(?P<suite>\S+) (?P<name>\S.*)$"
+)
+_NEXT_SUMMARY = re.compile(
+    r"\s+Summary \[.*\] (?P<run>\d{1,9})(?P<of>/\d+)? tests? run: (?P<passed>\d{1,9}) passed"
+)
+_INDENTED = re.compile(r"\s{2,}|\s*$")
+
+_ERRORS = "stderr ───"
+_GOOD = ("PASS", "LEAK", "FLAKY")
+
+
+def nextest(section: LogSection) -> RunnerOutput:
+    """The tests by their program and name, as nextest writes both in its JUnit report."""
+    results, passing = RunnerOutput(), list[str]()
+    details: dict[tuple[str, str], int] = {}
+    for index, line in enumerate(section.lines):
+        if _NEXT_BEGIN.match(line):
+            passing, details = [], {}
+        elif match := _NEXT_SUMMARY.match(line):
+            failing = list(_listed(section, index, int(match["run"]), details))
+            names = [*passing, *ids(failing)]
+            count, passed = int(match["run"]), int(match["passed"])
+            results.settle(RunnerRun("cargo nextest", names, failing, count, count - passed))
+            if match["of"]:
+                results.doubts.append("cargo nextest did not run all tests")
+            passing, details = [], {}
+        elif match := _NEXT_TEST.match(line):
+            if match["status"].startswith(_GOOD):
+                passing.append(identity(match["suite"], match["name"]))
+            else:
+                details[match["suite"], match["name"]] = index
+    return results
+
+
+def _listed(
+    section: LogSection, index: int, most: int, details: dict[tuple[str, str], int]
+) -> Iterator[tuple[int, Failure]]:
+    """The failing tests, which are listed below the summary."""
+    lines = islice(section.lines, index + 1, index + 1 + most)
+    for match in takewhile(bool, map(_NEXT_TEST.match, lines)):
+        if match and not match["status"].startswith(_GOOD):
+            yield section.numbers[index], _nextest_failure(section, match, details)
+
+
+def _nextest_failure(
+    section: LogSection, match: re.Match[str], details: dict[tuple[str, str], int]
+) -> Failure:
+    start = details.get((match["suite"], match["name"]))
+    below = section.lines[start + 1 : start + _REACH] if start is not None else ()
+    printed = [line.strip() for line in takewhile(_is_output, below) if line.strip()]
+    message, path, line = panic_of(printed)
+    if path is None:
+        errors = printed[printed.index(_ERRORS) + 1 :] if _ERRORS in printed else []
+        message = next(iter(errors), match["status"])
+    return section.test(match["name"], match["suite"], message, path, line)
+
+
+def _is_output(line: str) -> bool:
+    return _INDENTED.match(line) is not None and not _NEXT_TEST.match(line)
