@@ -148,6 +148,11 @@ TOLD: dict[str, Expected] = {
             ("a_test.go:23", "no", "test:example.com/m:TestTable/three"),
             ("", "got: 3 want: 4", "test:example.com/m:ExampleAdd"),
             (
+                "hang/h_test.go:10",
+                "panic: test timed out after 3s",
+                "test:example.com/m/hang:TestHangs",
+            ),
+            (
                 "sub/b_test.go:9",
                 "panic: assignment to entry in nil map [recovered, repanicked]",
                 "test:example.com/m/sub:TestPanics",
@@ -167,7 +172,6 @@ TOLD: dict[str, Expected] = {
                 'fmt.Printf format %d has arg "x" of wrong type string',
             ),
             ("error", "", "no database"),
-            ("error", "", "panic: test timed out after 3s"),
             ("goal", "", "FAIL example.com/m/broken [build failed]"),
             ("goal", "", "FAIL example.com/m/vetted [build failed]"),
         ],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Any
@@ -48,32 +48,47 @@ class GoEvents:
         results: what was read so far.
     """
 
-    def __init__(self, tree: TreeFiles) -> None:
+    def __init__(self, tree: TreeFiles, directory: str | None = None) -> None:
         """Starts with nothing."""
         self.results = RunnerOutput()
-        self._section = LogSection((), (), tree, tree.directory)
+        self._section = LogSection((), (), tree, tree.directory if directory is None else directory)
         self._packages: dict[str, _Package] = {}
 
     def read(self, number: int, event: dict[str, Any]) -> str:
         """Takes in one event and returns what it prints."""
-        action, output = event.get("Action"), _text(event, "Output")
+        action, output = _text(event, "Action"), _text(event, "Output")
         name, test = _text(event, "Package"), _text(event, "Test")
-        if not name:
-            return output
-        package = self._packages.get(name)
-        if package is None:
-            if len(self._packages) > _MOST_PACKAGES:
-                self._packages.clear()
-            package = self._packages[name] = _Package()
+        if name and action == "output":
+            self.printed(name, test, output)
+        elif name:
+            self.took(number, action, name, test, broken=bool(event.get("FailedBuild")))
+        return output
+
+    def printed(self, name: str, test: str, output: str) -> None:
+        """A line of a test's output, or of its package's where none of that name runs."""
+        package = self._package(name)
+        package.running.get(test, package.output).append(output.rstrip("\n")[:_LONGEST_LINE])
+
+    def took(
+        self, number: int, action: str, name: str, test: str = "", *, broken: bool = False
+    ) -> None:
+        """A test begins or ends, or a package ends if no test is named.
+
+        Args:
+            broken: whether the package could not be built.
+        """
+        package = self._package(name)
         if action == "run" and len(package.running) < _MOST_RUNNING:
             package.running[test] = deque(maxlen=_MOST_LINES)
-        elif action == "output":
-            package.running.get(test, package.output).append(output.rstrip("\n")[:_LONGEST_LINE])
         elif action in {"pass", "fail", "skip"} and test:
             self._test_ended(number, action, name, test)
         elif action in {"pass", "fail", "skip"}:
-            self._package_ended(number, name, event if action == "fail" else None)
-        return output
+            self._package_ended(number, name, failed=action == "fail", broken=broken)
+
+    def _package(self, name: str) -> _Package:
+        if name not in self._packages and len(self._packages) > _MOST_PACKAGES:
+            self._packages.clear()
+        return self._packages.setdefault(name, _Package())
 
     def finished(self) -> RunnerOutput:
         """What was read, with a doubt if a package never came to its end."""
@@ -105,11 +120,11 @@ class GoEvents:
             package.broken.add(parent)
             parent = parent.rpartition("/")[0]
 
-    def _package_ended(self, number: int, name: str, failing: dict[str, Any] | None) -> None:
+    def _package_ended(self, number: int, name: str, *, failed: bool, broken: bool) -> None:
         package = self._packages.pop(name)
-        if failing is None:
+        if not failed:
             return
-        if failing.get("FailedBuild") or any("[build failed]" in line for line in package.output):
+        if broken or any("[build failed]" in line for line in package.output):
             text = f"FAIL {name} [build failed]"
             self._fail(number, self._section.failure("goal", text, name=name))
             return
@@ -118,10 +133,11 @@ class GoEvents:
             self.results.ran.append(identity(name, test))
             if not any(other.startswith(f"{test}/") for other in package.running):
                 self._fail(number, self._failure(name, test, output or package.output))
-        if package.running:
+        if package.running or any(map(_PANIC.match, package.output)):
             self._cut_short(name)
-        elif not package.failed:
-            text = next(iter(_informative(package.output)), f"FAIL {name}")
+        if not (package.running or package.failed):
+            said = [f"FAIL {name}", *_informative(package.output)]
+            text = next(filter(_PANIC.match, said), said[-1])
             self._fail(number, self._section.failure("error", text, name=name))
 
     def _panicked(self, name: str, parent: str, output: Iterable[str]) -> None:
@@ -199,14 +215,10 @@ def _informative(output: Iterable[str]) -> Iterable[str]:
     return (line.strip() for line in output if not _CHATTER.match(line))
 
 
-_TEST = re.compile(r"(?P<indent>\s*)--- FAIL: (?P<name>\S+) \(")
+_ENDED = re.compile(r"\s*--- (?P<how>FAIL|PASS|SKIP): (?P<name>\S+) \(")
 _PACKAGE = re.compile(r"FAIL\t(?P<name>\S+)(?:\t| (?P<broken>\[[\w ]+\])$)")
 _PASSED = re.compile(r"(?:ok  |\?   )\t\S+\t")
-_RUN = re.compile(r"=== RUN +(?P<name>\S+)$")
-_PART = re.compile(r"\s+--- \w+: (?P<name>\S+) \(")
-_STOP = re.compile(r"\s*--- |=== |FAIL$|PASS$|FAIL\t|ok  \t")
-
-_REACH = 80
+_RUN = re.compile(r"=== (?:RUN|CONT|NAME) +(?P<name>\S+)$")
 
 
 def go(section: LogSection) -> RunnerOutput:
@@ -215,79 +227,45 @@ def go(section: LogSection) -> RunnerOutput:
     Tests that pass are not named, and with ``-v`` by lines that a test can print as well, so none
     counts as having run.
     """
-    results, lines, start = RunnerOutput(), section.lines, 0
-    for index, line in enumerate(lines):
+    events, start = GoEvents(section.tree, section.directory), 0
+    for index, line in enumerate(section.lines):
         if _PASSED.match(line):
             start = index + 1
         elif match := _PACKAGE.match(line):
-            found = list(_failures(section, range(start, index), match["name"], match["broken"]))
-            results.failures += found
-            if not match["broken"] and any(map(_is_panic, lines[start:index])):
-                results.doubts.append(f"the tests of the package {match['name']} stopped early")
+            name, broken = match["name"], match["broken"] is not None
+            _replay(section, range(start, index), name, events)
+            events.took(section.numbers[index], "fail", name, broken=broken)
             start = index + 1
-    rest = _tests(section, range(start, len(lines)), "")
-    results.failures += rest  # their package never came to its end
-    return results
+    _replay(section, range(start, len(section.lines)), "", events)  # a package that never ended
+    found = events.results
+    return RunnerOutput(found.failures, doubts=found.doubts)
 
 
-def _failures(
-    section: LogSection, span: range, package: str, broken: str | None
-) -> Iterator[tuple[int, Failure]]:
-    """The failures of a package in these lines."""
-    lines, numbers = section.lines, section.numbers
-    tests = list(_tests(section, span, package))
-    yield from tests
-    if broken:
-        text = f"FAIL {package} {broken}"
-        yield numbers[span.stop], section.failure("goal", text, name=package)
-    elif not tests:
-        said = (line.strip() for line in reversed(lines[span.start : span.stop]))
-        panic = next((line for line in lines[span.start : span.stop] if _is_panic(line)), "")
-        text = panic or next((line for line in said if line and line != "FAIL"), "")
-        yield (
-            numbers[span.stop],
-            section.failure("error", text or f"FAIL {package}", name=package),
-        )
+def _replay(section: LogSection, span: range, package: str, events: GoEvents) -> None:
+    """The failing tests among these lines as events: each with its output, subtests first.
 
-
-def _tests(section: LogSection, span: range, package: str) -> Iterator[tuple[int, Failure]]:
-    """The failing tests among these lines."""
+    What a test prints stands below its heading, with ``-v`` above it.
+    """
+    output, good = list[str](), set[str]()
+    printed, failing, target = dict[str, list[str]](), dict[str, int](), output
     for index in span:
-        match = _TEST.match(section.lines[index])
-        if match and not _has_subtest(match["name"], section.lines, index + 1):
-            output = _output(section.lines, index, span, match["name"])
-            failure = go_failure(section, package, match["name"], output)
-            yield section.numbers[index], failure
-
-
-def _is_panic(line: str) -> bool:
-    return line.startswith(("panic: ", "fatal error: "))
-
-
-def _has_subtest(name: str, lines: Sequence[str], start: int) -> bool:
-    """Whether one of its subtests failed, which holds more details; they follow at once."""
-    for index in range(start, len(lines)):
-        part = _PART.match(lines[index])
-        if not part or not part["name"].startswith(f"{name}/"):
-            return False
-        if _TEST.match(lines[index]):
-            return True
-    return False
-
-
-def _output(lines: Sequence[str], index: int, span: range, name: str) -> list[str]:
-    """What a test printed: it comes below its heading, with ``-v`` above it."""
-    below = list(_until_next(lines[index + 1 : min(index + 1 + _REACH, span.stop)]))
-    if below:
-        return below
-    above = lines[max(span.start, index - _REACH) : index]
-    begun = (at for at, line in enumerate(above) if (m := _RUN.match(line)) and m["name"] == name)
-    start = next(begun, None)
-    return [] if start is None else [line for line in above[start + 1 :] if not _STOP.match(line)]
-
-
-def _until_next(lines: Sequence[str]) -> Iterator[str]:
-    for line in lines:
-        if _STOP.match(line):
-            return
-        yield line
+        line = section.lines[index]
+        if match := _RUN.match(line):
+            target = printed.setdefault(match["name"], [])
+        elif (match := _ENDED.match(line)) and match["how"] == "FAIL":
+            target = printed.setdefault(match["name"], [])
+            failing[match["name"]] = section.numbers[index]
+        elif match:
+            good.add(match["name"])
+        elif line in {"FAIL", "PASS"}:
+            target = output
+        else:
+            target.append(line)
+    for test in sorted(printed.keys() - good, key=lambda name: (-name.count("/"), name)):
+        events.took(0, "run", package, test)
+        for line in printed[test][:_MOST_LINES]:
+            events.printed(package, test, line)
+        if test in failing:  # the others were interrupted
+            events.took(failing[test], "fail", package, test)
+    for line in output[:_MOST_LINES]:
+        events.printed(package, "", line)
