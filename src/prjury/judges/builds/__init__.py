@@ -1,4 +1,16 @@
-"""The build judge: runs the merged tree's own build and tests, and reads why they fail."""
+"""The build judge: runs the merged tree's own build and tests, and reads why they fail.
+
+A judgment is made in these steps, and `judge` is the page that shows them:
+
+1. detect: `detect` and ``systems/`` find the builds of a tree in its files, each as a `plan`.
+2. run: `run` runs a plan on the merged tree and, where it failed, on the base.
+3. read: ``results/`` reads reports and logs, so that a run comes to an `outcome`.
+4. compare: `fault` says whose fault a failure is, `test_sets` which tests were lost.
+5. decide: `decide` makes a judgment of each build, `combine` one of all of them.
+
+A build that ran elsewhere joins after the third step: `stage` and `record` write down what
+happened there, `from_evidence` judges by it. `external_checks` judges by the checks of another CI.
+"""
 
 from prjury.judges.builds.judge import make
 

@@ -10,9 +10,9 @@ from itertools import takewhile
 from typing import Any
 
 from prjury.judges.builds.failure import Failure, identity, with_details
+from prjury.judges.builds.results.error_text import with_values
 from prjury.judges.builds.results.runner_output import LogSection, RunnerOutput
 from prjury.judges.builds.results.tree import TreeFiles
-from prjury.judges.builds.results.values import with_values
 
 _LOGGED = re.compile(r"\s+(?P<path>[^\s:]{1,300}\.go):(?P<line>\d+):(?: (?P<message>.*))?$")
 _FRAME = re.compile(r"\s+(?P<path>[^\s:]{1,300}\.go):(?P<line>\d+)(?: \+0x\w+)?$")

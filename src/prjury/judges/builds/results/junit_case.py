@@ -12,13 +12,12 @@ from typing import TypeAlias
 from xml.etree.ElementTree import Element
 
 from prjury.judges.builds.failure import Failure, Kind, identity, make_failure, with_details
+from prjury.judges.builds.results.error_text import first_frame, with_values
 from prjury.judges.builds.results.go import go_failure
 from prjury.judges.builds.results.jvm import java_place
 from prjury.judges.builds.results.runner_output import LogSection
 from prjury.judges.builds.results.rust_runners import panic_of
-from prjury.judges.builds.results.script_frames import first_frame
 from prjury.judges.builds.results.tree import TreeFiles
-from prjury.judges.builds.results.values import with_values
 
 _COUNT = re.compile(r"\d{1,9}", re.ASCII)
 #: Mocha subtracts here what it counts otherwise elsewhere.

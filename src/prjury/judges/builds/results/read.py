@@ -175,7 +175,9 @@ def merge_results(
     problems = [*reports.problems, *_doubts(logs, by_runner, reports, failures)]
     if names[_MOST_TESTS:]:
         problems.append(f"more than {_MOST_TESTS} tests ran")
-    problems += _alike(failures, ran)
+    for name in ambiguous(failures, ran)[:1]:
+        called = name.removeprefix("test:")
+        problems.append(f"several tests are called {called}, and not all of them failed")
     return failures, replace(
         reports,
         tests=reports.tests + len(names),
@@ -214,39 +216,22 @@ def _failures(log: LogResults, covered: set[str], reports: Reports) -> Iterator[
     """
     found = [item for output in log.by_runner.values() for item in output.failures]
     every = root_cause(sorted(found + log.others, key=itemgetter(0)))
-    known = _Known.of(reports)
+    tests = frozenset(reports.ran)
+    errors = [failure for failure in reports.failures if failure.kind == "error"]
+    broken = {word for failure in errors for word in (failure.name, failure.place) if word}
+
+    def is_reported(runner: str, failure: Failure) -> bool:
+        if failure.kind == "test":
+            return runner in _OTHERWISE_CALLED or failure.id in tests
+        return failure.kind == "error" and not broken.isdisjoint((failure.name, failure.place))
+
     again = {
         failure.id
         for runner in covered.intersection(log.by_runner)
         for _, failure in log.by_runner[runner].failures
-        if known.holds(runner, failure)
+        if is_reported(runner, failure)
     }
     return (failure for failure in every if failure.id not in again)
-
-
-@dataclass(frozen=True)
-class _Known:
-    """What the reports hold.
-
-    Attributes:
-        tests: the identities of the tests that ran.
-        errors: names and places of what is broken and is no test.
-    """
-
-    tests: frozenset[str]
-    errors: frozenset[str]
-
-    @classmethod
-    def of(cls, reports: Reports) -> _Known:
-        errors = [failure for failure in reports.failures if failure.kind == "error"]
-        words = {word for failure in errors for word in (failure.name, failure.place) if word}
-        return cls(frozenset(reports.ran), frozenset(words))
-
-    def holds(self, runner: str, failure: Failure) -> bool:
-        """Whether a failure in a runner's log is in its report, which holds as many tests."""
-        if failure.kind == "test":
-            return runner in _OTHERWISE_CALLED or failure.id in self.tests
-        return failure.kind == "error" and not self.errors.isdisjoint((failure.name, failure.place))
 
 
 def _merged(of_reports: Sequence[Failure], of_logs: Sequence[Failure]) -> tuple[Failure, ...]:
@@ -277,11 +262,6 @@ def _doubts(
             yield from one.unnamed
     if len(failures) > _MOST_FAILURES:
         yield f"more than {_MOST_FAILURES} failures"
-
-
-def _alike(failures: Iterable[Failure], ran: Iterable[str]) -> Iterator[str]:
-    for name in ambiguous(failures, ran)[:1]:
-        yield f"several tests are called {name.removeprefix('test:')}, and not all of them failed"
 
 
 #: Goals that are printed right after their causes, by the tool that prints them; make also says how

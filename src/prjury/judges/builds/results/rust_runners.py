@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from itertools import islice, takewhile
 
 from prjury.judges.builds.failure import Failure, identity
+from prjury.judges.builds.results.error_text import with_sides
 from prjury.judges.builds.results.runner_output import LogSection, RunnerOutput, RunnerRun, ids
-from prjury.judges.builds.results.values import with_sides
 
 _PROGRAM = re.compile(
     r"\s+Running (?:unittests )?(?P<path>\S+\.rs) "

@@ -9,15 +9,15 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 
 from prjury.judges.builds.failure import Failure, identity
-from prjury.judges.builds.results.runner_output import LogSection, RunnerOutput, RunnerRun
-from prjury.judges.builds.results.script_frames import (
+from prjury.judges.builds.results.error_text import (
     SCRIPT,
     Thrown,
     error_above,
     file_failure,
     first_frame,
+    with_values,
 )
-from prjury.judges.builds.results.values import with_values
+from prjury.judges.builds.results.runner_output import LogSection, RunnerOutput, RunnerRun
 
 _DEEPEST = 100
 _REACH = 40

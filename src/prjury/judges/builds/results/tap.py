@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 
 from prjury.judges.builds.failure import Failure
-from prjury.judges.builds.results.runner_output import LogSection, RunnerOutput, RunnerRun
-from prjury.judges.builds.results.script_frames import (
+from prjury.judges.builds.results.error_text import (
     SCRIPT,
     error_above,
     file_failure,
     first_frame,
+    with_values,
 )
-from prjury.judges.builds.results.values import with_values
+from prjury.judges.builds.results.runner_output import LogSection, RunnerOutput, RunnerRun
 
 _VERSION = re.compile(r"TAP version 1[34]$")
 _PLAN = re.compile(r"1\.\.(?P<count>\d{1,9})(?:\s|$)")

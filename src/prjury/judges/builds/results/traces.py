@@ -10,10 +10,9 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
 from prjury.judges.builds.failure import Failure, Kind, with_details
+from prjury.judges.builds.results.error_text import first_frame, with_values
 from prjury.judges.builds.results.problem_matchers import Found
 from prjury.judges.builds.results.runner_output import LogSection, RunnerReader
-from prjury.judges.builds.results.script_frames import first_frame
-from prjury.judges.builds.results.values import with_values
 
 _WHY = (
     r"(?:(?:command )?not found|Permission denied|No such file(?: or directory)?|"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from prjury.judges.builds.results.error_text import Thrown, error_above, first_frame
 from prjury.judges.builds.results.runner_output import LogSection
-from prjury.judges.builds.results.script_frames import Thrown, error_above, first_frame
 from prjury.judges.builds.results.script_runners import node
 from prjury.judges.builds.results.tap import tap
 from prjury.judges.builds.results.tree import TreeFiles

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from prjury.judges.builds.results.error_text import with_sides, with_values
 from prjury.judges.builds.results.go import go_failure
 from prjury.judges.builds.results.runner_output import LogSection
 from prjury.judges.builds.results.tree import TreeFiles
-from prjury.judges.builds.results.values import with_sides, with_values
 
 EQUAL = "Expected values to be strictly equal:"
 DEEP = "Expected values to be strictly deep-equal:"

@@ -1,14 +1,83 @@
-"""Where in the tree a JavaScript error was thrown."""
+"""What stands around an error: the values that it compared, and where JavaScript threw it. Pure."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from prjury.judges.builds.failure import Failure, Kind
 from prjury.judges.builds.results.runner_output import LogSection
-from prjury.judges.builds.results.values import with_values
+
+#: Where the values end: the stack, and notes on the error.
+_END = re.compile(r"at \S.*[:)]|stack backtrace:|note: |❯|⎯")
+#: The heading of a difference; Jest and Vitest print it in two lines.
+_HEADING = re.compile(
+    r"[+-] (?:actual|expected)\b.* [+-] (?:actual|expected)\b"
+    r"|[+-] (?:Expected|Received|Snapshot)\b(?: .*)?$"
+)
+_NAMED = re.compile(r"(?:Expected|Received)\b.*")
+_SIDE = re.compile(r"(?P<side>left|right): +(?P<value>.*?),?$")
+
+_LONGEST = 200
+_VALUES_REACH = 40
+
+
+def with_values(message: str, below: Sequence[str]) -> str:
+    """The message with the values in the same line, where it leaves them to the lines below.
+
+    Args:
+        below: the lines below the message.
+    """
+    message = message.strip()
+    if message.endswith(":"):
+        again = takewhile(lambda text: not text.endswith(message), _texts(below))
+        values = " ".join(_announced(list(again)))
+        return f"{message} {_bounded(values)}" if values else message
+    if "expect(" in message or "…" in message:
+        texts = _texts(below)
+        values = ", ".join([*filter(_NAMED.match, texts)][:2] or _difference(texts))
+        return f"{message} ({_bounded(values)})" if values else message
+    return message
+
+
+def with_sides(message: str, below: Sequence[str]) -> str:
+    """The message of Rust's own assertions with both sides, which are named."""
+    texts = _texts(below) if message.startswith("assertion") else []
+    sides = [f"{side['side']}: {side['value']}" for side in map(_SIDE.match, texts) if side]
+    return f"{message} ({_bounded(', '.join(sides[:2]))})" if sides else message
+
+
+def _texts(below: Sequence[str]) -> list[str]:
+    texts = (line.strip() for line in below[:_VALUES_REACH])
+    return [text for text in takewhile(lambda text: not _END.match(text), texts) if text]
+
+
+def _announced(texts: Sequence[str]) -> Sequence[str]:
+    """What a colon announces: what stands above the difference, else the difference."""
+    above = list(takewhile(lambda text: not _HEADING.match(text), texts))
+    return above or _difference(texts)
+
+
+def _difference(texts: Sequence[str]) -> list[str]:
+    """The first line of each side of a difference, as it is printed."""
+    start = next((at for at, text in enumerate(texts) if _HEADING.match(text)), len(texts))
+    lines = [text for text in texts[start:] if not _HEADING.match(text)]
+    return list(_first_of_each(lines))
+
+
+def _first_of_each(lines: Sequence[str]) -> Iterator[str]:
+    left = {"+", "-"}
+    for line in lines:
+        if line[0] in left and line[1:].strip():
+            left.remove(line[0])
+            yield f"{line[0]} {line[1:].strip().removesuffix(',')}"
+
+
+def _bounded(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+
 
 _FRAME = re.compile(
     r"\s*(?:at .*\(|at |❯ (?:\S+ )?|File: /?)(?:file://)?(?P<path>[^\s():]{1,300}\.[cm]?[jt]sx?)"
@@ -22,9 +91,9 @@ _BARE = re.compile(
     r"\s*at (?:async )?(?:file://)?(?P<path>[^\s:(][^:(]{0,300}\.[cm]?[jt]sx?)"
     r":(?P<line>\d+):\d+(?: \{)?$"
 )
-_ERROR = re.compile(r"(?:# )?(?P<message>\w*Error(?: \[\w+\])?: .*)")
+_THROWN = re.compile(r"(?:# )?(?P<message>\w*Error(?: \[\w+\])?: .*)")
 #: What node prints above the line of code that it could not read, or that threw the error.
-_HEADING = re.compile(
+_SOURCE = re.compile(
     r"(?:# )?(?:file://)?(?P<path>[^\s:#][^:]{0,300}\.[cm]?[jt]sx?):(?P<line>\d{1,9})$"
 )
 _COMMENT = re.compile(r"^# ?")
@@ -71,10 +140,10 @@ def error_above(lines: Sequence[str], index: int) -> Thrown:
     """The error that a test file printed before it ended."""
     found = ""
     for at in range(index - 1, max(-1, index - 1 - _REACH), -1):
-        if match := _ERROR.match(lines[at]):
+        if match := _THROWN.match(lines[at]):
             below = lines[at + 1 : index]
             found = with_values(match["message"], [_COMMENT.sub("", line) for line in below])
-        elif found and (heading := _HEADING.match(lines[at])):
+        elif found and (heading := _SOURCE.match(lines[at])):
             return Thrown(found, heading["path"], heading["line"])
         elif at < index - 1 and _RESULT.match(lines[at]):
             break
