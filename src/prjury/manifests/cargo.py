@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from prjury.manifests.manifest import Coordinate, Manifest, Role
+from prjury.manifests.manifest import Coordinate, Manifest, Role, runtime
 from prjury.manifests.syntax import lines_in, strings, table, text_of, toml_mentions, toml_of, word
 
 #: Cargo still takes the two with underscores.
@@ -45,11 +45,7 @@ class CargoToml(Manifest):
 
 
 def read_cargo_toml(content: bytes) -> CargoToml:
-    """What a ``Cargo.toml`` declares; what a workspace offers to its members are properties.
-
-    Raises:
-        ManifestError: for a file that is not TOML.
-    """
+    """What a ``Cargo.toml`` declares; what a workspace offers to its members are properties."""
     text = text_of(content)
     document = toml_of(text)
     seen = toml_mentions(text)
@@ -126,11 +122,11 @@ def _language(
     edition = _inherited(package, "edition") or _FIRST_EDITION
     lines = lines_in(seen, "edition")
     if rust := _inherited(package, "rust-version"):
-        yield Coordinate("", "rust", rust, Role.MANAGED, lines_in(seen, "rust-version"), "runtime")
+        yield runtime("rust", rust, lines_in(seen, "rust-version"))
     elif edition == _LATEST_EDITION:
-        yield Coordinate("", "rust", _ITS_RUST, Role.MANAGED, lines, "runtime", via="edition")
+        yield runtime("rust", _ITS_RUST, lines, via="edition")
     if package:
-        yield Coordinate("", "rust-edition", edition, Role.MANAGED, lines, "runtime", via="edition")
+        yield runtime("rust-edition", edition, lines, via="edition")
 
 
 def _shared(workspace: Mapping[str, Any]) -> dict[str, str]:
@@ -175,14 +171,9 @@ def _dependency(
 
 
 def read_toolchain(content: bytes) -> Manifest:
-    """The Rust that developers of the project use, in ``rust-toolchain`` with or without TOML.
-
-    Raises:
-        ManifestError: for a file that is no text, or TOML that is none.
-    """
+    """The Rust that developers of the project use, in ``rust-toolchain`` with or without TOML."""
     text = text_of(content).strip()
     if "[" in text:
         text = word(table(toml_of(text), "toolchain").get("channel")) or ""
     match = _CHANNEL.match(text)
-    found = [Coordinate("", "rust", match[1], Role.LOCKED, (), "runtime")] if match else []
-    return Manifest(coordinates=tuple(found))
+    return Manifest(coordinates=(runtime("rust", match[1], role=Role.LOCKED),) if match else ())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from prjury.manifests.manifest import Coordinate, Manifest, ManifestError, Role
+from prjury.manifests.manifest import Coordinate, Manifest, ManifestError, Role, runtime
 from prjury.manifests.syntax import json_of, table, text_of, word
 from prjury.manifests.xml import Node, read_xml
 
@@ -20,11 +20,7 @@ _SDK = re.compile(r"(\d+\.\d+)\.\d+")
 
 
 def read_msbuild(content: bytes) -> Manifest:
-    """What a project or a file of properties declares; conditions are not looked at.
-
-    Raises:
-        ManifestError: for a file that is no XML, or no project.
-    """
+    """What a project or a file of properties declares; conditions are not looked at."""
     project = read_xml(content).first("Project")
     if project is None:
         raise ManifestError("it has no <Project>")
@@ -51,7 +47,7 @@ def _frameworks(project: Node) -> Iterator[Coordinate]:
     told = [_framework(node) for node in nodes if node.text]
     if told:
         lines = tuple(node.line for node in nodes if node.text)
-        yield Coordinate("", "dotnet", ";".join(told), Role.MANAGED, lines, "runtime")
+        yield runtime("dotnet", ";".join(told), lines)
 
 
 def _framework(node: Node) -> str:
@@ -81,11 +77,7 @@ def _nuget(name: str, version: str | None, role: Role, line: int) -> Coordinate:
 
 
 def read_packages_config(content: bytes) -> Manifest:
-    """What an old project's ``packages.config`` installs: exactly these versions.
-
-    Raises:
-        ManifestError: for a file that is no XML, or not of this kind.
-    """
+    """What an old project's ``packages.config`` installs: exactly these versions."""
     packages = read_xml(content).first("packages")
     if packages is None:
         raise ManifestError("it has no <packages>")
@@ -99,14 +91,8 @@ def read_packages_config(content: bytes) -> Manifest:
 
 
 def read_global_json(content: bytes) -> Manifest:
-    """The SDK in a ``global.json``: what a project targets where it does not say so itself.
-
-    Raises:
-        ManifestError: for a file that is no JSON object.
-    """
+    """The SDK in a ``global.json``: what a project targets where it does not say so itself."""
     version = word(table(json_of(text_of(content)), "sdk").get("version"))
     match = _SDK.match(version or "")
-    found = (
-        [Coordinate("", "dotnet", f"net{match[1]}", Role.LOCKED, (), "runtime")] if match else []
-    )
-    return Manifest(coordinates=tuple(found))
+    found = (runtime("dotnet", f"net{match[1]}", role=Role.LOCKED),) if match else ()
+    return Manifest(coordinates=found)

@@ -28,6 +28,8 @@ from prjury.manifests.requirements import read_constraints, read_requirements
 from prjury.manifests.setuptools import read_setup_cfg, read_setup_py
 from prjury.manifests.workflow import read_workflow
 
+#: Reads a build file. All readers raise `ManifestError` for one that they cannot read: it is no
+#: text, TOML, JSON or XML, or larger or deeper than any that a person writes.
 Reader: TypeAlias = Callable[[bytes], Manifest]
 
 POM = "pom.xml"

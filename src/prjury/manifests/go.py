@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from prjury.manifests.manifest import Coordinate, Manifest, Role
+from prjury.manifests.manifest import Coordinate, Manifest, Role, runtime
 from prjury.manifests.syntax import text_of
 
 _WORDS = re.compile(r'"[^"]*"|`[^`]*`|[^\s()"`]+|[()]')
@@ -15,11 +15,7 @@ _DIRECTIVES = frozenset({"require", "replace", "tool", "module", "go", "use", "e
 
 
 def read_go_mod(content: bytes) -> Manifest:
-    """What a ``go.mod`` or ``go.work`` declares; what is only indirectly needed counts as locked.
-
-    Raises:
-        ManifestError: for a file that is no text.
-    """
+    """What a ``go.mod`` or ``go.work`` declares; indirect requirements count as locked."""
     required: list[Coordinate] = []
     replaced: dict[str, tuple[str, str | None]] = {}
     others: list[Coordinate] = []
@@ -43,8 +39,7 @@ def read_go_mod(content: bytes) -> Manifest:
             case "use", [path, *_]:
                 members.append(path)
             case "go", [version, *_]:
-                runtime = Coordinate("", "go", version, Role.MANAGED, (number,), "runtime")
-                others.append(runtime)
+                others.append(runtime("go", version, (number,)))
     further = tuple(each for each in required if each.artifact in replaced)
     return Manifest(
         name=name,

@@ -16,7 +16,7 @@ import re2
 from prjury.code.languages import LANGUAGES
 from prjury.code.source import Source
 from prjury.code.stripped import comment_ranges, masked
-from prjury.manifests.manifest import Coordinate, Manifest, Role
+from prjury.manifests.manifest import Coordinate, Manifest, Role, runtime
 from prjury.manifests.syntax import table, text_of, toml_of
 
 _PLUGIN = re2.compile(
@@ -100,20 +100,12 @@ def read_script(text: str, catalog: Mapping[str, Coordinate]) -> Manifest:
 
 
 def read_script_bytes(content: bytes) -> Manifest:
-    """What a script declares by itself, without a catalog.
-
-    Raises:
-        ManifestError: for a file that is no text.
-    """
+    """What a script declares by itself, without a catalog."""
     return read_script(text_of(content), {})
 
 
 def read_shared_script(content: bytes) -> Manifest:
-    """What a script that others apply declares: it manages versions, and asks for nothing itself.
-
-    Raises:
-        ManifestError: for a file that is no text.
-    """
+    """What a script that others apply declares: it manages versions, and asks for nothing."""
     return managing(read_script_bytes(content))
 
 
@@ -128,13 +120,9 @@ def _managed(coordinate: Coordinate) -> Coordinate:
 
 
 def read_wrapper(content: bytes) -> Manifest:
-    """The Gradle that a ``gradle-wrapper.properties`` starts.
-
-    Raises:
-        ManifestError: for a file that is no text.
-    """
+    """The Gradle that a ``gradle-wrapper.properties`` starts."""
     match = _DISTRIBUTION.search(text_of(content))
-    found = [_runtime("gradle", match[1], ())] if match else []
+    found = [runtime("gradle", match[1], ())] if match else []
     return Manifest(coordinates=tuple(found))
 
 
@@ -143,18 +131,13 @@ def _runtimes(source: Source, code: str, declared: tuple[Coordinate, ...]) -> It
     matches = (pattern.search(code) for pattern in _JAVA)
     if java := next((match for match in matches if match), None):
         version = java[1].replace("_", ".")
-        yield _runtime("java", version, (source.line_at(java.start(1)),))
+        yield runtime("java", version, (source.line_at(java.start(1)),))
     for match in _KOTLIN_PLUGIN.finditer(code):
-        yield _runtime("kotlin", match[1], (source.line_at(match.start()),))
+        yield runtime("kotlin", match[1], (source.line_at(match.start()),))
     for coordinate in declared:
         if coordinate.role is Role.PLUGIN and coordinate.group.startswith(_KOTLIN):
-            yield replace(
-                _runtime("kotlin", coordinate.version, coordinate.lines), via=coordinate.artifact
-            )
-
-
-def _runtime(name: str, version: str | None, lines: tuple[int, ...]) -> Coordinate:
-    return Coordinate("", name, version, Role.MANAGED, lines, "runtime")
+            via = coordinate.artifact
+            yield runtime("kotlin", coordinate.version, coordinate.lines, via=via)
 
 
 def _declared(source: Source, code: str, catalog: Mapping[str, Coordinate]) -> Iterator[Coordinate]:
@@ -164,22 +147,27 @@ def _declared(source: Source, code: str, catalog: Mapping[str, Coordinate]) -> I
     code = _SET.sub(_blank, code)
     for match in _NOTATION.finditer(code):
         role = Role.BOM if match[1] else Role.DEPENDENCY
-        line = source.line_at(match.start(2))
-        scope = _scope(code, match.start(2))
-        yield Coordinate(match[2], match[3], match[4], role, (line,), scope=scope)
+        yield _asked(source, code, match.start(2), (match[2], match[3], match[4]), role)
     for match in _ARGUMENTS.finditer(code):
-        line = source.line_at(match.start(1))
         version = match[3] or _variable(match[4])
-        scope = _scope(code, match.start())
-        yield Coordinate(match[1], match[2], version, Role.DEPENDENCY, (line,), scope=scope)
+        yield _asked(source, code, match.start(1), (match[1], match[2], version))
     for match in _NAMED.finditer(code):
-        line = source.line_at(match.start(1))
-        scope = _scope(code, match.start())
-        yield Coordinate(match[1], match[2], match[3], Role.DEPENDENCY, (line,), scope=scope)
+        yield _asked(source, code, match.start(1), (match[1], match[2], match[3]))
     for match in _ALIAS.finditer(code):
         if named := catalog.get(match[1]):
             role = named.role if named.role is Role.PLUGIN else Role.DEPENDENCY
             yield replace(named, role=role, lines=(source.line_at(match.start()),))
+
+
+def _asked(
+    source: Source,
+    code: str,
+    at: int,
+    named: tuple[str, str, str | None],
+    role: Role = Role.DEPENDENCY,
+) -> Coordinate:
+    """A dependency of that group, artifact and version, which stands in that place."""
+    return Coordinate(*named, role, (source.line_at(at),), scope=_scope(code, at))
 
 
 def _scope(code: str, at: int) -> str:
@@ -222,11 +210,7 @@ def _blank(match: re2._Match[str]) -> str:
 
 
 def read_catalog_bytes(content: bytes) -> Manifest:
-    """What a version catalog declares by itself, with the names of its versions.
-
-    Raises:
-        ManifestError: for a file that is not TOML.
-    """
+    """What a version catalog declares by itself, with the names of its versions."""
     text = text_of(content)
     entries = read_catalog(text)
     versions = {
@@ -239,11 +223,7 @@ def read_catalog_bytes(content: bytes) -> Manifest:
 
 
 def read_catalog(text: str) -> dict[str, Coordinate]:
-    """The libraries and plugins of a ``libs.versions.toml`` by the alias that scripts use.
-
-    Raises:
-        ManifestError: for text that is not TOML, or nested without end.
-    """
+    """The libraries and plugins of a ``libs.versions.toml`` by the alias that scripts use."""
     document = toml_of(text)
     versions = table(document, "versions")
     found = {

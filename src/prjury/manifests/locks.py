@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 
 from prjury.manifests.manifest import Coordinate, Manifest, ManifestError, Role
 from prjury.manifests.requirements import normalised
@@ -24,55 +25,26 @@ _MODULES = "node_modules/"
 
 
 def read_python_lock(content: bytes) -> Manifest:
-    """What ``uv.lock``, ``poetry.lock`` or ``pdm.lock`` resolves packages to.
-
-    Raises:
-        ManifestError: for a file that is no text.
-    """
-    return Manifest(
-        coordinates=tuple(
-            _locked(normalised(name), f"=={version}", "pypi")
-            for name, version in _ENTRY.findall(text_of(content))
-        )
-    )
+    """What ``uv.lock``, ``poetry.lock`` or ``pdm.lock`` resolves packages to."""
+    found = _ENTRY.findall(text_of(content))
+    return _locked([(normalised(name), f"=={version}") for name, version in found], "pypi")
 
 
 def read_cargo_lock(content: bytes) -> Manifest:
-    """What ``Cargo.lock`` resolves crates to.
-
-    Raises:
-        ManifestError: for a file that is no text.
-    """
-    return Manifest(
-        coordinates=tuple(
-            _locked(name, f"={version}", "cargo")
-            for name, version in _ENTRY.findall(text_of(content))
-        )
-    )
+    """What ``Cargo.lock`` resolves crates to."""
+    found = _ENTRY.findall(text_of(content))
+    return _locked([(name, f"={version}") for name, version in found], "cargo")
 
 
 def read_pipfile_lock(content: bytes) -> Manifest:
-    """What ``Pipfile.lock`` resolves packages to.
-
-    Raises:
-        ManifestError: for a file that is not JSON.
-    """
+    """What ``Pipfile.lock`` resolves packages to."""
     document = json_of(text_of(content))
     entries = [pair for key in ("default", "develop") for pair in table(document, key).items()]
-    found = [(name, word(table(value).get("version"))) for name, value in entries]
-    return Manifest(
-        coordinates=tuple(
-            _locked(normalised(name), version, "pypi") for name, version in found if version
-        )
-    )
+    return _locked(_versions((normalised(name), value) for name, value in entries), "pypi")
 
 
 def read_package_lock(content: bytes) -> Manifest:
-    """What ``package-lock.json`` puts into the topmost ``node_modules``.
-
-    Raises:
-        ManifestError: for a file that is not JSON.
-    """
+    """What ``package-lock.json`` puts into the topmost ``node_modules``."""
     document = json_of(text_of(content))
     packages = {
         path.removeprefix(_MODULES): value
@@ -80,35 +52,33 @@ def read_package_lock(content: bytes) -> Manifest:
         if path.startswith(_MODULES) and path.count(_MODULES) == 1
     }
     found = packages or table(document, "dependencies")
-    versions = [(name, word(table(value).get("version"))) for name, value in found.items()]
-    return Manifest(
-        coordinates=tuple(_locked(name, version, "npm") for name, version in versions if version)
-    )
+    return _locked(_versions(found.items()), "npm")
 
 
 def read_yarn_lock(content: bytes) -> Manifest:
-    """What ``yarn.lock``, old or new, resolves packages to.
-
-    Raises:
-        ManifestError: for a file that is no text.
-    """
-    found = _YARN.findall(text_of(content))
-    return Manifest(coordinates=tuple(_locked(name, version, "npm") for name, version in found))
+    """What ``yarn.lock``, old or new, resolves packages to."""
+    return _locked(_YARN.findall(text_of(content)), "npm")
 
 
 def read_pnpm_lock(content: bytes) -> Manifest:
-    """What ``pnpm-lock.yaml`` resolves the packages to that are asked for by name.
-
-    Raises:
-        ManifestError: for a file that is no text, or whose form is older than 2021's.
-    """
+    """What ``pnpm-lock.yaml`` resolves the packages to that are asked for by name."""
     text = text_of(content)
     importers = text.partition("\nimporters:\n")[2]
     if not importers and "\nspecifiers:\n" in text:
         raise ManifestError("a pnpm lock file of an old form")
-    found = _PNPM.findall(importers.partition("\npackages:\n")[0])
-    return Manifest(coordinates=tuple(_locked(name, version, "npm") for name, version in found))
+    return _locked(_PNPM.findall(importers.partition("\npackages:\n")[0]), "npm")
 
 
-def _locked(name: str, version: str, ecosystem: str) -> Coordinate:
-    return Coordinate("", name, version, Role.LOCKED, (), ecosystem)
+def _versions(entries: Iterable[tuple[str, object]]) -> Iterator[tuple[str, str]]:
+    """The names with their versions, where they have any."""
+    for name, value in entries:
+        if version := word(table(value).get("version")):
+            yield name, version
+
+
+def _locked(found: Iterable[tuple[str, str]], ecosystem: str) -> Manifest:
+    return Manifest(
+        coordinates=tuple(
+            Coordinate("", name, version, Role.LOCKED, (), ecosystem) for name, version in found
+        )
+    )

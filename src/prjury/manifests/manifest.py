@@ -80,6 +80,18 @@ class Coordinate:
         return f"{self.group}:{self.artifact}" if self.group else self.artifact
 
 
+def runtime(
+    name: str,
+    version: str | None,
+    lines: tuple[int, ...] = (),
+    *,
+    role: Role = Role.MANAGED,
+    via: str = "",
+) -> Coordinate:
+    """The versions of a language or tool that a project runs on."""
+    return Coordinate("", name, version, role, lines, "runtime", via=via)
+
+
 @dataclass(frozen=True, slots=True)
 class Setting:
     """A value in a plugin's configuration, by its dotted key."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
-from prjury.manifests.manifest import Coordinate, Manifest, ManifestError, Role, Setting
+from prjury.manifests.manifest import Coordinate, Manifest, ManifestError, Role, Setting, runtime
 from prjury.manifests.xml import Node, read_xml
 
 #: Properties that set the release of Java; the earlier ones say more.
@@ -109,11 +109,7 @@ class Pom(Manifest):
 
 
 def read_pom(content: bytes) -> Pom:
-    """What a ``pom.xml`` declares. Nothing inside ``<exclusions>`` counts as declared.
-
-    Raises:
-        ManifestError: for a file that is not XML, has a DTD or entities, or is no project.
-    """
+    """What a ``pom.xml`` declares. Nothing inside ``<exclusions>`` counts as declared."""
     project = read_xml(content).first("project")
     if project is None:
         raise ManifestError("it has no <project>")
@@ -167,19 +163,14 @@ def _runtimes(
     configured = [s for key in ("release", "source") for s in told if s.key == key]
     named = [f"${{{name}}}" for name in _JAVA if properties.get(name)]
     if configured:
-        yield _runtime("java", configured[0].value, (configured[0].line,))
+        yield runtime("java", configured[0].value, (configured[0].line,))
     elif named:
-        yield _runtime("java", named[0], ())
+        yield runtime("java", named[0], ())
     plugins = [c for c in coordinates if str(c) == _KOTLIN and c.version]
     if plugins:
-        version, lines = plugins[0].version, plugins[0].lines
-        yield Coordinate("", "kotlin", version, Role.MANAGED, lines, "runtime", via=_KOTLIN)
+        yield runtime("kotlin", plugins[0].version, plugins[0].lines, via=_KOTLIN)
     elif properties.get(_KOTLIN_VERSION):
-        yield _runtime("kotlin", f"${{{_KOTLIN_VERSION}}}", ())
-
-
-def _runtime(name: str, version: str | None, lines: tuple[int, ...]) -> Coordinate:
-    return Coordinate("", name, version, Role.MANAGED, lines, "runtime")
+        yield runtime("kotlin", f"${{{_KOTLIN_VERSION}}}", ())
 
 
 def _parent_path(project: Node) -> str | None:

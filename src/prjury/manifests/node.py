@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from prjury.manifests.manifest import Coordinate, Manifest, ManifestError, Role
+from prjury.manifests.manifest import Coordinate, Manifest, ManifestError, Role, runtime
 from prjury.manifests.syntax import json_mentions, json_of, lines_in, strings, table, text_of, word
 
 #: Of two sections that name a package, the earlier one's version counts: users of a library bring
@@ -36,11 +36,7 @@ class PackageJson(Manifest):
 
 
 def read_package_json(content: bytes) -> PackageJson:
-    """What a ``package.json`` declares.
-
-    Raises:
-        ManifestError: for a file that is no JSON object.
-    """
+    """What a ``package.json`` declares."""
     text = text_of(content)
     document = json_of(text)
     seen = json_mentions(text)
@@ -121,12 +117,7 @@ def _engines(
     document: Mapping[str, Any], seen: Mapping[tuple[str, str], Sequence[int]]
 ) -> Iterator[Coordinate]:
     if told := word(table(document, "engines").get("node")):
-        yield node_itself(told, Role.MANAGED, lines_in(seen, ("node", told)))
-
-
-def node_itself(version: str, role: Role, lines: tuple[int, ...] = ()) -> Coordinate:
-    """The versions of Node that a project runs on."""
-    return Coordinate("", "node", version, role, lines, "runtime")
+        yield runtime("node", told, lines_in(seen, ("node", told)))
 
 
 def _manager(told: str, seen: Mapping[tuple[str, str], Sequence[int]]) -> Iterator[Coordinate]:
@@ -178,11 +169,7 @@ def _overrides_of_dependents(
 
 
 def read_pnpm_workspace(content: bytes) -> Manifest:
-    """Members, catalogs and overrides of a ``pnpm-workspace.yaml``; catalogs become properties.
-
-    Raises:
-        ManifestError: for a file that is not plain YAML.
-    """
+    """Members, catalogs and overrides of a ``pnpm-workspace.yaml``; catalogs become properties."""
     from prjury.errors import ConfigError  # noqa: PLC0415
     from prjury.policy.yaml_reader import read_yaml  # noqa: PLC0415 - yaml is slow to load
 
@@ -208,13 +195,9 @@ def read_pnpm_workspace(content: bytes) -> Manifest:
 
 
 def read_node_version(content: bytes) -> Manifest:
-    """The Node that developers of the project use, in ``.nvmrc`` or ``.node-version``.
-
-    Raises:
-        ManifestError: for a file that is no text.
-    """
+    """The Node that developers of the project use, in ``.nvmrc`` or ``.node-version``."""
     match = _NODE.match(text_of(content).strip())
-    return Manifest(coordinates=(node_itself(match[1], Role.LOCKED),) if match else ())
+    return Manifest(coordinates=(runtime("node", match[1], role=Role.LOCKED),) if match else ())
 
 
 def asked_for(coordinates: Iterable[Coordinate]) -> frozenset[str]:

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from prjury.manifests.manifest import Coordinate, Manifest, Role
+from prjury.manifests.manifest import Coordinate, Manifest, Role, runtime
 from prjury.manifests.requirements import merged, normalised, overridden, requirement
-from prjury.manifests.setuptools import package, python_itself
+from prjury.manifests.setuptools import package
 from prjury.manifests.syntax import (
     lines_in,
     strings,
@@ -59,9 +59,6 @@ def read_pyproject(content: bytes) -> PyProject:
     """What a ``pyproject.toml`` declares.
 
     What the project needs to run counts more than what extras and groups say of the same package.
-
-    Raises:
-        ManifestError: for a file that is not TOML.
     """
     text = text_of(content)
     document = toml_of(text)
@@ -182,9 +179,9 @@ def _python(
     project: Mapping[str, Any], poetry: Mapping[str, Any], seen: Mapping[str, Sequence[int]]
 ) -> Iterator[Coordinate]:
     if told := word(project.get("requires-python")):
-        yield python_itself(told, lines_in(seen, "requires-python"))
+        yield runtime("python", told, lines_in(seen, "requires-python"))
     elif told := _poetry_version(table(poetry, "dependencies").get("python")):
-        yield python_itself(told, lines_in(seen, "python"))
+        yield runtime("python", told, lines_in(seen, "python"))
 
 
 def _poetry_groups(poetry: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -219,11 +216,7 @@ def _poetry_version(value: object) -> str | None:
 
 
 def read_pipfile(content: bytes) -> Manifest:
-    """What a ``Pipfile`` asks for.
-
-    Raises:
-        ManifestError: for a file that is not TOML.
-    """
+    """What a ``Pipfile`` asks for."""
     text = text_of(content)
     document = toml_of(text)
     seen = toml_mentions(text)
@@ -235,24 +228,18 @@ def read_pipfile(content: bytes) -> Manifest:
         if isinstance(value, dict) and name not in {"packages", "requires", "scripts", "pipenv"}
     ]
     main = [_poetry(table(document, "packages"), seen)]
-    own = [python_itself(_pinned_python(python), lines_in(seen, "requires"))] if python else []
+    own = [runtime("python", _pinned_python(python), lines_in(seen, "requires"))] if python else []
     found = (*own, *merged(main, groups))
     return Manifest(coordinates=found, further=overridden(main, groups))
 
 
 def read_python_version(content: bytes) -> Manifest:
-    """The Python that developers of the project use, in a ``.python-version``.
-
-    Raises:
-        ManifestError: for a file that is no text.
-    """
+    """The Python that developers of the project use, in a ``.python-version``."""
     lines = [line.strip() for line in text_of(content).split("\n")]
     match = _VERSION.match(next((line for line in lines if line and line[0] != "#"), ""))
     if not match:
         return Manifest()
-    return Manifest(
-        coordinates=(replace(python_itself(_pinned_python(match[1])), role=Role.LOCKED),)
-    )
+    return Manifest(coordinates=(runtime("python", _pinned_python(match[1]), role=Role.LOCKED),))
 
 
 def _pinned_python(version: str) -> str:

@@ -100,20 +100,12 @@ def _with_lines(kept: list[Coordinate], named: list[Coordinate]) -> list[Coordin
 
 
 def read_requirements(content: bytes) -> Manifest:
-    """What a ``requirements.txt`` asks for, and the files that it includes.
-
-    Raises:
-        ManifestError: for a file that is no text, or asks for thousands of packages.
-    """
+    """What a ``requirements.txt`` asks for, and the files that it includes."""
     return _read(content, Role.DEPENDENCY)
 
 
 def read_constraints(content: bytes) -> Manifest:
-    """A file of constraints: they ask for nothing, and say which version it would be.
-
-    Raises:
-        ManifestError: for a file that is no text, or asks for thousands of packages.
-    """
+    """A file of constraints: they ask for nothing, and say which version it would be."""
     return _read(content, Role.LOCKED)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias
 
-from prjury.manifests.manifest import Coordinate, Manifest, ManifestError, Role
+from prjury.manifests.manifest import Coordinate, Manifest, ManifestError, Role, runtime
 from prjury.manifests.requirements import merged, normalised, overridden, requirement
 from prjury.manifests.syntax import text_of
 
@@ -21,22 +21,13 @@ _MAX_DEPTH = 50
 Names: TypeAlias = Mapping[str, ast.expr]
 
 
-def python_itself(version: str | None, lines: tuple[int, ...] = ()) -> Coordinate:
-    """The versions of Python that a project runs on."""
-    return Coordinate("", "python", version, Role.MANAGED, lines, "runtime")
-
-
 def package(name: str, version: str | None) -> Coordinate:
     """The project itself."""
     return Coordinate("", normalised(name), version, Role.SELF, (), "pypi")
 
 
 def read_setup_cfg(content: bytes) -> Manifest:
-    """What a ``setup.cfg`` declares in its ``[metadata]`` and ``[options]``.
-
-    Raises:
-        ManifestError: for a file that is no text, or has no sections.
-    """
+    """What a ``setup.cfg`` declares in its ``[metadata]`` and ``[options]``."""
     text = text_of(content)
     parser = configparser.RawConfigParser(strict=False)
     try:
@@ -70,11 +61,7 @@ def read_setup_cfg(content: bytes) -> Manifest:
 
 
 def read_setup_py(content: bytes) -> Manifest:
-    """What the call of ``setup`` says in literals, or in names that are bound once to literals.
-
-    Raises:
-        ManifestError: for a file that is no Python, or too large to be looked at.
-    """
+    """What the call of ``setup`` says in literals, or in names that are bound once to literals."""
     text = text_of(content)
     if len(text) > _MAX_LENGTH:
         raise ManifestError(f"larger than {_MAX_LENGTH // 1024} KiB")
@@ -180,7 +167,7 @@ def _manifest(
     # A version such as `attr: package.__version__` is read elsewhere, or by running code.
     known = version if version and version[:1].isdigit() else None
     more = [package(name, known)] if name else []
-    more += [python_itself(python)] if python else []
+    more += [runtime("python", python)] if python else []
     return Manifest(
         name=name or "",
         version=known,

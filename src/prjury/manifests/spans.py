@@ -129,17 +129,20 @@ def cargo(text: str) -> VersionSpan | None:
     """Comparators after commas; one without an operator is a caret."""
     if len(text) > _MAX_LENGTH:
         return None
-    parts = [part.strip() for part in text.split(",")]
-    spans = [_joined(part, "^") for part in parts]
-    known = [span for span in spans if span is not None]
-    return overlap(known) if len(known) == len(parts) else None
+    return _all_of(_joined(part.strip(), "^") for part in text.split(","))
 
 
 def _joined(text: str, bare: str) -> VersionSpan | None:
-    """What all comparators of a text allow."""
-    spans = list(_comparators(text.strip(), bare))
-    known = [span for span in spans if span is not None]
-    return overlap(known) if known and len(known) == len(spans) else None
+    """What all comparators of a text allow; None for none."""
+    text = text.strip()
+    return _all_of(_comparators(text, bare)) if text else None
+
+
+def _all_of(spans: Iterable[VersionSpan | None]) -> VersionSpan | None:
+    """What is in all of the spans; None where one is not known."""
+    found = list(spans)
+    known = [span for span in found if span is not None]
+    return overlap(known) if len(known) == len(found) else None
 
 
 def _comparators(text: str, bare: str) -> Iterator[VersionSpan | None]:
@@ -160,9 +163,9 @@ def _comparator(operator: str, partial: str) -> VersionSpan:
         return VersionSpan((0,), (0,)) if operator in {"<", ">"} else VersionSpan()
     above = (*trimmed(version), 0) if len(version) == _WHOLE else after(version)
     return {
-        "^": VersionSpan(trimmed(version), _caret_end(version)),
-        "~": VersionSpan(trimmed(version), after(version[:2])),
-        "~>": VersionSpan(trimmed(version), after(version[:2])),
+        "^": _caret(version),
+        "~": _tilde(version),
+        "~>": _tilde(version),
         "=": VersionSpan(trimmed(version), above),
         ">=": VersionSpan(trimmed(version)),
         ">": VersionSpan(above),
@@ -181,11 +184,6 @@ def _numbers(partial: str) -> Numbers:
     return tuple(found)
 
 
-def _caret_end(version: Numbers) -> Numbers:
-    kept = next((i for i, part in enumerate(version) if part), len(version) - 1)
-    return after(version[: kept + 1])
-
-
 _CLAUSE = re.compile(r"(===|==|~=|!=|<=|>=|<|>|\^|~|)\s*v?(\d{1,9}(?:\.\d{1,9}){0,9})([^,]*)")
 _SUFFIX = re.compile(r"(?i)[-_.]?[a-z][a-z0-9._-]*(?:\+[a-z0-9._-]+)?|\+[a-z0-9._-]+|-\d{1,9}|")
 _ANYTHING = frozenset({"", "*"})
@@ -200,9 +198,7 @@ def pypi(text: str) -> VersionSpan | None:
 
 def _all(text: str) -> VersionSpan | None:
     """What all the clauses allow; ``!=`` takes single versions out, which a span cannot tell."""
-    clauses = [_clause(part.strip()) for part in text.split(",")]
-    known = [span for span in clauses if span is not None]
-    return overlap(known) if len(known) == len(clauses) else None
+    return _all_of(_clause(part.strip()) for part in text.split(","))
 
 
 def _clause(text: str) -> VersionSpan | None:

@@ -30,9 +30,6 @@ def read_workflow(content: bytes) -> Manifest:
     """The actions and workflows that are used, each with the line that does.
 
     Where a commit is used, the version in the comment behind it counts.
-
-    Raises:
-        ManifestError: for a file that is no text.
     """
     found = []
     above = ""
@@ -45,11 +42,7 @@ def read_workflow(content: bytes) -> Manifest:
 
 
 def read_pre_commit(content: bytes) -> Manifest:
-    """The repositories of hooks in a ``.pre-commit-config.yaml``.
-
-    Raises:
-        ManifestError: for a file that is no text.
-    """
+    """The repositories of hooks in a ``.pre-commit-config.yaml``."""
     found = []
     repo = ""
     for number, line in _code_lines(text_of(content)):
