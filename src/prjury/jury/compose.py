@@ -156,8 +156,7 @@ class _Named(Generic[ContextT]):
 
     def asking_confidence(self) -> _Named[ContextT]:
         """The same with a judge that also asks how sure the answer is, where it can."""
-        prepared = getattr(self.inner, "asking_confidence", lambda: self.inner)
-        return replace(self, inner=prepared())
+        return replace(self, inner=asking_confidence(self.inner))
 
 
 def named(
@@ -170,6 +169,12 @@ def named(
     inner = judge_of(judge)
     message = description or str(getattr(inner, "description", ""))
     return _Named(inner, name, message, type or type_of(inner))
+
+
+def asking_confidence(judge: Judge[ContextT]) -> Judge[ContextT]:
+    """The judge that also asks how sure its answer is, where it can, else the judge itself."""
+    prepared: Callable[[], Judge[ContextT]] = getattr(judge, "asking_confidence", lambda: judge)
+    return prepared()
 
 
 def kind_of(judges: Iterable[object]) -> JudgeType:

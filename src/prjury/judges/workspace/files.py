@@ -10,7 +10,7 @@ import errno
 import os
 import stat
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, TypeAlias
@@ -369,9 +369,10 @@ class FileExistsJudge:
     """
 
     path: str | os.PathLike[str]
-    name: str = field(default="file-exists", kw_only=True)
-    description: str = field(default="the file is there", kw_only=True)
-    type: JudgeType = field(default=JudgeType.DETERMINISTIC, kw_only=True)
+    _: KW_ONLY
+    name: str = "file-exists"
+    description: str = "the file is there"
+    type: JudgeType = JudgeType.DETERMINISTIC
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "path", path_text(self.path))
@@ -404,12 +405,13 @@ class FileContentJudge:
     """
 
     path: str | os.PathLike[str]
-    exact: str | None = field(default=None, kw_only=True)
-    contains: str | None = field(default=None, kw_only=True)
-    regex: str | None = field(default=None, kw_only=True)
-    name: str = field(default=NAME, kw_only=True)
-    description: str = field(default="the file's text is as expected", kw_only=True)
-    type: JudgeType = field(default=JudgeType.DETERMINISTIC, kw_only=True)
+    _: KW_ONLY
+    exact: str | None = None
+    contains: str | None = None
+    regex: str | None = None
+    name: str = NAME
+    description: str = "the file's text is as expected"
+    type: JudgeType = JudgeType.DETERMINISTIC
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "path", path_text(self.path))

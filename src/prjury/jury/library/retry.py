@@ -13,10 +13,10 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any, Generic, Protocol, cast, runtime_checkable
+from typing import Any, Generic, cast
 
 from prjury.deadline import Deadline
-from prjury.jury.compose import kind_of
+from prjury.jury.compose import asking_confidence, kind_of
 from prjury.jury.confidence import Confidence, confidence, title_of
 from prjury.jury.count import anybody_voted, count, hold_down
 from prjury.jury.guard import Listener, guarded, hear, itself, patience
@@ -341,15 +341,6 @@ def _prepared(seat: Seat[ContextT]) -> Seat[ContextT]:
     judge = seat.judge
     if seat.confidence is Confidence.FLIP:
         judge = judge if isinstance(judge, Twice) else Twice(judge)
-    elif seat.confidence in {None, Confidence.SELF_REPORT} and isinstance(judge, _Reports):
-        judge = judge.asking_confidence()
+    elif seat.confidence in {None, Confidence.SELF_REPORT}:
+        judge = asking_confidence(judge)
     return Seat(judge, seat.weight, seat.title, seat.confidence)
-
-
-@runtime_checkable
-class _Reports(Protocol):
-    """A judge that can ask for a confidence besides."""
-
-    def asking_confidence(self) -> Judge[Any]:
-        """The judge that does."""
-        ...
