@@ -16,8 +16,8 @@ from e2e.conftest import Prjury, Run, started, wait_until
 from fakes.github import FakeGitHub, Fault, running
 from fakes.history import History
 from prjury.app.artifact_file import LARGEST
-from prjury.cli.build import _told
 from prjury.cli.output import Terminal
+from prjury.cli.stages import _hand_over
 from prjury.errors import CannotJudgeError
 from prjury.judges.builds.stage import BuiltEvidence
 from prjury.jury.judgment import Judgment
@@ -309,7 +309,7 @@ def test_evidence_that_nobody_would_take(
 ) -> None:
     ballot = Ballot("build", Judgment.passed("fine"))
     with pytest.raises(CannotJudgeError, match="larger than 64 MiB and will be refused"):
-        _told(Terminal(), BuiltEvidence(ballot, {"x": "a" * LARGEST}), evidence)
+        _hand_over(Terminal(), BuiltEvidence(ballot, {"x": "a" * LARGEST}), evidence)
     assert evidence.stat().st_size > LARGEST
     assert capsys.readouterr().out.splitlines()[-1] == f"evidence: {evidence}"
 

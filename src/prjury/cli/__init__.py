@@ -16,7 +16,6 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from prjury.cli.backport import backport
-from prjury.cli.build import build
 from prjury.cli.config import check_config, schema
 from prjury.cli.demo import demo
 from prjury.cli.doctor import doctor
@@ -25,7 +24,7 @@ from prjury.cli.judge import judge
 from prjury.cli.output import Terminal, close_terminal
 from prjury.cli.review import review
 from prjury.cli.rules import rules
-from prjury.cli.stages import collect, decide, publish
+from prjury.cli.stages import build, collect, decide, publish
 from prjury.errors import ExitCode, PrJuryError
 
 app = typer.Typer(
@@ -56,7 +55,7 @@ app.add_typer(rules)
 
 def _version(value: bool) -> None:  # noqa: FBT001 - typer hands the flag over like this
     if value:
-        from importlib.metadata import version  # noqa: PLC0415 - 20 ms that only this flag needs
+        from importlib.metadata import version
 
         print(f"prjury {version('prjury')}")
         raise typer.Exit

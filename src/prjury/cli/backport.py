@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from prjury.cli import options
-from prjury.cli.output import Terminal, parse_output, print_text, unprinted
+from prjury.cli.output import Terminal, TextFormat, parse_output, print_text, unprinted
 from prjury.cli.review import refuse_place
 from prjury.errors import ExitCode
 
@@ -23,14 +22,6 @@ if TYPE_CHECKING:
 _LONGEST = 300
 
 
-class BackportFormat(StrEnum):
-    """The formats of the verdicts."""
-
-    TERMINAL = "terminal"
-    MARKDOWN = "markdown"
-    JSON = "json"
-
-
 Onto = Annotated[
     list[str] | None,
     typer.Option(
@@ -38,7 +29,7 @@ Onto = Annotated[
         help="A branch, ref or commit; repeatable. Default: the policy's branches.",
     ),
 ]
-Printed = Annotated[BackportFormat, typer.Option(help="What goes to standard output.")]
+Printed = Annotated[TextFormat, typer.Option(help="What goes to standard output.")]
 Output = Annotated[
     list[str] | None,
     typer.Option(metavar="FORMAT=FILE", help="terminal, markdown or json; repeatable."),
@@ -60,23 +51,23 @@ def backport(  # noqa: PLR0913 - the command line's options, named as documented
     models: options.ModelOptions,
     *,
     onto: Onto = None,
-    format: Printed = BackportFormat.TERMINAL,  # noqa: A002 - the option's documented name
+    format: Printed = TextFormat.TERMINAL,
     output: Output = None,
     require_suitable: RequireSuitable = False,
     label: Labels = None,
 ) -> int:
     """Judge whether a change can be backported to release branches; nothing is pushed or opened."""
-    from prjury.app.backport import backport as judge  # noqa: PLC0415 - keeps `--help` instant
-    from prjury.git.open_snapshot import NothingToReview  # noqa: PLC0415 - as above
+    from prjury.app.backport import backport as judge
+    from prjury.git.open_snapshot import NothingToReview
 
     terminal: Terminal = context.obj
-    files = [parse_output(text, BackportFormat) for text in output or ()]
+    files = [parse_output(text, TextFormat) for text in output or ()]
     for _, file in files:
         refuse_place(file)
     request = options.request_of(terminal, change, judges, models, onto=onto, labels=label)
     outcome = judge(request, terminal.environment())
     if isinstance(outcome, NothingToReview):
-        shown = sys.stdout if format is BackportFormat.TERMINAL else sys.stderr
+        shown = sys.stdout if format is TextFormat.TERMINAL else sys.stderr
         print(outcome.reason, file=shown)
         return ExitCode.OPEN
     return _print(terminal, outcome, format, files, strict=require_suitable)
@@ -85,8 +76,8 @@ def backport(  # noqa: PLR0913 - the command line's options, named as documented
 def _print(
     terminal: Terminal,
     found: Backports,
-    kind: BackportFormat,
-    files: list[tuple[BackportFormat, Path]],
+    kind: TextFormat,
+    files: list[tuple[TextFormat, Path]],
     *,
     strict: bool,
 ) -> int:
@@ -95,7 +86,7 @@ def _print(
     Raises:
         PublishError: when that fails.
     """
-    from prjury.publishers.files import write_atomically  # noqa: PLC0415 - as above
+    from prjury.publishers.files import write_atomically
 
     refused = unprinted(lambda: print_text(_render(terminal, found, kind), kind))
     for each, file in files:
@@ -105,22 +96,22 @@ def _print(
     return _exit_code(terminal, found, strict=strict)
 
 
-def _render(terminal: Terminal, found: Backports, kind: BackportFormat) -> str:
-    from prjury.publishers.terminal import backport_lines  # noqa: PLC0415 - as above
-    from prjury.report.backports import backports_to_json  # noqa: PLC0415 - as above
-    from prjury.report.render import Renderer  # noqa: PLC0415 - as above
+def _render(terminal: Terminal, found: Backports, kind: TextFormat) -> str:
+    from prjury.publishers.terminal import backport_lines
+    from prjury.report.backports import backports_to_json
+    from prjury.report.render import Renderer
 
-    if kind is BackportFormat.JSON:
+    if kind is TextFormat.JSON:
         value = backports_to_json(found, terminal.redact)
         return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
-    if kind is BackportFormat.MARKDOWN:
+    if kind is TextFormat.MARKDOWN:
         return Renderer(terminal.redact).backports(found)
     return "\n".join(backport_lines(found, sys.stdout, terminal.redact)) + "\n"
 
 
 def _exit_code(terminal: Terminal, found: Backports, *, strict: bool) -> int:
     """Return 0 with a verdict for every branch, or print one line that says why not."""
-    from prjury.publishers.progress import line_for  # noqa: PLC0415 - as above
+    from prjury.publishers.progress import line_for
 
     if found.unjudged:
         names = ", ".join(one.branch for one in found.unjudged)

@@ -18,10 +18,10 @@ def check_config(
     ),
 ) -> None:
     """Check a configuration file; every problem is a line `file:line:column: message`."""
-    from prjury.app.policy_in_force import text_of  # noqa: PLC0415 - the same
-    from prjury.doctor.checked import checked_policy, doubts  # noqa: PLC0415 - the same
-    from prjury.policy.load import placed_lines  # noqa: PLC0415 - pydantic costs 0.1 s
-    from prjury.policy.yaml_reader import read_yaml  # noqa: PLC0415 - the same
+    from prjury.app.policy_in_force import text_of
+    from prjury.doctor.checked import checked_policy, doubts
+    from prjury.policy.load import placed_lines
+    from prjury.policy.yaml_reader import read_yaml
 
     text = text_of(file)
     try:
@@ -60,7 +60,7 @@ def schema(
     ] = False,
 ) -> None:
     """Print the JSON Schema of the configuration file, or of the report."""
-    from prjury.policy.load import json_schema  # noqa: PLC0415 - pydantic costs 0.1 s
-    from prjury.report.wire_model import report_schema  # noqa: PLC0415 - the same
+    from prjury.policy.load import json_schema
+    from prjury.report.wire_model import report_schema
 
     print(json.dumps(report_schema() if report else json_schema(), indent=2))

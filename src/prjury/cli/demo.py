@@ -31,7 +31,7 @@ def demo(
     ] = None,
 ) -> int:
     """Judge five pull requests of an embedded sample repository: offline, without a key."""
-    from prjury.demo.repository import PULLS, make_repository  # noqa: PLC0415 - as in output.py
+    from prjury.demo.repository import PULLS, make_repository
 
     terminal: Terminal = context.obj
     started = time.monotonic()
@@ -67,10 +67,10 @@ def _empty(place: Path) -> Path:
 
 def _judged(pull: SamplePull, repository: Path, terminal: Terminal, keep: Path | None) -> bool:
     """Whether the verdict on the pull request is the expected one; prints its row."""
-    from prjury.app.request import ReviewRequest  # noqa: PLC0415 - as above
-    from prjury.app.review import run  # noqa: PLC0415 - as above
-    from prjury.git.open_snapshot import SnapshotRequest  # noqa: PLC0415 - as above
-    from prjury.report.model import Report  # noqa: PLC0415 - as above
+    from prjury.app.request import ReviewRequest
+    from prjury.app.review import run
+    from prjury.git.open_snapshot import SnapshotRequest
+    from prjury.report.model import Report
 
     request = ReviewRequest(SnapshotRequest(repository, pull.number), offline=True)
     report = run(request, terminal.environment())
@@ -90,8 +90,8 @@ def _judged(pull: SamplePull, repository: Path, terminal: Terminal, keep: Path |
 
 
 def _print_row(pull: SamplePull, report: Report) -> None:
-    from prjury.publishers.terminal import printable_line  # noqa: PLC0415 - rich
-    from prjury.report.backports import line_of  # noqa: PLC0415 - as above
+    from prjury.publishers.terminal import printable_line
+    from prjury.report.backports import line_of
 
     print(f"#{pull.number} {pull.title}: {pull.shows}")
     print(f"   {printable_line(report.headline, sys.stdout)}")

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
 from collections.abc import Sequence
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from prjury.cli import options
-from prjury.cli.output import Terminal
+from prjury.cli.output import PlainFormat, Terminal
 from prjury.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -21,32 +21,25 @@ if TYPE_CHECKING:
 SCHEMA = "prjury/doctor/v1"
 
 
-class DoctorFormat(StrEnum):
-    """How the findings can be written."""
-
-    TERMINAL = "terminal"
-    JSON = "json"
-
-
 def doctor(
     context: typer.Context,
     *,
     repo: options.Repo = Path(),
     offline: Annotated[bool, typer.Option("--offline", help="Do not ask GitHub.")] = False,
-    format: Annotated[  # noqa: A002 - the option's name
-        DoctorFormat, typer.Option(help="How the findings are printed.")
-    ] = DoctorFormat.TERMINAL,
+    format: Annotated[
+        PlainFormat, typer.Option(help="How the findings are printed.")
+    ] = PlainFormat.TERMINAL,
     verbose: Annotated[
         bool, typer.Option("--verbose", "-v", help="List what is fine as well.")
     ] = False,
 ) -> int:
     """Check the set-up: workflows, policy, token, required checks; each problem with its fix."""
-    from prjury.doctor.finding import Level  # noqa: PLC0415 - the same
-    from prjury.doctor.run_checks import examination  # noqa: PLC0415 - keeps `--help` instant
+    from prjury.doctor.finding import Level
+    from prjury.doctor.run_checks import examination
 
     terminal: Terminal = context.obj
     findings = list(examination(repo, terminal.environ, offline=offline))
-    if format is DoctorFormat.JSON:
+    if format is PlainFormat.JSON:
         print(json.dumps(_as_json(findings, terminal), indent=2))
     else:
         _print(findings, terminal, everything=verbose or terminal.verbose)
@@ -55,7 +48,7 @@ def doctor(
 
 
 def _as_json(findings: Sequence[Diagnosis], terminal: Terminal) -> dict[str, object]:
-    from prjury.report.sanitise import log_line  # noqa: PLC0415 - as above
+    from prjury.report.sanitise import log_line
 
     told = [
         {
@@ -69,20 +62,15 @@ def _as_json(findings: Sequence[Diagnosis], terminal: Terminal) -> dict[str, obj
 
 
 def _print(findings: Sequence[Diagnosis], terminal: Terminal, *, everything: bool) -> None:
-    from prjury.doctor.finding import Level  # noqa: PLC0415 - as above
-    from prjury.publishers.terminal import printable_line  # noqa: PLC0415 - as above
+    from prjury.doctor.finding import Level
+    from prjury.publishers.terminal import printable_line
+    from prjury.report.wording import counted
 
     for level in Level:
         for finding in findings:
             if finding.level is level and (everything or level is not Level.FINE):
                 line = f"{level}: {finding.sentence}."
                 print(printable_line(line, sys.stdout, terminal.redact))
-    numbers = {level: sum(one.level is level for one in findings) for level in Level}
-    print(_summary(numbers[Level.PROBLEM], numbers[Level.WARNING], numbers[Level.FINE]))
-
-
-def _summary(problems: int, warnings: int, fine: int) -> str:
-    from prjury.report.wording import counted  # noqa: PLC0415 - as above
-
-    words = [counted(problems, "problem"), counted(warnings, "warning"), f"{fine} fine"]
-    return ", ".join(words)
+    counts = Counter(finding.level for finding in findings)
+    words = [counted(counts[Level.PROBLEM], "problem"), counted(counts[Level.WARNING], "warning")]
+    print(", ".join([*words, f"{counts[Level.FINE]} fine"]))

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
 
+from prjury.judges.quality.estimate import Forecast
 from prjury.report.sanitise import log_line
 from prjury.report.wording import counted
-
-if TYPE_CHECKING:
-    from prjury.judges.quality.estimate import Forecast, PlannedCall
 
 _HEADINGS = ("Judge", "Model", "Calls", "Known", "Characters", "Tokens", "Price")
 
@@ -29,35 +26,40 @@ def forecast_lines(forecasts: Sequence[Forecast]) -> Iterator[str]:
     for forecast in forecasts:
         if because := forecast.nothing_because or forecast.refusal:
             yield f"{forecast.judge} would ask nobody: {log_line(because)}"
-    yield _sum(forecasts)
+    yield _sum(_total(forecasts))
 
 
 def forecast_json(forecasts: Sequence[Forecast]) -> str:
     """The forecasts as one JSON object, every call in it."""
-    asking = [forecast for forecast in forecasts if not forecast.refusal]
+    total = _total(forecasts)
     value = {
         "schema": "prjury/forecast/v1",
-        "judges": [_judge(forecast) for forecast in forecasts],
-        "calls": sum(len(forecast.paid) for forecast in asking),
-        "characters": sum(forecast.characters for forecast in asking),
-        "input_tokens": sum(forecast.input_tokens for forecast in asking),
-        "usd": _price([call for forecast in asking for call in forecast.paid]),
+        "judges": [asdict(forecast) for forecast in forecasts],
+        "calls": len(total.paid),
+        "characters": total.characters,
+        "input_tokens": total.input_tokens,
+        "usd": total.usd,
     }
     return json.dumps(value, indent=2)
 
 
+def _total(forecasts: Sequence[Forecast]) -> Forecast:
+    """All judges as one; those that the budget refuses ask nobody."""
+    calls = (call for one in forecasts if not one.refusal for call in one.calls)
+    return Forecast("all", tuple(calls), max((one.rounds for one in forecasts), default=1))
+
+
 def _rows(forecast: Forecast) -> Iterator[tuple[str, ...]]:
     for model, group in groupby(forecast.calls, key=lambda call: call.model):
-        calls = list(group)
-        paid = [call for call in calls if not call.cached]
+        part = Forecast(forecast.judge, tuple(group))
         yield (
-            forecast.judge,
+            part.judge,
             log_line(model),
-            str(len(paid)),
-            str(len(calls) - len(paid)),
-            f"{sum(call.characters for call in paid):,}",
-            f"{sum(call.input_tokens for call in paid):,}",
-            _money(_price(paid)),
+            str(len(part.paid)),
+            str(len(part.calls) - len(part.paid)),
+            f"{part.characters:,}",
+            f"{part.input_tokens:,}",
+            _money(part.usd),
         )
 
 
@@ -69,47 +71,14 @@ def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
         yield "  ".join([*names, *figures]).rstrip()
 
 
-def _sum(forecasts: Sequence[Forecast]) -> str:
-    asking = [forecast for forecast in forecasts if not forecast.refusal]
-    paid = [call for forecast in asking for call in forecast.paid]
-    if not paid:
+def _sum(total: Forecast) -> str:
+    if not total.paid:
         return "No model would be called"
-    characters = counted(sum(call.characters for call in paid), "character")
-    tokens = counted(sum(call.input_tokens for call in paid), "token")
-    rounds = max(forecast.rounds for forecast in forecasts)
-    again = f"; in case of doubt up to {rounds} times that" if rounds > 1 else ""
-    price = _money(_price(paid))
-    return f"{counted(len(paid), 'call')}, {characters}, about {tokens} in, price {price}{again}"
-
-
-def _price(calls: Sequence[PlannedCall]) -> float | None:
-    prices = [call.usd for call in calls]
-    known = [price for price in prices if price is not None]
-    return math.fsum(known) if len(known) == len(prices) else None
+    calls, characters = counted(len(total.paid), "call"), counted(total.characters, "character")
+    tokens = counted(total.input_tokens, "token")
+    again = f"; in case of doubt up to {total.rounds} times that" if total.rounds > 1 else ""
+    return f"{calls}, {characters}, about {tokens} in, price {_money(total.usd)}{again}"
 
 
 def _money(usd: float | None) -> str:
     return "not known" if usd is None else f"${usd:.4f}"
-
-
-def _judge(forecast: Forecast) -> dict[str, Any]:
-    calls = [
-        {
-            "model": call.model,
-            "paths": list(call.paths),
-            "characters": call.characters,
-            "input_tokens": call.input_tokens,
-            "output_tokens": call.output_tokens,
-            "usd": call.usd,
-            "cached": call.cached,
-        }
-        for call in forecast.calls
-    ]
-    return {
-        "judge": forecast.judge,
-        "rounds": forecast.rounds,
-        "nothing_because": forecast.nothing_because,
-        "refusal": forecast.refusal,
-        "absent": dict(forecast.absent),
-        "calls": calls,
-    }

@@ -52,8 +52,8 @@ def init(
     ] = False,
 ) -> int:
     """Write workflows and a policy into a repository; nothing is overwritten without --force."""
-    from prjury.git.operator import open_repository  # noqa: PLC0415 - the same
-    from prjury.publishers.files import write_atomically  # noqa: PLC0415 - keeps `--help` instant
+    from prjury.git.operator import open_repository
+    from prjury.publishers.files import write_atomically
 
     terminal: Terminal = context.obj
     gate = _APART if forks else _ALONE
@@ -81,7 +81,7 @@ def _wanted(workflows: tuple[str, ...], action: str | None) -> Mapping[str, str]
     Raises:
         UsageError: for an action that is not pinned.
     """
-    from prjury.resources import templates  # noqa: PLC0415 - as above
+    from prjury.resources import templates
 
     if action is not None and not _ACTION.fullmatch(action):
         raise UsageError(
@@ -171,7 +171,7 @@ def _lines(written: list[str], root: Path, *, forks: bool, action: str | None) -
 
 
 def _tell(terminal: Terminal, lines: Iterator[str]) -> None:
-    from prjury.publishers.terminal import printable_line  # noqa: PLC0415 - as above
+    from prjury.publishers.terminal import printable_line
 
     for line in lines:
         print(printable_line(line, sys.stdout, terminal.redact))

@@ -6,28 +6,20 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 from prjury.cli.options import absolute
-from prjury.cli.output import Terminal, close_terminal
-from prjury.errors import ExitCode, PublishError, UsageError
+from prjury.cli.output import PlainFormat, Terminal, print_out
+from prjury.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
     from prjury.jury.context import JudgmentContext
     from prjury.jury.judge import Judge
     from prjury.jury.voting import Ballot
     from prjury.ports import Progress
-
-
-class JudgmentFormat(StrEnum):
-    """How one judgment can be printed."""
-
-    TERMINAL = "terminal"
-    JSON = "json"
 
 
 def judge(
@@ -50,12 +42,12 @@ def judge(
         typer.Option(metavar="NAME=VALUE", help="An option of the judge; several times."),
     ] = None,
     goal: Annotated[str, typer.Option(help="What the work should achieve.")] = "",
-    format: Annotated[  # noqa: A002 - the option's documented name
-        JudgmentFormat, typer.Option(help="What goes to standard output.")
-    ] = JudgmentFormat.TERMINAL,
+    format: Annotated[
+        PlainFormat, typer.Option(help="What goes to standard output.")
+    ] = PlainFormat.TERMINAL,
 ) -> int:
     """Ask one judge about a directory, and print its judgment."""
-    from prjury.jury.context import JudgmentContext  # noqa: PLC0415 - keeps `--help` instant
+    from prjury.jury.context import JudgmentContext
 
     terminal: Terminal = context.obj
     options = _parsed(option or ())
@@ -107,9 +99,9 @@ def _asked(
     terminal: Terminal, name: str, options: dict[str, str], context: JudgmentContext
 ) -> Ballot:
     """The judge's ballot. It is asked in a thread of its own, so that Ctrl-C ends it at once."""
-    from prjury.jury.jury import Jury  # noqa: PLC0415 - as above
-    from prjury.jury.voting import MajorityVoting  # noqa: PLC0415 - as above
-    from prjury.publishers.progress import LiveProgress, PlainProgress  # noqa: PLC0415 - as above
+    from prjury.jury.jury import Jury
+    from prjury.jury.voting import MajorityVoting
+    from prjury.publishers.progress import LiveProgress, PlainProgress
 
     live = sys.stderr.isatty() and terminal.color
     progress = (LiveProgress if live else PlainProgress)(sys.stderr, terminal.redact)
@@ -123,15 +115,15 @@ def _asked(
 def _named(
     terminal: Terminal, name: str, options: dict[str, str], progress: Progress
 ) -> Judge[JudgmentContext]:
-    from prjury.app.registry import installed, judge_factory  # noqa: PLC0415 - as above
-    from prjury.judges.workspace.catalog import (  # noqa: PLC0415 - as above
+    from prjury.app.registry import installed, judge_factory
+    from prjury.judges.workspace.catalog import (
         KINDS,
         RunTexts,
         judge_by_name,
     )
-    from prjury.judges.workspace.custom_judges import is_own, own_judge  # noqa: PLC0415 - as above
-    from prjury.judges.workspace.program_judges import contained_shell  # noqa: PLC0415 - as above
-    from prjury.ports import Ports  # noqa: PLC0415 - as above
+    from prjury.judges.workspace.custom_judges import is_own, own_judge
+    from prjury.judges.workspace.program_judges import contained_shell
+    from prjury.ports import Ports
 
     if is_own(name):
         return own_judge(name, options, Path.cwd())
@@ -147,17 +139,17 @@ def _named(
     return cast("Judge[JudgmentContext]", judge_factory(name)(options, ports))
 
 
-def _told(terminal: Terminal, ballot: Ballot, kind: JudgmentFormat) -> int:
+def _told(terminal: Terminal, ballot: Ballot, kind: PlainFormat) -> int:
     """Prints the judgment, and the line that every unsuccessful run ends with."""
-    from prjury.jury.judgment import Status  # noqa: PLC0415 - as above
-    from prjury.jury.voting import NOT_APPLICABLE  # noqa: PLC0415 - as above
-    from prjury.publishers.judgment import JudgmentPrinter  # noqa: PLC0415 - as above
+    from prjury.jury.judgment import Status
+    from prjury.jury.voting import NOT_APPLICABLE
+    from prjury.publishers.judgment import JudgmentPrinter
 
     printer, judgment = JudgmentPrinter(sys.stdout, terminal.redact), ballot.judgment
-    if kind is JudgmentFormat.JSON:
-        _print(printer.json(judgment), "utf-8")  # whatever the locale
+    if kind is PlainFormat.JSON:
+        print_out("judgment", printer.json(judgment))  # UTF-8 whatever the locale
     else:
-        _print("\n".join(printer.lines(ballot.judge, judgment)), sys.stdout.encoding)
+        print_out("judgment", "\n".join(printer.lines(ballot.judge, judgment)), sys.stdout.encoding)
     complaint = JudgmentPrinter(sys.stderr, terminal.redact).complaint(ballot.judge, judgment)
     if complaint:
         print(complaint, file=sys.stderr)
@@ -165,23 +157,3 @@ def _told(terminal: Terminal, ballot: Ballot, kind: JudgmentFormat) -> int:
         return ExitCode.REJECTED
     answered = judgment.status is Status.PASS or judgment.label == NOT_APPLICABLE
     return ExitCode.OPEN if answered else ExitCode.NOT_JUDGED
-
-
-def _print(text: str, encoding: str) -> None:
-    """Writes to standard output, with a line end at the end.
-
-    Raises:
-        PublishError: when the stream cannot be written to.
-    """
-    try:
-        sys.stdout.flush()
-        sys.stdout.buffer.write(f"{text}\n".encode(encoding, "backslashreplace"))
-        sys.stdout.buffer.flush()
-    except BrokenPipeError:
-        close_terminal()
-    except OSError as error:
-        raise PublishError(
-            f"The judgment could not be printed: {error}",
-            why="The program that reads our output has ended, or the disk is full",
-            remedy="Free some space, or read all of the output",
-        ) from error

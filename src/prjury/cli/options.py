@@ -155,8 +155,8 @@ def request_of(
     Raises:
         UsageError: for a description that cannot be read, or a target that is none.
     """
-    from prjury.app.artifact_file import EvidenceFile  # noqa: PLC0415 - keeps `--help` instant
-    from prjury.app.request import ReviewRequest  # noqa: PLC0415 - as above
+    from prjury.app.artifact_file import EvidenceFile
+    from prjury.app.request import ReviewRequest
 
     judges, models = judges or JudgeOptions(), models or ModelOptions()
     facts = _facts(judges) | ({"labels": tuple(labels)} if labels else {})
@@ -188,8 +188,8 @@ def _facts(judges: JudgeOptions) -> dict[str, object]:
 def _snapshot_request(
     terminal: Terminal, change: ChangeOptions, facts: dict[str, object]
 ) -> SnapshotRequest:
-    from prjury.git.fetch import Transport  # noqa: PLC0415 - as above
-    from prjury.git.open_snapshot import SnapshotRequest, parse_target  # noqa: PLC0415 - as above
+    from prjury.git.fetch import Transport
+    from prjury.git.open_snapshot import SnapshotRequest, parse_target
 
     number, url = parse_target(change.target)
     token = terminal.environ.get("GITHUB_TOKEN") or terminal.environ.get("GH_TOKEN")

@@ -32,6 +32,21 @@ class OutputFormat(StrEnum):
     FEEDBACK = "feedback"
 
 
+class TextFormat(StrEnum):
+    """How verdicts on backports, and lists of packs, can be printed."""
+
+    TERMINAL = "terminal"
+    MARKDOWN = "markdown"
+    JSON = "json"
+
+
+class PlainFormat(StrEnum):
+    """How everything else can be printed."""
+
+    TERMINAL = "terminal"
+    JSON = "json"
+
+
 @dataclass(frozen=True)
 class Terminal:
     """The operator's terminal and environment."""
@@ -43,8 +58,8 @@ class Terminal:
     @cached_property
     def redact(self) -> Redact:
         """Takes the operator's own secrets, and what looks like one, out of texts."""
-        from prjury.report.redact import Redactor  # noqa: PLC0415 - as above
-        from prjury.secret_env import secrets_in  # noqa: PLC0415 - `--help` must stay instant
+        from prjury.report.redact import Redactor
+        from prjury.secret_env import secrets_in
 
         return Redactor(secrets_in(self.environ))
 
@@ -58,8 +73,8 @@ class Terminal:
 
     def environment(self) -> RunEnvironment:
         """What one run finds around it; progress goes to standard error, live on a terminal."""
-        from prjury.app.request import RunEnvironment  # noqa: PLC0415 - as above
-        from prjury.publishers.progress import LiveProgress, PlainProgress  # noqa: PLC0415 - as above
+        from prjury.app.request import RunEnvironment
+        from prjury.publishers.progress import LiveProgress, PlainProgress
 
         live = sys.stderr.isatty() and self.color
         kind = LiveProgress if live else PlainProgress
@@ -67,7 +82,7 @@ class Terminal:
 
     def publisher(self, kind: OutputFormat) -> Publisher:
         """Writes a report in this format to standard output."""
-        from prjury.publishers.terminal import TerminalPublisher  # noqa: PLC0415 - rich
+        from prjury.publishers.terminal import TerminalPublisher
 
         if kind is OutputFormat.TERMINAL:
             color = self.color and sys.stdout.isatty()
@@ -76,13 +91,13 @@ class Terminal:
 
     def rendered(self, report: Report, kind: OutputFormat) -> str:
         """The report in a format that can be written to a file."""
-        import json  # noqa: PLC0415 - these imports cost 0.2 s that `--help` must not pay
-        from io import StringIO  # noqa: PLC0415 - as above
+        import json
+        from io import StringIO
 
-        from prjury.publishers.terminal import TerminalPublisher  # noqa: PLC0415 - as above
-        from prjury.report.codec import report_to_json  # noqa: PLC0415 - as above
-        from prjury.report.render import Renderer  # noqa: PLC0415 - as above
-        from prjury.report.sarif import to_sarif  # noqa: PLC0415 - as above
+        from prjury.publishers.terminal import TerminalPublisher
+        from prjury.report.codec import report_to_json
+        from prjury.report.render import Renderer
+        from prjury.report.sarif import to_sarif
 
         if kind is OutputFormat.JSON:
             return json.dumps(report_to_json(report, self.redact), indent=2, ensure_ascii=False)
@@ -132,22 +147,46 @@ class StandardOutput:
 def print_text(text: str, kind: StrEnum) -> None:
     """Writes a text of this format to standard output, as UTF-8 whatever the locale.
 
-    There is a line end at its end.
-
     Raises:
         PublishError: when the stream cannot be written to.
     """
     try:
-        sys.stdout.flush()
-        sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
-        sys.stdout.buffer.write(b"" if text.endswith("\n") else b"\n")
-        sys.stdout.buffer.flush()
+        _write(text, "utf-8")
     except OSError as error:
         raise PublishError(
             f"The report could not be printed: {error}",
             why="The program that reads our output has ended, or the disk is full",
             remedy=f"Write it to a file with --output {kind}=FILE",
         ) from error
+
+
+def print_out(what: str, text: str, encoding: str = "utf-8") -> None:
+    """Writes to standard output; a reader that has seen enough is no reason to end otherwise.
+
+    Args:
+        what: what it is, for messages, such as ``judgment``.
+
+    Raises:
+        PublishError: when the stream cannot be written to.
+    """
+    try:
+        _write(text, encoding)
+    except OSError as error:
+        close_terminal()
+        if not isinstance(error, BrokenPipeError):
+            raise PublishError(
+                f"The {what} could not be printed: {error}",
+                why="The disk is full, or standard output is closed",
+                remedy="Free some space, or read all of the output",
+            ) from error
+
+
+def _write(text: str, encoding: str) -> None:
+    """Write the text with a line end at its end."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(text.encode(encoding, "backslashreplace"))
+    sys.stdout.buffer.write(b"" if text.endswith("\n") else b"\n")
+    sys.stdout.buffer.flush()
 
 
 def unprinted(write: Callable[[], object]) -> PublishError | None:

@@ -27,7 +27,7 @@ def review(  # noqa: PLR0913 - the command line's options, named as documented
     judges: options.JudgeOptions,
     models: options.ModelOptions,
     *,
-    format: options.Printed = OutputFormat.TERMINAL,  # noqa: A002 - the option's documented name
+    format: options.Printed = OutputFormat.TERMINAL,
     output: options.Output = None,
     onto: options.Onto = None,
     dry_run: options.DryRun = False,
@@ -46,8 +46,8 @@ def _run(
     kind: OutputFormat,
     files: list[tuple[OutputFormat, Path]],
 ) -> int:
-    from prjury.app.review import run  # noqa: PLC0415 - as above
-    from prjury.git.open_snapshot import NothingToReview  # noqa: PLC0415 - as above
+    from prjury.app.review import run
+    from prjury.git.open_snapshot import NothingToReview
 
     for _, file in files:
         refuse_place(file)
@@ -74,7 +74,7 @@ def report_outcome(
     Raises:
         PublishError: when it could not.
     """
-    from prjury.publishers.files import write_atomically  # noqa: PLC0415 - as above
+    from prjury.publishers.files import write_atomically
 
     refused = unprinted(lambda: terminal.publisher(kind).publish(report))
     for each, file in files:
@@ -98,9 +98,9 @@ def _print_forecast(
     files: list[tuple[OutputFormat, Path]],
 ) -> int:
     """Print what a review would ask of models."""
-    from prjury.app.review import forecast  # noqa: PLC0415 - as above
-    from prjury.cli.dry_run import forecast_json, forecast_lines  # noqa: PLC0415 - as above
-    from prjury.git.open_snapshot import NothingToReview  # noqa: PLC0415 - as above
+    from prjury.app.review import forecast
+    from prjury.cli.dry_run import forecast_json, forecast_lines
+    from prjury.git.open_snapshot import NothingToReview
 
     if files or kind not in {OutputFormat.TERMINAL, OutputFormat.JSON}:
         raise UsageError("--dry-run makes no report", remedy="Use it alone, or with --format json")
@@ -116,7 +116,7 @@ def _print_forecast(
 
 def _closing_line(terminal: Terminal, report: Report) -> str:
     """What happened and what to do, for those who only see the end of a log."""
-    from prjury.publishers.progress import line_for  # noqa: PLC0415 - as above
+    from prjury.publishers.progress import line_for
 
     failed = report.gate.exit_code == ExitCode.REJECTED
     remedy = "Fix what the report names" if failed else "Fix the cause, or review it yourself,"

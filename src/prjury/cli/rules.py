@@ -8,14 +8,13 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from prjury.cli.output import close_terminal
-from prjury.errors import ExitCode, PublishError
+from prjury.cli.output import PlainFormat, TextFormat, print_out
+from prjury.errors import ExitCode
 
 if TYPE_CHECKING:
     from prjury.judges.patterns.pack_tests import PackTestResult
@@ -34,21 +33,6 @@ def _help(context: typer.Context) -> None:
         print(context.get_help())
 
 
-class ListFormat(StrEnum):
-    """How packs can be listed."""
-
-    TERMINAL = "terminal"
-    JSON = "json"
-    MARKDOWN = "markdown"
-
-
-class PlainFormat(StrEnum):
-    """How one rule, or the outcome of tests, can be printed."""
-
-    TERMINAL = "terminal"
-    JSON = "json"
-
-
 _Paths = Annotated[
     list[Path] | None,
     typer.Argument(
@@ -58,27 +42,30 @@ _Paths = Annotated[
 ]
 
 
+_Printed = Annotated[PlainFormat, typer.Option(help="What goes to standard output.")]
+
+
 @rules.command("list")
 def list_packs(
     paths: _Paths = None,
     *,
-    format: Annotated[  # noqa: A002 - the option's documented name
-        ListFormat, typer.Option(help="What goes to standard output.")
-    ] = ListFormat.TERMINAL,
+    format: Annotated[
+        TextFormat, typer.Option(help="What goes to standard output.")
+    ] = TextFormat.TERMINAL,
 ) -> None:
     """List packs: what they are about, to which projects they apply, how many rules they have."""
-    from prjury.rulepacks.display import (  # noqa: PLC0415 - the same
+    from prjury.rulepacks.display import (
         pack_json,
         summary,
         table,
     )
-    from prjury.rulepacks.find import known_packs  # noqa: PLC0415 - `--help` is instant
+    from prjury.rulepacks.find import known_packs
 
     packs = known_packs(paths or [])
-    if format is ListFormat.JSON:
+    if format is TextFormat.JSON:
         _print_json({"packs": [pack_json(pack) for pack in packs]})
-    elif format is ListFormat.MARKDOWN:
-        _print(table(packs).rstrip("\n").split("\n"), "utf-8")
+    elif format is TextFormat.MARKDOWN:
+        print_out("packs", table(packs).rstrip("\n"))
     else:
         _print_lines(line for pack in packs for line in summary(pack))
 
@@ -88,14 +75,12 @@ def show(
     name: Annotated[str, typer.Argument(help="A pack, or a rule as pack/rule.")],
     paths: _Paths = None,
     *,
-    format: Annotated[  # noqa: A002 - the option's documented name
-        PlainFormat, typer.Option(help="What goes to standard output.")
-    ] = PlainFormat.TERMINAL,
+    format: _Printed = PlainFormat.TERMINAL,
 ) -> None:
     """Explain a pack or a rule: why, since when, what to write instead, an example."""
-    from prjury.rulepacks import display  # noqa: PLC0415 - as above
-    from prjury.rulepacks.description import Described, DescribedRule  # noqa: PLC0415
-    from prjury.rulepacks.find import known_packs, named  # noqa: PLC0415 - as above
+    from prjury.rulepacks import display
+    from prjury.rulepacks.description import Described, DescribedRule
+    from prjury.rulepacks.find import known_packs, named
 
     pack, rule = named(name, known_packs(paths or []))
     if format is PlainFormat.JSON and rule:
@@ -113,13 +98,11 @@ def show(
 def run_tests(
     paths: _Paths = None,
     *,
-    format: Annotated[  # noqa: A002 - the option's documented name
-        PlainFormat, typer.Option(help="What goes to standard output.")
-    ] = PlainFormat.TERMINAL,
+    format: _Printed = PlainFormat.TERMINAL,
 ) -> int:
     """Run the tests of packs: what each rule must find, must leave alone and must fix."""
-    from prjury.judges.patterns.pack_tests import run_pack_tests  # noqa: PLC0415 - as above
-    from prjury.rulepacks.find import packs_at  # noqa: PLC0415 - as above
+    from prjury.judges.patterns.pack_tests import run_pack_tests
+    from prjury.rulepacks.find import packs_at
 
     started = time.monotonic()
     loaded = packs_at(paths or [])
@@ -158,32 +141,12 @@ def _progress(text: str) -> None:
 
 
 def _print_json(value: Any) -> None:  # noqa: ANN401 - JSON
-    _print([json.dumps(value, indent=2, ensure_ascii=False)], "utf-8")
+    print_out("packs", json.dumps(value, indent=2, ensure_ascii=False))
 
 
 def _print_lines(lines: Iterator[str] | Sequence[str]) -> None:
     """Prints lines in which nothing hides or moves other text."""
-    from prjury.snapshot.model import visible  # noqa: PLC0415 - as above
+    from prjury.snapshot.model import visible
 
-    _print([visible(line.replace("\t", "    ")) for line in lines], sys.stdout.encoding)
-
-
-def _print(lines: Sequence[str], encoding: str) -> None:
-    """Writes to standard output; a reader that has seen enough is no reason to end otherwise.
-
-    Raises:
-        PublishError: when the stream cannot be written to.
-    """
-    try:
-        sys.stdout.flush()
-        text = "".join(f"{line}\n" for line in lines)
-        sys.stdout.buffer.write(text.encode(encoding, "backslashreplace"))
-        sys.stdout.buffer.flush()
-    except BrokenPipeError:
-        close_terminal()
-    except OSError as error:
-        raise PublishError(
-            f"The packs could not be printed: {error}",
-            why="The disk is full, or standard output is closed",
-            remedy="Free some space, or read all of the output",
-        ) from error
+    shown = [visible(line.replace("\t", "    ")) for line in lines]
+    print_out("packs", "\n".join(shown), sys.stdout.encoding)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from prjury.doctor.finding import Diagnosis, problem, warning
 from prjury.doctor.setup import BACKPORT, OVERRIDE, Setup, Sitting
@@ -15,16 +15,18 @@ _SECRET = re.compile(r"\bsecrets\s*(\.\s*(?!GITHUB_TOKEN\b)\w+|\[)", re.IGNORECA
 
 @dataclass(frozen=True)
 class _Rights:
-    """What a job needs and may have.
+    """What a job does, and what it needs and may have.
 
     Attributes:
+        harm: what it does, where a right that it does not need would be harmful.
         must: without these it cannot do its work.
         should: without these it leaves something out; what that is.
         may_write: the scopes that it may write besides.
     """
 
+    harm: str
     must: Mapping[str, str]
-    should: Mapping[str, tuple[str, str]]
+    should: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     may_write: frozenset[str] = frozenset()
 
 
@@ -36,38 +38,38 @@ _TELL = {
 _AGAIN = ("read", "it cannot reuse the verdict on the pull request")
 _TELLING = frozenset({"issues", "statuses", "security-events"})
 
+_BUILDS = "runs the change's code"
+
 _NEEDED = {
-    "review": _Rights(_FETCH, _TELL, _TELLING),
+    "review": _Rights(_BUILDS, _FETCH, _TELL, _TELLING),
     "queue": _Rights(
+        _BUILDS,
         _FETCH,
         dict.fromkeys(("actions", "pull-requests", "statuses"), _AGAIN),
         _TELLING,
     ),
-    "elsewhere": _Rights(_FETCH, {}, _TELLING | _TELL.keys()),
-    "build": _Rights(_FETCH, {}),
+    "elsewhere": _Rights(_BUILDS, _FETCH, may_write=_TELLING | _TELL.keys()),
+    "build": _Rights(_BUILDS, _FETCH),
     "collect": _Rights(
+        "only reads",
         {"contents": "read", "actions": "read", "checks": "read", "pull-requests": "read"},
         {"statuses": ("read", "it cannot read what other checks say by status")},
     ),
-    "decide": _Rights({}, {}),
+    "decide": _Rights("holds the model's key", {}),
     "publish": _Rights(
+        "only reports the verdict",
         {"statuses": "write"},
         {**_TELL, "actions": ("read", "it cannot say which run it reports on")},
         _TELLING | {"actions"},
     ),
-    OVERRIDE: _Rights({"statuses": "write", "actions": "read"}, _TELL, _TELLING),
-    BACKPORT: _Rights({"contents": "write", "pull-requests": "write"}, {}, frozenset({"issues"})),
-}
-_HARM = {
-    "review": "runs the change's code",
-    "queue": "runs the change's code",
-    "elsewhere": "runs the change's code",
-    "build": "runs the change's code",
-    "collect": "only reads",
-    "decide": "holds the model's key",
-    "publish": "only reports the verdict",
-    OVERRIDE: "only reports the verdict again",
-    BACKPORT: "only opens pull requests",
+    OVERRIDE: _Rights(
+        "only reports the verdict again", {"statuses": "write", "actions": "read"}, _TELL, _TELLING
+    ),
+    BACKPORT: _Rights(
+        "only opens pull requests",
+        {"contents": "write", "pull-requests": "write"},
+        may_write=frozenset({"issues"}),
+    ),
 }
 
 
@@ -95,16 +97,11 @@ def too_few(setup: Setup) -> Iterator[Diagnosis]:
             )
             continue
         rights = _NEEDED[_kind(sitting)]
-        for scope, level in rights.must.items():
+        needed = [(problem, *each, "it cannot work") for each in rights.must.items()]
+        needed += [(warning, scope, *each) for scope, each in rights.should.items()]
+        for tell, scope, level, otherwise in needed:
             if not _has(given, scope, level):
-                yield problem(
-                    sitting.about,
-                    f"the job `{sitting.job.id}` lacks the permission `{scope}: {level}`, without "
-                    "which it cannot work; add it",
-                )
-        for scope, (level, otherwise) in rights.should.items():
-            if not _has(given, scope, level):
-                yield warning(
+                yield tell(
                     sitting.about,
                     f"the job `{sitting.job.id}` lacks the permission `{scope}: {level}`, without "
                     f"which {otherwise}; add it",
@@ -114,16 +111,15 @@ def too_few(setup: Setup) -> Iterator[Diagnosis]:
 def too_many(setup: Setup) -> Iterator[Diagnosis]:
     """Rights to write that a job does not need."""
     for sitting in setup.parts(*_NEEDED):
-        kind = _kind(sitting)
-        rights = _NEEDED[kind]
-        needed = {scope for scope, level in rights.must.items() if level == "write"}
-        needed |= {scope for scope, (level, _) in rights.should.items() if level == "write"}
+        rights = _NEEDED[_kind(sitting)]
+        wanted = {**rights.must, **{scope: level for scope, (level, _) in rights.should.items()}}
         for scope, level in (_given(sitting) or {}).items():
-            if level == "write" and scope not in needed | rights.may_write:
+            needed = wanted.get(scope) == "write" or scope in rights.may_write
+            if level == "write" and not needed:
                 told = "write-all" if scope == ALL else f"{scope}: write"
                 yield problem(
                     sitting.about,
-                    f"the job `{sitting.job.id}` {_HARM[kind]} and has the permission `{told}`, "
+                    f"the job `{sitting.job.id}` {rights.harm} and has the permission `{told}`, "
                     "which it does not need; remove it",
                 )
 

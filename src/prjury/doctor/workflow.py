@@ -7,10 +7,10 @@ GitHub allows, cannot make the reader walk without end.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any, TypeAlias
 
 import yaml
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from prjury.errors import ConfigError
 from prjury.policy.yaml_reader import read_yaml
@@ -19,15 +19,69 @@ LARGEST = 512 * 1024
 
 #: Every scope at once, as `read-all` and `write-all` say it.
 ALL = "*"
-Permissions = Mapping[str, str]
+Permissions: TypeAlias = Mapping[str, str]
 
 #: What starts a workflow where it names no types.
 _GITHUBS_TYPES = ("opened", "synchronize", "reopened")
 _FILTERS = ("paths", "paths-ignore", "branches", "branches-ignore")
 
 
-@dataclass(frozen=True)
-class Trigger:
+def _mapping(value: object) -> Mapping[Any, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value) if isinstance(value, str | int | float) else ""
+
+
+def _words(value: object) -> tuple[str, ...]:
+    found = map(_text, value if isinstance(value, list | tuple) else [value])
+    return tuple(text for text in found if text)
+
+
+def _texts(value: object) -> dict[str, str]:
+    return {str(key): _text(item) for key, item in _mapping(value).items()}
+
+
+def _permissions(value: object) -> Permissions:
+    return {ALL: value.removesuffix("-all")} if isinstance(value, str) else _texts(value)
+
+
+def _triggers(value: object) -> Mapping[str, Any]:
+    if isinstance(value, Mapping):
+        return {str(event): _trigger(_mapping(options)) for event, options in value.items()}
+    return {event: {} for event in _words(value)}
+
+
+def _trigger(options: Mapping[Any, Any]) -> dict[Any, Any]:
+    return {**options, "filters": tuple(name for name in _FILTERS if name in options)}
+
+
+def _jobs(value: object) -> list[Any]:
+    return [{**_mapping(job), "id": str(key)} for key, job in _mapping(value).items()]
+
+
+def _steps(value: object) -> list[Any]:
+    return list(map(_mapping, value)) if isinstance(value, list) else []
+
+
+_Text: TypeAlias = Annotated[str, BeforeValidator(_text)]
+_Words: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_words)]
+_Texts: TypeAlias = Annotated[dict[str, str], BeforeValidator(_texts)]
+_Granted: TypeAlias = Annotated[Permissions | None, BeforeValidator(_permissions)]
+#: Whether a key is there, whatever it says.
+_There: TypeAlias = Annotated[bool, BeforeValidator(lambda _: True)]
+#: An expression may come to yes, and counts as one.
+_Yes: TypeAlias = Annotated[bool, BeforeValidator(lambda value: _text(value) not in {"", "false"})]
+
+
+class _WorkflowPart(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+class Trigger(_WorkflowPart):
     """An event that starts a workflow.
 
     Attributes:
@@ -36,9 +90,9 @@ class Trigger:
         workflows: the names that `workflow_run` waits for.
     """
 
-    types: tuple[str, ...] | None = None
+    types: Annotated[tuple[str, ...] | None, BeforeValidator(_words)] = None
     filters: tuple[str, ...] = ()
-    workflows: tuple[str, ...] = ()
+    workflows: _Words = ()
 
     @property
     def started_by(self) -> tuple[str, ...]:
@@ -46,16 +100,15 @@ class Trigger:
         return self.types or _GITHUBS_TYPES
 
 
-@dataclass(frozen=True)
-class WorkflowStep:
+class WorkflowStep(_WorkflowPart):
     """A step of a job; what is not given is an empty text."""
 
-    uses: str = ""
-    run: str = ""
-    condition: str = ""
-    continues: bool = False
-    inputs: Mapping[str, str] = field(default_factory=dict)
-    env: Mapping[str, str] = field(default_factory=dict)
+    uses: _Text = ""
+    run: _Text = ""
+    condition: _Text = Field("", alias="if")
+    continues: _Yes = Field(default=False, alias="continue-on-error")
+    inputs: _Texts = Field(default_factory=dict, alias="with")
+    env: _Texts = Field(default_factory=dict)
 
     @property
     def action(self) -> str:
@@ -63,45 +116,60 @@ class WorkflowStep:
         return self.uses.partition("@")[0]
 
 
-@dataclass(frozen=True)
-class WorkflowJob:
+class WorkflowJob(_WorkflowPart):
     """A job.
 
     Attributes:
-        name: what its check is called.
+        title: the name that it gives itself.
         uses: the reusable workflow that it calls.
         permissions: None where the job says nothing of them.
     """
 
     id: str
-    name: str
-    condition: str = ""
-    needs: tuple[str, ...] = ()
-    uses: str = ""
-    continues: bool = False
-    has_concurrency: bool = False
-    has_matrix: bool = False
-    inherits_secrets: bool = False
-    permissions: Permissions | None = None
-    env: Mapping[str, str] = field(default_factory=dict)
-    steps: tuple[WorkflowStep, ...] = ()
+    title: _Text = Field("", alias="name")
+    condition: _Text = Field("", alias="if")
+    needs: _Words = ()
+    uses: _Text = ""
+    continues: _Yes = Field(default=False, alias="continue-on-error")
+    has_concurrency: _There = Field(default=False, alias="concurrency")
+    strategy: Annotated[Mapping[Any, Any], BeforeValidator(_mapping)] = Field(default_factory=dict)
+    inherits_secrets: _There = Field(default=False, alias="secrets")
+    permissions: _Granted = None
+    env: _Texts = Field(default_factory=dict)
+    steps: Annotated[tuple[WorkflowStep, ...], BeforeValidator(_steps)] = ()
+
+    @property
+    def name(self) -> str:
+        """What its check is called."""
+        return self.title or self.id
+
+    @property
+    def has_matrix(self) -> bool:
+        """Whether it is several jobs, each with a name of its own."""
+        return "matrix" in self.strategy
 
 
-@dataclass(frozen=True)
-class Workflow:
+class Workflow(_WorkflowPart):
     """A workflow file.
 
     Attributes:
-        name: what `workflow_run` knows it by: its path where it has no name.
+        title: the name that it gives itself.
     """
 
     path: str
-    name: str
-    triggers: Mapping[str, Trigger] = field(default_factory=dict)
-    permissions: Permissions | None = None
-    has_concurrency: bool = False
-    env: Mapping[str, str] = field(default_factory=dict)
-    jobs: tuple[WorkflowJob, ...] = ()
+    title: _Text = Field("", alias="name")
+    triggers: Annotated[Mapping[str, Trigger], BeforeValidator(_triggers)] = Field(
+        default_factory=dict, alias="on"
+    )
+    permissions: _Granted = None
+    has_concurrency: _There = Field(default=False, alias="concurrency")
+    env: _Texts = Field(default_factory=dict)
+    jobs: Annotated[tuple[WorkflowJob, ...], BeforeValidator(_jobs)] = ()
+
+    @property
+    def name(self) -> str:
+        """What `workflow_run` knows it by: its path where it has no name."""
+        return self.title or self.path
 
 
 def read_workflow(text: str, path: str) -> Workflow:
@@ -113,15 +181,7 @@ def read_workflow(text: str, path: str) -> Workflow:
     top = _loaded(text, path)
     if not isinstance(top, Mapping):
         raise ConfigError(f"{path} is no workflow: it holds no keys")
-    return Workflow(
-        path,
-        _text(top.get("name")) or path,
-        _triggers(top.get("on")),
-        _permissions(top),
-        "concurrency" in top,
-        _texts(top.get("env")),
-        tuple(_job(str(key), value) for key, value in _mapping(top.get("jobs")).items()),
-    )
+    return Workflow.model_validate({**top, "path": path})
 
 
 def _loaded(text: str, path: str) -> Any:  # noqa: ANN401 - YAML
@@ -135,84 +195,3 @@ def _loaded(text: str, path: str) -> Any:  # noqa: ANN401 - YAML
         return yaml.load(text, yaml.BaseLoader)  # noqa: S506 - it makes nothing but strings
     except (yaml.YAMLError, RecursionError) as error:
         raise ConfigError(f"{path} is not YAML that GitHub reads") from error
-
-
-def _triggers(value: object) -> Mapping[str, Trigger]:
-    if isinstance(value, Mapping):
-        return {str(event): _trigger(options) for event, options in value.items()}
-    return {event: Trigger() for event in _words(value)}
-
-
-def _trigger(value: object) -> Trigger:
-    options = _mapping(value)
-    return Trigger(
-        _words(options["types"]) if "types" in options else None,
-        tuple(name for name in _FILTERS if name in options),
-        _words(options.get("workflows")),
-    )
-
-
-def _job(key: str, value: object) -> WorkflowJob:
-    job = _mapping(value)
-    steps = job.get("steps")
-    return WorkflowJob(
-        key,
-        _text(job.get("name")) or key,
-        _text(job.get("if")),
-        _words(job.get("needs")),
-        _text(job.get("uses")),
-        _says_yes(job.get("continue-on-error")),
-        "concurrency" in job,
-        "matrix" in _mapping(job.get("strategy")),
-        "secrets" in job,
-        _permissions(job),
-        _texts(job.get("env")),
-        tuple(map(_step, steps)) if isinstance(steps, list) else (),
-    )
-
-
-def _step(value: object) -> WorkflowStep:
-    step = _mapping(value)
-    return WorkflowStep(
-        _text(step.get("uses")),
-        _text(step.get("run")),
-        _text(step.get("if")),
-        _says_yes(step.get("continue-on-error")),
-        _texts(step.get("with")),
-        _texts(step.get("env")),
-    )
-
-
-def _permissions(place: Mapping[Any, Any]) -> Permissions | None:
-    if "permissions" not in place:
-        return None
-    value = place["permissions"]
-    if isinstance(value, str):
-        return {ALL: value.removesuffix("-all")}
-    return _texts(value)
-
-
-def _says_yes(value: object) -> bool:
-    """An expression may come to yes, and counts as one."""
-    return _text(value) not in {"", "false"}
-
-
-def _mapping(value: object) -> Mapping[Any, Any]:
-    return value if isinstance(value, Mapping) else {}
-
-
-def _texts(value: object) -> Mapping[str, str]:
-    return {str(key): _text(item) for key, item in _mapping(value).items()}
-
-
-def _words(value: object) -> tuple[str, ...]:
-    if isinstance(value, list):
-        return tuple(text for text in map(_text, value) if text)
-    text = _text(value)
-    return (text,) if text else ()
-
-
-def _text(value: object) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    return str(value) if isinstance(value, str | int | float) else ""

@@ -21,14 +21,14 @@ from prjury.errors import ConfigError
         ("on: push", {"push": Trigger()}),
         ("on: [push, pull_request]", {"push": Trigger(), "pull_request": Trigger()}),
         ("on: {pull_request: }", {"pull_request": Trigger()}),
-        ("'on': {pull_request: {types: opened}}", {"pull_request": Trigger(("opened",))}),
+        ("'on': {pull_request: {types: opened}}", {"pull_request": Trigger(types=("opened",))}),
         (
             "on: {pull_request: {types: [], paths: [a], branches-ignore: [b]}}",
-            {"pull_request": Trigger((), ("paths", "branches-ignore"))},
+            {"pull_request": Trigger(types=(), filters=("paths", "branches-ignore"))},
         ),
         (
             "on: {workflow_run: {workflows: [A, B]}}",
-            {"workflow_run": Trigger(None, (), ("A", "B"))},
+            {"workflow_run": Trigger(workflows=("A", "B"))},
         ),
         ("name: nothing", {}),
     ],
