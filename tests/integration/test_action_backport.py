@@ -24,9 +24,8 @@ from fakes.github.payloads import label_payload
 from fakes.history import History
 from fakes.picks import Line
 from prjury.action import main
-from prjury.action.dependencies import Dependencies, GitAccess, wire
+from prjury.action.dependencies import Dependencies, GitAccess, Picks, wire
 from prjury.action.inputs import Inputs
-from prjury.action.picks import Picks
 from prjury.errors import ExitCode, SourceError
 from prjury.github.client import Connection, GitHub, RetryBudget
 from prjury.github.event import Event
@@ -72,7 +71,7 @@ class Job:
         payload = {"action": action, "pull_request": pull, "sender": sender, **more}
         (self.directory / "event.json").write_text(json.dumps(payload))
 
-    def run(self, *, wired: bool = True) -> int:
+    def run(self) -> int:
         def nobody(*_: object) -> Any:
             raise AssertionError("nothing else is judged, and nothing is published")
 
@@ -80,9 +79,7 @@ class Job:
             nobody, nobody, nobody, nobody, nobody, nobody, nobody, self.connect
         )
         stream = io.StringIO()
-        code = main(
-            self.environ, stream, replace(dependencies, picks=self.pick) if wired else dependencies
-        )
+        code = main(self.environ, stream, replace(dependencies, picks=self.pick))
         self.log = stream.getvalue()
         return code
 
@@ -247,11 +244,6 @@ def test_other_events_and_a_missing_token_are_refused(job: Job) -> None:
     job.environ["PRJURY_INPUT_GITHUB_TOKEN"] = ""
     assert job.run() == ExitCode.USAGE
     assert "takes a token" in job.log
-
-
-def test_without_a_judge_it_says_so(job: Job) -> None:
-    assert job.run(wired=False) == ExitCode.USAGE
-    assert "does not run here" in job.log
 
 
 def test_a_judge_that_fails_fails_the_job(job: Job) -> None:

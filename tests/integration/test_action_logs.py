@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from prjury.action.directories import JobDirectories
-from prjury.action.logs import keep_logs
+from prjury.action.directories import JobDirectories, keep_logs
 from prjury.jury.judgment import Judgment
 
 

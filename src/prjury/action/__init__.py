@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from importlib import import_module
 from typing import TextIO
 
 from prjury.action.dependencies import Dependencies, wire
@@ -11,11 +12,19 @@ from prjury.action.directories import JobDirectories
 from prjury.action.inputs import Inputs, read_inputs
 from prjury.action.job import Job, JobResult
 from prjury.action.log import Log
-from prjury.action.modes import run_mode
 from prjury.errors import ExitCode, PrJuryError
 from prjury.report.redact import Redactor
 from prjury.secret_env import secrets_in
 
+#: The module and the function of each mode; a job loads what it needs and nothing else.
+_MODES: Mapping[str, str] = {
+    "review": "prjury.action.stages:review",
+    "build": "prjury.action.stages:build",
+    "collect": "prjury.action.stages:collect",
+    "decide": "prjury.action.stages:decide",
+    "publish": "prjury.action.stages:publish",
+    "backport": "prjury.action.backporting:backport",
+}
 #: With ``fail-on: never`` the job is green for these; a wrong workflow or a bug stays red.
 _FORGIVEN = frozenset(
     {ExitCode.REJECTED, ExitCode.NOT_JUDGED, ExitCode.SOURCE, ExitCode.NOT_PUBLISHED}
@@ -56,7 +65,7 @@ def _guarded(environ: Mapping[str, str], log: Log, dependencies: Dependencies | 
 def _attempt(inputs: Inputs, job: Job) -> JobResult:
     """Run a mode; an error is also written to the summary and the outputs."""
     try:
-        ended = run_mode(job)
+        ended = _run_mode(job)
     except PrJuryError as error:
         ended = JobResult(error.exit_code, str(error))
         job.tell_error(str(error))
@@ -70,3 +79,9 @@ def _attempt(inputs: Inputs, job: Job) -> JobResult:
         return JobResult(ExitCode.BUG, complaint)
     forgiven = inputs.fail_on == "never" and ended.code in _FORGIVEN
     return JobResult(ExitCode.OPEN, ended.complaint) if forgiven else ended
+
+
+def _run_mode(job: Job) -> JobResult:
+    module, _, function = _MODES[job.inputs.mode].partition(":")
+    mode: Callable[[Job], JobResult] = getattr(import_module(module), function)
+    return mode(job)

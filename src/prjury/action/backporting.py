@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
+from prjury.action.dependencies import Picks
 from prjury.action.job import Job, JobResult
-from prjury.action.picks import Picking, Picks
 from prjury.errors import ExitCode, PublishError, UsageError
 from prjury.github.branches import Branches
 from prjury.github.client import GitHub
@@ -35,26 +35,13 @@ _WORDS = {
 def backport(job: Job) -> JobResult:
     """Opens what the policy wants for the event's pull request.
 
-    Raises:
-        UsageError: for an event of another kind.
-    """
-    picking = job.dependencies.picks
-    if picking is None:
-        raise UsageError(
-            "The mode backport does not run here",
-            why="Nothing in this program judges release branches for the action",
-            remedy="Use another release of the action",
-        )
-    return propose(job, picking)
-
-
-def propose(job: Job, picking: Picking) -> JobResult:
-    """The same with the judging function; a branch that moves meanwhile is judged once more.
+    A branch that moves meanwhile is judged once more.
 
     Raises:
         UsageError: for an event of another kind, or without a token.
         SourceError: when GitHub cannot be asked.
     """
+    picking = job.dependencies.picks
     event = read_event(job.environ)
     _refuse_other_events(event, job)
     with job.dependencies.connect(event, job.inputs) as hub:

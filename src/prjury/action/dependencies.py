@@ -6,11 +6,10 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Protocol, TextIO
+from typing import Protocol, TextIO, TypeAlias
 from urllib.parse import urlsplit
 
 from prjury.action.inputs import Inputs
-from prjury.action.picks import Picking, Picks
 from prjury.app.request import ReviewRequest, RunEnvironment
 from prjury.git.fetch import Transport
 from prjury.git.open_snapshot import Landed, SnapshotRequest
@@ -21,6 +20,7 @@ from prjury.policy.schema import OpenConfig
 from prjury.publishers.backport_pulls import Opening, is_proposable
 from prjury.report.model import Backport, EarlierVotes, Override, Report
 from prjury.report.redact import Redact
+from prjury.snapshot.picked import Pick
 
 
 class Nothing(Protocol):
@@ -61,10 +61,6 @@ class GitAccess:
         return Transport(environ, token or None, "http" if here else self.protocols)
 
 
-def _unheard(_policy: Policy) -> None:
-    """A no-op observer."""
-
-
 @dataclass(frozen=True)
 class Beforehand:
     """What is known before anything is judged.
@@ -77,7 +73,28 @@ class Beforehand:
 
     override: Override | None = None
     said: EarlierVotes | None = None
-    begun: Callable[[Policy], None] = _unheard
+    begun: Callable[[Policy], None] = lambda _policy: None
+
+
+@dataclass(frozen=True)
+class Picks:
+    """The verdicts on a merged change, and what is to be proposed.
+
+    Attributes:
+        opening: how pull requests are opened by the policy; None where it wants none.
+        backports: the verdicts.
+        picks: one for each verdict that `prjury.publishers.backport_pulls.is_proposable` takes.
+        reason: why there is nothing to judge; empty where there is.
+    """
+
+    opening: Opening | None
+    backports: tuple[Backport, ...] = ()
+    picks: tuple[Pick, ...] = ()
+    reason: str = ""
+
+
+#: Judges the event's pull request for these branches; for none, those of the policy and its labels.
+Picking: TypeAlias = Callable[[Event, Inputs, Sequence[str]], Picks]
 
 
 @dataclass(frozen=True)
@@ -92,7 +109,7 @@ class Dependencies:
         sarif: a SARIF log.
         environment: what the stages find around them.
         git: how git reaches the server.
-        picks: what a merged change is worth to release branches; None where nobody can say.
+        picks: what a merged change is worth to release branches.
     """
 
     judge: Callable[[Event, Inputs, Beforehand], Report | Nothing]
@@ -105,7 +122,7 @@ class Dependencies:
     connect: Callable[[Event, Inputs], GitHub]
     environment: RunEnvironment = field(default_factory=RunEnvironment)
     git: GitAccess = field(default_factory=GitAccess)
-    picks: Picking | None = None
+    picks: Picking = lambda _event, _inputs, _branches: Picks(None)
 
 
 def wire(
@@ -241,10 +258,6 @@ def with_inputs(environment: RunEnvironment, inputs: Inputs) -> RunEnvironment:
 def _wanted(
     event: Event, inputs: Inputs, git: GitAccess, environ: Mapping[str, str]
 ) -> SnapshotRequest:
-    return wanted(event, inputs, git.transport(event, environ, inputs.github_token), git.url(event))
-
-
-def wanted(event: Event, inputs: Inputs, transport: Transport, url: str) -> SnapshotRequest:
     """What the event is about, to be fetched from the server.
 
     The workspace is not looked into: the code of a pull request, or a branch that bears the base's
@@ -257,8 +270,8 @@ def wanted(event: Event, inputs: Inputs, transport: Transport, url: str) -> Snap
         # A queue tests one commit on another; everything else is merged into the branch of today.
         base=(pull.base.sha if group else None) or pull.base.ref or pull.base.sha,
         head=inputs.head or (None if of_head else pull.head.sha or pull.head.ref),
-        url=url,
-        transport=transport,
+        url=git.url(event),
+        transport=git.transport(event, environ, inputs.github_token),
         facts={
             "repo": pull.repo,
             "title": pull.title,

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from prjury.errors import UsageError
-from prjury.secret_env import secrets_in
 
 Mode = Literal["review", "build", "collect", "decide", "publish", "backport"]
 FailOn = Literal["gate", "never"]
@@ -68,7 +67,6 @@ class Inputs:
 
     Attributes:
         config: the policy's path at the base commit.
-        secrets: the values that must not be seen anywhere, of inputs and variables alike.
     """
 
     mode: Mode = "review"
@@ -82,7 +80,6 @@ class Inputs:
     head: str = ""
     fail_on: FailOn = "gate"
     python_version: str = ""
-    secrets: tuple[str, ...] = field(default=(), repr=False)
 
 
 def read_inputs(environ: Mapping[str, str]) -> Inputs:
@@ -100,7 +97,7 @@ def read_inputs(environ: Mapping[str, str]) -> Inputs:
                 remedy="Use one release of the action as a whole",
             )
     values = {entry.name.replace("-", "_"): _value(entry, environ) for entry in INPUTS}
-    typed = {**values, "build": values["build"] == "true", "secrets": secrets_in(environ)}
+    typed = {**values, "build": values["build"] == "true"}
     return Inputs(**typed)  # type: ignore[arg-type] # checked against the table's words
 
 

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from types import TracebackType
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
+from prjury.action.directories import keep_logs
 from prjury.action.events import target_of
 from prjury.action.inputs import OUTPUTS
 from prjury.action.job import Job, JobResult, job_result
-from prjury.action.logs import keep_logs
 from prjury.errors import PrJuryError, PublishError, UsageError
 from prjury.github.client import GitHub
 from prjury.github.event import Event
@@ -34,19 +34,6 @@ _NO_POST = "The report is in the job summary and in the report files."
 _INTERRUPTED = "The job was stopped before there was a verdict. Run it again."
 
 
-class Published(NamedTuple):
-    """What did not go everywhere, one line each.
-
-    Attributes:
-        complaints: what failed.
-        notes: what must not be written: by this token (GitHub gives forks no better one), or
-            because there is a newer head.
-    """
-
-    complaints: list[str]
-    notes: list[str]
-
-
 @dataclass
 class Publication:
     """Everything that one job writes, in a fixed order, so that a second run comes to the same end.
@@ -57,6 +44,9 @@ class Publication:
 
     Attributes:
         files: what the comment's marker says of the files that the report was made of.
+        complaints: what failed, one line each.
+        notes: what must not be written: by this token (GitHub gives forks no better one), or
+            because there is a newer head.
     """
 
     job: Job
@@ -137,12 +127,12 @@ class Publication:
         if self.job.inputs.fail_on == "never" and self.job.inputs.mode == "review":
             report = replace(report, headline=report.headline + _NOT_GATING)
         self.job.log.say(report.headline)
-        complaints, notes = self.publish(report)
-        for note in notes:
+        self._publish(report)
+        for note in self.notes:
             self.job.log.say(note)
-        return job_result(report, complaints)
+        return job_result(report, self.complaints)
 
-    def publish(self, report: Report) -> Published:
+    def _publish(self, report: Report) -> None:
         """Writes files, summary, posts and outputs, in this order.
 
         The files come first, so that the verdict is on disk whatever becomes of the rest.
@@ -161,7 +151,6 @@ class Publication:
                     name: value for name, value in seen.items() if value or name == "comment-url"
                 }
                 ActionOutputs(outputs, own).publish(report)
-        return Published(self.complaints, self.notes)
 
     def _write_files(self, report: Report, wanted: Mapping[str, Any], seen: dict[str, str]) -> None:
         dependencies, places = self.job.dependencies, self.job.places

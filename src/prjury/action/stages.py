@@ -1,19 +1,40 @@
-"""The modes ``build``, ``collect`` and ``decide``: three of the four stages."""
+"""The modes ``review``, and ``build``, ``collect``, ``decide`` and ``publish``: its four stages.
+
+A review is everything in one job, for a repository that trusts its authors. The last stage holds
+the token that may write and nothing else. It always ends with a visible result: if an earlier job
+has failed, the status of the head becomes an error, so that no gate stays green and none hangs.
+"""
 
 from __future__ import annotations
 
 import json
 from dataclasses import replace
 
-from prjury.action.dependencies import request_of, with_inputs
-from prjury.action.events import event_of
+from prjury.action.dependencies import Beforehand, request_of, with_inputs
+from prjury.action.directories import keep_logs
+from prjury.action.events import confirm_newer_head, event_of, override_of, refuse_twin
 from prjury.action.job import Job, JobResult
-from prjury.action.job_artifacts import EVIDENCE, EVIDENCE_DIGEST, VERDICT, download_artifacts
-from prjury.action.logs import keep_logs
+from prjury.action.job_artifacts import (
+    EVIDENCE,
+    EVIDENCE_DIGEST,
+    VERDICT,
+    VERDICT_DIGEST,
+    digests,
+    download_artifacts,
+    refuse_other,
+)
+from prjury.action.override import apply_override
+from prjury.action.publishing import Publication
+from prjury.action.queue import earlier_votes
 from prjury.app.artifact_file import sha256
 from prjury.app.request import ReviewRequest, RunEnvironment
 from prjury.app.stages.build import build as build_stage
-from prjury.app.stages.codec import evidence_from_text, evidence_to_text, verdict_to_text
+from prjury.app.stages.codec import (
+    evidence_from_text,
+    evidence_to_text,
+    opinions_from_text,
+    verdict_to_text,
+)
 from prjury.app.stages.collect import collect as collect_stage
 from prjury.app.stages.decide import decide as decide_stage
 from prjury.app.stages.evidence import NoEvidence
@@ -23,6 +44,30 @@ from prjury.git.open_snapshot import NothingToReview
 from prjury.github.artifacts import FILE, BuildArtifact
 from prjury.github.event import Event, EventKind, Superseded, TriggeringRun, bound, read_event
 from prjury.publishers.files import write_atomically
+from prjury.report.model import Report
+from prjury.snapshot.model import visible
+
+
+def review(job: Job) -> JobResult:
+    """Judge the event's pull request and publish the report everywhere."""
+    event = event_of(job)
+    if event.of_pull_request and event.action == "closed":
+        return job.nothing(f"Nothing to review: #{event.number} is closed.", is_open=True)
+    job.dependencies.connect(event, job.inputs).close()  # fails early for a wrong token
+    refuse_twin(event, job)
+    override = override_of(event, job)
+    with Publication(job, event) as publication:
+        known = Beforehand(override, earlier_votes(job, event), publication.begin)
+        judged = job.dependencies.judge(event, job.inputs, known)
+        if isinstance(judged, Report):
+            return publication.finish(judged)
+    if judged.superseded:
+        confirm_newer_head(event, job)
+        return job.nothing(judged.reason)
+    if event.of_pull_request and (job.inputs.base or job.inputs.head):
+        # Nothing is known of the pull request's own head where the workflow names other sides.
+        return job.nothing(judged.reason)._replace(code=ExitCode.NOT_JUDGED)
+    return job.nothing(judged.reason, is_open=True)
 
 
 def build(job: Job) -> JobResult:
@@ -43,7 +88,7 @@ def build(job: Job) -> JobResult:
 
 def collect(job: Job) -> JobResult:
     """Finds the pull request of the build that has ended, and what can be known of it."""
-    event, run = triggered(job)
+    event, run = _triggered(job)
     with job.dependencies.connect(event, job.inputs) as hub:
         pull = bound(hub, event.repo, run)
         if isinstance(pull, Superseded):
@@ -79,7 +124,47 @@ def decide(job: Job) -> JobResult:
     return JobResult(ExitCode.OPEN)
 
 
-def triggered(job: Job) -> tuple[Event, TriggeringRun]:
+def publish(job: Job) -> JobResult:
+    """Find the pull request again, make the report, and publish it everywhere."""
+    event = read_event(job.environ)
+    if event.kind is EventKind.PULL_REQUEST_TARGET:
+        return apply_override(job, event)
+    event, run = _triggered(job)
+    with Publication(job, event) as publication:
+        pull = bound(publication.hub, event.repo, run)
+        if isinstance(pull, Superseded):
+            publication.mark_superseded()
+            return job.nothing(pull.reason)
+        publication.event = event = replace(event, pull=pull)
+        content = download_artifacts(job, EVIDENCE, EVIDENCE_DIGEST)
+        evidence = evidence_from_text(content)
+        refuse_other(evidence, event)
+        if isinstance(evidence, NoEvidence):
+            return _opened(job, evidence.reason, publication)
+        publication.begin(evidence.policy)
+        verdict = download_artifacts(job, VERDICT, VERDICT_DIGEST)
+        publication.files = digests(content, verdict)
+        report = publish_stage(evidence, sha256(content), opinions_from_text(verdict))
+        return publication.finish(_dated(report, event))
+
+
+def _dated(report: Report, event: Event) -> Report:
+    """The report, which says so where the base has moved on since it was judged."""
+    tip, judged = event.pull.base.sha, report.pull.base
+    if tip in {None, judged.sha}:
+        return report
+    note = f"{visible(judged.ref)} has moved on: this is the verdict on {judged.sha[:12]}"
+    return replace(report, notes=(*report.notes, note))
+
+
+def _opened(job: Job, reason: str, publication: Publication) -> JobResult:
+    complaints = publication.open(reason)
+    ended = job.nothing(reason, is_open=True)
+    code = ExitCode.NOT_PUBLISHED if complaints else ended.code
+    return JobResult(code, " ".join(complaints) or None)
+
+
+def _triggered(job: Job) -> tuple[Event, TriggeringRun]:
     """The event of a workflow run that has ended.
 
     Raises:

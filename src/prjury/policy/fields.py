@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Annotated, Literal, TypeAlias, TypeVar
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -12,6 +12,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    PrivateAttr,
     ValidationInfo,
     WithJsonSchema,
 )
@@ -65,6 +66,12 @@ def _nothing_yet(value: Given) -> Given:
 
 #: For settings that have no effect yet: only their empty default is accepted.
 NOT_YET = AfterValidator(_nothing_yet)
+#: Such a list.
+Later: TypeAlias = Annotated[
+    list[str],
+    NOT_YET,
+    Field(description="not supported yet", json_schema_extra={"maxItems": 0}),
+]
 
 
 def _whole(value: object) -> object:
@@ -103,3 +110,18 @@ class PolicySection(BaseModel):
     """A part of the configuration: unknown keys and wrong types are errors."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, use_enum_values=False)
+
+
+class FilesOfPolicy(PolicySection):
+    """Options that name files: of the commit that the policy is from, or of this machine."""
+
+    _commit: str | None = PrivateAttr(None)
+
+    def model_post_init(self, context: Any, /) -> None:  # noqa: ANN401 - as pydantic has it
+        """Takes the commit from the context of the validation: no text may claim one."""
+        self._commit = (context or {}).get("commit")
+
+    @property
+    def commit(self) -> str | None:
+        """The commit that holds the files, because it holds the policy; None for this machine."""
+        return self._commit

@@ -23,6 +23,7 @@ from prjury.policy.fields import (
     Duration,
     Glob,
     Label,
+    Later,
     PolicySection,
     Share,
     Version,
@@ -34,33 +35,24 @@ from prjury.policy.tiers import (
     JudgeEntry,
     MergeOptions,
     PatternsOptions,
-    PromptOptions,
     QualityOptions,
-    QuestionOptions,
     Steps,
     SuitabilityOptions,
     TierConfig,
     VotingEntry,
 )
 
+#: What others take from here although it is defined beside.
 __all__ = [
-    "BackportConfig",
     "BuildOptions",
     "Config",
-    "CoverageConfig",
-    "GateConfig",
     "JudgeEntry",
-    "LimitsConfig",
     "MergeOptions",
     "ModelConfig",
     "ModelsConfig",
     "PatternsOptions",
     "PolicySection",
-    "PromptOptions",
-    "PublishConfig",
     "QualityOptions",
-    "QuestionOptions",
-    "SandboxConfig",
     "Steps",
     "SuitabilityOptions",
     "TierConfig",
@@ -157,7 +149,7 @@ class BackportConfig(PolicySection):
         "squash", description="how changes arrive in the branch that they are merged into"
     )
     build: bool = Field(
-        False,  # noqa: FBT003 - pydantic takes the default by position
+        default=False,
         description="whether the picked tree is built as well",
     )
     most: int = Field(3, ge=1, le=50, description="how many branches auto takes at most")
@@ -169,7 +161,7 @@ class BackportConfig(PolicySection):
         description="labels that ask for a backport, beside those that common tools know",
     )
     trailers: bool = Field(
-        True,  # noqa: FBT003 - pydantic takes the default by position
+        default=True,
         description="whether lines of commit messages and of the description may ask for one",
     )
     override: BranchLabel | None = Field(
@@ -237,9 +229,7 @@ class SandboxConfig(PolicySection):
     level: Literal["auto", "L0", "L1", "L2", "L3"] = "auto"
     network: bool = True
     env: list[str] = Field(default_factory=list)
-    mounts: Annotated[list[str], NOT_YET] = Field(
-        default_factory=list, description="not supported yet", json_schema_extra={"maxItems": 0}
-    )
+    mounts: Later = Field(default_factory=list)
 
     @field_validator("network", mode="before")
     @classmethod
@@ -271,7 +261,7 @@ class FixConfig(PolicySection):
     """Whether a repair command is tried when tests fail: not supported yet."""
 
     enabled: Annotated[bool, NOT_YET] = Field(
-        False,  # noqa: FBT003 - pydantic takes the default by position
+        default=False,
         json_schema_extra={"const": False},
     )
     command: str | None = None
@@ -292,15 +282,9 @@ class BuildConfig(PolicySection):
     command: str | Steps | None = Field(
         None, description="one shell command, or steps, for every judge `build` that names none"
     )
-    junit: Annotated[list[str], NOT_YET] = Field(
-        default_factory=list, description="not supported yet", json_schema_extra={"maxItems": 0}
-    )
-    recipes: Annotated[list[str], NOT_YET] = Field(
-        default_factory=list, description="not supported yet", json_schema_extra={"maxItems": 0}
-    )
-    coverage: Annotated[list[str], NOT_YET] = Field(
-        default_factory=list, description="not supported yet", json_schema_extra={"maxItems": 0}
-    )
+    junit: Later = Field(default_factory=list)
+    recipes: Later = Field(default_factory=list)
+    coverage: Later = Field(default_factory=list)
 
     @model_validator(mode="after")
     def _is_a_command(self) -> Self:

@@ -10,7 +10,6 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
-    PrivateAttr,
     ValidationInfo,
     field_validator,
     model_validator,
@@ -18,7 +17,7 @@ from pydantic import (
 
 from prjury.jury.cascade import TierPolicy
 from prjury.jury.voting import ErrorPolicy, TiePolicy
-from prjury.policy.fields import Duration, PolicySection, Share
+from prjury.policy.fields import Duration, FilesOfPolicy, PolicySection, Share
 
 _MOST_RUNS = 9
 
@@ -29,13 +28,6 @@ CRITERION_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,59}")
 def plain_name(name: str) -> str:
     """The name of a criterion, in which a hyphen is as good as an underscore."""
     return name.replace("-", "_")
-
-
-#: Names by which reports know other judges.
-_TAKEN = frozenset(
-    "merge build patterns quality tests-exercise-behaviour description-matches-change "
-    "backport-suitability prompt chair".split()
-)
 
 
 def is_inside(path: str) -> bool:
@@ -84,7 +76,7 @@ class BuildOptions(PolicySection):
     systems: Literal["auto"] | Annotated[list[System], Field(min_length=1)] = Field(
         "auto", description="the build systems that are looked for; bazel only if it is named"
     )
-    affected: bool = Field(True, description="build only what the change can affect")  # noqa: FBT003
+    affected: bool = Field(default=True, description="build only what the change can affect")
     pre_existing: Literal["warn", "block"] = "warn"
     compare: Literal["on_failure", "always"] = Field(
         "on_failure", description="when the base is built as well, to tell old failures from new"
@@ -115,7 +107,7 @@ class BuildOptions(PolicySection):
         return self
 
 
-class PatternsOptions(PolicySection):
+class PatternsOptions(FilesOfPolicy):
     """Which version-pattern packs look at which files."""
 
     packs: Literal["auto"] | list[str] = "auto"
@@ -126,12 +118,12 @@ class PatternsOptions(PolicySection):
         "error", description="findings at least as severe as this fail the judge"
     )
     suppressions: bool = Field(
-        True,  # noqa: FBT003 - pydantic takes the default by position
+        default=True,
         description="whether comments may suppress findings; `suppressions.allow: false` forbids "
         "it for all",
     )
     ecosystem: bool = Field(
-        True,  # noqa: FBT003 - as above
+        default=True,
         description="whether comments for other tools do, such as `noqa` and `nolint`",
     )
     baseline: str | None = Field(
@@ -144,17 +136,6 @@ class PatternsOptions(PolicySection):
         if baseline is not None and not is_inside(baseline):
             raise ValueError("a path inside the repository, such as .github/prjury-baseline.json")
         return baseline
-
-    _commit: str | None = PrivateAttr(None)
-
-    def model_post_init(self, context: Any, /) -> None:  # noqa: ANN401 - as pydantic has it
-        """Takes the commit from the context of the validation: no text may claim one."""
-        self._commit = (context or {}).get("commit")
-
-    @property
-    def commit(self) -> str | None:
-        """The commit in which ``paths`` are, because the policy is; None for the file system."""
-        return self._commit
 
 
 class QuestionOptions(PolicySection):
@@ -180,7 +161,7 @@ class QualityOptions(QuestionOptions):
         description="criteria of which none may fail; `threshold` is for the others alone",
     )
     guidelines: bool = Field(
-        True,  # noqa: FBT003 - pydantic takes the default by position
+        default=True,
         description="whether the base's guidelines or CONTRIBUTING are part of the instructions",
     )
 
@@ -206,7 +187,7 @@ class SuitabilityOptions(QuestionOptions):
     threshold: Share = 0.6
 
 
-class PromptOptions(QuestionOptions):
+class PromptOptions(QuestionOptions, FilesOfPolicy):
     """A custom judge: a text that says what matters, and questions."""
 
     name: str = Field(pattern=r"^[A-Za-z][A-Za-z0-9_.-]{0,59}$")
@@ -215,12 +196,10 @@ class PromptOptions(QuestionOptions):
     criteria: dict[str, str] = Field(min_length=1, max_length=20)
     sees_description: bool = False
 
-    _commit: str | None = PrivateAttr(None)
-
     @field_validator("name")
     @classmethod
     def _is_free(cls, name: str) -> str:
-        if name in _TAKEN:
+        if name in {*JudgeEntry.known(), "chair"}:
             raise ValueError(f"{name} is the name of another judge")
         return name
 
@@ -242,15 +221,6 @@ class PromptOptions(QuestionOptions):
         if (self.file is None) == (self.text is None):
             raise ValueError("give one of `file` and `text`")
         return self
-
-    def model_post_init(self, context: Any, /) -> None:  # noqa: ANN401 - as pydantic has it
-        """Takes the commit from the context of the validation: no text may claim one."""
-        self._commit = (context or {}).get("commit")
-
-    @property
-    def commit(self) -> str | None:
-        """The commit in which ``file`` is, because the policy is; None for the operator's file."""
-        return self._commit
 
 
 class JudgeEntry(BaseModel):
@@ -284,11 +254,16 @@ class JudgeEntry(BaseModel):
             raise ValueError(f"an entry names exactly one judge, not {named}")
         return self
 
+    @classmethod
+    def known(cls) -> dict[str, str]:
+        """Our own judges' names, each with the field of its options."""
+        named = {field.alias or name: name for name, field in cls.model_fields.items()}
+        return {name: attribute for name, attribute in named.items() if name != "weight"}
+
     @property
     def _named(self) -> dict[str, Any]:
-        fields = type(self).model_fields.items()
-        known = {field.alias or name: getattr(self, name) for name, field in fields}
-        seated = {name: it for name, it in known.items() if name != "weight" and it is not None}
+        own = {name: getattr(self, attribute) for name, attribute in self.known().items()}
+        seated = {name: options for name, options in own.items() if options is not None}
         return {**seated, **(self.__pydantic_extra__ or {})}
 
     @property
