@@ -24,8 +24,9 @@ from fakes.github.payloads import label_payload
 from fakes.history import History
 from fakes.picks import Line
 from prjury.action import main
-from prjury.action.dependencies import Dependencies, GitAccess, Picks, wire
+from prjury.action.dependencies import Dependencies, GitAccess, wire
 from prjury.action.inputs import Inputs
+from prjury.app.backport import Picks
 from prjury.errors import ExitCode, SourceError
 from prjury.github.client import Connection, GitHub, RetryBudget
 from prjury.github.event import Event

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
-from prjury.action.dependencies import Picks
 from prjury.action.job import Job, JobResult
 from prjury.errors import ExitCode, PublishError, UsageError
 from prjury.github.branches import Branches
@@ -23,6 +23,9 @@ from prjury.report.model import Backport
 from prjury.report.sanitise import inline_code, plain
 from prjury.snapshot.model import visible
 from prjury.snapshot.picked import HEADS, Pick
+
+if TYPE_CHECKING:
+    from prjury.app.backport import Picks
 
 _WORDS = {
     "opened": "opened",

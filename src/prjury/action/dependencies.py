@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Protocol, TextIO, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TextIO, TypeAlias
 from urllib.parse import urlsplit
 
 from prjury.action.inputs import Inputs
@@ -16,11 +16,11 @@ from prjury.git.open_snapshot import Landed, SnapshotRequest
 from prjury.github.client import LOOPBACK, Connection, GitHub
 from prjury.github.event import Event, EventKind
 from prjury.policy.load import POLICY_PATH, Policy
-from prjury.policy.schema import OpenConfig
-from prjury.publishers.backport_pulls import Opening, is_proposable
-from prjury.report.model import Backport, EarlierVotes, Override, Report
+from prjury.report.model import EarlierVotes, Override, Report
 from prjury.report.redact import Redact
-from prjury.snapshot.picked import Pick
+
+if TYPE_CHECKING:
+    from prjury.app.backport import Picks
 
 
 class Nothing(Protocol):
@@ -76,25 +76,14 @@ class Beforehand:
     begun: Callable[[Policy], None] = lambda _policy: None
 
 
-@dataclass(frozen=True)
-class Picks:
-    """The verdicts on a merged change, and what is to be proposed.
-
-    Attributes:
-        opening: how pull requests are opened by the policy; None where it wants none.
-        backports: the verdicts.
-        picks: one for each verdict that `prjury.publishers.backport_pulls.is_proposable` takes.
-        reason: why there is nothing to judge; empty where there is.
-    """
-
-    opening: Opening | None
-    backports: tuple[Backport, ...] = ()
-    picks: tuple[Pick, ...] = ()
-    reason: str = ""
-
-
 #: Judges the event's pull request for these branches; for none, those of the policy and its labels.
-Picking: TypeAlias = Callable[[Event, Inputs, Sequence[str]], Picks]
+Picking: TypeAlias = Callable[[Event, Inputs, Sequence[str]], "Picks"]
+
+
+def _no_picks(_event: Event, _inputs: Inputs, _branches: Sequence[str]) -> Picks:
+    from prjury.app.backport import Picks  # noqa: PLC0415 - as below
+
+    return Picks(None)
 
 
 @dataclass(frozen=True)
@@ -122,7 +111,7 @@ class Dependencies:
     connect: Callable[[Event, Inputs], GitHub]
     environment: RunEnvironment = field(default_factory=RunEnvironment)
     git: GitAccess = field(default_factory=GitAccess)
-    picks: Picking = lambda _event, _inputs, _branches: Picks(None)
+    picks: Picking = _no_picks
 
 
 def wire(
@@ -182,7 +171,7 @@ def _picks(
     branches: Sequence[str],
 ) -> Picks:
     """Judge the merged change for release branches; nothing of it is ever run here."""
-    from prjury.app.backport import proposals  # noqa: PLC0415 - everything that judges
+    from prjury.app.backport import Picks, picks_of  # noqa: PLC0415 - everything that judges
 
     # The change is taken as it came in, whatever the pull request's own branch holds. No model is
     # asked where a token may write.
@@ -199,17 +188,7 @@ def _picks(
     around = with_inputs(environment, inputs)
     if pull.merge_sha is None:
         return Picks(None, reason=f"GitHub does not say by which commit #{pull.number} came in.")
-    found = proposals(request, around, _is_wanted)
-    opening = _opening(found.open) if found.open.enabled else None
-    return Picks(opening, found.backports, found.picks, found.nothing)
-
-
-def _opening(policy: OpenConfig) -> Opening:
-    return Opening(policy.conflicts, tuple(policy.labels), policy.title)
-
-
-def _is_wanted(backport: Backport, policy: OpenConfig) -> bool:
-    return is_proposable(backport, _opening(policy))
+    return picks_of(request, around)
 
 
 def request_of(

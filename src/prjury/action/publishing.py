@@ -99,11 +99,7 @@ class Publication:
                 self._check.start(head)
 
     def close(self, reason: str) -> None:
-        """Closes the gate until there is a verdict.
-
-        Raises:
-            PublishError: when it could not.
-        """
+        """Closes the gate until there is a verdict."""
         posts = self._posts()
         if posts and (status := posts.status()) and self.event.pull.head.sha:
             status.pending(self.event.pull.head.sha, reason)

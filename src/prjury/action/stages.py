@@ -115,8 +115,7 @@ def decide(job: Job) -> JobResult:
     if isinstance(evidence, NoEvidence):
         return job.nothing(evidence.reason, is_open=True)
     digest = sha256(content)
-    request = replace(_request(job, None), trusts_policy=evidence.trusted)
-    opinions = decide_stage(evidence, digest, request, _environment(job))
+    opinions = decide_stage(evidence, digest, _request(job, None), _environment(job))
     report = publish_stage(evidence, digest, opinions)
     job.log.say(report.headline)
     text = verdict_to_text(report, opinions, job.log.redact)

@@ -1,24 +1,25 @@
 """Backports outside of a review: ``prjury backport`` and the action's mode ``backport``.
 
-`backport` judges a change for release branches. `proposals` judges a merged change and makes the
+`backport` judges a change for release branches. `picks_of` judges a merged change and makes the
 picks that the policy wants as pull requests.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
-from prjury.app import release_branches, steps
+from prjury.app import steps
 from prjury.app.composition import review_ports
+from prjury.app.release_branches import BranchJudges, opinion_on, with_opinions
 from prjury.app.request import ReviewRequest, RunEnvironment
 from prjury.deadline import Deadline
-from prjury.git.open_snapshot import Landed, NothingToReview, Snapshot, SnapshotRequest
+from prjury.git.open_snapshot import Landed, NothingToReview, Snapshot
 from prjury.git.releases import ReleaseBranches
 from prjury.policy.load import Policy
-from prjury.policy.schema import OpenConfig
+from prjury.publishers.backport_pulls import Opening, is_proposable
 from prjury.report.backports import Backports
 from prjury.report.model import Backport
 from prjury.resources import own_version
@@ -42,9 +43,6 @@ def backport(request: ReviewRequest, environment: RunEnvironment) -> Backports |
     """Judge the change for the requested branches, or else for the policy's.
 
     A change that the base has already is judged as it was merged.
-
-    Raises:
-        PrJuryError: with its exit code.
     """
     with judge_backports(request, environment) as found:
         return found.verdicts if isinstance(found, BackportResult) else found
@@ -58,12 +56,10 @@ def judge_backports(
 
     Args:
         texts: whether title and description may ask for a backport.
-
-    Raises:
-        PrJuryError: with its exit code.
     """
     started = time.monotonic()
-    with steps.open_change(replace(request, wanted=_as_merged(request.wanted))) as change:
+    wanted = replace(request.wanted, landed=request.wanted.landed or Landed())
+    with steps.open_change(replace(request, wanted=wanted)) as change:
         if isinstance(change, NothingToReview):
             yield change
             return
@@ -75,14 +71,12 @@ def judge_backports(
             yield NothingToReview(f"No release branch to judge for: {why}. Name one with --onto.")
             return
         context = change.start_clock()
-        judges = release_branches.BranchJudges(
-            snapshot, wired.ports, policy.config, request.build, texts
-        )
+        judges = BranchJudges(snapshot, wired.ports, policy.config, request.build, texts)
         try:
             found = judges.judge(chosen.names, context.deadline)
             if request.models:
-                opinion = release_branches.ask_opinion(found, wired.ports, context)
-                found = release_branches.with_opinions(found, opinion)
+                opinion = opinion_on(found, wired.ports, context)
+                found = with_opinions(found, opinion)
         finally:
             wired.ports.progress.close()
         verdicts = Backports(
@@ -97,49 +91,37 @@ def judge_backports(
         yield BackportResult(verdicts, snapshot, policy)
 
 
-def _as_merged(wanted: SnapshotRequest) -> SnapshotRequest:
-    return wanted if wanted.landed else replace(wanted, landed=Landed())
-
-
 @dataclass(frozen=True)
-class Proposals:
-    """The verdicts on a merged change, and the picks to propose.
+class Picks:
+    """The verdicts on a merged change, and what is to be proposed.
 
     Attributes:
-        open: the policy's settings for opening pull requests.
-        nothing: why there is nothing to judge, or an empty text.
+        opening: how pull requests are opened by the policy; None where it wants none.
+        picks: one for each verdict that is to be proposed.
+        reason: why there is nothing to judge; empty where there is.
     """
 
-    open: OpenConfig
+    opening: Opening | None
     backports: tuple[Backport, ...] = ()
     picks: tuple[Pick, ...] = ()
-    nothing: str = ""
+    reason: str = ""
 
 
-def proposals(
-    request: ReviewRequest,
-    environment: RunEnvironment,
-    wanted: Callable[[Backport, OpenConfig], bool],
-) -> Proposals:
+def picks_of(request: ReviewRequest, environment: RunEnvironment) -> Picks:
     """Judge a merged change and make the picks of the branches that it suits.
 
     Title and description ask for nothing here, because both can be edited after a review.
-
-    Args:
-        wanted: whether to propose the pick of a verdict.
-
-    Raises:
-        PrJuryError: with its exit code.
     """
     with judge_backports(request, environment, texts=False) as found:
         if isinstance(found, NothingToReview):
-            return Proposals(OpenConfig(), nothing=found.reason)
-        open_, backports = found.policy.config.backport.open, found.verdicts.backports
-        if not open_.enabled:
-            return Proposals(open_, backports)
+            return Picks(None, reason=found.reason)
+        policy, backports = found.policy.config.backport.open, found.verdicts.backports
+        if not policy.enabled:
+            return Picks(None, backports)
+        opening = Opening(policy.conflicts, tuple(policy.labels), policy.title)
         maker = _PickMaker(found, ReleaseBranches(found.snapshot.store))
-        picks = [maker.pick(one) for one in backports if wanted(one, open_)]
-        return Proposals(open_, backports, tuple(picks))
+        picks = [maker.pick(one) for one in backports if is_proposable(one, opening)]
+        return Picks(opening, backports, tuple(picks))
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from prjury.loading import load_everything
 from prjury.models.memory import memory_at
 from prjury.models.panel import ModelPanel
 from prjury.policy.schema import BuildOptions, Config, PullsConfig
-from prjury.ports import Checks, Memory, Models, NoMemory, NoModels, Ports
+from prjury.ports import Models, NoMemory, NoModels, Ports
 from prjury.sandbox import ContainedShell
 from prjury.snapshot.model import PullRequest
 
@@ -37,7 +37,9 @@ def review_ports(
     """
     bench = model_panel(request, environment, config)
     ports = program_ports(request, environment, config, snapshot.store, bench)
-    memory = _memory(request, environment, config, bench.secret)
+    # A build could have written answers of earlier runs.
+    spoiled = builds_here(request, config) and not bench.secret
+    memory = NoMemory() if spoiled else memory_at(environment.environ, bench.secret)
     models = models_for(snapshot.pull, config.pulls, request.actor) or bench
     return Composition(replace(ports, models=models, memory=memory), bench)
 
@@ -58,7 +60,9 @@ def program_ports(
     sources = {build.from_ for build in builds(config)}
     if "checks" in sources:
         url = request.wanted.url or store.operator.remote_url
-        ports = _with_checks(ports, checks_of(url, environment.environ, offline=request.offline))
+        found = checks_of(url, environment.environ, offline=request.offline)
+        more = {"checks_missing": found} if isinstance(found, str) else {"checks": found}
+        ports = replace(ports, **more)
     if request.evidence and "evidence" in sources:
         ports = replace(ports, evidence=request.evidence)
     return ports
@@ -93,15 +97,6 @@ def models_for(pull: PullRequest, policy: PullsConfig, actor: str | None) -> Mod
     if pull.author in bots and actor in {None, pull.author}:
         return NoModels(f"a pull request of {pull.author} (pulls.bots)", NOT_APPLICABLE)
     return None
-
-
-def _memory(
-    request: ReviewRequest, environment: RunEnvironment, config: Config, secret: bytes
-) -> Memory:
-    """Answers of earlier runs; none where a build could have written them."""
-    if builds_here(request, config) and not secret:
-        return NoMemory()
-    return memory_at(environment.environ, secret)
 
 
 def model_ports(config: Config) -> Ports:
@@ -145,9 +140,3 @@ def builds_here(request: ReviewRequest, config: Config) -> bool:
 def builds(config: Config) -> list[BuildOptions]:
     """The options of every build judge of the policy."""
     return [entry.build for tier in config.tiers for entry in tier.judges if entry.build]
-
-
-def _with_checks(ports: Ports, checks: Checks | str) -> Ports:
-    if isinstance(checks, str):
-        return replace(ports, checks_missing=checks)
-    return replace(ports, checks=checks)

@@ -6,14 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from prjury.app.request import ReviewRequest
 from prjury.deadline import Deadline
-from prjury.errors import SourceError
 from prjury.git.open_snapshot import Snapshot
 from prjury.git.releases import ReleaseBranches
 from prjury.judges.backport.checks.picked import PickedJudges, PickJudge
 from prjury.judges.backport.judge import BackportJudge
-from prjury.judges.backport.requests.branches import Chosen, release_branches
 from prjury.judges.backport.verdict import needs_opinion, with_opinion
 from prjury.judges.context import PullRequestContext
 from prjury.judges.patterns import judge as patterns
@@ -30,26 +27,6 @@ _REFUSALS = {
     Status.FAIL: "the change is rejected",
     Status.ERROR: "the change could not be judged",
 }
-
-
-def choose_branches(
-    snapshot: Snapshot, request: ReviewRequest, config: Config, *, alone: bool = False
-) -> Chosen:
-    """Return the requested branches and those of the policy.
-
-    Args:
-        alone: whether requested branches replace the policy's.
-    """
-    named = request.backport_to
-    if named and alone:
-        return Chosen(tuple(dict.fromkeys(named)))
-    try:
-        found = snapshot.store.operator.branches()
-        default = snapshot.store.operator.default_branch().ref
-    except SourceError as error:
-        return Chosen(named, (f"the release branches cannot be listed: {error}",))
-    taken = release_branches(found, default, config.backport, snapshot.pull.base.ref)
-    return Chosen(tuple(dict.fromkeys((*named, *taken.names))), taken.notes, taken.skipped)
 
 
 @dataclass(frozen=True)
@@ -122,7 +99,7 @@ def _not_tried(name: str, why: str) -> Backport:
     return Backport(name, "not_applicable", None, reasons=(f"{NOT_TRIED}: {why}",))
 
 
-def ask_opinion(
+def opinion_on(
     tried: Sequence[Backport], ports: Ports, context: PullRequestContext
 ) -> Judgment | None:
     """Ask a model where a human has to decide about a clean pick; None if none is asked."""

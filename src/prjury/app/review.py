@@ -31,11 +31,7 @@ if TYPE_CHECKING:
 def run(
     request: ReviewRequest, environment: RunEnvironment, publishers: Iterable[Publisher] = ()
 ) -> Report | NothingToReview:
-    """Judge a pull request and publish the report.
-
-    Raises:
-        PrJuryError: with the exit code of the cause.
-    """
+    """Judge a pull request and publish the report."""
     started = time.monotonic()
     with steps.open_change(request) as change:
         if isinstance(change, NothingToReview):
@@ -83,11 +79,7 @@ def run(
 def forecast(
     request: ReviewRequest, environment: RunEnvironment
 ) -> tuple[Forecast, ...] | NothingToReview:
-    """Estimate what a review would ask of models, without asking any.
-
-    Raises:
-        PrJuryError: with the exit code of the cause.
-    """
+    """Estimate what a review would ask of models, without asking any."""
     with steps.open_change(request) as change:
         if isinstance(change, NothingToReview):
             return change

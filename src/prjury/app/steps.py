@@ -6,15 +6,15 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
-from prjury.app import release_branches
 from prjury.app.composition import builds
 from prjury.app.policy_in_force import edits_workflow, policy_in_force, policy_notes
 from prjury.app.registry import Seating, Unwanted
+from prjury.app.release_branches import opinion_on, with_opinions
 from prjury.app.request import ReviewRequest
 from prjury.deadline import Deadline
-from prjury.errors import UsageError
+from prjury.errors import SourceError, UsageError
 from prjury.git.open_snapshot import NothingToReview, Snapshot, open_snapshot
-from prjury.judges.backport.requests.branches import Chosen
+from prjury.judges.backport.requests.branches import Chosen, release_branches
 from prjury.judges.context import PullRequestContext
 from prjury.judges.merge.conflict_class import classify
 from prjury.jury.cascade import Verdict
@@ -92,18 +92,21 @@ class OpenedChange:
         Args:
             alone: whether the operator's branches replace the policy's.
         """
-        return release_branches.choose_branches(
-            self.snapshot, self.request, self.config, alone=alone
-        )
+        named = self.request.backport_to
+        if named and alone:
+            return Chosen(tuple(dict.fromkeys(named)))
+        operator = self.snapshot.store.operator
+        try:
+            found, default = operator.branches(), operator.default_branch().ref
+        except SourceError as error:
+            return Chosen(named, (f"the release branches cannot be listed: {error}",))
+        taken = release_branches(found, default, self.config.backport, self.pull.base.ref)
+        return Chosen(tuple(dict.fromkeys((*named, *taken.names))), taken.notes, taken.skipped)
 
 
 @contextmanager
 def open_change(request: ReviewRequest) -> Iterator[OpenedChange | NothingToReview]:
-    """Take the snapshot and find the policy in force.
-
-    Raises:
-        PrJuryError: with the exit code of the cause.
-    """
+    """Take the snapshot and find the policy in force."""
     with open_snapshot(request.wanted, classify) as taken:
         if isinstance(taken, NothingToReview):
             yield taken
@@ -158,7 +161,7 @@ def ask_opinion(
 ) -> Judgment | None:
     """A model's opinion on the backports; a rejected change is not worth the money."""
     rejected = verdict.status is Status.FAIL
-    return None if rejected else release_branches.ask_opinion(tried, ports, context)
+    return None if rejected else opinion_on(tried, ports, context)
 
 
 def cost_of(verdict: Verdict, spent: Spent, *others: Judgment | None) -> Cost:
@@ -202,7 +205,7 @@ def make_report(  # noqa: PLR0913 - what a report is made of
         policy=PolicyOrigin(policy.source, policy.hash, policy.resolved),
         sandbox=Sandbox(level, policy.config.sandbox.network),
         version=version,
-        backports=release_branches.with_opinions(tried, opinion),
+        backports=with_opinions(tried, opinion),
         cost=cost,
         elapsed_ms=elapsed_ms,
         notes=notes,

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from prjury.cli import options
-from prjury.cli.output import Terminal, TextFormat, parse_output, print_text, unprinted
-from prjury.cli.review import refuse_place
+from prjury.cli.output import Terminal, TextFormat, parse_outputs, print_text, unprinted
 from prjury.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -61,9 +60,7 @@ def backport(  # noqa: PLR0913 - the command line's options, named as documented
     from prjury.git.open_snapshot import NothingToReview
 
     terminal: Terminal = context.obj
-    files = [parse_output(text, TextFormat) for text in output or ()]
-    for _, file in files:
-        refuse_place(file)
+    files = parse_outputs(output, TextFormat)
     request = options.request_of(terminal, change, judges, models, onto=onto, labels=label)
     outcome = judge(request, terminal.environment())
     if isinstance(outcome, NothingToReview):
@@ -81,11 +78,7 @@ def _print(
     *,
     strict: bool,
 ) -> int:
-    """Print the verdicts, write them to files and return the exit code.
-
-    Raises:
-        PublishError: when that fails.
-    """
+    """Print the verdicts, write them to files and return the exit code."""
     from prjury.publishers.files import write_atomically
 
     refused = unprinted(lambda: print_text(_render(terminal, found, kind), kind))

@@ -101,10 +101,8 @@ def _asked(
     """The judge's ballot. It is asked in a thread of its own, so that Ctrl-C ends it at once."""
     from prjury.jury.jury import Jury
     from prjury.jury.voting import MajorityVoting
-    from prjury.publishers.progress import LiveProgress, PlainProgress
 
-    live = sys.stderr.isatty() and terminal.color
-    progress = (LiveProgress if live else PlainProgress)(sys.stderr, terminal.redact)
+    progress = terminal.environment().progress
     try:
         jury = Jury.of(MajorityVoting(), _named(terminal, name, options, progress), name="judge")
         return jury.vote(context, listener=progress).ballots[0]

@@ -207,7 +207,7 @@ def close_terminal() -> None:
 Kind = TypeVar("Kind", bound=StrEnum)
 
 
-def parse_output(text: str, formats: type[Kind]) -> tuple[Kind, Path]:
+def _parse_output(text: str, formats: type[Kind]) -> tuple[Kind, Path]:
     """``FORMAT=FILE`` taken apart.
 
     Raises:
@@ -220,3 +220,23 @@ def parse_output(text: str, formats: type[Kind]) -> tuple[Kind, Path]:
             remedy=f"Formats are {', '.join(formats)}; for example --output json=report.json",
         )
     return formats(name), Path(file)
+
+
+def parse_outputs(texts: list[str] | None, formats: type[Kind]) -> list[tuple[Kind, Path]]:
+    """Each ``FORMAT=FILE`` taken apart, with files that can be written.
+
+    Raises:
+        UsageError: for another form, an unknown format or a bad file, before any work is done.
+    """
+    files = [_parse_output(text, formats) for text in texts or ()]
+    for _, file in files:
+        refuse_place(file)
+    return files
+
+
+def refuse_place(output: Path) -> None:
+    """Raise UsageError for a file that cannot be written, before any work is done."""
+    if not output.absolute().parent.is_dir() or output.is_dir():
+        raise UsageError(
+            f"--output cannot write {output}", remedy="Name a file in a directory that exists"
+        )

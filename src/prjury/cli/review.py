@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from prjury.cli import options
-from prjury.cli.output import OutputFormat, Terminal, parse_output, unprinted
+from prjury.cli.output import OutputFormat, Terminal, parse_outputs, unprinted
 from prjury.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def review(  # noqa: PLR0913 - the command line's options, named as documented
 ) -> int:
     """Judge a pull request, or the current branch against its default branch."""
     terminal: Terminal = context.obj
-    files = [parse_output(text, OutputFormat) for text in output or ()]
+    files = parse_outputs(output, OutputFormat)
     request = options.request_of(terminal, change, judges, models, onto=onto, evidence=evidence)
     return (_print_forecast if dry_run else _run)(terminal, request, format, files)
 
@@ -49,8 +49,6 @@ def _run(
     from prjury.app.review import run
     from prjury.git.open_snapshot import NothingToReview
 
-    for _, file in files:
-        refuse_place(file)
     outcome = run(request, terminal.environment())
     if isinstance(outcome, NothingToReview):
         print(outcome.reason, file=sys.stdout if kind is OutputFormat.TERMINAL else sys.stderr)
@@ -58,22 +56,10 @@ def _run(
     return report_outcome(terminal, outcome, kind, files)
 
 
-def refuse_place(output: Path) -> None:
-    """Raise UsageError for a file that cannot be written, before any work is done."""
-    if not output.absolute().parent.is_dir() or output.is_dir():
-        raise UsageError(
-            f"--output cannot write {output}", remedy="Name a file in a directory that exists"
-        )
-
-
 def report_outcome(
     terminal: Terminal, report: Report, kind: OutputFormat, files: list[tuple[OutputFormat, Path]]
 ) -> int:
-    """Prints the report and writes it to files; the result is the gate's exit code.
-
-    Raises:
-        PublishError: when it could not.
-    """
+    """Prints the report and writes it to files; the result is the gate's exit code."""
     from prjury.publishers.files import write_atomically
 
     refused = unprinted(lambda: terminal.publisher(kind).publish(report))

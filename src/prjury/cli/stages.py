@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from prjury.cli import options
-from prjury.cli.output import OutputFormat, Terminal, parse_output, print_out
-from prjury.cli.review import exit_code_of, refuse_place, report_outcome
+from prjury.cli.output import OutputFormat, Terminal, parse_outputs, print_out, refuse_place
+from prjury.cli.review import exit_code_of, report_outcome
 from prjury.errors import CannotJudgeError, ExitCode, PublishError, UsageError
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ def decide(
         return ExitCode.OPEN
     request = ReviewRequest(
         model=models.model,
-        trusts_policy=models.trust_policy or found.trusted,
+        trusts_policy=models.trust_policy,
         offline=offline,
         timeout=timeout,
     )
@@ -172,9 +172,7 @@ def publish(
     from prjury.app.stages.publish import publish_stage
 
     terminal: Terminal = context.obj
-    files = [parse_output(text, OutputFormat) for text in output or ()]
-    for _, file in files:
-        refuse_place(file)
+    files = parse_outputs(output, OutputFormat)
     found, digest = _read(evidence, sha256)
     if isinstance(found, NoEvidence):
         print(found.reason, file=sys.stdout if format is OutputFormat.TERMINAL else sys.stderr)

@@ -223,7 +223,20 @@ class PromptOptions(QuestionOptions, FilesOfPolicy):
         return self
 
 
-class JudgeEntry(BaseModel):
+class NamedEntry(BaseModel):
+    """A name, or a name with options; a name without a value has none."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_name(cls, value: object) -> object:
+        if isinstance(value, str):
+            return {value: {}}
+        if isinstance(value, dict):
+            return {key: {} if item is None else item for key, item in value.items()}
+        return value
+
+
+class JudgeEntry(NamedEntry):
     """One judge of a tier: its name, or its name with options, optionally with a weight."""
 
     model_config = ConfigDict(extra="allow", strict=True, frozen=True)
@@ -237,15 +250,6 @@ class JudgeEntry(BaseModel):
     suitability: SuitabilityOptions | None = Field(None, alias="backport-suitability")
     prompt: PromptOptions | None = None
     weight: float = Field(1.0, ge=0.0, allow_inf_nan=False)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _from_name(cls, value: object) -> object:
-        if isinstance(value, str):
-            return {value: {}}
-        if isinstance(value, dict):
-            return {key: {} if item is None else item for key, item in value.items()}
-        return value
 
     @model_validator(mode="after")
     def _exactly_one(self) -> JudgeEntry:
@@ -306,19 +310,16 @@ class ConsensusOptions(PolicySection):
     on_error: ErrorPolicy = Field(ErrorPolicy.PROPAGATE, strict=False)
 
 
-class VotingEntry(PolicySection):
+class VotingEntry(NamedEntry):
     """One voting strategy: its name, or its name with options."""
+
+    model_config = PolicySection.model_config
 
     majority: MajorityOptions | None = None
     average: ScoreOptions | None = None
     weighted_average: ScoreOptions | None = None
     median: ScoreOptions | None = None
     consensus: ConsensusOptions | None = None
-
-    @model_validator(mode="before")
-    @classmethod
-    def _from_name(cls, value: object) -> object:
-        return {value: {}} if isinstance(value, str) else value
 
     @model_validator(mode="after")
     def _exactly_one(self) -> VotingEntry:

@@ -10,6 +10,7 @@ import pytest
 
 from prjury.errors import ConfigError, ExitCode
 from prjury.policy.load import default_policy, json_schema, read_policy
+from prjury.policy.tiers import MajorityOptions
 from prjury.policy.yaml_reader import read_yaml
 
 DOCUMENTED = """
@@ -65,6 +66,12 @@ def with_judge(judge: str) -> str:
 
 def with_voting(voting: str) -> str:
     return with_judge("build") + f"    voting: {voting}\n"
+
+
+@pytest.mark.parametrize("voting", ["{majority: }", "{majority: {}}", "majority"])
+def test_a_strategy_without_options_has_its_defaults(voting: str) -> None:
+    entry = read_policy(with_voting(voting), "f.yml").config.tiers[0].voting
+    assert (entry.name, entry.options) == ("majority", MajorityOptions())
 
 
 def refusal(text: str) -> str:

@@ -12,11 +12,7 @@ from prjury.resources import own_version
 
 
 def build(request: ReviewRequest, environment: RunEnvironment) -> BuiltEvidence | NothingToReview:
-    """Build the merged tree, wherever the policy says that builds come from: this is that place.
-
-    Raises:
-        PrJuryError: with the exit code of the cause.
-    """
+    """Build the merged tree, wherever the policy says that builds come from: this is that place."""
     with steps.open_change(request) as change:
         if isinstance(change, NothingToReview):
             return change

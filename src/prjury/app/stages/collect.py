@@ -62,9 +62,6 @@ def collect(
     Args:
         workflow: the file of the workflow that made the build's evidence; a change that edits it
             makes that evidence worthless.
-
-    Raises:
-        PrJuryError: with the exit code of the cause.
     """
     started = time.monotonic()
     with steps.open_change(request) as opened:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import Any
 
 from prjury.app import steps
@@ -23,12 +24,11 @@ def decide(
     Args:
         digest: sha256 of the evidence's file.
         request: what the operator says of models; the pull request is that of the evidence.
-
-    Raises:
-        PrJuryError: with the exit code of the cause.
     """
     started = time.monotonic()
-    panel = model_panel(request, environment, evidence.policy.config)
+    trusted = request.trusts_policy or evidence.trusted
+    asked = replace(request, trusts_policy=trusted)
+    panel = model_panel(asked, environment, evidence.policy.config)
     absent: Any = None  # no program runs here
     ports = Ports(
         TakenAlong(evidence.files),
