@@ -49,26 +49,22 @@ def _literal(text: str) -> str:
     return text
 
 
-def _requirement(value: object) -> object:
-    return Requirement.parse(value) if isinstance(value, str) else value
+def _from_text(read: Callable[[str], object]) -> BeforeValidator:
+    """A text may stand in place of the value that is read from it."""
+    return BeforeValidator(lambda value: read(value) if isinstance(value, str) else value)
 
 
-def _listed(value: object) -> object:
-    """One word stands for a list of one."""
-    return [value] if isinstance(value, str) else value
-
-
+#: One word stands for a list of one.
+_LISTED = _from_text(lambda word: [word])
 Regex: TypeAlias = Annotated[str, AfterValidator(_regex)]
 LanguageName: TypeAlias = Annotated[str, AfterValidator(_language)]
 Identifier: TypeAlias = Annotated[
     str, Field(pattern=r"^[A-Za-z0-9_]+(-[A-Za-z0-9_]+)*$", max_length=60)
 ]
 Clue: TypeAlias = Annotated[str, AfterValidator(_literal)]
-Words: TypeAlias = Annotated[list[str], BeforeValidator(_listed)]
+Words: TypeAlias = Annotated[list[str], _LISTED]
 Requirements: TypeAlias = Annotated[
-    list[Annotated[Requirement, BeforeValidator(_requirement)]],
-    BeforeValidator(_listed),
-    Field(min_length=1),
+    list[Annotated[Requirement, _from_text(Requirement.parse)]], _LISTED, Field(min_length=1)
 ]
 
 
@@ -88,15 +84,11 @@ class Example(PackSection):
     fixed: str | None = None
 
 
-def _example(value: object) -> object:
-    return {"code": value} if isinstance(value, str) else value
-
-
 class Cases(PackSection):
     """Code in one language that a rule must leave alone, and code that it must find."""
 
     valid: list[str] = Field(min_length=1)
-    invalid: list[Annotated[Example, BeforeValidator(_example)]] = Field(min_length=1)
+    invalid: list[Annotated[Example, _from_text(lambda code: {"code": code})]] = Field(min_length=1)
     file: str | None = Field(None, description="the file name, where a rule asks for one")
 
 
@@ -137,10 +129,6 @@ _ANCHOR = re.compile(r"[\^$]|\(\?|\\[AzZ]")
 _PLACES = {"anywhere": "used-anywhere", "imports": "used-import", "code": "used"}
 
 
-def _span(value: object) -> object:
-    return parse_span(value) if isinstance(value, str) else value
-
-
 class ManifestMatch(PackSection):
     """What a build file must hold: a dependency, or a setting of one of Maven's plugins.
 
@@ -151,7 +139,7 @@ class ManifestMatch(PackSection):
 
     dependencies: Words = Field(default_factory=list, description="names, with `*`")
     except_: Words = Field(default_factory=list, alias="except")
-    versions: Annotated[VersionSpan, BeforeValidator(_span)] | None = None
+    versions: Annotated[VersionSpan, _from_text(parse_span)] | None = None
     roles: list[RoleName] = Field(default_factory=lambda: list(_LOOKED_AT))
     plugin: str | None = None
     settings: dict[str, str] = Field(default_factory=dict, description="dotted key to value")
@@ -236,11 +224,8 @@ class Match(PackSection):
         """What stands inside of every text in which the parser's rule can find something."""
         rule = self.ast_grep or {}
         named = rule.get("regex") if rule.get("matches") in _NAMES else None
-        inner = [
-            regex.removeprefix("^").removesuffix("$")
-            for regex in (self.if_imports, named)
-            if isinstance(regex, str)
-        ]
+        found = [regex for regex in (self.if_imports, named) if isinstance(regex, str)]
+        inner = [regex.removeprefix("^").removesuffix("$") for regex in found]
         # An anchor within the regex would mean the beginning of the file here.
         return [regex for regex in inner if not _ANCHOR.search(regex)]
 
@@ -394,7 +379,6 @@ class Pack(Head):
 
     def config(self, match: Match, language: Language) -> Mapping[str, Any]:
         """The match as ast-grep takes it, with the utility rules that it may refer to."""
-        utils = {**language.utils, **self.utils.get(language.name, {})}
         conditions: list[Mapping[str, Any]] = [match.rule]
         if match.if_imports and language.importing:
             conditions.append(language.importing(match.if_imports))
@@ -403,7 +387,7 @@ class Pack(Head):
         return {
             "rule": {"all": conditions},
             "constraints": match.constraints,
-            "utils": utils,
+            "utils": {**language.utils, **self.utils.get(language.name, {})},
             "names": match.wanted,
             **({} if match.rewrite is None else {"rewrite": match.rewrite}),
         }

@@ -13,7 +13,7 @@ from typing import Literal
 
 from prjury.judges.backport.checks.not_there_yet import AppliedCommits
 from prjury.judges.backport.checks.picks_cleanly import CherryPickTrial
-from prjury.judges.backport.checks.prerequisites import Prerequisites, named, pick_command
+from prjury.judges.backport.checks.prerequisites import Prerequisites, pick_command, short_subject
 from prjury.judges.backport.score.score import Band, Score, score_words
 from prjury.jury.judgment import Check, Judgment, Status
 from prjury.jury.voting import is_benign
@@ -117,7 +117,9 @@ def decide(case: BranchFacts) -> Backport:
         verdict=ruling.verdict,
         applies=None if merge.impossible else merge.clean,
         conflicts=merge.conflicts,
-        prerequisites=tuple(map(named, first.commits)) if first else (),
+        prerequisites=tuple(
+            f"{one.sha} {short_subject(one)}".rstrip() for one in (first.commits if first else ())
+        ),
         score=round(score.value, 3) if score else None,
         band=score.band if score else None,
         reasons=tuple(_reasons(case, ruling)),

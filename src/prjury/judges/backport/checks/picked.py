@@ -58,12 +58,8 @@ def versions(context: LookContext) -> Check | None:
     if not concerned:
         message = "no version pattern applies to the added lines"
         return Check("versions", passed=True, message=message, severity="hint")
-    pick = context.pick
-    files = tuple(
-        file
-        for file in pick.files
-        if file.path in concerned or file.kind in {FileKind.CONFIG, FileKind.LOCK}
-    )
+    pick, kinds = context.pick, {FileKind.CONFIG, FileKind.LOCK}
+    files = tuple(file for file in pick.files if file.path in concerned or file.kind in kinds)
     return _judge("versions", judge, replace(pick, files=files), context)
 
 
@@ -78,10 +74,7 @@ def build(context: LookContext) -> Check | None:
 def _judge(name: str, judge: PickJudge, pull: PullRequest, context: LookContext) -> Check:
     goal = f"pick {printable(pull.head.ref)} onto {printable(pull.base.ref)}"
     question = PullRequestContext(goal, pull=pull, deadline=context.tools.deadline)
-    return _check(name, guarded(lambda: judge.judge(question), itself))
-
-
-def _check(name: str, judgment: Judgment) -> Check:
+    judgment = guarded(lambda: judge.judge(question), itself)
     passed = judgment.status is Status.PASS or is_benign(judgment)
     if passed or judgment.status is not Status.FAIL:
         message = judgment.reasoning if passed else f"not checked: {judgment.reasoning}"
@@ -93,10 +86,9 @@ def _check(name: str, judgment: Judgment) -> Check:
         passed=False,
         message=judgment.reasoning,
         location=failed[0].location if failed else None,
-        evidence="\n".join(map(_line, failed[:_FEW])),
+        evidence="\n".join(
+            f"{check.location or ''} {check.name}: {check.message}".strip()
+            for check in failed[:_FEW]
+        ),
         fix="\n".join(fixes[:_FEW]) if fixes and len(fixes) == len(failed) else None,
     )
-
-
-def _line(check: Check) -> str:
-    return f"{check.location or ''} {check.name}: {check.message}".strip()

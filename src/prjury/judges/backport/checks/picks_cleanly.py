@@ -6,7 +6,6 @@ backports its commits one by one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -20,7 +19,6 @@ from prjury.report.wording import counted
 from prjury.snapshot.kinds import kind_of
 from prjury.snapshot.merge_style import RebaseTrial
 from prjury.snapshot.model import (
-    Conflict,
     ConflictType,
     FileKind,
     MergeTrial,
@@ -111,12 +109,17 @@ def picks_cleanly(context: LookContext) -> Check:
     if trial.whole and trial.whole.clean:
         message += "; as one commit it picks cleanly"
     mechanical = all(conflict.mechanical for conflict in merge.conflicts)
+    lines = [
+        f"{printable(one.path)}: {one.type.value.replace('_', '/')}, {one.reason}"
+        for one in merge.conflicts[:_FEW]
+    ]
+    left = len(merge.conflicts) - _FEW
     return Check(
         "picks-cleanly",
         passed=False,
         message=message,
         severity="warning" if mechanical else "error",
-        evidence=_conflict_lines(merge.conflicts),
+        evidence="\n".join([*lines, f"… and {left} more"] if left > 0 else lines),
     )
 
 
@@ -130,13 +133,3 @@ def _clean(trial: CherryPickTrial, where: str) -> str:
         return words
     other = "gives another tree" if trial.whole.clean else "conflicts"
     return f"{words}; as one commit the change {other}"
-
-
-def _conflict_lines(conflicts: Sequence[Conflict]) -> str:
-    """Return a line for each file: its path, the kind of conflict and the reason."""
-    lines = [
-        f"{printable(one.path)}: {one.type.value.replace('_', '/')}, {one.reason}"
-        for one in conflicts[:_FEW]
-    ]
-    left = len(conflicts) - _FEW
-    return "\n".join([*lines, f"… and {left} more"] if left > 0 else lines)

@@ -98,10 +98,9 @@ class Search:
     ) -> Prerequisites:
         """Search for what makes the pick clean and adds the missing names."""
         try:
-            found = Prerequisites()
-            if not trial.merge.clean:
-                found = self.run(trial.merge.conflicts)
-            if not missing or not (found.found or trial.merge.clean):
+            clean = trial.merge.clean
+            found = Prerequisites() if clean else self.run(trial.merge.conflicts)
+            if not missing or not (found.found or clean):
                 return found
             commits = self._in_order([*found.commits, *self._introducing(missing)])
             if list(found.commits) != commits:
@@ -124,9 +123,13 @@ class Search:
             return Prerequisites(colliding=len(others))
         line, candidates = self._candidates(others)
         tried, sweeping = self._narrow(candidates)
-        for commits in self._sets(tried, [commit for commit in line if commit in tried]):
+        for commits in ((commit,) for commit in tried):
             if self._clean_after(commits):
-                return self._found(self._needed(commits), tried)
+                return self._found(commits, tried)
+        line = [commit for commit in line if commit in tried] if len(tried) > 1 else []
+        together = self._that_pick(line)
+        if self._clean_after(together):
+            return self._found(self._needed(together), tried)
         unchecked = "" if self.deadline.remaining else "the time for the search ran out"
         return Prerequisites(tried=tried, sweeping=sweeping, unchecked=unchecked)
 
@@ -170,13 +173,6 @@ class Search:
         self, commits: tuple[StyleCommit, ...], tried: tuple[StyleCommit, ...]
     ) -> Prerequisites:
         return Prerequisites(commits, self._after(commits), tried, onto=self._tree(commits) or "")
-
-    def _sets(
-        self, tried: Sequence[StyleCommit], line: Sequence[StyleCommit]
-    ) -> Iterator[tuple[StyleCommit, ...]]:
-        yield from ((commit,) for commit in tried)
-        if len(tried) > 1:
-            yield self._that_pick(line)
 
     def _that_pick(self, line: Sequence[StyleCommit]) -> tuple[StyleCommit, ...]:
         """Return all that can be picked on top of each other, oldest first."""
@@ -298,15 +294,16 @@ def prerequisites_check(found: Prerequisites, *, clean: bool = False) -> Check:
             message += f"; even then the branch lacks {lacks}"
         fix = "\n".join(map(pick_command, found.commits))
         return Check("prerequisites", passed=False, message=message, severity="warning", fix=fix)
-    message = _no_source(found) if clean else "; ".join(_in_vain(found))
+    message = "; ".join(_no_source(found) if clean else _in_vain(found))
     return Check("prerequisites", passed=True, message=message, severity="hint")
 
 
-def _no_source(found: Prerequisites) -> str:
-    if not found.tried:
-        return "no commit on the base since the branches forked adds what is missing"
+def _no_source(found: Prerequisites) -> Iterator[str]:
     names = ", ".join(commit.sha[:7] for commit in found.tried)
-    return f"the commits that add what is missing do not pick cleanly ({names})"
+    if names:
+        yield f"the commits that add what is missing do not pick cleanly ({names})"
+    else:
+        yield "no commit on the base since the branches forked adds what is missing"
 
 
 def _in_vain(found: Prerequisites) -> Iterator[str]:
@@ -322,11 +319,6 @@ def _in_vain(found: Prerequisites) -> Iterator[str]:
         yield f"not searched: too many files conflict ({found.colliding})"
     elif not found.tried and not found.sweeping:
         yield "no commit on the base since the branches forked touches the conflicting files"
-
-
-def named(commit: StyleCommit) -> str:
-    """Return the whole object name and the subject."""
-    return f"{commit.sha} {short_subject(commit)}".rstrip()
 
 
 def short_subject(commit: StyleCommit) -> str:

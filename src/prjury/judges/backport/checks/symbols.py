@@ -28,6 +28,7 @@ from prjury.judges.backport.references import (
 from prjury.jury.judgment import Check, Location
 from prjury.ports import Repository
 from prjury.ports.types import WordPlaces
+from prjury.report.wording import counted
 from prjury.snapshot.kinds import kind_of
 from prjury.snapshot.model import FileKind, PullRequest, visible
 
@@ -98,11 +99,12 @@ def missing_on(
     words = frozenset[str]().union(*wanted.values())
     try:
         # Git finds few words quickly; of many, only suspects are sought.
-        found = _anywhere(tip, words if len(words) <= _FEW_WORDS else (), searching)
+        few = words and len(words) <= _FEW_WORDS
+        found = searching.with_words(tip, sorted(words)) if few else WordPlaces({})
         absent = {kin: some - set(found.places) for kin, some in wanted.items()}
         left = _suspects(needs, absent, files, repository)
-        if len(words) > _FEW_WORDS:
-            found = _anywhere(tip, left, searching)
+        if left and len(words) > _FEW_WORDS:
+            found = searching.with_words(tip, sorted(left))
             left = {word: places for word, places in left.items() if word not in found.places}
     except SourceError as error:
         left = _suspects(needs, wanted, files, repository)
@@ -111,15 +113,10 @@ def missing_on(
     if not left:
         return modules
     if missing:
-        where = f"{_files(len(missing))} that this clone lacks"
+        where = f"{counted(len(missing), 'file')} that this clone lacks"
         return modules.and_more(unchecked=f"names that may be in {where}")
     named = tuple(_in_code(needs, left))  # which reads the files
     return modules.and_more(named, _unread(needs, left))
-
-
-def _anywhere(tip: str, words: Iterable[str], searching: Searching) -> WordPlaces:
-    """Return where the words stand in the branch's tree; git is not started for none."""
-    return searching.with_words(tip, sorted(words)) if words else WordPlaces({})
 
 
 def _modules(needs: ChangeReferences, files: Files) -> MissingOnBranch:
@@ -228,11 +225,7 @@ def _unread(needs: ChangeReferences, suspects: Mapping[str, Sequence[Location]])
 
 
 def _not_read(what: str, blobs: set[str]) -> str:
-    return f"{what} in {_files(len(blobs))} that could not be read" if blobs else ""
-
-
-def _files(count: int) -> str:
-    return f"{count} file{'s' * (count > 1)}"
+    return f"{what} in {counted(len(blobs), 'file')} that could not be read" if blobs else ""
 
 
 def _is_test(at: Location) -> bool:
@@ -249,11 +242,5 @@ def symbols_check(missing: MissingOnBranch, branch: str) -> Check:
     left = len(missing.found) - _SHOWN
     more = f" and {left} more" if left > 0 else ""
     lacks = f"{visible(branch)} lacks what the change uses: {named}{more}"
-    first = missing.found[0]
-    return Check(
-        "symbols",
-        passed=False,
-        message="; ".join(filter(None, [lacks, unchecked])),
-        location=first.used[0],
-        evidence=first.name,
-    )
+    message, first = "; ".join(filter(None, [lacks, unchecked])), missing.found[0]
+    return Check("symbols", False, message, first.used[0], evidence=first.name)  # noqa: FBT003
