@@ -95,40 +95,22 @@ def earlier_changes(
     units: Iterable[CommitMessage], branch: Iterable[CommitMessage]
 ) -> tuple[EarlierChange, ...]:
     """Find which changes on the base reached a branch, by the messages of its commits."""
-    found = _Brought.by(branch)
-    return tuple(_earlier(unit, found) for unit in units)
-
-
-@dataclass(frozen=True)
-class _Brought:
-    """The origins that the commits of a branch name."""
-
-    shas: frozenset[str]
-    pulls: frozenset[int]
-    titles: frozenset[str]
-
-    @classmethod
-    def by(cls, branch: Iterable[CommitMessage]) -> _Brought:
-        shas: set[str] = set()
-        pulls: set[int] = set()
-        titles: set[str] = set()
-        for message in branch:
-            named = origins(message.text)
-            shas.update(sha[:_SHORT] for sha in named.shas)
-            pulls.update(named.pulls)
-            titles.add(_title(message.text))
-        return cls(frozenset(shas), frozenset(pulls), frozenset(titles))
-
-
-def _earlier(unit: CommitMessage, found: _Brought) -> EarlierChange:
-    title = _title(unit.text)
-    number = _PULL.match(unit.text.lstrip().partition("\n")[0])
-    reached = (
-        unit.sha[:_SHORT] in found.shas
-        or (number is not None and int(number[1] or number[2]) in found.pulls)
-        or (len(title) >= _DISTINCT and title in found.titles)
-    )
-    return EarlierChange(words(title), reached)
+    shas: set[str] = set()
+    pulls: set[int] = set()
+    titles: set[str] = set()
+    for message in branch:
+        named = origins(message.text)
+        shas.update(sha[:_SHORT] for sha in named.shas)
+        pulls.update(named.pulls)
+        titles.add(_title(message.text))
+    found: list[EarlierChange] = []
+    for unit in units:
+        title = _title(unit.text)
+        number = _PULL.match(unit.text.lstrip().partition("\n")[0])
+        known = number is not None and int(number[1] or number[2]) in pulls
+        same = len(title) >= _DISTINCT and title in titles
+        found.append(EarlierChange(words(title), unit.sha[:_SHORT] in shas or known or same))
+    return tuple(found)
 
 
 def _title(message: str) -> str:
@@ -159,7 +141,7 @@ def _lift(
     usual = dict.fromkeys(title, 0.0)
     reached = dict.fromkeys(title, 0.0)
     for weight, changes in branches:
-        share = _share(changes)
+        share = sum(change.reached for change in changes) / max(len(changes), 1)
         for change in changes:
             if title.isdisjoint(change.words):
                 continue
@@ -168,10 +150,6 @@ def _lift(
                 usual[word] += weight * share
                 reached[word] += weight * change.reached
     return sum(_adds(seen[word], usual[word], reached[word]) for word in sorted(title))
-
-
-def _share(changes: Sequence[EarlierChange]) -> float:
-    return sum(change.reached for change in changes) / len(changes) if changes else 0.0
 
 
 def _adds(seen: float, usual: float, reached: float) -> float:

@@ -94,12 +94,8 @@ def _candidates(body: str) -> list[str]:
         return []
     lines = body.split("\n", _MOST_LINES)[:_MOST_LINES]
     short = (" ".join(line.split())[:_LONGEST] for line in lines if _HINT.search(line))
-    return [line for line in short if _is_ours(line)]
-
-
-def _is_ours(line: str) -> bool:
-    """Whether a line is about this commit; bots quote other projects' changes as HTML."""
-    return not line.startswith(("<", ">", "|"))
+    # Bots quote other projects' changes as HTML.
+    return [line for line in short if not line.startswith(("<", ">", "|"))]
 
 
 def _stated(patterns: re.Pattern[str], line: str) -> Iterator[re.Match[str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
@@ -39,15 +39,14 @@ def release_branches(
     if isinstance(config.branches, str):
         # A change on a release branch goes to older ones; newer ones get it by merging.
         own = line_of(base) if base and bare(base) != bare(default) else None
-        older = [one for one in others if own is None or _is_older(one, own)]
+        older = [
+            one
+            for one in others
+            if own is None or ((line := line_of(one.name)) and line.version < own.version)
+        ]
         kept = [one for one in found if bare(one.name) == bare(default)] or found
         return _newest(older, kept, config)
     return _listed(others, config.branches)
-
-
-def _is_older(branch: BranchTip, than: RequestLine) -> bool:
-    line = line_of(branch.name)
-    return line is not None and line.version < than.version
 
 
 def is_locked(name: str, locked: Sequence[str]) -> str | None:
@@ -72,7 +71,7 @@ def _listed(found: Sequence[BranchTip], entries: Sequence[str]) -> Chosen:
 def _newest(
     others: Sequence[BranchTip], found: Sequence[BranchTip], config: BackportConfig
 ) -> Chosen:
-    named = list(_lines(others))
+    named = [(one, line) for one in others if (line := line_of(one.name))]
     # Branches of single releases count only if there are no others.
     lines = [one for one, line in named if not line.is_release] or [one for one, _ in named]
     open_ones = [one for one in lines if not is_locked(one.name, config.locked)]
@@ -83,12 +82,6 @@ def _newest(
         return Chosen(tuple(one.name for one in taken))
     left = sorted(lines, key=_newest_first)[:_FEW]
     return Chosen((), skipped=tuple(_skipped(one, open_=one in open_ones) for one in left))
-
-
-def _lines(found: Sequence[BranchTip]) -> Iterator[tuple[BranchTip, RequestLine]]:
-    for one in found:
-        if line := line_of(one.name):
-            yield one, line
 
 
 def _skipped(branch: BranchTip, *, open_: bool) -> str:
@@ -181,32 +174,23 @@ def meant(target: str, branches: Sequence[str]) -> tuple[str, ...]:
     wanted = bare(target.strip())
     if later := _AND_LATER.fullmatch(wanted):
         least = tuple(map(int, later[1].split(".")))
-        return tuple(name for name in branches if _version(name) >= least)
+        lines = ((name, line_of(name)) for name in branches)
+        return tuple(name for name, line in lines if line and line.version >= least)
     for same in (str.__eq__, lambda one, other: one.casefold() == other.casefold()):
         if found := tuple(name for name in branches if same(bare(name), wanted)):
             return found
-    line = line_of(wanted) or _of_number(wanted)
+    line = line_of(wanted)
+    if line is None and re.fullmatch(r"[0-9]{1,4}", wanted):
+        line = RequestLine((int(wanted),), plain=True)  # in a request, a number is a version
     if line is None:
         return ()
-    ways = [line] if line.open or len(line.version) != _RELEASE else [line, _its_line(line)]
+    ways = [line]
+    if not line.open and len(line.version) == _RELEASE:
+        ways.append(RequestLine(line.version[:-1], line.family, open=True))
     for way in ways:
         if found := tuple(name for name in branches if _is(way, line_of(name))):
             return found
     return ()
-
-
-def _version(name: str) -> Version:
-    line = line_of(name)
-    return line.version if line else ()
-
-
-def _of_number(wanted: str) -> RequestLine | None:
-    """Read a number alone, which in a request is a version."""
-    return RequestLine((int(wanted),), plain=True) if re.fullmatch(r"[0-9]{1,4}", wanted) else None
-
-
-def _its_line(release: RequestLine) -> RequestLine:
-    return RequestLine(release.version[:-1], release.family, open=True)
 
 
 def _is(wanted: RequestLine, line: RequestLine | None) -> bool:

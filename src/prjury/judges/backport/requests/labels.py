@@ -104,10 +104,8 @@ def of_labels(
             if versions_count:
                 yield BackportRequest("yes", label.strip(), "the label", label)
         else:
-            yield from (
-                BackportRequest(answer, target, "the label", label)
-                for answer, target in read(label)
-            )
+            found = read(label)
+            yield from (BackportRequest(answer, to, "the label", label) for answer, to in found)
 
 
 def of_pattern(labels: Sequence[str], patterns: Sequence[str]) -> Iterator[BackportRequest]:
@@ -144,8 +142,8 @@ def _phrase(text: str) -> list[tuple[Answer, str | None]]:
     answer: Answer = "yes"
     for index, word in enumerate(words):
         lower = word[0].casefold()
-        if _VERB.fullmatch(lower) or _DONE.fullmatch(lower):
-            done = bool(_DONE.fullmatch(lower))
+        done = _DONE.fullmatch(lower)
+        if done or _VERB.fullmatch(lower):
             return _after_verb(text, words[index + 1 :], "state" if done else answer)
         if lower in _REFUSING:
             answer = "no"

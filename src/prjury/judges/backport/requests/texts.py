@@ -5,12 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from prjury.judges.backport.requests.labels import (
-    EVERYWHERE,
-    Answer,
-    BackportRequest,
-    read,
-)
+from prjury.judges.backport.requests.labels import EVERYWHERE, Answer, BackportRequest, read
 
 #: A longer line is prose.
 _LONGEST = 300
@@ -49,11 +44,8 @@ _IN_TITLE = re.compile(r"[\[(]([^\[\]()]{1,80})[\])]")
 def of_title(title: str, source: str) -> Iterator[BackportRequest]:
     """Read the brackets of a title; one that names no branch asks for nothing."""
     for match in _IN_TITLE.finditer(title):
-        yield from (
-            BackportRequest(answer, target, source, match[0])
-            for answer, target in read(match[1])
-            if target is not None and "#" not in match[1]
-        )
+        found = [] if "#" in match[1] else read(match[1])
+        yield from (BackportRequest(answer, to, source, match[0]) for answer, to in found if to)
 
 
 def of_text(text: str, source: str, *, trailers: bool) -> Iterator[BackportRequest]:
@@ -92,16 +84,12 @@ def _of_command(line: str, source: str) -> Iterator[BackportRequest]:
         named: list[str | None] = [*_names(match["rest"] or "")] or [general]
         yield from (BackportRequest(answer, name, source, line) for name in named)
     elif match := _MENTION.fullmatch(line):
-        yield from (
-            BackportRequest("yes", name, source, line) for name in _names(match["rest"] or "")
-        )
+        names = _names(match["rest"] or "")
+        yield from (BackportRequest("yes", name, source, line) for name in names)
     elif match := _RUSTBOT.fullmatch(line):
         for word in match["rest"].split():
-            added = word.lstrip("+") if not word.startswith("-") else ""
-            yield from (
-                BackportRequest(answer, name, source, line)
-                for answer, name in read(added.strip(","))
-            )
+            found = [] if word.startswith("-") else read(word.lstrip("+").strip(","))
+            yield from (BackportRequest(answer, name, source, line) for answer, name in found)
 
 
 def _of_trailer(line: str, source: str) -> Iterator[BackportRequest]:
@@ -115,9 +103,8 @@ def _of_trailer(line: str, source: str) -> Iterator[BackportRequest]:
     if len(words) == 1 and words[0].casefold() in _NOWHERE:
         yield BackportRequest("no", EVERYWHERE, source, line)
     elif len(words) == 1 and words[0].casefold() in _SOMEWHERE:
-        yield BackportRequest(
-            "yes", EVERYWHERE if words[0].casefold() == "all" else None, source, line
-        )
+        target = EVERYWHERE if words[0].casefold() == "all" else None
+        yield BackportRequest("yes", target, source, line)
     elif words and all(map(_is_branch, words)):
         yield from (BackportRequest("yes", word, source, line) for word in words)
 
