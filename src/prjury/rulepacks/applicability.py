@@ -15,6 +15,7 @@ from prjury.jury.judgment import Severity
 from prjury.manifests.manifest import ECOSYSTEMS, Role
 from prjury.manifests.module import DeclaredVersion, ManifestModule, Sides
 from prjury.manifests.versions import Requirement, Truth
+from prjury.report.wording import listed
 from prjury.rulepacks.rule import Head, KeptBy, Outcome, Pack, PatternRule, VersionCase
 from prjury.snapshot.model import printable
 
@@ -80,17 +81,17 @@ def clause(message: str, found: str) -> str:
     subject = _SUBJECT.fullmatch(head)
     if subject is None:
         return head
-    listed, likes, of, verb, rest = subject.groups()
-    names = _SEPARATOR.split(listed)
+    several, likes, of, verb, rest = subject.groups()
+    names = _SEPARATOR.split(several)
     used = [name for name in names if _stands_in(name, found)]
     if not used and not ((likes or len(names) > 1) and _is_name(found)):
         return head
     if len(used) > 1 or (len(names) == 1 and not likes):
-        return f"{_listed(used)}{of} {verb}{rest}"
+        return f"{listed([f'`{name}`' for name in used], len(used))}{of} {verb}{rest}"
     written = found if _is_name(found) else used[0]
-    several = _SAME_NUMBER.fullmatch(rest) if len(names) > 1 else None
-    if several and used and len(others := _SEPARATOR.split(several[2])) == len(names):
-        rest = f"{several[1]}`{others[names.index(used[0])]}`{several[3]}"
+    same = _SAME_NUMBER.fullmatch(rest) if len(names) > 1 else None
+    if same and used and len(others := _SEPARATOR.split(same[2])) == len(names):
+        rest = f"{same[1]}`{others[names.index(used[0])]}`{same[3]}"
     return f"`{written}`{of} {_SINGULAR.get(verb, verb)}{rest}"
 
 
@@ -142,11 +143,6 @@ def _is_name(text: str) -> bool:
     return len(text) <= _LONGEST and _WORDY.fullmatch(text) is not None
 
 
-def _listed(names: list[str]) -> str:
-    *first, last = (f"`{name}`" for name in names)
-    return f"{', '.join(first)} and {last}" if first else last
-
-
 def _sentence(text: str) -> str:
     text = text.rstrip(".")
     if not text:
@@ -184,10 +180,6 @@ class PackApplicability:
     @cached_property
     def _brought(self) -> bool:
         return _brings(self.module, self.pack.kept_by)
-
-    @cached_property
-    def _everywhere(self) -> bool:
-        return self.asked_for or not all(each.ecosystem for each in self.pack.gate)
 
     def severity(self, rule: PatternRule) -> Severity | None:
         """How severe a finding is in the module; None where the rule does not hold.
@@ -228,10 +220,8 @@ class PackApplicability:
     def _doubt(self, rule: PatternRule, required: Sequence[Requirement]) -> Doubt:
         if self.module.is_itself(required):
             return "itself"
-        removed, deprecated = (
-            self.module.any_of(required),
-            self.module.any_of(rule.deprecated or ()),
-        )
+        removed = self.module.any_of(required)
+        deprecated = self.module.any_of(rule.deprecated or ())
         if removed is Truth.YES or (deprecated is Truth.YES and removed is not Truth.SOME):
             return ""
         if Truth.UNKNOWN in {removed, deprecated}:
@@ -260,8 +250,9 @@ class PackApplicability:
         if fails_somewhere or deprecated_somewhere or deprecated is Truth.YES:
             return at_most("warning", rule.severity)
         upcoming = removed in {Truth.NO, Truth.SOME} and replaced in _ALLOWED
-        silent = self._everywhere or all(each.ecosystem == "runtime" for each in required)
-        undeclared = silent and removed is Truth.ABSENT
+        everywhere = self.asked_for or not all(each.ecosystem for each in self.pack.gate)
+        silent = everywhere or all(each.ecosystem == "runtime" for each in required)
+        undeclared = removed is Truth.ABSENT and silent
         unsure = Truth.UNKNOWN in {removed, deprecated} or deprecated is Truth.SOME
         return "hint" if unsure or upcoming or undeclared else None
 

@@ -18,8 +18,7 @@ from prjury.deadline import Deadline
 from prjury.judges.context import PullRequestContext
 from prjury.judges.patterns.baseline import Baseline, load_baseline
 from prjury.judges.patterns.findings import PatternFinding
-from prjury.judges.patterns.match import Active
-from prjury.judges.patterns.prefilter import Prefilter
+from prjury.judges.patterns.match import Active, Prefilter
 from prjury.judges.patterns.review import PatternScan, ScanOutcome, is_code, is_requested, is_sound
 from prjury.judges.patterns.selection import ApplicableRules, PackSelection
 from prjury.judges.patterns.suppressions import SuppressionRules

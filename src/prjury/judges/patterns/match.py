@@ -1,8 +1,9 @@
-"""Finds a rule's pattern in one file: by ast-grep, by RE2, or among declared dependencies."""
+"""Finds a rule's pattern in one file, and first which rules' clues stand in it at all."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -19,7 +20,7 @@ from prjury.manifests.lineage import resolve
 from prjury.manifests.manifest import Coordinate, Manifest, ManifestError, Role
 from prjury.manifests.spans import surely_within
 from prjury.rulepacks.applicability import is_one_of
-from prjury.rulepacks.rule import ManifestMatch, Match, Pack, PatternRule
+from prjury.rulepacks.rule import ManifestMatch, Match, Pack, PatternRule, without_warnings
 
 #: A blank beside a dot within what may be a name; a sentence in a comment is none.
 _LOOSE = re2.compile(r"\w\s+\.|\w\.[ \t]*\n\s*\w|\w\.[ \t]+[a-z]")
@@ -64,6 +65,32 @@ class Active:
             and (not match.files or any(fnmatchcase(path, glob) for glob in match.files))
             and not any(fnmatchcase(path, glob) for glob in match.ignores)
         ]
+
+
+class Prefilter:
+    """An RE2 set of the clues of many rules; a text is gone through once for all of them."""
+
+    def __init__(self, rules: Sequence[Active]) -> None:
+        self.rules = rules
+        by_clue: dict[str, list[Active]] = defaultdict(list)
+        for active in rules:
+            # GitHub does not tell small letters from capitals.
+            ignore_case = "workflow" in active.rule.languages
+            for clue in active.rule.clues:
+                by_clue[f"(?i:{clue})" if ignore_case else clue].append(active)
+        self._always = frozenset(each.name for each in rules if not each.rule.clues)
+        self._owners = list(by_clue.values())
+        self._set = re2.Set.SearchSet(without_warnings())
+        for clue in by_clue:
+            self._set.Add(clue)
+        self._set.Compile()
+
+    def candidates(self, text: str) -> list[Active]:
+        """The rules that may find something in the text, in their own order."""
+        content = text.encode("utf-8", "surrogateescape")
+        hit = self._set.Match(content) or [] if self._owners else []
+        named = {active.name for number in hit for active in self._owners[number]} | self._always
+        return [active for active in self.rules if active.name in named]
 
 
 @dataclass(frozen=True)

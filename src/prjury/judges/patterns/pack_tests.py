@@ -11,8 +11,7 @@ from prjury.code.parser import Job, NotParsed, Parsed, Parser
 from prjury.code.source import Source, UnreadableError, resolved
 from prjury.deadline import Deadline
 from prjury.judges.patterns.findings import repair_of
-from prjury.judges.patterns.match import Active, FileScan, Hit
-from prjury.judges.patterns.prefilter import Prefilter
+from prjury.judges.patterns.match import Active, FileScan, Hit, Prefilter
 from prjury.policy.yaml_reader import KeyPath
 from prjury.report.wording import counted
 from prjury.rulepacks.applicability import SEVERITIES, outcome_of, telling

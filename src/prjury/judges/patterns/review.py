@@ -11,8 +11,7 @@ from prjury.code.source import MAX_LINE, Source, UnreadableError, decode, resolv
 from prjury.deadline import Deadline
 from prjury.judges.patterns.baseline import Known, fingerprints
 from prjury.judges.patterns.findings import PatternFinding, found_in, fused, repair_of
-from prjury.judges.patterns.match import MARKER, Active, FileScan
-from prjury.judges.patterns.prefilter import Prefilter
+from prjury.judges.patterns.match import MARKER, Active, FileScan, Prefilter
 from prjury.judges.patterns.selection import ApplicableRules
 from prjury.judges.patterns.suppressions import SuppressionRules
 from prjury.ports import Repository

@@ -42,6 +42,7 @@ from prjury.snapshot.model import (
 
 #: Why a file of a language without support is not checked.
 NOT_KNOWN = "public names are not known in its language"
+_MISSING = "its content is missing from this clone"
 _LONGEST_SIGNATURE = 300
 _MOST_REASONS = 3
 
@@ -166,9 +167,12 @@ def _sources(
     """Return the texts of files that are readable on both sides; the others are refused."""
     sources: list[tuple[_Side, Source]] = []
     for side in sides:
+        data = content.get(side.blob)
+        if data is None:
+            refused[side.file.path] = _MISSING
+            continue
         try:
-            text = _decoded(content.get(side.blob))
-            sources.append((side, Source.of(text, side.language)))
+            sources.append((side, Source.of(decode(data), side.language)))
         except UnreadableError as error:
             refused[side.file.path] = str(error)
     return [(side, source) for side, source in sources if side.file.path not in refused]
@@ -180,12 +184,6 @@ def _declare_alike(states: Sequence[tuple[_Side, Outline]]) -> bool:
         return False
     (before, old), (after, new) = states
     return before.path == after.path and old.is_like(new)
-
-
-def _decoded(content: bytes | None) -> str:
-    if content is None:
-        raise UnreadableError("its content is missing from this clone")
-    return decode(content)
 
 
 def _text(side: _Side, reply: Publics) -> SourceText:
@@ -200,7 +198,7 @@ def _settings(
 ) -> tuple[list[SettingChange], str | None]:
     blobs = [blob for blob in (_old_blob(file), file.new_blob) if blob]
     if any(content.get(blob) is None for blob in blobs):
-        return [], "its content is missing from this clone"
+        return [], _MISSING
     old, new = (content.get(blob or "") for blob in (_old_blob(file), file.new_blob))
     return setting_changes(file.path, old, new)
 
@@ -215,7 +213,7 @@ def _without_support(files: Sequence[FileChange]) -> Iterator[UncheckedFile]:
 
 def names_check(interface: Interface) -> Check:
     """Return the check ``api`` for what a change does to public names."""
-    words = [*_broken(interface.breaking), *_gained(interface)]
+    words = list(_words(interface))
     unchecked = _unchecked(interface.unchecked)
     if not words:
         message = "; ".join(filter(None, ["no public name changes", unchecked]))
@@ -234,30 +232,18 @@ def names_check(interface: Interface) -> Check:
     )
 
 
-def _broken(names: Sequence[NameChange]) -> Iterator[str]:
-    removed = [
-        f"{_label(each)} ({visible(each.path)}:{each.symbol.line})"
-        for each in names
-        if each.kind is ChangeKind.REMOVED
-    ]
-    changed = [_label(each) for each in names if each.kind is ChangeKind.CHANGED]
-    if removed:
-        yield f"removes {listed(removed)}"
-    if changed:
-        yield f"changes {listed(changed)}"
-
-
-def _gained(interface: Interface) -> Iterator[str]:
-    added = [each for each in interface.names if each.kind is ChangeKind.ADDED]
-    extended = [
-        _label(each)
-        for each in interface.names
-        if each.kind is ChangeKind.CHANGED and each.compatible
-    ]
-    if extended:
-        yield f"extends {listed(extended)}"
-    if added:
-        yield f"adds {counted(len(added), 'public name')}"
+def _words(interface: Interface) -> Iterator[str]:
+    gone = [each for each in interface.breaking if each.kind is ChangeKind.REMOVED]
+    changed = [each for each in interface.names if each.kind is ChangeKind.CHANGED]
+    for verb, labels in (
+        ("removes", [f"{_label(one)} ({visible(one.path)}:{one.symbol.line})" for one in gone]),
+        ("changes", [_label(each) for each in changed if not each.compatible]),
+        ("extends", [_label(each) for each in changed if each.compatible]),
+    ):
+        if labels:
+            yield f"{verb} {listed(labels)}"
+    if added := sum(each.kind is ChangeKind.ADDED for each in interface.names):
+        yield f"adds {counted(added, 'public name')}"
 
 
 def _label(change: NameChange) -> str:
