@@ -166,7 +166,7 @@ def converted(
     if not kept:
         raise ConfigError(f"every rule of {name} is off", remedy="Take it out of `paths`")
     head = {"id": _identifier(name), "title": name, "gate": "always"}
-    pack = _validated({**head, "utils": _all_utils(kept, utils)}, kept)
+    pack = _validated({**head, "utils": utils}, kept)
     rules = [
         rule.model_copy(update={"tests": _tests_of(one)})
         for rule, one in zip(pack.rules, kept, strict=True)
@@ -193,8 +193,9 @@ def _rule(written: WrittenRule) -> dict[str, Any]:
         "languages": list(written.languages),
         "files": [glob for text in rule.files for glob in _globs(text)],
         "ignores": [glob for text in rule.ignores for glob in _globs(text)],
-        "ast-grep": _renamed(rule.rule, rule),
-        "constraints": _renamed(rule.constraints, rule),
+        "ast-grep": rule.rule,
+        "constraints": rule.constraints,
+        "utils": rule.utils,
         "rewrite": _template(rule.fix),
     }
     return {
@@ -239,38 +240,6 @@ def _advice(fix: str | dict[str, Any] | list[Any] | None) -> str | None:
         case {"template": str(template)} | [{"template": str(template)}, *_]:
             return template.strip() or "remove it"
     return None
-
-
-def _all_utils(
-    written: Sequence[WrittenRule], shared: Mapping[str, Mapping[str, Any]]
-) -> dict[str, dict[str, Any]]:
-    """The shared utility rules and each rule's own, by language."""
-    found = {language: dict(rules) for language, rules in shared.items()}
-    for one in written:
-        own = {_own(one.rule, name): _renamed(r, one.rule) for name, r in one.rule.utils.items()}
-        for language in one.languages if own else ():
-            found.setdefault(language, {}).update(own)
-    return found
-
-
-def _own(rule: RuleFile, name: str) -> str:
-    """A rule's own utility under a name that no other rule's has."""
-    return f"{_identifier(rule.id)}--{name}"
-
-
-def _renamed(part: Any, rule: RuleFile) -> Any:  # noqa: ANN401 - YAML
-    """A part of a rule that refers to the rule's own utilities by their new names."""
-    match part:
-        case dict():
-            return {
-                key: _own(rule, value)
-                if key == "matches" and isinstance(value, str) and value in rule.utils
-                else _renamed(value, rule)
-                for key, value in part.items()
-            }
-        case list():
-            return [_renamed(value, rule) for value in part]
-    return part
 
 
 def _tests_of(written: WrittenRule) -> Tests:

@@ -171,6 +171,7 @@ class Match(PackSection):
     ignores: list[str] = Field(default_factory=list, description="globs of files left alone")
     ast_grep: dict[str, Any] | None = Field(None, alias="ast-grep", min_length=1)
     constraints: dict[str, Any] = Field(default_factory=dict)
+    utils: dict[str, Any] = Field(default_factory=dict, description="utility rules of its own")
     rewrite: str | None = Field(None, description="what becomes of the match, with `$A` and `$$$A`")
     uses: Words = Field(default_factory=list, description="qualified names")
     except_: Words = Field(default_factory=list, alias="except")
@@ -187,8 +188,10 @@ class Match(PackSection):
         matchers = (self.ast_grep, self.regex, self.manifest, self.uses or None)
         if sum(matcher is not None for matcher in matchers) != 1:
             raise ValueError("name exactly one of `uses`, `ast-grep`, `regex`, `manifest`")
-        if self.ast_grep is None and (self.constraints or self.names or self.rewrite is not None):
-            raise ValueError("`constraints`, `names` and `rewrite` belong to an `ast-grep` rule")
+        further = self.constraints or self.utils or self.names or self.rewrite is not None
+        if self.ast_grep is None and further:
+            keys = "`constraints`, `utils`, `names` and `rewrite`"
+            raise ValueError(f"{keys} belong to an `ast-grep` rule")
         if not self.parses and (self.if_imports or self.unless_imports):
             raise ValueError("conditions on imports belong to `uses` or to an `ast-grep` rule")
         if not self.uses and (self.except_ or self.where != "anywhere"):
@@ -387,7 +390,7 @@ class Pack(Head):
         return {
             "rule": {"all": conditions},
             "constraints": match.constraints,
-            "utils": {**language.utils, **self.utils.get(language.name, {})},
+            "utils": {**language.utils, **self.utils.get(language.name, {}), **match.utils},
             "names": match.wanted,
             **({} if match.rewrite is None else {"rewrite": match.rewrite}),
         }

@@ -116,7 +116,8 @@ def test_a_file_holds_several_rules_and_utilities_stay_apart(tmp_path: Path) -> 
     other = UTILS.replace("no-await-in-loop", "no-await").replace("for_statement", "do_statement")
     pack = loaded(tmp_path, f"---\n{UTILS}\n--- # next\n{other}---\n").pack
     assert [rule.id for rule in pack.rules] == ["no-await-in-loop", "no-await"]
-    assert set(pack.utils["javascript"]) == {"no-await-in-loop--loop", "no-await--loop"}
+    kinds = [rule.match[0].utils["loop"]["any"][0]["kind"] for rule in pack.rules]
+    assert kinds == ["for_statement", "do_statement"]
 
 
 @pytest.mark.parametrize(
