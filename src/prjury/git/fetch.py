@@ -216,9 +216,7 @@ def branches(remote: Remote) -> list[BranchTip]:
     Raises:
         SourceError: when the remote does not answer.
     """
-    with tempfile.TemporaryDirectory(prefix="prjury-remote-") as nowhere:
-        args = ("ls-remote", "--heads", "--end-of-options", remote.address)
-        output = remote.run(Git(Path(nowhere)), *args).decode("utf-8", "surrogateescape")
+    output = _ls_remote(remote, "--heads")
     rows = (line.split("\t", 1) for line in output.splitlines())
     return [BranchTip(ref.removeprefix("refs/heads/"), sha) for sha, ref in rows]
 
@@ -238,9 +236,7 @@ def default_branch(remote: Remote) -> str:
     Raises:
         SourceError: when the remote does not say.
     """
-    with tempfile.TemporaryDirectory(prefix="prjury-remote-") as nowhere:
-        args = ("ls-remote", "--symref", "--end-of-options", remote.address, "HEAD")
-        output = remote.run(Git(Path(nowhere)), *args).decode("utf-8", "surrogateescape")
+    output = _ls_remote(remote, "--symref", only="HEAD")
     match = re.match(r"ref: refs/heads/([^\t\n]+)\tHEAD\n", output)
     if not match:
         raise SourceError(
@@ -249,3 +245,9 @@ def default_branch(remote: Remote) -> str:
             reason="no_default_branch",
         )
     return match[1]
+
+
+def _ls_remote(remote: Remote, option: str, *, only: str = "") -> str:
+    args = ("ls-remote", option, "--end-of-options", remote.address, *filter(None, [only]))
+    with tempfile.TemporaryDirectory(prefix="prjury-remote-") as nowhere:
+        return remote.run(Git(Path(nowhere)), *args).decode("utf-8", "surrogateescape")

@@ -12,7 +12,7 @@ from pathlib import Path
 from prjury.errors import SourceError, UsageError
 from prjury.git.directory import uncommitted_changes
 from prjury.git.fetch import Remote, Transport, default_branch, fetch_objects, refspec
-from prjury.git.merge import merged_tree
+from prjury.git.merge import landing, merged_tree
 from prjury.git.operator import OperatorRepository, open_repository
 from prjury.git.store import Store, open_store
 from prjury.git.take_snapshot import take_snapshot
@@ -141,7 +141,7 @@ def _taken(store: Store, sides: _Sides, wanted: SnapshotRequest) -> PullRequest 
     landed, base = wanted.landed, sides.base
     if landed is None or (pull.ahead and landed.commits is None):
         return pull
-    unit = None if pull.ahead else store.landing(sides.head.sha, base.sha)
+    unit = None if pull.ahead else landing(store.git, sides.head.sha, base.sha)
     if unit is None:
         gone = f"{sides.head.sha[:12]} is not in {visible(base.ref)}"
         return (

@@ -25,9 +25,8 @@ from prjury.git.command import (
     list_tree,
     missing_blobs,
     read_blobs,
-    unsafe_entries,
 )
-from prjury.git.merge import landing, recent_commits, try_rebase
+from prjury.git.merge import recent_commits, try_rebase
 from prjury.git.operator import OperatorRepository
 from prjury.ports.types import TreeEntry, WordPlaces
 from prjury.snapshot.diff import FilePatch, read_patches
@@ -185,24 +184,12 @@ class Store:
         Git has written all others by then.
         """
         files = [file for file in self.files(tree) if file.mode != SUBMODULE_MODE]
-        missing = self.missing([file.blob for file in files])
+        missing = missing_blobs(self.git, [file.blob for file in files])
         paths = tuple(file.path for file in files if file.blob in missing)
         there = (os.path.lexists(root / file.path) for file in files if file.blob not in missing)
         if not paths or not all(there):
             raise error
         return paths
-
-    def missing(self, blobs: Sequence[str]) -> set[str]:
-        """Those of the blobs that a partial clone lacks.
-
-        Raises:
-            GitError: for an object that is here and damaged.
-        """
-        return missing_blobs(self.git, blobs)
-
-    def landing(self, head: str, base: str) -> StyleCommit | None:
-        """The commit by which a head came into a base that holds it; None where it is the first."""
-        return landing(self.git, head, base)
 
     def recent(self, tip: str, count: int) -> Sequence[StyleCommit]:
         """The newest commits of a branch along first parents; fewer where its history ends."""
@@ -221,10 +208,6 @@ class Store:
         find = "-M50%" if renames else "--no-renames"
         output = self.git("diff-tree", *_DIFF_OPTIONS, find, "--raw", "-z", old, new)
         return list(_raw(iter(output.split(b"\0"))))
-
-    def unsafe(self, old: str, new: str) -> Sequence[str]:
-        """The paths that a change brings and that leave the tree; see `unsafe_entries`."""
-        return unsafe_entries(self.git, old, new)
 
     def patches(
         self, old: str, new: str, *, renames: bool = True, leave_out: Sequence[str] = ()

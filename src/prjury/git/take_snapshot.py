@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from prjury.errors import SourceError
-from prjury.git.command import GitError, find_in_tree
+from prjury.git.command import GitError, find_in_tree, missing_blobs, unsafe_entries
 from prjury.git.history import distance, merge_base
 from prjury.git.merge import try_merge
 from prjury.git.store import RawChange, Store
@@ -118,7 +118,7 @@ def take_snapshot(
     """
     start = merge_base(store.git, base, head)
     behind, ahead = distance(store.git, base.sha, head.sha)
-    unsafe = store.unsafe(start, head.sha)
+    unsafe = unsafe_entries(store.git, start, head.sha)
     shots = [_refused(shot, unsafe) for shot in _shots(store, start, head.sha)]
     shots = shots if unsafe else _unless_exempt(store, base.sha, shots)
     return PullRequest(
@@ -205,7 +205,7 @@ def _shots(store: Store, old: str, new: str) -> list[_Shot]:
 def _shots_of_partial_clone(store: Store, old: str, new: str, error: GitError) -> list[_Shot]:
     """The files whose objects are here, and the others named as not checked."""
     raw = store.raw_changes(old, new, renames=False)
-    missing = store.missing([blob for change in raw for blob in _blobs(change)])
+    missing = missing_blobs(store.git, [blob for change in raw for blob in _blobs(change)])
     if not missing:
         raise error
     gone = [change for change in raw if missing.intersection(_blobs(change))]
