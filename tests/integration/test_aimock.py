@@ -17,8 +17,7 @@ from prjury.models.choose import DEFAULT_NAMES, ModelChoice
 from prjury.models.connect import HostedModel
 from prjury.models.panel import ModelPanel
 from prjury.models.providers import BODY_LIMIT
-from prjury.models.wire import REPLY_LIMIT
-from prjury.models.wrappers import RetryingModel
+from prjury.models.wrappers import REPLY_LIMIT, RetryingModel
 from prjury.policy.models import ModelConfig, ModelsConfig
 from prjury.policy.schema import LimitsConfig
 from prjury.ports.messages import ModelError, ModelReason, Prompt, Reply

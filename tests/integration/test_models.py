@@ -42,8 +42,7 @@ from prjury.models.choose import ModelChoice, Provider
 from prjury.models.connect import HostedModel, connect
 from prjury.models.panel import ModelPanel
 from prjury.models.providers import BODY_LIMIT
-from prjury.models.wire import REPLY_LIMIT
-from prjury.models.wrappers import RetryingModel
+from prjury.models.wrappers import REPLY_LIMIT, RetryingModel
 from prjury.policy.schema import LimitsConfig, ModelConfig, ModelsConfig
 from prjury.ports.messages import ModelError, Prompt, Reply
 

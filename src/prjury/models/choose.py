@@ -234,19 +234,10 @@ def choose_model(
 def _choice(
     config: ModelConfig, provider: Provider, name: str, key: str | None, base_url: str | None
 ) -> ModelChoice:
-    return ModelChoice(
-        provider,
-        name,
-        key,
-        base_url,
-        config.temperature,
-        config.thinking,
-        config.max_output_tokens,
-        config.timeout,
-        config.room,
-        tuple(config.command or ()),
-        config.answer,
-    )
+    same = {"temperature", "thinking", "max_output_tokens", "timeout", "room", "answer"}
+    command = tuple(config.command or ())
+    options = config.model_dump(include=same)
+    return ModelChoice(provider, name, key, base_url, command=command, **options)
 
 
 def _script(config: ModelConfig) -> ModelChoice:

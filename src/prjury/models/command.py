@@ -12,29 +12,28 @@ import contextlib
 import json
 import os
 import re
-import selectors
 import shutil
 import signal
 import subprocess
 import tempfile
 import threading
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
 from prjury.deadline import Deadline
 from prjury.models.choose import ModelChoice
 from prjury.models.connect import ChosenModel
+from prjury.models.wrappers import late, refuse_no_answer, too_large
 from prjury.ports.messages import ModelError, Prompt, Reply, UnsentError
+from prjury.processes import kill_marked
 
 #: Bytes that a program may print. An agent's own JSON takes more room than the answer in it.
 OUTPUT_LIMIT = 1024 * 1024
 
-#: Seconds between two looks whether a program has ended whose output stays open.
+#: Seconds between two looks at how much a program has printed.
 _TICK = 0.1
-#: Processes are hunted so often at most, in case they fork while they are.
-_ROUNDS = 10
 
 
 class Programs:
@@ -64,14 +63,19 @@ class Programs:
             ModelError: ``timeout`` or ``reply_too_large``.
             OSError, ValueError: when it cannot be started.
         """
-        with self._started(argv, asked, environ) as (process, output):
-            printed = _read(process, output, deadline)
-            if len(printed) > OUTPUT_LIMIT:
-                raise too_large()
-            try:
-                return process.wait(deadline.remaining), printed
-            except subprocess.TimeoutExpired:
-                raise late() from None
+        place = Path(tempfile.mkdtemp(prefix="prjury-model-"))
+        try:
+            # No pipes: nobody has to wait for a program that reads slowly, or for what it leaves
+            # behind with its output open.
+            with tempfile.TemporaryFile() as stdin, tempfile.TemporaryFile() as output:
+                stdin.write(asked)
+                stdin.seek(0)
+                process = self._start(argv, stdin, output, place, environ)
+                code = _wait(process, output, deadline)
+                output.seek(0)
+                return code, output.read(OUTPUT_LIMIT + 1)
+        finally:
+            self._end(place)
 
     def close(self) -> None:
         """Ends all programs; none is started any more."""
@@ -81,25 +85,13 @@ class Programs:
         for place in places:
             self._end(place)
 
-    @contextlib.contextmanager
-    def _started(
-        self, argv: Sequence[str], asked: bytes, environ: Mapping[str, str]
-    ) -> Iterator[tuple[subprocess.Popen[bytes], IO[bytes]]]:
-        place = Path(tempfile.mkdtemp(prefix="prjury-model-"))
-        try:
-            # Not a pipe: nobody has to wait for a program that reads slowly or not at all.
-            with tempfile.TemporaryFile() as stdin:
-                stdin.write(asked)
-                stdin.seek(0)
-                process = self._start(argv, stdin, place, environ)
-            assert process.stdout is not None  # noqa: S101 - for the type checker
-            with process.stdout as output:
-                yield process, output
-        finally:
-            self._end(place)
-
     def _start(
-        self, argv: Sequence[str], stdin: IO[bytes], place: Path, environ: Mapping[str, str]
+        self,
+        argv: Sequence[str],
+        stdin: IO[bytes],
+        output: IO[bytes],
+        place: Path,
+        environ: Mapping[str, str],
     ) -> subprocess.Popen[bytes]:
         with self._lock:
             if self._closed:
@@ -109,7 +101,7 @@ class Programs:
                 cwd=place,
                 env={**environ, "TMPDIR": str(place), "PWD": str(place)},
                 stdin=stdin,
-                stdout=subprocess.PIPE,
+                stdout=output,
                 stderr=subprocess.DEVNULL,
                 start_new_session=True,
             )
@@ -123,60 +115,22 @@ class Programs:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
-        for _ in range(_ROUNDS):
-            if not _kill_strays(place):
-                break
+        kill_marked(f"TMPDIR={place}")
         shutil.rmtree(place, ignore_errors=True)
 
 
-def late() -> ModelError:
-    """The error for a program that takes too long."""
-    return ModelError("The model did not answer in time", "timeout")
+def _wait(process: subprocess.Popen[bytes], output: IO[bytes], deadline: Deadline) -> int:
+    """The exit code, once the program ends; what it leaves behind is not waited for."""
+    code = None
+    while code is None:
+        if not deadline.remaining:
+            raise late()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            code = process.wait(min(_TICK, deadline.remaining))
+        if os.fstat(output.fileno()).st_size > OUTPUT_LIMIT:
+            raise too_large()
+    return code
 
-
-def too_large() -> ModelError:
-    """The error for a reply that is longer than anybody needs."""
-    return ModelError("The model's reply is too large", "reply_too_large")
-
-
-def _read(process: subprocess.Popen[bytes], output: IO[bytes], deadline: Deadline) -> bytes:
-    """What is printed until the output is closed, the program ends, or it is too much."""
-    printed = bytearray()
-    with selectors.DefaultSelector() as selector:
-        selector.register(output, selectors.EVENT_READ)
-        while len(printed) <= OUTPUT_LIMIT:
-            if not deadline.remaining:
-                raise late()
-            # Before the look at its output: what it said last is there by then.
-            ended = process.poll() is not None
-            if selector.select(0 if ended else min(_TICK, deadline.remaining)):
-                chunk = os.read(output.fileno(), 1 << 16)
-                if not chunk:
-                    break
-                printed += chunk
-            elif ended:
-                break  # a process that it left behind keeps the output open
-    return bytes(printed)
-
-
-def _kill_strays(place: Path) -> bool:
-    """Kills what has left the program's session, known by its TMPDIR; whether there was any.
-
-    Nothing is found where there is no ``/proc``.
-    """
-    mark = b"TMPDIR=" + os.fsencode(place)
-    killed = False
-    with contextlib.suppress(FileNotFoundError):
-        for name in filter(str.isdigit, os.listdir("/proc")):  # noqa: PTH208 - plain names do
-            with contextlib.suppress(OSError):
-                if mark in Path("/proc", name, "environ").read_bytes().split(b"\0"):
-                    os.kill(int(name), signal.SIGKILL)
-                    killed = True
-    return killed
-
-
-#: Bytes of the answer, as for a server's.
-ANSWER_LIMIT = 64 * 1024
 
 #: Tokens that open the repository or the CI run, files that steer the steps after this one, and
 #: the agent that signs with the operator's keys.
@@ -276,10 +230,7 @@ class CommandModel(ChosenModel):
             raise self._strange("prints what is not UTF-8") from None
         if text.strip() and self._choice.answer is not None:
             text = self._picked(text, self._choice.answer)
-        if len(text.encode(errors="replace")) > ANSWER_LIMIT:
-            raise too_large()
-        if not text.strip():
-            raise ModelError("The model's reply is empty", "refused")
+        refuse_no_answer(text)
         return text.strip()
 
     def _picked(self, text: str, answer: str) -> str:

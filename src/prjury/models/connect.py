@@ -17,6 +17,7 @@ from prjury.models.wrappers import (
     RateLimitedModel,
     RetryingModel,
     SchemaRefusedError,
+    not_installed,
 )
 from prjury.ports import ChatModel
 from prjury.ports.messages import Prompt, Reply, UnsentError
@@ -88,12 +89,7 @@ class HostedModel(ChosenModel):
         try:
             from prjury.models.wire import converse  # noqa: PLC0415 - heavy and optional
         except ImportError:
-            raise UnsentError(
-                "The client library for models is not installed",
-                "not_installed",
-                why="Model clients are optional",
-                remedy=f"Install it: pip install 'prjury[{self._choice.provider}]'",
-            ) from None
+            raise not_installed(self._choice.provider) from None
         # Looked at last: to load the client takes seconds.
         if not deadline.remaining:
             raise UnsentError("There is no time left to ask the model", "timeout")

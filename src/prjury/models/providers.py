@@ -11,7 +11,8 @@ import httpx2
 from pydantic_ai.models import Model
 
 from prjury.models.choose import ModelChoice
-from prjury.ports.messages import ModelError, Reply, UnsentError
+from prjury.models.wrappers import not_installed, too_large
+from prjury.ports.messages import ModelError
 
 _OK = 200
 _FIRST_ERROR, _LAST_ERROR = 400, 599
@@ -142,11 +143,6 @@ async def _read(response: httpx2.Response) -> bytes:
     return bytes(body)
 
 
-def too_large(spent: Reply | None = None) -> ModelError:
-    """The error for a reply that is longer than anybody needs."""
-    return ModelError("The model's reply is too large", "reply_too_large", spent=spent)
-
-
 _OPENAI = "https://api.openai.com/v1"
 _ANTHROPIC = "https://api.anthropic.com"
 _GOOGLE = "https://generativelanguage.googleapis.com"
@@ -163,16 +159,6 @@ def connect(choice: ModelChoice, client: httpx2.AsyncClient) -> Model:
         return known[choice.provider](choice, client)
     except ImportError:
         raise not_installed(choice.provider) from None
-
-
-def not_installed(provider: str) -> ModelError:
-    """The error for a provider whose library is missing."""
-    return UnsentError(
-        f"The client library for {provider} is not installed",
-        "not_installed",
-        why="Model clients are optional",
-        remedy=f"Install it: pip install 'prjury[{provider}]'",
-    )
 
 
 # Addresses and keys are always handed over: what is left out, the libraries read from variables of

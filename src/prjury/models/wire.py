@@ -46,8 +46,14 @@ from pydantic_ai.usage import RequestUsage
 from prjury.deadline import Deadline
 from prjury.models.choose import DEFAULT_NAMES, ModelChoice, Provider
 from prjury.models.price import price
-from prjury.models.providers import connect, http_client, too_large
-from prjury.models.wrappers import BusyError, SchemaRefusedError, UnansweredError
+from prjury.models.providers import connect, http_client
+from prjury.models.wrappers import (
+    BusyError,
+    SchemaRefusedError,
+    UnansweredError,
+    late,
+    refuse_no_answer,
+)
 from prjury.ports.messages import ModelError, ModelReason, Prompt, Reply
 
 _FILTERED = frozenset({"content_filter", "content_policy_violation"})
@@ -189,9 +195,6 @@ T = TypeVar("T")
 #: How a reply's shape is asked for: a JSON Schema that binds, or JSON with the schema in words.
 Mode: TypeAlias = Literal["schema", "json"]
 
-#: Bytes of a reply's text; more than this is not read as an answer.
-REPLY_LIMIT = 64 * 1024
-
 #: Seconds beyond the deadline in which a cancelled request may close its connection.
 _GRACE = 0.25
 
@@ -262,7 +265,7 @@ def in_time(work: Callable[[], Awaitable[T]], deadline: Deadline) -> T:
     thread.start()
     thread.join(deadline.remaining + _GRACE)
     if not finished:
-        raise ModelError("The model did not answer in time", "timeout")
+        raise late()
     return finished[0].result()
 
 
@@ -339,8 +342,5 @@ def _read(response: ModelResponse, choice: ModelChoice) -> Reply:
         )
     if response.finish_reason == "length":
         raise ModelError("The model's reply is cut off", "truncated", spent=reply)
-    if len(text.encode(errors="replace")) > REPLY_LIMIT:
-        raise too_large(reply)
-    if not text.strip():
-        raise ModelError("The model's reply is empty", "refused", spent=reply)
+    refuse_no_answer(text, reply)
     return reply

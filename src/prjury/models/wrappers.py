@@ -29,6 +29,40 @@ class WrappedModel:
         return self._inner.price(input_tokens, output_tokens)
 
 
+# What is wrong with a reply, or with the way to it, whoever notices.
+
+#: Bytes of a reply's text; more than this is not read as an answer.
+REPLY_LIMIT = 64 * 1024
+
+
+def late() -> ModelError:
+    """The error for a model that takes too long."""
+    return ModelError("The model did not answer in time", "timeout")
+
+
+def too_large(spent: Reply | None = None) -> ModelError:
+    """The error for a reply that is longer than anybody needs."""
+    return ModelError("The model's reply is too large", "reply_too_large", spent=spent)
+
+
+def not_installed(provider: str) -> ModelError:
+    """The error for a provider whose library is missing."""
+    return UnsentError(
+        f"The client library for {provider} is not installed",
+        "not_installed",
+        why="Model clients are optional",
+        remedy=f"Install it: pip install 'prjury[{provider}]'",
+    )
+
+
+def refuse_no_answer(text: str, spent: Reply | None = None) -> None:
+    """Raises a ModelError for a reply that is too long or empty."""
+    if len(text.encode(errors="replace")) > REPLY_LIMIT:
+        raise too_large(spent)
+    if not text.strip():
+        raise ModelError("The model's reply is empty", "refused", spent=spent)
+
+
 # Retry.
 
 #: How often one question is put at most.

@@ -22,6 +22,7 @@ from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
 from prjury.ports import Progress
 from prjury.ports.types import Completed
+from prjury.processes import kill_marked
 from prjury.sandbox import launcher
 from prjury.sandbox.launcher import descendants
 
@@ -97,34 +98,6 @@ def _resident(pid: int) -> int:
     except (OSError, IndexError):
         return 0
     return pages * os.sysconf("SC_PAGE_SIZE")
-
-
-def kill_by_home(home: str, seconds: float = 5.0) -> None:
-    """Kills the processes that were started with this HOME, until none is left.
-
-    The last resort when a program has killed the launcher that would have cleaned up after it. The
-    HOME must be one that was made for the program alone. A process that was sent its end still
-    lives for a moment, and may have started another one before; so they are looked for again, for
-    at most so many seconds.
-    """
-    wanted = b"HOME=" + os.fsencode(home)
-    until = time.monotonic() + seconds
-    while (found := _started_with(wanted)) and time.monotonic() < until:
-        for pid in found:
-            with contextlib.suppress(OSError):
-                os.kill(pid, signal.SIGKILL)
-        time.sleep(0.002)
-
-
-def _started_with(variable: bytes) -> list[int]:
-    """The processes whose environment has it; none where there is no ``/proc``."""
-    found = []
-    with contextlib.suppress(FileNotFoundError):
-        for name in filter(str.isdigit, os.listdir("/proc")):  # noqa: PTH208 - plain names do
-            with contextlib.suppress(OSError):
-                if variable in Path("/proc", name, "environ").read_bytes().split(b"\0"):
-                    found.append(int(name))
-    return found
 
 
 _LAUNCHER = Path(launcher.__file__)
@@ -206,7 +179,8 @@ class ProcessRun:
             process.kill()
             process.wait()
         if process.returncode != 0 and self.own_home:
-            kill_by_home(self.env["HOME"])
+            # The last resort when the program has killed the launcher.
+            kill_marked(f"HOME={self.env['HOME']}")
 
     def _refuse_unstarted(self, supervision: _Supervision) -> None:
         if supervision.word == "exec":

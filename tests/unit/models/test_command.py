@@ -16,7 +16,8 @@ import pytest
 
 from prjury.deadline import Deadline
 from prjury.models.choose import ModelChoice
-from prjury.models.command import ANSWER_LIMIT, OUTPUT_LIMIT, CommandModel, Programs
+from prjury.models.command import OUTPUT_LIMIT, CommandModel, Programs
+from prjury.models.wrappers import REPLY_LIMIT
 from prjury.ports.messages import ModelError, ModelReason, Prompt, Reply
 
 SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}}
@@ -133,7 +134,7 @@ def test_the_answer_is_where_the_operator_says(
         ("print('{\"result\": null}')", "result", "provider_error", "no text"),
         ("print('{\"result\": true}')", "result", "provider_error", "no text"),
         ("sys.stdout.buffer.write(b'\\xff\\xfe')", None, "provider_error", "UTF-8"),
-        (f"print('x' * {ANSWER_LIMIT + 1})", None, "reply_too_large", "too large"),
+        (f"print('x' * {REPLY_LIMIT + 1})", None, "reply_too_large", "too large"),
         (f"print('x' * {OUTPUT_LIMIT + 1})", None, "reply_too_large", "too large"),
         ("while True: print('x' * 4096)", None, "reply_too_large", "too large"),
         (f"print({SECRET!r}); sys.exit({SECRET!r})", None, "provider_error", "exit code 1."),
