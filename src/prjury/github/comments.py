@@ -29,20 +29,28 @@ class PostedText:
     url: str
 
 
-class Reviews:
+class _OfPull:
+    """What hangs on one pull request."""
+
+    def __init__(self, hub: GitHub, repo: str, number: int) -> None:
+        self._room = RepoClient(hub, repo)
+        self._number = number
+        self._told_as = f"{repo}#{number}"
+
+    def author(self) -> str:
+        """The account under which texts are written here."""
+        return self._room.account()
+
+
+class Reviews(_OfPull):
     """The reviews of one pull request.
 
     Every method raises PublishError.
     """
 
-    def __init__(self, hub: GitHub, repo: str, number: int) -> None:
-        self._room = RepoClient(hub, repo)
-        self._pull = f"/pulls/{number}"
-        self._told_as = f"{repo}#{number}"
-
-    def author(self) -> str:
-        """The account under which reviews are written here."""
-        return self._room.account()
+    @property
+    def _pull(self) -> str:
+        return f"/pulls/{self._number}"
 
     def bodies(self) -> list[PostedText]:
         """What every review says as a whole, oldest first."""
@@ -99,16 +107,15 @@ def _sent_remark(remark: Remark) -> dict[str, Any]:
     return content | {"start_line": remark.start_line, "start_side": "RIGHT"}
 
 
-class IssueLabels:
+class IssueLabels(_OfPull):
     """The labels of one pull request, which GitHub keeps as those of an issue.
 
     Every method raises PublishError.
     """
 
-    def __init__(self, hub: GitHub, repo: str, number: int) -> None:
-        self._room = RepoClient(hub, repo)
-        self._path = f"/issues/{number}/labels"
-        self._told_as = f"{repo}#{number}"
+    @property
+    def _path(self) -> str:
+        return f"/issues/{self._number}/labels"
 
     def names(self) -> list[str]:
         """The labels that are there."""
@@ -156,20 +163,11 @@ class PostedComment:
     url: str
 
 
-class Comments:
+class Comments(_OfPull):
     """The comments below one pull request: read them all, write single ones.
 
     Every method raises PublishError.
     """
-
-    def __init__(self, hub: GitHub, repo: str, number: int) -> None:
-        self._room = RepoClient(hub, repo)
-        self._number = number
-        self._told_as = f"{repo}#{number}"
-
-    def author(self) -> str:
-        """The account under which comments are written here."""
-        return self._room.account()
 
     def comments(self) -> list[PostedComment]:
         """Every comment, from all pages, oldest first."""

@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 
 from prjury.judges.quality.known_answers import remembered
 from prjury.judges.quality.model_seat import InquiryInput, ModelSeat
-from prjury.judges.quality.prompt_input import Chunk
-from prjury.ports.messages import Prompt
 
 
 @dataclass(frozen=True)
@@ -73,24 +71,21 @@ class Forecast:
 
 
 def planned_calls(model_seat: ModelSeat, case: InquiryInput) -> Iterator[PlannedCall]:
-    """What this seat would be asked about the case, in the first round."""
+    """What this seat would be asked about the case in the first round, as the budget counts it."""
     made = model_seat.plan(case)
+    memory = model_seat.call_context.memory
     for chunk in made.chunks:
         question = model_seat.question(case, made, chunk)
         key = model_seat.key(question, chunk, model_seat.turn(0, case))
-        known = _is_known(model_seat, case, key, chunk)
-        yield planned_call(model_seat, question.prompt, chunk.paths, cached=known)
-
-
-def planned_call(
-    model_seat: ModelSeat, prompt: Prompt, paths: tuple[str, ...], *, cached: bool = False
-) -> PlannedCall:
-    """One question to a seat, as the budget would count it."""
-    tokens, answer = prompt.tokens, prompt.answer_tokens
-    price = model_seat.model.price(tokens, answer)
-    return PlannedCall(model_seat.name, paths, prompt.size, tokens, answer, price, cached)
-
-
-def _is_known(model_seat: ModelSeat, case: InquiryInput, key: str, chunk: Chunk) -> bool:
-    shown = case.shown(chunk.sections)
-    return remembered(model_seat.call_context.memory, key, shown, case.form.criteria) is not None
+        known = remembered(memory, key, case.shown(chunk.sections), case.form.criteria)
+        prompt = question.prompt
+        tokens, answer = prompt.tokens, prompt.answer_tokens
+        yield PlannedCall(
+            model_seat.name,
+            chunk.paths,
+            prompt.size,
+            tokens,
+            answer,
+            model_seat.model.price(tokens, answer),
+            known is not None,
+        )

@@ -229,23 +229,14 @@ class Opinion:
         )
 
     @property
-    def verified(self) -> int:
-        """How many quotes are true."""
-        return sum(len(finding.quotes) for finding in self._all)
-
-    @property
-    def relocated(self) -> int:
-        """How many of the true quotes stand elsewhere, or otherwise, than the model said."""
-        return sum(finding.relocated for finding in self._all)
-
-    @property
-    def dropped(self) -> int:
-        """How many quotes did not match, and were thrown away."""
-        return sum(finding.dropped for finding in self._all)
-
-    @property
-    def _all(self) -> Iterator[VerifiedAnswer]:
-        return (finding for chunk in self.chunks for finding in chunk.values())
+    def evidence(self) -> dict[str, int]:
+        """How many quotes are true, how many of these had to be moved, how many are thrown away."""
+        every = [finding for chunk in self.chunks for finding in chunk.values()]
+        return {
+            "verified": sum(len(finding.quotes) for finding in every),
+            "relocated": sum(finding.relocated for finding in every),
+            "dropped": sum(finding.dropped for finding in every),
+        }
 
 
 def speaks(findings: Findings) -> bool:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from prjury.code.definitions import definitions, has_definitions
 from prjury.code.hunk_context import with_context
-from prjury.code.languages import language_of
+from prjury.code.languages import Language, language_of
 from prjury.code.parser import Parser
 from prjury.code.source import Source, UnreadableError, decode
 from prjury.deadline import Deadline
@@ -66,33 +67,28 @@ def _texts(
 
     Small ones come first, so that a large one does not take the parser's time from them.
     """
-    eligible = [file for file in files if _is_eligible(file)][:_FILES]
+    eligible = [(file, name) for file in files if (name := _language(file))][:_FILES]
     if not eligible or not deadline.remaining:
         return
     try:
-        contents = repository.read(sorted({file.new_blob for file in eligible if file.new_blob}))
+        contents = repository.read(sorted({file.new_blob for file, _ in eligible if file.new_blob}))
     except SourceError:
         return
-    found = [(f, content) for f in eligible if (content := contents.get(f.new_blob or ""))]
     left = _BYTES
-    for file, content in sorted(found, key=lambda pair: len(pair[1])):
+    found = [
+        (f, name, content) for f, name in eligible if (content := contents.get(f.new_blob or ""))
+    ]
+    for file, language, content in sorted(found, key=lambda each: len(each[2])):
         left -= len(content)
-        if left >= 0 and (text := _text(file, content)):
-            yield text
+        with suppress(UnreadableError):
+            if left >= 0:
+                text = decode(content)
+                yield _Text(file, text, Source.of(text, language))
 
 
-def _is_eligible(file: FileChange) -> bool:
-    language = language_of(printable(file.path))
-    looked_at = file.kind in _KINDS and file.status in _STATUSES and bool(file.hunks)
-    return looked_at and language is not None and has_definitions(language)
-
-
-def _text(file: FileChange, content: bytes) -> _Text | None:
-    language = language_of(printable(file.path))
-    if language is None:
+def _language(file: FileChange) -> Language | None:
+    """The language of a file that may get more context; None for any other file."""
+    if file.kind not in _KINDS or file.status not in _STATUSES or not file.hunks:
         return None
-    try:
-        text = decode(content)
-        return _Text(file, text, Source.of(text, language))
-    except UnreadableError:
-        return None
+    language = language_of(printable(file.path))
+    return language if language and has_definitions(language) else None

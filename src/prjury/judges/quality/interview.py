@@ -8,7 +8,7 @@ import secrets
 import threading
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from prjury.deadline import Deadline
@@ -86,7 +86,7 @@ class UsageLog:
             "input_tokens": sum(entry.input_tokens for entry in entries),
             "output_tokens": sum(entry.output_tokens for entry in entries),
             "usd": math.fsum(known) if len(known) == len(prices) else None,
-            "calls": [_told(entry) for entry in entries],
+            "calls": [asdict(entry) for entry in entries],
         }
 
     def _enter(self, entry: ModelCall, reply: Reply | None = None) -> None:
@@ -107,16 +107,6 @@ def _failure(model: ChatModel, error: CannotJudgeError, started: float) -> Model
     spent = error.spent if isinstance(error, ModelError) else None
     free = Reply("", model.name, usd=0.0 if error.reason in _FREE else None)
     return _entry(model, spent or free, started)
-
-
-def _told(entry: ModelCall) -> dict[str, Any]:
-    return {
-        "model": entry.model,
-        "input_tokens": entry.input_tokens,
-        "output_tokens": entry.output_tokens,
-        "usd": entry.usd,
-        "elapsed_ms": entry.elapsed_ms,
-    }
 
 
 _SEPARATORS = re.compile(r"[^0-9a-z]+")

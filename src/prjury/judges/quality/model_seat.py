@@ -261,11 +261,7 @@ def _decided(outcomes: list[SeatAnswer], lines: Lines, mark: PassMark) -> Judgme
     if judgment and (not troubles or judgment.status is Status.FAIL):
         return judgment
     trouble = (tainted or troubles)[0]
-    evidence = {
-        "verified": opinion.verified if opinion else 0,
-        "relocated": opinion.relocated if opinion else 0,
-        "dropped": opinion.dropped if opinion else 0,
-    }
+    evidence = (opinion or Opinion((), lines)).evidence
     message = prose(str(trouble))
     if len(outcomes) > 1:
         message = f"{len(troubles)} of {len(outcomes)} parts have no answer: {message}"

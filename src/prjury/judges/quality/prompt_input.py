@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from prjury.report.invisible_chars import one_kind_of_line_end, show_invisible
 from prjury.report.redact import Redact, redacted
@@ -67,6 +67,9 @@ class Passage:
     def size(self) -> int:
         """Characters of the prompt."""
         return len(self.section) + sum(row.size for row in self.rows) + 40
+
+
+Part = TypeVar("Part", Passage, ChunkRow)
 
 
 @dataclass(frozen=True)
@@ -245,32 +248,30 @@ def _parts(section: Section, budget: int) -> Iterator[Section]:
         yield section
         return
     room = budget - replace(section, passages=()).size
-    group: list[Passage] = []
-    used = 0
-    for passage in (part for whole in section.passages for part in _cut(whole, room)):
-        size = passage.size
-        if group and used + size > room:
-            yield replace(section, passages=tuple(group))
-            group, used = [], 0
-        group.append(passage)
-        used += size
-    yield replace(section, passages=tuple(group))
+    passages = (part for whole in section.passages for part in _cut(whole, room))
+    for some in _groups(passages, room):
+        yield replace(section, passages=some)
 
 
 def _cut(passage: Passage, room: int) -> Iterator[Passage]:
     if passage.size <= room:
         yield passage
         return
-    room -= replace(passage, rows=()).size
-    rows: list[ChunkRow] = []
+    for rows in _groups(passage.rows, room - replace(passage, rows=()).size):
+        yield replace(passage, rows=rows)
+
+
+def _groups(parts: Iterable[Part], room: int) -> Iterator[tuple[Part, ...]]:
+    """The parts in order, as many together as there is room for, and at least one."""
+    group: list[Part] = []
     used = 0
-    for row in passage.rows:
-        if rows and used + row.size > room:
-            yield replace(passage, rows=tuple(rows))
-            rows, used = [], 0
-        rows.append(row)
-        used += row.size
-    yield replace(passage, rows=tuple(rows))
+    for part in parts:
+        if group and used + part.size > room:
+            yield tuple(group)
+            group, used = [], 0
+        group.append(part)
+        used += part.size
+    yield tuple(group)
 
 
 #: Kinds in the order in which they are read; a kind that is missing here is not sent at all.

@@ -140,12 +140,7 @@ def _metadata(opinion: Opinion) -> dict[str, Any]:
         }
         for name, finding in opinion.findings.items()
     }
-    evidence = {
-        "verified": opinion.verified,
-        "relocated": opinion.relocated,
-        "dropped": opinion.dropped,
-    }
-    return {"criteria": criteria, "evidence": evidence}
+    return {"criteria": criteria, "evidence": opinion.evidence}
 
 
 def _sentence(opinion: Opinion, mark: PassMark) -> str:

@@ -76,7 +76,7 @@ def test_every_failure_is_told_where_it_is() -> None:
 
 def test_evidence_is_counted_over_all_chunks() -> None:
     said = opinion((finding(F, 0.9, 1), finding(P)), (finding(F), finding(P, 0.9, 2)))
-    assert (said.verified, said.dropped) == (2, 3)
+    assert said.evidence == {"verified": 2, "relocated": 0, "dropped": 3}
 
 
 def test_half_of_the_criteria_are_a_quorum() -> None:
