@@ -11,6 +11,7 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TypeAlias
 
 from prjury.code.languages import Language
 from prjury.code.names.binding import Rule, any_kind
@@ -66,31 +67,11 @@ def definitions(
     ]
 
 
-@dataclass(frozen=True)
-class _Grammar:
-    """How definitions are found in a language, as ast-grep's rules.
-
-    Attributes:
-        bodies: of the definitions.
-        leading: decorators and attributes that stand before a definition and are no part of it.
-    """
-
-    functions: Rule
-    classes: Rule
-    bodies: Rule
-    leading: Rule
-
-    @property
-    def rules(self) -> list[Rule]:
-        """All of them; `_definitions` knows them by their places."""
-        return [self.functions, self.classes, self.bodies, self.leading]
-
-
 def _job(source: Source) -> Job | None:
     grammar = _GRAMMARS.get(source.language.parser or "")
     if grammar is None:
         return None
-    rules = [{"rule": rule} for rule in grammar.rules]
+    rules = [{"rule": rule} for rule in grammar]
     return {**job(source.text, source.language, rules), "comments": [], "strings": []}
 
 
@@ -147,16 +128,30 @@ def _heading(source: Source, place: Range, bodies: Sequence[Range]) -> int:
     return _last(source, (start, start + len("\n".join(lines))))
 
 
+#: What is looked for: functions, classes, the bodies of both, and what stands before a definition
+#: without being part of it, such as decorators. `_definitions` knows them by their places.
+_Grammar: TypeAlias = tuple[Rule, Rule, Rule, Rule]
+
 #: A rule of no node, where a language has none of a sort.
 _NONE: Rule = {"kind": "ERROR", "regex": "^.^"}
 
 
 def _kinds(text: str) -> Rule:
-    return any_kind(*text.split())
+    return any_kind(*text.split()) if text else _NONE
 
 
-def _inside(kinds: str, parents: str) -> Rule:
-    return {**_kinds(kinds), "inside": _kinds(parents)}
+def _grammar(
+    functions: str, classes: str, bodies: str = "", blocks: str = "", leading: str = ""
+) -> _Grammar:
+    """A language whose definitions are nodes of these kinds.
+
+    Args:
+        blocks: the kinds that are bodies as children of a definition, and elsewhere mere blocks.
+    """
+    parents = _kinds(f"{functions} {classes}")
+    inner = {**_kinds(blocks), "inside": parents} if blocks else _NONE
+    rules = _kinds(functions), _kinds(classes), {"any": [_kinds(bodies), inner]}
+    return (*rules, _kinds(leading))
 
 
 _CLOSURES = "arrow_function function_expression generator_function"
@@ -177,12 +172,13 @@ def _script(fields: str, classes: str, bodies: str) -> _Grammar:
         )
     ]
     tests = _test_call("it|test|before|after|beforeEach|afterEach|beforeAll|afterAll")
-    blocks = _inside("statement_block", f"{_SCRIPT_FUNCTIONS} {_CLOSURES} {classes}")
-    return _Grammar(
+    parents = f"{_SCRIPT_FUNCTIONS} {_CLOSURES}"
+    _, _, body, decorators = _grammar(parents, classes, bodies, "statement_block", "decorator")
+    return (
         {"any": [_kinds(_SCRIPT_FUNCTIONS), *named, tests]},
         {"any": [_kinds(classes), _test_call("describe|suite|context")]},
-        {"any": [_kinds(bodies), blocks]},
-        _kinds("decorator"),
+        body,
+        decorators,
     )
 
 
@@ -194,6 +190,17 @@ def _test_call(names: str) -> Rule:
     return {"kind": "call_expression", "all": [{"has": callee}, {"has": body}]}
 
 
+def _go() -> _Grammar:
+    functions, _, bodies, leading = _grammar(
+        "function_declaration method_declaration",
+        "",
+        "field_declaration_list interface_type",
+        "block",
+    )
+    types = {"field": "type", **_kinds("struct_type interface_type")}
+    return functions, {"kind": "type_spec", "has": types}, bodies, leading
+
+
 _TYPESCRIPT = _script(
     "public_field_definition",
     "class_declaration class abstract_class_declaration interface_declaration enum_declaration "
@@ -203,72 +210,31 @@ _TYPESCRIPT = _script(
 
 #: By the parser's word for the language.
 _GRAMMARS: Mapping[str, _Grammar] = {
-    "java": _Grammar(
-        _kinds(
-            "method_declaration constructor_declaration compact_constructor_declaration "
-            "static_initializer"
-        ),
-        _kinds(
-            "class_declaration interface_declaration enum_declaration record_declaration "
-            "annotation_type_declaration"
-        ),
-        {
-            "any": [
-                _kinds("class_body interface_body enum_body annotation_type_body constructor_body"),
-                _inside(
-                    "block",
-                    "method_declaration compact_constructor_declaration static_initializer",
-                ),
-            ]
-        },
-        _NONE,
+    "java": _grammar(
+        "method_declaration constructor_declaration compact_constructor_declaration "
+        "static_initializer",
+        "class_declaration interface_declaration enum_declaration record_declaration "
+        "annotation_type_declaration",
+        "class_body interface_body enum_body annotation_type_body constructor_body",
+        "block",
     ),
-    "kotlin": _Grammar(
-        _kinds("function_declaration secondary_constructor anonymous_initializer getter setter"),
-        _kinds("class_declaration object_declaration companion_object"),
-        {
-            "any": [
-                _kinds("function_body class_body enum_class_body"),
-                _inside("statements", "secondary_constructor anonymous_initializer"),
-            ]
-        },
-        _NONE,
+    "kotlin": _grammar(
+        "function_declaration secondary_constructor anonymous_initializer getter setter",
+        "class_declaration object_declaration companion_object",
+        "function_body class_body enum_class_body",
+        "statements",
     ),
-    "python": _Grammar(
-        _kinds("function_definition"),
-        _kinds("class_definition"),
-        _inside("block", "function_definition class_definition"),
-        _kinds("decorator"),
-    ),
+    "python": _grammar("function_definition", "class_definition", "", "block", "decorator"),
     "javascript": _script("field_definition", "class_declaration class", "class_body"),
     "typescript": _TYPESCRIPT,
     "tsx": _TYPESCRIPT,
-    "go": _Grammar(
-        _kinds("function_declaration method_declaration"),
-        {"kind": "type_spec", "has": {"field": "type", **_kinds("struct_type interface_type")}},
-        {
-            "any": [
-                _inside("block", "function_declaration method_declaration"),
-                _kinds("field_declaration_list interface_type"),
-            ]
-        },
-        _NONE,
+    "go": _go(),
+    "rust": _grammar(
+        "function_item function_signature_item macro_definition",
+        "struct_item enum_item union_item trait_item impl_item mod_item",
+        "field_declaration_list enum_variant_list declaration_list macro_rule",
+        "block",
+        "attribute_item",
     ),
-    "rust": _Grammar(
-        _kinds("function_item function_signature_item macro_definition"),
-        _kinds("struct_item enum_item union_item trait_item impl_item mod_item"),
-        {
-            "any": [
-                _inside("block", "function_item"),
-                _kinds("field_declaration_list enum_variant_list declaration_list macro_rule"),
-            ]
-        },
-        _kinds("attribute_item"),
-    ),
-    "bash": _Grammar(
-        _kinds("function_definition"),
-        _NONE,
-        _inside("compound_statement subshell", "function_definition"),
-        _NONE,
-    ),
+    "bash": _grammar("function_definition", "", "", "compound_statement subshell"),
 }
