@@ -17,6 +17,7 @@ from prjury.code.languages.language import ImportSyntax, Layout
 from prjury.code.parser import Parsed, Parser, job
 from prjury.deadline import Deadline
 from prjury.manifests.version_conflicts import only_versions
+from prjury.report.wording import counted
 from prjury.snapshot.kinds import LOCK_FILES, kind_of
 from prjury.snapshot.model import FileKind, visible
 from prjury.snapshot.threeway import (
@@ -69,12 +70,8 @@ def only_imports(path: str, file: ThreeWay) -> list[str | None]:
     syntax = language.imports if language else None
     if syntax is None:
         return [None] * len(file.regions)
-    base, ours, theirs = (
-        import_head(syntax, lines) if lines is not None else None
-        for lines in (file.base, file.ours, file.theirs)
-    )
-    if ours is None or theirs is None:
-        return [None] * len(file.regions)
+    ours, theirs = import_head(syntax, file.ours), import_head(syntax, file.theirs)
+    base = None if file.base is None else import_head(syntax, file.base)
     return [_kept(syntax, base, ours, theirs, region) for region in file.regions]
 
 
@@ -92,14 +89,14 @@ def _kept(
     before = base.imports(region.base) if base else []
     sides = ours.imports(region.ours), theirs.imports(region.theirs)
     one, other = (_Change.of(before, side) for side in sides)
-    if one.disturbs(other) or other.disturbs(one):
-        return None
-    if syntax.ordered and _in_another_order(ours, theirs):
-        return None
-    effects = any(entry.effect for entry in (*before, *sides[0], *sides[1]))
-    if effects or any(entry.unknown for entry in one.all | other.all):
-        return None
-    if _ambiguous(one.added | other.added, (ours, theirs)):
+    if (
+        one.disturbs(other)
+        or other.disturbs(one)
+        or (syntax.ordered and _in_another_order(ours, theirs))
+        or any(entry.effect for entry in (*before, *sides[0], *sides[1]))
+        or any(entry.unknown for entry in one.all | other.all)
+        or _ambiguous(one.added | other.added, (ours, theirs))
+    ):
         return None
     return _EITHER if one.gone or other.gone else _BOTH
 
@@ -138,17 +135,8 @@ class WhiteSpace:
     path: str
     file: ThreeWay
 
-    def only(self, region: Region, onto: str, head: str) -> str | None:
-        """What to do where a side, or what is between both, is white space and nothing else.
-
-        Args:
-            onto: what our side is called, such as ``the base``.
-            head: what the other side is called.
-
-        Returns:
-            One phrase; None where the sides differ in more than that.
-        """
-        names = onto, head
+    def only(self, region: Region, names: SideNames) -> str | None:
+        """What to do, in one phrase, where a side or what is between both is white space only."""
         if found := self._compared(region, _without_ends, "line ends", names):
             return found
         language = language_of(self.path)
@@ -158,10 +146,8 @@ class WhiteSpace:
         found = self._compared(region, bare, "white space", names)
         return found if found and self._means_nothing(language, language.layout, region) else None
 
-    def _compared(
-        self, region: Region, bare: _Bare, what: str, names: tuple[str, str]
-    ) -> str | None:
-        onto, head = names
+    def _compared(self, region: Region, bare: _Bare, what: str, names: SideNames) -> str | None:
+        onto, head = names.onto, names.head
         base, ours, theirs = map(bare, self.file.texts(region))
         if ours == theirs:
             return f"{what} only: take the lines of {onto}"
@@ -285,7 +271,7 @@ def _reasons(path: str, file: ThreeWay, names: SideNames) -> Iterator[str | None
     regions = zip(file.regions, only_imports(path, file), only_versions(path, file), strict=True)
     for region, imports, versions in regions:
         base, ours, theirs = file.texts(region)
-        if found := white_space.only(region, names.onto, names.head):
+        if found := white_space.only(region, names):
             yield found
         elif imports:
             yield imports
@@ -324,17 +310,14 @@ def _collision(path: str, file: ThreeWay, easy: Sequence[bool], names: SideNames
     hard = [region for region, done in zip(file.regions, easy, strict=True) if not done]
     count = len(file.regions)
     if file.base is None:
-        return f"both sides add the file, with different lines in {_places(count)}"
+        places = "one place" if count == 1 else counted(count, "place")
+        return f"both sides add the file, with different lines in {places}"
     first = _what_collides(file, hard[0], names) + _below(path, hard[0])
     if count == 1:
         return first
     if len(hard) == 1:
         return f"1 of {count} regions needs a human: {first}"
     return f"{len(hard)} of {count} regions need a human: in the first of them {first}"
-
-
-def _places(count: int) -> str:
-    return "one place" if count == 1 else f"{count} places"
 
 
 def _below(path: str, region: Region) -> str:
@@ -362,8 +345,8 @@ def _what_collides(file: ThreeWay, region: Region, names: SideNames) -> str:
 
 
 def _superset(more: str, less: str, count: int) -> str:
-    return f"{more} adds all that {less} adds, and {count} line{'s' * (count != 1)} more"
+    return f"{more} adds all that {less} adds, and {counted(count, 'line')} more"
 
 
 def _lines(lines: Lines) -> str:
-    return "line" if len(lines) == 1 else f"{len(lines)} lines"
+    return "line" if len(lines) == 1 else counted(len(lines), "line")

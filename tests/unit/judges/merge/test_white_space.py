@@ -6,13 +6,14 @@ import pytest
 
 from fakes.threeway import three_way
 from prjury.judges.merge.conflict_class import WhiteSpace
+from prjury.snapshot.threeway import BASE_AND_HEAD, SideNames
 
 
 def told(path: str, base: str, ours: str, theirs: str) -> list[str | None]:
     file = three_way(base, ours, theirs)
     assert file.regions
     reader = WhiteSpace(path, file)
-    return [reader.only(region, "the base", "the head") for region in file.regions]
+    return [reader.only(region, BASE_AND_HEAD) for region in file.regions]
 
 
 @pytest.mark.parametrize("path", ["a.java", "a.py", "a.yml", "Makefile", "a.txt", "a.md", "a"])
@@ -209,7 +210,8 @@ def test_a_side_without_base_is_compared_with_the_other_only() -> None:
     (region,) = file.regions
 
     assert (
-        WhiteSpace("a.java", file).only(region, "x", "y") == "white space only: take the lines of x"
+        WhiteSpace("a.java", file).only(region, SideNames("x", "y"))
+        == "white space only: take the lines of x"
     )
     file = three_way(None, "\na\n", "b\na\n")
-    assert WhiteSpace("a.java", file).only(file.regions[0], "x", "y") is None
+    assert WhiteSpace("a.java", file).only(file.regions[0], SideNames("x", "y")) is None
