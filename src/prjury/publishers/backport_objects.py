@@ -8,64 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from prjury.errors import PublishError
 from prjury.snapshot.model import visible
 from prjury.snapshot.picked import Author, Pick, PickedCommit, PickedEntry, PickedFile
 
-
-class CommitRef(Protocol):
-    """A commit as GitHub holds it."""
-
-    @property
-    def sha(self) -> str:
-        """Its object name."""
-        ...
-
-    @property
-    def tree(self) -> str:
-        """The object name of its tree."""
-        ...
-
-    @property
-    def parents(self) -> Sequence[str]:
-        """The commits before it."""
-        ...
-
-
-class PullRef(Protocol):
-    """A pull request as GitHub holds it."""
-
-    @property
-    def number(self) -> int:
-        """Its number."""
-        ...
-
-    @property
-    def url(self) -> str:
-        """Its page."""
-        ...
-
-    @property
-    def is_open(self) -> bool:
-        """Whether it is neither merged nor closed."""
-        ...
-
-    @property
-    def body(self) -> str:
-        """Its Markdown."""
-        ...
-
-    @property
-    def author(self) -> str:
-        """The login of the account that opened it, empty for a deleted one."""
-        ...
-
-    @property
-    def labels(self) -> Sequence[str]:
-        """The names of its labels."""
-        ...
+if TYPE_CHECKING:
+    from prjury.github.branches import StoredCommit, StoredPull
 
 
 class BranchesPort(Protocol):
@@ -76,53 +26,43 @@ class BranchesPort(Protocol):
 
     def account(self) -> str:
         """Return the account that writes."""
-        ...
 
     def tip(self, branch: str) -> str | None:
         """Return the commit of a branch; None if there is no such branch."""
-        ...
 
-    def commit(self, sha: str) -> CommitRef:
+    def commit(self, sha: str) -> StoredCommit:
         """Return a commit."""
-        ...
 
     def add_blob(self, content: bytes) -> str:
         """Store a content and return its object name; idempotent."""
-        ...
 
     def add_tree(self, base: str, entries: Sequence[PickedEntry]) -> str:
         """Store the tree ``base`` with other entries and return its object name."""
-        ...
 
     def add_commit(
         self, message: str, tree: str, parent: str, author: Author | None, committer: str
-    ) -> CommitRef:
+    ) -> StoredCommit:
         """Store a commit, which no branch has yet.
 
         Args:
             author: None for the committer.
             committer: an account.
         """
-        ...
 
     def create_branch(self, name: str, sha: str) -> None:
         """Create a branch whose name starts with `HEADS`; an existing one is never changed.
 
         After an unclear failure it may exist. The reason is ``refused`` if it existed before.
         """
-        ...
 
-    def pulls(self, branch: str) -> Sequence[PullRef]:
+    def pulls(self, branch: str) -> Sequence[StoredPull]:
         """Return all pull requests from a branch of this repository, in any state."""
-        ...
 
-    def open_pull(self, *, head: str, base: str, title: str, body: str, draft: bool) -> PullRef:
+    def open_pull(self, *, head: str, base: str, title: str, body: str, draft: bool) -> StoredPull:
         """Open a pull request; after an unclear failure it may exist."""
-        ...
 
     def label(self, number: int, names: Sequence[str]) -> None:
         """Add labels; GitHub creates missing ones."""
-        ...
 
 
 _GIT_MADE = ("Signed-off-by: ", "(cherry picked from commit ")

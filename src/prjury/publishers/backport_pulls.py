@@ -11,13 +11,12 @@ import shlex
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 from urllib.parse import quote
 
 from prjury.errors import PublishError
 from prjury.publishers.backport_objects import (
     BranchesPort,
-    PullRef,
     refuse_unsayable,
     store_commit,
     store_empty_commit,
@@ -30,6 +29,9 @@ from prjury.report.sanitise import BY_SHAPE, block, inline_code, one_line, plain
 from prjury.report.wording import counted
 from prjury.snapshot.model import Conflict, visible
 from prjury.snapshot.picked import HEADS, Pick
+
+if TYPE_CHECKING:
+    from prjury.github.branches import StoredPull
 
 _SETTING = "Allow GitHub Actions to create and approve pull requests"
 
@@ -188,7 +190,7 @@ class BackportPulls:
         note = self._label(opened)
         return Proposal(pick.branch, "draft" if is_draft else "opened", opened.url, note)
 
-    def _label(self, pull: PullRef) -> str:
+    def _label(self, pull: StoredPull) -> str:
         """Add labels; a failure is only noted."""
         if not self.opening.labels:
             return ""

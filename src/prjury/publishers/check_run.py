@@ -62,21 +62,17 @@ class CheckRunsPort(Protocol):
 
     def app(self) -> str:
         """The slug of our app; empty for a user, who may make no check runs."""
-        ...
 
     def named(self, head_sha: str, name: str) -> Sequence[PostedCheckRun]:
         """All check runs of that name on a commit, oldest first."""
-        ...
 
     def annotations(self, check_run: int) -> Sequence[Annotation]:
         """What a check run says of lines."""
-        ...
 
     def create(
         self, head_sha: str, name: str, external_id: str, *, title: str, summary: str, page: str
     ) -> PostedCheckRun:
         """Begins a check run."""
-        ...
 
     def update(
         self,
@@ -90,7 +86,6 @@ class CheckRunsPort(Protocol):
         conclusion: str | None = None,
     ) -> PostedCheckRun:
         """Writes what it says; a conclusion ends it, none opens it again."""
-        ...
 
 
 NAME = "PR Jury report"

@@ -27,23 +27,18 @@ class CommentsPort(Protocol):
 
     def author(self) -> str:
         """The account under which comments are written here."""
-        ...
 
     def comments(self) -> Sequence[PostedComment]:
         """All comments."""
-        ...
 
     def create(self, body: str) -> PostedComment:
         """Posts a comment."""
-        ...
 
     def edit(self, comment: int, body: str) -> PostedComment:
         """Replaces a comment's text."""
-        ...
 
     def delete(self, comment: int) -> None:
         """Removes a comment."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

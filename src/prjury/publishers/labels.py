@@ -23,15 +23,12 @@ class LabelsPort(Protocol):
 
     def names(self) -> Sequence[str]:
         """The labels that are there."""
-        ...
 
     def add(self, names: Sequence[str]) -> None:
         """Adds labels."""
-        ...
 
     def remove(self, name: str) -> None:
         """Takes a label off; one that is not there is no failure."""
-        ...
 
 
 @dataclass

@@ -29,19 +29,15 @@ class ReviewsPort(Protocol):
 
     def author(self) -> str:
         """The account under which reviews are written here."""
-        ...
 
     def bodies(self) -> Sequence[PostedText]:
         """What every review says as a whole."""
-        ...
 
     def remarks(self) -> Sequence[PostedText]:
         """Every remark at a line."""
-        ...
 
     def create(self, head_sha: str, body: str, remarks: Sequence[Remark]) -> PostedText:
         """Posts a review that neither approves nor blocks."""
-        ...
 
 
 @dataclass

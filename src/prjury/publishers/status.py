@@ -34,21 +34,17 @@ class StatusesPort(Protocol):
 
     def account(self) -> str:
         """The account under which statuses are set here."""
-        ...
 
     def latest(self, sha: str, context: str) -> PostedStatus | None:
         """The last status of that context."""
-        ...
 
     def recent(self, sha: str, context: str) -> Sequence[PostedStatus]:
         """The last statuses of that context, the newest first."""
-        ...
 
     def create(
         self, sha: str, context: str, *, state: str, description: str, target_url: str
     ) -> PostedStatus:
         """Sets a status."""
-        ...
 
 
 @dataclass

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import is_dataclass
 from typing import Any, TypeAlias
 
 from prjury.jury.cascade import TierAttempt, Verdict, conclude
-from prjury.jury.codec import check_from_json, check_to_json, plain
+from prjury.jury.codec import check_from_json, check_to_json
 from prjury.jury.gate import Gate, gate
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment, Status
@@ -27,8 +28,8 @@ from prjury.report.model import (
 )
 from prjury.report.redact import Redact, redacted
 from prjury.report.sanitise import BY_SHAPE
-from prjury.report.wire_model import SCHEMA_NAME, JudgmentJson, ReportJson, TierJson
-from prjury.snapshot.model import Conflict, ConflictRegion, FileChange, PullRequest
+from prjury.report.wire_model import SCHEMA_NAME, FileJson, JudgmentJson, ReportJson, TierJson
+from prjury.snapshot.model import PullRequest
 from prjury.snapshot.patch_id import patch_id
 
 Json: TypeAlias = dict[str, Any]
@@ -36,7 +37,6 @@ Json: TypeAlias = dict[str, Any]
 
 def report_to_json(report: Report, redact: Redact = BY_SHAPE) -> Json:
     """The report in the form ``prjury/report/v1``: no secrets, no lone surrogates."""
-    coverage, policy = report.coverage, report.policy
     value = {
         "schema": SCHEMA_NAME,
         "pull": pull_to_json(report.pull),
@@ -46,15 +46,15 @@ def report_to_json(report: Report, redact: Redact = BY_SHAPE) -> Json:
             "reasoning": report.verdict.aggregated.reasoning,
             "gate": report.gate,
             "headline": report.headline,
-            "override": _fields(report.override) if report.override else None,
+            "override": report.override,
         },
         "tiers": [_tier(tier) for tier in report.tiers],
-        "coverage": _fields(coverage, not_checked=list(map(_fields, coverage.not_checked))),
+        "coverage": report.coverage,
         "backports": [backport_to_json(backport) for backport in report.backports],
-        "cost": _fields(report.cost),
-        "policy": _fields(policy, resolved=plain(policy.resolved)),
-        "sandbox": _fields(report.sandbox),
-        "notes": list(report.notes),
+        "cost": report.cost,
+        "policy": report.policy,
+        "sandbox": report.sandbox,
+        "notes": report.notes,
         "elapsed_ms": report.elapsed_ms,
         "version": report.version,
     }
@@ -115,7 +115,7 @@ def _origin(report: ReportJson) -> PolicyOrigin:
 
 
 def printable_json(value: Any, redact: Redact) -> Any:  # noqa: ANN401 - JSON
-    """The value with every string, keys too, free of secrets and lone surrogates."""
+    """The value with dataclasses as objects, and strings free of secrets and lone surrogates."""
     match value:
         case str():
             return redacted(without_surrogates(value), redact)
@@ -126,47 +126,30 @@ def printable_json(value: Any, redact: Redact) -> Any:  # noqa: ANN401 - JSON
             }
         case list() | tuple():
             return [printable_json(item, redact) for item in value]
-    return value
+    return printable_json(_fields(value), redact) if is_dataclass(value) else value
 
 
 def _fields(value: Any, **instead: Any) -> Json:  # noqa: ANN401 - any of the report's values
-    """The attributes of a flat dataclass, some of them replaced."""
+    """The attributes of a dataclass, some of them replaced."""
     return {name: getattr(value, name) for name in value.__dataclass_fields__} | instead
 
 
 def pull_to_json(pull: PullRequest) -> Json:
-    """What the report tells of a pull request."""
-    same = "repo number title author draft url labels merge_base behind additions deletions".split()
+    """What the report tells of a pull request; its nested values are dataclasses still."""
+    same = (
+        "repo number title author draft url labels base head merge_base behind additions deletions"
+    )
     return {
-        **{name: getattr(pull, name) for name in same},
-        "base": _fields(pull.base),
-        "head": _fields(pull.head),
+        **{name: getattr(pull, name) for name in same.split()},
         "merged_tree": pull.merge.tree,
-        "files": [_file(file) for file in pull.files],
+        "files": [{name: getattr(f, name) for name in FileJson.model_fields} for f in pull.files],
         "patch_id": patch_id(pull),
     }
 
 
-def _file(file: FileChange) -> Json:
-    return {
-        name: getattr(file, name)
-        for name in ("path", "old_path", "status", "additions", "deletions")
-    }
-
-
 def backport_to_json(backport: Backport) -> Json:
-    """What the report tells of one release branch."""
-    conflicts = [_conflict(conflict) for conflict in backport.conflicts]
-    return _fields(backport, conflicts=conflicts, checks=list(map(check_to_json, backport.checks)))
-
-
-def _conflict(conflict: Conflict) -> Json:
-    return _fields(conflict, regions=list(map(_region, conflict.regions)))
-
-
-def _region(region: ConflictRegion) -> Json:
-    sides = {"head": _fields(region.head), "onto": _fields(region.onto)}
-    return {**sides, "mechanical": region.mechanical}
+    """What the report tells of one release branch; its nested values are dataclasses still."""
+    return _fields(backport, checks=list(map(check_to_json, backport.checks)))
 
 
 def _tier(tier: TierReport) -> Json:
@@ -183,9 +166,9 @@ def _tier(tier: TierReport) -> Json:
         "label": said.label if said and attempt.status is Status.ABSTAIN else None,
         "reasoning": said.reasoning if said else None,
         "elapsed_ms": attempt.elapsed_ms,
-        "aggregation": plain(GeneralFacts.of(said).aggregation) if said else None,
+        "aggregation": GeneralFacts.of(said).aggregation if said else None,
         "judgments": [_judgment(ballot) for ballot in ballots],
-        "skipped": [_fields(skipped) for skipped in tier.skipped],
+        "skipped": tier.skipped,
     }
 
 
@@ -202,7 +185,7 @@ def _judgment(ballot: Ballot) -> Json:
         "reasoning": judgment.reasoning,
         "elapsed_ms": ballot.elapsed_ms,
         "checks": [check_to_json(check) for check in judgment.checks],
-        "metadata": plain(judgment.metadata),
+        "metadata": judgment.metadata,
     }
 
 

@@ -67,7 +67,6 @@ class Redact(Protocol):
 
     def __call__(self, text: str, /) -> str:
         """The text without secrets."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
