@@ -40,9 +40,6 @@ def hold_down(
     Args:
         kind: what the one is who made it: a deterministic one that only read deterministic answers
             is taken at its word.
-
-    Raises:
-        TypeError: when the strategy's answer is not a judgment.
     """
     certain = [ballot for ballot in ballots if ballot.type == JudgeType.DETERMINISTIC]
     better = said.status in {Status.PASS, Status.ABSTAIN}
@@ -110,11 +107,7 @@ class NeverLifting:
         return self.inner.name
 
     def aggregate(self, ballots: Sequence[Ballot]) -> Judgment:
-        """The worse of both results; a bench of such judges alone is taken at its word.
-
-        Raises:
-            ValueError: for no ballots at all.
-        """
+        """The worse of both results; a bench of such judges alone is taken at its word."""
         said = self.inner.aggregate(ballots)
         others = [ballot for ballot in ballots if ballot.judge not in self.lowering]
         if not others or len(others) == len(ballots):
@@ -143,11 +136,7 @@ class NeverOverruling:
         return self.inner.name
 
     def aggregate(self, ballots: Sequence[Ballot]) -> Judgment:
-        """Return what the inner strategy says, or FAIL where it must not overrule one.
-
-        Raises:
-            ValueError: for no ballots at all.
-        """
+        """Return what the inner strategy says, or FAIL where it must not overrule one."""
         said = self.inner.aggregate(ballots)
         why = _broken(ballots) or (said.status is Status.PASS and _unanimous(ballots))
         if said.status is Status.FAIL or not why:

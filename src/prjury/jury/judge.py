@@ -160,11 +160,7 @@ def ask(judge: Judge[ContextT], context: ContextT) -> Judgment:
 
 
 def _settled(answer: object, name: str) -> Judgment:
-    """The judgment that a judge's answer is, or brings.
-
-    Raises:
-        TypeError: when it is none.
-    """
+    """The judgment that a judge's answer is, or brings."""
     who = name or "the judge"
     if inspect.isawaitable(answer):
         from prjury.jury.threads import resolve  # noqa: PLC0415 - only for these

@@ -280,10 +280,6 @@ def roster(members: Sequence[Member[ContextT]], whose: str) -> tuple[Seat[Contex
 
 
 def check_strategy(voting: VotingStrategy) -> None:
-    """Refuses what is no strategy.
-
-    Raises:
-        TypeError: for something that is none, such as its name, or its class.
-    """
+    """Refuses what is no strategy."""
     if isinstance(voting, type) or not callable(getattr(voting, "aggregate", None)):
         raise TypeError(f"{voting!r} is no voting strategy, such as MajorityVoting() is")

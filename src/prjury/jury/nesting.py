@@ -33,11 +33,7 @@ class Extent:
 
     @classmethod
     def around(cls, members: Iterable[object], *, runs: int = 1) -> Extent:
-        """The extent of something that asks each of these judges so many times.
-
-        Raises:
-            ValueError: for a judge that is a member of itself.
-        """
+        """The extent of something that asks each of these judges so many times."""
         return _Survey().around(members, runs)
 
     def beside(self, other: Extent) -> Extent:

@@ -29,11 +29,7 @@ def finite(value: float, what: str) -> float:
 
 
 def whole_number(value: object, what: str) -> int:
-    """The value itself, if it is a whole number.
-
-    Raises:
-        TypeError: for anything else (``True`` and 3.0 are not whole numbers).
-    """
+    """The value itself, if it is a whole number, which ``True`` and 3.0 are not."""
     if isinstance(value, bool) or not isinstance(value, int):
         raise TypeError(f"{what} is a whole number, not {value!r}")
     return value

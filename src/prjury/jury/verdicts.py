@@ -25,11 +25,7 @@ from prjury.jury.voting import Ballot
 
 
 def jury_verdict_to_json(verdict: JuryVerdict) -> Json:
-    """A jury's verdict with every ballot.
-
-    Raises:
-        TypeError: for something else.
-    """
+    """A jury's verdict with every ballot."""
     if not isinstance(verdict, JuryVerdict):
         raise TypeError(f"a jury's verdict is a JuryVerdict, not a {type(verdict).__name__}")
     return {

@@ -170,11 +170,7 @@ def _made(
 
 
 def _judging(found: object, name: str) -> Judge[JudgmentContext]:
-    """The judge, or a function as one.
-
-    Raises:
-        UsageError: when it is neither.
-    """
+    """The judge, or a function as one."""
     judging = getattr(found, "judge", None)
     if callable(judging):
         title = getattr(found, "name", None)

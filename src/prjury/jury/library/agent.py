@@ -60,11 +60,7 @@ class AgentClient(Protocol):
 
 
 def run_agent(client: AgentClient, goal: str, workspace: Path | None) -> AgentResult:
-    """The result of the client's agent, waited for; a text alone is the output of a success.
-
-    Raises:
-        TypeError: when the client returns something else.
-    """
+    """The result of the client's agent, waited for; a text alone is the output of a success."""
     reply: object = waited_for(client.run(goal, workspace))
     if isinstance(reply, str):
         return AgentResult(reply)

@@ -173,11 +173,7 @@ def criterion_judge(
 
 
 def filled(template: Callable[[ContextT], str], context: ContextT) -> str:
-    """What the template makes of the context, fit to be sent.
-
-    Raises:
-        TypeError: when that is not text.
-    """
+    """What the template makes of the context, fit to be sent."""
     text: object = template(context)
     if not isinstance(text, str):
         raise TypeError(f"the template returned a {type(text).__name__} instead of text")
@@ -185,11 +181,7 @@ def filled(template: Callable[[ContextT], str], context: ContextT) -> str:
 
 
 def classified(reply: object, classify: Classifier, name: str) -> Judgment:
-    """What the classifier makes of the reply; ERROR for one that is empty or no text.
-
-    Raises:
-        TypeError: when the classifier's answer is not a judgment.
-    """
+    """What the classifier makes of the reply; ERROR for one that is empty or no text."""
     if not isinstance(reply, str):
         return invalid(f"the reply is a {type(reply).__name__} instead of text")
     if not reply.strip():

@@ -90,12 +90,7 @@ class Template:
 
 
 def template_of(template: str | Callable[[ContextT], str]) -> Callable[[ContextT], str]:
-    """The function itself, or the text as one.
-
-    Raises:
-        ValueError: for a text with a placeholder that is not known.
-        TypeError: for something that is neither.
-    """
+    """The function itself, or the text as one."""
     if callable(template):
         return template
     return cast("Callable[[ContextT], str]", Template(template))
