@@ -388,6 +388,7 @@ def test_abstentions_alone_are_an_abstention(
     assert (said.status, said.label) == (Status.ABSTAIN, label)
     assert said.reasoning == f"{count} of {count} runs abstained; the first: {first}"
     assert said.metadata["reason"] == reason
+    assert told(said)["strategy"] == "average"
     assert told(said)["unscored"] == tuple(f"abstain: {a.reasoning}" for a in answers)
     assert told(said)["errors"] == ()
 
