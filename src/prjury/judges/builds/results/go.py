@@ -257,11 +257,13 @@ def _replay(section: LogSection, span: range, package: str, events: GoEvents) ->
             failing[match["name"]] = section.numbers[index]
         elif match:
             good.add(match["name"])
+            target = output if match["name"] in printed else target
         elif line in {"FAIL", "PASS"}:
             target = output
         else:
             target.append(line)
-    for test in sorted(printed.keys() - good, key=lambda name: (-name.count("/"), name)):
+    bad = printed.keys() - (good - failing.keys())
+    for test in sorted(bad, key=lambda name: (-name.count("/"), name)):
         events.took(0, "run", package, test)
         for line in printed[test][:_MOST_LINES]:
             events.printed(package, test, line)

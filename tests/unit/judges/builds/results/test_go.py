@@ -85,3 +85,29 @@ def test_a_panic_without_events(part: list[str]) -> None:
     ]
     ((_, failure),) = go(LogSection(lines, range(len(lines)), TREE)).failures
     assert (failure.name, failure.place) == ("TestG/sub_case", "a/a.go:3")
+
+
+def test_a_test_that_prints_that_it_passed_still_fails() -> None:
+    lines = [
+        "=== RUN   TestG",
+        "--- PASS: TestG (0.00s)",
+        "    a_test.go:5: no",
+        "--- FAIL: TestG (0.00s)",
+        "FAIL",
+        f"FAIL\t{PACKAGE}\t0.005s",
+    ]
+    told = go(LogSection(lines, range(len(lines)), TREE))
+    assert [failure.name for _, failure in told.failures] == ["TestG"]
+
+
+def test_what_a_package_prints_after_its_tests_is_its_own() -> None:
+    lines = [
+        "=== RUN   TestG",
+        "--- PASS: TestG (0.00s)",
+        "no database",
+        f"FAIL\t{PACKAGE}\t0.005s",
+    ]
+    told = go(LogSection(lines, range(len(lines)), TREE))
+    assert [(failure.kind, failure.message) for _, failure in told.failures] == [
+        ("error", "no database")
+    ]
