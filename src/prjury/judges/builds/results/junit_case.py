@@ -160,6 +160,7 @@ class JunitReport:
     runner: str = ""
     around: list[Mapping[str, str]] = field(default_factory=list)
     claims: Claims = field(default_factory=Claims)
+    _files: dict[str, tuple[str, bool]] = field(default_factory=dict)
 
     def opened(self, element: Element) -> None:
         """A suite, or the whole, begins."""
@@ -189,10 +190,6 @@ class JunitReport:
         """A test case begins; Node's own runner calls every class ``test``, and itself nothing."""
         if not self.runner and case.get("classname") == "test":
             self.runner = "node"
-
-    @cached_property
-    def _files(self) -> dict[str, tuple[str, bool]]:
-        return {}
 
     def file_of(self, owner: str) -> tuple[str, bool]:
         """The file that a test's class stands for, and whether it is one by its own name.
