@@ -10,7 +10,7 @@ from enum import StrEnum
 from functools import cached_property
 from pathlib import PurePosixPath
 
-from prjury.manifests.formats import Reader, format_of
+from prjury.manifests.formats import SCRIPTS, Reader, format_of
 from prjury.manifests.gradle import read_catalog_bytes, read_script_bytes
 from prjury.manifests.manifest import Coordinate, Manifest, Role
 from prjury.manifests.syntax import sized
@@ -57,11 +57,7 @@ _BY_NAME: dict[str, Reader] = {
     "action.yaml": read_workflow,
     ".pre-commit-config.yaml": read_pre_commit,
 }
-_BY_PATH: tuple[tuple[re.Pattern[str], Reader], ...] = (
-    (re.compile(r"(^|/)\.github/workflows/[^/]+\.ya?ml$", re.IGNORECASE), read_workflow),
-    (re.compile(r"\.versions\.toml$"), read_catalog_bytes),
-    (re.compile(r"\.gradle(\.kts)?$"), read_script_bytes),
-)
+_WORKFLOW = re.compile(r"(^|/)\.github/workflows/[^/]+\.ya?ml$", re.IGNORECASE)
 _VERSION_NAME = re.compile(r"version$|^revision$", re.IGNORECASE)
 _TOOL_NAME = re.compile(
     r"plugin|gradle|maven-|checkstyle|jacoco|junit|mockito|testcontainers", re.IGNORECASE
@@ -85,13 +81,15 @@ _PLUGIN_ARTIFACT = ".gradle.plugin"
 
 def reader_for(path: str) -> Reader | None:
     """The reader of the versions in a file of this name; lock files have none."""
-    by_path = (reader for pattern, reader in _BY_PATH[:2] if pattern.search(path))
-    if reader := _BY_NAME.get(PurePosixPath(path).name.lower()) or next(by_path, None):
+    if reader := _BY_NAME.get(PurePosixPath(path).name.lower()):
         return reader
-    kind = format_of(path)
-    if kind is not None:
+    if _WORKFLOW.search(path):
+        return read_workflow
+    if path.endswith(".versions.toml"):
+        return read_catalog_bytes
+    if kind := format_of(path):
         return None if kind.locked else kind.reader
-    return read_script_bytes if _BY_PATH[2][0].search(path) else None
+    return read_script_bytes if path.endswith(SCRIPTS) else None
 
 
 def is_manifest(path: str) -> bool:

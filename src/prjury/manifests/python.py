@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from prjury.manifests.manifest import Coordinate, Manifest, Role, runtime
-from prjury.manifests.requirements import merged, normalised, overridden, requirement
+from prjury.manifests.requirements import merged, normalised, requirement
 from prjury.manifests.setuptools import package
 from prjury.manifests.syntax import (
     lines_in,
@@ -67,18 +67,18 @@ def read_pyproject(content: bytes) -> PyProject:
     poetry = table(document, "tool", "poetry")
     name = word(project.get("name")) or word(poetry.get("name"))
     version = word(project.get("version")) or word(poetry.get("version"))
-    main, optional = _main(document, seen), _optional(document, seen)
+    asked, further = merged(_main(document, seen), _optional(document, seen))
     workspace = table(document, "tool", "uv", "workspace")
     members, excluded = (strings(workspace.get(key)) for key in ("members", "exclude"))
     return PyProject(
         name=name or "",
         version=version,
         own_version=version,
-        further=overridden(main, optional),
+        further=further,
         coordinates=(
             *([package(name, version)] if name else []),
             *_python(project, poetry, seen),
-            *merged(main, optional),
+            *asked,
             *_pinned(document, seen),
             *_listed(table(document, "build-system").get("requires"), Role.PLUGIN, seen, "build"),
         ),
@@ -229,8 +229,8 @@ def read_pipfile(content: bytes) -> Manifest:
     ]
     main = [_poetry(table(document, "packages"), seen)]
     own = [runtime("python", _pinned_python(python), lines_in(seen, "requires"))] if python else []
-    found = (*own, *merged(main, groups))
-    return Manifest(coordinates=found, further=overridden(main, groups))
+    asked, further = merged(main, groups)
+    return Manifest(coordinates=(*own, *asked), further=further)
 
 
 def read_python_version(content: bytes) -> Manifest:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from prjury.manifests.manifest import Coordinate, Manifest, ManifestError, Role
@@ -45,12 +45,13 @@ def requirement(text: str, role: Role, lines: tuple[int, ...] = ()) -> Coordinat
 
 
 def merged(
-    main: Iterable[Iterable[Coordinate]], optional: Iterable[Iterable[Coordinate]] = ()
-) -> list[Coordinate]:
-    """Each dependency once, as the first list with a version has it, with all of its lines.
+    main: Sequence[Sequence[Coordinate]], optional: Sequence[Sequence[Coordinate]]
+) -> tuple[tuple[Coordinate, ...], tuple[Coordinate, ...]]:
+    """Each dependency once, with all of its lines; and the entries that say another version.
 
-    What extras and groups say counts only where the project itself names no version. They may
-    contradict each other, so each version of theirs is kept, as an optional one.
+    The first list with a version counts. What extras and groups say counts only where the project
+    itself names no version. They may contradict each other, so each version of theirs is kept, as
+    an optional one.
     """
     found: dict[str, list[Coordinate]] = {}
     for group in main:
@@ -58,8 +59,8 @@ def merged(
             known = found.get(name, [])
             first = known if any(c.version for c in known) else entries
             found[name] = _with_lines(first, [*known, *entries])
-    extra = _by_name(replace(c, optional=True) for group in optional for c in group)
-    for name, entries in extra.items():
+    extras = [replace(each, optional=True) for group in optional for each in group]
+    for name, entries in _by_name(extras).items():
         known = found.get(name, [])
         if any(c.version for c in known):
             found[name] = _with_lines(known, [*known, *entries])
@@ -68,21 +69,10 @@ def merged(
             same = [c for c in entries if c.version == version]
             known = [*known, *_with_lines(same[:1], same)]
         found[name] = known
-    return [coordinate for entries in found.values() for coordinate in entries]
-
-
-def overridden(
-    main: Iterable[Iterable[Coordinate]], optional: Iterable[Iterable[Coordinate]]
-) -> tuple[Coordinate, ...]:
-    """The entries with another version than those of the same name that `merged` keeps."""
-    groups = [[*group] for group in main]
-    extras = [[*group] for group in optional]
-    kept = {(each.artifact, each.version) for each in merged(groups, extras)}
-    every = [
-        *(each for group in groups for each in group),
-        *(replace(each, optional=True) for group in extras for each in group),
-    ]
-    return tuple(each for each in every if (each.artifact, each.version) not in kept)
+    kept = tuple(coordinate for entries in found.values() for coordinate in entries)
+    known_as = {(each.artifact, each.version) for each in kept}
+    every = (*(each for group in main for each in group), *extras)
+    return kept, tuple(one for one in every if (one.artifact, one.version) not in known_as)
 
 
 def _by_name(coordinates: Iterable[Coordinate]) -> dict[str, list[Coordinate]]:

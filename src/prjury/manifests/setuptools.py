@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 
 from prjury.manifests.manifest import Coordinate, Manifest, ManifestError, Role, runtime
-from prjury.manifests.requirements import merged, normalised, overridden, requirement
+from prjury.manifests.requirements import merged, normalised, requirement
 from prjury.manifests.syntax import text_of
 
 _MAX_LENGTH = 256 * 1024
@@ -166,12 +166,13 @@ def _manifest(
 ) -> Manifest:
     # A version such as `attr: package.__version__` is read elsewhere, or by running code.
     known = version if version and version[:1].isdigit() else None
+    asked, further = merged(main, optional)
     more = [package(name, known)] if name else []
     more += [runtime("python", python)] if python else []
     return Manifest(
         name=name or "",
         version=known,
-        coordinates=(*more, *merged(main, optional)),
+        coordinates=(*more, *asked),
         own_version=known,
-        further=overridden(main, optional),
+        further=further,
     )

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from prjury.judges.builds.plan import BuildPlan
-from prjury.judges.builds.systems import SYSTEMS, make
+from prjury.judges.builds.systems import SYSTEMS, make, node
 from prjury.judges.builds.systems.projects import is_below
 from prjury.judges.builds.systems.pytest import PYTEST_ENV
 from prjury.judges.builds.systems.source_tree import (
@@ -199,14 +199,18 @@ def _not_asked(root: SourceTree, asked: Sequence[str]) -> list[str]:
 
 
 def _unsuited(root: SourceTree, asked: Sequence[str], chosen: Sequence[_Found]) -> list[str]:
-    """Why Makefiles are not run, if nothing else is built there or above."""
-    if "make" not in asked:
-        return []
-    built = frozenset(one.plan.directory for one in chosen)
-    reasons = make.unsuited(root)
-    return [why for place, why in reasons.items() if nearest(path_in(place, "x"), built) is None][
-        :_MOST_NAMED
-    ]
+    """Why Makefiles and packages of Node are not run, unless another build has that part."""
+    found: list[str] = []
+    packages = [one for one in chosen if one.system == "node"]
+    for name, unsuited, rivals in (
+        ("make", make.unsuited, chosen),
+        ("node", node.unsuited, packages),
+    ):
+        built = frozenset(one.plan.directory for one in rivals)
+        reasons = unsuited(root) if name in asked else {}
+        alone = (place for place in reasons if nearest(path_in(place, "x"), built) is None)
+        found += [reasons[place] for place in alone][:_MOST_NAMED]
+    return found
 
 
 def _not_found(every: Sequence[_Found], systems: Sequence[str] | None) -> list[str]:

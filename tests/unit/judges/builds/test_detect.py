@@ -476,3 +476,15 @@ def test_a_change_is_never_left_unbuilt(
     assert [(plan.text, plan.scope, plan.env) for plan in again.plans] == [
         (plan.text, plan.scope, plan.env) for plan in affected.plans
     ]
+
+
+def test_a_package_that_cannot_be_read_is_said() -> None:
+    files = {"web/package.json": '{"scripts": {', "pom.xml": "<project/>", "b/package.json": "[]"}
+    found = detect_builds(root_of(files), None)
+    assert [plan.system for plan in found.plans] == ["maven"]
+    assert [note.partition(": ")[0] for note in found.notes] == [
+        "b/package.json cannot be read and is not built",
+        "web/package.json cannot be read and is not built",
+    ]
+    members = {"package.json": package(workspaces=["b"]), "b/package.json": "["}
+    assert detect_builds(root_of(members), None).notes == ()

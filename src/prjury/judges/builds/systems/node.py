@@ -25,7 +25,7 @@ from prjury.judges.builds.systems.node_scripts import (
     tool_of,
 )
 from prjury.judges.builds.systems.projects import any_leads_out, leads_out, plans_of
-from prjury.judges.builds.systems.source_tree import Changes, SourceTree, joined
+from prjury.judges.builds.systems.source_tree import Changes, SourceTree, joined, path_in
 from prjury.judges.builds.systems.workspace_graph import (
     Member,
     WorkspaceGraph,
@@ -81,6 +81,11 @@ class NodeProject:
     tool: NodeTool
     workspace: NodeWorkspace | None
 
+    @property
+    def manifests(self) -> Mapping[str, PackageJson]:
+        """The manifests of the members by their names."""
+        return self.workspace.manifests if self.workspace else {}
+
     @cached_property
     def members(self) -> dict[str, Member]:
         """The members by name."""
@@ -107,7 +112,7 @@ class NodeProject:
                 self.root, self.tool, self._by_directory(commands), self._below(scope)
             ),
         )
-        keep_going = self._thorough(scope) if tests else None
+        keep_going = self._keep_going(scope) if tests else None
         if keep_going is None:
             return plan
         steps = (*(step for step in plan.steps if step.name != "test"), keep_going)
@@ -150,8 +155,7 @@ class NodeProject:
 
     def _having(self, script: str, names: Iterable[str]) -> list[Member]:
         """The members of these names that have the script."""
-        manifests = self.workspace.manifests if self.workspace else {}
-        return [self.members[name] for name in names if script_of(manifests[name], script)]
+        return [self.members[name] for name in names if script_of(self.manifests[name], script)]
 
     def _builds(self, scope: BuildScope) -> list[BuildStep]:
         """Builds the affected packages and their dependencies, these first."""
@@ -187,9 +191,8 @@ class NodeProject:
 
     def _test_all(self) -> BuildStep | None:
         """All members' tests by the manager's own command, if it runs nothing else."""
-        manifests = self.workspace.manifests if self.workspace else {}
         real = self._having("test", self.members)
-        if not real or len(real) < sum("test" in one.scripts for one in manifests.values()):
+        if not real or len(real) < sum("test" in one.scripts for one in self.manifests.values()):
             return None
         naming = _naming(self._member_commands(BuildScope()).values())
         command = self.tool.run_in_all("test", *naming)
@@ -200,7 +203,7 @@ class NodeProject:
         arguments = _naming(self._member_commands(scope).values())
         return self.tool.step("test", chosen, "test", *arguments) if chosen else None
 
-    def _thorough(self, scope: BuildScope) -> BuildStep | None:
+    def _keep_going(self, scope: BuildScope) -> BuildStep | None:
         """The tests so that a failure stops none of them, if that takes another command."""
         delegate = self._delegate("test")
         if delegate == "turbo":
@@ -229,9 +232,10 @@ class NodeProject:
         return replace(command, alone=False) if command and after else command
 
     def _member_commands(self, scope: BuildScope) -> dict[str, ScriptCommand | None]:
-        manifests = self.workspace.manifests if self.workspace else {}
         chosen = self._having("test", scope.modules or self.members)
-        return {one.name: last_command(script_of(manifests[one.name], "test")) for one in chosen}
+        return {
+            one.name: last_command(script_of(self.manifests[one.name], "test")) for one in chosen
+        }
 
     def _by_directory(
         self, commands: Mapping[str, ScriptCommand | None]
@@ -281,6 +285,18 @@ def plans(root: SourceTree, changes: Changes | None) -> tuple[BuildPlan, ...]:
     return plans_of(root, changes, root.directories_with(MANIFEST), _opened, _uses_outside)
 
 
+def unsuited(root: SourceTree) -> Mapping[str, str]:
+    """Why packages whose manifest cannot be read are not built, by their directories."""
+    found: dict[str, str] = {}
+    for place in sorted(filter(root.may_hold_project, root.directories_with(MANIFEST))):
+        path = path_in(place, MANIFEST)
+        try:
+            root.manifest(path, read_package_json)
+        except ManifestError as error:
+            found[place] = f"{visible(path)} cannot be read and is not built: {error}"
+    return found
+
+
 def _uses_outside(root: SourceTree) -> bool:
     """Whether sources, scripts or settings of TypeScript name paths outside of the project."""
     return any_leads_out(root, _is_read, _names_outside)
@@ -317,12 +333,9 @@ class _Node:
 
     @property
     def outside(self) -> frozenset[str]:
-        workspace = self.project.workspace
-        manifests = {
-            member.directory: workspace.manifests[member.name]
-            for member in self.project.members.values()
-            if workspace
-        } | {"": self.package}
+        members = self.project.members.values()
+        manifests = {one.directory: self.project.manifests[one.name] for one in members}
+        manifests[""] = self.package
         own = {place: joined(self.root.place, place) or "" for place in manifests}
         linked = {path for place in own for path in _linked(own[place], manifests[place])}
         return frozenset(linked - set(own.values()))
