@@ -226,12 +226,12 @@ class ScriptNaming:
         longer = [chain for chain in chains if len(chain) > 1]
         rules: list[Rule] = []
         if single:
-            names = {"any": [{"kind": kind} for kind in self._kinds(_NAMES, _TYPED_NAMES)]}
+            names = any_kind(*self._kinds(_NAMES, _TYPED_NAMES))
             binds = [*self._binds, *_IN_IMPORT, *([_IN_REQUIRE] if self.typed else [])]
             rules.append({"regex": one_of(single), **names, "not": {"any": binds}})
         if longer:
-            members = [{"kind": kind} for kind in self._kinds(_MEMBERS, _TYPED_MEMBERS)]
-            rules.append({"regex": dotted(longer, r"\??\."), "any": members})
+            members = any_kind(*self._kinds(_MEMBERS, _TYPED_MEMBERS))
+            rules.append({"regex": dotted(longer, r"\??\."), **members})
             rules.append({"kind": "subscript_expression", "regex": _subscripts(longer)})
         firsts = sorted({chain[0] for chain in chains})
         shadows = [{"not": self._shadowed(name, firsts)} for name in firsts]
@@ -267,7 +267,7 @@ class ScriptNaming:
         below = {"any": STRINGS, "regex": rf"^.(?:node:)?(?:{modules})(?:/.*)?.$"}
         loads = {"inside": {"kind": "arguments", "inside": _LOADS}}
         sources = self._kinds(("import_statement", "export_statement"), ("import_require_clause",))
-        statement = {"inside": {"any": [{"kind": kind} for kind in sources]}}
+        statement = {"inside": any_kind(*sources)}
         rules = [{"all": [below, {"any": [statement, loads]}]}]
         for name in names:
             rules += [_member(module, member) for module, member in split_everywhere(name)]
@@ -280,11 +280,10 @@ TYPESCRIPT = ScriptNaming(typed=True)
 
 def _member(module: str, member: str) -> Rule:
     source = rf"^.(?:node:)?{re.escape(module)}.$"
-    statements = [{"kind": "import_statement"}, {"kind": "export_statement"}]
-    statement = {"any": statements, "has": {"field": "source", "regex": source}}
-    specifiers = [{"kind": "import_specifier"}, {"kind": "export_specifier"}]
+    statements = any_kind("import_statement", "export_statement")
+    statement = {**statements, "has": {"field": "source", "regex": source}}
     specifier = {
-        "any": specifiers,
+        **any_kind("import_specifier", "export_specifier"),
         "has": {"field": "name", "regex": one_of([member])},
         "inside": {"stopBy": "end", **statement},
     }
