@@ -7,7 +7,6 @@ comes from a new branch, which is made through GitHub's API.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -19,10 +18,9 @@ from prjury.github.client import GitHub
 from prjury.github.event import Event, EventKind, read_event
 from prjury.publishers.backport_pulls import BackportPulls, Opening, Proposal
 from prjury.publishers.summary import add_markdown
-from prjury.report.model import Backport
 from prjury.report.sanitise import inline_code, plain
 from prjury.snapshot.model import visible
-from prjury.snapshot.picked import HEADS, Pick
+from prjury.snapshot.picked import HEADS
 
 if TYPE_CHECKING:
     from prjury.app.backport import Picks
@@ -60,7 +58,7 @@ def backport(job: Job) -> JobResult:
             still = round_.go_through(again)
             left = moved.keys() - {pick.branch for pick in again.picks}
             for branch in sorted({*still, *left}):
-                round_.failed(branch, still.get(branch, moved[branch]))
+                round_.complain(branch, str(still.get(branch, moved[branch])))
     return round_.ended()
 
 
@@ -105,37 +103,29 @@ class _Round:
     lines: list[str] = field(default_factory=list)
 
     def go_through(self, judged: Picks) -> dict[str, PublishError]:
-        """Proposes what was judged, and says of which branches there is no verdict."""
+        """Opens one pull request after the other; the result are the branches that have moved.
+
+        A branch without a verdict, and one for which nothing can be opened, fails the job and
+        keeps the others from nothing.
+        """
         for one in judged.backports:
             if one.verdict == "error":
-                self.unjudged(one)
-        return self.propose(judged.picks)
-
-    def propose(self, picks: Sequence[Pick]) -> dict[str, PublishError]:
-        """Opens one after the other; the result are the branches that have moved meanwhile."""
-        redact = self.job.log.redact
+                self.complain(one.branch, "; ".join(one.reasons) or "there is no verdict")
         port = Branches(self.hub, self.event.repo)
-        pulls = BackportPulls(port, self.opening, redact, self.hub.sleep)
+        pulls = BackportPulls(port, self.opening, self.job.log.redact, self.hub.sleep)
         moved: dict[str, PublishError] = {}
-        for pick in picks:
+        for pick in judged.picks:
             try:
                 self._say(pulls.propose(pick))
             except PublishError as error:
                 if error.reason == "moved":
                     moved[pick.branch] = error
                 else:
-                    self.failed(pick.branch, error)
+                    self.complain(pick.branch, str(error))
         return moved
 
-    def failed(self, branch: str, error: PublishError) -> None:
-        """Nothing was opened for a branch; the others are not kept from theirs."""
-        self._complain(branch, str(error))
-
-    def unjudged(self, backport: Backport) -> None:
-        """There is no verdict on a branch, which is the job's failure as well."""
-        self._complain(backport.branch, "; ".join(backport.reasons) or "there is no verdict")
-
-    def _complain(self, branch: str, why: str) -> None:
+    def complain(self, branch: str, why: str) -> None:
+        """Notes why nothing was opened for a branch."""
         self.complaints.append(f"{visible(branch)}: {why}")
         self.lines.append(f"* {inline_code(branch)}: {plain(why, None, self.job.log.redact)}")
 
@@ -149,19 +139,15 @@ class _Round:
 
     def ended(self) -> JobResult:
         """Says what was done; what could not be opened is the job's failure."""
-        for line in self._log():
+        nothing = "No release branch is suitable"
+        if not self.lines:
+            self.job.log.say(f"{nothing} for #{self.event.number}; nothing was opened.")
+        for line in self.told:
             self.job.log.say(line)
         if self.job.places.summary:
+            lines = "\n".join(self.lines) or f"{nothing}; nothing was opened."
             with suppress(PublishError):
-                add_markdown(self.job.places.summary, self._summary())
+                title = f"## Backports of #{self.event.number}"
+                add_markdown(self.job.places.summary, f"{title}\n\n{lines}\n")
         code = ExitCode.NOT_PUBLISHED if self.complaints else ExitCode.OPEN
         return JobResult(code, " ".join(self.complaints) or None)
-
-    def _log(self) -> Iterator[str]:
-        if not self.lines:
-            yield f"No release branch is suitable for #{self.event.number}; nothing was opened."
-        yield from self.told
-
-    def _summary(self) -> str:
-        lines = "\n".join(self.lines) or "No release branch is suitable; nothing was opened."
-        return f"## Backports of #{self.event.number}\n\n{lines}\n"

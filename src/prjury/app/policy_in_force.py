@@ -55,30 +55,20 @@ def policy_notes(
     path: str = POLICY_PATH,
 ) -> tuple[str, ...]:
     """What a reader has to know if the change touches the rules it is judged by."""
-    return (*_notes_of_policy(pull, repository, own, work_tree, path), *_notes_of_workflows(pull))
-
-
-def _notes_of_policy(
-    pull: PullRequest, repository: Repository, own: Path | None, work_tree: Path | None, path: str
-) -> tuple[str, ...]:
-    if own:
-        return ()
-    has_one = bool(_entries(repository, pull.base.sha, path))
-    in_force = "the base's policy" if has_one else "the default policy"
-    if any(path in {file.path, file.old_path} for file in pull.files):
-        return (f"this change touches {path}; {in_force} is in force until it is merged",)
-    if not has_one and work_tree and (work_tree / path).is_file():
-        return (f"{path} is not in the base commit; {in_force} is in force (try --config {path})",)
-    return ()
-
-
-def _notes_of_workflows(pull: PullRequest) -> tuple[str, ...]:
-    """The runner takes the workflow of a pull request from the change itself."""
-    found = edits_workflow(pull)
-    if found is None:
-        return ()
-    what = f"this change touches the workflow {printable(found)}: it runs as changed"
-    return (f"{what}; require the workflow by a ruleset",)
+    notes: list[str] = []
+    if not own:
+        has_one = bool(_entries(repository, pull.base.sha, path))
+        whose = "the base's" if has_one else "the default"
+        in_force = f"{whose} policy is in force"
+        if any(path in {file.path, file.old_path} for file in pull.files):
+            notes.append(f"this change touches {path}; {in_force} until it is merged")
+        elif not has_one and work_tree and (work_tree / path).is_file():
+            notes.append(f"{path} is not in the base commit; {in_force} (try --config {path})")
+    if workflow := edits_workflow(pull):
+        # The runner takes the workflow of a pull request from the change itself.
+        what = f"this change touches the workflow {printable(workflow)}: it runs as changed"
+        notes.append(f"{what}; require the workflow by a ruleset")
+    return tuple(notes)
 
 
 def edits_workflow(pull: PullRequest) -> str | None:

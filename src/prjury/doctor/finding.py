@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from typing import Generic, TypeVar
 
 from prjury.errors import PrJuryError
@@ -61,24 +62,14 @@ def examine(subject: Subject, checks: Sequence[DoctorCheck[Subject]]) -> Iterato
         yield from found or [Diagnosis(Level.FINE, "", check.fine)]
 
 
-def problem(about: str, text: str) -> Diagnosis:
-    """Something that makes the gate wrong, open or stuck."""
-    return Diagnosis(Level.PROBLEM, about, text)
-
-
-def warning(about: str, text: str) -> Diagnosis:
-    """Something that is worth a look."""
-    return Diagnosis(Level.WARNING, about, text)
-
-
-def unknown(about: str, text: str) -> Diagnosis:
-    """Something that could not be looked at."""
-    return Diagnosis(Level.UNKNOWN, about, text)
-
-
-def fine(about: str, text: str) -> Diagnosis:
-    """Something that is as it should be."""
-    return Diagnosis(Level.FINE, about, text)
+#: Something that makes the gate wrong, open or stuck.
+problem = partial(Diagnosis, Level.PROBLEM)
+#: Something that is worth a look.
+warning = partial(Diagnosis, Level.WARNING)
+#: Something that could not be looked at.
+unknown = partial(Diagnosis, Level.UNKNOWN)
+#: Something that is as it should be.
+fine = partial(Diagnosis, Level.FINE)
 
 
 def one_sentence(error: PrJuryError) -> str:

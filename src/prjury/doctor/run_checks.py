@@ -3,38 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from operator import attrgetter
 from pathlib import Path
 
-from prjury.doctor import (
-    job_graph,
-    local,
-    merge_gate,
-    override_label,
-    permissions,
-    triggers,
-)
+from prjury.doctor import job_graph, local, merge_gate, override_label, permissions, triggers
 from prjury.doctor.finding import Diagnosis, DoctorCheck, Level, examine, fine, unknown
 from prjury.doctor.server import ask_server
 from prjury.doctor.setup import Setup
 from prjury.git.operator import open_repository
 from prjury.github.settings import read_settings
 
-
-def _may_override(setup: Setup) -> bool:
-    return setup.override is not None and setup.label is not None
-
-
-def _nobody_may_override(setup: Setup) -> bool:
-    return setup.override is not None and setup.label is None
-
-
-def _has_stages(setup: Setup) -> bool:
-    return setup.is_apart
-
-
-def _has_override(setup: Setup) -> bool:
-    return bool(setup.overruling)
-
+_has_stages = attrgetter("is_apart")
+_has_override = attrgetter("overruling")
 
 #: Asked even where PR Jury is not used, the last one also where it may be.
 _USED = DoctorCheck("PR Jury runs here", job_graph.used)
@@ -76,19 +56,19 @@ CHECKS: tuple[DoctorCheck[Setup], ...] = (
     DoctorCheck(
         "a maintainer's label overrides the gate as long as it is there",
         override_label.heard,
-        _may_override,
+        lambda setup: setup.label is not None,
     ),
     DoctorCheck(
         "the label is the one that the policy names",
         override_label.named,
-        lambda setup: _may_override(setup) and _has_override(setup),
+        lambda setup: setup.label is not None and bool(setup.overruling),
     ),
     DoctorCheck("what the label overrides is judged", override_label.judged, _has_override),
     DoctorCheck("labels take effect one after the other", override_label.turns, _has_override),
     DoctorCheck(
         "nobody can override the gate, as the policy says",
         override_label.idle,
-        _nobody_may_override,
+        lambda setup: setup.override is not None and setup.label is None,
     ),
     DoctorCheck("every job has the permissions that it needs", permissions.too_few),
     DoctorCheck("no job has a permission to write that it does not need", permissions.too_many),

@@ -83,7 +83,7 @@ def ask_server(rights: RepoSettings, setup: Setup) -> Iterator[Diagnosis]:
         facts,
         _or_why(lambda: rights.rules(branch)),
         _or_why(lambda: rights.protection(branch)),
-        _permissions(rights),
+        _or_why(rights.default_permissions) or "no answer",
         _or_why(lambda: rights.said((setup.gate_names or [GATE])[0])),
         rights.actions_app,
     )
@@ -95,11 +95,6 @@ def _or_why(call: Callable[[], Answer]) -> Answer | str:
         return call()
     except SourceError as error:
         return one_sentence(error)
-
-
-def _permissions(rights: RepoSettings) -> str:
-    answer = _or_why(rights.default_permissions)
-    return answer or "no answer"
 
 
 def token(standing: ServerState) -> Iterator[Diagnosis]:
