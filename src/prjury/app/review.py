@@ -1,13 +1,13 @@
-"""The whole review in one process: event -> Snapshot -> cascade -> Verdict -> Report -> publishers.
+"""The whole review in one process: event -> Snapshot -> cascade -> Verdict -> Report.
 
 This is the page to read first. Each step is one function of `steps`, `composition`, `registry` or
-`backports`; the four stages in `stages/` are lists of the same steps, for jobs of their own.
+`release_branches`; the four stages in `stages/` are lists of the same steps, for jobs of their own.
+The face that asked, `cli` or `action`, has the report published.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from prjury.app import steps
@@ -20,7 +20,6 @@ from prjury.git.open_snapshot import NothingToReview
 from prjury.judges.quality.judge import ModelBackedJudge
 from prjury.judges.quality.kinds import suitability
 from prjury.policy.schema import SuitabilityOptions
-from prjury.ports import Publisher
 from prjury.report.model import Report
 from prjury.resources import own_version
 
@@ -28,10 +27,8 @@ if TYPE_CHECKING:
     from prjury.judges.quality.estimate import Forecast
 
 
-def run(
-    request: ReviewRequest, environment: RunEnvironment, publishers: Iterable[Publisher] = ()
-) -> Report | NothingToReview:
-    """Judge a pull request and publish the report."""
+def run(request: ReviewRequest, environment: RunEnvironment) -> Report | NothingToReview:
+    """Judge a pull request."""
     started = time.monotonic()
     with steps.open_change(request) as change:
         if isinstance(change, NothingToReview):
@@ -57,7 +54,7 @@ def run(
         tried = branches.beside(chosen.names, verdict.status, context.deadline)
         opinion = steps.ask_opinion(tried, verdict, ports, context) if request.models else None
         label = request.override or (earlier.override if earlier else None)
-        report = steps.make_report(
+        return steps.make_report(
             change.pull,
             change.policy,
             seating,
@@ -71,9 +68,6 @@ def run(
             notes=(*change.notes, *chosen.notes),
             override=steps.accepted_override(label, change.config),
         )
-    for publisher in publishers:
-        publisher.publish(report)
-    return report
 
 
 def forecast(

@@ -38,18 +38,13 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command()(review)
-app.command()(backport)
-app.command()(judge)
-app.command()(build)
-app.command()(collect)
-app.command()(decide)
-app.command()(publish)
-app.command()(demo)
-app.command("check-config")(check_config)
-app.command()(schema)
-app.command()(init)
-app.command()(doctor)
+#: In the order of the help.
+_COMMANDS = (
+    *(review, backport, judge, build, collect, decide, publish),
+    *(demo, check_config, schema, init, doctor),
+)
+for _command in _COMMANDS:
+    app.command()(_command)
 app.add_typer(rules)
 
 

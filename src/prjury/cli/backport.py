@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from prjury.cli import options
-from prjury.cli.output import Terminal, TextFormat, parse_outputs, print_text, unprinted
+from prjury.cli.output import Terminal, TextFormat, deliver, parse_outputs, print_text
 from prjury.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -67,26 +66,12 @@ def backport(  # noqa: PLR0913 - the command line's options, named as documented
         shown = sys.stdout if format is TextFormat.TERMINAL else sys.stderr
         print(outcome.reason, file=shown)
         return ExitCode.OPEN
-    return _print(terminal, outcome, format, files, strict=require_suitable)
-
-
-def _print(
-    terminal: Terminal,
-    found: Backports,
-    kind: TextFormat,
-    files: list[tuple[TextFormat, Path]],
-    *,
-    strict: bool,
-) -> int:
-    """Print the verdicts, write them to files and return the exit code."""
-    from prjury.publishers.files import write_atomically
-
-    refused = unprinted(lambda: print_text(_render(terminal, found, kind), kind))
-    for each, file in files:
-        write_atomically(file, _render(terminal, found, each))
-    if refused:
-        raise refused
-    return _exit_code(terminal, found, strict=strict)
+    deliver(
+        lambda: print_text(_render(terminal, outcome, format), format),
+        files,
+        lambda each: _render(terminal, outcome, each),
+    )
+    return _exit_code(terminal, outcome, strict=require_suitable)
 
 
 def _render(terminal: Terminal, found: Backports, kind: TextFormat) -> str:

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from prjury.report.redact import Redact
 
 
+Kind = TypeVar("Kind", bound=StrEnum)
+
+
 class OutputFormat(StrEnum):
     """How a report can be written."""
 
@@ -189,22 +192,31 @@ def _write(text: str, encoding: str) -> None:
     sys.stdout.buffer.flush()
 
 
-def unprinted(write: Callable[[], object]) -> PublishError | None:
-    """What kept something from being printed, unless its reader just went away."""
+def deliver(
+    show: Callable[[], object], files: list[tuple[Kind, Path]], render: Callable[[Kind], str]
+) -> None:
+    """Print something and write it to files; what cannot be printed is written all the same.
+
+    Raises:
+        PublishError: when it cannot be printed or written; not if its reader just went away.
+    """
+    from prjury.publishers.files import write_atomically
+
+    refused = None
     try:
-        write()
+        show()
     except PublishError as error:
         close_terminal()  # what is left of it would be tried once more at the end, and fail again
-        return None if isinstance(error.__cause__, BrokenPipeError) else error
-    return None
+        refused = None if isinstance(error.__cause__, BrokenPipeError) else error
+    for kind, file in files:
+        write_atomically(file, render(kind))
+    if refused:
+        raise refused
 
 
 def close_terminal() -> None:
     """Send further output nowhere: the reader (``| head -1``) has closed the pipe."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-Kind = TypeVar("Kind", bound=StrEnum)
 
 
 def _parse_output(text: str, formats: type[Kind]) -> tuple[Kind, Path]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from prjury.cli import options
-from prjury.cli.output import OutputFormat, Terminal, parse_outputs, unprinted
+from prjury.cli.output import OutputFormat, Terminal, deliver, parse_outputs
 from prjury.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -60,13 +60,11 @@ def report_outcome(
     terminal: Terminal, report: Report, kind: OutputFormat, files: list[tuple[OutputFormat, Path]]
 ) -> int:
     """Prints the report and writes it to files; the result is the gate's exit code."""
-    from prjury.publishers.files import write_atomically
-
-    refused = unprinted(lambda: terminal.publisher(kind).publish(report))
-    for each, file in files:
-        write_atomically(file, terminal.rendered(report, each))
-    if refused:
-        raise refused
+    deliver(
+        lambda: terminal.publisher(kind).publish(report),
+        files,
+        lambda each: terminal.rendered(report, each),
+    )
     return exit_code_of(terminal, report)
 
 
