@@ -15,15 +15,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Never
 
-from prjury.deadline import Deadline
 from prjury.errors import SourceError
 from prjury.git.command import Git
 from prjury.git.operator import OperatorRepository, open_repository
 from prjury.git.store import lay_out
 from prjury.ports.types import TreeEntry
 from prjury.snapshot.kinds import SYMLINK_MODE, kind_of
-from prjury.snapshot.merge_style import RebaseTrial, StyleCommit
 from prjury.snapshot.model import (
     FileChange,
     FileKind,
@@ -163,17 +162,10 @@ class Directory:
             regular = stat.S_ISREG(os.fstat(descriptor).st_mode)
             return file.read(_LARGEST_READ) if regular else None
 
-    def export(self, tree: str, directory: Path) -> Sequence[str]:  # noqa: ARG002
-        """Not for a directory."""
-        raise _no_history()
+    def _no_history(self, *_: object, **__: object) -> Never:
+        raise SourceError("a directory has no history", reason="no_repository")
 
-    def recent(self, tip: str, count: int) -> Sequence[StyleCommit]:  # noqa: ARG002
-        """Not for a directory."""
-        raise _no_history()
-
-    def rebase(self, base: str, head: str, deadline: Deadline) -> RebaseTrial:  # noqa: ARG002
-        """Not for a directory."""
-        raise _no_history()
+    export = recent = rebase = _no_history
 
     @property
     def pull(self) -> PullRequest:
@@ -208,10 +200,6 @@ class Directory:
         if place.stat(follow_symlinks=False).st_size > LARGEST_FILE:
             return f"larger than {LARGEST_FILE // 1024} KiB"
         return None
-
-
-def _no_history() -> SourceError:
-    return SourceError("a directory has no history", reason="no_repository")
 
 
 def open_directory(root: Path) -> Directory:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from prjury.deadline import Deadline
@@ -156,15 +156,9 @@ def try_rebase(
     Raises:
         GitError: when git fails for another reason than the time.
     """
-    try:
-        listed = list(_to_pick(git, base, head, deadline))
-    except GitError as error:
-        return _given_up(RebaseTrial(None, 0), error)
-    commits = [one for one in listed if not one.applied]
-    trial = RebaseTrial(None, len(commits), applied=len(listed) - len(commits))
-    if len(listed) > MOST_COMMITS:
-        return replace(trial, unfinished="too_large")
-    return _picked(_Line(git, base, _tree_of(git, base), classify), commits, trial, deadline)
+    line = _Line(git, base, _tree_of(git, base), classify)
+    sides = ("--cherry-mark", "--right-only", f"{base}...{head}")
+    return _pick_listed(line, sides, deadline)
 
 
 def pick_each(
@@ -182,19 +176,22 @@ def pick_each(
     Raises:
         GitError: when git fails for another reason than the time.
     """
-    order = ("--topo-order", "--reverse", "--no-merges")
-    commits = list(log(git, *order, f"{since}..{head}", timeout=_left(deadline)))
-    trial = RebaseTrial(None, len(commits))
-    if len(commits) > MOST_COMMITS:
-        return replace(trial, unfinished="too_large")
     line = _Line(git, None, _tree_of(git, onto), classify, _PICK)
-    return _picked(line, commits, trial, deadline)
+    return _pick_listed(line, (f"{since}..{head}",), deadline)
 
 
-def _to_pick(git: Git, base: str, head: str, deadline: Deadline) -> Iterator[LogEntries]:
+def _pick_listed(line: _Line, which: Sequence[str], deadline: Deadline) -> RebaseTrial:
+    """Picks the commits that these arguments of `git log` select, without merges."""
     order = ("--topo-order", "--reverse", "--no-merges")
-    sides = ("--cherry-mark", "--right-only", f"{base}...{head}")
-    return log(git, *order, *sides, timeout=_left(deadline))
+    try:
+        listed = list(log(line.git, *order, *which, timeout=_left(deadline)))
+    except GitError as error:
+        return _given_up(RebaseTrial(None, 0), error)
+    commits = [one for one in listed if not one.applied]
+    trial = RebaseTrial(None, len(commits), applied=len(listed) - len(commits))
+    if len(listed) > MOST_COMMITS:
+        return replace(trial, unfinished="too_large")
+    return _picked(line, commits, trial, deadline)
 
 
 def _left(deadline: Deadline) -> float:

@@ -240,7 +240,7 @@ def read_event(environ: Mapping[str, str]) -> Event:
     try:
         return Event(
             kind=kind,
-            pull=_READERS[kind](payload, environ.get("GITHUB_REPOSITORY", "")),
+            pull=_READERS[kind](payload, environ.get("GITHUB_REPOSITORY") or _repo(payload)),
             action=text(at(payload, "action")) or None,
             api_url=_root(environ.get("GITHUB_API_URL"), "https://api.github.com"),
             server_url=_root(environ.get("GITHUB_SERVER_URL"), "https://github.com"),
@@ -297,6 +297,10 @@ def _unreadable(what: str) -> SourceError:
     )
 
 
+def _repo(payload: object) -> str:
+    return text(at(payload, "repository", "full_name"))
+
+
 def _of_pull_request(payload: object, repo: str) -> PullFacts:
     pull = read_pull(at(payload, "pull_request"))
     if repo and pull.repo.casefold() != repo.casefold():
@@ -305,7 +309,6 @@ def _of_pull_request(payload: object, repo: str) -> PullFacts:
 
 
 def _of_dispatch(payload: object, repo: str) -> PullFacts:
-    repo = repo or text(at(payload, "repository", "full_name"))
     number = text(at(payload, "inputs", "number")).strip()
     if number and not number.isdecimal():
         raise ValueError("inputs.number is not a number")
@@ -326,7 +329,7 @@ def _named_tip(name: str) -> Tip:
 
 def _of_merge_group(payload: object, repo: str) -> PullFacts:
     group = at(payload, "merge_group")
-    name = repo_name(repo or text(at(payload, "repository", "full_name")), "GITHUB_REPOSITORY")
+    name = repo_name(repo, "GITHUB_REPOSITORY")
     title, _, body = text(at(group, "head_commit", "message")).partition("\n")
     return PullFacts(
         repo=name,
@@ -348,7 +351,7 @@ def _group_tip(group: object, side: str) -> Tip:
 def _of_workflow_run(payload: object, repo: str) -> PullFacts:
     """The head alone; which pull request has it is for `prjury.github.trigger` to say."""
     run = read_trigger(at(payload, "workflow_run"))
-    name = repo_name(repo or text(at(payload, "repository", "full_name")), "GITHUB_REPOSITORY")
+    name = repo_name(repo, "GITHUB_REPOSITORY")
     head = Tip(run.head_branch or None, run.head_sha)
     return PullFacts(repo=name, base=Tip(), head=head, head_repo=run.head_repo)
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from itertools import zip_longest
-from types import MappingProxyType
 
 from prjury.jury.judgment import Check, Location
 from prjury.report.invisible_chars import bare, show_invisible
@@ -14,30 +13,21 @@ from prjury.snapshot.model import FileChange, PullRequest, printable
 
 SAME_FAMILY = "same-family-as-author"
 
-#: How a family's models are called, and how its agents sign what they write.
-_MODELS: Mapping[str, re.Pattern[str]] = MappingProxyType(
-    {
-        "Anthropic": re.compile(r"^anthropic:|claude", re.IGNORECASE),
-        "OpenAI": re.compile(r"\bgpt-|\bo[1-9]\b|codex", re.IGNORECASE),
-        "Google": re.compile(r"^google:|gemini|gemma", re.IGNORECASE),
-    }
-)
 _SIGNED = r"(?:co-authored-by:|generated (?:with|by)|authored by|written by)[^\n]{0,60}"
-_AGENTS: Mapping[str, re.Pattern[str]] = MappingProxyType(
-    {
-        "Anthropic": re.compile(
-            rf"^claude(?:-code)?\[bot\]$|{_SIGNED}claude", re.IGNORECASE | re.MULTILINE
-        ),
-        "OpenAI": re.compile(
-            rf"^(?:chatgpt-codex-connector|openai-codex)\[bot\]$|{_SIGNED}(?:codex|chatgpt)",
-            re.IGNORECASE | re.MULTILINE,
-        ),
-        "Google": re.compile(
-            rf"^(?:gemini-code-assist|google-labs-jules|jules)\[bot\]$|{_SIGNED}(?:gemini|jules)",
-            re.IGNORECASE | re.MULTILINE,
-        ),
-    }
-)
+#: By family: what its models are called, its agents' accounts, and how these sign what they write.
+_FAMILIES = {
+    "Anthropic": (r"^anthropic:|claude", r"claude(?:-code)?", "claude"),
+    "OpenAI": (
+        r"\bgpt-|\bo[1-9]\b|codex",
+        r"(?:chatgpt-codex-connector|openai-codex)",
+        r"(?:codex|chatgpt)",
+    ),
+    "Google": (
+        r"^google:|gemini|gemma",
+        r"(?:gemini-code-assist|google-labs-jules|jules)",
+        r"(?:gemini|jules)",
+    ),
+}
 
 
 def same_family(pull: PullRequest, models: Iterable[str]) -> tuple[Check, ...]:
@@ -50,9 +40,14 @@ def same_family(pull: PullRequest, models: Iterable[str]) -> tuple[Check, ...]:
     names = list(models)
     return tuple(
         _family_hint(family)
-        for family, agents in _AGENTS.items()
-        if agents.search(signs) and any(_MODELS[family].search(name) for name in names)
+        for family, (models_of, account, signature) in _FAMILIES.items()
+        if _has(rf"^{account}\[bot\]$|{_SIGNED}{signature}", signs)
+        and any(_has(models_of, name) for name in names)
     )
+
+
+def _has(pattern: str, text: str) -> bool:
+    return re.search(pattern, text, re.IGNORECASE | re.MULTILINE) is not None
 
 
 def _family_hint(family: str) -> Check:
