@@ -108,13 +108,8 @@ def _judged_by(hub: GitHub, event: Event) -> RunId | None:
     if latest is None or found is None:
         return None
     run = RunId(*found)
-    told = hub.ask(
-        f"read run {run.id}",
-        lambda: hub.api.requester.requestJsonAndCheck(
-            "GET", f"/repos/{event.repo}/actions/runs/{run.id}"
-        )[1],
-        needs="actions: read",
-    )
+    path, needs = f"/actions/runs/{run.id}", "actions: read"
+    told = hub.repo(event.repo).get(f"read run {run.id}", path, lambda it: it, needs=needs)
     # Runs of this event take their workflow from the default branch, whatever a fork brings.
     if at(told, "event") != "workflow_run" or latest.creator != hub.login():
         raise SourceError(

@@ -93,12 +93,12 @@ def _runs(hub: GitHub, pull: PullFacts, status: PostedStatus | None) -> Iterator
     if judged:
         yield judged[0]
     query = {"head_sha": pull.head.sha, "event": "pull_request", "per_page": str(_MOST_RUNS)}
-    told = hub.ask(
+    told = hub.repo(pull.repo).get(
         f"list the runs of {str(pull.head.sha)[:12]}",
-        lambda: hub.api.requester.requestJsonAndCheck(
-            "GET", f"/repos/{pull.repo}/actions/runs", query
-        )[1],
+        "/actions/runs",
+        lambda it: it,
         needs="actions: read",
+        query=query,
     )
     runs = at(told, "workflow_runs")
     for run in runs if isinstance(runs, list) else ():

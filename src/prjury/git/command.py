@@ -39,6 +39,15 @@ _OPTIONS = (
     "protocol.allow=never",
 )
 
+#: How every patch is written that is read here.
+PLAIN_DIFF = (
+    "--no-textconv",
+    "--no-ext-diff",
+    "--no-color",
+    "--full-index",
+    "--src-prefix=a/",
+    "--dst-prefix=b/",
+)
 
 #: Git's words on objects that it cannot read.
 _DAMAGE = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from prjury.git.command import Git, GitError, blob_sizes, read_blobs
+from prjury.git.command import PLAIN_DIFF, Git, GitError, blob_sizes, read_blobs
 from prjury.git.history import merge_bases
 from prjury.snapshot.diff import DiffError, FilePatch, read_patches
 from prjury.snapshot.kinds import REGULAR_MODES, SUBMODULE_MODE, SYMLINK_MODE
@@ -225,18 +225,13 @@ def _other(clash: ConflictReader, names: SideNames) -> str:
 _FILES, _FILE_BYTES, _ALL_BYTES = 1_000, 1024 * 1024, 32 * 1024 * 1024
 #: The way in which git compares the versions when it merges them.
 _DIFF_OPTIONS = (
+    *PLAIN_DIFF,
     "-p",
     "-U0",
     "--text",
-    "--no-textconv",
-    "--no-ext-diff",
-    "--no-color",
     "--no-renames",
-    "--full-index",
     "--diff-algorithm=histogram",
     "--no-indent-heuristic",
-    "--src-prefix=a/",
-    "--dst-prefix=b/",
 )
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from prjury.deadline import Deadline
 from prjury.errors import SourceError, did_you_mean
-from prjury.git.command import Git
+from prjury.git.command import PLAIN_DIFF, Git
 from prjury.git.history import MOST_NAMED, cut_short, log, merge_bases
 from prjury.git.merge import merged_tree, pick_each, try_merge
 from prjury.git.store import RawChange, Store
@@ -30,7 +30,7 @@ _BRANCH_AND_CHANGE = SideNames("the branch", "the change")
 #: are made would print them as well.
 _FIRST = "--diff-merges=first-parent"
 _BY_FIRST_PARENT = ("--first-parent", _FIRST, "--no-patch")
-_PATCH = ("--no-color", "--no-ext-diff", "--no-textconv", "--no-renames", "--full-index", "-p")
+_PATCH = (*PLAIN_DIFF, "--no-renames", "-p")
 _NOTHING = "000000"
 _HUNK = re.compile(rb"^@@ [^@]*@@.*")
 #: Commits of a branch that are compared with the change, the newest ones.

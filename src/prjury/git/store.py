@@ -19,6 +19,7 @@ from pathlib import Path
 
 from prjury.deadline import Deadline
 from prjury.git.command import (
+    PLAIN_DIFF,
     Git,
     GitError,
     failure,
@@ -98,17 +99,12 @@ _ATTRIBUTES = (
     "!working-tree-encoding\n"
 )
 _DIFF_OPTIONS = (
+    *PLAIN_DIFF,
     "-r",
-    "--no-textconv",
-    "--no-ext-diff",
-    "--no-color",
-    "--full-index",
     "--no-rename-empty",
     "--diff-algorithm=myers",
     "--ignore-submodules=none",
     "--submodule=short",
-    "--src-prefix=a/",
-    "--dst-prefix=b/",
 )
 
 
