@@ -91,11 +91,11 @@ def _judged(pull: SamplePull, repository: Path, terminal: Terminal, keep: Path |
 
 def _print_row(pull: SamplePull, report: Report) -> None:
     from prjury.publishers.terminal import printable_line
-    from prjury.report.backports import line_of
+    from prjury.report.wording import backport_line
 
     print(f"#{pull.number} {pull.title}: {pull.shows}")
     print(f"   {printable_line(report.headline, sys.stdout)}")
     for backport in report.backports:
         if report.gate.exit_code is ExitCode.OPEN:
-            print(f"   backport: {printable_line(line_of(backport), sys.stdout)}")
+            print(f"   backport: {printable_line(backport_line(backport), sys.stdout)}")
     sys.stdout.flush()

@@ -4,7 +4,8 @@ To add a publisher:
 
 1. Write ``publishers/NAME.py`` with a dataclass that has a ``name`` and a method
    ``publish(report) -> str | None`` (the address of what was written, if it has one); see
-   `Publisher` in ``prjury.ports``. It raises `PublishError` and nothing else. Take texts from
+   `Publisher` in ``prjury.ports``. It raises `PublishError` and nothing else; its reason is
+   ``permission`` for a token that may not write, ``unwritable`` for a file. Take texts from
    ``prjury.report``, where words from outside are sanitised.
 2. Where it writes to GitHub, make it repeatable: look what is there, write inside `written_once`,
    run the attempt in `write_converging` (``idempotent.py``), and let a newer run win (`is_newer`).

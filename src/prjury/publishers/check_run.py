@@ -128,19 +128,11 @@ class CheckRunReport:
     _ended: set[str] = field(default_factory=set, init=False)
 
     def start(self, head_sha: str) -> str:
-        """Sets the check run in progress, before anything is judged; the result is its address.
-
-        Raises:
-            PublishError: when it could not; reason ``"permission"`` for a token that may not.
-        """
+        """Sets the check run in progress, before anything is judged; the result is its address."""
         return write_converging(lambda: self._started(head_sha), self.sleep)
 
     def publish(self, report: Report) -> str | None:
-        """Ends the check run with the gate's conclusion; the result is its address.
-
-        Raises:
-            PublishError: when it could not; reason ``"permission"`` for a token that may not.
-        """
+        """Ends the check run with the gate's conclusion; the result is its address."""
         head = report.pull.head.sha
         found, text = self.annotate(report), self.render(report)
         words = CheckRunTexts.of(report, text, self.redact)
@@ -149,11 +141,7 @@ class CheckRunReport:
         return url
 
     def stands(self, report: Report) -> bool:
-        """Whether the check run still says what was published, or what a newer run says.
-
-        Raises:
-            PublishError: when it cannot be read.
-        """
+        """Whether the check run still says what was published, or what a newer run says."""
         own = self._own(report.pull.head.sha)
         if self._is_behind(own):
             return True
@@ -164,9 +152,6 @@ class CheckRunReport:
         """Ends what was begun on a head without a verdict, so that no check stays pending or green.
 
         What this very run has published stays, and so does what a newer one has written.
-
-        Raises:
-            PublishError: when it could not.
         """
         if head_sha in self._ended:
             return None

@@ -85,11 +85,7 @@ class StickyComment:
     _author: str | None = field(default=None, init=False)
 
     def publish(self, report: Report) -> str | None:
-        """Creates or edits the comment; the result is its web address.
-
-        Raises:
-            PublishError: when it could not; reason ``"permission"`` for a read-only token.
-        """
+        """Creates or edits the comment; the result is its web address."""
         body = self.render(report)
         return write_converging(lambda: self._upsert(body), self.sleep)
 

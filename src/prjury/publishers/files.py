@@ -34,11 +34,7 @@ class ReportFile:
         return f"{self.format} file {self.path}"
 
     def publish(self, report: Report) -> str | None:
-        """Writes the file; the result is its path.
-
-        Raises:
-            PublishError: when it cannot be written.
-        """
+        """Writes the file; the result is its path."""
         write_atomically(self.path, self.render(report))
         return str(self.path)
 

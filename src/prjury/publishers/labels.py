@@ -49,11 +49,7 @@ class Labels:
     notes: tuple[str, ...] = field(default=(), init=False)
 
     def publish(self, report: Report) -> str | None:
-        """Adds and removes what differs, and asks for nothing where there is no mapping.
-
-        Raises:
-            PublishError: when it could not; reason ``"permission"`` for a read-only token.
-        """
+        """Adds and removes what differs, and asks for nothing where there is no mapping."""
         mapping = labels_of(report) if self.mapping is None else self.mapping
         wanted, ours = _wanted(report, mapping), _producible(report, mapping)
         if not ours:

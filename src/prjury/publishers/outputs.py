@@ -24,11 +24,7 @@ def delimiter() -> str:
 def write_outputs(
     path: Path, values: Mapping[str, str], new_delimiter: Callable[[], str] = delimiter
 ) -> None:
-    """Adds outputs to the runner's file.
-
-    Raises:
-        PublishError: when the file cannot be written.
-    """
+    """Adds outputs to the runner's file."""
     append(path, encoded("".join(_entry(*pair, new_delimiter) for pair in values.items())))
 
 
@@ -52,11 +48,7 @@ class ActionOutputs:
     name: str = "outputs"
 
     def publish(self, report: Report) -> str | None:
-        """Writes the outputs.
-
-        Raises:
-            PublishError: when the file cannot be written.
-        """
+        """Writes the outputs."""
         write_outputs(self.path, {**outputs_of(report), **self.more})
         return None
 

@@ -61,11 +61,7 @@ class LineReview:
     name: str = "review"
 
     def publish(self, report: Report) -> str | None:
-        """Posts what is new; the result is the review's address, None if nothing was to be said.
-
-        Raises:
-            PublishError: when it could not; reason ``"permission"`` for a read-only token.
-        """
+        """Posts what is new; the result is the review's address, None if nothing was to be said."""
         line = marker(report, self.id, self.run)
         lines = self.added(report.pull)
         reviewer = Reviewer(report, line, lines, self.redact, self.id)

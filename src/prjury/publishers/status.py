@@ -68,36 +68,20 @@ class CommitStatus:
     _account: str | None = field(default=None, init=False)
 
     def publish(self, report: Report) -> str | None:
-        """Sets the status to the gate's state.
-
-        Raises:
-            PublishError: when it could not; reason ``"permission"`` for a read-only token.
-        """
+        """Sets the status to the gate's state."""
         self._set(report.pull.head.sha, _STATES[report.gate], report.headline)
         return None
 
     def pending(self, head_sha: str, words: str = "Judging") -> None:
-        """Says that the verdict is still to come, which keeps a required status closed.
-
-        Raises:
-            PublishError: when it could not.
-        """
+        """Says that the verdict is still to come, which keeps a required status closed."""
         self._set(head_sha, "pending", words)
 
     def open(self, reason: str, head_sha: str) -> None:
-        """Opens the gate where there is nothing to judge, and says why.
-
-        Raises:
-            PublishError: when it could not.
-        """
+        """Opens the gate where there is nothing to judge, and says why."""
         self._set(head_sha, "success", reason)
 
     def fail(self, reason: str, head_sha: str) -> None:
-        """Says that there is no verdict, and why; the status is ``error``.
-
-        Raises:
-            PublishError: when it could not.
-        """
+        """Says that there is no verdict, and why; the status is ``error``."""
         self._set(head_sha, "error", reason)
 
     def _set(self, sha: str, state: str, words: str) -> None:

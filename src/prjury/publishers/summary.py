@@ -31,21 +31,13 @@ class JobSummary:
     name: str = "summary"
 
     def publish(self, report: Report) -> str | None:
-        """Adds the report; what does not fit is left out at a place that breaks no block.
-
-        Raises:
-            PublishError: when the file cannot be written.
-        """
+        """Adds the report; what does not fit is left out at a place that breaks no block."""
         add_markdown(self.path, self.render(report), self.limit)
         return None
 
 
 def add_markdown(path: Path, text: str, limit: int = SUMMARY_LIMIT) -> None:
-    """Adds Markdown to a summary that may have so many bytes in all.
-
-    Raises:
-        PublishError: when the file cannot be written.
-    """
+    """Adds Markdown to a summary that may have so many bytes in all."""
     used = path.stat().st_size if path.is_file() else 0
     append(path, encoded(fitted(text.rstrip("\n") + "\n", limit - used)))
 

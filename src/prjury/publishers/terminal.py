@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from prjury.errors import PublishError
 from prjury.jury.judgment import Status
-from prjury.report.backports import Backports, line_of
+from prjury.report.backports import Backports
 from prjury.report.findings import (
     Finding,
     Group,
@@ -33,7 +33,14 @@ from prjury.report.model import Backport, Report
 from prjury.report.redact import Redact
 from prjury.report.rows import TableRow, rows
 from prjury.report.sanitise import BY_SHAPE, log_line, without_commands
-from prjury.report.wording import backport_words, counted, footer, judged_share, reasons_beyond
+from prjury.report.wording import (
+    backport_line,
+    backport_words,
+    counted,
+    footer,
+    judged_share,
+    reasons_beyond,
+)
 from prjury.snapshot.model import printable
 
 if TYPE_CHECKING:
@@ -307,7 +314,7 @@ def _backports(found: Backports) -> Iterator[str]:
 
 
 def _branch(backport: Backport) -> Iterator[str]:
-    yield line_of(backport)
+    yield backport_line(backport)
     yield from (f"   {reason}" for reason in reasons_beyond(backport))
     for conflict in backport.conflicts[:_MOST_CONFLICTS]:
         yield f"   conflict in {printable(conflict.path)}: {conflict.reason}"

@@ -10,7 +10,7 @@ from prjury.report.codec import Json, backport_to_json, printable_json, pull_to_
 from prjury.report.model import Backport
 from prjury.report.redact import Redact
 from prjury.report.sanitise import BY_SHAPE
-from prjury.report.wording import backport_words, verdict_words
+from prjury.report.wording import verdict_words
 from prjury.snapshot.model import PullRequest, printable, visible
 
 SCHEMA_NAME = "prjury/backports/v1"
@@ -19,15 +19,6 @@ SCHEMA_NAME = "prjury/backports/v1"
 _FEW = 4
 _SHORT, _LONGEST_REF = 12, 60
 _SUITABLE = "suitable"
-_SYMBOLS = {
-    "suitable": "✅",
-    "suitable_with_changes": "⚠️",
-    "needs_human": "⚪",
-    "not_suitable": "❌",
-    "already_present": "✅",
-    "not_applicable": "⏭️",
-    "error": "⚪",
-}
 
 
 @dataclass(frozen=True)
@@ -76,11 +67,6 @@ class Backports:
         return [one for one in self.backports if one.verdict != _SUITABLE]
 
 
-def symbol_of(backport: Backport) -> str:
-    """Return the verdict's symbol."""
-    return _SYMBOLS[backport.verdict]
-
-
 def backports_to_json(found: Backports, redact: Redact = BY_SHAPE) -> Json:
     """Return the JSON ``prjury/backports/v1``, whose parts are those of the report."""
     value = {
@@ -95,8 +81,3 @@ def backports_to_json(found: Backports, redact: Redact = BY_SHAPE) -> Json:
     }
     printed: Json = printable_json(value, redact)
     return printed
-
-
-def line_of(backport: Backport) -> str:
-    """``✅ 1.1.x: suitable, picks cleanly``."""
-    return f"{symbol_of(backport)} {printable(backport.branch)}: {backport_words(backport)}"

@@ -34,9 +34,19 @@ Facts = TypeVar("Facts")
 Count = Annotated[int, Strict()]
 
 
+def _form(kind: type[Facts]) -> TypeAdapter[Facts]:
+    return _FORMS.get(kind) or _FORMS.setdefault(kind, TypeAdapter(kind))
+
+
+def _written(facts: object) -> dict[str, Any]:
+    """The facts under their keys."""
+    values: dict[str, Any] = _form(type(facts)).dump_python(facts, mode="json", by_alias=True)
+    return values
+
+
 def _read(kind: type[Facts], data: Metadata) -> Facts:
     """The facts in metadata, without the values, or entries of lists, that have another form."""
-    form: TypeAdapter[Facts] = _FORMS.get(kind) or _FORMS.setdefault(kind, TypeAdapter(kind))
+    form = _form(kind)
     try:
         return form.validate_python(data)
     except ValidationError as error:
@@ -316,15 +326,7 @@ class RuleFacts:
 
     def to_metadata(self) -> dict[str, Any]:
         """The facts as JSON."""
-        return {
-            "rule": self.rule,
-            "path": self.path,
-            "line": self.line,
-            "applicability": self.applicability,
-            "why": self.why,
-            "references": list(self.references),
-            "silence": self.suppression,
-        }
+        return _written(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -380,14 +382,7 @@ class SeatFacts:
 
     def to_metadata(self) -> dict[str, Any]:
         """The facts as JSON."""
-        return {
-            "seat": self.seat,
-            "status": self.status,
-            "score": self.score,
-            "criteria": dict(self.criteria),
-            "reason": self.reason,
-            "flipped": self.flipped,
-        }
+        return _written(self)
 
 
 _NO_COST = Cost()

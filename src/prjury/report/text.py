@@ -36,20 +36,8 @@ class Text(ABC):
         """Words in one line."""
 
     @abstractmethod
-    def prose(self, limit: int = 600) -> Markup:
-        """Words in one line, with code between backticks."""
-
-    @abstractmethod
     def code(self, limit: int = 200) -> Markup:
         """Code in one line."""
-
-    @abstractmethod
-    def block(self, limit: int = 4_000, indent: int = 0) -> Markup:
-        """Code in several lines."""
-
-    @abstractmethod
-    def paragraph(self, limit: int = 3_000) -> Markup:
-        """Prose that keeps its lines."""
 
     def quote(self, limit: int = 200) -> Markup:
         """The first line with a word in it as code, and how many more lines there are."""

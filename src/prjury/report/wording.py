@@ -9,6 +9,7 @@ from prjury.jury.voting import Ballot
 from prjury.report.findings import SeatOutcome, seat_outcomes
 from prjury.report.judge_facts import BuildFacts, GeneralFacts, PanelFacts, RunFacts
 from prjury.report.model import NOT_TRIED, Backport, Cost, Coverage, Report
+from prjury.snapshot.model import printable
 
 #: A status is always shown as a symbol *and* a word.
 SYMBOLS = {Status.PASS: "✅", Status.FAIL: "❌", Status.ABSTAIN: "⚪", Status.ERROR: "⚠️"}
@@ -22,14 +23,14 @@ NOT_RUN = "⏭️"
 #: A failed check by its severity.
 SEVERITY_SYMBOLS = {"error": "❌", "warning": "⚠️", "hint": "💡"}
 
-_BACKPORT_WORDS = {
-    "suitable": "suitable",
-    "suitable_with_changes": "suitable with changes",
-    "needs_human": "needs a human",
-    "not_suitable": "not suitable",
-    "already_present": "already there",
-    "not_applicable": "not applicable",
-    "error": "could not be tried",
+_BACKPORTS = {
+    "suitable": ("✅", "suitable"),
+    "suitable_with_changes": ("⚠️", "suitable with changes"),
+    "needs_human": ("⚪", "needs a human"),
+    "not_suitable": ("❌", "not suitable"),
+    "already_present": ("✅", "already there"),
+    "not_applicable": ("⏭️", "not applicable"),
+    "error": ("⚪", "could not be tried"),
 }
 _BARE_SCORES = {Status.PASS: 1.0, Status.FAIL: 0.0}
 _SANDBOXES = {
@@ -95,12 +96,18 @@ def judged_share(coverage: Coverage) -> str:
 
 def verdict_words(backport: Backport) -> str:
     """``suitable with changes``."""
-    return _BACKPORT_WORDS[backport.verdict]
+    return _BACKPORTS[backport.verdict][1]
+
+
+def backport_line(backport: Backport) -> str:
+    """``✅ 1.1.x: suitable, picks cleanly``."""
+    symbol, _ = _BACKPORTS[backport.verdict]
+    return f"{symbol} {printable(backport.branch)}: {backport_words(backport)}"
 
 
 def backport_words(backport: Backport) -> str:
     """``suitable, picks cleanly``; ``needs a human, conflicts in 2 files``; ``already there``."""
-    words, trial = _BACKPORT_WORDS[backport.verdict], ""
+    words, trial = verdict_words(backport), ""
     if backport.verdict in {"not_applicable", "already_present"}:
         reason = next(iter(backport.reasons), "")
         return reason if reason.startswith(NOT_TRIED) else words
