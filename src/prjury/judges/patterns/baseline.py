@@ -49,13 +49,7 @@ class Baseline:
     def stale(
         self, found: Collection[str], packs: Collection[str], unread: Collection[str]
     ) -> list[Known]:
-        """Entries that match nothing, as far as their rules have looked at their files.
-
-        Args:
-            found: the fingerprints of everything that was found in the whole tree.
-            packs: the packs that looked.
-            unread: printable paths of files that could not be read.
-        """
+        """Entries that match nothing, as far as these packs have looked at their files."""
         return [
             entry
             for entry in self.entries
@@ -91,11 +85,7 @@ def fingerprints(
 
 
 def load_baseline(repository: Repository, tree: str, file: str) -> Baseline:
-    """The baseline as a commit or tree has it.
-
-    Raises:
-        ConfigError: when it is missing or malformed.
-    """
+    """The baseline as a commit or tree has it; ConfigError when it is missing or malformed."""
     blobs = {e.path: e.blob for e in repository.files(tree) if e.mode in REGULAR_MODES}
     content = repository.read([blobs[file]])[blobs[file]] if file in blobs else None
     if content is None:
@@ -107,11 +97,7 @@ def load_baseline(repository: Repository, tree: str, file: str) -> Baseline:
 
 
 def read_baseline(content: bytes, file: str) -> Baseline:
-    """The entries.
-
-    Raises:
-        ConfigError: for anything that is not such a list, with the line.
-    """
+    """The entries; for anything that is not such a list, a ConfigError names the line."""
     name = visible(file)
     if len(content) > MAX_BYTES:
         raise _wrong(f"{name} is larger than {MAX_BYTES // 1024**2} MiB")

@@ -91,12 +91,7 @@ def _not_applicable(reason: str, metadata: Mapping[str, Any]) -> Judgment:
 
 
 def make(options: PatternsOptions, ports: Ports) -> PatternsJudge:
-    """The version-pattern judge.
-
-    Raises:
-        ConfigError: for an unknown pack, and for everything that is wrong in the user's own packs.
-        SourceError: when a partial clone lacks one of them.
-    """
+    """The version-pattern judge; ConfigError for unknown packs and for what is wrong in one."""
     # The policy's commit has the packs, too: a pull request does not choose what judges it.
     if options.commit and options.paths:
         own = committed_packs(ports.repository, options.commit, options.paths)

@@ -25,13 +25,7 @@ SECONDS = 60.0
 
 @dataclass(frozen=True)
 class CaseFailure:
-    """A case that did not come out as its pack says, or that is missing.
-
-    Attributes:
-        rule: ``pack/rule``.
-        language: the language of the case; ``versions`` for a version case, empty for none.
-        path: where in the pack the case stands, or should.
-    """
+    """A case (``versions``, or in a language) that is missing or not as its pack says."""
 
     rule: str
     language: str
@@ -212,11 +206,7 @@ def _missing_versions(tested: Tested) -> Iterator[CaseFailure]:
 
 @dataclass(frozen=True)
 class PackTestResult:
-    """What the tests of a pack came to, with the lines of its files.
-
-    Attributes:
-        untested: rules of ast-grep's own format that bring no case.
-    """
+    """What the tests of a pack came to, and how many of ast-grep's own rules bring none."""
 
     tested: Tested
     found: Sequence[tuple[PackPosition, CaseFailure]]

@@ -78,7 +78,6 @@ class PackSelection:
 
     Attributes:
         own: the user's packs by id; one that has the id of a shipped pack replaces it.
-        heads: the heads of all packs by id.
         named: the packs that were asked for by name.
     """
 
@@ -88,11 +87,7 @@ class PackSelection:
 
     @classmethod
     def of(cls, packs: Literal["auto"] | list[str], own: Iterable[Pack]) -> PackSelection:
-        """Reads the option ``packs``.
-
-        Raises:
-            ConfigError: for a name that no pack has.
-        """
+        """Reads the option ``packs``; ConfigError for a name that no pack has."""
         mine = {pack.id: pack for pack in own}
         heads: dict[str, Head] = {**shipped_heads(), **mine}
         if packs == "auto":

@@ -26,10 +26,7 @@ class Directive:
     """One comment or annotation, or one name in it.
 
     Attributes:
-        label: the kind of comment, such as ``noqa``.
-        text: the comment as it is written, on one line and short.
-        line: git's number of the line that it stands on.
-        lines: the lines over which it holds.
+        lines: the lines over which it holds; it stands on the ``line``.
         names: what it speaks of: rules, other tools' codes, `ANY`, `DEPRECATION`, `REMOVAL`.
         used: whether it has silenced anything, also on lines that the pull request does not add.
     """
@@ -63,14 +60,7 @@ def names_of(active: Active, severity: Severity) -> frozenset[str]:
 
 @dataclass(frozen=True)
 class CommentPage:
-    """A file as the readers of foreign comments see it.
-
-    Attributes:
-        comments: where comments are, in order.
-        strings: where the contents of strings are.
-        marks: what the language's probe asks for: annotations, attributes.
-        items: what such a mark can stand on.
-    """
+    """A file as the readers of foreign comments see it: marks stand on some of the items."""
 
     source: Source
     comments: tuple[Range, ...]

@@ -95,30 +95,19 @@ def _means(request: BackportRequest, branch: str, branches: Sequence[str]) -> bo
 
 def asked_for_check(sources: RequestSources, found: FoundRequests) -> Check:
     """Return the check ``asked-for``, which fails on a refusal only."""
-    quotes = [*filter(None, [found.approved]), *found.by]
+    quotes, what = [*filter(None, [found.approved]), *found.by], "asked for"
     if found.answer == "no":
-        return Check(
-            "asked-for",
-            passed=False,
-            message=f"refused for this branch ({_quoted(quotes)})",
-            evidence=_evidence(quotes),
-        )
-    general = [str(request) for request in sources.requests if request.target is None]
-    if quotes:
-        message = f"asked for ({_quoted(quotes)})"
-    elif general:
-        quotes, message = general, f"asked for without naming this branch ({_quoted(general)})"
-    else:
-        message = "nobody has asked for it"
+        what = "refused for this branch"
+    elif not quotes:
+        quotes = [str(request) for request in sources.requests if request.target is None]
+        what = "asked for without naming this branch"
+    left = len(quotes) - _MOST_QUOTED
+    more = [f"{left} more"] if left > 0 else []
+    quoted = visible("; ".join([*quotes[:_MOST_QUOTED], *more]))
     return Check(
-        "asked-for", passed=True, message=message, severity="hint", evidence=_evidence(quotes)
+        "asked-for",
+        passed=found.answer != "no",
+        message=f"{what} ({quoted})" if quotes else "nobody has asked for it",
+        severity="error" if found.answer == "no" else "hint",
+        evidence="\n".join(quotes[:_MOST_SHOWN]) or None,
     )
-
-
-def _evidence(quotes: Sequence[str]) -> str | None:
-    return "\n".join(quotes[:_MOST_SHOWN]) or None
-
-
-def _quoted(quotes: Sequence[str]) -> str:
-    more = len(quotes) - _MOST_QUOTED
-    return visible("; ".join([*quotes[:_MOST_QUOTED], *([f"{more} more"] if more > 0 else [])]))

@@ -27,7 +27,7 @@ from prjury.ports import Releases
 from prjury.ports.types import BranchTip
 from prjury.report.wording import counted
 from prjury.snapshot.merge_style import StyleCommit
-from prjury.snapshot.model import Conflict, FileChange, Hunk, LineSpan, PullRequest, visible
+from prjury.snapshot.model import Conflict, FileChange, LineSpan, PullRequest, visible
 
 if TYPE_CHECKING:
     from prjury.judges.backport.look import LookContext
@@ -55,9 +55,7 @@ class Prerequisites:
         commits: what has to be picked first, oldest first; empty if nothing was found.
         trial: the change picked after them, None if nothing was found.
         tried: the candidates, the likeliest first.
-        colliding: how many files conflict, if they are too many for a search.
-        by_hand: whether only changelogs and lock files conflict.
-        sweeping: how many candidates were skipped because they change too many files.
+        in_vain: why nothing makes the pick clean.
         onto: the branch's tree after the commits.
         lacks: what is missing on the branch even then.
         unchecked: why the search was not finished; empty if it was.
@@ -66,9 +64,7 @@ class Prerequisites:
     commits: tuple[StyleCommit, ...] = ()
     trial: CherryPickTrial | None = None
     tried: tuple[StyleCommit, ...] = ()
-    by_hand: bool = False
-    sweeping: int = 0
-    colliding: int = 0
+    in_vain: str = ""
     onto: str = ""
     lacks: tuple[str, ...] = ()
     unchecked: str = ""
@@ -118,9 +114,10 @@ class Search:
         """Search for the commits that make the pick clean."""
         others = [one for one in conflicts if not is_by_hand(one.path)]
         if not others:
-            return Prerequisites(by_hand=True)
+            why = "nothing has to be picked first: only changelogs or lock files conflict"
+            return Prerequisites(in_vain=why)
         if len(others) > _MOST_IN_CONFLICT:
-            return Prerequisites(colliding=len(others))
+            return Prerequisites(in_vain=f"not searched: too many files conflict ({len(others)})")
         line, candidates = self._candidates(others)
         tried, sweeping = self._narrow(candidates)
         for commits in ((commit,) for commit in tried):
@@ -131,7 +128,7 @@ class Search:
         if self._clean_after(together):
             return self._found(self._needed(together), tried)
         unchecked = "" if self.deadline.remaining else "the time for the search ran out"
-        return Prerequisites(tried=tried, sweeping=sweeping, unchecked=unchecked)
+        return Prerequisites(tried=tried, in_vain=_in_vain(tried, sweeping), unchecked=unchecked)
 
     def _introducing(self, missing: Sequence[MissingSymbols]) -> Iterator[StyleCommit]:
         """Yield the commits of the base that added the missing names and files."""
@@ -260,12 +257,10 @@ def _lines(file: FileChange, conflict: Conflict) -> Iterator[LineSpan]:
     """Yield the base's lines of the conflicting hunks; of all hunks if no lines are known."""
     regions = [region.head for region in conflict.regions]
     for hunk in file.hunks:
-        if not regions or any(_meets(hunk, region) for region in regions):
+        start, end = hunk.new_start, hunk.new_start + hunk.new_lines
+        meeting = [start <= one.last + 1 and one.first <= end for one in regions]
+        if not regions or any(meeting):
             yield LineSpan(max(hunk.old_start, 1), hunk.old_lines)
-
-
-def _meets(hunk: Hunk, region: LineSpan) -> bool:
-    return hunk.new_start <= region.last + 1 and region.first <= hunk.new_start + hunk.new_lines
 
 
 def prerequisites(context: LookContext) -> Check | None:
@@ -274,7 +269,9 @@ def prerequisites(context: LookContext) -> Check | None:
         return None
     if context.history.fork_point is None:
         raise SourceError("the history does not reach back to where the branches forked")
-    found = context.prerequisites or Prerequisites()
+    found = context.prerequisites
+    if found is None:
+        return None
     if found.unchecked:
         raise SourceError(found.unchecked)
     return prerequisites_check(found, clean=context.trial.merge.clean)
@@ -294,31 +291,29 @@ def prerequisites_check(found: Prerequisites, *, clean: bool = False) -> Check:
             message += f"; even then the branch lacks {lacks}"
         fix = "\n".join(map(pick_command, found.commits))
         return Check("prerequisites", passed=False, message=message, severity="warning", fix=fix)
-    message = "; ".join(_no_source(found) if clean else _in_vain(found))
+    message = _no_source(found.tried) if clean else found.in_vain
     return Check("prerequisites", passed=True, message=message, severity="hint")
 
 
-def _no_source(found: Prerequisites) -> Iterator[str]:
-    names = ", ".join(commit.sha[:7] for commit in found.tried)
-    if names:
-        yield f"the commits that add what is missing do not pick cleanly ({names})"
-    else:
-        yield "no commit on the base since the branches forked adds what is missing"
+def _no_source(tried: Sequence[StyleCommit]) -> str:
+    if not tried:
+        return "no commit on the base since the branches forked adds what is missing"
+    return f"the commits that add what is missing do not pick cleanly ({_short(tried)})"
 
 
-def _in_vain(found: Prerequisites) -> Iterator[str]:
-    if found.by_hand:
-        yield "nothing has to be picked first: only changelogs or lock files conflict"
-        return
-    if found.tried:
-        names = ", ".join(commit.sha[:7] for commit in found.tried)
-        yield f"none of {counted(len(found.tried), 'earlier change')} makes it clean ({names})"
-    if found.sweeping:
-        yield f"not tried: {counted(found.sweeping, 'change')} of more than {_BROADEST} files"
-    if found.colliding:
-        yield f"not searched: too many files conflict ({found.colliding})"
-    elif not found.tried and not found.sweeping:
-        yield "no commit on the base since the branches forked touches the conflicting files"
+def _in_vain(tried: Sequence[StyleCommit], sweeping: int) -> str:
+    told = []
+    if tried:
+        what = counted(len(tried), "earlier change")
+        told.append(f"none of {what} makes it clean ({_short(tried)})")
+    if sweeping:
+        told.append(f"not tried: {counted(sweeping, 'change')} of more than {_BROADEST} files")
+    nothing = "no commit on the base since the branches forked touches the conflicting files"
+    return "; ".join(told) or nothing
+
+
+def _short(commits: Sequence[StyleCommit]) -> str:
+    return ", ".join(commit.sha[:7] for commit in commits)
 
 
 def short_subject(commit: StyleCommit) -> str:

@@ -122,9 +122,8 @@ class RequestLine:
     """The release line that a branch is named for.
 
     Attributes:
-        version: the numbers, without the wildcard: (1, 2) for ``1.2.x``.
+        version: the numbers, without the wildcard: (1, 2) for ``1.2.x``, which is ``open``.
         family: the word beside the numbers in lower case, or an empty text.
-        open: whether the name ends in a wildcard, as ``1.2.x`` does.
         plain: whether the numbers stand alone, without a word, ``v`` or wildcard.
     """
 

@@ -28,7 +28,6 @@ class BackportRequest:
         answer: a request, a refusal, or the ``state`` of an earlier backport, which is neither.
         target: the branch as it is written; `EVERYWHERE` for all, None if none is named.
         source: where it stands, such as ``the label`` or ``@alice``.
-        text: the quoted words.
     """
 
     answer: Answer

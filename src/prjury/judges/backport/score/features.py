@@ -77,15 +77,10 @@ class ChangeFeatures:
     """The features of a change.
 
     Attributes:
-        words: of the title.
-        kinds: what the title says: `fix`, `feature`, `docs`, `tests`, `build`, `dependency`,
-            `tidying`, `removal`, `typing`, `security`, `revert`.
+        kinds: what the title says, by the classes of titles below.
         notes: the kinds of its changelog entries: `fix`, `feature`, `breaking`.
         only: the part of the project if it touches only one besides the changelog.
-        lines: added and removed lines.
-        new_files: files that it adds.
         declared: added lines that declare something public.
-        bot: whether a bot opened it.
     """
 
     words: frozenset[str] = frozenset()

@@ -168,9 +168,8 @@ _STRONG = 0.7
 class Score:
     """How likely people are to backport the change. Evidence, never a gate.
 
-    Attributes:
-        value: 0..1; of changes with 0.3, three in ten were backported.
-        reasons: the strongest effects first, each with ``++``, ``+``, ``−`` or ``−−``.
+    Of changes with a ``value`` of 0.3, three in ten were backported. The strongest reasons stand
+    first, each with ``++``, ``+``, ``−`` or ``−−``.
     """
 
     value: float
@@ -180,12 +179,7 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """The points of one feature: linear between knots, constant outside of them.
-
-    Attributes:
-        usual: the points of the average change.
-        unknown: the points without a number, such as a share of nothing.
-    """
+    """The points of one feature, linear between knots: of the ``usual`` change, of no number."""
 
     knots: tuple[float, ...]
     points: tuple[float, ...]
@@ -215,12 +209,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Model:
-    """An additive model, as its file holds it.
-
-    Attributes:
-        curves: the points by the feature's name.
-        bands: below the first a backport is unlikely, from the second on likely.
-    """
+    """An additive model; below the first band a backport is unlikely, from the second on likely."""
 
     intercept: float
     curves: Mapping[str, Curve]
@@ -228,11 +217,7 @@ class Model:
 
     @classmethod
     def read(cls, data: Mapping[str, Any], bands: tuple[float, float]) -> Model:
-        """The model that part of a parsed file holds.
-
-        Raises:
-            KeyError: when something is missing, or a feature is not known.
-        """
+        """The model in part of a parsed file; KeyError if something is missing or not known."""
         curves = {name: Curve.read(found) for name, found in data["features"].items()}
         if unknown := set(curves) - set(FEATURES):
             raise KeyError(f"features that are not known: {sorted(unknown)}")
@@ -294,11 +279,7 @@ class ScoreModels:
 
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> ScoreModels:
-        """The models that a parsed file holds.
-
-        Raises:
-            KeyError: as for `Model.read`.
-        """
+        """The models that a parsed file holds; raises as `Model.read` does."""
         bands = data["bands"]["unlikely_below"], data["bands"]["likely_from"]
         return cls(*(Model.read(data[name], bands) for name in ("with_history", "without_history")))
 
