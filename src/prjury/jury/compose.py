@@ -13,8 +13,8 @@ from prjury.jury.judge import (
     ContextT,
     FunctionJudge,
     Judge,
+    JudgeLike,
     JudgeType,
-    Opinion,
     ask,
     judge_of,
     type_of,
@@ -84,41 +84,29 @@ def _answer(member: Judge[ContextT], context: ContextT) -> Judgment:
     return guarded(lambda: ask(member, context), itself)
 
 
-def all_of(
-    *judges: Judge[ContextT] | Callable[[ContextT], Opinion], name: str = "all_of"
-) -> Judge[ContextT]:
+def all_of(*judges: JudgeLike[ContextT], name: str = "all_of") -> Judge[ContextT]:
     """Every judge in turn while they pass; the first that does not pass is the answer."""
     return _Chain(name, _judges(judges), frozenset({Status.PASS}))
 
 
-def any_of(
-    *judges: Judge[ContextT] | Callable[[ContextT], Opinion], name: str = "any_of"
-) -> Judge[ContextT]:
+def any_of(*judges: JudgeLike[ContextT], name: str = "any_of") -> Judge[ContextT]:
     """Every judge in turn until one passes; if none does, the last answer stands."""
     return _Chain(name, _judges(judges), frozenset({Status.FAIL, Status.ABSTAIN, Status.ERROR}))
 
 
-def both(
-    first: Judge[ContextT] | Callable[[ContextT], Opinion],
-    second: Judge[ContextT] | Callable[[ContextT], Opinion],
-) -> Judge[ContextT]:
+def both(first: JudgeLike[ContextT], second: JudgeLike[ContextT]) -> Judge[ContextT]:
     """The first judge and, if it passes, the second."""
     pair = _judges((first, second))
     return all_of(*pair, name=" and ".join(_names(pair)))
 
 
-def either(
-    first: Judge[ContextT] | Callable[[ContextT], Opinion],
-    second: Judge[ContextT] | Callable[[ContextT], Opinion],
-) -> Judge[ContextT]:
+def either(first: JudgeLike[ContextT], second: JudgeLike[ContextT]) -> Judge[ContextT]:
     """The first judge or, if it does not pass, the second."""
     pair = _judges((first, second))
     return any_of(*pair, name=" or ".join(_names(pair)))
 
 
-def _judges(
-    members: Sequence[Judge[ContextT] | Callable[[ContextT], Opinion]],
-) -> tuple[Judge[ContextT], ...]:
+def _judges(members: Sequence[JudgeLike[ContextT]]) -> tuple[Judge[ContextT], ...]:
     return tuple(judge_of(member) for member in members)
 
 
@@ -160,7 +148,7 @@ class _Named(Generic[ContextT]):
 
 
 def named(
-    judge: Judge[ContextT] | Callable[[ContextT], Opinion],
+    judge: JudgeLike[ContextT],
     name: str,
     description: str = "",
     type: JudgeType | None = None,  # noqa: A002 - as in `prjury.judge`

@@ -54,6 +54,10 @@ class Judge(Protocol[ContextT_contra]):
         ...
 
 
+#: What is taken as a judge: one, or a plain or async function.
+JudgeLike: TypeAlias = Judge[ContextT] | Callable[[ContextT], Opinion]
+
+
 @dataclass(frozen=True)
 class FunctionJudge(Generic[ContextT]):
     """A judge made of a plain or async function; calling it calls the function.
@@ -111,7 +115,7 @@ def judge(
     return decorate if function is None else decorate(function)
 
 
-def judge_of(member: Judge[ContextT] | Callable[[ContextT], Opinion]) -> Judge[ContextT]:
+def judge_of(member: JudgeLike[ContextT]) -> Judge[ContextT]:
     """The judge itself, or a plain function as one, named like the function.
 
     Raises:

@@ -6,7 +6,7 @@ something else), its ballot is there, as an error with the reason, and the other
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Generic, Protocol, TypeAlias, cast
@@ -16,7 +16,7 @@ from prjury.jury.compose import kind_of, unique_names
 from prjury.jury.confidence import ConfidenceStrategy, checked_strategy
 from prjury.jury.count import count
 from prjury.jury.guard import Listener, guarded, hear, itself, patience, printable
-from prjury.jury.judge import ContextT, Judge, JudgeType, Opinion, judge_of
+from prjury.jury.judge import ContextT, Judge, JudgeLike, JudgeType, judge_of
 from prjury.jury.judgment import Check, Judgment, Status
 from prjury.jury.nesting import Extent
 from prjury.jury.score import finite
@@ -49,7 +49,7 @@ class Seat(Generic[ContextT]):
 
     def __init__(
         self,
-        judge: Judge[ContextT] | Callable[[ContextT], Opinion],
+        judge: JudgeLike[ContextT],
         weight: float = 1.0,
         name: str | None = None,
         confidence: ConfidenceStrategy | None = None,
@@ -72,7 +72,7 @@ class Seat(Generic[ContextT]):
 
 
 #: What a bench can be made of: judges, seats, and functions from a context to a judgment.
-Member: TypeAlias = Judge[ContextT] | Seat[ContextT] | Callable[[ContextT], Opinion]
+Member: TypeAlias = JudgeLike[ContextT] | Seat[ContextT]
 
 
 @dataclass(frozen=True)

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import statistics
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
 from typing import Any, Generic, TypeAlias
 
 from prjury.jury.guard import hear, patience, printable
-from prjury.jury.judge import ContextT, Judge, JudgeType, Opinion, judge_of, type_of
+from prjury.jury.judge import ContextT, Judge, JudgeLike, JudgeType, judge_of, type_of
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.jury import Seat
 from prjury.jury.nesting import Extent
@@ -326,7 +326,7 @@ class RepeatedJudge(Generic[ContextT]):
 
     def __init__(
         self,
-        judge: Judge[ContextT] | Callable[[ContextT], Opinion],
+        judge: JudgeLike[ContextT],
         runs: int,
         aggregation: AggregationSelector = AggregationMethod.AVERAGE,
         *,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Generic, cast
@@ -20,7 +20,7 @@ from prjury.jury.compose import asking_confidence, kind_of
 from prjury.jury.confidence import Confidence, confidence, title_of
 from prjury.jury.count import anybody_voted, count, hold_down
 from prjury.jury.guard import Listener, guarded, hear, itself, patience
-from prjury.jury.judge import ContextT, Judge, JudgeType, Opinion, ask, judge_of, type_of
+from prjury.jury.judge import ContextT, Judge, JudgeLike, JudgeType, ask, judge_of, type_of
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.jury import JuryJudge, JuryVerdict, Member, Seat, check_strategy, roster
 from prjury.jury.nesting import Extent
@@ -189,7 +189,7 @@ class JuryWithRetry(Generic[ContextT]):
     """
 
     judges: Sequence[Member[ContextT]]
-    chair: Judge[RoundContext[ContextT]] | Callable[[RoundContext[ContextT]], Opinion] | None = None
+    chair: JudgeLike[RoundContext[ContextT]] | None = None
     confidence_threshold: float = 0.7
     max_iterations: int = 2
     voting: VotingStrategy = field(default_factory=MajorityVoting)
