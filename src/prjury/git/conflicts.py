@@ -180,11 +180,7 @@ def two_renames(ours: str | None, theirs: str | None, names: SideNames) -> str:
 
 
 def _binary(clash: ConflictReader, _names: SideNames) -> str:
-    return f"both sides {_verb(clash)} a binary file"
-
-
-def _verb(clash: ConflictReader) -> str:
-    return "change" if BASE in clash.stages else "add"
+    return f"both sides {'change' if BASE in clash.stages else 'add'} a binary file"
 
 
 def _submodule(clash: ConflictReader, names: SideNames) -> str:

@@ -13,7 +13,7 @@ import tempfile
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -173,15 +173,18 @@ def fetch_objects(
         git = Git(directory)
         _fetch(git, remote, refspecs, () if lender else (f"--depth={_DEPTH}",))
         _deepen(git, remote, refspecs)
-        own = OperatorRepository(Git(directory), name, None, directory, _format(lender))
         alone = threading.Lock()  # git itself refuses a second fetch at the same time
 
         def bring(name: str) -> None:
             with alone:
                 _bring(git, remote, refspec(name), refspecs[-1], whole=bool(lender))
 
-        yield replace(
-            own,
+        yield OperatorRepository(
+            git,
+            name,
+            None,
+            directory,
+            lender.object_format if lender else "sha1",
             lenders=lender.object_directories if lender else (),
             remote_url=remote.address,
             bring=bring,
@@ -189,10 +192,6 @@ def fetch_objects(
         )
     finally:
         shutil.rmtree(directory, ignore_errors=True)
-
-
-def _format(lender: OperatorRepository | None) -> str:
-    return lender.object_format if lender else "sha1"
 
 
 def _fetch(git: Git, remote: Remote, refspecs: Sequence[str], options: Sequence[str]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from prjury.errors import SourceError
 from prjury.git.command import TIMEOUT, Git
@@ -63,11 +62,7 @@ def cut_short(git: Git, ours: str, theirs: str, bases: list[str]) -> bool:
         return True
     without = [f"^{base}" for base in bases]
     above = git.text("rev-list", ours, theirs, *without).split()
-    return not _cut_off(shallow).isdisjoint(above)
-
-
-def _cut_off(shallow: Path) -> frozenset[str]:
-    return frozenset(shallow.read_text().split())
+    return not set(shallow.read_text().split()).isdisjoint(above)
 
 
 def merge_base(git: Git, base: Side, head: Side) -> str:

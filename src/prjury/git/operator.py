@@ -260,9 +260,8 @@ class OperatorRepository:
         Raises:
             SourceError: when it is not known which branch that is.
         """
-        for side in self._default_candidates():
-            if side:
-                return side
+        if side := next(filter(None, self._default_candidates()), None):
+            return side
         raise SourceError(
             f"the default branch of {self.name} is not known",
             why="There is no remote HEAD and no branch with a usual name",
