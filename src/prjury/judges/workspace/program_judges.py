@@ -22,7 +22,6 @@ from prjury.jury.judgment import Check, Judgment, Status
 from prjury.jury.score import BooleanScore, finite
 from prjury.ports import Progress, Shell, SilentProgress
 from prjury.ports.types import Completed, ShellCommand
-from prjury.report.judge_facts import RunFacts
 from prjury.sandbox import ContainedShell
 from prjury.snapshot.model import printable, visible
 
@@ -139,6 +138,8 @@ class CommandJudge:
         Args:
             tail: the last lines that it printed.
         """
+        from prjury.report.judge_facts import RunFacts  # noqa: PLC0415 - pydantic takes its time
+
         shown, reason = f"`{_shown(command)}`", done.stopped
         if reason:
             mebibytes = command.output_limit // 1024**2
