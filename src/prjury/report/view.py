@@ -70,8 +70,6 @@ _GROUPS = {
 #: The width of the change bar of the file that changes most.
 _BAR = 100
 _FEW_ROWS = 8
-#: Characters of evidence that stand with a finding: in its line, and below it.
-_QUOTED, _IN_FULL = 160, 800
 
 
 #: Parts under the names by which templates know them.
@@ -202,12 +200,10 @@ def _finding(report: Report, group: Group, links: Links) -> View:
 
 
 def _told(groups: Iterable[Group]) -> Iterator[int]:
-    """The checks, by identity, whose evidence stands in full among the findings."""
+    """The checks, by identity, whose evidence stands among the findings: of many, in one line."""
     for group in groups:
         for check in (finding.check for finding in group.findings):
-            evidence = (check.evidence or "").strip()
-            line = "\n" not in evidence and len(evidence) <= _QUOTED
-            if line or (group.count == 1 and len(evidence) <= _IN_FULL):
+            if group.count == 1 or "\n" not in (check.evidence or "").strip():
                 yield id(check)
 
 

@@ -40,6 +40,7 @@ _SANDBOXES = {
 #: A judge with one of these has done what it does.
 _DONE = frozenset({Status.PASS, Status.FAIL})
 
+_NO_TIME = "0 s"
 _MINUTE = 60_000
 _HOUR = 60 * _MINUTE
 
@@ -52,7 +53,7 @@ def counted(count: int, noun: str, plural: str | None = None) -> str:
 def duration(milliseconds: int) -> str:
     """``0 s``, ``0.2 s``, ``42 s``, ``3 m 5 s``, ``1 h 4 m``."""
     if milliseconds < 50:  # noqa: PLR2004 - it would be shown as 0.0
-        return "0 s"
+        return _NO_TIME
     if milliseconds < 10_000:  # noqa: PLR2004 - tenths matter below ten seconds
         return f"{milliseconds / 1000:.1f} s"
     if milliseconds < _MINUTE:
@@ -147,7 +148,8 @@ def _facts(ballot: Ballot) -> Iterator[str]:
     if len(panel.models) == 1:
         yield f"model `{panel.models[0]}`"
     yield from panel_words(panel)
-    yield duration(ballot.elapsed_ms)
+    if (time := duration(ballot.elapsed_ms)) != _NO_TIME:
+        yield time
     yield from (f"full log: {log}" for log in RunFacts.of(judgment).logs)
 
 
