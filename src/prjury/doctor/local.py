@@ -11,10 +11,10 @@ from pathlib import Path
 from prjury.doctor.checked import checked_policy, doubts
 from prjury.doctor.finding import Diagnosis, fine, one_sentence, problem, unknown, warning
 from prjury.doctor.setup import GATE, Setup
-from prjury.doctor.workflow import LARGEST, Workflow, read_workflow
 from prjury.errors import ConfigError, SourceError
 from prjury.git.command import ask
 from prjury.git.operator import OperatorRepository
+from prjury.manifests.workflow import LARGEST, Workflow, read_workflow
 from prjury.policy.load import POLICY_PATH, read_policy
 from prjury.policy.schema import OverrideConfig
 from prjury.policy.yaml_reader import read_yaml

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from prjury.doctor.finding import Diagnosis, problem, warning
 from prjury.doctor.setup import BACKPORT, GATE, JUDGING, Setup
-from prjury.doctor.workflow import WorkflowJob
+from prjury.manifests.workflow import WorkflowJob
 
 _SKIPPED = "and a skipped job counts as success for a required check"
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from prjury.doctor.finding import Diagnosis, problem, warning
 from prjury.doctor.setup import BACKPORT, OVERRIDE, Setup, Sitting
-from prjury.doctor.workflow import ALL, Permissions
+from prjury.manifests.workflow import ALL, Permissions
 
 _SECRET = re.compile(r"\bsecrets\s*(\.\s*(?!GITHUB_TOKEN\b)\w+|\[)", re.IGNORECASE)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import PurePosixPath
 
-from prjury.doctor.workflow import Workflow, WorkflowJob, WorkflowStep
+from prjury.manifests.workflow import Workflow, WorkflowJob, WorkflowStep
 from prjury.policy.schema import OverrideConfig
 
 #: What the required check is called in every workflow that `prjury init` writes.

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from prjury.doctor.finding import Diagnosis, problem, warning
 from prjury.doctor.setup import Setup, Sitting
-from prjury.doctor.workflow import Trigger, Workflow, WorkflowStep
+from prjury.manifests.workflow import Trigger, Workflow, WorkflowStep
 
 _RUNS_CODE = ("review", "build")
 #: Events that bring secrets and a token that can write, whoever opened the pull request.

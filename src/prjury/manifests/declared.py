@@ -10,11 +10,11 @@ from enum import StrEnum
 from functools import cached_property
 from pathlib import PurePosixPath
 
+from prjury.manifests.action_pins import read_pre_commit, read_workflow_pins
 from prjury.manifests.formats import SCRIPTS, Reader, format_of
 from prjury.manifests.gradle import read_catalog_bytes, read_script_bytes
 from prjury.manifests.manifest import Coordinate, Manifest, Role
 from prjury.manifests.syntax import sized
-from prjury.manifests.workflow import read_pre_commit, read_workflow
 
 #: The name of the version that a file gives the project.
 OWN_NAME = "the project itself"
@@ -53,8 +53,8 @@ class DeclaredDependency:
 
 #: Readers of files that no module of a project begins with or inherits from.
 _BY_NAME: dict[str, Reader] = {
-    "action.yml": read_workflow,
-    "action.yaml": read_workflow,
+    "action.yml": read_workflow_pins,
+    "action.yaml": read_workflow_pins,
     ".pre-commit-config.yaml": read_pre_commit,
 }
 _WORKFLOW = re.compile(r"(^|/)\.github/workflows/[^/]+\.ya?ml$", re.IGNORECASE)
@@ -84,7 +84,7 @@ def reader_for(path: str) -> Reader | None:
     if reader := _BY_NAME.get(PurePosixPath(path).name.lower()):
         return reader
     if _WORKFLOW.search(path):
-        return read_workflow
+        return read_workflow_pins
     if path.endswith(".versions.toml"):
         return read_catalog_bytes
     if kind := format_of(path):

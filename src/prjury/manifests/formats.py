@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from prjury.code.source import MAX_BYTES
+from prjury.manifests.action_pins import read_workflow_pins
 from prjury.manifests.cargo import read_cargo_toml, read_toolchain
 from prjury.manifests.dotnet import read_global_json, read_msbuild, read_packages_config
 from prjury.manifests.go import read_go_mod
@@ -26,7 +27,6 @@ from prjury.manifests.node import read_node_version, read_package_json, read_pnp
 from prjury.manifests.python import read_pipfile, read_pyproject, read_python_version
 from prjury.manifests.requirements import read_constraints, read_requirements
 from prjury.manifests.setuptools import read_setup_cfg, read_setup_py
-from prjury.manifests.workflow import read_workflow
 
 #: Reads a build file. All readers raise `ManifestError` for one that they cannot read: it is no
 #: text, TOML, JSON or XML, or larger or deeper than any that a person writes.
@@ -132,7 +132,7 @@ _BY_LANGUAGE: Mapping[str, Reader] = {
     "gomod": read_go_mod,
     "cargo": read_cargo_toml,
     "nuget": read_msbuild,
-    "workflow": read_workflow,
+    "workflow": read_workflow_pins,
 }
 _FOLDER = "requirements"
 #: How the scripts of Gradle end.

@@ -1,95 +1,197 @@
-"""Reads what workflows, actions and pre-commit pin in repositories of others, line by line.
+"""A workflow file as far as the checks read it.
 
-A YAML reader would drop the comments, in which the version of a pinned commit stands, and refuse
-what GitHub takes.
+Values are taken where GitHub expects them and nowhere else, so that a file with aliases, which
+GitHub allows, cannot make the reader walk without end.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from collections.abc import Mapping
+from typing import Annotated, Any, TypeAlias
 
-from prjury.manifests.manifest import Coordinate, Manifest, Role
-from prjury.manifests.syntax import text_of
+import yaml
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-_USES = re.compile(
-    r"""(?:^\s*(?:-\s+)*|[{,]\s*)["']?uses["']?\s*:\s*(?:&\S+\s+)?["']?"""
-    r"""([\w.-]+(?:/[\w.-]+)+)@([\w./+-]+)["']?(?=\s|,|\}|$)(?:[^#\n]*(?:\s\#(.*))?)$""",
-    re.VERBOSE,
-)
-_USES_BELOW = re.compile(r"""^\s*(?:-\s+)*["']?uses["']?\s*:\s*(?:&\S+\s*)?(?:\s#.*)?$""")
-_REPO = re.compile(r"""\s*(?:-\s+)?repo:\s+["']?([^\s"'#]+)""")
-_REV = re.compile(r"""\s*(?:-\s+)?rev:\s+["']?([^\s"'#]+)["']?(?:\s+\#(.*))?""")
-_ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|/)")
-_BLOCK = re.compile(r"^(\s*(?:-\s+)*)[^#\s].*?:\s+(?:&\S+\s+)?[|>][-+0-9]*\s*(?:\s#.*)?$")
-_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
-_TOLD = re.compile(r"(?:^|[@=:\s])(v?\d{1,5}(?:\.\d{1,5}){0,2})(?=$|[\s,;)+-])")
+from prjury.errors import ConfigError
+from prjury.policy.yaml_reader import read_yaml
+
+LARGEST = 512 * 1024
+
+#: Every scope at once, as `read-all` and `write-all` say it.
+ALL = "*"
+Permissions: TypeAlias = Mapping[str, str]
+
+#: What starts a workflow where it names no types.
+_GITHUBS_TYPES = ("opened", "synchronize", "reopened")
+_FILTERS = ("paths", "paths-ignore", "branches", "branches-ignore")
 
 
-def read_workflow(content: bytes) -> Manifest:
-    """The actions and workflows that are used, each with the line that does.
+def _mapping(value: object) -> Mapping[Any, Any]:
+    return value if isinstance(value, Mapping) else {}
 
-    Where a commit is used, the version in the comment behind it counts.
+
+def _text(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value) if isinstance(value, str | int | float) else ""
+
+
+def _words(value: object) -> tuple[str, ...]:
+    found = map(_text, value if isinstance(value, list | tuple) else [value])
+    return tuple(text for text in found if text)
+
+
+def _texts(value: object) -> dict[str, str]:
+    return {str(key): _text(item) for key, item in _mapping(value).items()}
+
+
+def _permissions(value: object) -> Permissions:
+    return {ALL: value.removesuffix("-all")} if isinstance(value, str) else _texts(value)
+
+
+def _triggers(value: object) -> Mapping[str, Any]:
+    if isinstance(value, Mapping):
+        return {str(event): _trigger(_mapping(options)) for event, options in value.items()}
+    return {event: {} for event in _words(value)}
+
+
+def _trigger(options: Mapping[Any, Any]) -> dict[Any, Any]:
+    return {**options, "filters": tuple(name for name in _FILTERS if name in options)}
+
+
+def _jobs(value: object) -> list[Any]:
+    return [{**_mapping(job), "id": str(key)} for key, job in _mapping(value).items()]
+
+
+def _steps(value: object) -> list[Any]:
+    return list(map(_mapping, value)) if isinstance(value, list) else []
+
+
+_Text: TypeAlias = Annotated[str, BeforeValidator(_text)]
+_Words: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_words)]
+_Texts: TypeAlias = Annotated[dict[str, str], BeforeValidator(_texts)]
+_Granted: TypeAlias = Annotated[Permissions | None, BeforeValidator(_permissions)]
+#: Whether a key is there, whatever it says.
+_There: TypeAlias = Annotated[bool, BeforeValidator(lambda _: True)]
+#: An expression may come to yes, and counts as one.
+_Yes: TypeAlias = Annotated[bool, BeforeValidator(lambda value: _text(value) not in {"", "false"})]
+
+
+class _WorkflowPart(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+class Trigger(_WorkflowPart):
+    """An event that starts a workflow.
+
+    Attributes:
+        types: None where the file leaves them to GitHub.
+        filters: the names of the filters by which it may not start.
+        workflows: the names that `workflow_run` waits for.
     """
-    found = []
-    above = ""
-    for number, line in _code_lines(text_of(content)):
-        match = _used(above + line.lstrip()) if above else None
-        above = f"{line.partition(' #')[0]} " if _USES_BELOW.match(line) else ""
-        if match := match or _used(line):
-            found.append(_pinned(match[1].lower(), match[2], match[3] or "", number))
-    return Manifest(coordinates=tuple(found))
+
+    types: Annotated[tuple[str, ...] | None, BeforeValidator(_words)] = None
+    filters: tuple[str, ...] = ()
+    workflows: _Words = ()
+
+    @property
+    def started_by(self) -> tuple[str, ...]:
+        """The types of a pull request's event that start it."""
+        return self.types or _GITHUBS_TYPES
 
 
-def read_pre_commit(content: bytes) -> Manifest:
-    """The repositories of hooks in a ``.pre-commit-config.yaml``."""
-    found = []
-    repo = ""
-    for number, line in _code_lines(text_of(content)):
-        if match := _REPO.match(line):
-            repo = match[1]
-        elif repo and (match := _REV.match(line)):
-            found.append(_pinned(repo, match[1], match[2] or "", number))
-    return Manifest(coordinates=tuple(found))
+class WorkflowStep(_WorkflowPart):
+    """A step of a job; what is not given is an empty text."""
+
+    uses: _Text = ""
+    run: _Text = ""
+    condition: _Text = Field("", alias="if")
+    continues: _Yes = Field(default=False, alias="continue-on-error")
+    inputs: _Texts = Field(default_factory=dict, alias="with")
+    env: _Texts = Field(default_factory=dict)
+
+    @property
+    def action(self) -> str:
+        """The action without its version."""
+        return self.uses.partition("@")[0]
 
 
-def _pinned(name: str, ref: str, comment: str, number: int) -> Coordinate:
-    """A repository at a reference; for a commit the version in the comment behind it counts."""
-    is_commit = _COMMIT.fullmatch(ref) is not None
-    told = _TOLD.search(comment) if is_commit else None
-    return Coordinate(
-        "",
-        name,
-        told[1] if told else ref,
-        Role.DEPENDENCY,
-        (number,),
-        "action",
-        pin=ref if is_commit else None,
+class WorkflowJob(_WorkflowPart):
+    """A job.
+
+    Attributes:
+        title: the name that it gives itself.
+        uses: the reusable workflow that it calls.
+        permissions: None where the job says nothing of them.
+    """
+
+    id: str
+    title: _Text = Field("", alias="name")
+    condition: _Text = Field("", alias="if")
+    needs: _Words = ()
+    uses: _Text = ""
+    continues: _Yes = Field(default=False, alias="continue-on-error")
+    has_concurrency: _There = Field(default=False, alias="concurrency")
+    strategy: Annotated[Mapping[Any, Any], BeforeValidator(_mapping)] = Field(default_factory=dict)
+    inherits_secrets: _There = Field(default=False, alias="secrets")
+    permissions: _Granted = None
+    env: _Texts = Field(default_factory=dict)
+    steps: Annotated[tuple[WorkflowStep, ...], BeforeValidator(_steps)] = ()
+
+    @property
+    def name(self) -> str:
+        """What its check is called."""
+        return self.title or self.id
+
+    @property
+    def has_matrix(self) -> bool:
+        """Whether it is several jobs, each with a name of its own."""
+        return "matrix" in self.strategy
+
+
+class Workflow(_WorkflowPart):
+    """A workflow file.
+
+    Attributes:
+        title: the name that it gives itself.
+    """
+
+    path: str
+    title: _Text = Field("", alias="name")
+    triggers: Annotated[Mapping[str, Trigger], BeforeValidator(_triggers)] = Field(
+        default_factory=dict, alias="on"
     )
+    permissions: _Granted = None
+    has_concurrency: _There = Field(default=False, alias="concurrency")
+    env: _Texts = Field(default_factory=dict)
+    jobs: Annotated[tuple[WorkflowJob, ...], BeforeValidator(_jobs)] = ()
+
+    @property
+    def name(self) -> str:
+        """What `workflow_run` knows it by: its path where it has no name."""
+        return self.title or self.path
 
 
-def _used(line: str) -> re.Match[str] | None:
-    """The action in a line, which a string may spell with escapes."""
-    return _USES.search(_ESCAPE.sub(_character, line))
+def read_workflow(text: str, path: str) -> Workflow:
+    """The workflow in a file's text.
+
+    Raises:
+        ConfigError: when it is no YAML, too large, or not a mapping.
+    """
+    top = _loaded(text, path)
+    if not isinstance(top, Mapping):
+        raise ConfigError(f"{path} is no workflow: it holds no keys")
+    return Workflow.model_validate({**top, "path": path})
 
 
-def _character(match: re.Match[str]) -> str:
-    code = match[1] or match[2]
-    return chr(int(code, 16)) if code else "/"
-
-
-def _code_lines(text: str) -> Iterator[tuple[int, str]]:
-    """The lines that are neither comments nor inside a block of text, such as a script."""
-    block: int | None = None
-    for number, line in enumerate(text.split("\n"), start=1):
-        indentation = len(line) - len(line.lstrip())
-        if not line.strip():
-            continue
-        if block is not None and indentation > block:
-            continue
-        block = None
-        if line.lstrip().startswith("#"):
-            continue
-        if match := _BLOCK.match(line):
-            block = len(match[1])
-        yield number, line
+def _loaded(text: str, path: str) -> Any:  # noqa: ANN401 - YAML
+    """Our strict reader, or where it refuses what GitHub allows, one that only knows strings."""
+    try:
+        return read_yaml(text, path, LARGEST).value
+    except ConfigError as refusal:
+        if refusal.reason != "config_alias_forbidden":
+            raise
+    try:
+        return yaml.load(text, yaml.BaseLoader)  # noqa: S506 - it makes nothing but strings
+    except (yaml.YAMLError, RecursionError) as error:
+        raise ConfigError(f"{path} is not YAML that GitHub reads") from error

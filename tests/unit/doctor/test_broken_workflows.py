@@ -10,7 +10,7 @@ import pytest
 from prjury.doctor.finding import Diagnosis, Level
 from prjury.doctor.run_checks import examine_setup
 from prjury.doctor.setup import Setup
-from prjury.doctor.workflow import read_workflow
+from prjury.manifests.workflow import read_workflow
 from prjury.policy.schema import OverrideConfig
 
 TEMPLATES = Path(__file__).resolve().parents[3] / "templates" / "workflows"

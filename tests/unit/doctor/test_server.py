@@ -12,7 +12,6 @@ from fakes.github.repository import rule_payload
 from prjury.doctor.finding import Diagnosis, Level, examine
 from prjury.doctor.server import CHECKS, ServerState, ask_server
 from prjury.doctor.setup import Setup
-from prjury.doctor.workflow import read_workflow
 from prjury.github.client import Connection, RetryBudget
 from prjury.github.settings import (
     BranchRules,
@@ -21,6 +20,7 @@ from prjury.github.settings import (
     RepositoryFacts,
     RequiredCheck,
 )
+from prjury.manifests.workflow import read_workflow
 
 TEMPLATES = Path(__file__).resolve().parents[3] / "templates" / "workflows"
 AT = "the rules of `main`"

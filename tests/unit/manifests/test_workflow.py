@@ -1,106 +1,182 @@
-"""Reading which actions workflows use."""
-
 from __future__ import annotations
 
+import json
+from contextlib import suppress
+
 import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
 
-from prjury.manifests.workflow import read_workflow
-
-SHA = "8e5e7e5ab8b370d6c329ec480221332ada57f0ab"
-
-
-def told(text: str) -> list[tuple[str, str | None, tuple[int, ...]]]:
-    return [(c.artifact, c.version, c.lines) for c in read_workflow(text.encode()).coordinates]
-
-
-@pytest.mark.parametrize(
-    ("line", "name", "version"),
-    [
-        ("- uses: actions/checkout@v4", "actions/checkout", "v4"),
-        ("  uses: actions/checkout@v4.1.2", "actions/checkout", "v4.1.2"),
-        ("-   uses:   'actions/checkout@v4'  # comment", "actions/checkout", "v4"),
-        ('- "uses": "Actions/Checkout@v4"', "actions/checkout", "v4"),
-        ("- - uses: a/b@v1", "a/b", "v1"),
-        (f"- uses: a/b@{SHA} # v4.1.2", "a/b", "v4.1.2"),
-        (f"- uses: a/b@{SHA} # tag=v3", "a/b", "v3"),
-        (f"- uses: a/b@{SHA} # pin@v2.1", "a/b", "v2.1"),
-        (f"- uses: a/b@{SHA} # ratchet:a/b@v5", "a/b", "v5"),
-        (f"- uses: a/b@{SHA} # main", "a/b", SHA),
-        (f"- uses: a/b@{SHA}", "a/b", SHA),
-        ("- uses: a/b@main # v4", "a/b", "main"),
-        ("- uses: a/b@release/v1", "a/b", "release/v1"),
-        ("- uses: github/codeql-action/init@v3", "github/codeql-action/init", "v3"),
-        ("uses: o/r/.github/workflows/x.yml@v2", "o/r/.github/workflows/x.yml", "v2"),
-        ("- { name: x, uses: a/b@v1, with: {} }", "a/b", "v1"),
-        ("- uses: &anchor a/b@v1", "a/b", "v1"),
-        ("\t- uses: a/b@v1", "a/b", "v1"),
-        (r'- uses: "a\/b@v1"', "a/b", "v1"),
-        (r'- uses: "a\x2fb\u0040v1"', "a/b", "v1"),
-    ],
-)
-def test_what_is_used(line: str, name: str, version: str) -> None:
-    assert told(f"jobs:\n{line}\n") == [(name, version, (2,))]
+from prjury.doctor.finding import Level
+from prjury.doctor.run_checks import examine_setup
+from prjury.doctor.setup import Setup
+from prjury.errors import ConfigError
+from prjury.manifests.workflow import ALL, LARGEST, Trigger, read_workflow
 
 
 @pytest.mark.parametrize(
-    "line",
+    ("text", "triggers"),
     [
-        "# - uses: a/b@v1",
-        "- uses: ./local",
-        "- uses: docker://alpine:3.8",
-        "- uses: a/b",
-        "- uses: a/b@${{ matrix.ref }}",
-        "- uses: *anchor",
-        "- run: echo uses a/b@v1",
-        "- name: x # uses: a/b@v1",
-        "- confuses: a/b@v1",
+        ("on: push", {"push": Trigger()}),
+        ("on: [push, pull_request]", {"push": Trigger(), "pull_request": Trigger()}),
+        ("on: {pull_request: }", {"pull_request": Trigger()}),
+        ("'on': {pull_request: {types: opened}}", {"pull_request": Trigger(types=("opened",))}),
+        (
+            "on: {pull_request: {types: [], paths: [a], branches-ignore: [b]}}",
+            {"pull_request": Trigger(types=(), filters=("paths", "branches-ignore"))},
+        ),
+        (
+            "on: {workflow_run: {workflows: [A, B]}}",
+            {"workflow_run": Trigger(workflows=("A", "B"))},
+        ),
+        ("name: nothing", {}),
     ],
 )
-def test_what_is_not(line: str) -> None:
-    assert told(f"jobs:\n{line}\n") == []
+def test_the_triggers_are_read_in_every_form(text: str, triggers: dict[str, Trigger]) -> None:
+    assert read_workflow(text, "w.yml").triggers == triggers
 
 
-def test_an_action_may_stand_below_its_key() -> None:
-    text = """\
-steps:
-  - uses:
-      actions/checkout@v4  # v9
-  - uses: # the cache
-      # as it was
+@pytest.mark.parametrize(
+    ("text", "permissions"),
+    [
+        ("permissions: {}", {}),
+        ("permissions: {contents: read}", {"contents": "read"}),
+        ("permissions: write-all", {ALL: "write"}),
+        ("permissions: read-all", {ALL: "read"}),
+        ("name: none", None),
+    ],
+)
+def test_permissions_are_read_in_every_form(text: str, permissions: object) -> None:
+    assert read_workflow(text, "w.yml").permissions == permissions
 
-      "Actions/Cache@v2"
-  - uses:
-    with: {}
-  - uses:
-  - uses: a/b@v1
+
+def test_a_workflow_without_a_name_is_known_by_its_path() -> None:
+    assert read_workflow("on: push", ".github/workflows/w.yml").name == ".github/workflows/w.yml"
+
+
+def test_a_job_is_read() -> None:
+    text = """
+jobs:
+  a:
+    name: All
+    if: always()
+    needs: b
+    runs-on: [self-hosted, linux]
+    continue-on-error: ${{ matrix.x }}
+    strategy: {matrix: {x: [true]}}
+    secrets: inherit
+    env: {N: 1}
+    steps:
+      - uses: octo/act@v1
+        with: {flag: true, text: x}
+      - run: make
+  b: {uses: ./.github/workflows/x.yml}
 """
-    assert told(text) == [
-        ("actions/checkout", "v4", (3,)),
-        ("actions/cache", "v2", (7,)),
-        ("a/b", "v1", (11,)),
-    ]
+    job, other = read_workflow(text, "w.yml").jobs
+    assert (job.name, job.condition, job.needs) == ("All", "always()", ("b",))
+    assert (job.continues, job.has_matrix, job.inherits_secrets) == (True,) * 3
+    assert job.env == {"N": "1"}
+    assert job.steps[0].action == "octo/act"
+    assert job.steps[0].inputs == {"flag": "true", "text": "x"}
+    assert other.uses == "./.github/workflows/x.yml"
+    assert other.name == "b"
 
 
-def test_a_script_is_no_workflow() -> None:
-    text = """\
-steps:
-  - name: x
-    run: |
-      uses: a/b@v1
-
-      - uses: a/b@v2
-    # a comment
-  - run: >-
-      uses: a/b@v3
-  - uses: a/b@v4
-    with:
-      script: |2 # text
-        uses: a/b@v5
-      other: a
+def test_anchors_are_read_as_github_reads_them() -> None:
+    text = """
+on: {pull_request: {types: &types [opened, synchronize]}, pull_request_target: {types: *types}}
+jobs:
+  a: {timeout-minutes: 5, continue-on-error: false, if: &if always(), steps: []}
+  b: {if: *if, steps: []}
 """
-    assert told(text) == [("a/b", "v4", (10,))]
+    workflow = read_workflow(text, "w.yml")
+    assert workflow.triggers["pull_request_target"].types == ("opened", "synchronize")
+    assert [job.condition for job in workflow.jobs] == ["always()"] * 2
+    assert not workflow.jobs[0].continues
 
 
-def test_line_ends_and_byte_order_marks() -> None:
-    text = "\ufeffsteps:\r\n- uses: a/b@v1\r\n- uses: c/d@v2 # x\r\n"
-    assert told(text) == [("a/b", "v1", (2,)), ("c/d", "v2", (3,))]
+def test_a_file_that_expands_without_end_is_read_at_once() -> None:
+    levels = "\n".join(f"x{n}: &x{n} [{', '.join([f'*x{n - 1}'] * 9)}]" for n in range(1, 15))
+    text = f"x0: &x0 a\n{levels}\non: *x14\njobs: {{a: {{steps: *x14, needs: *x14}}}}\n"
+    workflow = read_workflow(text, "w.yml")
+    assert workflow.triggers == {}
+    assert workflow.jobs[0].needs == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "- a",
+        "",
+        "jobs: [",
+        "a: !x b",
+        "a: 1\na: 2",
+        "x: " + "y" * LARGEST,
+        "a: &a b\nc: *a\nd: @",
+        "a: &a [*a]",
+        "a: &a b\nc: *a\nd: " + "[" * 5_000 + "]" * 5_000,
+    ],
+    ids=[
+        "a list",
+        "empty",
+        "broken",
+        "a tag",
+        "a key twice",
+        "too large",
+        "broken after an alias",
+        "in itself",
+        "deep",
+    ],
+)
+def test_what_is_no_workflow_is_an_error(text: str) -> None:
+    with pytest.raises(ConfigError):
+        read_workflow(text, "w.yml")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "jobs: 5",
+        "jobs: {a: 5, b: {steps: 5}, c: {steps: [5, {with: 5, env: [1]}]}}",
+        "on: 5\npermissions: 5\nenv: 5",
+        "on: {pull_request: [types]}",
+    ],
+)
+def test_odd_values_are_as_good_as_none(text: str) -> None:
+    assert yaml.safe_load(text)
+    read_workflow(text, "w.yml")
+
+
+WORDS = st.sampled_from(
+    "pull_request merge_group workflow_run workflow_call types paths workflows completed contents "
+    "read write-all always() true never prjury build decide publish x/pr-jury@v1 octo/y "
+    "actions/checkout@v4 head windows-latest".split()
+)
+KEYS = st.sampled_from(
+    "name on permissions concurrency env jobs if needs runs-on steps uses with mode fail-on run "
+    "strategy matrix secrets continue-on-error timeout-minutes ref pull_request a b".split()
+)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | WORDS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=5),
+    max_leaves=30,
+)
+
+
+@given(
+    st.dictionaries(KEYS, VALUES),
+    st.lists(st.fixed_dictionaries({"uses": WORDS, "with": VALUES, "if": VALUES}), max_size=3),
+    VALUES,
+)
+def test_no_workflow_is_too_odd_to_be_examined(
+    top: dict[str, object], steps: list[object], on: object
+) -> None:
+    job = {"steps": steps, "permissions": on, "needs": on}
+    for given_jobs in (top.get("jobs"), {"a": job, "prjury": job}):
+        text = json.dumps({**top, "on": on, "jobs": given_jobs})
+        with suppress(ConfigError):
+            workflow = read_workflow(text, "w.yml")
+            findings = list(examine_setup(Setup((workflow,))))
+            assert all(one.text and "\n" not in one.text for one in findings)
+            assert any(one.level is not Level.FINE for one in findings) or workflow.jobs

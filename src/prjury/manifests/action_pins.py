@@ -1,0 +1,95 @@
+"""Reads what workflows, actions and pre-commit pin in repositories of others, line by line.
+
+A YAML reader would drop the comments, in which the version of a pinned commit stands, and refuse
+what GitHub takes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from prjury.manifests.manifest import Coordinate, Manifest, Role
+from prjury.manifests.syntax import text_of
+
+_USES = re.compile(
+    r"""(?:^\s*(?:-\s+)*|[{,]\s*)["']?uses["']?\s*:\s*(?:&\S+\s+)?["']?"""
+    r"""([\w.-]+(?:/[\w.-]+)+)@([\w./+-]+)["']?(?=\s|,|\}|$)(?:[^#\n]*(?:\s\#(.*))?)$""",
+    re.VERBOSE,
+)
+_USES_BELOW = re.compile(r"""^\s*(?:-\s+)*["']?uses["']?\s*:\s*(?:&\S+\s*)?(?:\s#.*)?$""")
+_REPO = re.compile(r"""\s*(?:-\s+)?repo:\s+["']?([^\s"'#]+)""")
+_REV = re.compile(r"""\s*(?:-\s+)?rev:\s+["']?([^\s"'#]+)["']?(?:\s+\#(.*))?""")
+_ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|/)")
+_BLOCK = re.compile(r"^(\s*(?:-\s+)*)[^#\s].*?:\s+(?:&\S+\s+)?[|>][-+0-9]*\s*(?:\s#.*)?$")
+_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_TOLD = re.compile(r"(?:^|[@=:\s])(v?\d{1,5}(?:\.\d{1,5}){0,2})(?=$|[\s,;)+-])")
+
+
+def read_workflow_pins(content: bytes) -> Manifest:
+    """The actions and workflows that are used, each with the line that does.
+
+    Where a commit is used, the version in the comment behind it counts.
+    """
+    found = []
+    above = ""
+    for number, line in _code_lines(text_of(content)):
+        match = _used(above + line.lstrip()) if above else None
+        above = f"{line.partition(' #')[0]} " if _USES_BELOW.match(line) else ""
+        if match := match or _used(line):
+            found.append(_pinned(match[1].lower(), match[2], match[3] or "", number))
+    return Manifest(coordinates=tuple(found))
+
+
+def read_pre_commit(content: bytes) -> Manifest:
+    """The repositories of hooks in a ``.pre-commit-config.yaml``."""
+    found = []
+    repo = ""
+    for number, line in _code_lines(text_of(content)):
+        if match := _REPO.match(line):
+            repo = match[1]
+        elif repo and (match := _REV.match(line)):
+            found.append(_pinned(repo, match[1], match[2] or "", number))
+    return Manifest(coordinates=tuple(found))
+
+
+def _pinned(name: str, ref: str, comment: str, number: int) -> Coordinate:
+    """A repository at a reference; for a commit the version in the comment behind it counts."""
+    is_commit = _COMMIT.fullmatch(ref) is not None
+    told = _TOLD.search(comment) if is_commit else None
+    return Coordinate(
+        "",
+        name,
+        told[1] if told else ref,
+        Role.DEPENDENCY,
+        (number,),
+        "action",
+        pin=ref if is_commit else None,
+    )
+
+
+def _used(line: str) -> re.Match[str] | None:
+    """The action in a line, which a string may spell with escapes."""
+    return _USES.search(_ESCAPE.sub(_character, line))
+
+
+def _character(match: re.Match[str]) -> str:
+    code = match[1] or match[2]
+    return chr(int(code, 16)) if code else "/"
+
+
+def _code_lines(text: str) -> Iterator[tuple[int, str]]:
+    """The lines that are neither comments nor inside a block of text, such as a script."""
+    block: int | None = None
+    for number, line in enumerate(text.split("\n"), start=1):
+        indentation = len(line) - len(line.lstrip())
+        if not line.strip():
+            continue
+        if block is not None and indentation > block:
+            continue
+        block = None
+        if line.lstrip().startswith("#"):
+            continue
+        if match := _BLOCK.match(line):
+            block = len(match[1])
+        yield number, line
