@@ -24,6 +24,7 @@ from typing import Any, Generic, Literal, TypeAlias
 
 from prjury.deadline import Deadline
 from prjury.jury.compose import kind_of, unique_names
+from prjury.jury.feedback import FEEDBACK_LIMIT, feedback_on
 from prjury.jury.guard import Listener, guarded, patience
 from prjury.jury.judge import ContextT, JudgeType
 from prjury.jury.judgment import Check, Judgment, Status
@@ -218,6 +219,14 @@ class Verdict:
         said = self.aggregated.with_metadata(cascade=attempts_to_json(self))
         return replace(said, checks=(*said.checks, *self.checks))
 
+    def feedback(self, limit: int = FEEDBACK_LIMIT) -> str:
+        """What is wrong, where, on what evidence and what would make it pass; each thing once.
+
+        Args:
+            limit: the most characters; what does not fit is counted.
+        """
+        return feedback_on(self, limit)
+
     def __str__(self) -> str:
         """The result in the first line, then a line for each tier."""
         return "\n".join([str(self.aggregated), *(f"  {attempt}" for attempt in self.attempts)])
@@ -264,6 +273,18 @@ class CascadedJury(Generic[ContextT]):
             attempts.append(attempt)
             stopped = stopped or _stop_reason(tier, attempt)
         return conclude(attempts)
+
+    async def vote_async(
+        self,
+        context: ContextT,
+        *,
+        timeout: float | None = None,
+        listener: Listener | None = None,
+    ) -> Verdict:
+        """The same as `vote`, in a thread of its own, while the event loop goes on."""
+        from prjury.jury.threads import in_background  # noqa: PLC0415 - only for event loops
+
+        return await in_background(lambda: self.vote(context, timeout=timeout, listener=listener))
 
     @property
     def type(self) -> JudgeType:

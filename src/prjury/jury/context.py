@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -30,9 +30,12 @@ class JudgmentContext:
         goal: what was asked for, in words.
         workspace: the directory that holds the work, if there is one.
         agent_output: what the agent or program said.
-        execution_time: how long the work took.
+        execution_time: how long the work took; a number is taken as seconds.
         error: what went wrong while working, if anything did.
         metadata: whatever else is known; judges that run side by side cannot change it.
+        diff: what the work changed, as a unified diff, if that is known.
+        trajectory: the steps of the work in their order, such as an agent's tool calls: texts or
+            JSON values.
     """
 
     goal: str
@@ -43,9 +46,15 @@ class JudgmentContext:
     execution_time: timedelta | None = None
     error: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    diff: str | None = None
+    trajectory: Sequence[Any] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "metadata", _fixed(self.metadata))
+        object.__setattr__(self, "trajectory", _fixed(self.trajectory))
+        taken: object = self.execution_time
+        if isinstance(taken, int | float) and not isinstance(taken, bool):
+            object.__setattr__(self, "execution_time", timedelta(seconds=taken))
 
 
 def _fixed(value: Any) -> Any:  # noqa: ANN401 - whatever users hand to their judges

@@ -97,6 +97,25 @@ class Check:
         if self.severity not in get_args(Severity):
             raise ValueError(f"check {self.name}: severity {self.severity!r} is not known")
 
+    @classmethod
+    def ok(cls, name: str, message: str = "", location: Location | None = None) -> Check:
+        """A check that is in order."""
+        return cls(name, passed=True, message=message, location=location)
+
+    @classmethod
+    def bad(
+        cls,
+        name: str,
+        message: str = "",
+        location: Location | None = None,
+        *,
+        severity: Severity = "error",
+        evidence: str | None = None,
+        fix: str | None = None,
+    ) -> Check:
+        """A check that is not in order."""
+        return cls(name, False, message, location, severity, evidence, fix)  # noqa: FBT003
+
     @property
     def fingerprint(self) -> str:
         """Sixteen hex digits that stay the same when only line numbers move."""

@@ -15,6 +15,7 @@ from prjury.jury.codec import ballot_to_json
 from prjury.jury.compose import kind_of, unique_names
 from prjury.jury.confidence import ConfidenceStrategy, checked_strategy
 from prjury.jury.count import count
+from prjury.jury.feedback import FEEDBACK_LIMIT, feedback_on
 from prjury.jury.guard import Listener, guarded, hear, itself, patience, printable
 from prjury.jury.judge import ContextT, Judge, JudgeLike, JudgeType, judge_of
 from prjury.jury.judgment import Check, Judgment, Status
@@ -120,6 +121,14 @@ class JuryVerdict:
         members = {ballot.judge: ballot_to_json(ballot) for ballot in self.ballots}
         said = self.aggregated.with_metadata(jury=members)
         return replace(said, checks=(*said.checks, *self.checks))
+
+    def feedback(self, limit: int = FEEDBACK_LIMIT) -> str:
+        """What is wrong, where, on what evidence and what would make it pass; each thing once.
+
+        Args:
+            limit: the most characters; what does not fit is counted.
+        """
+        return feedback_on(self, limit)
 
     def __str__(self) -> str:
         """The result in the first line, then a line for each judge."""
@@ -231,6 +240,18 @@ class Jury(Generic[ContextT]):
             parallel=self.parallel,
         )
         return JuryVerdict(guarded(lambda: count(self.voting, ballots), itself), ballots)
+
+    async def vote_async(
+        self,
+        context: ContextT,
+        *,
+        timeout: float | None = None,
+        listener: Listener | None = None,
+    ) -> JuryVerdict:
+        """The same as `vote`, in a thread of its own, while the event loop goes on."""
+        from prjury.jury.threads import in_background  # noqa: PLC0415 - only for event loops
+
+        return await in_background(lambda: self.vote(context, timeout=timeout, listener=listener))
 
     def as_judge(self, name: str | None = None) -> JuryJudge[ContextT]:
         """The whole jury as one judge, for juries of juries."""

@@ -54,6 +54,13 @@ def aside(work: Callable[[], T]) -> Future[T]:
     return done
 
 
+async def in_background(work: Callable[[], T]) -> T:
+    """What the work brings, done in a thread of its own while the event loop goes on."""
+    import asyncio  # noqa: PLC0415 - as above
+
+    return await asyncio.wrap_future(aside(work))
+
+
 class Daemons(ThreadPoolExecutor):
     """An event loop's executor whose threads nobody waits for.
 

@@ -2,9 +2,11 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 from fakes.refusals import refused
 from prjury.jury.context import ExecutionStatus, JudgmentContext
+from prjury.jury.library.template import Template
 
 
 def test_a_goal_is_all_that_has_to_be_known() -> None:
@@ -54,3 +56,16 @@ def test_what_is_no_json_is_handed_to_the_judges_as_it_is() -> None:
     context = JudgmentContext("add a button", metadata={"thing": thing, "all": [thing, {1}]})
     assert context.metadata["thing"] is thing
     assert context.metadata["all"] == (thing, {1})
+
+
+def test_seconds_are_taken_as_a_duration() -> None:
+    taken: Any = 1.5
+    assert JudgmentContext("g", execution_time=taken).execution_time == timedelta(seconds=1.5)
+
+
+def test_steps_and_diff_are_kept_as_they_were() -> None:
+    steps = [{"tool": "edit"}, "tests ran"]
+    context = JudgmentContext("g", diff="--- a", trajectory=steps)
+    steps.append("more")
+    assert context.trajectory == ({"tool": "edit"}, "tests ran")
+    assert Template("{diff} {trajectory}")(context) == '--- a [{"tool": "edit"}, "tests ran"]'

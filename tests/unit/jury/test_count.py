@@ -42,7 +42,13 @@ def test_models_lift_no_fail_and_no_error(voting: VotingStrategy, ballots: list[
     elif certain and (alone := voting.aggregate(certain)).status in {Status.FAIL, Status.ERROR}:
         assert said.status in {Status.FAIL, Status.ERROR, alone.status}
     else:
-        assert said == voting.aggregate(ballots)
+        whole = voting.aggregate(ballots)
+        undecided = certain and voting.aggregate(certain).status is Status.ABSTAIN
+        assert said == whole or (undecided and (said.status, whole.status) == _HELD_BACK)
+
+
+#: Programs that voted and came to no result are not lifted to a PASS by models either.
+_HELD_BACK = (Status.ABSTAIN, Status.PASS)
 
 
 @pytest.mark.parametrize("kind", [JudgeType.LLM_POWERED, JudgeType.AGENT, JudgeType.HYBRID])

@@ -316,3 +316,10 @@ def test_a_fingerprint_tells_findings_apart_but_not_their_indentation() -> None:
 def test_a_fingerprint_of_undecodable_text() -> None:
     check = Check("a", passed=False, evidence="\udc80", location=Location("\udcff.py"))
     assert len(check.fingerprint) == 16
+
+
+def test_checks_by_their_outcome() -> None:
+    place = Location("a.py", 3)
+    assert Check.ok("a", "fine", place) == Check("a", True, "fine", place)
+    bad = Check.bad("a", "gone", place, severity="hint", evidence="x", fix="y")
+    assert bad == Check("a", False, "gone", place, "hint", "x", "y")

@@ -1,0 +1,133 @@
+"""A verdict as instructions for whoever did the work: what is wrong, where, and what would help."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from textwrap import indent
+from typing import TYPE_CHECKING
+
+from prjury.jury.guard import printable
+from prjury.jury.judgment import Check, Status
+from prjury.jury.voting import Ballot, is_benign
+
+if TYPE_CHECKING:
+    from prjury.jury.cascade import Verdict
+    from prjury.jury.jury import JuryVerdict
+
+#: Characters of a feedback, unless somebody asks for another number.
+FEEDBACK_LIMIT = 4000
+_MOST_PLACES = 10
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_WORST_FIRST = (Status.FAIL, Status.ERROR, Status.ABSTAIN, Status.PASS)
+
+
+@dataclass(frozen=True)
+class _Item:
+    """One thing that is wrong, wherever it was found; the places count once each."""
+
+    title: str
+    places: tuple[str, ...]
+    evidence: str
+    remedy: str
+
+    def text(self, number: int) -> str:
+        lines = [f"{number}. {self.title}"]
+        if self.places:
+            shown = ", ".join(self.places[:_MOST_PLACES])
+            left = len(self.places) - _MOST_PLACES
+            lines.append(f"   Where: {shown}" + (f" and {left} more places" if left > 0 else ""))
+        if self.evidence:
+            lines.append(f"   Evidence:\n{indent(self.evidence, '     ')}")
+        if self.remedy:
+            lines.append(f"   What would make it pass: {self.remedy}")
+        return "\n".join(lines)
+
+
+def feedback_on(verdict: JuryVerdict | Verdict, limit: int = FEEDBACK_LIMIT) -> str:
+    """What is wrong, the worst first, each thing once; at most ``limit`` characters.
+
+    What does not fit is counted in the last line. Text from the work is quoted as it is, without
+    control characters.
+    """
+    ballots = sorted(_ballots(verdict), key=lambda b: _WORST_FIRST.index(b.judgment.status))
+    items = list(_merged(item for ballot in ballots for item in _items(ballot)))
+    head = _plain(str(verdict.aggregated))
+    if not items:
+        return _cut(head, limit)
+    return _fitted(head, items, limit)
+
+
+def _ballots(verdict: JuryVerdict | Verdict) -> Iterator[Ballot]:
+    """The ballots of the blocking tiers, or of the jury; those of juries within instead of them."""
+    attempts = getattr(verdict, "attempts", None)
+    if attempts is not None:
+        for attempt in attempts:
+            if attempt.verdict and not attempt.advisory:
+                yield from _ballots(attempt.verdict)
+        return
+    children = getattr(verdict, "children", {})
+    for ballot in getattr(verdict, "ballots", ()):
+        child = children.get(ballot.judge)
+        yield from _ballots(child) if child is not None else (ballot,)
+
+
+def _items(ballot: Ballot) -> Iterator[_Item]:
+    judgment = ballot.judgment
+    failed = [check for check in judgment.failed_checks if check.severity == "error"]
+    remedy = str(judgment.metadata.get("remedy") or "")
+    summaries = judgment.metadata.get("summaries") or ()
+    told = [check for check in failed if check.name not in summaries] or failed
+    if judgment.status is Status.FAIL and told:
+        for check in told:
+            yield _of_check(check, ballot.judge, remedy)
+    elif judgment.status is not Status.PASS and not is_benign(judgment):
+        words = _plain(judgment.reasoning)
+        yield _Item(f"{ballot.judge} ({judgment.status}): {words}", (), "", _plain(remedy))
+
+
+def _of_check(check: Check, judge: str, remedy: str) -> _Item:
+    words = _plain(check.message)
+    title = f"{check.name} ({judge}){': ' if words else ''}{words}"
+    evidence = _plain(check.evidence or "").strip()
+    places = (_plain(str(check.location)),) if check.location else ()
+    return _Item(title, places, "" if evidence == words else evidence, _plain(check.fix or remedy))
+
+
+def _merged(items: Iterable[_Item]) -> Iterable[_Item]:
+    """The items with those that say the same in several places as one."""
+    found: dict[tuple[str, str, str], _Item] = {}
+    for item in items:
+        key = (item.title, item.evidence, item.remedy)
+        before = found.get(key)
+        places = dict.fromkeys((*(before.places if before else ()), *item.places))
+        found[key] = _Item(item.title, tuple(places), item.evidence, item.remedy)
+    return found.values()
+
+
+def _fitted(head: str, items: list[_Item], limit: int) -> str:
+    text = head
+    for number, item in enumerate(items, 1):
+        left = len(items) - number
+        more = f"{text}\n\n{item.text(number)}"
+        if len(more) + len(_rest(left)) > limit:
+            room = limit - len(text) - len(_rest(left)) - 2
+            if number > 1 or room < 0:
+                return _cut(text + _rest(left + 1), limit)
+            return _cut(f"{text}\n\n{_cut(item.text(number), room)}{_rest(left)}", limit)
+        text = more
+    return text
+
+
+def _rest(count: int) -> str:
+    return f"\n\n… and {count} more" if count else ""
+
+
+def _plain(text: str) -> str:
+    """The text without control characters but line ends and tabs."""
+    return _CONTROL.sub("", printable(text))
+
+
+def _cut(text: str, limit: int) -> str:
+    return text if len(text) <= limit else f"{text[: limit - 1]}…" if limit > 0 else ""
