@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from prjury.jury.judgment import Check, Judgment, Location, Status
     from prjury.jury.jury import Bench, Jury, JuryJudge, JuryVerdict, Seat
     from prjury.jury.library.agent import AgentClient, AgentJudge, AgentResult
-    from prjury.jury.library.evaluation import evaluate
+    from prjury.jury.library.evaluation import evaluate, evaluate_async
+    from prjury.jury.library.improvement import Improvement, ImprovementRound, improve
     from prjury.jury.library.model_judge import JudgeModel, ModelJudge, criterion_judge
     from prjury.jury.library.presets import CRITERIA, CRITERIA_GROUPS, Criterion
     from prjury.jury.library.repeated import (
@@ -38,7 +39,13 @@ if TYPE_CHECKING:
         aggregate_repeated_results,
         build_aggregation_strategy,
     )
-    from prjury.jury.library.replies import ASSESSMENT_FORM, YES_OR_NO_FORM, assessment, yes_or_no
+    from prjury.jury.library.replies import (
+        ASSESSMENT_FORM,
+        YES_OR_NO_FORM,
+        assessment,
+        label_classifier,
+        yes_or_no,
+    )
     from prjury.jury.library.retry import JuryWithRetry, RoundContext
     from prjury.jury.library.template import Template
     from prjury.jury.score import (
@@ -101,6 +108,8 @@ __all__ = [
     "FileExistsJudge",
     "Gate",
     "GatePolicy",
+    "Improvement",
+    "ImprovementRound",
     "Judge",
     "JudgeModel",
     "JudgeType",
@@ -144,11 +153,14 @@ __all__ = [
     "criterion_judge",
     "either",
     "evaluate",
+    "evaluate_async",
+    "improve",
     "judge",
     "judgment_from_json",
     "judgment_to_json",
     "jury_verdict_from_json",
     "jury_verdict_to_json",
+    "label_classifier",
     "named",
     "parse_jacoco",
     "run_maven_tests",

@@ -13,7 +13,13 @@ from prjury.jury.judge import ContextT, JudgeType
 from prjury.jury.judgment import Judgment
 from prjury.jury.library.execution import perform, waited_for
 from prjury.jury.library.model_judge import classified, failure, filled, with_question
-from prjury.jury.library.replies import Classifier, asks_confidence, with_confidence, yes_or_no
+from prjury.jury.library.replies import (
+    Classifier,
+    asks_confidence,
+    requires,
+    with_confidence,
+    yes_or_no,
+)
 from prjury.jury.library.template import template_of
 
 
@@ -59,9 +65,42 @@ class AgentClient(Protocol):
         ...
 
 
+#: A plain or async function in the place of a client: of the goal, or of goal and workspace.
+AgentFunction: TypeAlias = Callable[[str], AgentReply] | Callable[[str, Any], AgentReply]
+
+
+@dataclass(frozen=True)
+class FunctionAgent:
+    """A function as an agent's client.
+
+    Raises:
+        TypeError: for something that cannot be called.
+    """
+
+    function: AgentFunction
+
+    def __post_init__(self) -> None:
+        if not callable(self.function):
+            raise TypeError(f"{self.function!r} is neither a client with run() nor a function")
+
+    def run(self, goal: str, workspace: Path | None, /) -> AgentReply:
+        """What the function makes of the goal."""
+        function: Callable[..., AgentReply] = self.function
+        given = (goal, workspace)
+        return function(*given[: 2 if requires(function, 2) else 1])
+
+
 def run_agent(client: AgentClient, goal: str, workspace: Path | None) -> AgentResult:
-    """The result of the client's agent, waited for; a text alone is the output of a success."""
-    reply: object = waited_for(client.run(goal, workspace))
+    """The result of the client's agent, waited for."""
+    return result_of(waited_for(client.run(goal, workspace)))
+
+
+def result_of(reply: object) -> AgentResult:
+    """An agent's reply as a result; a text alone is the output of a success.
+
+    Raises:
+        TypeError: for anything else.
+    """
     if isinstance(reply, str):
         return AgentResult(reply)
     if not isinstance(reply, AgentResult):
@@ -74,7 +113,7 @@ class AgentJudge(Generic[ContextT]):
     """A judge that lets an agent look: at the context's workspace, if it has one.
 
     Args:
-        client: the way to the agent.
+        client: the way to the agent, or a function from goal and workspace to its answer.
         goal: what the agent is to find out: a text with placeholders (`Template`), or a function
             from the context to the goal. A goal that comes out blank is not pursued:
             the judge abstains, ``nothing_to_ask``.
@@ -97,7 +136,7 @@ class AgentJudge(Generic[ContextT]):
     @overload
     def __init__(
         self: AgentJudge[JudgmentContext],
-        client: AgentClient,
+        client: AgentClient | AgentFunction,
         goal: str,
         classify: Classifier = ...,
         name: str = ...,
@@ -106,7 +145,7 @@ class AgentJudge(Generic[ContextT]):
     @overload
     def __init__(
         self,
-        client: AgentClient,
+        client: AgentClient | AgentFunction,
         goal: Callable[[ContextT], str],
         classify: Classifier = ...,
         name: str = ...,
@@ -114,16 +153,14 @@ class AgentJudge(Generic[ContextT]):
     ) -> None: ...
     def __init__(
         self,
-        client: AgentClient,
+        client: AgentClient | AgentFunction,
         goal: str | Callable[[ContextT], str],
         classify: Classifier = yes_or_no,
         name: str = "agent",
         description: str = "",
     ) -> None:
-        if not isinstance(client, AgentClient):
-            raise TypeError(f"{client!r} is no agent's client: it has no run(goal, workspace)")
         self.__dict__.update(  # the class is frozen, and takes texts where it holds functions
-            client=client,
+            client=client if isinstance(client, AgentClient) else FunctionAgent(client),
             goal=template_of(goal),
             classify=classify,
             name=name,
@@ -148,7 +185,7 @@ class AgentJudge(Generic[ContextT]):
         result = done.result or AgentResult("", done.status, done.error)
         if result.status not in {ExecutionStatus.SUCCESS, ExecutionStatus.UNKNOWN}:
             return failure("agent", result.status, result.error, done.reason)
-        return classified(result.output, self.classify, self.name)
+        return classified(result.output, self.classify, self.name, context)
 
     def asking_confidence(self) -> AgentJudge[ContextT]:
         """The same judge that also asks the agent how sure it is, unless an `assessment` does."""

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias, TypeVar, cast, overload
 
 from prjury.jury.cascade import Verdict
-from prjury.jury.context import JudgmentContext
+from prjury.jury.context import ExecutionStatus, JudgmentContext
 from prjury.jury.frozen import freeze
 from prjury.jury.guard import hear, patience, printable
 from prjury.jury.jury import JuryVerdict, Member, roster
-from prjury.jury.library.agent import AgentClient, AgentResult, run_agent
+from prjury.jury.library.agent import AgentClient, AgentResult, result_of, run_agent
 from prjury.jury.library.execution import Execution, ResultT, perform
+from prjury.jury.library.responses import output_of, usage_of
 
 VerdictT = TypeVar("VerdictT", bound=JuryVerdict | Verdict)
 VerdictT_co = TypeVar("VerdictT_co", bound=JuryVerdict | Verdict, covariant=True)
@@ -43,6 +45,7 @@ def evaluate(
     judge_or_jury: Votes[VerdictT],
     workspace: _Place = None,
     *,
+    metadata: Mapping[str, Any] | None = None,
     timeout: float | None = None,
 ) -> tuple[ResultT | None, VerdictT]: ...
 @overload
@@ -52,6 +55,7 @@ def evaluate(
     judge_or_jury: Member[JudgmentContext],
     workspace: _Place = None,
     *,
+    metadata: Mapping[str, Any] | None = None,
     timeout: float | None = None,
 ) -> tuple[ResultT | None, JuryVerdict]: ...
 @overload
@@ -61,6 +65,7 @@ def evaluate(
     judge_or_jury: Votes[VerdictT],
     workspace: _Place = None,
     *,
+    metadata: Mapping[str, Any] | None = None,
     timeout: float | None = None,
 ) -> tuple[ResultT | None, VerdictT]: ...
 @overload
@@ -70,6 +75,7 @@ def evaluate(
     judge_or_jury: Member[JudgmentContext],
     workspace: _Place = None,
     *,
+    metadata: Mapping[str, Any] | None = None,
     timeout: float | None = None,
 ) -> tuple[ResultT | None, JuryVerdict]: ...
 @overload
@@ -79,6 +85,7 @@ def evaluate(
     judge_or_jury: Votes[VerdictT],
     workspace: _Place = None,
     *,
+    metadata: Mapping[str, Any] | None = None,
     timeout: float | None = None,
 ) -> tuple[AgentResult | None, VerdictT]: ...
 @overload
@@ -88,6 +95,7 @@ def evaluate(
     judge_or_jury: Member[JudgmentContext],
     workspace: _Place = None,
     *,
+    metadata: Mapping[str, Any] | None = None,
     timeout: float | None = None,
 ) -> tuple[AgentResult | None, JuryVerdict]: ...
 def evaluate(
@@ -96,6 +104,7 @@ def evaluate(
     judge_or_jury: Votes[JuryVerdict | Verdict] | Member[JudgmentContext],
     workspace: _Place = None,
     *,
+    metadata: Mapping[str, Any] | None = None,
     timeout: float | None = None,
 ) -> tuple[Any, JuryVerdict | Verdict]:
     """Makes the call, then lets a judge or a jury judge what came of it.
@@ -103,8 +112,10 @@ def evaluate(
     The judges get a `JudgmentContext` with the goal, the workspace, when the call started and how
     long it took, and ``execution_status``: SUCCESS; TIMEOUT or CANCELLED for the exceptions of that
     name; FAILED for any other, with the exception in words as ``error``. A text is the
-    ``agent_output``; an `AgentResult` brings its own output, status, error and metadata; any other
-    result leaves the output None and, if it is JSON, is found as ``metadata["result"]``.
+    ``agent_output``; an `AgentResult` brings its own output, status, error and metadata. Of another
+    result the output is what it says in ``output``, ``final_output``, ``content`` or its last
+    message, as frameworks' responses do, and None where there is none of these; if it is JSON, it
+    is found as ``metadata["result"]``, and the tokens that it names as ``metadata["usage"]``.
 
     An exception of the call is not raised: the result is None, and the verdict's
     ``aggregated.metadata["execution"]`` has ``status`` and ``error`` (it always does). Ctrl-C and
@@ -112,15 +123,17 @@ def evaluate(
 
     Args:
         goal: what was asked for, in words.
-        call: an `AgentClient`, or a plain or async function. It is called with as much as it
-            requires: nothing, the goal, or the goal and the workspace. Parameters that are called
-            ``goal`` or ``workspace`` get these, others with a default are left alone, and what
-            cannot be inspected is called with nothing.
+        call: an `AgentClient`, or a plain or async function. Its first positional parameter gets
+            the goal, a second one without a default the workspace; parameters that are called
+            ``goal`` or ``workspace`` get these wherever they stand. A function without a positional
+            parameter is called with nothing, and so is what cannot be inspected.
         judge_or_jury: a judge, a seat or a function from context to judgment, whose verdict is a
             `JuryVerdict` with one ballot; or whatever has ``vote(context)``, such as a `Jury` or a
             `CascadedJury`, whose verdict it is then.
         workspace: the directory in which the work is done.
-        timeout: seconds for judging; the call itself is not limited.
+        metadata: what else the judges should know, such as baselines; JSON.
+        timeout: seconds for the call, and as many again for judging. A call that takes longer is
+            abandoned in its thread; its status is TIMEOUT.
 
     Returns:
         What the call returned (of an agent's client, always an `AgentResult`), and the verdict.
@@ -134,13 +147,93 @@ def evaluate(
     patience(timeout)  # refuses a wrong one before anything is done
     vote = _voter(judge_or_jury, timeout)
     place = None if workspace is None else Path(workspace)
-    done = perform(_work(call, goal, place))
-    context = _context(goal, place, done)
+    done = _within(timeout, work_of(call, goal, place))
+    return done.result, _judged(vote, _context(goal, place, done, metadata))
+
+
+@overload
+async def evaluate_async(
+    goal: str,
+    call: Call[Any] | AgentClient,
+    judge_or_jury: Votes[VerdictT],
+    workspace: _Place = None,
+    *,
+    metadata: Mapping[str, Any] | None = None,
+    timeout: float | None = None,
+) -> tuple[Any, VerdictT]: ...
+@overload
+async def evaluate_async(
+    goal: str,
+    call: Call[Any] | AgentClient,
+    judge_or_jury: Member[JudgmentContext],
+    workspace: _Place = None,
+    *,
+    metadata: Mapping[str, Any] | None = None,
+    timeout: float | None = None,
+) -> tuple[Any, JuryVerdict]: ...
+async def evaluate_async(
+    goal: str,
+    call: Call[Any] | AgentClient,
+    judge_or_jury: Votes[JuryVerdict | Verdict] | Member[JudgmentContext],
+    workspace: _Place = None,
+    *,
+    metadata: Mapping[str, Any] | None = None,
+    timeout: float | None = None,
+) -> tuple[Any, JuryVerdict | Verdict]:
+    """The same as `evaluate`, for event loops.
+
+    An async call runs in this loop and is cancelled when its time is up. A plain one, and the
+    judges, work in threads while the loop goes on.
+    """
+    import asyncio  # noqa: PLC0415 - only for event loops
+
+    from prjury.jury.threads import in_background  # noqa: PLC0415 - as above
+
+    patience(timeout)
+    vote = _voter(cast("Votes[JuryVerdict | Verdict]", judge_or_jury), timeout)
+    place = None if workspace is None else Path(workspace)
+    work = work_of(call, goal, place, wait=False)
+    loop = asyncio.get_running_loop()
+
+    def run() -> Any:  # noqa: ANN401 - whatever the call returns
+        answer = work()
+        if not inspect.isawaitable(answer):
+            return answer
+        waited = asyncio.run_coroutine_threadsafe(_awaited(answer, timeout), loop)
+        return waited.result()
+
+    done = await in_background(lambda: _within(timeout, run))
+    context = _context(goal, place, done, metadata)
+    return done.result, await in_background(lambda: _judged(vote, context))
+
+
+async def _awaited(answer: Awaitable[ResultT], timeout: float | None) -> ResultT:
+    import asyncio  # noqa: PLC0415 - as above
+
+    return await asyncio.wait_for(answer, timeout)
+
+
+def _judged(
+    vote: Callable[[JudgmentContext], JuryVerdict | Verdict], context: JudgmentContext
+) -> JuryVerdict | Verdict:
+    """The verdict, with how the work ended in its metadata."""
     verdict = vote(context)
     execution = {"status": context.execution_status.value, "error": context.error}
-    return done.result, replace(
-        verdict, aggregated=verdict.aggregated.with_metadata(execution=execution)
-    )
+    return replace(verdict, aggregated=verdict.aggregated.with_metadata(execution=execution))
+
+
+def _within(timeout: float | None, work: Callable[[], Any]) -> Execution[Any]:
+    """How the work ended; TIMEOUT where it took longer, and then it goes on unheard."""
+    if timeout is None:
+        return perform(work)
+    from prjury.jury.threads import aside  # noqa: PLC0415 - only for these
+
+    started_at = datetime.now(UTC)
+    try:
+        return aside(lambda: perform(work)).result(timeout)
+    except TimeoutError:
+        elapsed, words = timedelta(seconds=timeout), f"the call did not end within {timeout:g} s"
+        return Execution(None, ExecutionStatus.TIMEOUT, started_at, elapsed, words, "timeout")
 
 
 def _voter(
@@ -167,14 +260,35 @@ def _checked(verdict: object) -> JuryVerdict | Verdict:
     raise TypeError(f"the vote returned a {kind} instead of a JuryVerdict or a Verdict")
 
 
-def _work(call: Call[Any] | AgentClient, goal: str, workspace: Path | None) -> Callable[[], Any]:
-    """The call as a function of nothing."""
+def work_of(
+    call: Call[Any] | AgentClient, goal: str, workspace: Path | None, *, wait: bool = True
+) -> Callable[[], Any]:
+    """The call as a function of nothing.
+
+    Args:
+        wait: whether an awaitable that an agent's client returns is waited for.
+    """
     if callable(call):
         function: Callable[..., Any] = call
         return _with_parameters(function, goal, workspace)
     if isinstance(call, AgentClient):
-        return lambda: run_agent(call, goal, workspace)
+        client: AgentClient = call
+        if wait:
+            return lambda: run_agent(client, goal, workspace)
+        return lambda: _unwaited(client.run(goal, workspace))
     raise TypeError(f"{call!r} is neither a function nor an agent's client with run()")
+
+
+def _unwaited(reply: object) -> object:
+    """An agent's reply as a result, or an awaitable of one."""
+    if not inspect.isawaitable(reply):
+        return result_of(reply)
+    awaitable: Awaitable[object] = reply
+
+    async def finished() -> AgentResult:
+        return result_of(await awaitable)
+
+    return finished()
 
 
 def _with_parameters(
@@ -190,7 +304,8 @@ def _with_parameters(
     for parameter in parameters:
         if parameter.name in offered and parameter.kind is not parameter.POSITIONAL_ONLY:
             given[parameter.name] = offered.pop(parameter.name)
-    needed = [p for p in parameters if p.default is p.empty and p.kind not in _COLLECTING]
+    taking = [p for p in parameters if p.kind not in _COLLECTING]
+    needed = [p for p in taking if p.default is p.empty or p is _first_for_goal(taking, given)]
     names = ", ".join(p.name for p in needed)
     needed = [p for p in needed if p.name not in given]
     if len(needed) > len(offered) or any(p.kind is p.KEYWORD_ONLY for p in needed):
@@ -200,22 +315,33 @@ def _with_parameters(
     return partial(call, *first, **rest, **given)
 
 
+def _first_for_goal(
+    taking: Sequence[inspect.Parameter], given: Mapping[str, object]
+) -> inspect.Parameter | None:
+    """The first positional parameter, which gets the goal unless another asks for it by name."""
+    if "goal" in given or not taking or taking[0].kind is inspect.Parameter.KEYWORD_ONLY:
+        return None
+    return taking[0] if taking[0].name not in given else None
+
+
 _COLLECTING = {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}
 
 
-def _context(goal: str, workspace: Path | None, done: Execution[Any]) -> JudgmentContext:
+def _context(
+    goal: str, workspace: Path | None, done: Execution[Any], known: Mapping[str, Any] | None
+) -> JudgmentContext:
     result = done.result
     message = result if isinstance(result, AgentResult) else None
     error = message.error if message else done.error
     return JudgmentContext(
         goal,
         workspace,
-        message.output if message else str(result) if isinstance(result, str) else None,
+        message.output if message else output_of(result),
         message.status if message else done.status,
         done.started_at,
         done.elapsed,
         None if error is None else printable(error),
-        message.metadata if message else _kept(result),
+        {**(message.metadata if message else _kept(result)), **(known or {})},
     )
 
 
@@ -223,7 +349,9 @@ def _kept(result: object) -> dict[str, Any]:
     """A result that is neither text nor an agent's, for the judges, if it is JSON."""
     if result is None or isinstance(result, str):
         return {}
+    usage = usage_of(result)
+    kept = {"usage": usage} if usage else {}
     try:
-        return {"result": freeze(result)}
+        return {"result": freeze(result), **kept}
     except ValueError:
-        return {}
+        return kept

@@ -18,6 +18,7 @@ from prjury.jury.library.replies import (
     Classifier,
     asks_confidence,
     invalid,
+    requires,
     with_confidence,
     yes_or_no,
 )
@@ -121,7 +122,7 @@ class ModelJudge(Generic[ContextT]):
         asked = perform(lambda: self.model(prompt))
         if asked.status is not ExecutionStatus.SUCCESS:
             return failure("model", asked.status, asked.error, asked.reason)
-        return classified(asked.result, self.classify, self.name)
+        return classified(asked.result, self.classify, self.name, context)
 
     def asking_confidence(self) -> ModelJudge[ContextT]:
         """The same judge that also asks the model how sure it is.
@@ -180,13 +181,14 @@ def filled(template: Callable[[ContextT], str], context: ContextT) -> str:
     return printable(text)
 
 
-def classified(reply: object, classify: Classifier, name: str) -> Judgment:
+def classified(reply: object, classify: Classifier, name: str, context: object) -> Judgment:
     """What the classifier makes of the reply; ERROR for one that is empty or no text."""
     if not isinstance(reply, str):
         return invalid(f"the reply is a {type(reply).__name__} instead of text")
     if not reply.strip():
         return invalid("the reply is empty")
-    said: object = classify(reply)
+    known = (context,) if requires(classify, 2) else ()
+    said: object = classify(reply, *known)
     if not isinstance(said, Judgment):
         message = f"{name} classifies a reply as a {type(said).__name__} instead of a Judgment"
         raise TypeError(message)

@@ -6,19 +6,21 @@ reply is all JSON, or it does not count.
 
 from __future__ import annotations
 
+import inspect
 import json
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import wraps
 from typing import Any, NoReturn, TypeAlias
 
 from prjury.jury.guard import printable
 from prjury.jury.judgment import Check, Judgment, Location, Status
 from prjury.jury.score import NumericalScore, finite
 
-#: From the text of a reply to a judgment.
-Classifier: TypeAlias = Callable[[str], Judgment]
+#: From the text of a reply to a judgment; one that requires a second argument gets the context.
+Classifier: TypeAlias = Callable[[str], Judgment] | Callable[[str, Any], Judgment]
 
 #: What to ask for, so that `yes_or_no` understands the answer; ends a prompt well.
 YES_OR_NO_FORM = """\
@@ -85,29 +87,75 @@ def yes_or_no(reply: str, /) -> Judgment:
     return Judgment.abstained(f"the reply says {which}: {message}", "no_answer")
 
 
-def with_confidence(classify: Classifier) -> Classifier:
+def with_confidence(classify: Classifier) -> Callable[..., Judgment]:
     """The classifier for replies that end as `CONFIDENCE_FORM` asks.
 
     The last such line is taken out of the reply, and its number, 0..1 or per cent, is the
     judgment's confidence unless the classifier found one itself.
     """
+    function: Callable[..., Judgment] = classify
 
-    def classified(reply: str, /) -> Judgment:
+    @wraps(function)
+    def classified(reply: str, /, *context: Any) -> Judgment:  # noqa: ANN401 - the judges' own
         lines = list(_CONFIDENCE.finditer(reply))
         if not lines:
-            return classify(reply)
+            return function(reply, *context)
         last = lines[-1]
         number = float(last["number"]) / (100 if last["percent"] else 1)
-        said = classify(reply[: last.start()] + reply[last.end() :])
+        said = function(reply[: last.start()] + reply[last.end() :], *context)
         unsure = said.status is Status.ERROR or said.confidence is not None or number > 1
         return said if unsure else replace(said, confidence=number)
 
     return classified
 
 
+def requires(function: Callable[..., object], count: int) -> bool:
+    """Whether the function cannot be called with fewer than so many positional arguments."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # some built-in functions do not tell
+        return False
+    kinds = {inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD}
+    return sum(one.default is one.empty and one.kind in kinds for one in parameters) >= count
+
+
 def asks_confidence(classify: Classifier) -> bool:
     """Whether it is `assessment`, whose form asks for a confidence, whatever its threshold."""
     return getattr(classify, "func", classify) is assessment
+
+
+def label_classifier(labels: Mapping[str, Status]) -> Callable[[str], Judgment]:
+    """A classifier for replies that name one of the labels; the status is that label's own.
+
+    The label is what stands behind ``Answer:``, or the whole first line. Letter case does not
+    matter. A reply that names none of them, or several, is an ABSTAIN, ``no_answer``.
+
+    Raises:
+        ValueError: for no labels, or a status that a label cannot have (ERROR).
+    """
+    known = {label.casefold(): (label, Status(status)) for label, status in labels.items()}
+    if not known or any(status is Status.ERROR for _, status in known.values()):
+        raise ValueError("a label classifier needs labels, each for PASS, FAIL or ABSTAIN")
+
+    def classified(reply: str, /) -> Judgment:
+        sections = _sections(unfenced(printable(reply)).splitlines())
+        reasons = "\n".join(line for one in sections if one.reasons for line in one.lines)
+        lines = [line for one in sections if one.label == _ANSWER for line in one.lines[:1]]
+        lines = lines or [line for one in sections for line in one.lines if line.strip()][:1]
+        words = {line.strip(_AROUND_LABEL).casefold() for line in lines}
+        named = [known[word] for word in words if word in known]
+        message = shortened(reasons.strip() or reply.strip() or "the reply is empty")
+        if len(named) != 1 or len(words) != 1:
+            offered = ", ".join(label for label, _ in known.values())
+            return Judgment.abstained(f"the reply names none of {offered}: {message}", "no_answer")
+        ((label, status),) = named
+        return Judgment(status, message, label=label)
+
+    return classified
+
+
+#: What may stand around a label: blank space, Markdown's emphasis, quotes and a full stop.
+_AROUND_LABEL = " \t*_`\"'“”.()[]"
 
 
 def invalid(problem: str) -> Judgment:

@@ -257,6 +257,18 @@ class JuryWithRetry(Generic[ContextT]):
         )
         return JuryVerdict(message, last.ballots)
 
+    async def vote_async(
+        self,
+        context: ContextT,
+        *,
+        timeout: float | None = None,
+        listener: Listener | None = None,
+    ) -> JuryVerdict:
+        """The same as `vote`, in a thread of its own, while the event loop goes on."""
+        from prjury.jury.threads import in_background  # noqa: PLC0415 - only for event loops
+
+        return await in_background(lambda: self.vote(context, timeout=timeout, listener=listener))
+
     def as_judge(self, name: str | None = None) -> JuryJudge[ContextT]:
         """The whole jury as one judge, for juries of juries."""
         return JuryJudge(self, self.extent, name or self.name)

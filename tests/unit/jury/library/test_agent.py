@@ -177,10 +177,10 @@ def test_a_blank_goal_is_not_pursued() -> None:
 
 def test_what_a_judge_cannot_be_made_of() -> None:
     wrong: Any = 3
-    with pytest.raises(TypeError, match=r"^3 is no agent's client: it has no run\(goal, worksp"):
+    with pytest.raises(TypeError, match=r"^3 is neither a client with run\(\) nor a function$"):
         AgentJudge(wrong, "{goal}")
-    with pytest.raises(ValueError, match=r"^the placeholder \{diff\} is none of"):
-        AgentJudge(Client(), "{diff}")
+    with pytest.raises(ValueError, match=r"^the placeholder \{patch\} is none of"):
+        AgentJudge(Client(), "{patch}")
     with pytest.raises(TypeError, match=r"^a template is text or a function, not 3$"):
         AgentJudge(Client(), wrong)
     with pytest.raises(TypeError, match=r"^audit classifies a reply as a int instead of a Judg"):
@@ -260,3 +260,18 @@ def test_a_security_audit_on_a_jury() -> None:
     assert verdict.status is Status.ERROR
     assert verdict.individual[0].reasoning == "the agent failed: there is no workspace"
     assert verdict.ballots[0].type is JudgeType.AGENT
+
+
+@pytest.mark.parametrize("function", [lambda goal: "YES", lambda goal, workspace: "YES"])
+def test_a_function_is_a_client_too(function: Any) -> None:
+    assert AgentJudge(function, "{goal}").judge(CONTEXT).status is Status.PASS
+
+
+def test_a_classifier_that_wants_the_context_gets_it() -> None:
+    def classify(reply: str, context: JudgmentContext) -> Judgment:
+        return Judgment.passed(f"{reply} about {context.goal}")
+
+    said = AgentJudge(lambda goal: "fine", "look", classify).judge(CONTEXT)
+    assert said.reasoning == f"fine about {CONTEXT.goal}"
+    sure = AgentJudge(lambda goal: "fine\nConfidence: 0.5", "look", classify).asking_confidence()
+    assert sure.judge(CONTEXT).confidence == 0.5

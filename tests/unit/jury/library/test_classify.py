@@ -8,6 +8,7 @@ from prjury.jury.judgment import Judgment, Status
 from prjury.jury.library.replies import (
     LONGEST_REASONING,
     YES_OR_NO_FORM,
+    label_classifier,
     with_confidence,
     yes_or_no,
 )
@@ -214,3 +215,32 @@ def test_a_confidence_that_the_classifier_finds_stays() -> None:
 def test_what_is_no_answer_is_not_sure() -> None:
     said = with_confidence(yes_or_no)("Confidence: 0.9")
     assert (said.status, said.confidence) == (Status.ERROR, None)
+
+
+LABELS = label_classifier(
+    {"relevant": Status.PASS, "off topic": Status.FAIL, "unsure": Status.ABSTAIN}
+)
+
+
+@pytest.mark.parametrize(
+    ("reply", "status", "label"),
+    [
+        ("relevant", Status.PASS, "relevant"),
+        ("**Off topic**.\nReasoning: it is about cooking", Status.FAIL, "off topic"),
+        ("Let me see.\nAnswer: RELEVANT\nReasoning: yes", Status.PASS, "relevant"),
+        ("unsure", Status.ABSTAIN, "unsure"),
+        ("not relevant", Status.ABSTAIN, None),
+        ("Answer: relevant\nAnswer: off topic", Status.ABSTAIN, None),
+        ("", Status.ABSTAIN, None),
+    ],
+)
+def test_labels(reply: str, status: Status, label: str | None) -> None:
+    said = LABELS(reply)
+    assert said.status is status
+    assert (said.label if said.label != "no_answer" else None) == label
+
+
+@pytest.mark.parametrize("labels", [{}, {"broken": Status.ERROR}])
+def test_labels_that_cannot_be(labels: dict[str, Status]) -> None:
+    with pytest.raises(ValueError, match=r"^a label classifier needs labels, each for PASS"):
+        label_classifier(labels)

@@ -22,7 +22,7 @@ from prjury.jury.judge import JudgeType, judge
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.jury import Jury, JuryVerdict, Seat
 from prjury.jury.library.agent import AgentJudge, AgentResult
-from prjury.jury.library.evaluation import evaluate
+from prjury.jury.library.evaluation import evaluate, evaluate_async
 from prjury.jury.library.model_judge import ModelJudge
 from prjury.jury.library.retry import JuryWithRetry
 from prjury.jury.verdicts import jury_verdict_from_json, jury_verdict_to_json
@@ -102,7 +102,7 @@ def first(goal: str, *rest: object, **options: object) -> tuple[object, ...]:
         (Bound().method, ("g", Path("/w"))),
         (Bound(), ("g",)),
         (functools.partial(Bound().method, "mine"), ("mine", Path("/w"))),
-        (tuple, ()),
+        (tuple, ("g",)),
     ],
 )
 def test_a_call_gets_what_it_requires(call: Any, given: tuple[object, ...]) -> None:
@@ -495,3 +495,72 @@ def test_an_agent_judges_an_agent() -> None:
     assert result == "code, no test"
     assert verdict.aggregated.reasoning == "there is no test"
     assert verdict.ballots[0].type is JudgeType.AGENT
+
+
+def test_the_goal_goes_to_the_first_positional_parameter_even_if_it_has_a_default() -> None:
+    def run_sync(user_prompt: str | None = None, *, model: str = "m") -> str:
+        return f"{user_prompt} by {model}"
+
+    assert evaluate("fix it", run_sync, always_pass())[0] == "fix it by m"
+
+
+def test_a_call_may_be_limited() -> None:
+    began = time.monotonic()
+    result, verdict = evaluate("g", lambda: time.sleep(5), always_pass(), timeout=0.1)
+    assert time.monotonic() - began < 3
+    assert result is None
+    execution = verdict.aggregated.metadata["execution"]
+    assert execution == {"status": "timeout", "error": "the call did not end within 0.1 s"}
+
+
+def test_more_metadata_for_the_judges() -> None:
+    def look(context: JudgmentContext) -> Judgment:
+        return Judgment.passed(f"{context.metadata['baseline']}, {context.metadata['tokens']}")
+
+    done = AgentResult("x", metadata={"tokens": 3, "baseline": 1})
+    _, verdict = evaluate("g", lambda: done, look, metadata={"baseline": 50})
+    assert verdict.aggregated.reasoning == "50, 3"
+
+
+def test_evaluate_in_an_event_loop_does_not_block_it() -> None:
+    ticks = 0
+
+    async def tick() -> None:
+        nonlocal ticks
+        while True:
+            ticks += 1
+            await asyncio.sleep(0.01)
+
+    def slow(context: JudgmentContext) -> Judgment:
+        time.sleep(0.1)
+        return Judgment.passed(context.agent_output or "")
+
+    async def agent(goal: str) -> str:
+        await asyncio.sleep(0.05)
+        return f"{goal} done"
+
+    async def main() -> None:
+        ticking = asyncio.create_task(tick())
+        result, verdict = await evaluate_async("g", agent, slow)
+        assert (result, verdict.aggregated.reasoning) == ("g done", "g done")
+        said = await Jury([slow], MajorityVoting()).vote_async(JudgmentContext("g"))
+        assert said.status is Status.PASS
+        late, timed = await evaluate_async("g", lambda: asyncio.sleep(9), slow, timeout=0.05)
+        assert late is None
+        assert timed.aggregated.metadata["execution"]["status"] == "timeout"
+        ticking.cancel()
+
+    asyncio.run(main())
+    assert ticks >= 10
+
+
+def test_an_agents_client_in_an_event_loop() -> None:
+    class Client:
+        async def run(self, goal: str, workspace: Path | None) -> str:
+            return f"{goal}!"
+
+    async def main() -> None:
+        result, _ = await evaluate_async("g", Client(), always_pass())
+        assert result == AgentResult("g!")
+
+    asyncio.run(main())

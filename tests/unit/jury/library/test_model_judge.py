@@ -179,8 +179,8 @@ def test_a_blank_prompt_is_not_asked(template: Any) -> None:
 
 def test_what_a_judge_cannot_be_made_of() -> None:
     wrong: Any = 3
-    with pytest.raises(ValueError, match=r"the placeholder \{diff\} is none of"):
-        ModelJudge("{diff}", model=Model())
+    with pytest.raises(ValueError, match=r"the placeholder \{patch\} is none of"):
+        ModelJudge("{patch}", model=Model())
     with pytest.raises(TypeError, match="a template is text or a function, not 3"):
         ModelJudge(wrong, model=Model())
     with pytest.raises(TypeError, match=r"3 is neither a model with ask\(prompt\) nor a function"):

@@ -57,7 +57,7 @@ def test_filling(text: str, expected: str) -> None:
 def test_what_is_none_is_nothing() -> None:
     context = JudgmentContext("g")
     text = "".join(f"{{{name}}}|" for name in FIELDS)
-    assert Template(text)(context) == "g|||unknown||||"
+    assert Template(text)(context) == "g|||unknown||||||"
     assert FIELDS == (
         "goal",
         "workspace",
@@ -66,6 +66,8 @@ def test_what_is_none_is_nothing() -> None:
         "started_at",
         "execution_time",
         "error",
+        "diff",
+        "trajectory",
     )
 
 
@@ -92,11 +94,12 @@ def test_unknown_placeholders_are_refused_at_once(text: str) -> None:
 
 def test_the_refusal_says_what_there_is() -> None:
     with pytest.raises(ValueError, match="the placeholder") as refusal:
-        Template("{diff}", {"form": "x"})
+        Template("{patch}", {"form": "x"})
     assert str(refusal.value) == (
-        "the placeholder {diff} is none of {goal}, {workspace}, {agent_output}, "
-        "{execution_status}, {started_at}, {execution_time}, {error}, {form} and {metadata.key}; "
-        "write {{diff}} where the text {diff} is meant"
+        "the placeholder {patch} is none of {goal}, {workspace}, {agent_output}, "
+        "{execution_status}, {started_at}, {execution_time}, {error}, {diff}, {trajectory}, {form} "
+        "and {metadata.key}; "
+        "write {{patch}} where the text {patch} is meant"
     )
 
 

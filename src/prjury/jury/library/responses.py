@@ -1,0 +1,70 @@
+"""What an agent's framework answers with: its text and its usage, whatever the class is called."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+#: Where responses keep their answer: the OpenAI Agents SDK, pydantic-ai, LangChain, other clients.
+_ANSWERS = ("final_output", "output", "content", "text", "result")
+_USAGES = ("usage", "usage_metadata")
+_TOKENS = ("input_tokens", "output_tokens", "requests")
+
+
+def output_of(response: object) -> str | None:
+    """The answer of a response as text, JSON where it is a value; None where there is none.
+
+    A response is a text, a message with ``content``, a result with ``output`` or ``final_output``,
+    or a mapping with one of these or with ``messages``, of which the last one counts.
+    """
+    if isinstance(response, str):
+        return str(response)
+    if isinstance(response, Mapping):
+        messages = response.get("messages")
+        if isinstance(messages, Sequence) and messages and not isinstance(messages, str):
+            return output_of(messages[-1])
+        return _first(response.get)
+    return None if response is None else _first(lambda name: getattr(response, name, None))
+
+
+def usage_of(response: object) -> dict[str, int]:
+    """The tokens and requests that a response says it took; empty where it says nothing."""
+    for name in _USAGES:
+        usage = getattr(response, name, None)
+        if callable(usage):
+            try:
+                usage = usage()
+            except TypeError:
+                continue
+        get = usage.get if isinstance(usage, Mapping) else lambda key, of=usage: getattr(of, key, 0)
+        counts = {key: get(key) for key in _TOKENS}
+        found = {key: n for key, n in counts.items() if isinstance(n, int) and n > 0}
+        if found:
+            return found
+    return {}
+
+
+def _first(value_of: Callable[[str], object]) -> str | None:
+    values = (value_of(name) for name in _ANSWERS)
+    return next(filter(None, (_as_text(value) for value in values if not callable(value))), None)
+
+
+def _as_text(value: object) -> str | None:
+    """A text, a list of blocks with text, or whatever can be said in JSON."""
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, Sequence) and value and all(map(_block, value)):
+        return "".join(filter(None, map(_block, value)))
+    dump: Any = getattr(value, "model_dump_json", None)
+    if callable(dump):
+        return str(dump())
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except (TypeError, ValueError):
+        return None
+
+
+def _block(block: object) -> str | None:
+    text = block.get("text") if isinstance(block, Mapping) else getattr(block, "text", block)
+    return text if isinstance(text, str) else None

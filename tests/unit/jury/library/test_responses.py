@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from prjury.jury.library.responses import output_of, usage_of
+
+
+class Answer(BaseModel):
+    city: str
+
+
+@dataclass
+class Result:
+    """As pydantic-ai's: the usage is a method there."""
+
+    output: Any
+
+    def usage(self) -> SimpleNamespace:
+        return SimpleNamespace(input_tokens=12, output_tokens=3, requests=1)
+
+
+@pytest.mark.parametrize(
+    ("response", "text"),
+    [
+        ("text", "text"),
+        (Result("Paris"), "Paris"),
+        (Result(Answer(city="Paris")), '{"city":"Paris"}'),
+        (Result({"city": "Paris"}), '{"city": "Paris"}'),
+        (SimpleNamespace(final_output="done"), "done"),
+        (SimpleNamespace(content=[{"type": "text", "text": "a"}, {"text": "b"}]), "ab"),
+        ({"messages": [SimpleNamespace(content="q"), SimpleNamespace(content="a")]}, "a"),
+        ({"output": "x"}, "x"),
+        ({"count": 3}, None),
+        (None, None),
+        (3, None),
+        (object(), None),
+    ],
+)
+def test_the_answer_of_a_response(response: object, text: str | None) -> None:
+    assert output_of(response) == text
+
+
+def test_the_usage_of_a_response() -> None:
+    assert usage_of(Result("x")) == {"input_tokens": 12, "output_tokens": 3, "requests": 1}
+    message = SimpleNamespace(usage_metadata={"input_tokens": 4, "output_tokens": 1})
+    assert usage_of(message) == {"input_tokens": 4, "output_tokens": 1}
+    assert usage_of("text") == {}
