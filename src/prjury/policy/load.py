@@ -8,7 +8,7 @@ import textwrap
 import types
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Union, get_args, get_origin
+from typing import Any, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
@@ -16,6 +16,8 @@ from prjury.errors import ConfigError, did_you_mean
 from prjury.policy.schema import Config, VotingEntry
 from prjury.policy.yaml_reader import Document, KeyPath, read_yaml
 from prjury.snapshot.model import visible
+
+_Section = TypeVar("_Section", bound=BaseModel)
 
 #: Where the policy stands in a repository.
 POLICY_PATH = ".github/prjury.yml"
@@ -71,13 +73,20 @@ def read_policy(
     Raises:
         ConfigError: naming key path, line, value and what is allowed.
     """
-    document = read_yaml(text, shown or source)
+    return Policy(validated(read_yaml(text, shown or source), Config, commit), source)
+
+
+def validated(document: Document, model: type[_Section], commit: str | None = None) -> _Section:
+    """The document as a section; an empty one has only defaults.
+
+    Raises:
+        ConfigError: naming key path, line, value and what is allowed.
+    """
     value = {} if document.value is None else document.value
     try:
-        context = {"commit": commit, "written": True}
-        return Policy(Config.model_validate(value, context=context), source)
+        return model.model_validate(value, context={"commit": commit, "written": True})
     except ValidationError as error:
-        raise refused(document, list(_problems(error, document))) from error
+        raise refused(document, list(_problems(error, document, model))) from error
 
 
 def json_schema() -> dict[str, Any]:
@@ -118,7 +127,9 @@ def _placed(document: Document, problems: Iterable[Problem]) -> list[tuple[int, 
     return sorted({(*document.place_of(each.path), each.text) for each in problems})
 
 
-def _problems(error: ValidationError, document: Document) -> Iterator[Problem]:
+def _problems(
+    error: ValidationError, document: Document, model: type[BaseModel]
+) -> Iterator[Problem]:
     """One for each place, whatever alternatives are allowed there."""
     details: list[dict[str, Any]] = [{**detail} for detail in error.errors()]
     paths = [tuple(part for part in each["loc"] if _stands(part, document)) for each in details]
@@ -128,7 +139,7 @@ def _problems(error: ValidationError, document: Document) -> Iterator[Problem]:
             other[: len(path)] == path != other for other in paths
         ):
             continue  # another form of the value was meant, and the problem is inside of it
-        name, requirement, given = _problem(path, detail)
+        name, requirement, given = _problem(path, detail, model)
         found.setdefault((path, name, given), []).append(requirement)
     for (path, name, given), requirements in found.items():
         yield Problem(path, f"{name}{_either(requirements)}{given}")
@@ -145,14 +156,16 @@ def _either(requirements: Sequence[str]) -> str:
     return " or ".join([first, *[other.removeprefix("input should be ") for other in others]])
 
 
-def _problem(path: KeyPath, detail: dict[str, Any]) -> tuple[str, str, str]:
+def _problem(path: KeyPath, detail: dict[str, Any], model: type[BaseModel]) -> tuple[str, str, str]:
     """Its name, what is asked for there, and what was found."""
+    if detail["type"] == "missing":
+        return f"{dotted((*path, detail['loc'][-1]))}: ", "this key is needed", ""
     name = dotted(path) or "the file"
     if detail["type"] == "extra_forbidden":
         wrong = str(detail["loc"][-1])
         if path and path[-1] == wrong:
-            return "", f"{name} is not a known key{_hint(path)}", ""
-        return f"{name}: ", f"{visible(wrong)} is not known{_hint((*path, wrong))}", ""
+            return "", f"{name} is not a known key{_hint(path, model)}", ""
+        return f"{name}: ", f"{visible(wrong)} is not known{_hint((*path, wrong), model)}", ""
     return f"{name}: ", _requirement(detail), _found(detail)
 
 
@@ -190,21 +203,21 @@ def _found(detail: dict[str, Any]) -> str:
     return f", not {textwrap.shorten(shown, 60, placeholder='…')}"
 
 
-def _hint(path: KeyPath) -> str:
-    allowed = list(_keys_at(path[:-1]))
+def _hint(path: KeyPath, model: type[BaseModel]) -> str:
+    allowed = list(_keys_at(path[:-1], model))
     if meant := did_you_mean(str(path[-1]), allowed) if path else "":
         return f"; {meant[:1].lower()}{meant[1:]}"
     return f"; allowed are {', '.join(sorted(allowed))}" if allowed else ""
 
 
-def _keys_at(path: Sequence[str | int]) -> Iterator[str]:
+def _keys_at(path: Sequence[str | int], model: type[BaseModel]) -> Iterator[str]:
     """The keys that the schema knows under a key path."""
-    models: list[type[BaseModel]] = [Config]
+    models: list[type[BaseModel]] = [model]
     for part in path:
         if isinstance(part, str):
             models = [m for model in models for m in _models_in(_annotation(model, part))]
-    for model in models:
-        for name, info in model.model_fields.items():
+    for known in models:
+        for name, info in known.model_fields.items():
             yield info.alias or name
 
 
