@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from prjury.judges.builds.failure import Failure
 from prjury.judges.builds.plan import BuildPlan, BuildStep
+from prjury.judges.builds.systems.source_tree import is_within
 from prjury.judges.builds.test_sets import Reports, Vanished, find_vanished
 from prjury.policy.schema import BuildOptions
 from prjury.ports.types import Completed
@@ -51,9 +52,8 @@ class PlanOutcome:
 
     @property
     def environment(self) -> Failure | None:
-        """What the machine lacks, where no test failed and nothing of the tree fails to compile."""
-        ours = (one for one in self.failures if one.kind in {"test", "compile"})
-        if any(one.kind == "test" or one.state != "environment" for one in ours):
+        """What the machine lacks, where no test and no compile error came of it."""
+        if any(failure.kind in {"test", "compile"} for failure in self.failures):
             return None
         return next((one for one in self.failures if one.state == "environment"), None)
 
@@ -100,7 +100,6 @@ class BuildResult:
         base_unknown: why the base could not be compared with, where it was tried in vain.
         first: the first outcome, where the plan was run again without stopping at failures.
         ran_again: how many failing tests were run again alone.
-        versions: of the tools that were used, by their names.
     """
 
     plan: BuildPlan
@@ -111,7 +110,6 @@ class BuildResult:
     base_unknown: str = ""
     first: PlanOutcome | None = None
     ran_again: int = 0
-    versions: Mapping[str, str] = field(default_factory=dict)
 
     def excuses(self, failure: Failure) -> bool:
         """Whether a failure does not fail the judge."""
@@ -135,10 +133,10 @@ class BuildResult:
 
     @cached_property
     def test_files(self) -> int:
-        """How many files of the tree are tests by their names; 0 where no tests are to be run."""
-        if not self.plan.tests:
-            return 0
-        return sum(kind_of(path) is FileKind.TEST for path in self.known)
+        """How many files of the project are tests by their names."""
+        place = self.plan.directory
+        ours = (path for path in self.known if is_within(path, place))
+        return sum(kind_of(path) is FileKind.TEST for path in ours)
 
     @property
     def ordered(self) -> tuple[Failure, ...]:

@@ -74,6 +74,8 @@ class BuildPlan:
         env: variables for the steps besides the shell's; ``{reports}`` stands for a directory for
             test reports.
         reported: whether the steps write a test report, so that a missing one is an error.
+        reports: globs of further JUnit files, from the plan's directory.
+        programs: what has to be on the machine, as far as that is known.
         all_ran: the exit code that means that every test ran and some failed; None for a tool that
             may stop at a failure.
         keep_going: the same build with options to continue after failures, so that an old failure
@@ -88,6 +90,8 @@ class BuildPlan:
     notes: tuple[str, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict)
     reported: bool = False
+    reports: tuple[str, ...] = ()
+    programs: tuple[str, ...] = ()
     all_ran: int | None = None
     directory: str = ""
     scope: BuildScope = field(default_factory=BuildScope)

@@ -12,20 +12,14 @@ from pathlib import Path
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError, SourceError
 from prjury.judges.builds.failure import Failure
-from prjury.judges.builds.fault import (
-    blame_environment,
-    comparable,
-    compared,
-    failing_again,
-    with_flaky,
-    worth_another_try,
-)
+from prjury.judges.builds.fault import comparable, compared, failing_again, with_flaky
 from prjury.judges.builds.origins import ImportedCode
 from prjury.judges.builds.outcome import BuildResult, PlanOutcome, StepResult
 from prjury.judges.builds.plan import BuildPlan, BuildStep
 from prjury.judges.builds.results.junit import Stamp, find_reports, read_reports, stamps
 from prjury.judges.builds.results.read import merge_results, read_log
 from prjury.judges.builds.results.tree import TemporaryPaths, TreeFiles
+from prjury.judges.builds.systems.source_tree import path_in
 from prjury.policy.schema import BuildOptions
 from prjury.ports import Ports
 from prjury.ports.types import ShellCommand, TreeEntry
@@ -101,12 +95,10 @@ class Builder:
     """Builds trees through the ports that a judge may use.
 
     Attributes:
-        changed: the paths that the change touches.
         logs: what was written so far.
     """
 
     ports: Ports
-    changed: frozenset[str] = frozenset()
     logs: list[Path] = field(default_factory=list)
 
     @contextlib.contextmanager
@@ -151,9 +143,6 @@ class Workplace:
     ) -> PlanOutcome:
         """Runs the plan and reads what came of it.
 
-        Where the machine or the network is to blame, and perhaps for a moment only, the failed step
-        and those after it are tried once more.
-
         Args:
             alone: steps to be run in its place, each of them whatever became of the others.
 
@@ -163,20 +152,14 @@ class Workplace:
         """
         directory = self._directory(plan)
         env = self._environment(plan)
-        earlier = stamps(self.places.tree, self.places.reports)
+        earlier = stamps(self.places.tree, self.places.reports, _globs(plan))
         allowed, began = deadline.remaining, time.time()
         origins = self._origins(plan)
         env = {**env, **origins.environment(plan.system, env)}
-        results = self._run_steps(alone or plan.steps, directory, env, deadline, go_on=bool(alone))
+        ran = replace(plan, steps=tuple(alone or plan.steps))
+        results = self._run_steps(ran, directory, env, deadline, go_on=bool(alone))
         origins.refuse_elsewhere()
-        outcome = self._read(plan, results, allowed, earlier, began)
-        if alone or not worth_another_try(outcome) or not deadline.remaining:
-            return outcome
-        self.builder.ports.progress.say("the environment failed; trying again")
-        good = results[:-1]
-        again = self._run_steps(plan.steps[len(good) :], directory, env, deadline, go_on=False)
-        origins.refuse_elsewhere()
-        return self._read(plan, (*good, *again), allowed, earlier, began)
+        return self._read(plan, results, allowed, earlier, began)
 
     def _directory(self, plan: BuildPlan) -> Path:
         directory = self.places.tree / plan.directory
@@ -200,7 +183,7 @@ class Workplace:
 
     def _run_steps(
         self,
-        steps: Sequence[BuildStep],
+        plan: BuildPlan,
         directory: Path,
         env: Mapping[str, str],
         deadline: Deadline,
@@ -208,14 +191,14 @@ class Workplace:
         go_on: bool,
     ) -> tuple[StepResult, ...]:
         ports, results = self.builder.ports, list[StepResult]()
-        for step in steps:
+        for step in plan.steps:
             ports.progress.say(f"$ {step.text}")
             completed = ports.shell.run(
                 ShellCommand(step.command, directory, env), deadline, ports.progress
             )
             self.builder.logs.append(completed.log)
             results.append(StepResult(step, completed, completed.tail()))
-            _refuse_missing(results[-1])
+            _refuse_missing(results[-1], plan.programs)
             if not results[-1].good and not go_on:
                 break
         return tuple(results)
@@ -230,7 +213,7 @@ class Workplace:
     ) -> PlanOutcome:
         """Read logs and reports; in a log there are failures only where its step failed."""
         relative, tree = self.places.relative, TreeFiles(self.known, plan.directory)
-        found = find_reports(self.places.tree, self.places.reports, earlier, began)
+        found = find_reports(self.places.tree, self.places.reports, earlier, began, _globs(plan))
         reports = read_reports(found, tree, relative)
         logs = [
             read_log(result.completed.log, tree, relative, failed=not result.good)
@@ -240,11 +223,15 @@ class Workplace:
         results = tuple(
             replace(result, tail=log.tail) for log, result in zip(logs, results, strict=True)
         )
-        outcome = PlanOutcome(results, allowed, failures, reports)
-        return blame_environment(outcome, self.builder.changed)
+        return PlanOutcome(results, allowed, failures, reports)
 
 
-def _refuse_missing(result: StepResult) -> None:
+def _globs(plan: BuildPlan) -> tuple[str, ...]:
+    """Where the plan's tests leave reports, from the root of the tree."""
+    return tuple(path_in(plan.directory, glob) for glob in plan.reports)
+
+
+def _refuse_missing(result: StepResult, programs: Sequence[str] = ()) -> None:
     """A tool that is not there says nothing about the code.
 
     Raises:
@@ -261,7 +248,7 @@ def _refuse_missing(result: StepResult) -> None:
             "or name another `command` for the build judge in .github/prjury.yml",
             reason="tool_missing",
         )
-    if result.completed.exit_code == _NOT_FOUND and _is_absent(result):
+    if result.completed.exit_code == _NOT_FOUND and _is_absent(result, programs):
         raise CannotJudgeError(
             f"`{result.step.text}` could not be run: the command was not found",
             why="the tool is not installed here, or its name is misspelt",
@@ -270,8 +257,11 @@ def _refuse_missing(result: StepResult) -> None:
         )
 
 
-def _is_absent(result: StepResult) -> bool:
+def _is_absent(result: StepResult, programs: Sequence[str]) -> bool:
     """Whether a program of the machine is missing, not one that the tree should have brought."""
+    named = "|".join(map(re.escape, programs))
+    if programs and re.search(rf"\b(?:{named}): (?:command )?not found", result.tail):
+        return True
     program = result.step.text.split(maxsplit=1)[0]
     if isinstance(result.step.command, str):
         return "/" not in program
@@ -342,10 +332,7 @@ class ComparisonRun:
             with self.builder.opened(self.base.tree, self.base.entries) as base:
                 refuse_needed(base.absent, self.base.entries, self.merged.entries)
                 old = base.run(case.plan, deadline)
-                if cause := old.environment:
-                    why = f"it cannot be built here ({cause.message})"
-                    return replace(alone, base_unknown=why)
-                case = replace(case, outcome=compared(case.outcome, old, case.known), base=old)
+                case = replace(case, outcome=compared(case.outcome, old), base=old)
                 if stopped := old.last.completed.stopped:  # it proves nothing
                     why = f"its own build was stopped ({stopped})"
                     return replace(alone, base_unknown=why)
@@ -358,7 +345,7 @@ class ComparisonRun:
             outcome = merged.run(case.plan.keep_going, deadline)
             if outcome.last.completed.stopped == "timeout":
                 return case
-            return case.to_the_end(compared(outcome, old, case.known), old)
+            return case.to_the_end(compared(outcome, old), old)
         except (CannotJudgeError, SourceError) as error:
             return replace(alone, base_unknown=str(error))
 
@@ -385,7 +372,7 @@ class ComparisonRun:
             return case  # the failures stand as they are
         if case.base is None:
             return case
-        outcome_again = compared(outcome, case.base, case.known)
+        outcome_again = compared(outcome, case.base)
         failing = {failure.id for failure in outcome_again.failures}
         flaky_before = (f for f in case.outcome.failures if f.state == "flaky")
         passed_now = tuple(f for f in flaky_before if f.id not in failing)

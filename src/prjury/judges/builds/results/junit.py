@@ -11,7 +11,7 @@ import os
 import re
 import stat
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
@@ -22,6 +22,7 @@ from prjury.judges.builds.failure import Failure
 from prjury.judges.builds.results.junit_case import JunitCase, JunitReport, tag
 from prjury.judges.builds.results.tree import TreeFiles
 from prjury.judges.builds.test_sets import Reports
+from prjury.snapshot.exempt import matches
 from prjury.snapshot.model import printable
 
 _DEEPEST_DIRECTORY = 200
@@ -64,14 +65,18 @@ def is_report(path: str) -> bool:
     )
 
 
-def stamps(tree: Path, reports: Path) -> Mapping[Path, Stamp]:
+def stamps(tree: Path, reports: Path, globs: Sequence[str] = ()) -> Mapping[Path, Stamp]:
     """The files that look like reports before something is run; they are not its results."""
     ignored = Found()  # what cannot be searched is noted when the results are looked for
-    return {path: _stamp(path) for path in _reports(tree, reports, ignored)}
+    return {path: _stamp(path) for path in _reports(tree, reports, ignored, globs)}
 
 
 def find_reports(
-    tree: Path, reports: Path, earlier: Mapping[Path, Stamp], since: float = 0.0
+    tree: Path,
+    reports: Path,
+    earlier: Mapping[Path, Stamp],
+    since: float = 0.0,
+    globs: Sequence[str] = (),
 ) -> Found:
     """The reports of a build.
 
@@ -80,16 +85,19 @@ def find_reports(
         reports: a directory for nothing but reports.
         earlier: what was there before; where the build did not touch it, it is no result.
         since: when the build began, in seconds.
+        globs: further places in the tree.
     """
     found = Found(since=since)
-    for path in _reports(tree, reports, found):
+    for path in _reports(tree, reports, found, globs):
         if earlier.get(path) != _stamp(path):
             found.files.append(path)
     return found
 
 
-def _reports(tree: Path, reports: Path, found: Found) -> Iterator[Path]:
-    yield from (tree / path for path in _files(tree, found) if is_report(path))
+def _reports(tree: Path, reports: Path, found: Found, globs: Sequence[str]) -> Iterator[Path]:
+    for path in _files(tree, found):
+        if is_report(path) or any(matches(path, glob) for glob in globs):
+            yield tree / path
     for path in _files(reports, found):
         if path.endswith(".xml") and not _ATTEMPTS.search(path):
             yield reports / path
