@@ -1,4 +1,4 @@
-"""make: one target of the outermost Makefiles. Pure."""
+"""make: the outermost Makefiles' default goal, then their tests. Pure."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DOCS = SystemDocs(
     (
         (
             "`Makefile` with `test`, `check`, `.DEFAULT` or `all`",
-            "`make test`, `make check`, `make all`",
+            "`make` (or `make all`, `build`, if that is another task), `make test` or `check`",
         ),
     ),
     tools="make",
@@ -28,6 +28,13 @@ DOCS = SystemDocs(
 
 #: In the order in which they are looked for.
 _TARGETS = ("test", "check", "all")
+
+#: Default goals that build nothing, or more than that.
+_TASKS = frozenset(
+    "help usage list info version clean distclean mrproper install uninstall deploy release "
+    "publish dist package push up down start stop run serve watch dev docker image format fmt "
+    "lint docs doc test tests check ci setup init bootstrap deps bench benchmark coverage".split()
+)
 
 #: With ``-i`` make continues after every error, also within a recipe, and ends with exit code 0.
 #: Its notes of ignored errors are turned back into errors, and the exit code tells whether there
@@ -90,16 +97,28 @@ def _plan(root: SourceTree, makefile: Makefile) -> BuildPlan | None:
         return None
     idle = makefile.has_no_effect(target, root)
     tests = target != "all" and not idle
+    first = _build_step(makefile, target)
     plan = BuildPlan(
         "make",
-        (BuildStep("test" if tests else "build", ("make", target)),),
+        (*first, BuildStep("test" if tests else "build", ("make", target))),
         (f"{makefile.file} has the target {target}",),
         (_no_effect(target),) if idle else (),
     )
     if not tests:
         return plan
-    going_on = replace(plan, steps=(BuildStep("test", _GOING_ON.format(target)),))
+    going_on = replace(plan, steps=(*first, BuildStep("test", _GOING_ON.format(target))))
     return replace(plan, keep_going=going_on)
+
+
+def _build_step(makefile: Makefile, target: str) -> tuple[BuildStep, ...]:
+    """What builds everything, which tests alone need not do; nothing where the target does it."""
+    default = makefile.default_goal
+    goals = ["all", "build"] if default is None or default.lower() in _TASKS else [default]
+    goal = next((name for name in goals if name in makefile.rules), None)
+    made = makefile.rules.get(target, MakeRule()).needs
+    if goal is None or target in {goal, "all"} or goal in made:
+        return ()
+    return (BuildStep("build", ("make",) if goal == default else ("make", goal)),)
 
 
 def _no_effect(target: str) -> str:
@@ -154,6 +173,14 @@ class Makefile:
         """Whether it passes any target on to another Makefile."""
         pattern = "%" in self.rules and any(map(_HANDS_ON.search, self.texts))
         return ".DEFAULT" in self.rules or pattern
+
+    @property
+    def default_goal(self) -> str | None:
+        """What make without a target makes, as far as its files say."""
+        if named := self.variables.get(".DEFAULT_GOAL"):
+            return named
+        plain = (name for name in self.rules if not name.startswith(".") or "/" in name)
+        return next((name for name in plain if not set(name) & set("%$")), None)
 
     def is_phony(self, target: str) -> bool:
         """Whether a target is declared ``.PHONY``."""

@@ -57,7 +57,7 @@ def targets(text: str, **more: str) -> list[str]:
         ("test check:\n\ttrue\n", "make test"),
         ("lint check : x\n", "make check"),
         ("test::\n\ttrue\n", "make test"),
-        ("a test &: b\n", "make test"),
+        ("a test &: b\n", "make && make test"),
         ("SRC = a.c \\\n  b.c\ntest: $(SRC)\n", "make test"),
         (".PHONY: clean \\\n  lint\ntest:\n", "make test"),
         ("lint \\\n  check: x\n", "make check"),
