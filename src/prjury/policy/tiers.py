@@ -62,7 +62,10 @@ class Steps(PolicySection):
         return self
 
 
-System: TypeAlias = Literal["maven", "gradle", "node", "python", "cargo", "go", "make", "bazel"]
+System: TypeAlias = Literal[
+    "maven", "gradle", "node", "python", "cargo", "go", "cmake", "meson", "autotools", "dotnet",
+    "composer", "bundler", "mix", "swiftpm", "sbt", "deno", "make", "just", "task", "bazel",
+]  # fmt: skip
 
 
 #: A check's name, or ``app:name``; see `prjury.judges.builds.external_checks`.

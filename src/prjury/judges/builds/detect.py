@@ -13,11 +13,14 @@ from typing import TypeAlias
 
 from prjury.judges.builds.plan import BuildPlan
 from prjury.judges.builds.systems import SYSTEMS, make, node
+from prjury.judges.builds.systems.build_system import BuildSystem
 from prjury.judges.builds.systems.projects import is_below
 from prjury.judges.builds.systems.pytest import PYTEST_ENV
+from prjury.judges.builds.systems.recipes import RecipeSystem
 from prjury.judges.builds.systems.source_tree import (
     Changes,
     SourceTree,
+    is_within,
     joined,
     left_out,
     nearest,
@@ -30,6 +33,8 @@ __all__ = ["PYTEST_ENV", "Changes", "DetectedBuilds", "SourceTree", "detect_buil
 
 _AUTOMATIC = tuple(name for name, system in SYSTEMS.items() if system.WHEN != "on_request")
 _MOST_NAMED = 5
+#: The systems that are looked for, by name.
+Asked: TypeAlias = Mapping[str, BuildSystem]
 
 
 @dataclass(frozen=True)
@@ -54,6 +59,7 @@ class _Found:
 
     system: str
     plan: BuildPlan
+    by: BuildSystem
 
     @property
     def place(self) -> tuple[str, str]:
@@ -66,7 +72,10 @@ class _Found:
 
 
 def detect_builds(
-    root: SourceTree, changes: Changes | None, systems: Sequence[str] | None = None
+    root: SourceTree,
+    changes: Changes | None,
+    systems: Sequence[str] | None = None,
+    own: Sequence[RecipeSystem] = (),
 ) -> DetectedBuilds:
     """The builds of the tree that the change can affect.
 
@@ -74,8 +83,11 @@ def detect_builds(
         changes: what changes; None for every build there is, each of them whole.
         systems: the build systems that are looked for, by their names in `SYSTEMS`; None for all
             but those that have to be asked for.
+        own: those of the policy, which are always looked for. Where one is found, nothing else is
+            run.
     """
-    asked = tuple(name for name in SYSTEMS if name in (systems or _AUTOMATIC))
+    asked = {name: SYSTEMS[name] for name in SYSTEMS if name in (systems or _AUTOMATIC)}
+    asked |= {one.recipe.name: one for one in own}
     root = replace(root, changed=changes) if changes else root
     every, chosen = _builds(root, asked, systems)
     left = _skipped(root, asked, systems, chosen)
@@ -94,16 +106,18 @@ def detect_builds(
 
 
 def _builds(
-    root: SourceTree, asked: Sequence[str], systems: Sequence[str] | None
+    root: SourceTree, asked: Asked, systems: Sequence[str] | None
 ) -> tuple[list[_Found], list[_Found]]:
     """All builds, and those of them that are run."""
     every = _found(root, None, asked)
-    chosen = every if systems else [one for one in every if not _outranked(one, every)]
+    chosen = [one for one in every if not _is_replaced(one, every)]
+    if not systems:
+        chosen = [one for one in chosen if not _outranked(one, chosen)]
     return every, [one for one in chosen if not _has_better_alternative(root, one, chosen)]
 
 
 def _skipped(
-    root: SourceTree, asked: Sequence[str], systems: Sequence[str] | None, chosen: Sequence[_Found]
+    root: SourceTree, asked: Asked, systems: Sequence[str] | None, chosen: Sequence[_Found]
 ) -> tuple[str, ...]:
     """The directories of projects around changed files that are excluded by name."""
 
@@ -115,12 +129,16 @@ def _skipped(
     return _excluded_projects(root, _manifests(asked), built, tried)
 
 
-def _manifests(asked: Iterable[str]) -> tuple[str, ...]:
-    return tuple(name for system in asked for name in SYSTEMS[system].MANIFESTS)
+def _manifests(asked: Asked) -> tuple[str, ...]:
+    return tuple(name for system in asked.values() for name in system.MANIFESTS)
 
 
-def _found(root: SourceTree, changes: Changes | None, asked: Iterable[str]) -> list[_Found]:
-    return [_Found(name, plan) for name in asked for plan in SYSTEMS[name].plans(root, changes)]
+def _found(root: SourceTree, changes: Changes | None, asked: Asked) -> list[_Found]:
+    return [
+        _Found(name, plan, system)
+        for name, system in asked.items()
+        for plan in system.plans(root, changes)
+    ]
 
 
 def _ordered(found: Iterable[_Found]) -> tuple[BuildPlan, ...]:
@@ -130,11 +148,30 @@ def _ordered(found: Iterable[_Found]) -> tuple[BuildPlan, ...]:
 
 def _is_weak(found: _Found) -> bool:
     """Whether it is run only where nothing better is found."""
-    return SYSTEMS[found.system].WHEN == "last_resort" or _only_compiles(found)
+    return found.by.WHEN == "last_resort" or _only_compiles(found)
 
 
 def _only_compiles(found: _Found) -> bool:
-    return SYSTEMS[found.system].WHEN == "last_resort_if_untested" and not found.plan.tests
+    return found.by.WHEN == "last_resort_if_untested" and not found.plan.tests
+
+
+def _is_replaced(found: _Found, every: Sequence[_Found]) -> bool:
+    """Whether the policy's own recipe, or a better build of the same family, is run instead.
+
+    In a family the outermost is better, then the one that runs tests, then the first.
+    """
+    here, mine = found.plan.directory, isinstance(found.by, RecipeSystem) and found.by.own
+    own = [one for one in every if isinstance(one.by, RecipeSystem) and one.by.own]
+    if not mine and any(is_within(here, one.plan.directory) for one in own):
+        return True
+    if not (family := _family(found)):
+        return False
+    kin = [one for one in every if _family(one) == family and is_within(here, one.plan.directory)]
+    return found is not min(kin, key=lambda one: (len(one.plan.directory), not one.plan.tests))
+
+
+def _family(found: _Found) -> str | None:
+    return found.by.recipe.family if isinstance(found.by, RecipeSystem) else None
 
 
 def _outranked(found: _Found, every: Sequence[_Found]) -> bool:
@@ -186,8 +223,8 @@ def _untouched(chosen: Sequence[_Found], affected: Sequence[_Found]) -> list[str
     return [f"not touched by the change and not built: {_listed(left)}"] if left else []
 
 
-def _not_asked(root: SourceTree, asked: Sequence[str]) -> list[str]:
-    if tuple(asked) != _AUTOMATIC:
+def _not_asked(root: SourceTree, asked: Asked) -> list[str]:
+    if not set(_AUTOMATIC) <= set(asked):
         return []
     systems = {name: system for name, system in SYSTEMS.items() if name not in _AUTOMATIC}
     found = {name: root.has(*system.MANIFESTS) for name, system in systems.items()}
@@ -198,7 +235,7 @@ def _not_asked(root: SourceTree, asked: Sequence[str]) -> list[str]:
     ]
 
 
-def _unsuited(root: SourceTree, asked: Sequence[str], chosen: Sequence[_Found]) -> list[str]:
+def _unsuited(root: SourceTree, asked: Asked, chosen: Sequence[_Found]) -> list[str]:
     """Why Makefiles and packages of Node are not run, unless another build has that part."""
     found: list[str] = []
     packages = [one for one in chosen if one.system == "node"]

@@ -1,37 +1,29 @@
-"""The build systems that are known, one file each.
+"""The build systems that are known: most as data, those that need more as code, one file each.
 
-How to add one, for example ``just``:
+How to add one, for example ``just``: write ``recipes/just.yml``, which says what makes a directory
+a project and what is run there (the form is `Recipe` in ``policy/recipe.py``, the same in which
+users write their own), and add its name to `System` in ``policy/tiers.py``. Detection, the policy's
+schema, the languages that count as built and the tables in ``.github/docs/judges/build.md`` follow.
+``PRJURY_UPDATE_GOLDEN=1 pytest tests/unit/judges/builds/systems/test_systems.py`` writes the
+tables.
 
-1. Write ``just.py`` in this folder. The module has the form of `BuildSystem` (build_system.py):
-   ``MANIFESTS``, ``COVERS``, ``WHEN``, ``DOCS`` and a function ``plans``. ``bazel.py`` is the
-   shortest example. Use ``plans_of`` (projects.py) if a tree may have several such projects, and
-   ``WorkspaceGraph`` (workspace_graph.py) if only the affected parts of a project can be built.
-2. Add it to `SYSTEMS` below, and its name to `System` in ``prjury/policy/tiers.py``. Detection, the
-   policy's schema, the languages that count as built and the tables in
-   ``.github/docs/judges/build.md`` follow from it.
-3. Test the plans in ``tests/unit/judges/builds/systems/test_just.py``, and write the tables with
-   ``PRJURY_UPDATE_GOLDEN=1 pytest tests/unit/judges/builds/systems/test_systems.py``.
+A system that has to read more than names and lines (which parts are affected, how single tests are
+run again) is a module of the form `BuildSystem` (build_system.py), with a row in `_CODE` below.
+``gradle.py`` is the shortest example. Use ``plans_of`` (projects.py) if a tree may have several
+such projects, and ``WorkspaceGraph`` (workspace_graph.py) if only affected parts can be built.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import get_args
 
-from prjury.judges.builds.systems import (
-    bazel,
-    cargo,
-    go,
-    gradle,
-    make,
-    maven,
-    node,
-    python,
-)
+from prjury.judges.builds.systems import cargo, go, gradle, make, maven, node, python
 from prjury.judges.builds.systems.build_system import BuildSystem
+from prjury.judges.builds.systems.recipes import shipped
+from prjury.policy.tiers import System
 
-#: The build systems by the names that the policy uses, in the order in which the builds of one
-#: directory are run.
-SYSTEMS: Mapping[str, BuildSystem] = {
+_CODE: Mapping[str, BuildSystem] = {
     "maven": maven,
     "gradle": gradle,
     "node": node,
@@ -39,5 +31,9 @@ SYSTEMS: Mapping[str, BuildSystem] = {
     "cargo": cargo,
     "go": go,
     "make": make,
-    "bazel": bazel,
+}
+#: The build systems by the names that the policy uses, in the order in which the builds of one
+#: directory are run.
+SYSTEMS: Mapping[str, BuildSystem] = {
+    name: _CODE.get(name) or shipped(name) for name in get_args(System)
 }

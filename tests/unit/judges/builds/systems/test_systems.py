@@ -59,6 +59,7 @@ def tables() -> dict[str, str]:
     parts = [
         (docs.tools, docs.parts, docs.told_apart)
         for docs in (system.DOCS for system in SYSTEMS.values())
+        if docs.parts != "none"
     ]
     return {"found": table(FOUND, *runs), "parts": table(PARTS, *parts)}
 

@@ -1,0 +1,124 @@
+"""Recipes as build systems: what is found, and what is run for it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from fakes.roots import root_of, texts
+from prjury.errors import ConfigError
+from prjury.judges.builds.plan import BuildPlan
+from prjury.judges.builds.systems import SYSTEMS
+from prjury.judges.builds.systems.recipes import EXPERIMENTAL, RecipeSystem, shipped
+from prjury.policy.recipe import read_recipe
+
+RECIPE = """
+name: waf
+title: Waf
+detect: [{file: wscript, matches: '^def options'}]
+covers: [.c]
+test: ./waf test --junit {reports}/a.xml {flags}
+"""
+
+
+def plans_of(recipe: str, executable: str = "", **files: str) -> tuple[BuildPlan, ...]:
+    tree = {name.replace("__", "/"): text for name, text in files.items()}
+    return RecipeSystem(read_recipe(recipe, "waf.yml")).plans(root_of(tree, executable), None)
+
+
+def test_the_outermost_directories_with_the_file_are_projects() -> None:
+    wscript = "def options(o): pass\n"
+    plans = plans_of(RECIPE, a__wscript=wscript, a__b__wscript=wscript, c__wscript="other")
+    assert texts(plans) == ['cd a && ./waf test --junit "$PRJURY_REPORTS"/a.xml']
+    assert plans[0].reasons == ("wscript is there",)
+    assert plans[0].env["PRJURY_REPORTS"] == "{reports}"
+
+
+def test_a_directory_that_another_system_builds_is_none() -> None:
+    unless = f"{RECIPE}unless: [{{file: setup.py}}]\n"
+    assert plans_of(unless, wscript="def options", setup="")
+    assert not plans_of(unless, **{"wscript": "def options", "setup.py": ""})
+
+
+def test_the_first_variant_that_fits_replaces_steps() -> None:
+    text = f"{RECIPE}variants:\n- {{when: [{{file: run, executable: true}}], test: ./run}}\n"
+    assert texts(plans_of(text, wscript="def options", run="")) != ["./run"]
+    (plan,) = plans_of(text, "run", wscript="def options", run="")
+    assert (plan.text, plan.reasons[1]) == ("./run", "run decides what is run")
+
+
+def test_flags_are_taken_where_files_agree_and_the_shell_reads_one_word() -> None:
+    text = (
+        f"{RECIPE}flags: [{{files: ['*.ini'], matches: '-D(\\w+)=(\\S+)',"
+        " flag: '-D{name}={value}'}]"
+    )
+    flags = {"a.ini": "-DX=on -DY=on -DZ=a;b", "b.ini": "-DX=ON -DY=off"}
+    (plan,) = plans_of(text, **{"wscript": "def options", **flags})
+    assert plan.text.endswith("a.xml -DX=ON")
+
+
+def test_braces_in_variables_stay_as_they_are() -> None:
+    (plan,) = plans_of(f"{RECIPE}env: {{A: '{{x}} {{reports}}'}}\n", wscript="def options")
+    assert plan.env["A"].format(reports="/r") == "{x} /r"
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (RECIPE.replace("title: Waf", ""), "title: this key is needed"),
+        (RECIPE.replace("test:", "setup:"), "name at least one of `build` and `test`"),
+        (RECIPE.replace("^def options", "(?=x)"), "not an expression that RE2 knows"),
+        (RECIPE.replace("file: wscript", "file: a/wscript"), "names files of one directory"),
+        (RECIPE.replace("detect:", "detects:"), "detects is not a known key"),
+        (RECIPE.replace("file: wscript", "path: wscript"), "detect[0].path is not a known key"),
+    ],
+)
+def test_what_is_wrong_in_a_recipe_is_named(text: str, problem: str) -> None:
+    with pytest.raises(ConfigError, match=r"waf\.yml line") as caught:
+        read_recipe(text, "waf.yml")
+    assert problem in str(caught.value)
+
+
+# The recipes that travel with the program
+
+NAMES = sorted(name for name, system in SYSTEMS.items() if isinstance(system, RecipeSystem))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_is_named_after_its_file(name: str) -> None:
+    assert shipped(name).recipe.name == name
+    assert shipped(name).recipe.description
+
+
+def test_no_recipe_is_left_out() -> None:
+    place = Path(__file__).parents[5] / "src" / "prjury" / "judges" / "builds" / "recipes"
+    assert sorted(path.stem for path in place.iterdir()) == NAMES
+
+
+def test_a_plan_of_an_experimental_recipe_says_so() -> None:
+    (plan,) = SYSTEMS["dotnet"].plans(root_of({"a.csproj": ""}), None)
+    assert EXPERIMENTAL in plan.notes
+
+
+CMAKE = "project(x)\nenable_testing()\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "system", "command"),
+    [
+        ({"CMakeLists.txt": "project(x)\n"}, "cmake", "cmake --build _prjury --parallel 4"),
+        ({"CMakeLists.txt": CMAKE}, "cmake", "--output-junit"),
+        ({"meson.build": "project('x')\nsubdir('test')\n"}, "meson", "meson test"),
+        ({"configure.ac": "", "autogen.sh": ""}, "autotools", "sh ./autogen.sh && ./configure"),
+        ({"composer.json": '{"phpunit/phpunit": 1}'}, "composer", "--log-junit"),
+        ({"Gemfile": "", "Rakefile": "task default: :test"}, "bundler", "bundle exec rake"),
+        ({"Gemfile": "", "spec/a_spec.rb": ""}, "bundler", "bundle exec rspec"),
+        ({"deno.json": '{"tasks": {\n"test": "deno test"}}'}, "deno", "deno task test"),
+        ({"justfile": "test *args:\n"}, "just", "just test"),
+        ({"Taskfile.yml": "tasks:\n  test:\n"}, "task", "task test"),
+    ],
+)
+def test_what_is_run(files: dict[str, str], system: str, command: str) -> None:
+    (plan,) = SYSTEMS[system].plans(root_of(files), None)
+    assert command in plan.text
