@@ -9,8 +9,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+from prjury.judges.builds.environment import may_pass, remedy_for
 from prjury.judges.builds.failure import Failure
-from prjury.judges.builds.fault import broken_command, remedy_for, unproven, unseen
+from prjury.judges.builds.fault import broken_command, unproven, unseen
 from prjury.judges.builds.outcome import BuildResult, PlanOutcome, StepResult
 from prjury.judges.builds.plan import CUSTOM, BuildPlan
 from prjury.judges.builds.test_sets import Reports, Vanished
@@ -132,7 +133,7 @@ _PASSED = re.compile(r"\s*(?:=== |--- PASS|PASS\b|ok\b|✓|✔|test .* \.\.\. ok
 _STATES = {
     "new": "",
     "pre_existing": " (on the base as well)",
-    "environment": " (this machine, not the code)",
+    "environment": " (the environment, not the code)",
     "flaky": " (flaky: it passed when it was run again alone)",
 }
 
@@ -317,7 +318,7 @@ def decide(case: BuildResult) -> Judgment:
     """
     if not case.outcome.failed and not case.outcome.failures:
         return _green(case)
-    if cause := case.outcome.environment:
+    if (cause := case.outcome.environment) and not _broken_besides(case):
         return _not_here(case, cause)
     if case.base is None:
         return _red(case, _causes(case.blocking or case.outcome.failures))
@@ -326,12 +327,19 @@ def decide(case: BuildResult) -> Judgment:
     return _beside_base(case, case.base)
 
 
+def _broken_besides(case: BuildResult) -> bool:
+    """Whether something else fails that the base, where it is known, does not have."""
+    states = {failure.state for failure in case.outcome.failures if failure.kind != "goal"}
+    return case.base is not None and "new" in states
+
+
 def _not_here(case: BuildResult, cause: Failure) -> Judgment:
-    """The ERROR of a build that this machine cannot do, whatever the change is like."""
-    remedy = remedy_for(cause)
+    """The ERROR of a build that cannot be done here, whatever the change is like."""
+    remedy = remedy_for(cause, case.versions)
+    tried = ", tried twice" if case.base is None and may_pass(cause) else ""
     return Judgment.errored(
-        f"this machine cannot build it: {_clipped(cause.message)}. To judge the change, {remedy}."
-        f"{_notes(case)}",
+        f"it cannot be built here{tried}, and the change is not to blame: "
+        f"{_clipped(cause.message)}. To have it judged: {remedy}.{_notes(case)}",
         checks=checks_of(case),
         metadata={**metadata_of(case), "reason": "environment", "remedy": remedy},
     )

@@ -1,82 +1,46 @@
 """Whose fault a failure is: the machine's, the base's, chance's, or the change's. Pure.
 
-`with_environment` marks what the machine lacks, as soon as a log was read; `compared` what the base
-fails as well; `with_flaky` what passed when it was run again. All else is the change's, unless
-`unproven` says why old failures may hide new ones.
+`with_environment` and `blame_environment` mark what the machine lacks, as soon as logs were read;
+`compared` what the base fails as well; `with_flaky` what passed when it was run again. All else is
+the change's, unless `unproven` says why old failures may hide new ones.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 
-from prjury.judges.builds.failure import Failure
+from prjury.judges.builds.environment import is_known, may_pass, missing_name
+from prjury.judges.builds.failure import Failure, State, make_failure
 from prjury.judges.builds.outcome import PlanOutcome
 from prjury.judges.builds.plan import CUSTOM, BuildPlan
-from prjury.judges.builds.results.runner_output import LogSection
 from prjury.judges.builds.test_sets import Vanished
 from prjury.report.wording import counted
-
-_JAVA = "install the JDK that the project needs and name it in JAVA_HOME (actions/setup-java)"
-_MAVEN = "install that Maven, or check in its wrapper (`mvn wrapper:wrapper`)"
-_RUST = "install that toolchain (`rustup toolchain install`), or pin it in rust-toolchain.toml"
-_GO = "install that Go (actions/setup-go), or allow its download (GOTOOLCHAIN=auto)"
-_PYTHON = "install that Python before the build (actions/setup-python, `uv python install`)"
-_NODE = "install that Node (actions/setup-node), or the package manager's version that is named"
+from prjury.snapshot.kinds import kind_of
+from prjury.snapshot.model import FileKind
 
 
-@dataclass(frozen=True, slots=True)
-class Mismatch:
-    """A message of a tool, as it is found anywhere in a line, and what to do about it."""
+def with_environment(
+    found: Iterable[tuple[int, Failure]], blamed: Iterable[tuple[int, Failure]]
+) -> list[tuple[int, Failure]]:
+    """The failures of a log with those that the machine is to blame for, each once.
 
-    message: str
-    remedy: str
-
-
-MISMATCHES = (
-    Mismatch(r"error: release version \d+ not supported", _JAVA),
-    Mismatch(r"invalid (?:target|source) release: [\d.]+", _JAVA),
-    Mismatch(r"(?:Source|Target) option \d+ is no longer supported", _JAVA),
-    Mismatch(r"Detected JDK [Vv]ersion:? .* is not in the allowed range", _JAVA),
-    Mismatch(r"compiled by a more recent version of the Java Runtime", _JAVA),
-    Mismatch(r"Unsupported class file major version \d+", _JAVA),
-    Mismatch(r"Cannot find a Java installation on your machine", _JAVA),
-    Mismatch(r"No matching toolchains? found for requested specification", _JAVA),
-    Mismatch(r"Detected Maven Version: \S+ is not in the allowed range", _MAVEN),
-    Mismatch(r"error: rustc \S+ is not supported by the following package", _RUST),
-    Mismatch(r"requires rustc \S+ or newer, while the currently active rustc", _RUST),
-    Mismatch(r"^go: .*requires go >= \S+ \(running go ", _GO),
-    Mismatch(r"^go: download go[\d.]+ for \S+: toolchain not available", _GO),
-    Mismatch(r"requires a different Python: \S+ not in ", _PYTHON),
-    Mismatch(r"No interpreter found for Python ", _PYTHON),
-    Mismatch(r"interpreter resolved to Python \S+, which is incompatible", _PYTHON),
-    Mismatch(r"npm (?:ERR!|error) (?:code EBADENGINE|engine Not compatible)", _NODE),
-    Mismatch(r'The engine "\w+" is incompatible with this module', _NODE),
-    Mismatch(r"ERR_PNPM_UNSUPPORTED_ENGINE", _NODE),
-)
-_ANY = re.compile("|".join(f"(?:{one.message})" for one in MISMATCHES))
-#: What stands around the message in a line.
-_AROUND = re.compile(r"^(?:\[ERROR\]|[>\s])+|\s+-> \[Help \d+\]$")
-
-
-def find_mismatches(section: LogSection) -> Iterator[tuple[int, Failure]]:
-    """The lines of a log about it."""
-    for index, line in enumerate(section.lines):
-        if _ANY.search(line):
-            yield section.numbers[index], section.failure("error", _AROUND.sub("", line))
-
-
-def with_environment(found: Iterable[tuple[int, Failure]]) -> list[tuple[int, Failure]]:
-    """The failures with those marked that the machine is to blame for, each once."""
-    every = [(number, _marked(failure)) for number, failure in found]
-    known = [one.message for _, one in every if one.state == "environment"]
-    return [item for item in every if not _is_repeated(item[1], known)]
+    Args:
+        found: what other readers have found.
+        blamed: what the log says about the machine; it stands for what was read from its lines.
+    """
+    known = list(blamed)
+    lines = {number for number, _ in known}
+    others = [(number, _marked(one)) for number, one in found if number not in lines]
+    every = [*others, *known]
+    messages = [one.message for _, one in every if one.state == "environment"]
+    return [item for item in every if not _is_repeated(item[1], messages)]
 
 
 def _marked(failure: Failure) -> Failure:
-    blameless = failure.kind in {"error", "goal"} and _ANY.search(failure.message)
+    blameless = failure.kind in {"error", "goal"} and is_known(failure.message)
     return replace(failure, kind="error", state="environment") if blameless else failure
 
 
@@ -86,10 +50,62 @@ def _is_repeated(failure: Failure, messages: Sequence[str]) -> bool:
     return failure.state == "environment" and any(own in one and own != one for one in messages)
 
 
-def remedy_for(failure: Failure) -> str:
-    """What to do about a failure of the environment."""
-    known = (one.remedy for one in MISMATCHES if re.search(one.message, failure.message))
-    return next(known, "install the version that the project needs")
+def blame_environment(outcome: PlanOutcome, changed: Collection[str]) -> PlanOutcome:
+    """The outcome with what follows from the machine marked as such, or with nothing marked.
+
+    Where tests failed, the lines about the machine may be the tests' own. A step of set-up that
+    failed is the machine's, unless the change touches what set-up reads, or a file of the tree does
+    not compile.
+
+    Args:
+        changed: the paths that the change touches.
+    """
+    failures = outcome.failures
+    if any(failure.kind == "test" for failure in failures):
+        kept = tuple(failure for failure in failures if failure.state != "environment")
+        return replace(outcome, failures=kept)
+    if outcome.environment is None:
+        if not _is_set_up(outcome, changed):
+            return outcome
+        lines = outcome.last.tail.strip().splitlines()
+        failures = failures or (make_failure("error", lines[-1] if lines else ""),)
+    marked = (
+        failure
+        if failure.kind == "compile" and failure.path
+        else replace(failure, state="environment")
+        for failure in failures
+    )
+    return replace(outcome, failures=tuple(marked))
+
+
+def _is_set_up(outcome: PlanOutcome, changed: Collection[str]) -> bool:
+    """Whether a step of set-up failed that has nothing to do with the change."""
+    last = outcome.last
+    if last.good or last.step.name != "setup" or not comparable(outcome):
+        return False
+    broken = any(one.kind == "compile" and one.path for one in outcome.failures)
+    return not broken and not any(_steers(path, last.step.text) for path in changed)
+
+
+_STEERING = frozenset({FileKind.LOCK, FileKind.VENDORED, FileKind.BINARY, FileKind.SUBMODULE})
+_SET_UP = re.compile(
+    r"(?:^|/)(?:setup\.py|build\.rs|Gemfile|Rakefile|mix\.exs|Package\.swift|configure(?:\.\w+)?"
+    r"|Makefile\.\w+|CMakeLists\.txt|meson\.build|binding\.gyp|[^/]*\.(?:gemspec|mk|m4|sh|bat))$"
+)
+
+
+def _steers(path: str, command: str) -> bool:
+    """Whether set-up may do otherwise for this file: a manifest, a lock file, a script."""
+    kind = kind_of(path)
+    manifest = kind is FileKind.CONFIG and not path.startswith(".github/")
+    named = path.rpartition("/")[2] in command
+    return kind in _STEERING or manifest or named or _SET_UP.search(path) is not None
+
+
+def worth_another_try(outcome: PlanOutcome) -> bool:
+    """Whether the environment is to blame, and may have been so for a moment only."""
+    cause = outcome.environment
+    return cause is not None and may_pass(cause)
 
 
 #: Characters of a command in a sentence.
@@ -105,19 +121,35 @@ def comparable(outcome: PlanOutcome) -> bool:
     )
 
 
-def compared(outcome: PlanOutcome, base: PlanOutcome) -> PlanOutcome:
+def compared(outcome: PlanOutcome, base: PlanOutcome, known: frozenset[str]) -> PlanOutcome:
     """The outcome with the failures that the base has as well marked as such.
 
     Each failure of the base accounts for one of the merged tree: of two that look alike
-    the second one is new where the base has only one.
+    the second one is new where the base has only one. A module that is missing on both sides and
+    is none of the tree's own is the machine's.
+
+    Args:
+        known: the paths of the merged tree.
     """
     there = Counter(failure.id for failure in base.failures)
     failures = []
     for failure in outcome.failures:
         old = there[failure.id] > 0 and failure.state != "environment"
         there[failure.id] -= old
-        failures.append(replace(failure, state="pre_existing") if old else failure)
+        missing = missing_name(failure) if old else ""
+        state: State = "environment" if missing and not _is_ours(missing, known) else "pre_existing"
+        failures.append(replace(failure, state=state) if old else failure)
     return replace(outcome, failures=tuple(failures))
+
+
+def _is_ours(module: str, known: frozenset[str]) -> bool:
+    """Whether a file or directory of the tree has the name of a module, package or header."""
+    place = module if "/" in module or module.endswith((".h", ".hh", ".hpp", ".hxx")) else ""
+    below = f"/{place or module.replace('.', '/')}"
+    return any(
+        f"/{path}".endswith(below) or f"{below}/" in f"/{path}" or f"{below}." in f"/{path}"
+        for path in known
+    )
 
 
 def unproven(plan: BuildPlan, outcome: PlanOutcome, base: PlanOutcome, lost: Vanished) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from prjury.deadline import Deadline
@@ -86,7 +86,7 @@ class BuildJudge:
             return self._no_build(pull, found, merged, base)
         if self.options.from_ == "evidence":
             return self._unless_changed(self._from_evidence(pull, found, merged), merged, base)
-        builder = Builder(self.ports)
+        builder = Builder(self.ports, frozenset(_touched(pull)))
         runner = ComparisonRun(builder, merged, base, self.options)
         judgments = [self._run(runner, plan, deadline) for plan in found.plans]
         notes = (*found.notes, *new_builds(found.plans, self._detect(base, None).plans))
@@ -170,9 +170,12 @@ class BuildJudge:
 
 def _changes(pull: PullRequest) -> Changes | None:
     """What the change touches; None, which is everything, where nothing of it is built."""
-    paths = (path for file in pull.files for path in (file.path, file.old_path) if path)
-    changes = Changes.of(paths)
+    changes = Changes.of(_touched(pull))
     return changes if changes.paths else None
+
+
+def _touched(pull: PullRequest) -> Iterator[str]:
+    return (path for file in pull.files for path in (file.path, file.old_path) if path)
 
 
 def _with_unbuilt(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -52,8 +52,9 @@ class PlanOutcome:
 
     @property
     def environment(self) -> Failure | None:
-        """What the machine lacks, where no test and no compile error came of it."""
-        if any(failure.kind in {"test", "compile"} for failure in self.failures):
+        """What the machine lacks, where no test failed and nothing of the tree fails to compile."""
+        ours = (one for one in self.failures if one.kind in {"test", "compile"})
+        if any(one.kind == "test" or one.state != "environment" for one in ours):
             return None
         return next((one for one in self.failures if one.state == "environment"), None)
 
@@ -100,6 +101,7 @@ class BuildResult:
         base_unknown: why the base could not be compared with, where it was tried in vain.
         first: the first outcome, where the plan was run again without stopping at failures.
         ran_again: how many failing tests were run again alone.
+        versions: of the tools that were used, by their names.
     """
 
     plan: BuildPlan
@@ -110,6 +112,7 @@ class BuildResult:
     base_unknown: str = ""
     first: PlanOutcome | None = None
     ran_again: int = 0
+    versions: Mapping[str, str] = field(default_factory=dict)
 
     def excuses(self, failure: Failure) -> bool:
         """Whether a failure does not fail the judge."""

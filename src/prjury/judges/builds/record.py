@@ -106,6 +106,7 @@ class CaseJson(EvidencePart):
     base_unknown: Line
     first: OutcomeJson | None
     ran_again: Count
+    versions: dict[Line, Line] = {}
 
 
 class ErrorJson(EvidencePart):
@@ -253,6 +254,7 @@ class EvidenceRecorder:
             "base_unknown": self._line(case.base_unknown),
             "first": self._outcome(case.first) if case.first else None,
             "ran_again": case.ran_again,
+            "versions": {self._line(name): self._line(one) for name, one in case.versions.items()},
         }
 
     def _outcome(self, outcome: PlanOutcome) -> Json:
@@ -316,13 +318,14 @@ class EvidenceReader:
         outcome = self._outcome(plan, record.merged)
         case = BuildResult(
             plan,
-            _with_states(outcome, base),
+            _with_states(outcome, base, self.known),
             self.known,
             self.options,
             base,
             record.base_unknown,
             first,
             record.ran_again,
+            record.versions,
         )
         if contradiction := next(self._contradictions(case), None):
             raise ValueError(contradiction)
@@ -421,15 +424,22 @@ def _counted(failures: Sequence[Failure]) -> Counter[str]:
     return tests | Counter({failure.id for failure in failures if failure.kind != "test"})
 
 
-def _with_states(outcome: PlanOutcome, base: PlanOutcome | None) -> PlanOutcome:
+def _with_states(
+    outcome: PlanOutcome, base: PlanOutcome | None, known: frozenset[str]
+) -> PlanOutcome:
     """Only the base decides what is old; that a test is flaky has to be believed.
+
+    So has what is said of the machine, which never makes a PASS.
 
     Without a base nothing is excused, whatever it is called.
     """
     if base is None:
         return outcome
-    fresh = tuple(replace(failure, state="new") for failure in outcome.failures)
-    marked = compared(replace(outcome, failures=fresh), base).failures
+    fresh = tuple(
+        failure if failure.state == "environment" else replace(failure, state="new")
+        for failure in outcome.failures
+    )
+    marked = compared(replace(outcome, failures=fresh), base, known).failures
     failures = tuple(
         replace(now, state="flaky") if claimed.state == "flaky" and now.kind == "test" else now
         for now, claimed in zip(marked, outcome.failures, strict=True)

@@ -12,7 +12,14 @@ from pathlib import Path
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError, SourceError
 from prjury.judges.builds.failure import Failure
-from prjury.judges.builds.fault import comparable, compared, failing_again, with_flaky
+from prjury.judges.builds.fault import (
+    blame_environment,
+    comparable,
+    compared,
+    failing_again,
+    with_flaky,
+    worth_another_try,
+)
 from prjury.judges.builds.origins import ImportedCode
 from prjury.judges.builds.outcome import BuildResult, PlanOutcome, StepResult
 from prjury.judges.builds.plan import BuildPlan, BuildStep
@@ -95,10 +102,12 @@ class Builder:
     """Builds trees through the ports that a judge may use.
 
     Attributes:
+        changed: the paths that the change touches.
         logs: what was written so far.
     """
 
     ports: Ports
+    changed: frozenset[str] = frozenset()
     logs: list[Path] = field(default_factory=list)
 
     @contextlib.contextmanager
@@ -143,6 +152,9 @@ class Workplace:
     ) -> PlanOutcome:
         """Runs the plan and reads what came of it.
 
+        Where the machine or the network is to blame, and perhaps for a moment only, the failed step
+        and those after it are tried once more.
+
         Args:
             alone: steps to be run in its place, each of them whatever became of the others.
 
@@ -159,7 +171,15 @@ class Workplace:
         ran = replace(plan, steps=tuple(alone or plan.steps))
         results = self._run_steps(ran, directory, env, deadline, go_on=bool(alone))
         origins.refuse_elsewhere()
-        return self._read(plan, results, allowed, earlier, began)
+        outcome = self._read(plan, results, allowed, earlier, began)
+        if alone or not worth_another_try(outcome) or not deadline.remaining:
+            return outcome
+        self.builder.ports.progress.say("the environment failed; trying again")
+        good = results[:-1]
+        rest = replace(plan, steps=plan.steps[len(good) :])
+        again = self._run_steps(rest, directory, env, deadline, go_on=False)
+        origins.refuse_elsewhere()
+        return self._read(plan, (*good, *again), allowed, earlier, began)
 
     def _directory(self, plan: BuildPlan) -> Path:
         directory = self.places.tree / plan.directory
@@ -223,7 +243,8 @@ class Workplace:
         results = tuple(
             replace(result, tail=log.tail) for log, result in zip(logs, results, strict=True)
         )
-        return PlanOutcome(results, allowed, failures, reports)
+        outcome = PlanOutcome(results, allowed, failures, reports)
+        return blame_environment(outcome, self.builder.changed)
 
 
 def _globs(plan: BuildPlan) -> tuple[str, ...]:
@@ -332,7 +353,10 @@ class ComparisonRun:
             with self.builder.opened(self.base.tree, self.base.entries) as base:
                 refuse_needed(base.absent, self.base.entries, self.merged.entries)
                 old = base.run(case.plan, deadline)
-                case = replace(case, outcome=compared(case.outcome, old), base=old)
+                if cause := old.environment:
+                    why = f"it cannot be built here ({cause.message})"
+                    return replace(alone, base_unknown=why)
+                case = replace(case, outcome=compared(case.outcome, old, case.known), base=old)
                 if stopped := old.last.completed.stopped:  # it proves nothing
                     why = f"its own build was stopped ({stopped})"
                     return replace(alone, base_unknown=why)
@@ -345,7 +369,7 @@ class ComparisonRun:
             outcome = merged.run(case.plan.keep_going, deadline)
             if outcome.last.completed.stopped == "timeout":
                 return case
-            return case.to_the_end(compared(outcome, old), old)
+            return case.to_the_end(compared(outcome, old, case.known), old)
         except (CannotJudgeError, SourceError) as error:
             return replace(alone, base_unknown=str(error))
 
@@ -372,7 +396,7 @@ class ComparisonRun:
             return case  # the failures stand as they are
         if case.base is None:
             return case
-        outcome_again = compared(outcome, case.base)
+        outcome_again = compared(outcome, case.base, case.known)
         failing = {failure.id for failure in outcome_again.failures}
         flaky_before = (f for f in case.outcome.failures if f.state == "flaky")
         passed_now = tuple(f for f in flaky_before if f.id not in failing)

@@ -1,6 +1,8 @@
-"""A machine without the version that a project needs: not judged, and what to do about it."""
+"""Whose fault a failed build is: where it is not the code's, what to do about it."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import pytest
 
@@ -15,12 +17,18 @@ from prjury.ports import Ports
 TEST = "FAILED test_a.py::test_a - assert 1 == 2\n1 failed in 0.1s\n"
 
 
-def judged(log: str, *more: Scripted, **options: str) -> tuple[Judgment, ScriptedShell]:
+TRACE = 'Traceback (most recent call last):\n  File "src/own/core.py", line 1, in <module>\n'
+STEPS = {"setup": "get all", "test": "test all"}
+FILES = {"a.c": "", "test_a.py": "", "src/own/core.py": ""}
+
+
+def judged(
+    log: str, *more: Scripted, changed: tuple[str, ...] = ("a.c",), **options: Any
+) -> tuple[Judgment, ScriptedShell]:
     shell = ScriptedShell([Scripted(1, log), *more])
-    files = {"a.c": "", "test_a.py": ""}
-    ports = Ports(TreeRepository({"merged": files, "base": files}), shell, SilentProgress())
+    ports = Ports(TreeRepository({"merged": FILES, "base": FILES}), shell, SilentProgress())
     options_ = BuildOptions.model_validate({"command": "tool", **options})
-    return ask(make(options_, ports), pull_context()), shell
+    return ask(make(options_, ports), pull_context(changed=changed)), shell
 
 
 @pytest.mark.parametrize(
@@ -70,3 +78,139 @@ def test_a_test_that_fails_is_no_matter_of_the_machine() -> None:
     log = f"error: release version 21 not supported\n{TEST}"
     judgment, _ = judged(log, Scripted(0))
     assert judgment.status is Status.FAIL
+
+
+@pytest.mark.parametrize(
+    ("log", "remedy"),
+    [
+        ("ERROR: HTTP error 503 while getting https://pypi.org/a.whl", "later"),
+        ("error: Failed to fetch: `https://pypi.org/simple/a/`\n  Caused by: dns error", "address"),
+        ("npm error code E429\nnpm error 429 Too Many Requests - GET https://r/a", "limits"),
+        ("npm error code ECONNREFUSED\nnpm error network request to https://r failed", "proxy"),
+        ("npm error code SELF_SIGNED_CERT_IN_CHAIN", "SSL_CERT_FILE"),
+        ('go: a@v1.0.0: Get "https://p/a": dial tcp: lookup p: no such host', "address"),
+        (
+            (
+                "error: failed to get `a` as a dependency\n\nCaused by:\n"
+                "  failed to get successful HTTP response from `https://i/a` (127.0.0.1), got 503"
+            ),
+            "later",
+        ),
+        (
+            (
+                "[ERROR] Failed to execute goal on project a: Could not "
+                "transfer artifact a:b:pom:1 from/to central (https://r): status code: 503, reason "
+                "phrase: Service Unavailable (503)"
+            ),
+            "later",
+        ),
+        ("OSError: [Errno 28] No space left on device", "free disk space"),
+        ("a.c:3: fatal error: closing: No space left on device", "free disk space"),
+        ("sh: 1: git: not found", "install git"),
+        (
+            (
+                "psycopg2.OperationalError: connection to server at 127.0.0.1, port 5432 failed: "
+                "Connection refused"
+            ),
+            "start that service",
+        ),
+    ],
+)
+def test_what_the_network_or_the_machine_denies(log: str, remedy: str) -> None:
+    judgment, _ = judged(f"{log}\n")
+    assert judgment.metadata.get("reason") == "environment", judgment.reasoning
+    assert judgment.status is Status.ERROR
+    assert remedy in judgment.metadata["remedy"]
+    assert "Fix the base" not in judgment.reasoning
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        f"npm error code E503\n{TEST}",
+        f"No space left on device\n{TEST}",
+        "sh: 1: git: not found\na.c:3:1: error: expected ';' before '}' token\n",
+        "print('npm error code E503')\nValueError: no such registry\n",
+        "npm error code E404\nnpm error 404 Not Found - GET https://r/nowhere\n",
+        "ERROR: Could not find a version that satisfies the requirement a==9 (from versions: 1)\n",
+    ],
+)
+def test_words_about_the_machine_hide_no_failure(log: str) -> None:
+    judgment, _ = judged(log, Scripted(0))
+    assert judgment.status is Status.FAIL, judgment.reasoning
+
+
+def test_a_download_that_fails_is_tried_once_more() -> None:
+    flop = "ERROR: HTTP error 503 while getting https://pypi.org/a.whl\n"
+    judgment, shell = judged(flop, Scripted(0, "1 passed in 0.1s\n"))
+    assert (judgment.status, len(shell.commands)) == (Status.PASS, 2)
+
+    judgment, shell = judged(flop, Scripted(1, flop))
+    assert (judgment.status, len(shell.commands)) == (Status.ERROR, 2)
+    assert "tried twice" in judgment.reasoning
+
+    judgment, shell = judged(flop, Scripted(1, TEST), Scripted(0))
+    assert judgment.status is Status.FAIL, judgment.reasoning
+
+
+def test_set_up_is_tried_again_from_the_step_that_failed() -> None:
+    well = (Scripted(0), Scripted(0, "1 passed in 0.1s\n"))
+    judgment, shell = judged("npm error code ECONNRESET\n", *well, command=STEPS)
+    lines = [command.argv for command in shell.commands]
+    assert lines == ["get all", "get all", "test all"]
+    assert judgment.status is Status.PASS
+
+
+@pytest.mark.parametrize(
+    ("changed", "status"),
+    [
+        (("a.c",), Status.ERROR),
+        (("README.md", "src/own/core.py"), Status.ERROR),
+        (("pyproject.toml",), Status.FAIL),
+        (("sub/package-lock.json", "a.c"), Status.FAIL),
+        (("setup.py",), Status.FAIL),
+        (("all",), Status.FAIL),  # set-up names it
+    ],
+)
+def test_set_up_that_fails_is_the_changes_where_it_reads_the_change(
+    changed: tuple[str, ...], status: Status
+) -> None:
+    log = "something odd went wrong\n"
+    judgment, _ = judged(log, Scripted(1, log), Scripted(0), changed=changed, command=STEPS)
+    assert judgment.status is status, judgment.reasoning
+    if status is Status.ERROR:
+        assert judgment.metadata["reason"] == "environment"
+        assert "something odd" in judgment.reasoning
+
+
+def test_set_up_that_compiles_the_change() -> None:
+    log = "a.c:3:1: error: expected ';' before '}' token\n"
+    judgment, _ = judged(log, Scripted(0), Scripted(0), command=STEPS)
+    assert judgment.status is Status.FAIL, judgment.reasoning
+
+
+@pytest.mark.parametrize(
+    ("module", "reason"),
+    [("numpy", "environment"), ("own", "base_broken"), ("test_a", "base_broken")],
+)
+def test_a_module_that_is_missing_on_both_sides(module: str, reason: str) -> None:
+    log = f"{TRACE}ModuleNotFoundError: No module named '{module}'\n"
+    judgment, _ = judged(log, Scripted(1, log))
+    assert judgment.metadata["reason"] == reason, judgment.reasoning
+    if reason == "environment":
+        assert f"install `{module}`" in judgment.metadata["remedy"]
+
+
+def test_a_module_that_only_the_change_misses() -> None:
+    log = f"{TRACE}ModuleNotFoundError: No module named 'numpy'\n"
+    judgment, _ = judged(log, Scripted(0))
+    assert judgment.status is Status.FAIL
+    assert judgment.metadata["failures"][0]["state"] == "new"
+
+
+def test_a_base_that_cannot_be_built_is_not_to_be_fixed() -> None:
+    flop = Scripted(1, "npm error code E503\n")
+    judgment, _ = judged(TEST, flop, flop)
+    assert judgment.status is Status.FAIL
+    assert "the base could not be compared with: it cannot be built here" in judgment.reasoning
+    assert judgment.metadata["failures"][0]["state"] == "new"

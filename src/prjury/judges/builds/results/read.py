@@ -12,8 +12,9 @@ from itertools import islice
 from operator import itemgetter
 from pathlib import Path
 
+from prjury.judges.builds.environment import find_environment
 from prjury.judges.builds.failure import Failure, in_order, without_repeats
-from prjury.judges.builds.fault import find_mismatches, with_environment
+from prjury.judges.builds.fault import with_environment
 from prjury.judges.builds.results.go import go
 from prjury.judges.builds.results.jvm import jvm
 from prjury.judges.builds.results.log import transcribe
@@ -113,7 +114,9 @@ def read_log(
         runners = _read_tests(section, results)
         if failed:
             _read_errors(section, results, runners)
-    results.others = with_environment(results.others)
+    if failed:
+        blamed = (item for section in transcript.sections for item in find_environment(section))
+        results.others = with_environment(results.others, islice(blamed, _MOST_PER_READER))
     results.by_runner.setdefault("go", RunnerOutput()).add(transcript.events.go.finished())
     results.others += transcript.events.results.failures
     if transcript.cut:
@@ -134,7 +137,6 @@ def _read_tests(section: LogSection, results: LogResults) -> frozenset[str]:
 
 def _read_errors(section: LogSection, results: LogResults, runners: frozenset[str]) -> None:
     """Read the errors of compilers, build tools and programs."""
-    results.take(find_mismatches(section))
     results.take(read_problems(section))
     for reader in TRACES:
         if runners.isdisjoint(_TESTS_OWN.get(reader.read, ())) and reader.finds(section):

@@ -1,0 +1,346 @@
+"""What tools say when the machine or the network fails them, and what to do about it. Pure.
+
+Strict about who says it: a version that does not fit is said in the tool's own words; a download
+that failed counts only where a package manager says so, together with one of the known causes. A
+404 is none of them: the manifest may name what does not exist.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from prjury.judges.builds.failure import Failure
+from prjury.judges.builds.results.runner_output import LogSection
+
+_JAVA = "install that JDK and name it in JAVA_HOME (add actions/setup-java)"
+_MAVEN = "install that Maven, or check in its wrapper (`mvn wrapper:wrapper`)"
+_RUST = "install that toolchain (`rustup toolchain install`), or pin it in rust-toolchain.toml"
+_GO = "install that Go (add actions/setup-go), or allow its download (GOTOOLCHAIN=auto)"
+_PYTHON = "install that Python before the build (add actions/setup-python, `uv python install`)"
+_NODE = "install that Node (add actions/setup-node), or the package manager's version that is named"
+_GIT = "install git, and check the project out with its history and tags where it asks for them"
+_VERSION = (
+    "tell the build its version (SETUPTOOLS_SCM_PRETEND_VERSION and the like, in `build: command`)"
+)
+_DISK = "free disk space, or use a larger runner"
+_SERVICE = "start that service beside the build (`services:` of the workflow's job)"
+_JAVADOC = "leave the links to other pages out of the build (`-Dmaven.javadoc.skip=true`)"
+_LATER = "run it again later, or name a mirror (PIP_INDEX_URL, NPM_CONFIG_REGISTRY, GOPROXY, …)"
+_LIMIT = "run it again later, or name a mirror or cache of your own: this one limits requests"
+_RIGHTS = (
+    "use an index that needs no credentials, since builds get none, or take the result of a build "
+    "elsewhere (`build: {from: evidence}` or `{from: checks}`)"
+)
+_TLS = (
+    "name the authority that signs for this network in SSL_CERT_FILE, REQUESTS_CA_BUNDLE or "
+    "NODE_EXTRA_CA_CERTS, for Java in its key store"
+)
+_DNS = "correct the address of the registry or the name service, or allow the network (`sandbox`)"
+_PROXY = "correct HTTPS_PROXY, HTTP_PROXY and NO_PROXY, or start the proxy that they name"
+_CONNECT = "check the network, the registry, and the proxy if HTTPS_PROXY names one; run it again"
+_OFFLINE = "allow the network (`sandbox: {network: true}`), or download what it needs beforehand"
+_OTHERWISE = "see what the step printed: the change touches nothing that it reads"
+
+
+@dataclass(frozen=True, slots=True)
+class EnvironmentFault:
+    """A message, as it is found anywhere in a line, and what to do about it.
+
+    Attributes:
+        tool: whose version is meant; the message names the wanted one as ``want`` and perhaps the
+            one that is there as ``here``.
+        passing: whether trying again may help.
+    """
+
+    message: str
+    remedy: str
+    tool: str = ""
+    passing: bool = False
+
+
+#: Ports of databases, queues and caches that tests expect beside them.
+_PORTS = r"(?:1433|1521|2181|3306|4222|5432|5672|6379|8529|9000|9042|9092|9200|11211|26257|27017)"
+
+#: What a tool says by itself, in one line.
+MESSAGES = (
+    EnvironmentFault(r"error: release version (?P<want>\d+) not supported", _JAVA, "JDK"),
+    EnvironmentFault(r"invalid (?:target|source) release: (?P<want>[\d.]+)", _JAVA, "JDK"),
+    EnvironmentFault(r"(?:Source|Target) option \d+ is no longer supported", _JAVA),
+    EnvironmentFault(
+        r"Detected JDK [Vv]ersion:? (?P<here>.*?) (?:\(JAVA_HOME=.*\) )?is not in the allowed "
+        r"range (?P<want>\S+?)\.?$",
+        _JAVA,
+        "JDK",
+    ),
+    EnvironmentFault(r"compiled by a more recent version of the Java Runtime", _JAVA),
+    EnvironmentFault(r"Unsupported class file major version \d+", _JAVA),
+    EnvironmentFault(r"Cannot find a Java installation on your machine", _JAVA),
+    EnvironmentFault(r"No matching toolchains? found for requested specification", _JAVA),
+    EnvironmentFault(r"The JAVA_HOME environment variable is not defined correctly", _JAVA),
+    EnvironmentFault(
+        r"Detected Maven Version: (?P<here>\S+) is not in the allowed range (?P<want>\S+?)\.?$",
+        _MAVEN,
+        "Maven",
+    ),
+    EnvironmentFault(r"error: rustc \S+ is not supported by the following package", _RUST),
+    EnvironmentFault(
+        r"requires rustc (?P<want>\S+) or newer, while the currently active rustc version is "
+        r"(?P<here>\S+)",
+        _RUST,
+        "Rust",
+    ),
+    EnvironmentFault(r"requires rustc \S+ or newer, while the currently active rustc", _RUST),
+    EnvironmentFault(r"^error: toolchain '(?P<want>[^']+)' is not installed", _RUST, "Rust"),
+    EnvironmentFault(
+        r"^go: .*requires go >= (?P<want>\S+) \(running go (?P<here>[^;)]+)", _GO, "Go"
+    ),
+    EnvironmentFault(
+        r"^go: download go(?P<want>[\d.]+) for \S+: toolchain not available", _GO, "Go"
+    ),
+    EnvironmentFault(
+        r"requires a different Python: (?P<here>\S+) not in (?P<want>'[^']*')", _PYTHON, "Python"
+    ),
+    EnvironmentFault(
+        r"No interpreter found for Python (?P<want>\S.*?)(?: in .*)?$", _PYTHON, "Python"
+    ),
+    EnvironmentFault(
+        r"interpreter resolved to Python (?P<here>\S+), which is incompatible with the project's "
+        r"Python requirement: `(?P<want>[^`]+)`",
+        _PYTHON,
+        "Python",
+    ),
+    EnvironmentFault(r"interpreter resolved to Python \S+, which is incompatible", _PYTHON),
+    EnvironmentFault(
+        r"urrent Python version \((?P<here>\S+)\) is not allowed by the project "
+        r"\((?P<want>[^)]+)\)",
+        _PYTHON,
+        "Python",
+    ),
+    EnvironmentFault(r"^npm (?:ERR!|error) (?:code EBADENGINE|engine Not compatible)", _NODE),
+    EnvironmentFault(
+        r"^npm (?:ERR!|error) notsup Required: .*\"node\":\"(?P<want>[^\"]+)\"", _NODE, "Node"
+    ),
+    EnvironmentFault(
+        r'The engine "(?P<tool>\w+)" is incompatible with this module\. Expected version '
+        r'"(?P<want>[^"]+)"\. Got "(?P<here>[^"]+)"',
+        _NODE,
+        "Node",
+    ),
+    EnvironmentFault(r'The engine "\w+" is incompatible with this module', _NODE),
+    EnvironmentFault(r"ERR_PNPM_UNSUPPORTED_ENGINE", _NODE),
+    EnvironmentFault(r"^error NETSDK1045: .*", "install that .NET SDK (add actions/setup-dotnet)"),
+    EnvironmentFault(
+        r"Your Ruby version is (?P<here>\S+), but your Gemfile specified (?P<want>\S+)",
+        "install that Ruby (add ruby/setup-ruby)",
+        "Ruby",
+    ),
+    EnvironmentFault(
+        r"requires php (?P<want>\S+) (?:-> |but )your php version \((?P<here>\S+?)[);]",
+        "install that PHP (add shivammathur/setup-php)",
+        "PHP",
+    ),
+    EnvironmentFault(
+        r"^CMake Error.* CMake (?P<want>\S+) or higher is required\. +You are running version "
+        r"(?P<here>\S+)",
+        "install that CMake (`pip install cmake`)",
+        "CMake",
+    ),
+    EnvironmentFault(r"\bgit: (?:command )?not found$", _GIT),
+    EnvironmentFault(r"^ERROR: Cannot find command 'git'", _GIT),
+    EnvironmentFault(r'exec: "git": executable file not found', _GIT),
+    EnvironmentFault(r"^FileNotFoundError: \[Errno 2\] No such file or directory: 'git'$", _GIT),
+    EnvironmentFault(r"^npm (?:ERR!|error) (?:enoent )?.*\bspawn git\b", _GIT),
+    EnvironmentFault(r"Git executable not found\b", _GIT),
+    EnvironmentFault(r"^fatal: not a git repository\b", _VERSION),
+    EnvironmentFault(r"LookupError: setuptools-scm was unable to detect version", _VERSION),
+    EnvironmentFault(
+        r"\bNo space left on device(?: \(os error 28\)|['\")\]]*)?(?: -> \[Help \d\])?\.?$", _DISK
+    ),
+    EnvironmentFault(r"^npm (?:ERR!|error) (?:code )?ENOSPC\b|\bENOSPC: no space left", _DISK),
+    EnvironmentFault(r"\bDisk quota exceeded\b", _DISK),
+    EnvironmentFault(
+        r"^(?:\[ERROR\] )?(?:\S+: )?(?:error: |\[ERROR\] )?Error fetching (?:URL|link): ", _JAVADOC
+    ),
+    EnvironmentFault(
+        rf"[\w.]*(?:Error|Exception)\b.*(?:port |:){_PORTS}\b.*[Cc]onnection refused"
+        rf"|ECONNREFUSED \S+:{_PORTS}\b|connecting to \S+:{_PORTS}\. Connection refused"
+        rf"|dial tcp \S+:{_PORTS}: connect: connection refused"
+        rf"|[Cc]onnection to \S*:{_PORTS} refused|server on '[\w.-]+(?::{_PORTS})?' \(111\)"
+        rf"|port {_PORTS} failed: Connection refused",
+        _SERVICE,
+        passing=True,
+    ),
+)
+
+#: How the lines begin in which a package manager says that a download failed.
+_BEGINNINGS = (
+    r"^WARNING: Retrying \(Retry\(total=0",  # pip
+    r"^Could not fetch URL \S+: There was a problem confirming the ssl certificate",
+    r"^ERROR: Could not install packages due to an OSError|^ERROR: HTTP error \d+ while getting",
+    r"^(?:error: |\s*(?:[×✗]|[├╰]─?▶)\s*)(?:Request failed after|Failed to (?:fetch|download)\b)",
+    r"^\s+(?:cause|Caused by): (?:Request failed after|Failed to (?:fetch|download)\b)",  # uv
+    r"^All attempts to connect to \S+ failed",  # poetry
+    r"^npm (?:ERR!|error) (?:code (?:E|[A-Z]+_)|\d{3} |network |FetchError: |request to )",
+    r"\bERR_PNPM_(?:\w+_)?(?:FETCH|NO_MATCHING_MIRROR)\w*",
+    r"^error (?:Error: |An unexpected error occurred: )|^ResponseError: Request failed ",  # yarn 1
+    r"^➤ YN\d{4}: ",
+    r"^error: (?:GET \S+ - \d{3}$|\w+ downloading )",  # bun
+    r"^(?:Internal )?Error: Error when performing the request to ",  # corepack
+    r"^go: \S+: |^go: module |^(?:go: |\S+\.go:\d+:\d+: )(?:downloading )?\S+@v\S+: ",
+    r"^error: failed to (?:get|download|fetch|load source|update) ",  # cargo
+    r"^error: (?:could not download file from|Import ')",  # rustup, deno
+    r"^\[ERROR\] .*(?:Could not (?:transfer|find artifact|resolve)|could not be resolved)",  # Maven
+    r"^\[ERROR\] .*has not been downloaded from it before",
+    r"^\s*> Could not (?:GET|HEAD|resolve|download)\b|^Could not install Gradle distribution",
+    r"^Exception in thread \"main\" java\.(?:net|io)\.",  # the wrappers of Gradle and Maven
+    r"^\[error\] .*download error",  # sbt
+    r"Could not fetch specs from |^Network error while fetching |^Could not reach host ",
+    r"Unable to download data from |Gem::RemoteFetcher::FetchError",  # RubyGems
+    r"curl error \d+ while downloading|file could not be downloaded|php_network_getaddresses",
+    r"^\*\* \(Mix\) .*(?:fetch|request)|^Failed to fetch record for ",
+    r"error NU1301: ",
+    r"^E: Failed to fetch |^fatal: unable to access '",  # apt, git
+)
+_DOWNLOADS = re.compile("|".join(_BEGINNINGS))
+#: Why, in that line or the next few; the first one that fits.
+CAUSES = (
+    EnvironmentFault(
+        r"\bE?429\b(?: Too Many|\s*$|\)| - )|\b429 Too Many|Too Many Requests|got 429\b",
+        _LIMIT,
+        passing=True,
+    ),
+    EnvironmentFault(
+        r"\bE40[13]\b|\b40[13] (?:Unauthorized|Forbidden)|(?:got|status:?|code:?) 40[13]\b"
+        r"|Authentication required",
+        _RIGHTS,
+    ),
+    EnvironmentFault(
+        r"\bE5\d\d\b|\b5\d\d (?:Service|Bad|Internal|Gateway|Server)|FETCH_5\d\d"
+        r"|(?:got|status:?|code:?|Code:| -) 5\d\d\b|HTTP(?:/\S+| error) 5\d\d|Unavailable 5\d\d"
+        r"|too many 50\d|registry appears to be down",
+        _LATER,
+        passing=True,
+    ),
+    EnvironmentFault(
+        r"\bproxyconnect\b|ProxyError|Cannot connect to proxy|407 Proxy|[Pp]roxy CONNECT|ERR_PROXY",
+        _PROXY,
+        passing=True,
+    ),
+    EnvironmentFault(
+        r"[Cc]ertificate|\w*CERT(?:_\w+)?\b|SSLError|SSL routines|PKIX path|x509:|[Tt]LS handshake"
+        r"|SSLHandshake|UNABLE_TO_(?:GET|VERIFY)\w*",
+        _TLS,
+    ),
+    EnvironmentFault(
+        r"ENOTFOUND|EAI_AGAIN|dns error|DNSResolveFailed|[Cc]ould not resolve host|no such host"
+        r"|Name or service not known|nodename nor servname|Temporary failure in name resolution"
+        r"|Temporary failure resolving|[Uu]nknown ?[Hh]ost|Could not reach host",
+        _DNS,
+        passing=True,
+    ),
+    EnvironmentFault(
+        r"in offline mode|disabled by GOPROXY=off|--offline\b|network is disabled", _OFFLINE
+    ),
+    EnvironmentFault(
+        r"ECONN\w+|ETIMEDOUT|ERR_SOCKET\w*|ENETUNREACH|EHOSTUNREACH|EPIPE"
+        r"|[Cc]onnection ?(?:refused|reset|timed out|closed|aborted|broken)"
+        r"|[Cc]onnect(?:ion)? timed? ?out|Connection(?:Refused|Closed|Reset)|[Rr]ead timed out"
+        r"|[Oo]peration timed out|[Nn]etwork is unreachable|Could not connect|Failed to connect"
+        r"|Failure when receiving|error sending request|unexpected EOF|Remote host terminated",
+        _CONNECT,
+        passing=True,
+    ),
+)
+_REACH = 12
+
+_MESSAGE = re.compile("|".join(f"(?:{re.sub(r'[?]P<[a-z]+>', '?:', m.message)})" for m in MESSAGES))
+#: What stands around the message in a line.
+_AROUND = re.compile(r"^(?:\[ERROR\]|[>\s])+|\s+-> \[Help \d+\]$")
+_LONGEST_LINE, _LONGEST_CAUSE = 220, 200
+
+
+def find_environment(section: LogSection) -> Iterator[tuple[int, Failure]]:
+    """The lines of a log that blame the machine or the network, each as a failure."""
+    for index, line in enumerate(section.lines):
+        if found := _MESSAGE.search(line):
+            text = line if len(line) <= _LONGEST_LINE else line[max(0, found.start() - 60) :]
+        elif _DOWNLOADS.search(line):
+            text = _with_cause(line, section.lines[index + 1 : index + _REACH])
+        else:
+            continue
+        if text:
+            failure = section.failure("error", _AROUND.sub("", text))
+            yield section.numbers[index], replace(failure, state="environment")
+
+
+def _with_cause(line: str, below: Sequence[str]) -> str:
+    """The line with the known cause in it; empty where it names none."""
+    for text in (line, *below):
+        if found := next(filter(None, (re.search(one.message, text) for one in CAUSES)), None):
+            start = max(0, found.start() - _LONGEST_CAUSE // 2)
+            cause = text[start : start + _LONGEST_CAUSE].strip()
+            if text is line:
+                return line if len(line) <= _LONGEST_LINE else f"{line[:100]} … {cause}"
+            return f"{line[:_LONGEST_LINE].strip()}: {cause}"
+    return ""
+
+
+def is_known(message: str) -> bool:
+    """Whether a message that another reader has found is one of these."""
+    return _MESSAGE.search(message) is not None
+
+
+def _known(failure: Failure) -> tuple[EnvironmentFault, re.Match[str]] | None:
+    found = ((one, re.search(one.message, failure.message)) for one in (*MESSAGES, *CAUSES))
+    return next(((one, match) for one, match in found if match), None)
+
+
+def may_pass(failure: Failure) -> bool:
+    """Whether trying again may help; true for what is not known."""
+    known = _known(failure)
+    return known is None or known[0].passing
+
+
+def remedy_for(failure: Failure, versions: Mapping[str, str]) -> str:
+    """What to do about a failure of the environment.
+
+    Args:
+        versions: of the tools that were used, by their names.
+    """
+    if missing := missing_name(failure):
+        return (
+            f"install `{missing}` before the build, or declare it where the project lists what it "
+            "needs: it is not here, neither with the change nor without it"
+        )
+    known = _known(failure)
+    if known is None:
+        return _OTHERWISE
+    fault, match = known
+    groups = match.groupdict()
+    if not (fault.tool and groups.get("want")):
+        return fault.remedy
+    here = groups.get("here") or versions.get(fault.tool.lower(), "")
+    there = f"; here is {here}" if here else ""
+    return f"this project wants {fault.tool} {groups['want']}{there}: {fault.remedy}"
+
+
+#: What compilers and interpreters say of a module, package or header that is not there.
+_MISSING = re.compile(
+    r"No module named ['\"]?(?P<python>\w+)"
+    r"|Cannot find (?:module|package) ['\"](?P<node>(?:@[\w.-]+/)?[\w-][\w.-]*)(?:/[^'\"]*)?['\"]"
+    r"|package (?P<java>[\w.]+) does not exist"
+    r"|(?P<header>[\w./+-]+\.(?:h|hh|hpp|hxx)):? (?:No such file or directory|file not found)"
+    r"|'(?P<clang>[\w./+-]+\.(?:h|hh|hpp|hxx))' file not found"
+    r"|no required module provides package (?P<go>[^\s;:]+)"
+    r"|cannot load such file -- (?P<ruby>[\w-]+)"
+    r"|Could not find a version that satisfies the requirement (?P<pip>[\w.-]+)"
+    r".*\(from versions: none"
+)
+
+
+def missing_name(failure: Failure) -> str:
+    """The module, package or header that is missing; empty where it is something else."""
+    found = _MISSING.search(failure.message) if failure.kind in {"compile", "error"} else None
+    return next(filter(None, found.groups()), "") if found else ""
