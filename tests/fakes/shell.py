@@ -70,6 +70,7 @@ class ScriptedShell:
     commands: list[ShellCommand] = field(default_factory=list)
     level: str = "L1"
     programs: Mapping[str, str] = field(default_factory=dict)
+    withheld: Sequence[str] = ()
 
     def run(self, command: ShellCommand, deadline: Deadline, progress: Progress) -> Completed:
         script = self.scripts[min(len(self.commands), len(self.scripts) - 1)]

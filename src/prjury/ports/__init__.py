@@ -61,6 +61,10 @@ class Shell(Protocol):
         """A fresh directory for such programs, removed afterwards whatever they left in it."""
 
     @property
+    def withheld(self) -> Sequence[str]:
+        """The names of proxies and registries that it leaves out of that environment."""
+
+    @property
     def level(self) -> str:
         """The sandbox level that this shell keeps: ``"L0"`` to ``"L3"``."""
 

@@ -22,7 +22,7 @@ from prjury.errors import CannotJudgeError
 from prjury.ports import Progress
 from prjury.ports.types import Completed, ShellCommand
 from prjury.sandbox import launcher
-from prjury.sandbox.environment import allowed, is_refused
+from prjury.sandbox.environment import allowed, is_refused, withheld
 from prjury.sandbox.run import Limits, ProcessRun
 
 _ADVICE = {
@@ -209,6 +209,11 @@ class ContainedShell:
     def refused(self) -> tuple[str, ...]:
         """The listed names that are not handed on, because they look like secrets."""
         return tuple(name for name in self._extra if is_refused(name))
+
+    @property
+    def withheld(self) -> Sequence[str]:
+        """The names that are not handed on, because credentials may be in their addresses."""
+        return withheld(self._environ, self._extra)
 
     def which(self, program: str) -> str | None:
         """Where a program is on that environment's PATH."""

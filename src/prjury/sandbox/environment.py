@@ -1,8 +1,9 @@
 """The environment of untrusted programs: an allow-list over the operator's, nothing else.
 
 What a variable must not do to be on the list: carry a secret, or point at a place that holds one
-without being needed to find a tool. Proxies, certificates, ``MAVEN_OPTS`` and their like are the
-operator's to name, because they can hold credentials.
+without being needed to find a tool. So addresses of proxies and registries are handed through only
+where no credentials are in them; options of whole programs (``MAVEN_OPTS``, ``GOFLAGS``), which may
+hold anything, are the operator's to name.
 """
 
 from __future__ import annotations
@@ -23,6 +24,31 @@ _PASSED = (
     "DOTNET_ROOT ANDROID_HOME ANDROID_SDK_ROOT ANDROID_NDK_HOME ASDF_DIR ASDF_DATA_DIR "
     "MISE_DATA_DIR RBENV_ROOT JENV_ROOT NODENV_ROOT VOLTA_HOME FNM_DIR PNPM_HOME BUN_INSTALL"
 ).split()
+
+#: Which certificates are believed; they hold no keys.
+_CERTIFICATES = (
+    "SSL_CERT_FILE SSL_CERT_DIR REQUESTS_CA_BUNDLE CURL_CA_BUNDLE NODE_EXTRA_CA_CERTS "
+    "NODE_USE_SYSTEM_CA PIP_CERT GIT_SSL_CAINFO GIT_SSL_CAPATH "
+    "NIX_SSL_CERT_FILE CARGO_HTTP_CAINFO UV_NATIVE_TLS UV_SYSTEM_CERTS DENO_CERT "
+    "DENO_TLS_CA_STORE HEX_CACERTS_PATH BUNDLE_SSL_CA_CERT COMPOSER_CAFILE npm_config_cafile "
+    "NPM_CONFIG_CAFILE YARN_HTTPS_CA_FILE_PATH"
+).split()
+#: Where downloads come from and by what way; handed through where they hold no credentials.
+_ADDRESSES = (
+    "HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY http_proxy https_proxy all_proxy no_proxy "
+    "PIP_INDEX_URL PIP_EXTRA_INDEX_URL PIP_FIND_LINKS PIP_PROXY PIP_TRUSTED_HOST PIP_NO_INDEX "
+    "UV_INDEX UV_INDEX_URL UV_DEFAULT_INDEX UV_EXTRA_INDEX_URL UV_FIND_LINKS UV_INSECURE_HOST "
+    "UV_OFFLINE UV_PYTHON_INSTALL_MIRROR PDM_PYPI_URL PIPENV_PYPI_MIRROR "
+    "NPM_CONFIG_REGISTRY npm_config_registry NPM_CONFIG_PROXY npm_config_proxy "
+    "NPM_CONFIG_HTTPS_PROXY npm_config_https_proxy NPM_CONFIG_NOPROXY npm_config_noproxy "
+    "YARN_REGISTRY YARN_NPM_REGISTRY_SERVER YARN_HTTP_PROXY YARN_HTTPS_PROXY "
+    "BUN_CONFIG_REGISTRY COREPACK_NPM_REGISTRY NODEJS_ORG_MIRROR "
+    "GOPROXY GOSUMDB GONOSUMDB GONOSUMCHECK GONOPROXY GOPRIVATE GOINSECURE GOVCS "
+    "CARGO_REGISTRIES_*_INDEX CARGO_REGISTRIES_*_PROTOCOL CARGO_HTTP_PROXY CARGO_NET_OFFLINE "
+    "RUSTUP_DIST_SERVER RUSTUP_UPDATE_ROOT HEX_MIRROR HEX_CDN RUBYGEMS_HOST BUNDLE_MIRROR__*"
+).split()
+#: A user's name, a password, or a query, which may be either; ``path=`` of a file is none.
+_CREDENTIALS = re.compile(r"@|[?&]\w+=", re.ASCII)
 
 #: Where a tool looks below HOME unless a variable says otherwise. HOME is a fresh directory, so
 #: the variable is set to the operator's own place if that exists: version managers find their
@@ -67,7 +93,8 @@ def allowed(
         extra: names that the operator lists; those that look like secrets are refused all the same.
         own_prefix: our own virtual environment, whose programs are not the build's.
     """
-    names = {name for name in environ if any(fnmatch.fnmatchcase(name, p) for p in _PASSED)}
+    names = set(_matching(environ, (*_PASSED, *_CERTIFICATES, *_ADDRESSES)))
+    names -= set(withheld(environ))
     names |= {name for name in extra if name in environ}
     if own_prefix and _inside(environ.get("VIRTUAL_ENV", ""), own_prefix):
         names.discard("VIRTUAL_ENV")
@@ -79,6 +106,17 @@ def allowed(
         "LANG": "C.UTF-8",
         "CI": "true",
     }
+
+
+def withheld(environ: Mapping[str, str], extra: Iterable[str] = ()) -> list[str]:
+    """The names that are not handed through because credentials may be in them, unless listed."""
+    named = set(_matching(environ, _ADDRESSES)) - set(extra)
+    return sorted(name for name in named if _CREDENTIALS.search(environ[name]))
+
+
+def _matching(environ: Mapping[str, str], patterns: Iterable[str]) -> list[str]:
+    known = tuple(patterns)
+    return [name for name in environ if any(fnmatch.fnmatchcase(name, p) for p in known)]
 
 
 def _places(environ: Mapping[str, str]) -> dict[str, str]:

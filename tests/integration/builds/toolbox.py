@@ -24,11 +24,8 @@ from integration.builds.sample import Sample
 
 _ROOT = Path(__file__).resolve().parents[3]
 
-#: Variables by which machines tell programs how to reach a registry; a policy hands them on.
-NETWORK_ENV = (
-    "NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR", "PIP_CERT", "REQUESTS_CA_BUNDLE",
-    "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "MAVEN_OPTS",
-)  # fmt: skip
+#: What machines without a way to the web tell Maven; the rest is handed on by default.
+NETWORK_ENV = ("MAVEN_OPTS",)
 
 #: What is not part of a developer's machine: how it is had, and where its programs are then.
 _FETCHED = {

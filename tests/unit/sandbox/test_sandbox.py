@@ -256,6 +256,37 @@ def test_no_canary_reaches_a_program(tmp_path: Path) -> None:
     assert shell.refused == tuple(CANARIES)
 
 
+def test_the_way_to_registries_is_handed_on_without_credentials(tmp_path: Path) -> None:
+    plain = {
+        "SSL_CERT_FILE": "/etc/ca.pem",
+        "NODE_EXTRA_CA_CERTS": "/etc/ca.pem",
+        "https_proxy": "http://proxy:3128",
+        "NO_PROXY": "localhost,.example",
+        "PIP_INDEX_URL": "https://pypi.example/simple",
+        "NPM_CONFIG_REGISTRY": "https://npm.example",
+        "GOPROXY": "https://go.example,direct",
+        "CARGO_REGISTRIES_OURS_INDEX": "sparse+https://crates.example/",
+    }
+    secret = {
+        "HTTPS_PROXY": "http://me:canary@proxy:3128",
+        "HTTP_PROXY": "me:canary@proxy:3128",
+        "PIP_EXTRA_INDEX_URL": "https://a.example https://canary@b.example/simple",
+        "UV_DEFAULT_INDEX": "https://pypi.example/simple?key=canary",
+        "CARGO_REGISTRIES_OURS_TOKEN": "canary",
+    }
+    steering = {"MAVEN_OPTS": "-Dpassword=canary", "GOFLAGS": "-toolexec=canary"}
+    environ = {**ENVIRON, **plain, **secret, **steering}
+
+    env = ContainedShell(environ, logs=tmp_path).environment()
+    assert env.keys() & {*plain, *secret, *steering} == plain.keys()
+    assert "canary" not in str(env)
+
+    shell = ContainedShell(environ, extra_env=["HTTPS_PROXY", "MAVEN_OPTS"], logs=tmp_path)
+    assert shell.environment()["HTTPS_PROXY"] == secret["HTTPS_PROXY"]
+    assert shell.environment()["MAVEN_OPTS"] == steering["MAVEN_OPTS"]
+    assert list(shell.withheld) == ["HTTP_PROXY", "PIP_EXTRA_INDEX_URL", "UV_DEFAULT_INDEX"]
+
+
 def test_home_is_fresh_and_goes_away(bench: Bench) -> None:
     done = bench.sh('echo "$HOME"; ls -A "$HOME" | wc -l; mkdir -p "$HOME/a/b"; chmod 0 "$HOME/a"')
     home, entries = done.tail().splitlines()

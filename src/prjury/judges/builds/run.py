@@ -76,11 +76,14 @@ def _may_be_code(entry: TreeEntry) -> bool:
     return kind is not FileKind.DOCS and (not named or holds_text(entry.path))
 
 
-def noted(plan: BuildPlan, absent: Sequence[str]) -> BuildPlan:
+def without_files(plan: BuildPlan, absent: Sequence[str]) -> BuildPlan:
     """The plan with a note of the files without which it is run, its thorough form as well."""
-    if not absent:
-        return plan
-    note = f"not checked, since a partial clone lacks their content: {_named(absent)}"
+    lacks = "not checked, since a partial clone lacks their content"
+    return noted(plan, f"{lacks}: {_named(absent)}") if absent else plan
+
+
+def noted(plan: BuildPlan, note: str) -> BuildPlan:
+    """The plan with one more note, its thorough form as well."""
     keep_going = (
         replace(plan.keep_going, notes=(*plan.keep_going.notes, note)) if plan.keep_going else None
     )
@@ -327,8 +330,12 @@ class ComparisonRun:
         with contextlib.ExitStack() as stack:
             merged = stack.enter_context(self.builder.opened(self.merged.tree, self.merged.entries))
             refuse_needed(merged.absent, self.merged.entries, self.base.entries)
-            plan = noted(plan, merged.absent)
+            plan = without_files(plan, merged.absent)
             outcome = merged.run(plan, deadline)
+            withheld = self.builder.ports.shell.withheld
+            if outcome.environment and withheld:
+                kept = f"not handed to the build, since they hold credentials: {_named(withheld)}"
+                plan = noted(plan, kept)
             case = BuildResult(plan, outcome, merged.known, self.options)
             if not self._asks_base(outcome):
                 return case

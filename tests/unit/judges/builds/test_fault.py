@@ -23,9 +23,13 @@ FILES = {"a.c": "", "test_a.py": "", "src/own/core.py": ""}
 
 
 def judged(
-    log: str, *more: Scripted, changed: tuple[str, ...] = ("a.c",), **options: Any
+    log: str,
+    *more: Scripted,
+    changed: tuple[str, ...] = ("a.c",),
+    withheld: tuple[str, ...] = (),
+    **options: Any,
 ) -> tuple[Judgment, ScriptedShell]:
-    shell = ScriptedShell([Scripted(1, log), *more])
+    shell = ScriptedShell([Scripted(1, log), *more], withheld=withheld)
     ports = Ports(TreeRepository({"merged": FILES, "base": FILES}), shell, SilentProgress())
     options_ = BuildOptions.model_validate({"command": "tool", **options})
     return ask(make(options_, ports), pull_context(changed=changed)), shell
@@ -214,3 +218,11 @@ def test_a_base_that_cannot_be_built_is_not_to_be_fixed() -> None:
     assert judgment.status is Status.FAIL
     assert "the base could not be compared with: it cannot be built here" in judgment.reasoning
     assert judgment.metadata["failures"][0]["state"] == "new"
+
+
+def test_what_was_not_handed_to_the_build_is_named_where_it_may_have_failed_for_it() -> None:
+    flop, names = "npm error code ECONNREFUSED\n", ("HTTPS_PROXY",)
+    judgment, _ = judged(flop, withheld=names)
+    assert "not handed to the build, since they hold credentials: HTTPS_PROXY" in judgment.reasoning
+    judgment, _ = judged(TEST, withheld=names)
+    assert "HTTPS_PROXY" not in judgment.reasoning

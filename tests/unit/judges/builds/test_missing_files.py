@@ -6,7 +6,7 @@ import pytest
 
 from prjury.errors import CannotJudgeError
 from prjury.judges.builds.plan import BuildPlan, BuildStep
-from prjury.judges.builds.run import noted, refuse_needed
+from prjury.judges.builds.run import refuse_needed, without_files
 from prjury.ports.types import TreeEntry
 
 PLAN = BuildPlan("tool", (BuildStep("test", ("tool",)),), notes=("a note",))
@@ -57,12 +57,14 @@ def test_many_are_counted() -> None:
 
 def test_nothing_absent_changes_nothing() -> None:
     refuse_needed([], [entry("a.py")], [])
-    assert noted(PLAN, []) is PLAN
+    assert without_files(PLAN, []) is PLAN
 
 
 def test_the_absent_are_named_in_both_forms_of_a_plan() -> None:
-    plan = noted(BuildPlan("tool", (), notes=("a note",), keep_going=PLAN), ["a.png", "b\n.png"])
+    plan = without_files(
+        BuildPlan("tool", (), notes=("a note",), keep_going=PLAN), ["a.png", "b\n.png"]
+    )
     assert plan.notes == ("a note", f"{NOTE}a.png, b\\n.png")
     assert plan.keep_going is not None
     assert plan.keep_going.notes == plan.notes
-    assert noted(PLAN, ["a.png"]).keep_going is None
+    assert without_files(PLAN, ["a.png"]).keep_going is None
