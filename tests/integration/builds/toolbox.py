@@ -56,13 +56,14 @@ class Toolbox:
     def lacks(self, sample: Sample) -> str | None:
         """Why the sample cannot be built here, if so."""
         for program in sample.needs:
-            if not self._has(program):
+            if not self.has(program):
                 return f"not installed: {program}"
         if sample.registry and not answers(sample.registry):
             return f"does not answer: {sample.registry}"
         return None
 
-    def _has(self, program: str) -> bool:
+    def has(self, program: str) -> bool:
+        """Whether there is such a program, fetched if need be."""
         bin_ = self.place / "bin"
         with _alone(self.place):
             bin_.mkdir(exist_ok=True)

@@ -318,19 +318,13 @@ def decide(case: BuildResult) -> Judgment:
     """
     if not case.outcome.failed and not case.outcome.failures:
         return _green(case)
-    if (cause := case.outcome.environment) and not _broken_besides(case):
+    if cause := case.outcome.environment:
         return _not_here(case, cause)
     if case.base is None:
         return _red(case, _causes(case.blocking or case.outcome.failures))
     if wrong := broken_command(case.plan, case.outcome, case.base):
         return not_tried(case.plan, *_misfit(case, wrong))
     return _beside_base(case, case.base)
-
-
-def _broken_besides(case: BuildResult) -> bool:
-    """Whether something else fails that the base, where it is known, does not have."""
-    states = {failure.state for failure in case.outcome.failures if failure.kind != "goal"}
-    return case.base is not None and "new" in states
 
 
 def _not_here(case: BuildResult, cause: Failure) -> Judgment:

@@ -62,6 +62,12 @@ class EnvironmentFault:
 
 #: Ports of databases, queues and caches that tests expect beside them.
 _PORTS = r"(?:1433|1521|2181|3306|4222|5432|5672|6379|8529|9000|9042|9092|9200|11211|26257|27017)"
+#: Programs of the machine, whoever calls them; others may be misspelt, or the tree's own.
+_PROGRAMS = (
+    r"(?:hg|svn|javac?|mvn|gradle|python3?|pip3?|node|npm|npx|cmake|ctest|make|ninja|meson|gcc|g\+\+"
+    r"|cc|c\+\+|clang(?:\+\+)?|go|cargo|rustc|ruby|bundle|php|composer|docker|curl|wget|protoc"
+    r"|pkg-config|autoreconf|autoconf|automake|libtoolize|bison|flex|tar|unzip|dotnet|swift)"
+)
 
 #: What a tool says by itself, in one line.
 MESSAGES = (
@@ -74,8 +80,20 @@ MESSAGES = (
         _JAVA,
         "JDK",
     ),
-    EnvironmentFault(r"compiled by a more recent version of the Java Runtime", _JAVA),
-    EnvironmentFault(r"Unsupported class file major version \d+", _JAVA),
+    EnvironmentFault(
+        r"compiled by a more recent version of the Java Runtime \(class file version "
+        r"(?P<classes>\d+)",
+        _JAVA,
+        "JDK",
+    ),
+    EnvironmentFault(r"class file has wrong version (?P<classes>\d+)\.\d", _JAVA, "JDK"),
+    EnvironmentFault(r"requires JVM (?P<want>\d+) or later to run", _JAVA, "JDK"),
+    EnvironmentFault(r"requires at least JVM runtime version (?P<want>\d+)", _JAVA, "JDK"),
+    EnvironmentFault(r"Unknown JVM target version: (?P<want>[\d.]+)", _JAVA, "JDK"),
+    EnvironmentFault(
+        r"annot find matching toolchain definitions for the following toolchain types:", _JAVA
+    ),
+    EnvironmentFault(r"Unsupported class file major version (?P<classes>\d+)", _JAVA, "JDK"),
     EnvironmentFault(r"Cannot find a Java installation on your machine", _JAVA),
     EnvironmentFault(r"No matching toolchains? found for requested specification", _JAVA),
     EnvironmentFault(r"The JAVA_HOME environment variable is not defined correctly", _JAVA),
@@ -84,7 +102,12 @@ MESSAGES = (
         _MAVEN,
         "Maven",
     ),
-    EnvironmentFault(r"error: rustc \S+ is not supported by the following package", _RUST),
+    EnvironmentFault(
+        r"error: rustc (?P<here>\S+) is not supported by the following packages?:"
+        r"(?:.* requires rustc (?P<want>\S+))?",
+        _RUST,
+        "Rust",
+    ),
     EnvironmentFault(
         r"requires rustc (?P<want>\S+) or newer, while the currently active rustc version is "
         r"(?P<here>\S+)",
@@ -118,10 +141,12 @@ MESSAGES = (
         _PYTHON,
         "Python",
     ),
-    EnvironmentFault(r"^npm (?:ERR!|error) (?:code EBADENGINE|engine Not compatible)", _NODE),
     EnvironmentFault(
-        r"^npm (?:ERR!|error) notsup Required: .*\"node\":\"(?P<want>[^\"]+)\"", _NODE, "Node"
+        r"^npm (?:ERR!|error) notsup (?:Required: |.*wanted: ).*?\"node\":\"(?P<want>[^\"]+)\"",
+        _NODE,
+        "Node",
     ),
+    EnvironmentFault(r"^npm (?:ERR!|error) notsup Required: ", _NODE),
     EnvironmentFault(
         r'The engine "(?P<tool>\w+)" is incompatible with this module\. Expected version '
         r'"(?P<want>[^"]+)"\. Got "(?P<here>[^"]+)"',
@@ -142,12 +167,44 @@ MESSAGES = (
         "PHP",
     ),
     EnvironmentFault(
-        r"^CMake Error.* CMake (?P<want>\S+) or higher is required\. +You are running version "
+        r"^\s*CMake (?P<want>\S+) or higher is required\. +You are running version "
         r"(?P<here>\S+)",
         "install that CMake (`pip install cmake`)",
         "CMake",
     ),
+    EnvironmentFault(
+        r"Meson version is (?P<here>\S+) but project requires (?P<want>\S+)",
+        "install that Meson (`pip install meson`)",
+        "Meson",
+    ),
+    EnvironmentFault(
+        r"^\*\* \(Mix\) You're trying to run :\w+ on Elixir v(?P<here>\S+) but .* supports only "
+        r"Elixir (?P<want>.+)$",
+        "install that Elixir (add erlef/setup-beam)",
+        "Elixir",
+    ),
+    EnvironmentFault(
+        r"using Swift tools version (?P<want>\S+) but the installed version is (?P<here>\S+)",
+        "install that Swift (add swift-actions/setup-swift)",
+        "Swift",
+    ),
+    EnvironmentFault(
+        r"^A compatible (?:installed )?\.NET SDK .*was not found",
+        "install that .NET SDK (add actions/setup-dotnet)",
+    ),
+    EnvironmentFault(r"^Python interpreter (?P<want>\S+) not found", _PYTHON, "Python"),
+    EnvironmentFault(r"^No Python that satisfies the requirement", _PYTHON),
+    EnvironmentFault(r"^pyenv: version [`'](?P<want>[^']+)' is not installed", _PYTHON, "Python"),
+    EnvironmentFault(
+        r"the current Python version \((?P<here>\S+)\) does not satisfy Python(?P<want>\S+)",
+        _PYTHON,
+        "Python",
+    ),
     EnvironmentFault(r"\bgit: (?:command )?not found$", _GIT),
+    EnvironmentFault(
+        rf"^(?:\S+: )*(?:line )?(?:\d+: )?(?P<missing>{_PROGRAMS}): (?:command )?not found$",
+        "install it, or build where it is installed",
+    ),
     EnvironmentFault(r"^ERROR: Cannot find command 'git'", _GIT),
     EnvironmentFault(r'exec: "git": executable file not found', _GIT),
     EnvironmentFault(r"^FileNotFoundError: \[Errno 2\] No such file or directory: 'git'$", _GIT),
@@ -202,12 +259,13 @@ _BEGINNINGS = (
     r"^\*\* \(Mix\) .*(?:fetch|request)|^Failed to fetch record for ",
     r"error NU1301: ",
     r"^E: Failed to fetch |^fatal: unable to access '",  # apt, git
+    r"^curl: \(\d+\) |^wget: unable to |^ERROR: cannot verify ",
 )
 _DOWNLOADS = re.compile("|".join(_BEGINNINGS))
 #: Why, in that line or the next few; the first one that fits.
 CAUSES = (
     EnvironmentFault(
-        r"\bE?429\b(?: Too Many|\s*$|\)| - )|\b429 Too Many|Too Many Requests|got 429\b",
+        r"\bE?429\b(?: Too Many|\s*$|\)| - )|(?:returned error:|got) 429\b|Too Many Requests",
         _LIMIT,
         passing=True,
     ),
@@ -219,7 +277,7 @@ CAUSES = (
     EnvironmentFault(
         r"\bE5\d\d\b|\b5\d\d (?:Service|Bad|Internal|Gateway|Server)|FETCH_5\d\d"
         r"|(?:got|status:?|code:?|Code:| -) 5\d\d\b|HTTP(?:/\S+| error) 5\d\d|Unavailable 5\d\d"
-        r"|too many 50\d|registry appears to be down",
+        r"|too many 50\d|returned error: 5\d\d|registry appears to be down",
         _LATER,
         passing=True,
     ),
@@ -236,7 +294,8 @@ CAUSES = (
     EnvironmentFault(
         r"ENOTFOUND|EAI_AGAIN|dns error|DNSResolveFailed|[Cc]ould not resolve host|no such host"
         r"|Name or service not known|nodename nor servname|Temporary failure in name resolution"
-        r"|Temporary failure resolving|[Uu]nknown ?[Hh]ost|Could not reach host",
+        r"|Temporary failure resolving|[Uu]nknown ?[Hh]ost|Could not reach host"
+        r"|resolve host address",
         _DNS,
         passing=True,
     ),
@@ -262,28 +321,39 @@ _LONGEST_LINE, _LONGEST_CAUSE = 220, 200
 
 
 def find_environment(section: LogSection) -> Iterator[tuple[int, Failure]]:
-    """The lines of a log that blame the machine or the network, each as a failure."""
+    """The lines of a log that blame the machine or the network, each as a failure.
+
+    What is missing may be so for the change's sake: it is left to the comparison with the base.
+    """
     for index, line in enumerate(section.lines):
+        missing = False
         if found := _MESSAGE.search(line):
             text = line if len(line) <= _LONGEST_LINE else line[max(0, found.start() - 60) :]
+            if line.endswith(":"):  # what it is about follows
+                text = " ".join([text, *(more.strip() for more in section.lines[index + 1 :][:1])])
         elif _DOWNLOADS.search(line):
             text = _with_cause(line, section.lines[index + 1 : index + _REACH])
         else:
-            continue
+            missing = _MISSING_LINE.search(line) is not None
+            text = line if missing else ""
         if text:
             failure = section.failure("error", _AROUND.sub("", text))
-            yield section.numbers[index], replace(failure, state="environment")
+            yield (
+                section.numbers[index],
+                failure if missing else replace(failure, state="environment"),
+            )
 
 
 def _with_cause(line: str, below: Sequence[str]) -> str:
     """The line with the known cause in it; empty where it names none."""
-    for text in (line, *below):
-        if found := next(filter(None, (re.search(one.message, text) for one in CAUSES)), None):
-            start = max(0, found.start() - _LONGEST_CAUSE // 2)
-            cause = text[start : start + _LONGEST_CAUSE].strip()
-            if text is line:
-                return line if len(line) <= _LONGEST_LINE else f"{line[:100]} … {cause}"
-            return f"{line[:_LONGEST_LINE].strip()}: {cause}"
+    for cause in CAUSES:
+        for text in (line, *below):
+            if found := re.search(cause.message, text):
+                start = max(0, found.start() - _LONGEST_CAUSE // 2)
+                words = text[start : start + _LONGEST_CAUSE].strip()
+                if text is not line:
+                    return f"{line[:_LONGEST_LINE].strip()}: {words}"
+                return line if len(line) <= _LONGEST_LINE else f"{line[:100]} … {words}"
     return ""
 
 
@@ -303,30 +373,46 @@ def may_pass(failure: Failure) -> bool:
     return known is None or known[0].passing
 
 
+def is_unfound(failure: Failure) -> bool:
+    """Whether no index has any version of a package: a wrong name, or an index that is ill."""
+    return failure.kind == "error" and "(from versions: none" in failure.message
+
+
 def remedy_for(failure: Failure, versions: Mapping[str, str]) -> str:
     """What to do about a failure of the environment.
 
     Args:
         versions: of the tools that were used, by their names.
     """
-    if missing := missing_name(failure):
-        return (
-            f"install `{missing}` before the build, or declare it where the project lists what it "
-            "needs: it is not here, neither with the change nor without it"
-        )
     known = _known(failure)
     if known is None:
-        return _OTHERWISE
+        missing = missing_name(failure)
+        if is_unfound(failure):
+            return f"{_CONNECT}: no index that it asks has any version of `{missing}`"
+        return _ABSENT.format(missing) if missing else _OTHERWISE
     fault, match = known
     groups = match.groupdict()
-    if not (fault.tool and groups.get("want")):
+    if groups.get("missing"):
+        return f"{fault.remedy}: `{groups['missing']}`"
+    want = groups.get("want") or ""
+    if groups.get("classes"):
+        want = str(int(groups["classes"]) - _BEFORE_JAVA_1)
+    if not (fault.tool and want):
         return fault.remedy
-    here = groups.get("here") or versions.get(fault.tool.lower(), "")
+    here = groups.get("here") or versions.get(fault.tool, "")
     there = f"; here is {here}" if here else ""
-    return f"this project wants {fault.tool} {groups['want']}{there}: {fault.remedy}"
+    return f"this project wants {fault.tool} {want}{there}: {fault.remedy}"
 
 
-#: What compilers and interpreters say of a module, package or header that is not there.
+_ABSENT = (
+    "install `{}` before the build, or declare it where the project lists what it needs: it is not "
+    "here, neither with the change nor without it"
+)
+#: From the version of a class file to that of Java.
+_BEFORE_JAVA_1 = 44
+
+
+#: What compilers and interpreters say of a module, package, header or library that is not there.
 _MISSING = re.compile(
     r"No module named ['\"]?(?P<python>\w+)"
     r"|Cannot find (?:module|package) ['\"](?P<node>(?:@[\w.-]+/)?[\w-][\w.-]*)(?:/[^'\"]*)?['\"]"
@@ -335,8 +421,22 @@ _MISSING = re.compile(
     r"|'(?P<clang>[\w./+-]+\.(?:h|hh|hpp|hxx))' file not found"
     r"|no required module provides package (?P<go>[^\s;:]+)"
     r"|cannot load such file -- (?P<ruby>[\w-]+)"
+    r"|cannot find -l(?P<library>[\w.+-]+)"
+    r"|Package '?(?P<pkg>[\w.+-]+)'?,? .*not found in the pkg-config search path"
+    r"|No package '(?P<pc>[\w.+-]+)' found"
+    r"|Could NOT find (?P<cmake>\w+)|package configuration file provided by \"(?P<config>\w+)\""
+    r"|Dependency \"(?P<meson>[\w.+-]+)\" not found"
+    r"|(?:^|: )(?P<program>[\w.+-]+): (?:command )?not found$"
     r"|Could not find a version that satisfies the requirement (?P<pip>[\w.-]+)"
     r".*\(from versions: none"
+)
+#: Those of them that no other reader may have found.
+_MISSING_LINE = re.compile(
+    r"^(?:/\S+: |collect2: |ld: )*cannot find -l|not found in the pkg-config search path"
+    r"|^No package '\S+' found|Could NOT find \w+ \(|package configuration file provided by \""
+    r"|ERROR: Dependency \"\S+\" not found|^Error: Cannot find (?:module|package) '[^'./][^']*'$"
+    r"|^(?:\S+: )*(?:line )?(?:\d+: )?[\w.+-]+: (?:command )?not found$"
+    r"|^ERROR: Could not find a version that satisfies .*\(from versions: none"
 )
 
 

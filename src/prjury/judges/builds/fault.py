@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from prjury.judges.builds.environment import is_known, may_pass, missing_name
+from prjury.judges.builds.environment import is_known, is_unfound, may_pass, missing_name
 from prjury.judges.builds.failure import Failure, State, make_failure
 from prjury.judges.builds.outcome import PlanOutcome
 from prjury.judges.builds.plan import CUSTOM, BuildPlan
@@ -31,10 +31,12 @@ def with_environment(
         found: what other readers have found.
         blamed: what the log says about the machine; it stands for what was read from its lines.
     """
-    known = list(blamed)
-    lines = {number for number, _ in known}
+    found, blamed = list(found), list(blamed)
+    known = [item for item in blamed if item[1].state == "environment"]
+    read, lines = {number for number, _ in found}, {number for number, _ in known}
+    missing = [item for item in blamed if item[0] not in read | lines]
     others = [(number, _marked(one)) for number, one in found if number not in lines]
-    every = [*others, *known]
+    every = [*others, *missing, *known]
     messages = [one.message for _, one in every if one.state == "environment"]
     return [item for item in every if not _is_repeated(item[1], messages)]
 
@@ -64,27 +66,31 @@ def blame_environment(outcome: PlanOutcome, changed: Collection[str]) -> PlanOut
     if any(failure.kind == "test" for failure in failures):
         kept = tuple(failure for failure in failures if failure.state != "environment")
         return replace(outcome, failures=kept)
-    if outcome.environment is None:
+    known = [failure for failure in failures if failure.state == "environment"]
+    others = [failure for failure in failures if failure.state != "environment"]
+    if any(_is_of_tree(failure, changed) for failure in others):
+        return outcome
+    if not known:
         if not _is_set_up(outcome, changed):
             return outcome
         lines = outcome.last.tail.strip().splitlines()
-        failures = failures or (make_failure("error", lines[-1] if lines else ""),)
-    marked = (
-        failure
-        if failure.kind == "compile" and failure.path
-        else replace(failure, state="environment")
-        for failure in failures
-    )
+        others = others or [make_failure("error", lines[-1] if lines else "")]
+    marked = (replace(failure, state="environment") for failure in (*known, *others))
     return replace(outcome, failures=tuple(marked))
 
 
+def _is_of_tree(failure: Failure, changed: Collection[str]) -> bool:
+    """Whether a file of the tree does not compile, or one that the change touches fails."""
+    return failure.path is not None and (failure.kind == "compile" or failure.path in changed)
+
+
 def _is_set_up(outcome: PlanOutcome, changed: Collection[str]) -> bool:
-    """Whether a step of set-up failed that has nothing to do with the change."""
+    """Whether set-up failed, or an index had nothing, without anything of the change in it."""
     last = outcome.last
-    if last.good or last.step.name != "setup" or not comparable(outcome):
+    if last.good or not comparable(outcome):
         return False
-    broken = any(one.kind == "compile" and one.path for one in outcome.failures)
-    return not broken and not any(_steers(path, last.step.text) for path in changed)
+    set_up = last.step.name == "setup" or any(map(is_unfound, outcome.failures))
+    return set_up and not any(_steers(path, last.step.text) for path in changed)
 
 
 _STEERING = frozenset({FileKind.LOCK, FileKind.VENDORED, FileKind.BINARY, FileKind.SUBMODULE})

@@ -52,9 +52,9 @@ class PlanOutcome:
 
     @property
     def environment(self) -> Failure | None:
-        """What the machine lacks, where no test failed and nothing of the tree fails to compile."""
-        ours = (one for one in self.failures if one.kind in {"test", "compile"})
-        if any(one.kind == "test" or one.state != "environment" for one in ours):
+        """What the machine lacks, where no test fails and nothing that the base does not have."""
+        ours = (one for one in self.failures if one.kind != "goal")
+        if any(one.kind == "test" or one.state == "new" for one in ours):
             return None
         return next((one for one in self.failures if one.state == "environment"), None)
 

@@ -288,9 +288,12 @@ def _is_absent(result: StepResult, programs: Sequence[str]) -> bool:
         return True
     program = result.step.text.split(maxsplit=1)[0]
     if isinstance(result.step.command, str):
-        return "/" not in program
+        others = set[str](_NOT_FOUND_NAME.findall(result.tail)) - {program}
+        return "/" not in program and not others
     return f"{program}: command not found" in result.tail  # a version manager's stand-in
 
+
+_NOT_FOUND_NAME = re.compile(r"(?:^|: )([\w.+-]+): (?:command )?not found$", re.MULTILINE)
 
 #: More failing tests than this are not flaky, and too many to run again one by one.
 _MOST_AGAIN = 20
