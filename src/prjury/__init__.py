@@ -9,6 +9,15 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from prjury.judges.context import PullRequestContext
+    from prjury.judges.files.class_version import ClassVersionJudge
+    from prjury.judges.files.judges import (
+        PomComparisonJudge,
+        SemanticComparisonJudge,
+        SupersetJudge,
+        SyntaxComparisonJudge,
+        TextComparisonJudge,
+        XmlComparisonJudge,
+    )
     from prjury.judges.workspace.coverage import CoverageJudge
     from prjury.judges.workspace.files import FileContentJudge, FileExistsJudge
     from prjury.judges.workspace.program_judges import CommandJudge, run_maven_tests
@@ -95,6 +104,7 @@ __all__ = [
     "CascadedJury",
     "CategoricalScore",
     "Check",
+    "ClassVersionJudge",
     "CommandJudge",
     "Confidence",
     "ConfidenceStrategy",
@@ -127,14 +137,19 @@ __all__ = [
     "ModelJudge",
     "NumericalScore",
     "Opinion",
+    "PomComparisonJudge",
     "PullRequestContext",
     "RepeatedJudge",
     "RepeatedResults",
     "RoundContext",
     "Score",
     "Seat",
+    "SemanticComparisonJudge",
     "Status",
+    "SupersetJudge",
+    "SyntaxComparisonJudge",
     "Template",
+    "TextComparisonJudge",
     "TiePolicy",
     "Tier",
     "TierAttempt",
@@ -142,6 +157,7 @@ __all__ = [
     "Verdict",
     "VotingStrategy",
     "WeightedAverageVoting",
+    "XmlComparisonJudge",
     "aggregate_repeated_results",
     "all_of",
     "always_fail",

@@ -255,17 +255,19 @@ def test_the_machine_readable_reason(workspace: Path, prjury: Prjury) -> None:
             ["nonesuch"],
             (
                 "prjury: there is no judge called 'nonesuch'. Known are file-exists, file-content, "
-                "command, coverage, patterns, quality, tests-exercise-behaviour, correctness, "
-                "faithfulness, hallucination, contextual-relevance. Name one that is known, or "
-                "your own as package.module:function or path/to/file.py:function."
+                "command, coverage, semantic, superset-diff, class-version, patterns, quality, "
+                "tests-exercise-behaviour, correctness, faithfulness, hallucination, "
+                "contextual-relevance. Name one that is known, or your own as "
+                "package.module:function or path/to/file.py:function."
             ),
         ),
         (
-            ["superset-diff"],
+            ["build"],
             (
-                "prjury: the judge superset-diff is not available yet. Known are file-exists, "
-                "file-content, command, coverage, patterns, quality, tests-exercise-behaviour, "
-                "correctness, faithfulness, hallucination, contextual-relevance."
+                "prjury: the judge build is not available yet. Known are file-exists, "
+                "file-content, command, coverage, semantic, superset-diff, class-version, "
+                "patterns, quality, tests-exercise-behaviour, correctness, faithfulness, "
+                "hallucination, contextual-relevance."
             ),
         ),
         (

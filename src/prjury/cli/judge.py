@@ -27,7 +27,8 @@ def judge(
     name: Annotated[
         str,
         typer.Argument(
-            help="file-exists, file-content, command, coverage, patterns; those that ask a model: "
+            help="file-exists, file-content, command, coverage, semantic, superset-diff, "
+            "class-version, patterns; those that ask a model: "
             "quality, tests-exercise-behaviour, correctness, faithfulness, hallucination, "
             "contextual-relevance; or your own judge as package.module:function or "
             "path/to/file.py:function, or by the name that an installed package gives it."

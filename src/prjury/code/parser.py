@@ -47,12 +47,14 @@ class Parsed:
 
     Attributes:
         rewritten: what a rule's template makes of what it found, or its kind, where it asks.
+        tree: the nodes, parents first: kind, start, end, number of children; if asked for.
     """
 
     found: tuple[tuple[int, Range], ...] = ()
     rewritten: Mapping[tuple[int, Range], str] = field(default_factory=dict)
     comments: tuple[Range, ...] = ()
     strings: tuple[Range, ...] = ()
+    tree: Sequence[tuple[str, int, int, int]] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True)
@@ -71,8 +73,19 @@ class NotParsed:
         return f"{self.reason}: {self.detail}" if self.detail else self.reason
 
 
-def job(text: str, language: Language, rules: Sequence[Mapping[str, Any]]) -> Job:
-    """What the worker is asked about one text."""
+def job(
+    text: str, language: Language, rules: Sequence[Mapping[str, Any]] = (), *, tree: bool = False
+) -> Job:
+    """What the worker is asked about one text; comments and strings, or the whole tree."""
+    if tree:
+        return {
+            "language": language.parser,
+            "text": text,
+            "rules": [],
+            "comments": (),
+            "strings": (),
+            "tree": True,
+        }
     return {
         "language": language.parser,
         "text": text,
@@ -168,6 +181,7 @@ def reply(values: Mapping[str, Any]) -> Parsed | NotParsed:
         rewritten={(row[0], (row[1], row[2])): row[3] for row in values["found"] if row[3:]},
         comments=_ranges(values["comments"]),
         strings=_ranges(values["strings"]),
+        tree=[tuple(row) for row in values.get("tree", ())],
     )
 
 

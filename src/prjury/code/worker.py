@@ -10,7 +10,8 @@ own keys, ``names``, and ``rewrite``, a template whose metavariables the match f
 further one is a job, ``{"language", "text", "rules": [place in the table, ...], "comments": [kind,
 ...], "strings": [kind, ...]}``; its reply is ``{"found": [[rule, start, end, rewritten if asked
 for], ...], "comments": [[start, end], ...], "strings": [...]}`` with offsets in characters, or
-``{"error": message}``.
+``{"error": message}``. A job with ``"tree": true`` is also told the ``tree``: its nodes, parents
+first, as ``[kind, start, end, number of children]``, named ones with a kind that is no text.
 """
 
 from __future__ import annotations
@@ -70,7 +71,20 @@ def scan(job: dict[str, Any]) -> dict[str, Any]:
         "found": found,
         "comments": of_kinds(job["comments"]),
         "strings": of_kinds(job["strings"]),
+        **({"tree": nodes_of(root)} if job.get("tree") else {}),
     }
+
+
+def nodes_of(root: SgNode) -> list[list[Any]]:
+    """All nodes, parents first and children in their order."""
+    rows: list[list[Any]] = []
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        children = node.children()
+        rows.append([node.kind(), *_span(node), len(children)])
+        waiting.extend(reversed(children))
+    return rows
 
 
 def _span(node: SgNode) -> list[int]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from prjury.errors import UsageError, did_you_mean
+from prjury.judges.files.class_version import ClassVersionJudge
 from prjury.judges.workspace.coverage import CoverageJudge
 from prjury.judges.workspace.files import FileContentJudge, FileExistsJudge
 from prjury.judges.workspace.program_judges import CommandJudge
@@ -116,6 +117,11 @@ def _runs(text: str) -> int:
     return value
 
 
+def _truth(text: str) -> bool:
+    _need("true or false is needed", fits=text in {"true", "false"})
+    return text == "true"
+
+
 def _plain(judge: Callable[..., Judge[JudgmentContext]]) -> Callable[..., Judge[JudgmentContext]]:
     """Makes a judge that needs nothing but its options."""
     return lambda _, **options: judge(**options)
@@ -125,6 +131,18 @@ def _patterns(**options: Any) -> Judge[JudgmentContext]:  # noqa: ANN401 - check
     from prjury.judges.workspace.patterns import directory_patterns  # noqa: PLC0415 - as above
 
     return directory_patterns(**options)
+
+
+def _semantic(expected: str, path: str | None = None) -> Judge[JudgmentContext]:
+    from prjury.judges.files.judges import SemanticComparisonJudge  # noqa: PLC0415 - as above
+
+    return SemanticComparisonJudge(expected, path)
+
+
+def _superset(expected: str, path: str | None = None) -> Judge[JudgmentContext]:
+    from prjury.judges.files.judges import SupersetJudge  # noqa: PLC0415 - as above
+
+    return SupersetJudge(expected, path)
 
 
 _Options: TypeAlias = Mapping[str, Callable[[str], Any]]
@@ -145,6 +163,7 @@ def _asking(name: str, options: _Options, required: int = 0) -> JudgeKind:
     return JudgeKind(make, {**options, **_ASKING}, required)
 
 
+_EXPECTED: _Options = {"expected": str, "path": str}
 _COVERAGE: _Options = {
     "report": str,
     "minimum": _number,
@@ -172,6 +191,11 @@ KINDS: Mapping[str, JudgeKind] = {
         {"command": str, "exit_code": _whole, "timeout": _seconds},
     ),
     "coverage": JudgeKind(_plain(CoverageJudge), _COVERAGE),
+    "semantic": JudgeKind(_plain(_semantic), _EXPECTED),
+    "superset-diff": JudgeKind(_plain(_superset), _EXPECTED),
+    "class-version": JudgeKind(
+        _plain(ClassVersionJudge), {"release": _whole, "path": str, "exactly": _truth}
+    ),
     "patterns": JudgeKind(_plain(_patterns), _PATTERNS, required=0),
     "quality": _asking("quality", {"criteria": _listed, "must": _listed}),
     "tests-exercise-behaviour": _asking("tests-exercise-behaviour", {}),
@@ -182,7 +206,7 @@ KINDS: Mapping[str, JudgeKind] = {
 }
 
 #: Names that are promised and have nothing behind them so far.
-PENDING = ("build", "class-version", "semantic", "superset-diff")
+PENDING = ("build",)
 
 
 def judge_by_name(

@@ -1,0 +1,1 @@
+"""Judges that compare the files of a directory with what they should be."""

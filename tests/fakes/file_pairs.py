@@ -1,0 +1,231 @@
+"""Pairs of texts that differ in form alone, and pairs that differ in meaning."""
+
+from __future__ import annotations
+
+#: The name of the file, and two texts that mean the same.
+FORM: list[tuple[str, str, str]] = [
+    # Java
+    ("A.java", "class A {}", "class A\n{\n}\n"),
+    ("A.java", "class A { int a; }", "// what\nclass A { /* a */ int a; /** doc */ }"),
+    ("A.java", "import a.B;\nimport c.D;\nclass A {}", "import c.D;\n\nimport a.B;\nclass A {}"),
+    (
+        "A.java",
+        "class A { public static final int X = 1; }",
+        "class A { final static public int X = 1; }",
+    ),
+    (
+        "A.java",
+        "class A { void f() {} int g() { return 1; } }",
+        "class A { int g() { return 1; } void f() {} }",
+    ),
+    ("A.java", "class A { int a; String b; }", "class A { String b; int a; }"),
+    (
+        "A.java",
+        "class A { int f(int a) { return (a); } }",
+        "class A { int f(int a) { return a; } }",
+    ),
+    (
+        "A.java",
+        "class A { void f() { if (a) b(); else c(); } }",
+        "class A { void f() { if (a) { b(); } else { c(); } } }",
+    ),
+    ("A.java", "class A { F f = x -> x + 1; }", "class A { F f = (x) -> x + 1; }"),
+    ("A.java", "enum A { X, Y }", "enum A { X, Y; }"),
+    ("A.java", "class A { int[] a = {1, 2}; }", "class A { int[] a = {1, 2,}; }"),
+    ("A.java", "class A { @X @Y void f() {} }", "class A {\n  @Y\n  @X\n  void f() {}\n}"),
+    # Kotlin
+    ("A.kt", "import a.B\nimport c.D\nval x = 1", "import c.D\nimport a.B\n\nval x = 1"),
+    ("A.kt", "fun f(a: Int, b: Int) = a + b", "fun f(\n    a: Int,\n    b: Int,\n) = a + b"),
+    ("A.kt", "class A { fun f() = 1\n fun g() = 2 }", "class A { fun g() = 2\n fun f() = 1 }"),
+    ("A.kt", "fun f() { if (a) b() else c() }", "fun f() { if (a) { b() } else { c() } }"),
+    ("A.kt", "val x = 1 // one", "/* x */ val x = 1;"),
+    # Python
+    ("a.py", "x = 'a'", 'x = "a"'),
+    ("a.py", "x = 'it\\'s'", 'x = "it\'s"'),
+    ("a.py", "import a\nimport b\n", "import b\nimport a\n"),
+    ("a.py", "import a, b\n", "import b\nimport a\n"),
+    ("a.py", "from a import (\n    b,\n    c,\n)\n", "from a import c, b\n"),
+    ("a.py", "x = [\n    1,\n    2,\n]\n", "x = [1, 2]\n"),
+    ("a.py", "x = (a +\n     b)\n", "x = a + b\n"),
+    ("a.py", "x = a + \\\n    b\n", "x = a + b\n"),
+    ("a.py", "def f(a): return a\n", "def f(a):\n    # why\n    return (a)\n"),
+    ("a.py", "def f(): ...\ndef g(): ...\n", "def g(): ...\n\n\ndef f(): ...\n"),
+    ("a.py", "return_ = 1; x = 2\n", "return_ = 1\nx = 2\n"),
+    ("a.py", "def f():\n    return a, b\n", "def f():\n    return (a, b)\n"),
+    ("a.py", "x: int | (str | None)\n", "x: int | str | None\n"),
+    # JavaScript and TypeScript
+    ("a.js", "const x = 'a'", 'const x = "a";\n'),
+    ("a.js", "import { b, a } from 'x'\n", 'import { a, b } from "x";\n'),
+    ("a.js", "import a from 'a'\nimport b from 'b'\n", "import b from 'b'\nimport a from 'a'\n"),
+    ("a.js", "f(x => x)", "f((x) => x,)"),
+    ("a.js", "if (a) b(); else c()", "if (a) {\n  b();\n} else {\n  c();\n}"),
+    ("a.js", "x = { 'a': 1, b: 2 }", "x = {\n  a: 1, // one\n  b: 2,\n}"),
+    ("a.js", "class A { f() {} g() {} }", "class A { g() {}\n f() {} }"),
+    ("a.js", "return_((a + b))", "return_(a + b)"),
+    (
+        "a.ts",
+        "interface I { a: string; b: number }",
+        "interface I {\n  b: number,\n  a: string,\n}",
+    ),
+    ("a.ts", "type T =\n  | A\n  | B", "type T = A | B;"),
+    ("a.tsx", "x = <p>\n  Hello\n</p>", "x = <p>Hello</p>"),
+    # Go
+    ("a.go", 'package a\nimport "b"\nimport "c"\n', 'package a\nimport (\n\t"c"\n\t"b"\n)\n'),
+    ("a.go", "package a\nfunc f() {}\nfunc g() {}\n", "package a\nfunc g() {}\nfunc f() {}\n"),
+    ("a.go", "package a\nvar x = []int{1, 2}\n", "package a\nvar x = []int{\n\t1,\n\t2,\n}\n"),
+    (
+        "a.go",
+        "package a\nfunc f() int { return (1) }\n",
+        "package a\n\n// f is.\nfunc f() int {\n\treturn 1\n}\n",
+    ),
+    ("a.go", "package a\nfunc f() { a(); b() }\n", "package a\nfunc f() {\n\ta()\n\tb()\n}\n"),
+    # Rust
+    ("a.rs", "use a::{b, c};", "use a::c;\nuse a::b;"),
+    ("a.rs", "use a::{self, b::c};", "use a;\nuse a::b::c;"),
+    ("a.rs", "fn f() {}\nfn g() {}", "fn g() {}\nfn f() {}"),
+    ("a.rs", "#[a]\nfn f() {}\nfn g() {}", "fn g() {}\n#[a]\nfn f() {}"),
+    ("a.rs", "struct S { a: i32, b: i32 }", "struct S {\n    a: i32,\n    b: i32,\n}"),
+    ("a.rs", "fn f() { x.map(|a| a + 1); }", "fn f() { x.map(|a| { a + 1 }); }"),
+    ("a.rs", "fn f() { match x { A => 1, B => 2 } }", "fn f() { match x { A => { 1 } B => 2, } }"),
+    ("a.rs", "/// doc\nfn f() -> i32 { (1) }", "fn f() -> i32 {\n    1\n}"),
+    # data
+    ("a.json", '{"a": 1, "b": [1, 2]}', '{\n  "b": [1,2],\n  "a": 1\n}'),
+    ("a.yml", "a: 1\nb: [x, y]\n", "# why\nb:\n  - x\n  - 'y'\na: 1\n"),
+    ("a.toml", "[a]\nb = 1\nc = 2\n", "# why\n[a]\nc = 2\nb = 1\n"),
+    ("a.xml", '<a x="1" y="2"><b/></a>', "<a y='2' x='1'>\n  <!-- why -->\n  <b></b>\n</a>"),
+    ("a.xml", '<n:a xmlns:n="u"/>', '<m:a xmlns:m="u"></m:a>'),
+    ("a.txt", "a  b\n\nc\n", "a b\nc"),
+    (
+        "pom.xml",
+        (
+            "<project><properties><v.x>1</v.x></properties><dependencies><dependency><groupId>g</groupId>"
+            "<artifactId>a</artifactId><version>${v.x}</version></dependency><dependency><groupId>g"
+            "</groupId><artifactId>b</artifactId></dependency></dependencies></project>"
+        ),
+        (
+            "<project xmlns='http://maven.apache.org/POM/4.0.0'><packaging>jar</packaging><properties/>"
+            "<dependencies><!-- b --><dependency><artifactId>b</artifactId><groupId>g</groupId>"
+            "<scope>compile</scope></dependency><dependency><groupId>g</groupId><artifactId>a"
+            "</artifactId><version>1</version></dependency></dependencies></project>"
+        ),
+    ),
+]
+
+#: The name of the file, and two texts that do not mean the same.
+MEANING: list[tuple[str, str, str]] = [
+    # Java
+    ("A.java", "class A { int a = 1; }", "class A { int a = 2; }"),
+    ("A.java", "class A { int a = f(); int b = a; }", "class A { int b = a; int a = f(); }"),
+    ("A.java", "class A { void f() { a(); b(); } }", "class A { void f() { b(); a(); } }"),
+    ("A.java", "class A { int x = (a + b) * c; }", "class A { int x = a + b * c; }"),
+    ("A.java", "class A { private int a; }", "class A { public int a; }"),
+    ("A.java", "enum A { X, Y }", "enum A { Y, X }"),
+    ("A.java", 'class A { String s = "a b"; }', 'class A { String s = "a  b"; }'),
+    (
+        "A.java",
+        "class A { void f() { while (a); b(); } }",
+        "class A { void f() { while (a) b(); } }",
+    ),
+    (
+        "A.java",
+        "class A { void f() { if (a) if (b) c(); else d(); } }",
+        "class A { void f() { if (a) { if (b) c(); } else d(); } }",
+    ),
+    ("A.java", "class A { @X void f() {} }", "class A { void f() {} }"),
+    ("A.java", "import a.B;\nclass A {}", "import b.B;\nclass A {}"),
+    (
+        "A.java",
+        "class A { static { a(); } static { b(); } }",
+        "class A { static { b(); } static { a(); } }",
+    ),
+    # Kotlin
+    ("A.kt", "val x = a?.b", "val x = a.b"),
+    ("A.kt", "val x = 1", "var x = 1"),
+    ("A.kt", "class A { val a = f()\n val b = g() }", "class A { val b = g()\n val a = f() }"),
+    ("A.kt", 'val x = "a $b"', 'val x = "a $c"'),
+    # Python
+    ("a.py", "x = (1,)\n", "x = (1)\n"),
+    ("a.py", "x[1,]\n", "x[1]\n"),
+    ("a.py", "x = '1'\n", "x = 1\n"),
+    ("a.py", "x = r'\\''\n", "x = '\\''\n"),
+    ("a.py", "x = f'{a}'\n", "x = '{a}'\n"),
+    ("a.py", "if a:\n    b()\n    c()\n", "if a:\n    b()\nc()\n"),
+    ("a.py", "from a import x\nfrom b import x\n", "from b import x\nfrom a import x\n"),
+    ("a.py", "from a import *\nfrom b import x\n", "from b import x\nfrom a import *\n"),
+    ("a.py", "def f(): ...\ndef f(a): ...\n", "def f(a): ...\ndef f(): ...\n"),
+    ("a.py", "x = (a < b) < c\n", "x = a < b < c\n"),
+    ("a.py", "x = not (a == b)\n", "x = (not a) == b\n"),
+    ("a.py", "async def f(): ...\n", "def f(): ...\n"),
+    ("a.py", "@a\n@b\ndef f(): ...\n", "@b\n@a\ndef f(): ...\n"),
+    ("a.py", "x = 'a\\nb'\n", "x = 'anb'\n"),
+    # JavaScript and TypeScript
+    ("a.js", "x = [1,,]", "x = [1,]"),
+    ("a.js", "x = [,]", "x = []"),
+    ("a.js", "x = (a?.b).c", "x = a?.b.c"),
+    ("a.js", "x = `a`", "x = 'a'"),
+    ("a.js", "f = () => ({})", "f = () => {}"),
+    ("a.js", "import './a'\nimport './b'\n", "import './b'\nimport './a'\n"),
+    ("a.js", "a == b", "a === b"),
+    ("a.js", "const x = 1", "let x = 1"),
+    ("a.js", "class A { a = 1; b = this.a }", "class A { b = this.a; a = 1 }"),
+    (
+        "a.js",
+        "class A { f() { return 1 } f() { return 2 } }",
+        "class A { f() { return 2 } f() { return 1 } }",
+    ),
+    ("a.ts", "let x: string", "let x: number"),
+    ("a.ts", "interface I { a?: string }", "interface I { a: string }"),
+    ("a.tsx", "x = <p>a b</p>", "x = <p>a  b</p>"),
+    # Go
+    ("a.go", "package a\nvar x = f()\nvar y = g()\n", "package a\nvar y = g()\nvar x = f()\n"),
+    (
+        "a.go",
+        "package a\nfunc init() { a() }\nfunc init() { b() }\n",
+        "package a\nfunc init() { b() }\nfunc init() { a() }\n",
+    ),
+    ("a.go", "package a\nfunc (t *T) f() {}\n", "package a\nfunc (t T) f() {}\n"),
+    ("a.go", 'package a\nimport x "b"\n', 'package a\nimport "b"\n'),
+    ("a.go", "package a\nfunc f() { a := 1; _ = a }\n", "package a\nfunc f() { a = 1; _ = a }\n"),
+    # Rust
+    ("a.rs", "fn f() -> i32 { 1 }", "fn f() -> i32 { 1; }"),
+    ("a.rs", "fn f() { let a = (1,); }", "fn f() { let a = (1); }"),
+    ("a.rs", "fn f() { (a.b)(c); }", "fn f() { a.b(c); }"),
+    ("a.rs", "struct S { a: i32, b: i32 }", "struct S { b: i32, a: i32 }"),
+    ("a.rs", "#[a]\nfn f() {}\nfn g() {}", "fn f() {}\n#[a]\nfn g() {}"),
+    ("a.rs", "fn f() { a?; }", "fn f() { a; }"),
+    ("a.rs", "use a::b as c;", "use a::b as d;"),
+    ("a.rs", "fn f() { let a = 1; let a = 2; }", "fn f() { let a = 2; let a = 1; }"),
+    # data
+    ("a.json", "[1, 2]", "[2, 1]"),
+    ("a.json", '{"a": 1}', '{"a": true}'),
+    ("a.json", '{"a": 1}', '{"a": "1"}'),
+    ("a.yml", "a: 1\n", "a: '1'\n"),
+    ("a.yml", "a: [x, y]\n", "a: [y, x]\n"),
+    ("a.toml", "a = 1\n", "a = 1.0\n"),
+    ("a.xml", "<a><b/><c/></a>", "<a><c/><b/></a>"),
+    ("a.xml", '<a xmlns="u"/>', '<a xmlns="v"/>'),
+    ("a.xml", "<a>1</a>", "<a>2</a>"),
+    ("a.txt", "a b\n", "b a\n"),
+    (
+        "pom.xml",
+        (
+            "<project><dependencies><dependency><groupId>g</groupId><artifactId>a</artifactId>"
+            "</dependency></dependencies></project>"
+        ),
+        (
+            "<project><dependencies><dependency><groupId>g</groupId><artifactId>a</artifactId>"
+            "<scope>test</scope></dependency></dependencies></project>"
+        ),
+    ),
+    (
+        "pom.xml",
+        (
+            "<project><properties><maven.compiler.release>17</maven.compiler.release></properties>"
+            "</project>"
+        ),
+        (
+            "<project><properties><maven.compiler.release>21</maven.compiler.release></properties>"
+            "</project>"
+        ),
+    ),
+]

@@ -1,0 +1,238 @@
+from __future__ import annotations
+
+import random
+import struct
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from fakes.file_pairs import FORM, MEANING
+from prjury import (
+    ClassVersionJudge,
+    Judgment,
+    JudgmentContext,
+    PomComparisonJudge,
+    SemanticComparisonJudge,
+    Status,
+    SupersetJudge,
+    SyntaxComparisonJudge,
+    TextComparisonJudge,
+    XmlComparisonJudge,
+)
+from prjury.code.languages import LANGUAGES
+from prjury.code.parser import Parsed, Parser, job
+from prjury.deadline import Deadline
+from prjury.judges.files.comparison import SourceTexts, meaning_of
+from prjury.judges.files.syntax import NotComparableError
+
+HERE = Path(__file__)
+SOURCES = sorted((HERE.parents[4] / "src/prjury/jury").rglob("*.py"))
+
+
+def same(path: str, first: str, second: str) -> bool:
+    meaning = meaning_of(path, SourceTexts([(path, first), (path, second)]))
+    return bool(meaning(first) == meaning(second))
+
+
+@pytest.mark.parametrize(("path", "first", "second"), FORM)
+def test_pairs_that_differ_in_form(path: str, first: str, second: str) -> None:
+    assert same(path, first, second)
+    assert same(path, second, first)
+
+
+@pytest.mark.parametrize(("path", "first", "second"), MEANING)
+def test_pairs_that_differ_in_meaning(path: str, first: str, second: str) -> None:
+    assert not same(path, first, second)
+
+
+def test_code_that_a_formatter_wrote_anew_means_the_same(tmp_path: Path) -> None:
+    """Forty real files, formatted to lines of sixty characters."""
+    copies = {tmp_path / str(number) / path.name: path for number, path in enumerate(SOURCES)}
+    for copy, path in copies.items():
+        copy.parent.mkdir()
+        copy.write_text(path.read_text())
+    ruff = [sys.executable, "-m", "ruff", "format", "--isolated", "--line-length=60", "-q"]
+    subprocess.run([*ruff, "."], cwd=tmp_path, check=True)
+    texts = {copy: (copy.read_text(), path.read_text()) for copy, path in copies.items()}
+    sources = SourceTexts(("a.py", text) for pair in texts.values() for text in pair)
+    changed = [pair for pair in texts.values() if pair[0] != pair[1]]
+    assert len(changed) > 15
+    meaning = meaning_of("a.py", sources)
+    assert all(meaning(formatted) == meaning(written) for formatted, written in changed)
+
+
+CHANGES = {"==": "!=", "+": "-", "and": "or", "True": "False", "<": "<=", "not": "", "is": "=="}
+
+
+def mutants(text: str, count: int) -> Iterator[str]:
+    """The text with one name, number or operator changed."""
+    (parsed,) = Parser().parse([job(text, LANGUAGES["python"], tree=True)], Deadline.after(10))
+    assert isinstance(parsed, Parsed)
+    chosen = random.Random(len(text))  # noqa: S311 - nothing secret
+    leaves = [(start, end) for kind, start, end, below in parsed.tree if not below and end > start]
+    made = 0
+    while made < count:
+        start, end = chosen.choice(leaves)
+        word = text[start:end]
+        other = CHANGES.get(word) or (f"{word}_" if word.isidentifier() else None)
+        if other and text[start - 1] not in "#'\"":
+            made += 1
+            yield text[:start] + other + text[end:]
+
+
+def test_no_mutant_of_real_code_means_the_same() -> None:
+    for path in SOURCES[2:9]:
+        text = path.read_text()
+        changed = list(mutants(text, 20))
+        sources = SourceTexts(("a.py", each) for each in (text, *changed))
+        meaning = meaning_of("a.py", sources)
+        for each in changed:
+            try:
+                assert meaning(each) != meaning(text)
+            except NotComparableError:
+                continue
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    for name in ("work", "expected/src"):
+        (tmp_path / name).mkdir(parents=True)
+    return tmp_path
+
+
+def judged(judge: SemanticComparisonJudge | ClassVersionJudge, place: Path) -> Judgment:
+    return judge.judge(JudgmentContext("port it", workspace=place / "work"))
+
+
+def test_a_directory_is_compared_file_by_file(place: Path) -> None:
+    (place / "expected/src/a.py").write_text("import b\nimport a\n")
+    (place / "expected/b.json").write_text('{"a": 1, "b": 2}')
+    (place / "expected/c.txt").write_text("c\n")
+    (place / "work/src").mkdir()
+    (place / "work/src/a.py").write_text("# sorted\nimport a\nimport b\n")
+    (place / "work/b.json").write_text('{"b": 3, "a": 1}')
+    (place / "work/more.txt").write_text("more\n")
+    judgment = judged(SemanticComparisonJudge(place / "expected"), place)
+    assert judgment.status is Status.FAIL
+    assert judgment.reasoning == "b.json is not what is expected (and 1 more)"
+    assert judgment.effective_score == pytest.approx(1 / 3)
+    assert [(check.passed, check.message) for check in judgment.checks] == [
+        (False, "b.json is not what is expected"),
+        (False, "there is no file c.txt"),
+        (True, "src/a.py means what is expected"),
+    ]
+    assert judgment.checks[0].evidence is not None
+    assert judgment.checks[0].evidence.splitlines()[-2:] == [
+        '-{"a": 1, "b": 2}',
+        '+{"b": 3, "a": 1}',
+    ]
+
+
+def test_a_file_may_belong_to_another_place(place: Path) -> None:
+    (place / "expected/A.java").write_text("class A { int a; }")
+    (place / "work/B.java").write_text("class A {\n  int a;\n}\n")
+    judge = SyntaxComparisonJudge(place / "expected/A.java", "B.java")
+    judgment = judged(judge, place)
+    assert (judgment.status, judgment.reasoning) == (Status.PASS, "B.java means what is expected")
+
+
+@pytest.mark.parametrize(
+    ("judge", "expected", "found", "status"),
+    [
+        (TextComparisonJudge, "a b\n", "a\tb\n\n", Status.PASS),
+        (TextComparisonJudge, "import a\n", "import b\n", Status.FAIL),
+        (XmlComparisonJudge, "<a><b/></a>", "<a>\n<b></b></a>", Status.PASS),
+        (XmlComparisonJudge, "<a/>", "<a><b/></a>", Status.FAIL),
+        (XmlComparisonJudge, "<a/>", "<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>", Status.FAIL),
+        (XmlComparisonJudge, "<a", "<a/>", Status.ERROR),
+        (PomComparisonJudge, "<project><name>a</name></project>", "<project/>", Status.FAIL),
+        (PomComparisonJudge, "<settings/>", "<project/>", Status.ERROR),
+        (SyntaxComparisonJudge, "words", "other words", Status.ERROR),
+        (SupersetJudge, "a\nc\n", "a\nb\n c\n", Status.PASS),
+        (SupersetJudge, "a\nc\n", "c\na\n", Status.FAIL),
+    ],
+)
+def test_each_way_of_comparing(
+    judge: type[SemanticComparisonJudge], expected: str, found: str, status: Status, place: Path
+) -> None:
+    (place / "expected/file").write_text(expected)
+    (place / "work/file").write_text(found)
+    assert judged(judge(place / "expected/file"), place).status is status
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.json", "[" * 100_000),
+        ("a.json", '{"a": 1, "a": 2}'),
+        ("a.yml", "a: &a [1]\nb: *a\n"),
+        ("a.yml", "[" * 10_000),
+        ("a.toml", "a = [" * 10_000),
+        ("a.xml", "<a>" * 10_000),
+        ("a.py", "(" * 10_000),
+        ("a.py", "def f(:\n"),
+    ],
+)
+def test_what_cannot_be_understood(name: str, text: str, place: Path) -> None:
+    sound = {"json": "{}", "yml": "a: 1\n", "toml": "a = 1\n", "xml": "<a/>", "py": "a = 1\n"}
+    (place / "expected" / name).write_text(text)
+    (place / "work" / name).write_text(sound[name.partition(".")[2]])
+    judgment = judged(SemanticComparisonJudge(place / "expected" / name), place)
+    assert judgment.metadata["reason"] == "not_comparable"
+    (place / "expected" / name).write_text(sound[name.partition(".")[2]])
+    (place / "work" / name).write_text(text)
+    assert judged(SemanticComparisonJudge(place / "expected" / name), place).status is Status.FAIL
+
+
+@pytest.mark.parametrize("expected", ["missing", "expected/src"])
+def test_nothing_to_compare_with(expected: str, place: Path) -> None:
+    judgment = judged(SemanticComparisonJudge(place / expected), place)
+    assert judgment.metadata["reason"] == "no_expectation"
+
+
+def test_a_link_out_of_the_workspace_is_not_followed(place: Path) -> None:
+    (place / "expected/a.txt").write_text("secret")
+    (place / "work/a.txt").symlink_to(place / "expected/a.txt")
+    judgment = judged(SemanticComparisonJudge(place / "expected"), place)
+    assert judgment.metadata["reason"] == "outside_workspace"
+
+
+def a_class(major: int) -> bytes:
+    return struct.pack(">IHH", 0xCAFEBABE, 0, major)
+
+
+@pytest.mark.parametrize(
+    ("release", "exactly", "status", "reasoning"),
+    [
+        (17, False, Status.PASS, "all 2 classes are for Java 17 or lower"),
+        (21, True, Status.FAIL, "2 of 2 classes are not for Java 21"),
+        (11, False, Status.FAIL, "1 of 2 classes are not for Java 11 or lower"),
+    ],
+)
+def test_class_versions(
+    release: int, exactly: bool, status: Status, reasoning: str, place: Path
+) -> None:
+    (place / "work/A.class").write_bytes(a_class(61))
+    (place / "work/B.class").write_bytes(a_class(52))
+    judgment = judged(ClassVersionJudge(release, exactly=exactly), place)
+    assert (judgment.status, judgment.reasoning) == (status, reasoning)
+    assert judgment.metadata["classes"] == {"8": 1, "17": 1}
+
+
+def test_classes_that_are_none(place: Path) -> None:
+    assert judged(ClassVersionJudge(17), place).metadata["reason"] == "no_classes"
+    (place / "work/A.class").write_bytes(b"\xca\xfe")
+    assert judged(ClassVersionJudge(17), place).metadata["reason"] == "unreadable"
+    (place / "work/A.class").write_bytes(a_class(61)[::-1])
+    assert judged(ClassVersionJudge(17), place).metadata["reason"] == "unreadable"
+
+
+@pytest.mark.parametrize(
+    ("release", "error"), [(0, ValueError), (True, TypeError), ("17", TypeError)]
+)
+def test_a_release_that_cannot_be(release: object, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        ClassVersionJudge(release)  # type: ignore[arg-type]
