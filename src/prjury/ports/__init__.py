@@ -51,6 +51,9 @@ class Shell(Protocol):
             CannotJudgeError: when the program does not exist or cannot be started.
         """
 
+    def ask(self, command: ShellCommand, deadline: Deadline) -> str:
+        """The last lines that a short program prints; empty where it cannot be run."""
+
     def environment(self, extra: Sequence[str] = ()) -> Mapping[str, str]:
         """The environment that untrusted programs get: an allow-list and the named extras."""
 

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
-from prjury.ports import Progress
+from prjury.ports import Progress, SilentProgress
 from prjury.ports.types import Completed, ShellCommand
 from prjury.sandbox import launcher
 from prjury.sandbox.environment import allowed, is_refused, withheld
@@ -197,6 +197,19 @@ class ContainedShell:
                 own_home=any(Path(env["HOME"]).is_relative_to(made) for made in self._scratches),
             )
             return run.complete(deadline, progress)
+
+    def ask(self, command: ShellCommand, deadline: Deadline) -> str:
+        """The last lines that a short program prints; empty where it cannot be run."""
+        try:
+            done = self.run(command, deadline, SilentProgress())
+        except CannotJudgeError:
+            return ""
+        try:
+            return done.tail()
+        finally:
+            done.log.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                done.log.parent.rmdir()
 
     def environment(self, extra: Sequence[str] = ()) -> Mapping[str, str]:
         """The environment that untrusted programs get: an allow-list and the named extras.

@@ -84,7 +84,10 @@ def _first_of(lost: Vanished) -> str:
 def _notes(case: BuildResult, *more: str) -> str:
     """What a reader should know besides, in brackets; empty for nothing."""
     unread = case.outcome.reports.problems
-    notes = (*_scope(case.plan), *case.plan.notes, *unread[:3], *_fixed(case), *filter(None, more))
+    used = ", ".join(f"{tool} {version}" for tool, version in case.versions.items())
+    tools = (f"with {used}",) if used else ()
+    known = (*_scope(case.plan), *tools, *case.plan.notes, *unread[:3])
+    notes = (*known, *_fixed(case), *filter(None, more))
     if case.base_unknown:
         notes = (*notes, f"the base could not be compared with: {case.base_unknown}")
     return f" ({'; '.join(notes)})" if notes else ""
@@ -269,6 +272,7 @@ def metadata_of(case: BuildResult, note: str = "") -> dict[str, Any]:
         if case.base
         else [],
         "ran_again": case.ran_again,
+        "versions": dict(case.versions),
         "failures": [failure.as_json() for failure in case.ordered[:_MOST_LISTED]],
         "summaries": _summaries(case),
     }

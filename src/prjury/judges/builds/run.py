@@ -27,6 +27,7 @@ from prjury.judges.builds.results.junit import Stamp, find_reports, read_reports
 from prjury.judges.builds.results.read import merge_results, read_log
 from prjury.judges.builds.results.tree import TemporaryPaths, TreeFiles
 from prjury.judges.builds.systems.source_tree import path_in
+from prjury.judges.builds.used_tools import read_versions, version_script
 from prjury.policy.schema import BuildOptions
 from prjury.ports import Ports
 from prjury.ports.types import ShellCommand, TreeEntry
@@ -184,6 +185,15 @@ class Workplace:
         origins.refuse_elsewhere()
         return self._read(plan, (*good, *again), allowed, earlier, began)
 
+    def versions(self, plan: BuildPlan) -> Mapping[str, str]:
+        """Of the tools that the plan uses; asked of them where it has run, for a moment."""
+        script = version_script(plan)
+        if not script:
+            return {}
+        command = ShellCommand(script, self._directory(plan), self._environment(plan))
+        printed = self.builder.ports.shell.ask(command, Deadline.after(_SECONDS_TO_ANSWER))
+        return read_versions(plan, printed)
+
     def _directory(self, plan: BuildPlan) -> Path:
         directory = self.places.tree / plan.directory
         if directory.is_symlink() or not directory.is_dir():
@@ -295,6 +305,7 @@ def _is_absent(result: StepResult, programs: Sequence[str]) -> bool:
 
 _NOT_FOUND_NAME = re.compile(r"(?:^|: )([\w.+-]+): (?:command )?not found$", re.MULTILINE)
 
+_SECONDS_TO_ANSWER = 10.0
 #: More failing tests than this are not flaky, and too many to run again one by one.
 _MOST_AGAIN = 20
 
@@ -339,7 +350,8 @@ class ComparisonRun:
             if outcome.environment and withheld:
                 kept = f"not handed to the build, since they hold credentials: {_named(withheld)}"
                 plan = noted(plan, kept)
-            case = BuildResult(plan, outcome, merged.known, self.options)
+            versions = merged.versions(plan)
+            case = BuildResult(plan, outcome, merged.known, self.options, versions=versions)
             if not self._asks_base(outcome):
                 return case
             case = self._with_base(case, merged, deadline)
