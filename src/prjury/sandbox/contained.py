@@ -51,27 +51,51 @@ def advice(program: str) -> str:
 
 
 @contextlib.contextmanager
-def scratch(prefix: str = "prjury-") -> Iterator[Path]:
+def scratch(prefix: str = "prjury-", *, later: bool = False) -> Iterator[Path]:
     """A fresh directory that only this user can enter, removed at the end.
 
     The end may be that of the interpreter: a judge's thread is a daemon, Ctrl-C does not unwind it.
     Code that ends the process by `os._exit` must call the handlers of `atexit` first.
+
+    Args:
+        later: remove it beside what comes next; the end of the interpreter waits for it.
     """
     place = Path(tempfile.mkdtemp(prefix=prefix))
-    cleaning = functools.partial(_remove_alone, place, threading.Lock())
-    atexit.register(cleaning)
+    lock = threading.Lock()
+    at_end = functools.partial(_remove_alone, place, lock, remove)
+    atexit.register(at_end)
+
+    def clean(by: Callable[[Path], object]) -> None:
+        # In this order: at Ctrl-C the process may end as soon as no handler is left.
+        _remove_alone(place, lock, by)
+        atexit.unregister(at_end)
+
     try:
         yield place
     finally:
-        # In this order: at Ctrl-C the process may end as soon as no handler is left.
-        cleaning()
-        atexit.unregister(cleaning)
+        if later:
+            threading.Thread(target=clean, args=(_remove_by_rm,), daemon=True).start()
+        else:
+            clean(remove)
 
 
-def _remove_alone(place: Path, lock: threading.Lock) -> None:
+def _remove_alone(place: Path, lock: threading.Lock, by: Callable[[Path], object]) -> None:
     """The judge's thread and the end of the process may both be about to remove the directory."""
     with lock:
-        remove(place)
+        by(place)
+
+
+def _remove_by_rm(place: Path) -> bool:
+    """Removes as `remove` does, but lets ``rm`` do what it can: twice as fast, and no Python."""
+    if program := shutil.which("rm", path=os.defpath):
+        silent = subprocess.DEVNULL
+        arguments = [program, "-rf", "--", str(place)]
+        with contextlib.suppress(OSError):
+            subprocess.run(  # noqa: S603 - a directory of our own
+                arguments, check=False, stdin=silent, stdout=silent, stderr=silent,
+                start_new_session=True,
+            )  # fmt: skip
+    return remove(place)
 
 
 def remove(place: Path) -> bool:
@@ -185,7 +209,7 @@ class ContainedShell:
         with contextlib.ExitStack() as stack:
             env = dict(command.env)
             for name in {"HOME", "TMPDIR"} - env.keys():
-                env[name] = str(stack.enter_context(self.scratch()))
+                env[name] = str(stack.enter_context(self._own(scratch())))
             run = ProcessRun(
                 argv=argv,
                 directory=command.directory,
@@ -232,10 +256,16 @@ class ContainedShell:
         """Where a program is on that environment's PATH."""
         return shutil.which(program, path=self.environment()["PATH"])
 
+    def scratch(self) -> contextlib.AbstractContextManager[Path]:
+        """A fresh directory for programs to work in, removed whatever they left in it.
+
+        What comes next does not wait for that, but the end of this process does.
+        """
+        return self._own(scratch(later=True))
+
     @contextlib.contextmanager
-    def scratch(self) -> Iterator[Path]:
-        """A fresh directory for programs to work in, removed whatever they left in it."""
-        with scratch() as place:
+    def _own(self, made: contextlib.AbstractContextManager[Path]) -> Iterator[Path]:
+        with made as place:
             self._scratches.add(place)
             try:
                 yield place

@@ -295,6 +295,22 @@ def test_home_is_fresh_and_goes_away(bench: Bench) -> None:
     assert not Path(home).exists()
 
 
+def test_what_programs_leave_behind_is_removed_beside_what_comes_next(tmp_path: Path) -> None:
+    code = f"""if True:
+        import os
+        from pathlib import Path
+        from prjury.sandbox import ContainedShell
+        with ContainedShell(os.environ, logs=Path(".")).scratch() as place:
+            for number in range(2_000):
+                (place / str(number)).mkdir()
+                (place / str(number) / "file").touch()
+            (place / "7").chmod(0)
+        Path({str(tmp_path / "place")!r}).write_text(str(place))
+    """
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=tmp_path, timeout=60)
+    assert not Path((tmp_path / "place").read_text()).exists()
+
+
 def test_a_home_that_the_caller_made_is_kept(bench: Bench, tmp_path: Path) -> None:
     home = tmp_path / "home"
     home.mkdir()
