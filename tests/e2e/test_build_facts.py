@@ -10,7 +10,7 @@ from fakes.history import History
 
 CALC = "def add(a, b):\n    return a + b\n"
 TEST = "from calc import add\n\n\ndef test_add():\n    assert add(1, 2) == 3\n"
-BROKEN_BASE = "import missing_module\n\n\ndef test_b():\n    assert missing_module\n"
+BROKEN_BASE = "from calc import missing\n\n\ndef test_b():\n    assert missing\n"
 
 
 def reviewed(prjury: Prjury, tmp_path: Path, base: dict[str, str], change: dict[str, str]) -> str:

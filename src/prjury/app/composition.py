@@ -14,7 +14,7 @@ from prjury.loading import load_everything
 from prjury.models.memory import memory_at
 from prjury.models.panel import ModelPanel
 from prjury.policy.schema import BuildOptions, Config, PullsConfig
-from prjury.ports import Models, NoMemory, NoModels, Ports
+from prjury.ports import Models, NoMemory, NoModels, Ports, Repository
 from prjury.sandbox import ContainedShell
 from prjury.snapshot.model import PullRequest
 
@@ -112,7 +112,7 @@ def model_ports(config: Config) -> Ports:
 
 
 def build_ports(
-    environment: RunEnvironment, config: Config, store: Store, bench: ModelPanel | None = None
+    environment: RunEnvironment, config: Config, store: Repository, bench: ModelPanel | None = None
 ) -> Ports:
     """The ports that a build needs; a build begins when everything is loaded."""
 

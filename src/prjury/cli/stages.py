@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from prjury.cli import options
-from prjury.cli.output import OutputFormat, Terminal, parse_outputs, print_out, refuse_place
+from prjury.cli.build_plan import print_plan
+from prjury.cli.output import (
+    OutputFormat,
+    PlainFormat,
+    Terminal,
+    parse_outputs,
+    print_out,
+    refuse_place,
+)
 from prjury.cli.review import exit_code_of, report_outcome
 from prjury.errors import CannotJudgeError, ExitCode, PublishError, UsageError
 
@@ -34,12 +42,22 @@ def build(
     output: Annotated[Path, typer.Option(metavar="FILE", help="Where the evidence goes.")] = Path(
         "build-evidence.json"
     ),
+    plan: Annotated[
+        bool, typer.Option("--plan", help="Show what would run, and why; run nothing.")
+    ] = False,
+    format: Annotated[
+        PlainFormat, typer.Option(help="How the plan is printed.")
+    ] = PlainFormat.TERMINAL,
 ) -> int:
     """Merge and build a change, and write the evidence for another job to judge."""
     from prjury.app.stages.build import build as run
     from prjury.git.open_snapshot import NothingToReview
 
     terminal: Terminal = context.obj
+    if plan:
+        return print_plan(terminal, change, format)
+    if format is not PlainFormat.TERMINAL:
+        raise UsageError("--format is for --plan", remedy="The evidence is JSON; see --output")
     refuse_place(output)
     outcome = run(options.request_of(terminal, change), terminal.environment())
     if isinstance(outcome, NothingToReview):

@@ -1,4 +1,4 @@
-"""A workflow file as far as the checks read it.
+"""A workflow file: what starts it, and what its jobs run.
 
 Values are taken where GitHub expects them and nowhere else, so that a file with aliases, which
 GitHub allows, cannot make the reader walk without end.
@@ -63,6 +63,14 @@ def _jobs(value: object) -> list[Any]:
     return [{**_mapping(job), "id": str(key)} for key, job in _mapping(value).items()]
 
 
+def _keys(value: object) -> tuple[str, ...]:
+    return tuple(map(str, _mapping(value)))
+
+
+def _run_defaults(value: object) -> dict[str, str]:
+    return _texts(_mapping(value).get("run"))
+
+
 def _steps(value: object) -> list[Any]:
     return list(map(_mapping, value)) if isinstance(value, list) else []
 
@@ -70,6 +78,8 @@ def _steps(value: object) -> list[Any]:
 _Text: TypeAlias = Annotated[str, BeforeValidator(_text)]
 _Words: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_words)]
 _Texts: TypeAlias = Annotated[dict[str, str], BeforeValidator(_texts)]
+#: The settings of steps that name none.
+_RunDefaults: TypeAlias = Annotated[dict[str, str], BeforeValidator(_run_defaults)]
 _Granted: TypeAlias = Annotated[Permissions | None, BeforeValidator(_permissions)]
 #: Whether a key is there, whatever it says.
 _There: TypeAlias = Annotated[bool, BeforeValidator(lambda _: True)]
@@ -109,6 +119,8 @@ class WorkflowStep(_WorkflowPart):
     continues: _Yes = Field(default=False, alias="continue-on-error")
     inputs: _Texts = Field(default_factory=dict, alias="with")
     env: _Texts = Field(default_factory=dict)
+    directory: _Text = Field("", alias="working-directory")
+    shell: _Text = ""
 
     @property
     def action(self) -> str:
@@ -123,6 +135,8 @@ class WorkflowJob(_WorkflowPart):
         title: the name that it gives itself.
         uses: the reusable workflow that it calls.
         permissions: None where the job says nothing of them.
+        runs_on: the labels of its machine.
+        services: the names of the services that run beside it.
     """
 
     id: str
@@ -136,6 +150,9 @@ class WorkflowJob(_WorkflowPart):
     inherits_secrets: _There = Field(default=False, alias="secrets")
     permissions: _Granted = None
     env: _Texts = Field(default_factory=dict)
+    runs_on: _Words = Field((), alias="runs-on")
+    services: Annotated[tuple[str, ...], BeforeValidator(_keys)] = ()
+    defaults: _RunDefaults = Field(default_factory=dict)
     steps: Annotated[tuple[WorkflowStep, ...], BeforeValidator(_steps)] = ()
 
     @property
@@ -154,6 +171,7 @@ class Workflow(_WorkflowPart):
 
     Attributes:
         title: the name that it gives itself.
+        defaults: of its steps that run commands.
     """
 
     path: str
@@ -164,6 +182,7 @@ class Workflow(_WorkflowPart):
     permissions: _Granted = None
     has_concurrency: _There = Field(default=False, alias="concurrency")
     env: _Texts = Field(default_factory=dict)
+    defaults: _RunDefaults = Field(default_factory=dict)
     jobs: Annotated[tuple[WorkflowJob, ...], BeforeValidator(_jobs)] = ()
 
     @property

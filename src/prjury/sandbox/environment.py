@@ -22,7 +22,7 @@ _PASSED = (
     "KOTLIN_HOME GOROOT GOPATH GOTOOLCHAIN RUSTUP_TOOLCHAIN RUSTUP_AUTO_INSTALL "
     "PYENV_VERSION pythonLocation Python_ROOT_DIR Python3_ROOT_DIR VIRTUAL_ENV CONDA_PREFIX "
     "DOTNET_ROOT ANDROID_HOME ANDROID_SDK_ROOT ANDROID_NDK_HOME ASDF_DIR ASDF_DATA_DIR "
-    "MISE_DATA_DIR RBENV_ROOT JENV_ROOT NODENV_ROOT VOLTA_HOME FNM_DIR PNPM_HOME BUN_INSTALL"
+    "RBENV_ROOT JENV_ROOT NODENV_ROOT VOLTA_HOME FNM_DIR RUNNER_TOOL_CACHE PNPM_HOME BUN_INSTALL"
 ).split()
 
 #: Which certificates are believed; they hold no keys.
@@ -66,6 +66,7 @@ _PLACES = {
     "UV_CACHE_DIR": ".cache/uv",
     "UV_PYTHON_INSTALL_DIR": ".local/share/uv/python",
     "PIP_CACHE_DIR": ".cache/pip",
+    "MISE_DATA_DIR": ".local/share/mise",
     "npm_config_cache": ".npm",
     "COREPACK_HOME": ".cache/node/corepack",
 }

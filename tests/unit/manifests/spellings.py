@@ -21,7 +21,7 @@ class Spelling:
         patterns: whether patterns have to do with it.
         builds: ``yes`` if a part of a workspace that spells a name so is built when the part of
             that name changes; ``imports`` if the sources decide; ``whole`` if all is always built;
-            a dash if they have nothing to do with it.
+            ``each`` if each project is; a dash if they have nothing to do with it.
     """
 
     way: str
@@ -401,6 +401,7 @@ OTHERS = (
         '<Project>\n<ItemGroup>\n<PackageReference Include="Serilog" Version="@" />\n'
         "</ItemGroup>\n</Project>\n",
         "serilog",
+        builds="each",
     ),
     Spelling(
         "central version",

@@ -143,7 +143,10 @@ def _found(root: SourceTree, changes: Changes | None, asked: Asked) -> list[_Fou
 
 def _ordered(found: Iterable[_Found]) -> tuple[BuildPlan, ...]:
     """The root first, then by directory; within one directory in the order of the systems."""
-    return tuple(one.plan for one in sorted(found, key=lambda one: one.plan.directory))
+    ordered = sorted(found, key=lambda one: one.plan.directory)
+    return tuple(
+        replace(one.plan, source="convention") if _is_weak(one) else one.plan for one in ordered
+    )
 
 
 def _is_weak(found: _Found) -> bool:

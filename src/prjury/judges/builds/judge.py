@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
 from prjury.judges.builds.combine import build_changed, combine_outcomes, new_builds, unless_edited
 from prjury.judges.builds.decide import decide, not_tried
-from prjury.judges.builds.detect import (
-    PYTEST_ENV,
-    Changes,
-    DetectedBuilds,
-    SourceTree,
-    detect_builds,
-)
+from prjury.judges.builds.detect import Changes, DetectedBuilds, SourceTree
 from prjury.judges.builds.external_checks import judge_by_checks
 from prjury.judges.builds.outcome import BuildResult
-from prjury.judges.builds.plan import CUSTOM, BuildPlan, BuildStep, StepName
+from prjury.judges.builds.plan import BuildPlan
+from prjury.judges.builds.planner import BuildPlanner, base_ci
 from prjury.judges.builds.run import Builder, BuildSide, ComparisonRun, object_missing
+from prjury.judges.builds.toolchains import Toolchains
 from prjury.judges.builds.unbuilt import needing_build, unbuilt, usual_command
 from prjury.judges.context import PullRequestContext
 from prjury.jury.judge import Judge, JudgeType
 from prjury.jury.judgment import Judgment, Status
 from prjury.policy.load import POLICY_PATH
-from prjury.policy.schema import BuildOptions, Steps
+from prjury.policy.schema import BuildOptions
 from prjury.ports import Ports
 from prjury.ports.types import TreeEntry
 from prjury.report.judge_facts import BuildFacts, RunFacts
@@ -34,11 +30,6 @@ from prjury.snapshot.model import PullRequest, visible
 
 #: Time that is left for stopping the build, reading its reports and removing it.
 _RESERVE_SECONDS = 20.0
-
-_STEP_NAMES: tuple[StepName, ...] = ("setup", "build", "test", "lint")
-#: pytest and nothing else: it ends with exit code 1 only after it has run everything.
-_ONLY_PYTEST = re.compile(r"(?:python[\d.]*\s+-m\s+)?(?:pytest|py\.test)(?:\s+[\w./=:@,\[\]-]+)*")
-_TESTS_FAILED = 1
 
 
 def make(options: BuildOptions, ports: Ports) -> Judge[PullRequestContext]:
@@ -81,28 +72,35 @@ class BuildJudge:
             return judge_by_checks(self.options, self.ports, pull, deadline)
         merged = BuildSide(pull.merge.tree, self.ports.repository.files(pull.merge.tree))
         base = BuildSide(pull.base.sha, self.ports.repository.files(pull.base.sha))
-        found = self._detect(merged, _changes(pull))
+        planner = self._planner(base)
+        found = self._detect(planner, merged, changes_of(pull))
+        theirs = self._detect(planner, base, None).plans
         if not found.plans:
-            return self._no_build(pull, found, merged, base)
+            return self._no_build(pull, found, merged, theirs)
+        ours = partial(self._detect, planner, merged, None)
         if self.options.from_ == "evidence":
-            return self._unless_changed(self._from_evidence(pull, found, merged), merged, base)
+            return _unless_changed(self._from_evidence(pull, found, merged), ours, theirs)
         builder = Builder(self.ports, frozenset(_touched(pull)))
         runner = ComparisonRun(builder, merged, base, self.options)
         judgments = [self._run(runner, plan, deadline) for plan in found.plans]
-        notes = (*found.notes, *new_builds(found.plans, self._detect(base, None).plans))
+        notes = (*found.notes, *new_builds(found.plans, theirs))
         judgment = _with_unbuilt(combine_outcomes(judgments, notes), pull, found)
-        judgment = self._unless_changed(judgment, merged, base)
+        judgment = _unless_changed(judgment, ours, theirs)
         builder.forget_logs(but=frozenset(RunFacts.of(judgment).logs))
         return judgment
 
     def _no_build(
-        self, pull: PullRequest, found: DetectedBuilds, merged: BuildSide, base: BuildSide
+        self,
+        pull: PullRequest,
+        found: DetectedBuilds,
+        merged: BuildSide,
+        theirs: Sequence[BuildPlan],
     ) -> Judgment:
         """The judgment where no build was found: nothing to build, or nothing that says how."""
         paths = [entry.path for entry in merged.entries]
         source = needing_build(paths, {file.path for file in pull.files})
         asked = self.options.command != "auto" or self.options.systems != "auto"
-        if source or asked or self._detect(base, None).plans:
+        if source or asked or theirs:
             return _no_build_system(found, source)
         why = "nothing to build: the tree holds no source code that is compiled or tested"
         return Judgment.abstained(why, "not_applicable")
@@ -124,6 +122,7 @@ class BuildJudge:
 
     def _run(self, runner: ComparisonRun, plan: BuildPlan, deadline: Deadline) -> Judgment:
         try:
+            _refuse_missing_tools(plan)
             case = runner.case(plan, deadline)
         except CannotJudgeError as error:
             self.keep(plan, error)
@@ -131,17 +130,36 @@ class BuildJudge:
         self.keep(plan, case)
         return decide(case)
 
-    def _detect(self, side: BuildSide, changes: Changes | None) -> DetectedBuilds:
-        """The builds that the policy names, or those that the tree's files declare.
+    def planned(self, merged: str, base: str, changes: Changes | None = None) -> DetectedBuilds:
+        """The builds that would run for a tree; nothing is run.
+
+        Args:
+            base: the tree whose own CI counts; the same one where nothing changes.
+
+        Raises:
+            CannotJudgeError: when a partial clone lacks a file that says how to build.
+        """
+        ours, theirs = (
+            BuildSide(tree, self.ports.repository.files(tree)) for tree in (merged, base)
+        )
+        return self._detect(self._planner(theirs), ours, changes)
+
+    def _planner(self, base: BuildSide) -> BuildPlanner:
+        """What finds the builds; the change cannot edit what its own CI says."""
+        here = Toolchains(self.ports.shell.environment())
+        return BuildPlanner(self.options, here, base_ci(self._root(base, None), here))
+
+    def _detect(
+        self, planner: BuildPlanner, side: BuildSide, changes: Changes | None
+    ) -> DetectedBuilds:
+        """The builds of a side.
 
         Where everything is built whatever changes, the changes still say where to look for it.
         """
-        command = self.options.command
-        if command == "auto":
-            systems = None if self.options.systems == "auto" else self.options.systems
-            root = SourceTree(side.entries, self._text, read_many=self._texts, changed=changes)
-            return detect_builds(root, changes if self.options.affected else None, systems)
-        return DetectedBuilds((_custom_plan(command),))
+        return planner.plans(self._root(side, changes), changes)
+
+    def _root(self, side: BuildSide, changes: Changes | None) -> SourceTree:
+        return SourceTree(side.entries, self._text, read_many=self._texts, changed=changes)
 
     def _text(self, entry: TreeEntry) -> str:
         """A file that says how to build.
@@ -160,15 +178,31 @@ class BuildJudge:
             blob: (content or b"").decode("utf-8", "replace") for blob, content in blobs.items()
         }
 
-    def _unless_changed(self, judgment: Judgment, merged: BuildSide, base: BuildSide) -> Judgment:
-        """The judgment, but no PASS of a build that the change has chosen itself."""
-        if judgment.status is not Status.PASS:
-            return judgment
-        ours, theirs = (self._detect(side, None).plans for side in (merged, base))
-        return build_changed(judgment, ours, theirs)
+
+def _unless_changed(
+    judgment: Judgment, ours: Callable[[], DetectedBuilds], theirs: Sequence[BuildPlan]
+) -> Judgment:
+    """The judgment, but no PASS of a build that the change has chosen itself.
+
+    Args:
+        ours: finds all builds of the merged tree.
+    """
+    if judgment.status is not Status.PASS:
+        return judgment
+    return build_changed(judgment, ours().plans, theirs)
 
 
-def _changes(pull: PullRequest) -> Changes | None:
+def _refuse_missing_tools(plan: BuildPlan) -> None:
+    """Refuse a plan that wants versions of tools that are not here.
+
+    Raises:
+        CannotJudgeError: with what is missing and how to get it.
+    """
+    if plan.missing:
+        raise CannotJudgeError(plan.missing, reason="environment")
+
+
+def changes_of(pull: PullRequest) -> Changes | None:
     """What the change touches; None, which is everything, where nothing of it is built."""
     changes = Changes.of(_touched(pull))
     return changes if changes.paths else None
@@ -218,14 +252,3 @@ def _within(deadline: Deadline, timeout: float) -> Deadline:
     """The build's own deadline: early enough to end in an orderly way before the judge's."""
     left = deadline.remaining
     return deadline.within(min(timeout, left - min(_RESERVE_SECONDS, left / 4)))
-
-
-def _custom_plan(command: str | Steps) -> BuildPlan:
-    """The plan of the commands that the policy names: one, or steps in their order."""
-    if isinstance(command, Steps):
-        named = ((name, getattr(command, name)) for name in _STEP_NAMES)
-        return BuildPlan(
-            CUSTOM, tuple(BuildStep(name, line) for name, line in named if line), env=PYTEST_ENV
-        )
-    ends = _TESTS_FAILED if _ONLY_PYTEST.fullmatch(command.strip()) else None
-    return BuildPlan(CUSTOM, (BuildStep("build", command),), env=PYTEST_ENV, all_ran=ends)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from prjury.judges.builds.failure import Failure
@@ -13,6 +13,9 @@ from prjury.judges.builds.failure import Failure
 CUSTOM = "command"
 
 StepName: TypeAlias = Literal["setup", "build", "test", "lint"]
+#: Where a plan comes from: the policy's commands; a build system's files; the base's own CI, where
+#: those do not say enough; or what is usual.
+PlanSource: TypeAlias = Literal["policy", "recipe", "ci", "convention"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +75,7 @@ class BuildPlan:
         reasons: the files that led to this plan, and what they decided.
         notes: what a reader should know, such as a second build system that is not run.
         env: variables for the steps besides the shell's; ``{reports}`` stands for a directory for
-            test reports.
+            test reports, ``{home}`` for the steps' own HOME.
         reported: whether the steps write a test report, so that a missing one is an error.
         reports: globs of further JUnit files, from the plan's directory.
         programs: what has to be on the machine, as far as that is known.
@@ -82,6 +85,9 @@ class BuildPlan:
             hides no new one; None if the steps continue by themselves, or cannot.
         rerun: the same build with options to repeat what is up to date; None if it does so anyway.
         rerun_failed: how to run single tests again, to find flaky ones; None if that is unknown.
+        tools: the versions that the steps use, and what asks for them; one line each.
+        missing: why this machine cannot run it, and what to do; empty if nothing speaks against it.
+        not_taken: what the base's CI does besides that is not run here, and why; one clause each.
     """
 
     system: str
@@ -98,6 +104,10 @@ class BuildPlan:
     keep_going: BuildPlan | None = None
     rerun: BuildPlan | None = None
     rerun_failed: RerunFailed | None = None
+    source: PlanSource = "recipe"
+    tools: tuple[str, ...] = ()
+    missing: str = ""
+    not_taken: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
@@ -111,6 +121,14 @@ class BuildPlan:
         same_place = (self.system, self.directory) == (other.system, other.directory)
         wanted = [step for step in other.steps if step.name != "setup"]
         return same_place and all(any(own.covers(step) for own in self.steps) for step in wanted)
+
+    def with_env(self, more: Mapping[str, str]) -> BuildPlan:
+        """The plan with more variables, its other forms as well."""
+        if not more:
+            return self
+        keep_going = self.keep_going and self.keep_going.with_env(more)
+        rerun = self.rerun and self.rerun.with_env(more)
+        return replace(self, env={**self.env, **more}, keep_going=keep_going, rerun=rerun)
 
     @property
     def once_more(self) -> BuildPlan:

@@ -210,9 +210,10 @@ class Workplace:
 
     def _environment(self, plan: BuildPlan) -> Mapping[str, str]:
         around = self.places.around
-        own = {name: text.format(reports=self.places.reports) for name, text in plan.env.items()}
+        home, reports = str(around / "home"), self.places.reports
+        own = {name: text.format(reports=reports, home=home) for name, text in plan.env.items()}
         shell = self.builder.ports.shell.environment()
-        return {**shell, **own, "HOME": str(around / "home"), "TMPDIR": str(around / "tmp")}
+        return {**shell, **own, "HOME": home, "TMPDIR": str(around / "tmp")}
 
     def _run_steps(
         self,

@@ -1,0 +1,68 @@
+"""What a build would run, where, why and with which versions; nothing is run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from prjury.app import steps
+from prjury.app.composition import build_ports, builds
+from prjury.app.policy_in_force import text_of
+from prjury.app.request import ReviewRequest, RunEnvironment
+from prjury.errors import CannotJudgeError
+from prjury.git.directory import TREE, open_directory
+from prjury.git.open_snapshot import NothingToReview
+from prjury.git.operator import open_repository
+from prjury.git.store import open_store
+from prjury.judges.builds.detect import DetectedBuilds
+from prjury.judges.builds.judge import BuildJudge, changes_of
+from prjury.policy.load import POLICY_PATH, default_policy, read_policy
+from prjury.policy.schema import BuildOptions, Config
+from prjury.ports import Repository
+
+
+def plan_change(
+    request: ReviewRequest, environment: RunEnvironment
+) -> DetectedBuilds | NothingToReview:
+    """What would be built of a change.
+
+    Raises:
+        CannotJudgeError: where the merge has conflicts.
+    """
+    with steps.open_change(request) as change:
+        if isinstance(change, NothingToReview):
+            return change
+        pull = change.pull
+        if pull.merge.tree is None:
+            raise CannotJudgeError("nothing would be built: the merge has conflicts")
+        judge = _judge(environment, change.config, change.snapshot.store)
+        return judge.planned(pull.merge.tree, pull.base.sha, changes_of(pull))
+
+
+def plan_directory(
+    root: Path, environment: RunEnvironment, config: Path | None = None
+) -> DetectedBuilds:
+    """All that would be built of a directory, or of the newest commit of a bare repository."""
+    if _is_bare(root):
+        repository = open_repository(root)
+        with open_store(repository) as store:
+            head = repository.commit("HEAD").sha
+            return _judge(environment, _config(None, config), store).planned(head, head)
+    return _judge(environment, _config(root, config), open_directory(root)).planned(TREE, TREE)
+
+
+def _is_bare(root: Path) -> bool:
+    return (root / "objects").is_dir() and (root / "HEAD").is_file()
+
+
+def _config(root: Path | None, own: Path | None) -> Config:
+    """The operator's policy file, else the one in the directory, else the default."""
+    file = own or (root / POLICY_PATH if root and (root / POLICY_PATH).is_file() else None)
+    if file is None:
+        return default_policy().config
+    return read_policy(text_of(file), f"file:{file}", shown=str(file)).config
+
+
+def _judge(environment: RunEnvironment, config: Config, repository: Repository) -> BuildJudge:
+    found = builds(config)
+    ports = build_ports(environment, config, repository)
+    return BuildJudge(found[0] if found else BuildOptions(), ports)

@@ -1,0 +1,61 @@
+"""``prjury build --plan``: what would run, where, why, with which versions; nothing is run."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from prjury.cli import options
+from prjury.cli.output import PlainFormat, Terminal, print_out
+from prjury.errors import ExitCode
+
+if TYPE_CHECKING:
+    from prjury.judges.builds.detect import DetectedBuilds
+
+
+def print_plan(terminal: Terminal, change: options.ChangeOptions, kind: PlainFormat) -> int:
+    """Print the plan of a change, or of the directory where none is named and none is there."""
+    from prjury.judges.builds.plan_view import plan_document, plan_lines
+    from prjury.publishers.terminal import printable_line
+
+    found = _planned(terminal, change)
+    if kind is PlainFormat.JSON:
+        document = _redacted(plan_document(found), terminal.redact)
+        print_out("plan", json.dumps(document, indent=2))
+    else:
+        for line in plan_lines(found):
+            print(printable_line(line, sys.stdout, terminal.redact))
+    known = bool(found.plans) and not any(plan.missing for plan in found.plans)
+    if not known:
+        print("The build could not run here; see the plan above.", file=sys.stderr)
+    return ExitCode.OPEN if known else ExitCode.NOT_JUDGED
+
+
+def _planned(terminal: Terminal, change: options.ChangeOptions) -> DetectedBuilds:
+    from prjury.app.stages.plan import plan_change, plan_directory
+    from prjury.errors import SourceError
+    from prjury.git.open_snapshot import NothingToReview
+
+    environment = terminal.environment()
+    named = change.target or change.base or change.head
+    try:
+        found = plan_change(options.request_of(terminal, change), environment)
+    except SourceError:
+        if named:
+            raise
+        return plan_directory(change.repo, environment, change.config)
+    finally:
+        environment.progress.close()
+    if not isinstance(found, NothingToReview):
+        return found
+    return plan_directory(change.repo, environment, change.config)
+
+
+def _redacted(value: Any, redact: Callable[[str], str]) -> Any:  # noqa: ANN401 - JSON
+    if isinstance(value, str):
+        return redact(value)
+    if isinstance(value, dict):
+        return {key: _redacted(item, redact) for key, item in value.items()}
+    return [_redacted(item, redact) for item in value] if isinstance(value, list) else value

@@ -1,0 +1,82 @@
+"""A plan as people and programs read it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from prjury.judges.builds.detect import DetectedBuilds
+from prjury.judges.builds.plan import BuildPlan
+
+SCHEMA_NAME = "prjury/build-plan/v1"
+
+_SOURCES = {
+    "policy": "the policy",
+    "recipe": "a recipe",
+    "ci": "the base's own CI",
+    "convention": "what is usual",
+}
+_NONE = "no build is known: add `build: {command: …}` with the command that builds and tests it"
+
+
+def plan_document(found: DetectedBuilds) -> Mapping[str, Any]:
+    """The plans as JSON, in the form ``prjury/build-plan/v1``."""
+    return {
+        "schema": SCHEMA_NAME,
+        "builds": [_document(plan) for plan in found.plans],
+        "notes": list(found.notes),
+        "skipped": list(found.skipped),
+    }
+
+
+def _document(plan: BuildPlan) -> Mapping[str, Any]:
+    return {
+        "source": plan.source,
+        "system": plan.system,
+        "directory": plan.directory,
+        "steps": [{"name": step.name, "command": step.text} for step in plan.steps],
+        "reasons": list(filter(None, plan.reasons)),
+        "scope": {"modules": list(plan.scope.modules), "because": plan.scope.because},
+        "tools": list(plan.tools),
+        "missing": plan.missing or None,
+        "not_taken": list(plan.not_taken),
+        "notes": list(plan.notes),
+    }
+
+
+def plan_lines(found: DetectedBuilds) -> Iterator[str]:
+    """The plans line by line."""
+    for plan in found.plans:
+        where = f" in {plan.directory}" if plan.directory else ""
+        yield f"{plan.system}{where}, by {_SOURCES[plan.source]}"
+        for step in plan.steps:
+            first, *rest = step.text.splitlines()
+            yield f"  {step.name:7} {first}"
+            yield from (f"          {line}" for line in rest)
+        yield from _labelled("why", filter(None, plan.reasons))
+        yield from _labelled("only", [", ".join(plan.scope.modules)] * bool(plan.scope.modules))
+        yield from _labelled("how", [plan.scope.because] * bool(plan.scope.because))
+        yield from _labelled("with", plan.tools)
+        yield from _labelled("lacks", [plan.missing] * bool(plan.missing))
+        yield from _labelled("not run", plan.not_taken)
+        yield from _labelled("note", plan.notes)
+    if not found.plans:
+        yield _NONE
+    yield from (f"note: {note}" for note in found.notes)
+    yield from (f"not built, by its name: {place}" for place in found.skipped)
+
+
+def _labelled(label: str, texts: Any) -> Iterator[str]:  # noqa: ANN401 - any texts
+    yield from (f"  {label:7} {text}" for text in texts)
+
+
+def plan_summary(found: DetectedBuilds) -> Iterator[str]:
+    """Each plan in one sentence; a sentence where none is known."""
+    for plan in found.plans:
+        reason = next(iter(plan.reasons), _SOURCES[plan.source])
+        tools = "; ".join(plan.tools)
+        lacks = f"; {plan.missing}" if plan.missing else ""
+        shown = plan.text.partition("\n")[0]
+        yield f"build: {shown} ({reason})" + (f"; {tools}" if tools else "") + lacks
+    if not found.plans:
+        yield _NONE

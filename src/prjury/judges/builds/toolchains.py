@@ -1,0 +1,175 @@
+"""The versions of tools that this machine has, found in files; nothing is run."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from prjury.manifests.spans import Numbers, release
+
+_JAVA_VERSION = re.compile(r'^JAVA_VERSION="?(?:1\.)?([\d.]+)', re.MULTILINE)
+_NODE_VERSION = re.compile(r"#define NODE_(?:MAJOR|MINOR|PATCH)_VERSION (\d+)")
+_IN_NAME = re.compile(r"(?:^|[a-z-])v?(\d+(?:\.\d+)+)")
+#: What a tool's directories are called in the caches of setup actions, and its program.
+_TOOLS = {
+    "java": ("Java_*", "java"),
+    "node": ("node", "node"),
+    "python": ("Python", "python3"),
+    "go": ("go", "go"),
+    "ruby": ("Ruby", "ruby"),
+    "php": ("php", "php"),
+}
+
+
+@dataclass(frozen=True)
+class Toolchain:
+    """One version of a tool.
+
+    Attributes:
+        home: its directory, with ``bin`` below it.
+        found: who brought it; a few words.
+        current: whether it is the one that PATH finds anyway.
+    """
+
+    tool: str
+    version: Numbers
+    home: Path
+    found: str
+    current: bool = False
+
+    def environment(self, home: str, path: str) -> Mapping[str, str]:
+        """The variables by which steps find it.
+
+        Args:
+            home: its directory, as it is written in them.
+            path: where programs are looked for besides.
+        """
+        env = {"PATH": f"{home}/bin{os.pathsep}{path}"}
+        return {**env, "JAVA_HOME": home} if self.tool == "java" else env
+
+
+@dataclass(frozen=True)
+class Toolchains:
+    """What is installed.
+
+    Attributes:
+        environ: the environment of steps.
+        root: of the file system.
+    """
+
+    environ: Mapping[str, str]
+    root: Path = field(default_factory=lambda: Path("/"))
+
+    @property
+    def path(self) -> str:
+        """Where steps look for programs."""
+        return self.environ.get("PATH", os.defpath)
+
+    def of(self, tool: str) -> tuple[Toolchain, ...]:
+        """All versions of a tool, each home once: the current one first, then the newest."""
+        return self._known.get(tool, ())
+
+    def distance(self, tool: str, wanted: str) -> int:
+        """How far a wanted version is: 0 for the current one, 1 for another one, 2 for none."""
+        numbers, known = release(wanted), self.of(tool)
+        if numbers is None or not known:
+            return 0
+        found = [one for one in known if fits(one, numbers)]
+        return 2 if not found else 0 if found[0].current else 1
+
+    @cached_property
+    def _known(self) -> Mapping[str, tuple[Toolchain, ...]]:
+        return {tool: tuple(self._ordered(tool)) for tool in _TOOLS}
+
+    def _ordered(self, tool: str) -> Iterator[Toolchain]:
+        seen = set[Path]()
+        current = self._current(tool)
+        rest = sorted(self._installed(tool), key=lambda one: one.version, reverse=True)
+        for one in (*([current] if current else ()), *rest):
+            if one.home.resolve() not in seen:
+                seen.add(one.home.resolve())
+                yield one
+
+    def _current(self, tool: str) -> Toolchain | None:
+        home = Path(self.environ.get("JAVA_HOME", "")) if tool == "java" else Path()
+        if home.is_absolute() and (version := _version_of(tool, home)):
+            return Toolchain(tool, version, home, "JAVA_HOME", current=True)
+        program = next(filter(Path.is_file, self._candidates(tool)), None)
+        if program is None:
+            return None
+        real = program.resolve()
+        named = re.fullmatch(r"[a-z]+(\d+\.\d+)", real.name)
+        version = release(named[1]) if named else _version_of(tool, real.parent.parent)
+        home = (real if tool == "java" else program).parent.parent
+        return Toolchain(tool, version, home, "PATH", current=True) if version else None
+
+    def _candidates(self, tool: str) -> Iterator[Path]:
+        """The programs of that name on PATH; for pyenv's stand-in the one that it starts."""
+        for place in self.path.split(os.pathsep):
+            program = Path(place, _TOOLS[tool][1])
+            if program.parent.name == "shims" and tool == "python" and program.is_file():
+                yield from (home / "bin/python3" for home in self._pyenv_global())
+            yield program
+
+    def _pyenv_global(self) -> Iterator[Path]:
+        root = Path(self.environ.get("PYENV_ROOT", ""))
+        chosen = self.environ.get("PYENV_VERSION") or _text(root / "version")
+        for name in chosen.replace(":", " ").split():
+            yield root / "versions" / name
+
+    def _installed(self, tool: str) -> Iterator[Toolchain]:
+        for found, home in self._homes(tool):
+            version = _version_of(tool, home)
+            if version and home.is_dir():
+                yield Toolchain(tool, version, home, found)
+
+    def _homes(self, tool: str) -> Iterator[tuple[str, Path]]:
+        environ = self.environ
+        if tool == "java":
+            named = sorted(name for name in environ if re.fullmatch(r"JAVA_HOME_\d+_\w+", name))
+            yield from ((name, Path(environ[name])) for name in named)
+        for found, place, pattern in (
+            (f"setup-{tool}", environ.get("RUNNER_TOOL_CACHE", ""), f"{_TOOLS[tool][0]}/*/*"),
+            ("mise", environ.get("MISE_DATA_DIR", ""), f"installs/{tool}/*"),
+            ("pyenv", environ.get("PYENV_ROOT", "") * (tool == "python"), "versions/*"),
+            ("nvm", environ.get("NVM_DIR", "") * (tool == "node"), "versions/node/*"),
+            ("SDKMAN", environ.get("SDKMAN_DIR", "") * (tool == "java"), "candidates/java/*"),
+            ("/usr/lib/jvm", str(self.root / "usr/lib/jvm") * (tool == "java"), "*"),
+        ):
+            if place and Path(place).is_absolute():
+                yield from ((found, home) for home in sorted(Path(place).glob(pattern)))
+
+
+def fits(toolchain: Toolchain, wanted: Numbers) -> bool:
+    """Whether it is the wanted release; a patch level may differ, and of Java and Node a minor."""
+    deep = 1 if toolchain.tool in {"java", "node"} else 2
+    if toolchain.tool == "java" and wanted[:1] == (1,):
+        wanted = wanted[1:]
+    return toolchain.version[: min(deep, len(wanted))] == wanted[:deep]
+
+
+def _version_of(tool: str, home: Path) -> Numbers | None:
+    """The version that an installation's own files or its name give."""
+    if tool == "java" and (told := _JAVA_VERSION.search(_text(home / "release"))):
+        return release(told[1])
+    header = "include/node/node_version.h"
+    if tool == "node" and (parts := _NODE_VERSION.findall(_text(home / header))):
+        return tuple(int(part) for part in parts)
+    if tool == "go" and (told := re.match(r"go([\d.]+)", _text(home / "VERSION"))):
+        return release(told[1])
+    names = (home.name, home.parent.name)
+    told = next(filter(None, map(_IN_NAME.search, names)), None)
+    return release(told[1]) if told else None
+
+
+def _text(file: Path) -> str:
+    """The start of a file; empty where it cannot be read."""
+    try:
+        with file.open(encoding="utf-8", errors="replace") as opened:
+            return opened.read(8_000)
+    except OSError:
+        return ""

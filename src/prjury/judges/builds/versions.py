@@ -1,0 +1,195 @@
+"""Which versions of tools a project wants, and which of those on this machine serves it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from prjury.judges.builds.ci import BaseCi
+from prjury.judges.builds.systems.source_tree import SourceTree, parents_of, path_in
+from prjury.judges.builds.toolchains import Toolchain, Toolchains, fits
+from prjury.manifests.manifest import Role
+from prjury.manifests.spans import VersionSpan, declared_span, release, trimmed
+from prjury.manifests.tool_versions import VERSION_FILES, runtimes_in
+from prjury.snapshot.model import visible
+
+#: The tools of each family of build systems, by the name in the policy; the first one runs it.
+TOOLS_OF: Mapping[str, tuple[str, ...]] = {
+    "maven": ("java",),
+    "gradle": ("java", "gradle"),
+    "node": ("node", "npm", "pnpm", "yarn", "bun"),
+    "python": ("python",),
+    "cargo": ("rust",),
+    "go": ("go",),
+}
+#: What is chosen here. The others choose for themselves: rustup, go, uv, Corepack.
+_CHOSEN = ("java", "node")
+_SHOWN = {"java": "JDK", "node": "Node", "python": "Python", "go": "Go", "rust": "Rust",
+          "ruby": "Ruby", "php": "PHP", "dotnet": ".NET"}  # fmt: skip
+_SETUP = {
+    "java": ("actions/setup-java", "java-version"),
+    "node": ("actions/setup-node", "node-version"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class WantedVersion:
+    """A version that a file asks for.
+
+    Attributes:
+        version: as written.
+        origin: the file, or the job of the base's CI.
+        kind: a pin for version managers, what the CI sets up, or the range that a manifest needs.
+    """
+
+    tool: str
+    version: str
+    origin: str
+    kind: str
+
+    @property
+    def span(self) -> VersionSpan | None:
+        """The versions that a manifest allows; a JDK compiles for older releases as well."""
+        span = declared_span(self.version, "runtime", self.tool)
+        return VersionSpan(span.low) if span and self.tool == "java" else span
+
+    @property
+    def text(self) -> str:
+        """It in a sentence."""
+        return f"{shown_tool(self.tool)} {visible(self.version)}"
+
+
+def shown_tool(tool: str) -> str:
+    """The name of a tool in a sentence."""
+    return _SHOWN.get(tool, tool)
+
+
+def wanted_versions(
+    root: SourceTree, directory: str, ci: BaseCi | None
+) -> tuple[WantedVersion, ...]:
+    """What a project asks for: each tool's nearest pin, the base's CI, its manifests."""
+    pins, ranges = dict[str, WantedVersion](), dict[str, WantedVersion]()
+    for place in (directory, *parents_of(path_in(directory, "x"))):
+        for name in VERSION_FILES:
+            path = path_in(place, name)
+            if path not in root.files:
+                continue
+            content = root.text(path).encode(errors="surrogateescape")
+            for one in runtimes_in(path, content):
+                kind = "pin" if one.role is Role.LOCKED else "range"
+                found = WantedVersion(one.artifact, one.version or "", path, kind)
+                (pins if kind == "pin" else ranges).setdefault(one.artifact, found)
+    of_ci = ci.versions if ci else {}
+    name = ci.name if ci else ""
+    return (
+        *pins.values(),
+        *(WantedVersion(tool, version, name, "ci") for tool, version in of_ci.items()),
+        *ranges.values(),
+    )
+
+
+@dataclass(frozen=True)
+class ToolChoice:
+    """The version of one tool for a build.
+
+    Attributes:
+        wanted: what asks for it, the strongest word first.
+        toolchain: what is used; None where its version is not known.
+        missing: why it cannot be built with what is here, and the remedy; empty if it can.
+        note: what a reader should know besides.
+    """
+
+    tool: str
+    wanted: tuple[WantedVersion, ...]
+    toolchain: Toolchain | None = None
+    missing: str = ""
+    note: str = ""
+
+    @property
+    def text(self) -> str:
+        """What is used and why, in one line."""
+        used = self.toolchain
+        here = f"{shown_tool(self.tool)} {_dotted(used)} ({used.found})" if used else ""
+        asked = "; ".join(f"{one.origin}: {visible(one.version)}" for one in self.wanted)
+        return f"{here or shown_tool(self.tool)}: {asked}" if asked else here
+
+
+def choose_tools(
+    tools: Sequence[str], wanted: Sequence[WantedVersion], here: Toolchains
+) -> tuple[ToolChoice, ...]:
+    """The versions of the tools that a build uses."""
+    found = (_Choosing(tool, tuple(w for w in wanted if w.tool == tool), here) for tool in tools)
+    return tuple(one.choice() for one in found if one.wanted or one.tool in tools[:1])
+
+
+@dataclass(frozen=True)
+class _Choosing:
+    tool: str
+    wanted: tuple[WantedVersion, ...]
+    here: Toolchains
+
+    @cached_property
+    def known(self) -> tuple[Toolchain, ...]:
+        return self.here.of(self.tool)
+
+    def choice(self) -> ToolChoice:
+        """The pinned version, else that of the CI, else the first one that the manifests allow."""
+        current = self.known[0] if self.known and self.known[0].current else None
+        if self.tool not in _CHOSEN or not self.known:
+            return ToolChoice(self.tool, self.wanted, current)
+        allowed = [one for one in self.known if self._is_allowed(one)]
+        for one in self._named():
+            numbers = release(one.version)
+            if exact := next((t for t in allowed if numbers and fits(t, numbers)), None):
+                return ToolChoice(self.tool, self.wanted, exact, note=self._overruled(exact))
+        used = allowed[0] if allowed else current
+        if missing := self._missing(used, bool(allowed)):
+            return ToolChoice(self.tool, self.wanted, current, missing)
+        return ToolChoice(self.tool, self.wanted, used, note=self._overruled(used))
+
+    def _named(self) -> Iterator[WantedVersion]:
+        return (one for one in self.wanted if one.kind != "range")
+
+    def _ranges(self) -> Iterator[WantedVersion]:
+        return (one for one in self.wanted if one.kind == "range" and one.span)
+
+    def _is_allowed(self, toolchain: Toolchain) -> bool:
+        version = trimmed(toolchain.version)
+        spans = (one.span for one in self._ranges())
+        return all(
+            span.low <= version and (span.high is None or version < span.high)
+            for span in spans
+            if span
+        )
+
+    def _missing(self, used: Toolchain | None, allowed: bool) -> str:  # noqa: FBT001
+        """Why what is here does not do: a manifest refuses it, or it is older than the pin."""
+        refused = None if allowed else next(self._ranges(), None)
+        pins = (one for one in self.wanted if one.kind == "pin")
+        too_old = (one for one in pins if used and (release(one.version) or (0,)) > used.version)
+        strict = refused or (None if any(self._ranges()) else next(too_old, None))
+        return self._remedy(strict) if strict else ""
+
+    def _remedy(self, strict: WantedVersion) -> str:
+        named = next((one for one in self._named() if release(one.version)), strict)
+        action, key = _SETUP[self.tool]
+        numbers = release(named.version) or (strict.span.low if strict.span else None) or ()
+        major = str(numbers[0]) if numbers else visible(named.version)
+        here = ", ".join(dict.fromkeys(map(_dotted, self.known)))
+        return (
+            f"this project wants {strict.text} ({visible(strict.origin)}); here is {here}: add "
+            f"{action} with {key}: {major} before the build"
+        )
+
+    def _overruled(self, used: Toolchain | None) -> str:
+        """The strongest word, if what is used does not follow it; a manifest allows that."""
+        first = next((one for one in self._named() if release(one.version)), None)
+        numbers = release(first.version) if first else None
+        if first and used and numbers and not fits(used, numbers):
+            return f"{visible(first.origin)} names {first.text}; {_dotted(used)} is used"
+        return ""
+
+
+def _dotted(toolchain: Toolchain | None) -> str:
+    return ".".join(map(str, toolchain.version)) if toolchain else ""

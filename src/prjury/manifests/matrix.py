@@ -1,0 +1,241 @@
+"""Expressions of GitHub's workflows, and the rows of a job's matrix, as far as files decide them.
+
+Nothing is known of the run: an expression about it is `UNKNOWN`, and so is what depends on it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice, product
+from typing import Any, Final
+
+#: The most rows that GitHub runs.
+_MOST_ROWS = 256
+_LONGEST = 2_000
+_EXPRESSION = re.compile(r"\$\{\{(.*?)\}\}", re.DOTALL)
+_TOKEN = re.compile(
+    r"\s*(?:(?P<text>'(?:[^']|'')*')|(?P<number>-?\d+(?:\.\d+)?)(?![\w.])"
+    r"|(?P<name>[A-Za-z_][\w-]*(?:\.(?:[\w-]+|\*)|\[\s*'[^']*'\s*\])*)"
+    r"|(?P<sign>\|\||&&|==|!=|<=|>=|[!(),<>]))"
+)
+
+
+class _Unknown:
+    def __repr__(self) -> str:
+        return "UNKNOWN"
+
+
+#: The value of an expression that the files do not decide.
+UNKNOWN: Final = _Unknown()
+
+
+@dataclass(frozen=True)
+class ExpressionContext:
+    """What expressions may name.
+
+    Attributes:
+        values: texts and mappings, by the first part of a name: ``matrix``, ``env``, ….
+    """
+
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+    def value(self, expression: str) -> Any:  # noqa: ANN401 - what YAML holds, or UNKNOWN
+        """The value of an expression without its brackets."""
+        try:
+            return _Parser(expression, self).value() if len(expression) < _LONGEST else UNKNOWN
+        except (ValueError, RecursionError):
+            return UNKNOWN
+
+    def holds(self, condition: str) -> bool | None:
+        """Whether an ``if:`` holds; None if that is not known."""
+        inner = _EXPRESSION.fullmatch(condition.strip())
+        value = self.value(inner[1] if inner else condition) if condition.strip() else True
+        return None if value is UNKNOWN else bool(value)
+
+    def filled(self, text: str) -> str | None:
+        """A text with its expressions replaced; None if one of them is not known."""
+        values = [self.value(found[1]) for found in _EXPRESSION.finditer(text)]
+        if any(value is UNKNOWN or isinstance(value, dict | list) for value in values):
+            return None
+        remaining = iter(values)
+        return _EXPRESSION.sub(lambda _: _shown(next(remaining)), text)
+
+    def named(self, name: str) -> Any:  # noqa: ANN401 - what YAML holds, or UNKNOWN
+        """The value of a name with dots; a part that is missing is empty, as GitHub has it."""
+        first, *rest = re.findall(r"[^.\[\]'\s]+", name)
+        if first not in self.values:
+            return UNKNOWN
+        found = self.values[first]
+        for part in rest:
+            if found is UNKNOWN:
+                return UNKNOWN
+            found = found.get(part, "") if isinstance(found, Mapping) else ""
+        return found
+
+
+def _shown(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else "" if value is None else str(value)
+
+
+def _text(value: object) -> str:
+    return _shown(value).lower()
+
+
+_FUNCTIONS: Mapping[str, Callable[..., Any]] = {
+    "startswith": lambda text, start: _text(text).startswith(_text(start)),
+    "endswith": lambda text, end: _text(text).endswith(_text(end)),
+    "contains": lambda within, item: _text(item) in (
+        [_text(one) for one in within] if isinstance(within, list) else _text(within)
+    ),
+    "format": lambda form, *given: re.sub(r"\{(\d)\}", lambda at: _shown(given[int(at[1])]), form),
+    "success": lambda: True,
+    "always": lambda: True,
+    "failure": lambda: False,
+    "cancelled": lambda: False,
+}  # fmt: skip
+
+
+class _Parser:
+    """Reads one expression from left to right; `ValueError` for what it does not know."""
+
+    def __init__(self, text: str, context: ExpressionContext) -> None:
+        self._tokens = list(_tokens(text))
+        self._context = context
+
+    def value(self) -> Any:  # noqa: ANN401 - what YAML holds, or UNKNOWN
+        found = self._either()
+        if self._tokens:
+            raise ValueError(self._tokens[0])
+        return found
+
+    def _next(self, *signs: str) -> str | None:
+        if self._tokens and self._tokens[0] in {("sign", sign) for sign in signs}:
+            return self._tokens.pop(0)[1]
+        return None
+
+    def _either(self) -> Any:  # noqa: ANN401
+        found = self._both()
+        while self._next("||"):
+            other = self._both()
+            if found is UNKNOWN:
+                found = other if other is not UNKNOWN and other else UNKNOWN
+            else:
+                found = found or other
+        return found
+
+    def _both(self) -> Any:  # noqa: ANN401
+        found = self._compared()
+        while self._next("&&"):
+            other = self._compared()
+            if found is UNKNOWN:
+                found = UNKNOWN if other is UNKNOWN or other else other
+            else:
+                found = found and other
+        return found
+
+    def _compared(self) -> Any:  # noqa: ANN401
+        found = self._single()
+        while sign := self._next("==", "!=", "<", ">", "<=", ">="):
+            other = self._single()
+            if UNKNOWN in (found, other) or sign not in {"==", "!="}:
+                found = UNKNOWN
+            else:
+                found = (_text(found) == _text(other)) == (sign == "==")
+        return found
+
+    def _single(self) -> Any:  # noqa: ANN401
+        if self._next("!"):
+            found = self._single()
+            return UNKNOWN if found is UNKNOWN else not found
+        if self._next("("):
+            found = self._either()
+            self._expect(")")
+            return found
+        kind, text = self._tokens.pop(0) if self._tokens else ("", "")
+        if kind == "text":
+            return text[1:-1].replace("''", "'")
+        if kind == "number":
+            return float(text) if "." in text else int(text)
+        if kind != "name":
+            raise ValueError(text)
+        return self._called(text) if self._next("(") else self._named(text)
+
+    def _named(self, name: str) -> Any:  # noqa: ANN401
+        words = {"true": True, "false": False, "null": None}
+        return words[name] if name in words else self._context.named(name)
+
+    def _called(self, name: str) -> Any:  # noqa: ANN401
+        given = []
+        while not self._next(")"):
+            given.append(self._either())
+            if not self._next(","):
+                self._expect(")")
+                break
+        function = _FUNCTIONS.get(name.lower())
+        if function is None or UNKNOWN in given:
+            return UNKNOWN
+        try:
+            return function(*given)
+        except (TypeError, IndexError) as error:
+            raise ValueError(name) from error
+
+    def _expect(self, sign: str) -> None:
+        if not self._next(sign):
+            raise ValueError(sign)
+
+
+def _tokens(text: str) -> Iterator[tuple[str, str]]:
+    place, end = 0, len(text.rstrip())
+    while place < end:
+        found = _TOKEN.match(text, place)
+        if found is None or found.lastgroup is None:
+            raise ValueError(text[place:])
+        yield found.lastgroup, found[found.lastgroup]
+        place = found.end()
+
+
+def matrix_rows(matrix: object, context: ExpressionContext) -> Iterator[Mapping[str, Any]]:
+    """The rows of a matrix in GitHub's order; one empty row where there is none, or none is known.
+
+    ``exclude`` takes rows away, ``include`` adds values to rows that it fits, or rows.
+    """
+    named = matrix if isinstance(matrix, Mapping) else {}
+    axes = {
+        str(key): [_filled(item, context) for item in value]
+        for key, value in named.items()
+        if key not in {"include", "exclude"} and isinstance(value, list)
+    }
+    rows = _without(axes, [_filled(one, context) for one in _listed(named, "exclude")])
+    added = []
+    unknown = {str(key): UNKNOWN for key, value in named.items() if isinstance(value, str)}
+    for one in _listed(named, "include"):
+        more = _filled(one, context)
+        own = {key: value for key, value in more.items() if key in axes}
+        fitting = [row for row in rows if own.items() <= row.items()]
+        for row in fitting if axes else ():
+            row.update({key: value for key, value in more.items() if key not in axes})
+        if not fitting or not axes:
+            added.append(dict(more))
+    every: tuple[Mapping[str, Any], ...] = (*rows, *added) or ({},)
+    yield from ({**unknown, **row} for row in every[:_MOST_ROWS])
+
+
+def _without(
+    axes: Mapping[str, list[Any]], excluded: list[Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    every = islice(product(*axes.values()), _MOST_ROWS) if axes else ()
+    rows = [dict(zip(axes, values, strict=True)) for values in every]
+    return [row for row in rows if not any(one.items() <= row.items() for one in excluded)]
+
+
+def _listed(named: Mapping[Any, Any], key: str) -> list[Mapping[str, Any]]:
+    found = named.get(key)
+    return [one for one in found if isinstance(one, Mapping)] if isinstance(found, list) else []
+
+
+def _filled(value: Any, context: ExpressionContext) -> Any:  # noqa: ANN401 - YAML
+    if isinstance(value, Mapping):
+        return {str(key): _filled(item, context) for key, item in value.items()}
+    return context.filled(value) if isinstance(value, str) else value

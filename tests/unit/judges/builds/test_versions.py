@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from fakes.roots import root_of
+from prjury.judges.builds.ci import BaseCi
+from prjury.judges.builds.toolchains import Toolchains
+from prjury.judges.builds.versions import ToolChoice, choose_tools, wanted_versions
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Toolchains:
+    """JDK 17, which is the current one, 21 besides, and Node 20."""
+    for name in ("17.0.9", "21.0.2"):
+        (tmp_path / "usr/lib/jvm" / name).mkdir(parents=True)
+        (tmp_path / "usr/lib/jvm" / name / "release").write_text(f'JAVA_VERSION="{name}"')
+    node = tmp_path / "v20.1.0/bin/node"
+    node.parent.mkdir(parents=True)
+    node.touch()
+    environ = {"JAVA_HOME": str(tmp_path / "usr/lib/jvm/17.0.9"), "PATH": str(node.parent)}
+    return Toolchains(environ, tmp_path)
+
+
+def chosen(
+    here: Toolchains, tool: str, files: dict[str, str], ci: dict[str, str] | None = None
+) -> ToolChoice:
+    wanted = wanted_versions(root_of(files), "", BaseCi("ci.yml", "test", versions=ci or {}))
+    (choice,) = choose_tools((tool,), wanted, here)
+    return choice
+
+
+def pom(release: str) -> str:
+    inside = f"<maven.compiler.release>{release}</maven.compiler.release>"
+    return f"<project><properties>{inside}</properties></project>"
+
+
+@pytest.mark.parametrize(
+    ("files", "ci", "version"),
+    [
+        ({}, {}, (17, 0, 9)),
+        ({"pom.xml": pom("8")}, {}, (17, 0, 9)),
+        ({"pom.xml": pom("21")}, {}, (21, 0, 2)),
+        ({"pom.xml": pom("17")}, {"java": "21"}, (21, 0, 2)),
+        ({".java-version": "17\n", "pom.xml": pom("17")}, {"java": "21"}, (17, 0, 9)),
+        ({".sdkmanrc": "java=21.0.1-tem\n"}, {}, (21, 0, 2)),
+    ],
+)
+def test_the_jdk_that_is_used(
+    here: Toolchains, files: dict[str, str], ci: dict[str, str], version: tuple[int, ...]
+) -> None:
+    choice = chosen(here, "java", files, ci)
+    assert choice.toolchain
+    assert (choice.toolchain.version, choice.missing, choice.note) == (version, "", "")
+
+
+def test_a_jdk_that_is_not_here(here: Toolchains) -> None:
+    choice = chosen(here, "java", {"pom.xml": pom("25")})
+    assert choice.missing == (
+        "this project wants JDK 25 (pom.xml); here is 17.0.9, 21.0.2: add actions/setup-java with "
+        "java-version: 25 before the build"
+    )
+    named = chosen(here, "java", {"pom.xml": pom("24")}, {"java": "26"})
+    assert "java-version: 26" in named.missing
+
+
+def test_an_older_node_than_the_pinned_one(here: Toolchains) -> None:
+    assert (
+        "wants Node 22 (.nvmrc); here is 20.1.0" in chosen(here, "node", {".nvmrc": "22"}).missing
+    )
+
+
+@pytest.mark.parametrize("range_", [">=18", "^20 || ^22", ">= 18.0.0"])
+def test_a_manifest_that_allows_it_outweighs_a_pin(here: Toolchains, range_: str) -> None:
+    files = {".nvmrc": "22", "package.json": f'{{"engines": {{"node": "{range_}"}}}}'}
+    choice = chosen(here, "node", files)
+    assert (choice.missing, choice.note) == ("", ".nvmrc names Node 22; 20.1.0 is used")
+
+
+def test_a_manifest_that_refuses_what_is_here(here: Toolchains) -> None:
+    refused = chosen(here, "node", {"package.json": '{"engines": {"node": ">=22"}}'})
+    assert "wants Node >=22 (package.json)" in refused.missing
+
+
+def test_a_newer_node_than_the_pinned_one_will_do(here: Toolchains) -> None:
+    choice = chosen(here, "node", {".nvmrc": "18"})
+    assert (choice.missing, choice.note) == ("", ".nvmrc names Node 18; 20.1.0 is used")
+
+
+def test_tools_that_choose_for_themselves_are_only_named(here: Toolchains) -> None:
+    choice = chosen(here, "rust", {"Cargo.toml": '[package]\nname = "a"\nrust-version = "1.99"\n'})
+    assert (choice.missing, choice.text) == ("", "Rust: Cargo.toml: 1.99")
+
+
+def test_the_nearest_file_counts() -> None:
+    root = root_of({".nvmrc": "18", "web/.nvmrc": "20"})
+    assert [(w.version, w.origin) for w in wanted_versions(root, "web", None)] == [
+        ("20", "web/.nvmrc")
+    ]
