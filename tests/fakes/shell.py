@@ -7,7 +7,7 @@ import contextlib
 import functools
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -72,6 +72,9 @@ class ScriptedShell:
     programs: Mapping[str, str] = field(default_factory=dict)
     withheld: Sequence[str] = ()
     answer: str = ""
+
+    def copy_caches(self, programs: Collection[str], home: Path) -> None:
+        """There are none."""
 
     def ask(self, command: ShellCommand, deadline: Deadline) -> str:
         return self.answer

@@ -6,7 +6,7 @@ implements a port.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -62,6 +62,9 @@ class Shell(Protocol):
 
     def scratch(self) -> AbstractContextManager[Path]:
         """A fresh directory for such programs, removed afterwards whatever they left in it."""
+
+    def copy_caches(self, programs: Collection[str], home: Path) -> None:
+        """Copies what these programs have downloaded for the operator into a HOME."""
 
     @property
     def withheld(self) -> Sequence[str]:

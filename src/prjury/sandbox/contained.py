@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from prjury.deadline import Deadline
@@ -22,6 +22,7 @@ from prjury.errors import CannotJudgeError
 from prjury.ports import Progress, SilentProgress
 from prjury.ports.types import Completed, ShellCommand
 from prjury.sandbox import launcher
+from prjury.sandbox.caches import copy_caches
 from prjury.sandbox.environment import allowed, is_refused, withheld
 from prjury.sandbox.run import Limits, ProcessRun
 
@@ -156,6 +157,7 @@ class ContainedShell:
     directory up in the user database. Without that a build on a laptop would download everything
     each time, and none would work offline. The price is that a hostile build can poison a cache
     that later builds of the same user trust; on a throw-away runner nobody else uses that cache.
+    Other tools get copies of theirs (`copy_caches`).
 
     Args:
         environ: the operator's environment.
@@ -241,6 +243,10 @@ class ContainedShell:
         HOME and TMPDIR are not part of it: `run` makes them, unless the caller has set them.
         """
         return allowed(self._environ, (*self._extra, *extra), self._own_prefix)
+
+    def copy_caches(self, programs: Collection[str], home: Path) -> None:
+        """Copies what these programs have downloaded for the operator into a HOME."""
+        copy_caches(self._environ, programs, home)
 
     @property
     def refused(self) -> tuple[str, ...]:

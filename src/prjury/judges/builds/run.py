@@ -27,7 +27,7 @@ from prjury.judges.builds.results.junit import Stamp, find_reports, read_reports
 from prjury.judges.builds.results.read import merge_results, read_log
 from prjury.judges.builds.results.tree import TemporaryPaths, TreeFiles
 from prjury.judges.builds.systems.source_tree import path_in
-from prjury.judges.builds.used_tools import read_versions, version_script
+from prjury.judges.builds.used_tools import read_versions, version_script, words_of
 from prjury.policy.schema import BuildOptions
 from prjury.ports import Ports
 from prjury.ports.types import ShellCommand, TreeEntry
@@ -168,6 +168,7 @@ class Workplace:
         """
         directory = self._directory(plan)
         env = self._environment(plan)
+        self.builder.ports.shell.copy_caches(words_of(plan), self.places.around / "home")
         earlier = stamps(self.places.tree, self.places.reports, _globs(plan))
         allowed, began = deadline.remaining, time.time()
         origins = self._origins(plan)

@@ -57,9 +57,13 @@ QUERIES = (
 _WORD = re.compile(r"[\w+-]+(?=\s|$|[;&|])")
 
 
+def words_of(plan: BuildPlan) -> frozenset[str]:
+    """The words of its commands, among them the programs that they start."""
+    return frozenset(_WORD.findall(plan.text))
+
+
 def _asked(plan: BuildPlan) -> list[VersionQuery]:
-    words = frozenset(_WORD.findall(plan.text))
-    return [query for query in QUERIES if query.programs & words]
+    return [query for query in QUERIES if query.programs & words_of(plan)]
 
 
 def version_script(plan: BuildPlan) -> str:
