@@ -183,3 +183,23 @@ def test_a_jurys_verdict_is_printed_with_its_judges() -> None:
 
 def test_the_version() -> None:
     assert __version__.count(".") >= 2
+
+
+def test_metadata_that_only_looks_like_a_verdict_has_no_children() -> None:
+    lookalikes: list[dict[str, Any]] = [
+        {"jury": {"a": {"status": "pass"}}},
+        {"jury": ["a"]},
+        {"cascade": {"decided_by": None}},
+        {"cascade": ["attempts"]},
+    ]
+    ballots = tuple(
+        Ballot(f"j{number}", Judgment.passed("fine", metadata=metadata))
+        for number, metadata in enumerate(lookalikes)
+    )
+    assert children_of(ballots) == {}
+
+
+def test_a_verdict_of_a_jury_is_not_read_as_that_of_a_cascade() -> None:
+    data = verdict_to_json(inner(FINE).vote(None))
+    with pytest.raises(ValueError, match=r"read it with jury_verdict_from_json$"):
+        verdict_from_json(data)
