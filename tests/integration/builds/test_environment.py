@@ -249,6 +249,11 @@ SLOW = [
 ]  # fmt: skip
 
 OTHERS = [
+    Fault(
+        "javadoc", "leave the links to other pages out",
+        "javadoc -quiet -link https://r.invalid/ -d there A.java",
+        {"A.java": "/** A. */ public class A {}\n"}, ("javadoc",),
+    ),
     Fault("disk-python", "free disk space", f"{PYTHON} -c '{FULL}'"),
     Fault("disk-cc", "free disk space", "cc -c a.c -o /dev/full", {"a.c": "int a;\n"}, ("cc",)),
     Fault("no-git", "install git", "sh build.sh", {"build.sh": "set -e\ngit describe\n"},
@@ -321,3 +326,32 @@ def check(tmp_path: Path, addresses: Addresses, fault: Fault) -> None:
     assert judged.states <= {"environment"}
     assert judged.report.gate is Gate.ACTION_REQUIRED
     assert judged.report.headline.startswith("⚪ Could not be judged: build (environment)")
+
+
+WORDS = "npm error code E503\\nNo space left on device\\nsh: 1: git: not found\\n"
+
+
+@pytest.mark.parametrize(
+    ("tree", "change", "command"),
+    [
+        (
+            {"test_a.py": "def test_a():\n    pass\n"},
+            {"test_a.py": f'def test_a():\n    print("{WORDS}")\n    assert 1 == 2\n'},
+            "auto",
+        ),
+        (
+            {"a.c": "int a;\n", "build.sh": f"set -e\nprintf '{WORDS}'\ncc -c a.c\n"},
+            {"a.c": "int a\n"},
+            "sh build.sh",
+        ),
+    ],
+    ids=["test", "compiler"],
+)
+def test_such_words_hide_no_failure(tmp_path: Path, tree: Tree, change: Tree, command: str) -> None:
+    court = Court.at(tmp_path)
+    if not all(map(court.toolbox.has, ("python3", "cc"))):
+        pytest.skip("not installed: python3 or cc")
+    judged = court.judge(tree, change, command=command)
+    assert judged.build.status is Status.FAIL, judged.build.reasoning
+    assert "new" in judged.states
+    assert judged.causes[0].location

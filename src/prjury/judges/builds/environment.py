@@ -217,9 +217,7 @@ MESSAGES = (
     ),
     EnvironmentFault(r"^npm (?:ERR!|error) (?:code )?ENOSPC\b|\bENOSPC: no space left", _DISK),
     EnvironmentFault(r"\bDisk quota exceeded\b", _DISK),
-    EnvironmentFault(
-        r"^(?:\[ERROR\] )?(?:\S+: )?(?:error: |\[ERROR\] )?Error fetching (?:URL|link): ", _JAVADOC
-    ),
+    EnvironmentFault(r"(?:\berror(?:: | - )|\[ERROR\] )Error fetching (?:URL|link): ", _JAVADOC),
     EnvironmentFault(
         rf"[\w.]*(?:Error|Exception)\b.*(?:port |:){_PORTS}\b.*[Cc]onnection refused"
         rf"|ECONNREFUSED \S+:{_PORTS}\b|connecting to \S+:{_PORTS}\. Connection refused"

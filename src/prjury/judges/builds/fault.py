@@ -69,7 +69,7 @@ def blame_environment(outcome: PlanOutcome, changed: Collection[str]) -> PlanOut
     known = [failure for failure in failures if failure.state == "environment"]
     others = [failure for failure in failures if failure.state != "environment"]
     if any(_is_of_tree(failure, changed) for failure in others):
-        return outcome
+        return replace(outcome, failures=(*others, *known))
     if not known:
         if not _is_set_up(outcome, changed):
             return outcome

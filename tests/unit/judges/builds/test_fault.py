@@ -113,6 +113,15 @@ def test_a_test_that_fails_is_no_matter_of_the_machine() -> None:
         ("sh: 1: git: not found", "install git"),
         (
             (
+                "[ERROR] Failed to execute goal org.apache.maven.plugins:maven-javadoc-plugin:"
+                "3.5.0:jar (attach-javadocs) on project x: MavenReportException: Error while "
+                "generating Javadoc: \n[ERROR] Exit code: 1 - javadoc: error - Error fetching "
+                "URL: https://x.invalid/"
+            ),
+            "javadoc.skip",
+        ),
+        (
+            (
                 "psycopg2.OperationalError: connection to server at 127.0.0.1, port 5432 failed: "
                 "Connection refused"
             ),
