@@ -103,10 +103,20 @@ def allowed(
     return {
         **_places(environ),
         **kept,
+        **_uv(environ, own_prefix),
         "PATH": _path(environ.get("PATH", os.defpath), own_prefix),
         "LANG": "C.UTF-8",
         "CI": "true",
     }
+
+
+def _uv(environ: Mapping[str, str], own_prefix: Path | None) -> dict[str, str]:
+    """Where a uv is that PATH may lack: the one of this installation, lent to builds."""
+    places = [Path(environ["PRJURY_UV"])] if environ.get("PRJURY_UV") else []
+    if own_prefix:  # in it, or beside it as in the action
+        places += [own_prefix / "bin/uv", own_prefix.parent / "uv/bin/uv"]
+    found = next((place for place in places if place.is_absolute() and place.is_file()), None)
+    return {"PRJURY_UV": str(found)} if found else {}
 
 
 def withheld(environ: Mapping[str, str], extra: Iterable[str] = ()) -> list[str]:

@@ -19,6 +19,7 @@ from prjury.judges.builds.detect import (
 )
 from prjury.judges.builds.plan import CUSTOM, BuildPlan, BuildStep, StepName
 from prjury.judges.builds.systems import SYSTEMS
+from prjury.judges.builds.systems.python_environment import with_environment
 from prjury.judges.builds.toolchains import Toolchains
 from prjury.judges.builds.versions import TOOLS_OF, ToolChoice, choose_tools, wanted_versions
 from prjury.manifests.workflow import Workflow, read_workflow
@@ -126,7 +127,11 @@ class BuildPlanner:
             notes=notes,
             not_taken=self.ci.left_out if self.ci and plan.source == "ci" else (),
         )
-        return equipped.with_env(env)
+        equipped = equipped.with_env(env)
+        if plan.source == "policy":
+            return equipped
+        path = equipped.env.get("PATH", escaped(self.here.path))
+        return with_environment(equipped, root.below(plan.directory), path)
 
     def _path_of(self, plan: BuildPlan, chosen: Sequence[ToolChoice]) -> Mapping[str, str]:
         """The variables by which the steps find tools that PATH does not find anyway."""

@@ -20,6 +20,7 @@ from prjury.judges.builds.fault import (
     with_flaky,
     worth_another_try,
 )
+from prjury.judges.builds.lent_tools import lend_tools
 from prjury.judges.builds.origins import ImportedCode
 from prjury.judges.builds.outcome import BuildResult, PlanOutcome, StepResult
 from prjury.judges.builds.plan import BuildPlan, BuildStep
@@ -214,7 +215,8 @@ class Workplace:
         home, reports = str(around / "home"), self.places.reports
         own = {name: text.format(reports=reports, home=home) for name, text in plan.env.items()}
         shell = self.builder.ports.shell.environment()
-        return {**shell, **own, "HOME": home, "TMPDIR": str(around / "tmp")}
+        env = {**shell, **own, "HOME": home, "TMPDIR": str(around / "tmp")}
+        return lend_tools(words_of(plan), around / "lent", env)
 
     def _run_steps(
         self,

@@ -1,0 +1,237 @@
+"""The Python environment of one side: what a project declares for its tests, installed. Pure."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from prjury.judges.builds.plan import BuildPlan, BuildStep
+from prjury.judges.builds.systems.source_tree import SourceTree
+from prjury.manifests.python import PyProject, read_pyproject
+from prjury.manifests.syntax import strings, table
+from prjury.snapshot.model import printable
+
+#: The plans whose interpreter is the machine's, unless an environment is made for them.
+PREPARED = frozenset({"pytest", "unittest", "django"})
+#: Tools that are lent where the machine lacks them.
+LENT = frozenset({"uv", "poetry", "pdm", "pipenv", "tox"})
+_MANIFEST = "pyproject.toml"
+#: What groups, extras and environments for tests are called, the likeliest first.
+_TESTS = ("test", "tests", "testing", "dev", "develop", "development")
+_VENV = 'uv venv --quiet --python "$(command -v python3)" "$HOME/venv"'
+_BIN = "{home}/venv/bin"
+_WORDS = "test|tests|testing|dev|develop|development"
+_REQUIREMENTS = re.compile(
+    rf"requirements\.txt|requirements[-_.]({_WORDS})\.txt|({_WORDS})[-_]requirements\.txt"
+    rf"|requirements/({_WORDS})\.txt|tests?/requirements\.txt"
+)
+_EXTRAS_CFG = re.compile(r"^\[options\.extras_require\](?P<body>(?:\n(?!\[).*)*)", re.MULTILINE)
+_KEY = re.compile(r"^([\w-]+)[ \t]*=", re.MULTILINE)
+#: The interpreter in the name of an environment of tox.
+_INTERPRETER = re.compile(r"py(?:thon)?\d[\d.]*")
+_ENVLIST = re.compile(r"^env_?list[ \t]*=[ \t]*(.*(?:\n[ \t]+\S.*|\n[ \t]*)*)", re.MULTILINE)
+_BRACES = re.compile(r"\{([^{}]*)\}")
+_TOX_NAME = re.compile(r"[\w.-]+")
+
+
+def with_environment(plan: BuildPlan, root: SourceTree, path: str) -> BuildPlan:
+    """The plan with an environment of its own, where the project says what belongs into it.
+
+    Args:
+        root: where the plan runs.
+        path: where steps look for programs, as it is written in the variables of plans.
+    """
+    if plan.system == "tox":
+        return _with_tox_environment(plan, root)
+    if plan.system not in PREPARED:
+        return plan
+    environment = PythonEnvironment(root, with_pytest=plan.system == "pytest")
+    command = environment.command
+    if not command:
+        return plan
+    set_up = BuildStep("setup", _VENV), BuildStep("setup", command)
+    more = {"VIRTUAL_ENV": "{home}/venv", "PATH": f"{_BIN}:{path}"}
+    prepared = replace(
+        plan,
+        steps=(*set_up, *plan.steps),
+        reasons=(*plan.reasons, environment.because),
+        notes=(*plan.notes, *environment.notes),
+        programs=(*plan.programs, *sorted(LENT & set(command.split()))),
+    )
+    if plan.keep_going:
+        going_on = replace(plan.keep_going, steps=(*set_up, *plan.keep_going.steps))
+        prepared = replace(prepared, keep_going=going_on)
+    return prepared.with_env(more)
+
+
+@dataclass(frozen=True)
+class PythonEnvironment:
+    """What a project declares for its tests.
+
+    Attributes:
+        with_pytest: whether pytest has to be there.
+    """
+
+    root: SourceTree
+    with_pytest: bool
+
+    @cached_property
+    def _manifest(self) -> PyProject:
+        return self.root.readable(_MANIFEST, read_pyproject) or PyProject()
+
+    @cached_property
+    def _poetry(self) -> dict[str, object]:
+        return table(self.root.settings(_MANIFEST), "tool", "poetry")
+
+    @property
+    def command(self) -> str:
+        """The line that installs it; empty where nothing is declared."""
+        if self.root.has("poetry.lock") or (self._poetry and not self._manifest.is_project):
+            return shlex.join(["poetry", "install", "--no-interaction", *self._poetry_options()])
+        if self.root.has("pdm.lock"):
+            return "pdm install --frozen-lockfile"
+        if self.root.has("Pipfile"):
+            locked = "sync" if self.root.has("Pipfile.lock") else "install"
+            own = " && uv pip install --quiet -e ." if self._is_package else ""
+            return f"pipenv {locked} --dev{own}"
+        found = [*self._package(), *self._groups(), *self._files(), *self._hatch()]
+        if not found:
+            return ""
+        pytest = ["pytest"] if self.with_pytest else []
+        return shlex.join(["uv", "pip", "install", "--quiet", *found, *pytest])
+
+    @property
+    def because(self) -> str:
+        """The file that says how it is installed."""
+        marker = self.root.has(
+            "poetry.lock", "pdm.lock", "Pipfile", _MANIFEST, "setup.py", "setup.cfg"
+        )
+        return f"{marker or printable(next(iter(self._required()), ''))} says what is installed"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """That pytest is added to what the project declares."""
+        named = [_MANIFEST, "setup.py", "setup.cfg", "Pipfile", "hatch.toml", *self._required()]
+        if not self.with_pytest or any("pytest" in self.root.text(path) for path in named):
+            return ()
+        return ("the project declares no pytest, so the newest one is installed",)
+
+    @property
+    def _is_package(self) -> bool:
+        described = self._manifest.is_project or bool(
+            table(self.root.settings(_MANIFEST), "build-system")
+        )
+        return described or self.root.has("setup.py") is not None
+
+    def _package(self) -> Iterator[str]:
+        if self._is_package:
+            extras = ",".join(_for_tests(self._extras()))
+            yield from ("-e", f".[{extras}]" if extras else ".")
+
+    def _extras(self) -> list[str]:
+        section = _EXTRAS_CFG.search(self.root.text("setup.cfg").replace("\r", ""))
+        return [*self._manifest.extras, *(_KEY.findall(section["body"]) if section else ())]
+
+    def _groups(self) -> Iterator[str]:
+        for name in _for_tests([*self._manifest.groups]):
+            yield from ("--group", name)
+
+    def _required(self) -> list[str]:
+        return sorted(path for path in self.root.files if _REQUIREMENTS.fullmatch(path))
+
+    def _files(self) -> Iterator[str]:
+        for path in self._required():
+            yield from ("-r", path)
+
+    def _hatch(self) -> Iterator[str]:
+        """What hatch's environments for tests name; the one of ``hatch test`` has defaults."""
+        own = table(self.root.settings("hatch.toml"), "envs")
+        envs = own or table(self.root.settings(_MANIFEST), "tool", "hatch", "envs")
+        names = [name for name in ("hatch-test", *_TESTS, "default") if name in envs]
+        for name in names[:1]:
+            settings = table(envs, name)
+            for key in ("dependencies", "extra-dependencies"):
+                yield from (one for one in strings(settings.get(key)) or () if one[:1].isalnum())
+            if name == "hatch-test" and "dependencies" not in settings:
+                yield "pytest-mock"
+            if self._is_package:
+                features = [one for one in strings(settings.get("features")) or () if one.isalnum()]
+                yield from ("-e", f".[{','.join(features)}]") if features else ()
+            for group in strings(settings.get("dependency-groups")) or ():
+                if group in self._manifest.groups and group not in _TESTS:
+                    yield from ("--group", group)
+
+    def _poetry_options(self) -> Iterator[str]:
+        groups = table(self._poetry, "group")
+        optional = [name for name in groups if table(groups, name).get("optional")]
+        for name in _for_tests(optional):
+            yield from ("--with", name)
+        extras = [*table(self._poetry, "extras"), *self._manifest.extras]
+        for name in _for_tests(extras):
+            yield from ("--extras", name)
+
+
+def _for_tests(names: list[str]) -> list[str]:
+    """Those that are for tests; those for development only where there are no others."""
+    found = [name for name in _TESTS if name in names]
+    return [name for name in found if name.startswith("test")] or found[:1]
+
+
+def _with_tox_environment(plan: BuildPlan, root: SourceTree) -> BuildPlan:
+    """One environment of tox, that of the interpreter that is here, in the place of all."""
+    name = tox_environment(root)
+
+    def narrowed(one: BuildPlan) -> BuildPlan:
+        steps = (replace(step, command=(*step.command, "-e", name)) for step in one.steps)
+        notes = (f"of tox's environments, {name} is run, with the Python that is here",)
+        return replace(one, steps=tuple(steps), notes=notes)
+
+    if not name:
+        return plan
+    going_on = narrowed(plan.keep_going) if plan.keep_going else None
+    return replace(narrowed(plan), keep_going=going_on, programs=("tox",))
+
+
+def tox_environment(root: SourceTree) -> str:
+    """The name of the environment with the tests, for any interpreter; empty if none has tests.
+
+    Of several for one interpreter the last is taken, which is usually the newest.
+    """
+    listed = [one for one in _listed(root) if _INTERPRETER.fullmatch(one.partition("-")[0])]
+    if not listed:
+        return ""
+    plain = [one for one in listed if "-" not in one]
+    factors = (plain or listed)[-1].partition("-")[2]
+    return f"py-{factors}" if factors else "py"
+
+
+def _listed(root: SourceTree) -> list[str]:
+    for path, keys in (("tox.toml", ()), (_MANIFEST, ("tool", "tox"))):
+        settings = table(root.settings(path), *keys)
+        if found := strings(settings.get("env_list")):
+            return list(found)
+    legacy = table(root.settings(_MANIFEST), "tool", "tox").get("legacy_tox_ini")
+    for text in (root.text("tox.ini"), str(legacy or ""), root.text("setup.cfg")):
+        if found_list := _ENVLIST.search(text.replace("\r", "")):
+            lines = (line.partition("#")[0] for line in found_list[1].splitlines())
+            return [one for line in lines for one in _expanded(line)]
+    return []
+
+
+def _expanded(line: str) -> Iterator[str]:
+    """The names in a line of tox, with one name for each of the choices in braces."""
+    outside = re.split(r",(?![^{}]*\})|\s+(?![^{}]*\})", line)
+    for word in filter(None, outside):
+        yield from filter(_TOX_NAME.fullmatch, _choices(re.sub(r"\s", "", word)))
+
+
+def _choices(word: str, most: int = 6) -> list[str]:
+    found = _BRACES.search(word)
+    if not found or not most:
+        return [word]
+    last = found[1].split(",")[-2:]
+    each = (f"{word[: found.start()]}{one}{word[found.end() :]}" for one in last)
+    return [name for one in each for name in _choices(one, most - 1)]
