@@ -55,6 +55,10 @@ class FakeRepository:
         }
         return {blob: None if blob in self.gone else stored[blob] for blob in blobs}
 
+    def nearest_tag(self, commit: str) -> str:
+        """There is none."""
+        return ""
+
     def export(self, tree: str, directory: Path) -> Sequence[str]:
         raise NotImplementedError
 

@@ -39,6 +39,10 @@ class TreeRepository:
         }
         return {blob: there.get(blob) for blob in blobs}
 
+    def nearest_tag(self, commit: str) -> str:
+        """There is none."""
+        return ""
+
     def export(self, tree: str, directory: Path) -> Sequence[str]:
         for path, text in self.trees[tree].items():
             file = directory / path

@@ -143,6 +143,10 @@ class Directory:
     entries: tuple[TreeEntry, ...]
     left_out: Mapping[str, str]
 
+    def nearest_tag(self, commit: str) -> str:  # noqa: ARG002 - there is none
+        """None: a directory has no history."""
+        return ""
+
     def files(self, commit: str) -> Sequence[TreeEntry]:
         """Every file of the directory, or none of the nothing before it."""
         return self.entries if commit == TREE else ()

@@ -187,6 +187,12 @@ class Store:
             raise error
         return paths
 
+    def nearest_tag(self, commit: str) -> str:
+        """The name of the nearest tag in a commit's history; empty where none is known."""
+        args = ("describe", "--tags", "--abbrev=0", "--match=*[0-9]*", commit)
+        output, code, _ = self.operator.git.try_run(*args)
+        return output.decode("utf-8", "replace").strip() if code == 0 else ""
+
     def recent(self, tip: str, count: int) -> Sequence[StyleCommit]:
         """The newest commits of a branch along first parents; fewer where its history ends."""
         return recent_commits(self.git, tip, count)

@@ -29,6 +29,9 @@ class Repository(Protocol):
         content.
         """
 
+    def nearest_tag(self, commit: str) -> str:
+        """The name of the nearest tag in a commit's history; empty where none is known."""
+
     def recent(self, tip: str, count: int) -> Sequence[StyleCommit]:
         """The newest commits of a branch along first parents; fewer where its history ends."""
 

@@ -238,6 +238,10 @@ class ReadingAlong:
         """Writes a tree into an empty directory."""
         return self.repository.export(tree, directory)
 
+    def nearest_tag(self, commit: str) -> str:
+        """The name of the nearest tag in a commit's history."""
+        return self.repository.nearest_tag(commit)
+
     def recent(self, tip: str, count: int) -> Sequence[StyleCommit]:
         """The newest commits of a branch."""
         return self.repository.recent(tip, count)
@@ -271,6 +275,10 @@ class TakenAlong:
     def export(self, tree: str, directory: Path) -> Sequence[str]:  # noqa: ARG002 - there is none
         """Refuse."""
         raise self._absent()
+
+    def nearest_tag(self, commit: str) -> str:  # noqa: ARG002 - there is none
+        """None: tags are not taken along."""
+        return ""
 
     def recent(self, tip: str, count: int) -> Sequence[StyleCommit]:  # noqa: ARG002 - as above
         """Refuse."""

@@ -80,7 +80,11 @@ class BuildJudge:
         ours = partial(self._detect, planner, merged, None)
         if self.options.from_ == "evidence":
             return _unless_changed(self._from_evidence(pull, found, merged), ours, theirs)
-        builder = Builder(self.ports, frozenset(_touched(pull)))
+        builder = Builder(
+            self.ports,
+            frozenset(_touched(pull)),
+            tag=self.ports.repository.nearest_tag(pull.base.sha),
+        )
         runner = ComparisonRun(builder, merged, base, self.options)
         judgments = [self._run(runner, plan, deadline) for plan in found.plans]
         notes = (*found.notes, *new_builds(found.plans, theirs))

@@ -7,6 +7,7 @@ of this installation, named by ``PRJURY_UV``; the others are run by uv in enviro
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -44,3 +45,12 @@ def lend_tools(words: frozenset[str], place: Path, env: Mapping[str, str]) -> Ma
         script.write_text(_UV if name == "uv" else _TOOL.format(name=name), "utf-8")
         script.chmod(0o755)
     return {**env, "PATH": f"{env.get('PATH', os.defpath)}{os.pathsep}{place}"}
+
+
+_VERSION = re.compile(r"(?:^|[^\d.])(\d+(?:\.\d+)*(?:[-._]?(?:a|b|rc|post|dev)[-._]?\d+)?)$")
+
+
+def version_of(tag: str) -> str:
+    """The version in the name of a tag; a small one for names without any."""
+    found = _VERSION.search(tag)
+    return found[1] if found else "0.1"

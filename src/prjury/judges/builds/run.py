@@ -20,7 +20,7 @@ from prjury.judges.builds.fault import (
     with_flaky,
     worth_another_try,
 )
-from prjury.judges.builds.lent_tools import lend_tools
+from prjury.judges.builds.lent_tools import lend_tools, version_of
 from prjury.judges.builds.origins import ImportedCode
 from prjury.judges.builds.outcome import BuildResult, PlanOutcome, StepResult
 from prjury.judges.builds.plan import BuildPlan, BuildStep
@@ -109,11 +109,13 @@ class Builder:
     Attributes:
         changed: the paths that the change touches.
         logs: what was written so far.
+        tag: the nearest tag in the base's history; empty where there is none.
     """
 
     ports: Ports
     changed: frozenset[str] = frozenset()
     logs: list[Path] = field(default_factory=list)
+    tag: str = ""
 
     @contextlib.contextmanager
     def opened(self, tree: str, entries: Sequence[TreeEntry]) -> Iterator[Workplace]:
@@ -213,7 +215,8 @@ class Workplace:
     def _environment(self, plan: BuildPlan) -> Mapping[str, str]:
         around = self.places.around
         home, reports = str(around / "home"), self.places.reports
-        own = {name: text.format(reports=reports, home=home) for name, text in plan.env.items()}
+        filled = {"reports": reports, "home": home, "version": version_of(self.builder.tag)}
+        own = {name: text.format(**filled) for name, text in plan.env.items()}
         shell = self.builder.ports.shell.environment()
         env = {**shell, **own, "HOME": home, "TMPDIR": str(around / "tmp")}
         return lend_tools(words_of(plan), around / "lent", env)

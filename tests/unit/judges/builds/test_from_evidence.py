@@ -35,6 +35,10 @@ COMPILE = "a.c:3:5: error: expected ';' before 'x'\n"
 class Trees(FakeRepository):
     """Trees that can be written out."""
 
+    def nearest_tag(self, commit: str) -> str:
+        """There is none."""
+        return ""
+
     def export(self, tree: str, directory: Path) -> Sequence[str]:
         for path, text in self.commits[tree].items():
             (directory / path).write_text(str(text))

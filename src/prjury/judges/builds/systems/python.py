@@ -57,7 +57,10 @@ DOCS = SystemDocs(
         ),
         (
             "`tox.ini`, `tox.toml`, `[tool.tox]`, `[tox:tox]`",
-            "`tox --skip-missing-interpreters true`",
+            (
+                "`tox --skip-missing-interpreters true`, with `-e` and the one environment of the "
+                "interpreter that is here, where `env_list` names such environments"
+            ),
         ),
         (
             "pytest's settings, or `test_*.py`, `*_test.py`",

@@ -17,12 +17,13 @@ from prjury.snapshot.model import printable
 #: The plans whose interpreter is the machine's, unless an environment is made for them.
 PREPARED = frozenset({"pytest", "unittest", "django"})
 #: Tools that are lent where the machine lacks them.
-LENT = frozenset({"uv", "poetry", "pdm", "pipenv", "tox"})
+LENT = frozenset({"uv", "tox"})
 _MANIFEST = "pyproject.toml"
 #: What groups, extras and environments for tests are called, the likeliest first.
 _TESTS = ("test", "tests", "testing", "dev", "develop", "development")
 _VENV = 'uv venv --quiet --python "$(command -v python3)" "$HOME/venv"'
 _BIN = "{home}/venv/bin"
+_LOCKED = '"$HOME/requirements.txt"'
 _WORDS = "test|tests|testing|dev|develop|development"
 _REQUIREMENTS = re.compile(
     rf"requirements\.txt|requirements[-_.]({_WORDS})\.txt|({_WORDS})[-_]requirements\.txt"
@@ -30,8 +31,21 @@ _REQUIREMENTS = re.compile(
 )
 _EXTRAS_CFG = re.compile(r"^\[options\.extras_require\](?P<body>(?:\n(?!\[).*)*)", re.MULTILINE)
 _KEY = re.compile(r"^([\w-]+)[ \t]*=", re.MULTILINE)
+#: Backends that take a version from git, and the variables that tell it instead.
+_VERSIONS = (
+    (
+        "SETUPTOOLS_SCM_PRETEND_VERSION",
+        re.compile(r"setuptools[-_]scm|hatch-vcs|flit[-_]scm|vcs-versioning|use_scm_version"),
+    ),
+    ("PDM_BUILD_SCM_VERSION", re.compile(r"\[tool\.pdm\.version\]|pdm[-_.]backend")),
+    ("POETRY_DYNAMIC_VERSIONING_BYPASS", re.compile(r"poetry-dynamic-versioning")),
+    ("UV_DYNAMIC_VERSIONING_BYPASS", re.compile(r"uv-dynamic-versioning")),
+    ("PBR_VERSION", re.compile(r"\bpbr\b")),
+)
 #: The interpreter in the name of an environment of tox.
 _INTERPRETER = re.compile(r"py(?:thon)?\d[\d.]*")
+#: The last factor of environments with nothing special.
+_USUAL = ("-tests", "-test", "-default")
 _ENVLIST = re.compile(r"^env_?list[ \t]*=[ \t]*(.*(?:\n[ \t]+\S.*|\n[ \t]*)*)", re.MULTILINE)
 _BRACES = re.compile(r"\{([^{}]*)\}")
 _TOX_NAME = re.compile(r"[\w.-]+")
@@ -44,16 +58,19 @@ def with_environment(plan: BuildPlan, root: SourceTree, path: str) -> BuildPlan:
         root: where the plan runs.
         path: where steps look for programs, as it is written in the variables of plans.
     """
-    if plan.system == "tox":
-        return _with_tox_environment(plan, root)
+    told = _version_variables(root)
+    if plan.system in {"uv", "tox"}:
+        plan = plan.with_env(dict.fromkeys(told, "{version}"))
+        return _with_tox_environment(plan, root) if plan.system == "tox" else plan
     if plan.system not in PREPARED:
         return plan
     environment = PythonEnvironment(root, with_pytest=plan.system == "pytest")
     command = environment.command
     if not command:
         return plan
-    set_up = BuildStep("setup", _VENV), BuildStep("setup", command)
+    set_up = BuildStep("setup", _VENV), BuildStep("setup", _told(told) + command)
     more = {"VIRTUAL_ENV": "{home}/venv", "PATH": f"{_BIN}:{path}"}
+    more |= {"PRJURY_VERSION": "{version}"} if told else {}
     prepared = replace(
         plan,
         steps=(*set_up, *plan.steps),
@@ -65,6 +82,18 @@ def with_environment(plan: BuildPlan, root: SourceTree, path: str) -> BuildPlan:
         going_on = replace(plan.keep_going, steps=(*set_up, *plan.keep_going.steps))
         prepared = replace(prepared, keep_going=going_on)
     return prepared.with_env(more)
+
+
+def _version_variables(root: SourceTree) -> tuple[str, ...]:
+    """The variables that give a version to backends that would ask git, which is not there."""
+    settings = "".join(map(root.text, (_MANIFEST, "setup.py", "setup.cfg", "hatch.toml")))
+    return tuple(name for name, tools in _VERSIONS if tools.search(settings))
+
+
+def _told(variables: tuple[str, ...]) -> str:
+    """The start of a line that sets them for all of it, but not for the tests."""
+    each = " ".join(f'{name}="$PRJURY_VERSION"' for name in variables)
+    return f"export {each} && " if variables else ""
 
 
 @dataclass(frozen=True)
@@ -89,19 +118,29 @@ class PythonEnvironment:
     @property
     def command(self) -> str:
         """The line that installs it; empty where nothing is declared."""
-        if self.root.has("poetry.lock") or (self._poetry and not self._manifest.is_project):
-            return shlex.join(["poetry", "install", "--no-interaction", *self._poetry_options()])
-        if self.root.has("pdm.lock"):
-            return "pdm install --frozen-lockfile"
-        if self.root.has("Pipfile"):
-            locked = "sync" if self.root.has("Pipfile.lock") else "install"
-            own = " && uv pip install --quiet -e ." if self._is_package else ""
-            return f"pipenv {locked} --dev{own}"
+        if export := self._export():
+            lines = [f"{export} >{_LOCKED}", f"uv pip install --quiet -r {_LOCKED}"]
+            own = ["uv pip install --quiet --no-deps -e ."] if self._is_package else []
+            return " && ".join([*lines, *own])
         found = [*self._package(), *self._groups(), *self._files(), *self._hatch()]
         if not found:
             return ""
         pytest = ["pytest"] if self.with_pytest else []
         return shlex.join(["uv", "pip", "install", "--quiet", *found, *pytest])
+
+    def _export(self) -> str:
+        """The line that prints what a lock file holds; without such a file it is made first."""
+        if self.root.has("poetry.lock") or (self._poetry and not self._manifest.is_project):
+            tool = "uv tool run --quiet --with poetry-plugin-export poetry"
+            made = "" if self.root.has("poetry.lock") else f"{tool} lock --quiet && "
+            return f"{made}{tool} export {shlex.join(self._poetry_options())}"
+        if self.root.has("pdm.lock"):
+            return "uv tool run --quiet pdm export --format requirements --no-hashes"
+        if self.root.has("Pipfile"):
+            tool = "uv tool run --quiet pipenv"
+            made = "" if self.root.has("Pipfile.lock") else f"{tool} lock --quiet && "
+            return f"{made}{tool} requirements --dev"
+        return ""
 
     @property
     def because(self) -> str:
@@ -121,15 +160,19 @@ class PythonEnvironment:
 
     @property
     def _is_package(self) -> bool:
-        described = self._manifest.is_project or bool(
-            table(self.root.settings(_MANIFEST), "build-system")
-        )
-        return described or self.root.has("setup.py") is not None
+        built = bool(table(self.root.settings(_MANIFEST), "build-system"))
+        plain = self._poetry.get("package-mode") is False
+        return self.root.has("setup.py") is not None or (built and not plain)
 
     def _package(self) -> Iterator[str]:
+        """The project itself, or, where nothing says how it is built, what it needs."""
+        extras = _for_tests(self._extras())
         if self._is_package:
-            extras = ",".join(_for_tests(self._extras()))
-            yield from ("-e", f".[{extras}]" if extras else ".")
+            yield from ("-e", f".[{','.join(extras)}]" if extras else ".")
+        elif self._manifest.is_project:
+            yield from ("-r", _MANIFEST)
+            for name in extras:
+                yield from ("--extra", name)
 
     def _extras(self) -> list[str]:
         section = _EXTRAS_CFG.search(self.root.text("setup.cfg").replace("\r", ""))
@@ -165,9 +208,12 @@ class PythonEnvironment:
                     yield from ("--group", group)
 
     def _poetry_options(self) -> Iterator[str]:
+        yield "--without-hashes"
         groups = table(self._poetry, "group")
         optional = [name for name in groups if table(groups, name).get("optional")]
-        for name in _for_tests(optional):
+        names = [name for name in groups if name not in optional] + _for_tests(optional)
+        old = ["dev"] if "dev-dependencies" in self._poetry else []
+        for name in dict.fromkeys([*names, *old, *_for_tests([*self._manifest.groups])]):
             yield from ("--with", name)
         extras = [*table(self._poetry, "extras"), *self._manifest.extras]
         for name in _for_tests(extras):
@@ -204,7 +250,8 @@ def tox_environment(root: SourceTree) -> str:
     if not listed:
         return ""
     plain = [one for one in listed if "-" not in one]
-    factors = (plain or listed)[-1].partition("-")[2]
+    usual = [one for one in listed if one.endswith(_USUAL)]
+    factors = (plain or usual or listed)[-1].partition("-")[2]
     return f"py-{factors}" if factors else "py"
 
 
