@@ -113,7 +113,7 @@ def test_a_finder_that_comes_before_every_path_is_an_error(
     edited(site, tmp_path, SRC, "src")
     origin = str(tmp_path / "checkout" / "src" / "shop" / "__init__.py")
     (site / "sitecustomize.py").write_text(FINDER.format(origin))
-    judged = court.judge(SRC, {"src/shop/__init__.py": BROKEN})
+    judged = court.judge(SRC, {"src/shop/__init__.py": BROKEN}, command="pytest -q tests")
 
     assert judged.build.metadata["reason"] == "tested_elsewhere"
 
