@@ -88,11 +88,11 @@ class BranchJudges:
         return patterns.make(chosen, self.ports)
 
     def _build(self) -> PickJudge:
-        from prjury.judges.builds.judge import BuildJudge  # noqa: PLC0415 - few want it
+        from prjury.judges.builds import make  # noqa: PLC0415 - few want it
 
         options = (entry.build for tier in self.config.tiers for entry in tier.judges)
         chosen = next(filter(None, options), BuildOptions())
-        return BuildJudge(chosen.model_copy(update={"from_": "run"}), self.ports)
+        return make(chosen.model_copy(update={"from_": "run"}), self.ports)
 
 
 def _not_tried(name: str, why: str) -> Backport:

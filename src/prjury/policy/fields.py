@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Annotated, Any, Literal, TypeAlias, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeAlias, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -81,6 +81,22 @@ def _whole(value: object) -> object:
     return value
 
 
+def is_inside(path: str) -> bool:
+    """Whether a path stays inside the directory that it is relative to."""
+    parts = path.split("/")
+    return not any(part in {"", ".", ".."} for part in parts)
+
+
+def _inside(path: str) -> str:
+    if not is_inside(path):
+        raise ValueError("a path inside the repository, such as .github/recipes/waf.yml")
+    return path
+
+
+#: A file of the repository.
+InsidePath: TypeAlias = Annotated[str, AfterValidator(_inside)]
+
+
 Version: TypeAlias = Annotated[Literal[1], BeforeValidator(_whole)]
 
 
@@ -120,6 +136,12 @@ class FilesOfPolicy(PolicySection):
     def model_post_init(self, context: Any, /) -> None:  # noqa: ANN401 - as pydantic has it
         """Takes the commit from the context of the validation: no text may claim one."""
         self._commit = (context or {}).get("commit")
+
+    def at(self, commit: str | None) -> Self:
+        """The same options with files of this commit."""
+        copy = self.model_copy()
+        copy._commit = commit  # noqa: SLF001 - its own copy
+        return copy
 
     @property
     def commit(self) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import string
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias
 
 from pydantic import (
@@ -22,6 +23,7 @@ from prjury.policy.fields import (
     NOT_YET,
     Duration,
     Glob,
+    InsidePath,
     Label,
     Later,
     PolicySection,
@@ -283,7 +285,9 @@ class BuildConfig(PolicySection):
         None, description="one shell command, or steps, for every judge `build` that names none"
     )
     junit: Later = Field(default_factory=list)
-    recipes: Later = Field(default_factory=list)
+    recipes: list[InsidePath] = Field(
+        default_factory=list, description="your own build systems, for every such judge"
+    )
     coverage: Later = Field(default_factory=list)
 
     @model_validator(mode="after")
@@ -292,14 +296,16 @@ class BuildConfig(PolicySection):
         return self
 
 
-def _with_command(tier: TierConfig, command: str | Steps) -> TierConfig:
-    return tier.model_copy(update={"judges": [_commanded(entry, command) for entry in tier.judges]})
+def _with_build(tier: TierConfig, said: Mapping[str, Any], commit: str | None) -> TierConfig:
+    judges = [_with_options(entry, said, commit) for entry in tier.judges]
+    return tier.model_copy(update={"judges": judges})
 
 
-def _commanded(entry: JudgeEntry, command: str | Steps) -> JudgeEntry:
-    if entry.build is None or "command" in entry.build.model_fields_set:
+def _with_options(entry: JudgeEntry, said: Mapping[str, Any], commit: str | None) -> JudgeEntry:
+    if entry.build is None:
         return entry
-    build = entry.build.model_copy(update={"command": command})
+    new = {key: value for key, value in said.items() if key not in entry.build.model_fields_set}
+    build = entry.build.model_copy(update=new).at(commit)
     return entry.model_copy(update={"build": build})
 
 
@@ -365,12 +371,14 @@ class Config(PolicySection):
     @field_validator("tiers")
     @classmethod
     def _build_as_said(cls, tiers: list[TierConfig], info: ValidationInfo) -> list[TierConfig]:
-        command = info.data["build"].command if "build" in info.data else None
-        if command is None:
+        build: BuildConfig = info.data.get("build", BuildConfig())
+        said = {key: getattr(build, key) for key in ("command", "recipes") if getattr(build, key)}
+        if not said:
             return tiers
         if not any(entry.build for tier in tiers for entry in tier.judges):
-            raise ValueError("build.command is set, and no tier has the judge `build`")
-        return [_with_command(tier, command) for tier in tiers]
+            raise ValueError(f"build.{min(said)} is set, and no tier has the judge `build`")
+        commit = (info.context or {}).get("commit")
+        return [_with_build(tier, said, commit) for tier in tiers]
 
     @model_validator(mode="after")
     def _overrules_nothing_itself(self) -> Self:

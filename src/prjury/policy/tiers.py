@@ -17,7 +17,14 @@ from pydantic import (
 
 from prjury.jury.cascade import TierPolicy
 from prjury.jury.voting import ErrorPolicy, TiePolicy
-from prjury.policy.fields import Duration, FilesOfPolicy, PolicySection, Share
+from prjury.policy.fields import (
+    Duration,
+    FilesOfPolicy,
+    InsidePath,
+    PolicySection,
+    Share,
+    is_inside,
+)
 
 _MOST_RUNS = 9
 
@@ -28,12 +35,6 @@ CRITERION_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,59}")
 def plain_name(name: str) -> str:
     """The name of a criterion, in which a hyphen is as good as an underscore."""
     return name.replace("-", "_")
-
-
-def is_inside(path: str) -> bool:
-    """Whether a path stays inside the directory that it is relative to."""
-    parts = path.split("/")
-    return not any(part in {"", ".", ".."} for part in parts)
 
 
 class MergeOptions(PolicySection):
@@ -72,12 +73,15 @@ System: TypeAlias = Literal[
 CheckName: TypeAlias = Annotated[str, Field(pattern=r"^\S(.*\S)?$", max_length=200)]
 
 
-class BuildOptions(PolicySection):
+class BuildOptions(FilesOfPolicy):
     """How the merged tree is built."""
 
     command: str | Steps = Field("auto", description="`auto`, one shell command, or steps")
     systems: Literal["auto"] | Annotated[list[System], Field(min_length=1)] = Field(
         "auto", description="the build systems that are looked for; bazel only if it is named"
+    )
+    recipes: list[InsidePath] = Field(
+        default_factory=list, description="your own build systems: files like those of the recipes"
     )
     affected: bool = Field(default=True, description="build only what the change can affect")
     pre_existing: Literal["warn", "block"] = "warn"

@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from prjury.errors import ConfigError, SourceError
-from prjury.policy.tiers import is_inside
+from prjury.policy.fields import is_inside
 from prjury.ports import Repository
 from prjury.ports.types import TreeEntry
 from prjury.rulepacks import astgrep

@@ -53,7 +53,6 @@ NOT_SUPPORTED = {
     "sandbox: {mounts: [/opt]}": "sandbox.mounts",
     "build: {junit: [out/*.xml]}": "build.junit",
     "build: {coverage: [jacoco.xml]}": "build.coverage",
-    "build: {recipes: [own.yml]}": "build.recipes",
     'paths: [{match: ["docs/**"], tiers: [version-patterns]}]': "paths",
 }
 

@@ -14,7 +14,7 @@ from prjury.git.open_snapshot import NothingToReview
 from prjury.git.operator import open_repository
 from prjury.git.store import open_store
 from prjury.judges.builds.detect import DetectedBuilds
-from prjury.judges.builds.judge import BuildJudge, changes_of
+from prjury.judges.builds.judge import BuildJudge, changes_of, make
 from prjury.policy.load import POLICY_PATH, default_policy, read_policy
 from prjury.policy.schema import BuildOptions, Config
 from prjury.ports import Repository
@@ -65,4 +65,4 @@ def _config(root: Path | None, own: Path | None) -> Config:
 def _judge(environment: RunEnvironment, config: Config, repository: Repository) -> BuildJudge:
     found = builds(config)
     ports = build_ports(environment, config, repository)
-    return BuildJudge(found[0] if found else BuildOptions(), ports)
+    return make(found[0] if found else BuildOptions(), ports)

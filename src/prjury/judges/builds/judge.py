@@ -13,13 +13,15 @@ from prjury.judges.builds.decide import decide, not_tried
 from prjury.judges.builds.detect import Changes, DetectedBuilds, SourceTree
 from prjury.judges.builds.external_checks import judge_by_checks
 from prjury.judges.builds.outcome import BuildResult
+from prjury.judges.builds.own_recipes import own_recipes
 from prjury.judges.builds.plan import BuildPlan
 from prjury.judges.builds.planner import BuildPlanner, base_ci
 from prjury.judges.builds.run import Builder, BuildSide, ComparisonRun, object_missing
+from prjury.judges.builds.systems.recipes import RecipeSystem
 from prjury.judges.builds.toolchains import Toolchains
 from prjury.judges.builds.unbuilt import needing_build, unbuilt, usual_command
 from prjury.judges.context import PullRequestContext
-from prjury.jury.judge import Judge, JudgeType
+from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment, Status
 from prjury.policy.load import POLICY_PATH
 from prjury.policy.schema import BuildOptions
@@ -32,9 +34,13 @@ from prjury.snapshot.model import PullRequest, visible
 _RESERVE_SECONDS = 20.0
 
 
-def make(options: BuildOptions, ports: Ports) -> Judge[PullRequestContext]:
-    """The build judge with these options and ports."""
-    return BuildJudge(options, ports)
+def make(options: BuildOptions, ports: Ports) -> BuildJudge:
+    """The build judge with these options and ports.
+
+    Raises:
+        ConfigError: for a recipe of the policy that is not there or not valid.
+    """
+    return BuildJudge(options, ports, own_recipes(options, ports.repository))
 
 
 def _forget(_plan: BuildPlan, _case: BuildResult | CannotJudgeError) -> None:
@@ -50,11 +56,13 @@ class BuildJudge:
     build that the change has chosen itself. ERROR: a tool, the sandbox or a test report is missing.
 
     Attributes:
+        own: the policy's own recipes.
         keep: gets each plan with its case, or with the error in its place.
     """
 
     options: BuildOptions
     ports: Ports
+    own: tuple[RecipeSystem, ...] = ()
     keep: Callable[[BuildPlan, BuildResult | CannotJudgeError], None] = _forget
     name: str = "build"
     description: str = "builds and tests the merged tree"
@@ -88,7 +96,7 @@ class BuildJudge:
         runner = ComparisonRun(builder, merged, base, self.options)
         judgments = [self._run(runner, plan, deadline) for plan in found.plans]
         notes = (*found.notes, *new_builds(found.plans, theirs))
-        judgment = _with_unbuilt(combine_outcomes(judgments, notes), pull, found)
+        judgment = _with_unbuilt(combine_outcomes(judgments, notes), pull, found, self.own)
         judgment = _unless_changed(judgment, ours, theirs)
         builder.forget_logs(but=frozenset(RunFacts.of(judgment).logs))
         return judgment
@@ -122,7 +130,9 @@ class BuildJudge:
         except CannotJudgeError as error:
             return Judgment.errored(str(error), metadata={"reason": error.reason})
         judgment = combine_outcomes(judgments, (*found.notes, FROM_EVIDENCE))
-        return unless_edited(_with_unbuilt(judgment, pull, found, origin="evidence"), pull)
+        return unless_edited(
+            _with_unbuilt(judgment, pull, found, self.own, origin="evidence"), pull
+        )
 
     def _run(self, runner: ComparisonRun, plan: BuildPlan, deadline: Deadline) -> Judgment:
         try:
@@ -151,7 +161,8 @@ class BuildJudge:
     def _planner(self, base: BuildSide) -> BuildPlanner:
         """What finds the builds; the change cannot edit what its own CI says."""
         here = Toolchains(self.ports.shell.environment())
-        return BuildPlanner(self.options, here, base_ci(self._root(base, None), here))
+        ci = base_ci(self._root(base, None), here)
+        return BuildPlanner(self.options, here, ci, self.own)
 
     def _detect(
         self, planner: BuildPlanner, side: BuildSide, changes: Changes | None
@@ -217,10 +228,14 @@ def _touched(pull: PullRequest) -> Iterator[str]:
 
 
 def _with_unbuilt(
-    judgment: Judgment, pull: PullRequest, found: DetectedBuilds, origin: str = "run"
+    judgment: Judgment,
+    pull: PullRequest,
+    found: DetectedBuilds,
+    own: Sequence[RecipeSystem],
+    origin: str = "run",
 ) -> Judgment:
     """The judgment, which names the files that no build looks at."""
-    files = unbuilt(pull.files, {plan.system for plan in found.plans}, found.skipped)
+    files = unbuilt(pull.files, {plan.system for plan in found.plans}, found.skipped, own)
     facts = BuildFacts.of(judgment) or BuildFacts()
     return judgment.with_metadata(
         **replace(facts, unbuilt=tuple(files), origin=origin).to_metadata()

@@ -20,6 +20,7 @@ from prjury.judges.builds.detect import (
 from prjury.judges.builds.plan import CUSTOM, BuildPlan, BuildStep, StepName
 from prjury.judges.builds.systems import SYSTEMS
 from prjury.judges.builds.systems.python_environment import with_environment
+from prjury.judges.builds.systems.recipes import RecipeSystem
 from prjury.judges.builds.toolchains import Toolchains
 from prjury.judges.builds.versions import TOOLS_OF, ToolChoice, choose_tools, wanted_versions
 from prjury.manifests.workflow import Workflow, read_workflow
@@ -68,11 +69,13 @@ class BuildPlanner:
     Attributes:
         ci: how the base's own CI tests it.
         here: the tools of this machine.
+        own: the policy's own recipes.
     """
 
     options: BuildOptions
     here: Toolchains
     ci: BaseCi | None = None
+    own: tuple[RecipeSystem, ...] = ()
 
     def plans(self, root: SourceTree, changes: Changes | None) -> DetectedBuilds:
         """The builds that the policy names, or those that the tree's files and its CI declare.
@@ -84,7 +87,8 @@ class BuildPlanner:
         if command != "auto":
             return DetectedBuilds((self._equipped(root, policy_plan(command)),))
         systems = None if self.options.systems == "auto" else self.options.systems
-        found = detect_builds(root, changes if self.options.affected else None, systems)
+        part = changes if self.options.affected else None
+        found = detect_builds(root, part, systems, self.own)
         if systems is None and self._knows_better(root, found):
             found = replace(found, plans=(ci_plan(self.ci, self.here.path),) if self.ci else ())
         plans = tuple(self._equipped(root, self._with_extras(plan)) for plan in found.plans)
@@ -95,7 +99,7 @@ class BuildPlanner:
         if self.ci is None or not self.ci.tests:
             return False
         if not found.plans:
-            return not detect_builds(root, None).plans
+            return not detect_builds(root, None, own=self.own).plans
         usual = all(plan.source == "convention" for plan in found.plans)
         tests = [one for one in self.ci.commands if one.kind == "test"]
         by_make = all(_MAKE.fullmatch(one.script) and not one.directory for one in tests)

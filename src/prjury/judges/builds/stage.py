@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from prjury.errors import CannotJudgeError
-from prjury.judges.builds.judge import BuildJudge
+from prjury.judges.builds.judge import make
 from prjury.judges.builds.outcome import BuildResult
 from prjury.judges.builds.plan import BuildPlan
 from prjury.judges.builds.record import SCHEMA_NAME, EvidenceRecorder, Json
@@ -48,7 +48,7 @@ def build_evidence(
     def keep(plan: BuildPlan, became: BuildResult | CannotJudgeError) -> None:
         builds.append(recorder.build(plan, became))
 
-    judge = BuildJudge(options.model_copy(update={"from_": "run"}), ports, keep)
+    judge = replace(make(options.model_copy(update={"from_": "run"}), ports), keep=keep)
     jury = Jury.of(MajorityVoting(), judge, name="build")
     timeout = context.deadline.remaining
     verdict = jury.vote(context, timeout=timeout, listener=ports.progress)

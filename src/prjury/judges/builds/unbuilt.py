@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 
+from prjury.judges.builds.plan import CUSTOM
 from prjury.judges.builds.systems import SYSTEMS
-from prjury.judges.builds.systems.build_system import ANY_LANGUAGE, JAVASCRIPT, PYTHON
+from prjury.judges.builds.systems.build_system import (
+    ANY_LANGUAGE,
+    JAVASCRIPT,
+    PYTHON,
+    BuildSystem,
+)
 from prjury.judges.builds.systems.source_tree import left_out, parent_of
 from prjury.report.judge_facts import LeftOut
 from prjury.snapshot.kinds import kind_of
 from prjury.snapshot.model import FileChange, FileKind, printable, visible
 
-#: The names of builds that may look at anything: the policy's own commands, make, …
-_ANYTHING = frozenset({"command"}).union(
-    name
-    for system in SYSTEMS.values()
-    for name, covered in system.COVERS.items()
-    if covered == ANY_LANGUAGE
-)
+#: The suffixes of sources that builds compile or test, by the builds' names.
+_COVERS: Mapping[str, frozenset[str]] = {
+    CUSTOM: ANY_LANGUAGE,
+    **{name: suffixes for one in SYSTEMS.values() for name, suffixes in one.COVERS.items()},
+}
 #: Sources of compiled languages without a build system here.
 _NOT_BUILT = (
     ".rb .php .cs .fs .vb .swift .m .mm .ex .exs .erl .hs .ml .clj .dart .jl .zig .nim .cr "
@@ -73,24 +77,34 @@ def _is_source(path: str, changed: bool) -> bool:  # noqa: FBT001 - of one use
 
 
 def unbuilt(
-    files: Sequence[FileChange], systems: Collection[str], skipped: Collection[str]
+    files: Sequence[FileChange],
+    systems: Collection[str],
+    skipped: Collection[str],
+    own: Iterable[BuildSystem] = (),
 ) -> list[LeftOut]:
     """The files that no build looks at.
 
     Args:
         systems: those that were run.
         skipped: the directories of projects that were left out.
+        own: the build systems of the policy.
     """
+    covers = dict(_COVERS)
+    for system in own:
+        covers.update(system.COVERS)
     return [
         LeftOut(printable(file.path), reason, counts)
         for file in files
         if file.kind in _CODE
-        for reason, counts in _reasons(file.path, frozenset(systems), skipped)
+        for reason, counts in _reasons(file.path, frozenset(systems), skipped, covers)
     ]
 
 
 def _reasons(
-    path: str, systems: frozenset[str], skipped: Collection[str]
+    path: str,
+    systems: frozenset[str],
+    skipped: Collection[str],
+    covers: Mapping[str, frozenset[str]],
 ) -> Iterator[tuple[str, bool]]:
     """Why nothing has built it, at most one reason, and whether that counts against the change."""
     project = next((place for place in skipped if path.startswith(f"{place}/")), None)
@@ -98,16 +112,7 @@ def _reasons(
         yield f"the project in {visible(project)} was not built", True
         return
     suffix = PurePosixPath(path).suffix.lower()
-    known = _built_by(suffix)
-    if (known or suffix in _NOT_BUILT) and not systems & (known | _ANYTHING):
+    known = {name for name, covered in covers.items() if suffix in covered}
+    anything = {name for name, covered in covers.items() if covered == ANY_LANGUAGE}
+    if (known or suffix in _NOT_BUILT) and not systems & (known | anything):
         yield "no build that ran knows this language", suffix not in _BESIDE_OTHERS
-
-
-def _built_by(suffix: str) -> frozenset[str]:
-    """The names of the builds that compile or test sources with this suffix."""
-    return frozenset(
-        name
-        for system in SYSTEMS.values()
-        for name, covered in system.COVERS.items()
-        if suffix in covered
-    )

@@ -99,7 +99,7 @@ def _severity(text: str) -> str:
 
 
 def _inside(text: str) -> str:
-    from prjury.policy.tiers import is_inside  # noqa: PLC0415 - as above
+    from prjury.policy.fields import is_inside  # noqa: PLC0415 - as above
 
     _need("a path inside the directory is needed, relative to it", fits=is_inside(text))
     return text

@@ -1,0 +1,40 @@
+"""Recipes that the policy names."""
+
+from __future__ import annotations
+
+import pytest
+
+from fakes.trees import TreeRepository
+from prjury.errors import ConfigError
+from prjury.judges.builds.own_recipes import own_recipes
+from prjury.policy.load import read_policy
+from prjury.policy.schema import BuildOptions
+
+WAF = "name: waf\ntitle: Waf\ndetect: [{file: wscript}]\ncovers: [.c]\ntest: ./waf test\n"
+
+
+def options(*paths: str) -> BuildOptions:
+    text = f"build: {{recipes: [{', '.join(paths)}]}}"
+    config = read_policy(text, "policy.yml", commit="base").config
+    return next(entry.build for tier in config.tiers for entry in tier.judges if entry.build)
+
+
+def test_the_base_commit_has_them() -> None:
+    repository = TreeRepository({"base": {"waf.yml": WAF}})
+    (system,) = own_recipes(options("waf.yml"), repository)
+    assert (system.recipe.name, system.own, system.experimental) == ("waf", True, False)
+
+
+@pytest.mark.parametrize(
+    ("paths", "problem"),
+    [
+        (["b.yml"], "there is no recipe b.yml in the base commit"),
+        (["waf.yml", "two.yml"], "another recipe of the policy is called waf"),
+        (["../waf.yml"], "a path inside the repository"),
+    ],
+)
+def test_what_is_wrong_is_refused(paths: list[str], problem: str) -> None:
+    repository = TreeRepository({"base": {"waf.yml": WAF, "two.yml": WAF}})
+    with pytest.raises(ConfigError) as caught:
+        own_recipes(options(*paths), repository)
+    assert problem in str(caught.value)
