@@ -143,11 +143,11 @@ def build_changed(
     if not lost:
         return judgment
     here = [plan for plan in ours if plan.directory == lost[0].directory] or list(ours)
-    now = f"{here[0].system}, `{here[0].text}`" if here else "nothing"
+    now = f"{here[0].system}, `{here[0].without_setup}`" if here else "nothing"
     return Judgment.abstained(
         f"this change replaces the build that judges it: the base is tested by {lost[0].system}, "
-        f"`{lost[0].text}`, the merged tree by {now}, which passed. Look at it, or name the build "
-        f"in the policy: `build: {{command: {lost[0].text}}}`.",
+        f"`{lost[0].without_setup}`, the merged tree by {now}, which passed. Look at it, or name "
+        f"the build in the policy: `build: {{command: {lost[0].text}}}`.",
         "build_changed",
         checks=judgment.checks,
         metadata={**judgment.metadata, "reason": "build_changed"},
@@ -160,7 +160,7 @@ def new_builds(ours: Sequence[BuildPlan], theirs: Sequence[BuildPlan]) -> tuple[
         return ("no build was recognised on the base",)
     there = {plan.directory: plan for plan in theirs if not plan.tests}
     return tuple(
-        f"the base's own build, `{there[plan.directory].text}`, has no tests"
+        f"the base's own build, `{there[plan.directory].without_setup}`, has no tests"
         for plan in ours
         if plan.tests and plan.directory in there
     )

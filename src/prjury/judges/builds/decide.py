@@ -258,7 +258,7 @@ def metadata_of(case: BuildResult, note: str = "") -> dict[str, Any]:
         failures=_failure_counts(outcome.failures),
     )
     return {
-        "subject": f"`{case.plan.text}`",
+        "subject": f"`{case.plan.without_setup}`",
         **RunFacts(case.plan.text, done.exit_code, (str(done.log),)).to_metadata(),
         **BuildFacts(note=note, ran=ran).to_metadata(),
         "system": case.plan.system,

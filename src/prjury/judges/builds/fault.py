@@ -200,7 +200,7 @@ def unseen(plan: BuildPlan, outcome: PlanOutcome) -> str:
     """What may still not have run for the failures' sake, on either side; a note, no doubt."""
     if plan.all_ran == outcome.last.completed.exit_code:
         return ""
-    return f"what `{plan.text}` leaves out after a failure ran on neither side"
+    return f"what `{plan.without_setup}` leaves out after a failure ran on neither side"
 
 
 def with_flaky(outcome: PlanOutcome, flaky_ids: frozenset[str]) -> PlanOutcome:

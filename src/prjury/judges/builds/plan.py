@@ -117,6 +117,12 @@ class BuildPlan:
         place = f"./{self.directory}" if self.directory.startswith("-") else self.directory
         return f"cd {shlex.quote(place)} && {steps}" if place else steps
 
+    @property
+    def without_setup(self) -> str:
+        """What it proves something by, as a person would type it; all of it if it only sets up."""
+        proving = tuple(step for step in self.steps if step.name != "setup")
+        return replace(self, steps=proving or self.steps).text
+
     def covers(self, other: BuildPlan) -> bool:
         """Whether it runs all that the other runs, perhaps more; setup steps do not count."""
         same_place = (self.system, self.directory) == (other.system, other.directory)
