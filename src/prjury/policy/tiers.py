@@ -85,8 +85,10 @@ class BuildOptions(FilesOfPolicy):
     )
     affected: bool = Field(default=True, description="build only what the change can affect")
     pre_existing: Literal["warn", "block"] = "warn"
-    compare: Literal["on_failure", "always"] = Field(
-        "on_failure", description="when the base is built as well, to tell old failures from new"
+    compare: Literal["always", "on_failure"] = Field(
+        "always",
+        description="when the base's result is asked for: to tell which tests no longer run, or "
+        "only to tell old failures from new",
     )
     vanished: Literal["ask", "fail", "warn"] = Field(
         "ask", description="what to do if tests that ran on the base did not run"

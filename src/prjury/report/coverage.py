@@ -21,7 +21,13 @@ from prjury.jury.cascade import TierAttempt
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.voting import Ballot
-from prjury.report.judge_facts import TESTS_VANISHED, BuildFacts, LeftOut, ScopeFacts
+from prjury.report.judge_facts import (
+    FAILURES_IGNORED,
+    TESTS_VANISHED,
+    BuildFacts,
+    LeftOut,
+    ScopeFacts,
+)
 from prjury.report.model import Coverage, NotChecked
 from prjury.snapshot.kinds import is_inert
 from prjury.snapshot.model import FileChange, FileKind, PullRequest, printable
@@ -185,7 +191,7 @@ def _scope(attempts: Sequence[TierAttempt]) -> _Scope:
 
 def _has_run(judgment: Judgment) -> bool:
     """Whether the tree was built: also where what ran passed, and less ran than on the base."""
-    return judgment.status in _RAN or judgment.label == TESTS_VANISHED
+    return judgment.status in _RAN or judgment.label in {TESTS_VANISHED, FAILURES_IGNORED}
 
 
 def _ballots(attempt: TierAttempt) -> Sequence[Ballot]:

@@ -197,6 +197,19 @@ def _reserve(judgment: Judgment) -> str:
     build = BuildFacts.of(judgment)
     if build is None:
         return ""
+    edited = _edited(build.settings)
+    return ", and ".join(filter(None, [_reserve_of(judgment, build), edited]))
+
+
+def _edited(settings: Sequence[str]) -> str:
+    """That the change decides which tests judge it; empty where it does not."""
+    if not settings:
+        return ""
+    more = f" and {len(settings) - 1} more" if len(settings) > 1 else ""
+    return f"runs by test settings that this change edits: {_short(settings[0])}{more}"
+
+
+def _reserve_of(judgment: Judgment, build: BuildFacts) -> str:
     if build.note == "flaky":
         return "has flaky tests"
     if build.note == "pre_existing" or RunFacts.of(judgment).exit_code:

@@ -22,6 +22,7 @@ Metadata = Mapping[str, Any]
 BASE_BROKEN = "base_broken"
 #: Everything that ran passed, but tests of the base did not run.
 TESTS_VANISHED = "tests_vanished"
+FAILURES_IGNORED = "failures_ignored"
 
 _KIND = "facts"
 _MOST_REFERENCES = 2
@@ -213,6 +214,7 @@ class BuildFacts:
         note: ``flaky`` or ``pre_existing`` for a pass despite failures.
         ran: what is known of commands that ran; None where nothing is.
         unbuilt: changed files that no build looks at; None where that is not known.
+        settings: changed files that say which tests run, or how their results come about.
     """
 
     KIND: ClassVar = "build"
@@ -221,6 +223,7 @@ class BuildFacts:
     note: str = ""
     ran: BuildRunFacts | None = None
     unbuilt: tuple[LeftOut, ...] | None = None
+    settings: Annotated[tuple[str, ...], Field(alias="test_settings")] = ()
 
     @classmethod
     def of(cls, judgment: Judgment) -> Self | None:
@@ -240,6 +243,8 @@ class BuildFacts:
             data["note"] = self.note
         if self.unbuilt is not None:
             data["unbuilt"] = [one.to_metadata() | {"counts": one.counts} for one in self.unbuilt]
+        if self.settings:
+            data["test_settings"] = list(self.settings)
         return data
 
 

@@ -20,6 +20,7 @@ from prjury.jury.score import BooleanScore
 from prjury.ports.types import Completed
 from prjury.report.judge_facts import (
     BASE_BROKEN,
+    FAILURES_IGNORED,
     TESTS_VANISHED,
     BuildFacts,
     BuildRunFacts,
@@ -360,20 +361,31 @@ def _beside_base(case: BuildResult, base: PlanOutcome) -> Judgment:
 
 def _unless_vanished(case: BuildResult, passed: Judgment) -> Judgment:
     """The judgment, or the policy's answer where tests that ran on the base did not run here."""
-    lost = case.lost
-    if not lost.count:
+    lost, ignored = case.lost, case.ignored
+    if not lost.count and not ignored:
         return passed
+    if not lost.count:
+        return _unless_warned(case, passed, _ignored_words(ignored), FAILURES_IGNORED)
     words = f"{counted(lost.count, 'test')} that ran on the base did not run here{_first_of(lost)}"
+    return _unless_warned(case, passed, words, TESTS_VANISHED)
+
+
+def _ignored_words(ignored: int) -> str:
+    return f"{counted(ignored, 'test')} failed by the log, and the command ended with exit code 0"
+
+
+def _unless_warned(case: BuildResult, passed: Judgment, words: str, reason: str) -> Judgment:
+    """The policy's answer to tests that did not run, or whose failure changes nothing."""
     if case.options.vanished == "warn":
         return replace(passed, reasoning=f"{words}; {passed.reasoning}")
     log = str(case.outcome.last.completed.log)
-    metadata = {**passed.metadata, "log": log, "reason": TESTS_VANISHED}
+    metadata = {**passed.metadata, "log": log, "reason": reason}
     if case.options.vanished == "fail":
         failed = BooleanScore(value=False)
         return Judgment.failed(words, score=failed, checks=passed.checks, metadata=metadata)
     return Judgment.abstained(
-        f"{words}. Check whether they were left out on purpose; everything that did run passed.",
-        TESTS_VANISHED,
+        f"{words}. Check whether that is meant; nothing else failed.",
+        reason,
         checks=passed.checks,
         metadata=metadata,
     )

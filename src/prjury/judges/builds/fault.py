@@ -176,7 +176,7 @@ def _doubts(
     exit_code = outcome.last.completed.exit_code
     if exit_code and plan.all_ran not in {None, exit_code}:
         yield f"exit code {exit_code} does not show that every test ran"
-    if plan.system == CUSTOM and plan.all_ran != exit_code:
+    if plan.system == CUSTOM and plan.all_ran != exit_code and not _shows_all(outcome, base):
         yield f"`{outcome.last.step.text[:_LONGEST_STEP]}` may leave out what comes after a failure"
     if len(outcome.results) < len(plan.steps):
         yield f"the steps after `{outcome.last.step.text[:_LONGEST_STEP]}` were not reached"
@@ -185,6 +185,39 @@ def _doubts(
     if lost.count:
         such = f", such as {lost.names[0]}" if lost.names else ""
         yield f"{counted(lost.count, 'test')} of the base did not run{such}"
+
+
+def _shows_all(outcome: PlanOutcome, base: PlanOutcome) -> bool:
+    """Whether the reports of an own command show that it leaves nothing out after a failure.
+
+    They name every test that ran, each test of the base among them, and on both sides a test ran
+    after one that failed. What the command does after its last test is not known.
+    """
+    if _is_chained(outcome.last.step.text):
+        return False
+    runs = (outcome, base)
+    named = all(run.reports.files and run.reports.ran and not run.reports.counted for run in runs)
+    missing = Counter(base.reports.ran) - Counter(outcome.reports.ran)
+    return named and not missing and all(map(_goes_on, runs))
+
+
+#: What prepares the tests and is no test itself.
+_PREPARES = re.compile(
+    r"\s*(?:cd|\.|source|export|set|mkdir|rm|python\S*\s+-m\s+(?:pip|venv)|\S*pip3?|uv\s+(?:sync|pip|venv)"
+    r"|npm\s+(?:ci|install|i)|(?:pnpm|yarn|poetry|pdm|bundle|composer)\s+install)(?=\s|$)"
+)
+
+
+def _is_chained(command: str) -> bool:
+    """Whether a line for the shell holds more than one command that may test something."""
+    parts = re.split(r"&&|[|;&\n]", command)
+    return sum(bool(part.strip()) and not _PREPARES.match(part) for part in parts) > 1
+
+
+def _goes_on(run: PlanOutcome) -> bool:
+    failing = {failure.id for failure in run.reports.failures}
+    broken = next((at for at, name in enumerate(run.reports.ran) if name in failing), None)
+    return broken is not None and broken + 1 < len(run.reports.ran)
 
 
 def _doubts_about(run: PlanOutcome, of: str) -> Iterator[str]:

@@ -18,6 +18,7 @@ from prjury.judges.builds.plan import BuildPlan
 from prjury.judges.builds.planner import BuildPlanner, base_ci
 from prjury.judges.builds.run import Builder, BuildSide, ComparisonRun, object_missing
 from prjury.judges.builds.systems.recipes import RecipeSystem
+from prjury.judges.builds.test_settings import changed_test_settings
 from prjury.judges.builds.toolchains import Toolchains
 from prjury.judges.builds.unbuilt import needing_build, unbuilt, usual_command
 from prjury.judges.context import PullRequestContext
@@ -32,6 +33,8 @@ from prjury.snapshot.model import PullRequest, visible
 
 #: Time that is left for stopping the build, reading its reports and removing it.
 _RESERVE_SECONDS = 20.0
+
+_MOST_NAMED = 5
 
 
 def make(options: BuildOptions, ports: Ports) -> BuildJudge:
@@ -95,8 +98,10 @@ class BuildJudge:
         )
         runner = ComparisonRun(builder, merged, base, self.options)
         judgments = [self._run(runner, plan, deadline) for plan in found.plans]
-        notes = (*found.notes, *new_builds(found.plans, theirs))
-        judgment = _with_unbuilt(combine_outcomes(judgments, notes), pull, found, self.own)
+        settings = changed_test_settings(pull.files, self.ports.repository.read)
+        notes = (*found.notes, *new_builds(found.plans, theirs), *_settings_note(settings))
+        judgment = combine_outcomes(judgments, notes)
+        judgment = _with_unbuilt(judgment, pull, found, self.own, settings)
         judgment = _unless_changed(judgment, ours, theirs)
         builder.forget_logs(but=frozenset(RunFacts.of(judgment).logs))
         return judgment
@@ -129,10 +134,11 @@ class BuildJudge:
             judgments = build.judgments(self.ports.evidence, found.plans)
         except CannotJudgeError as error:
             return Judgment.errored(str(error), metadata={"reason": error.reason})
-        judgment = combine_outcomes(judgments, (*found.notes, FROM_EVIDENCE))
-        return unless_edited(
-            _with_unbuilt(judgment, pull, found, self.own, origin="evidence"), pull
-        )
+        settings = changed_test_settings(pull.files, self.ports.repository.read)
+        notes = (*found.notes, *_settings_note(settings), FROM_EVIDENCE)
+        judgment = combine_outcomes(judgments, notes)
+        judgment = _with_unbuilt(judgment, pull, found, self.own, settings, origin="evidence")
+        return unless_edited(judgment, pull)
 
     def _run(self, runner: ComparisonRun, plan: BuildPlan, deadline: Deadline) -> Judgment:
         try:
@@ -227,18 +233,28 @@ def _touched(pull: PullRequest) -> Iterator[str]:
     return (path for file in pull.files for path in (file.path, file.old_path) if path)
 
 
+def _settings_note(paths: Sequence[str]) -> tuple[str, ...]:
+    """Says that the change decides itself which tests judge it."""
+    if not paths:
+        return ()
+    more = f" and {len(paths) - _MOST_NAMED} more" if len(paths) > _MOST_NAMED else ""
+    named = ", ".join(map(visible, paths[:_MOST_NAMED]))
+    return (f"this change edits what decides which tests run: {named}{more}",)
+
+
 def _with_unbuilt(
     judgment: Judgment,
     pull: PullRequest,
     found: DetectedBuilds,
     own: Sequence[RecipeSystem],
+    settings: tuple[str, ...],
     origin: str = "run",
 ) -> Judgment:
-    """The judgment, which names the files that no build looks at."""
+    """The judgment, which names the files that no build looks at, and changed test settings."""
     files = unbuilt(pull.files, {plan.system for plan in found.plans}, found.skipped, own)
     facts = BuildFacts.of(judgment) or BuildFacts()
     return judgment.with_metadata(
-        **replace(facts, unbuilt=tuple(files), origin=origin).to_metadata()
+        **replace(facts, unbuilt=tuple(files), origin=origin, settings=settings).to_metadata()
     )
 
 

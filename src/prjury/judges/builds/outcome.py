@@ -134,6 +134,13 @@ class BuildResult:
             return Vanished()
         return find_vanished(self.outcome.reports, self.base.reports)
 
+    @property
+    def ignored(self) -> int:
+        """How many more tests than on the base failed in a step that ended well all the same."""
+        if self.base is None:
+            return 0
+        return max(0, self.outcome.reports.ignored - self.base.reports.ignored)
+
     @cached_property
     def test_files(self) -> int:
         """How many files of the project are tests by their names."""

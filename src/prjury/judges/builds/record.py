@@ -70,6 +70,7 @@ class ReportsJson(EvidencePart):
     tests: Count
     counted: Count
     skipped: Count = 0
+    ignored: Count = 0
     by_runner: dict[Line, Count]
     ran: list[Line]
     failures: list[FailureJson]
@@ -249,15 +250,16 @@ class EvidenceRecorder:
     def _case(self, plan: BuildPlan, case: BuildResult) -> Json:
         return {
             "thorough": case.plan is not plan,
-            "merged": self._outcome(case.outcome),
-            "base": self._outcome(case.base) if case.base else None,
+            "merged": self.outcome(case.outcome),
+            "base": self.outcome(case.base) if case.base else None,
             "base_unknown": self._line(case.base_unknown),
-            "first": self._outcome(case.first) if case.first else None,
+            "first": self.outcome(case.first) if case.first else None,
             "ran_again": case.ran_again,
             "versions": {self._line(name): self._line(one) for name, one in case.versions.items()},
         }
 
-    def _outcome(self, outcome: PlanOutcome) -> Json:
+    def outcome(self, outcome: PlanOutcome) -> Json:
+        """What became of a plan on one tree."""
         reports = outcome.reports
         return {
             "allowed": outcome.allowed,
@@ -312,10 +314,10 @@ class EvidenceReader:
         """
         plan = self._plan(record)
         base = (
-            self._outcome(self._base_plan(plan, record.base), record.base) if record.base else None
+            self.outcome(self._base_plan(plan, record.base), record.base) if record.base else None
         )
-        first = self._outcome(self.plan, record.first) if record.first else None
-        outcome = self._outcome(plan, record.merged)
+        first = self.outcome(self.plan, record.first) if record.first else None
+        outcome = self.outcome(plan, record.merged)
         case = BuildResult(
             plan,
             _with_states(outcome, base, self.known),
@@ -344,7 +346,12 @@ class EvidenceReader:
         plain = [(step.name, step.text) for step in self.plan.steps[: len(recorded)]]
         return self.plan if recorded == plain else plan
 
-    def _outcome(self, plan: BuildPlan, record: OutcomeJson) -> PlanOutcome:
+    def outcome(self, plan: BuildPlan, record: OutcomeJson) -> PlanOutcome:
+        """The outcome of a plan that was recorded.
+
+        Raises:
+            ValueError: for a record that the plan cannot leave behind, with the reason.
+        """
         results = tuple(_results(plan.steps, record.steps))
         reports = _reports(record.reports)
         listing = _failures(record.failures)
@@ -370,8 +377,8 @@ class EvidenceReader:
             yield "the base is run in the same form, unless only single tests were run again"
         if case.base and case.base.last.completed.stopped:
             yield "a base that was stopped is nothing to compare with"
-        always = self.options.compare == "always"
-        if case.base and not (again or always or comparable(case.outcome)):
+        green = self.options.compare == "always" and not case.outcome.failed
+        if case.base and not (again or green or comparable(case.outcome)):
             yield "the base is not built for an outcome of this kind"
         lucky = {failure.id for failure in case.outcome.failures if failure.state == "flaky"}
         if len(lucky) > case.ran_again:

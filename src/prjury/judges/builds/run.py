@@ -20,6 +20,7 @@ from prjury.judges.builds.fault import (
     with_flaky,
     worth_another_try,
 )
+from prjury.judges.builds.kept_base import KeptBase
 from prjury.judges.builds.lent_tools import lend_tools, version_of
 from prjury.judges.builds.origins import ImportedCode
 from prjury.judges.builds.outcome import BuildResult, PlanOutcome, StepResult
@@ -332,8 +333,8 @@ class ComparisonRun:
     Attributes:
         merged: what the change makes of the base.
         base: the base without it.
-        options: the policy's. Where old failures fail the judge too, the base matters only if it
-            is always built.
+        options: the policy's. Where old failures fail the judge too, the base of a change that
+            fails does not matter.
     """
 
     builder: Builder
@@ -359,24 +360,39 @@ class ComparisonRun:
                 plan = noted(plan, kept)
             versions = merged.versions(plan)
             case = BuildResult(plan, outcome, merged.known, self.options, versions=versions)
-            if not self._asks_base(outcome):
+            if not self._asks_base(case):
                 return case
+            if known := self._known_base(case):
+                return replace(case, base=known)
             case = self._with_base(case, merged, deadline)
             return self._with_flaky(case, merged, deadline) if comparable(case.outcome) else case
 
-    def _asks_base(self, outcome: PlanOutcome) -> bool:
+    def _asks_base(self, case: BuildResult) -> bool:
+        outcome = case.outcome
         if outcome.environment:
             return False
-        if self.options.compare == "always":
-            return not outcome.last.completed.stopped
+        if not outcome.failed:
+            tested = case.plan.tests or outcome.reports.run > 0
+            return tested and self.options.compare == "always"
         return comparable(outcome) and self.options.pre_existing == "warn"
+
+    def _known_base(self, case: BuildResult) -> PlanOutcome | None:
+        """What an earlier run kept; it is not asked for where it could excuse a failure."""
+        if case.outcome.failed:
+            return None
+        return self._kept_base.recall(case.plan, self.base.entries)
+
+    @property
+    def _kept_base(self) -> KeptBase:
+        ports = self.builder.ports
+        return KeptBase(ports.memory, ports.redact, ports.shell.environment())
 
     def _with_base(self, case: BuildResult, merged: Workplace, deadline: Deadline) -> BuildResult:
         """Add the base's outcome; run both to the end where the plan has such a form.
 
         Where the time is too short for that, the case stays what it was, unproven.
         """
-        say, alone = self.builder.ports.progress.say, case
+        say, alone, kept = self.builder.ports.progress.say, case, self._kept_base
         say("trying the base without the change")
         try:
             with self.builder.opened(self.base.tree, self.base.entries) as base:
@@ -385,6 +401,7 @@ class ComparisonRun:
                 if cause := old.environment:
                     why = f"it cannot be built here ({cause.message})"
                     return replace(alone, base_unknown=why)
+                kept.keep(case.plan, self.base.entries, old)
                 case = replace(case, outcome=compared(case.outcome, old, case.known), base=old)
                 if stopped := old.last.completed.stopped:  # it proves nothing
                     why = f"its own build was stopped ({stopped})"

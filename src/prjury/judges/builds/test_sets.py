@@ -29,6 +29,8 @@ class Reports:
         by_runner: how many of the tests that ran the reports name, by runner; under an empty name
             where it is not known which one wrote the report.
         skipped: how many test cases did not run, as far as reports and logs say.
+        ignored: how many tests failed by what a runner printed, in steps that ended well all the
+            same.
     """
 
     files: int = 0
@@ -39,6 +41,7 @@ class Reports:
     counted: int = 0
     by_runner: Mapping[str, int] = field(default_factory=dict)
     skipped: int = 0
+    ignored: int = 0
 
     @property
     def run(self) -> int:

@@ -31,7 +31,7 @@ def judged(
 ) -> tuple[Judgment, ScriptedShell]:
     shell = ScriptedShell([Scripted(1, log), *more], withheld=withheld)
     ports = Ports(TreeRepository({"merged": FILES, "base": FILES}), shell, SilentProgress())
-    options_ = BuildOptions.model_validate({"command": "tool", **options})
+    options_ = BuildOptions.model_validate({"command": "tool", "compare": "on_failure", **options})
     return ask(make(options_, ports), pull_context(changed=changed)), shell
 
 

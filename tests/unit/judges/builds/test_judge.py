@@ -483,7 +483,7 @@ def test_one_shell_line() -> None:
 
 def test_named_steps_in_their_order() -> None:
     shell = ScriptedShell()
-    judged(shell=shell, command={"lint": "l", "test": "t", "setup": "s"})
+    judged(shell=shell, command={"lint": "l", "test": "t", "setup": "s"}, compare="on_failure")
     assert [command.argv for command in shell.commands] == ["s", "t", "l"]
 
 
@@ -516,7 +516,7 @@ def test_every_program_gets_the_shell_s_environment_and_places_of_the_run() -> N
 def test_what_is_running_is_told() -> None:
     progress = SilentProgress()
     ports = Ports(TreeRepository({"merged": MAVEN, "base": MAVEN}), ScriptedShell(), progress)
-    ask(make(BuildOptions(), ports), pull_context())
+    ask(make(BuildOptions(compare="on_failure"), ports), pull_context())
     assert progress.said == ["$ mvn -q -B -ntp --fail-at-end verify"]
 
 

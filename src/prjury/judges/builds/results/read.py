@@ -73,12 +73,14 @@ class LogResults:
         by_runner: what was read of each test runner's output.
         others: the failures that are no runner's, with the numbers of their lines.
         doubts: why the log may be incomplete.
+        ignored: how many tests failed in a step that ended well.
     """
 
     tail: str = ""
     by_runner: dict[str, RunnerOutput] = field(default_factory=dict)
     others: list[tuple[int, Failure]] = field(default_factory=list)
     doubts: list[str] = field(default_factory=list)
+    ignored: int = 0
 
     def take(self, found: Iterable[tuple[int, Failure]]) -> None:
         """Takes in what one reader found, up to a number."""
@@ -89,13 +91,14 @@ class LogResults:
             self.doubts.append(f"more than {_MOST_PER_READER} errors were printed")
 
     def without_failures(self) -> LogResults:
-        """Of a step that did not fail: nothing in its log is a failure, or a reason to doubt."""
+        """Of a step that did not fail: failures in its log are no more than a number."""
         kept = {
             runner: RunnerOutput(ran=one.ran, counted=one.counted, skipped=one.skipped)
             for runner, one in self.by_runner.items()
             if one.ran or one.counted or one.skipped
         }
-        return LogResults(self.tail, kept)
+        ignored = sum(one.broken for one in self.by_runner.values())
+        return LogResults(self.tail, kept, ignored=ignored)
 
 
 def read_log(
@@ -188,6 +191,7 @@ def merge_results(
         counted=counted,
         skipped=reports.skipped
         + sum(by_runner[name].skipped for name in by_runner.keys() - silent),
+        ignored=sum(log.ignored for log in logs),
     )
 
 

@@ -101,6 +101,11 @@ class RunnerOutput:
     doubts: list[str] = field(default_factory=list)
 
     @property
+    def broken(self) -> int:
+        """How many tests failed; at least one where a runner counts more than it names."""
+        return len(ids(self.failures)) or len(self.unnamed)
+
+    @property
     def has_results(self) -> bool:
         """Whether the source holds anything about tests."""
         return bool(self.failures or self.ran or self.counted)
