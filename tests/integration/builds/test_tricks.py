@@ -493,7 +493,7 @@ def _param(trick: Trick) -> object:
     return pytest.param(trick, marks=marks, id=_named(trick))
 
 
-@pytest.mark.parametrize("trick", map(_param, TRICKS))
+@pytest.mark.parametrize("trick", [_param(trick) for trick in TRICKS])
 def test_a_trick_is_told(trick: Trick, tmp_path: Path) -> None:
     court = Court.at(tmp_path)
     needs, base, broken = PROJECTS[trick.system]
