@@ -115,3 +115,9 @@ def test_the_written_defaults_are_valid_without_a_warning(check: Prjury) -> None
         "build: {command: make check, junit: [], coverage: []}\npaths: []\nlimits: {wall: 45m}\n"
     )
     assert (run.code, run.err) == (0, "")
+
+
+def test_recipes_of_builds_are_read(check: Prjury) -> None:
+    run = check("version: 1\nbuild: {recipes: [nope.yml]}\n")
+    assert run.code == 2
+    assert "p.yml:2:19: build.recipes[0]: the recipe nope.yml cannot be read" in run.err

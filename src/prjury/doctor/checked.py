@@ -8,6 +8,7 @@ from pathlib import Path
 from prjury.app.composition import model_ports
 from prjury.app.registry import ASKING, JUDGES, judge_factory, try_models
 from prjury.errors import ConfigError, did_you_mean
+from prjury.judges.builds.own_recipes import recipe_at
 from prjury.policy.load import Policy, Problem, dotted, read_policy, refused
 from prjury.policy.schema import Config, PatternsOptions, TierConfig
 from prjury.policy.yaml_reader import KeyPath, read_yaml
@@ -29,6 +30,7 @@ def checked_policy(text: str, shown: str, root: Path) -> Policy:
     checked = read_policy(text, f"file:{shown}", shown=shown)
     document = read_yaml(text, shown)
     problems = [*_unknown_judges(checked.config), *_bad_packs(checked.config, root)]
+    problems += _bad_recipes(checked.config, root)
     problems = problems or list(_bad_models(checked.config))
     if problems:
         raise refused(document, problems)
@@ -70,6 +72,20 @@ def _packs_of(options: PatternsOptions, path: KeyPath, root: Path) -> Iterator[P
         if name not in known:
             meant = did_you_mean(name, known) or "`prjury rules list` names the packs"
             yield _problem((*path, "packs", number), f"there is no pack {name!r}. {meant}")
+
+
+def _bad_recipes(config: Config, root: Path) -> Iterator[Problem]:
+    """The recipes of builds that are not there, not valid, or of one name."""
+    named: dict[str, str] = {}
+    for number, place in enumerate(config.build.recipes):
+        path = ("build", "recipes", number)
+        try:
+            recipe = recipe_at(root / place, place)
+        except ConfigError as error:
+            yield _problem(path, error.problems[0] if error.problems else error)
+            continue
+        if (other := named.setdefault(recipe.name, place)) != place:
+            yield _problem(path, f"{other} is called {recipe.name} as well")
 
 
 def _bad_models(config: Config) -> Iterator[Problem]:

@@ -41,6 +41,10 @@ _DNS = "correct the address of the registry or the name service, or allow the ne
 _PROXY = "correct HTTPS_PROXY, HTTP_PROXY and NO_PROXY, or start the proxy that they name"
 _CONNECT = "check the network, the registry, and the proxy if HTTPS_PROXY names one; run it again"
 _OFFLINE = "allow the network (`sandbox: {network: true}`), or download what it needs beforehand"
+_SUBMODULE = (
+    "builds see no submodules: take the result of a build elsewhere (`build: {from: evidence}` or "
+    "`{from: checks}`), or a system's own copy of what is missing (`build: {command: …}`)"
+)
 _OTHERWISE = "see what the step printed: the change touches nothing that it reads"
 
 
@@ -199,6 +203,15 @@ MESSAGES = (
         r"the current Python version \((?P<here>\S+)\) does not satisfy Python(?P<want>\S+)",
         _PYTHON,
         "Python",
+    ),
+    EnvironmentFault(
+        r"^escript: exception error: undefined function \w+:main/1",
+        "install a program that was built for this Erlang, such as a rebar3 of this release's time",
+    ),
+    EnvironmentFault(
+        r"ERROR: (?:Problem encountered: )?(?:Program )?'?(?P<missing>[\w.+-]+)'? "
+        r"(?:is required to build|not found or not executable)",
+        "install it, or turn off what needs it",
     ),
     EnvironmentFault(r"\bgit: (?:command )?not found$", _GIT),
     EnvironmentFault(
@@ -387,6 +400,8 @@ def remedy_for(failure: Failure, versions: Mapping[str, str]) -> str:
         missing = missing_name(failure)
         if is_unfound(failure):
             return f"{_CONNECT}: no index that it asks has any version of `{missing}`"
+        if "No rule to make target" in failure.message:
+            return _SUBMODULE
         return _ABSENT.format(missing) if missing else _OTHERWISE
     fault, match = known
     groups = match.groupdict()

@@ -16,6 +16,7 @@ from prjury.judges.builds.environment import is_known, is_unfound, may_pass, mis
 from prjury.judges.builds.failure import Failure, State, make_failure
 from prjury.judges.builds.outcome import PlanOutcome
 from prjury.judges.builds.plan import CUSTOM, BuildPlan
+from prjury.judges.builds.systems.source_tree import parents_of
 from prjury.judges.builds.test_sets import Vanished
 from prjury.report.wording import counted
 from prjury.snapshot.kinds import kind_of
@@ -74,7 +75,8 @@ def blame_environment(outcome: PlanOutcome, changed: Collection[str]) -> PlanOut
         if not _is_set_up(outcome, changed):
             return outcome
         lines = outcome.last.tail.strip().splitlines()
-        others = others or [make_failure("error", lines[-1] if lines else "")]
+        said = (line.strip() for line in reversed(lines) if "error" in line.lower())
+        others = others or [make_failure("error", next(said, lines[-1] if lines else ""))]
     marked = (replace(failure, state="environment") for failure in (*known, *others))
     return replace(outcome, failures=tuple(marked))
 
@@ -142,10 +144,30 @@ def compared(outcome: PlanOutcome, base: PlanOutcome, known: frozenset[str]) -> 
     for failure in outcome.failures:
         old = there[failure.id] > 0 and failure.state != "environment"
         there[failure.id] -= old
-        missing = missing_name(failure) if old else ""
-        state: State = "environment" if missing and not _is_ours(missing, known) else "pre_existing"
+        absent = old and _is_absent(failure, known)
+        state: State = "environment" if absent else "pre_existing"
         failures.append(replace(failure, state=state) if old else failure)
     return replace(outcome, failures=tuple(failures))
+
+
+#: What make says of a program that it cannot start, and of a file that nobody makes.
+_NOT_STARTED = re.compile(r"\*\*\* \[.*\] Error 12[67]$")
+_NOT_MADE = re.compile(r"No rule to make target ['`‘](?P<file>[^'’]+/[^'’]+)['’]")
+
+
+def _is_absent(failure: Failure, known: frozenset[str]) -> bool:
+    """Whether an old failure is for something that neither tree has: a program, a submodule."""
+    if missing := missing_name(failure):
+        return not _is_ours(missing, known)
+    unmade = _NOT_MADE.search(failure.message)
+    return bool(unmade and _submodule_of(unmade["file"], known)) or bool(
+        _NOT_STARTED.search(failure.message)
+    )
+
+
+def _submodule_of(path: str, known: frozenset[str]) -> str:
+    """The entry of the tree below which a path lies, although it is no directory of files."""
+    return next((place for place in parents_of(path) if place in known), "")
 
 
 def _is_ours(module: str, known: frozenset[str]) -> bool:
@@ -161,7 +183,8 @@ def _is_ours(module: str, known: frozenset[str]) -> bool:
 def unproven(plan: BuildPlan, outcome: PlanOutcome, base: PlanOutcome, lost: Vanished) -> str:
     """Why old failures may hide new ones, or nothing where it is shown that they do not.
 
-    What shows it: nothing but tests failed (and the goals that run them), both runs have results
+    What shows it: nothing but tests failed (and the goals that run them), or the build goes on
+    after every failure; both runs have results
     that could be read in full, and no test of the base is lost.
     """
     return next(_doubts(plan, outcome, base, lost), "")
@@ -171,7 +194,7 @@ def _doubts(
     plan: BuildPlan, outcome: PlanOutcome, base: PlanOutcome, lost: Vanished
 ) -> Iterator[str]:
     kinds = {failure.kind for failure in outcome.failures}
-    if "test" not in kinds or kinds - {"test", "goal"}:
+    if not plan.goes_on and ("test" not in kinds or kinds - {"test", "goal"}):
         yield "not only tests failed, so something may have kept tests from running"
     exit_code = outcome.last.completed.exit_code
     if exit_code and plan.all_ran not in {None, exit_code}:

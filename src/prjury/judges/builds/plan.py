@@ -84,6 +84,7 @@ class BuildPlan:
             may stop at a failure.
         keep_going: the same build with options to continue after failures, so that an old failure
             hides no new one; None if the steps continue by themselves, or cannot.
+        goes_on: whether it goes on after every failure, compilers' as well.
         rerun: the same build with options to repeat what is up to date; None if it does so anyway.
         rerun_failed: how to run single tests again, to find flaky ones; None if that is unknown.
         tools: the versions that the steps use, and what asks for them; one line each.
@@ -103,6 +104,7 @@ class BuildPlan:
     directory: str = ""
     scope: BuildScope = field(default_factory=BuildScope)
     keep_going: BuildPlan | None = None
+    goes_on: bool = False
     rerun: BuildPlan | None = None
     rerun_failed: RerunFailed | None = None
     source: PlanSource = "recipe"

@@ -90,7 +90,7 @@ class BuildPlanner:
         part = changes if self.options.affected else None
         found = detect_builds(root, part, systems, self.own)
         if systems is None and self._knows_better(root, found):
-            found = replace(found, plans=(ci_plan(self.ci, self.here.path),) if self.ci else ())
+            found = DetectedBuilds((ci_plan(self.ci, self.here.path),) if self.ci else ())
         plans = tuple(self._equipped(root, self._with_extras(plan)) for plan in found.plans)
         return replace(found, plans=plans)
 

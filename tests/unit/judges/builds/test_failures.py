@@ -26,7 +26,7 @@ KNOWN = frozenset(
     "packages/a/package.json packages/a/a.ts packages/b/package.json packages/b/a.ts A.java "
     "src/main/java/A.java src/main/scala/A.scala a.py b.py c.py crash.py sub.py "
     "src/main/java/p/A.java src/main/java/p/B.java src/main/kotlin/A.kt "
-    "src/main/groovy/A.groovy a.cs a.csproj".split()
+    "src/main/groovy/A.groovy a.cs a.csproj sub/meson.build CMakeLists.txt".split()
 )
 
 
@@ -610,6 +610,18 @@ DOCUMENTED = {
             ("error", "", "Required test coverage of 80% not reached. Total coverage: 50.00%"),
             ("error", "", '"global" coverage threshold for lines (80%) not met: 50%'),
             ("error", "", "Coverage for lines (50%) does not meet global threshold (80%)"),
+        ],
+    ),
+    "set-up of C": (
+        (
+            "../a.c:3:1: error: expected expression\n"
+            "sub/meson.build:11:2: ERROR: File b.txt does not exist.\n"
+            "CMake Error at CMakeLists.txt:4 (add_executable):\n  Cannot find source file:\n"
+        ),
+        [
+            ("compile", "a.c:3", "expected expression"),
+            ("error", "sub/meson.build:11", "File b.txt does not exist."),
+            ("error", "CMakeLists.txt:4", "Cannot find source file:"),
         ],
     ),
     "pip": (

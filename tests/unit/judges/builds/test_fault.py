@@ -19,7 +19,7 @@ TEST = "FAILED test_a.py::test_a - assert 1 == 2\n1 failed in 0.1s\n"
 
 TRACE = 'Traceback (most recent call last):\n  File "src/own/core.py", line 1, in <module>\n'
 STEPS = {"setup": "get all", "test": "test all"}
-FILES = {"a.c": "", "test_a.py": "", "src/own/core.py": ""}
+FILES = {"a.c": "", "test_a.py": "", "src/own/core.py": "", "lib/sub": ""}
 
 
 def judged(
@@ -212,6 +212,25 @@ def test_a_module_that_is_missing_on_both_sides(module: str, reason: str) -> Non
     assert judgment.metadata["reason"] == reason, judgment.reasoning
     if reason == "environment":
         assert f"install `{module}`" in judgment.metadata["remedy"]
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("make: *** [Makefile:8: compile] Error 127", "environment"),
+        ("make: *** [Makefile:8: compile] Error 2", "base_broken"),
+        ("make: *** No rule to make target 'lib/sub/x.la', needed by 'y'.  Stop.", "environment"),
+        ("make: *** No rule to make target 'src/sub/x.la', needed by 'y'.  Stop.", "base_broken"),
+    ],
+)
+def test_a_program_or_submodule_that_is_missing_on_both_sides(line: str, reason: str) -> None:
+    judgment, _ = judged(line, Scripted(1, line))
+    assert judgment.metadata["reason"] == reason, judgment.reasoning
+
+
+def test_a_program_that_only_the_change_misses() -> None:
+    judgment, _ = judged("make: *** [Makefile:8: compile] Error 127", Scripted(0))
+    assert judgment.status is Status.FAIL
 
 
 def test_a_module_that_only_the_change_misses() -> None:

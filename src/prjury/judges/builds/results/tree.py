@@ -16,6 +16,7 @@ from prjury.judges.builds.failure import inside_tree
 #: More files of one name than this are not distinguished by the end of their path.
 _MOST_NAMESAKES = 1_000
 _LONGEST_DOTTED = 300
+_ABOVE = re.compile(r"^(?:\.\./)+")
 
 
 @dataclass(frozen=True)
@@ -40,14 +41,15 @@ class TreeFiles:
     def find(self, wanted: str, directory: str | None = None) -> str | None:
         """The file that a tool means, None where it is none of the tree's or could be several.
 
-        Tools name files from the directory in which they run, or from the root; some leave the
-        beginning away.
+        Tools name files from the directory in which they run, or from the root, compilers also from
+        a directory for what they make, below; some leave the beginning away.
 
         Args:
             directory: where the tool runs, the build's own directory by default.
         """
         here = self.directory if directory is None else directory
-        for path in (posixpath.join(here, wanted), wanted):
+        below = _ABOVE.sub("", wanted)
+        for path in (posixpath.join(here, wanted), wanted, posixpath.join(here, below)):
             plain = inside_tree(path)
             if plain in self.known:
                 return plain

@@ -97,28 +97,33 @@ def _plan(root: SourceTree, makefile: Makefile) -> BuildPlan | None:
         return None
     idle = makefile.has_no_effect(target, root)
     tests = target != "all" and not idle
-    first = _build_step(makefile, target)
+    goal = _goal(makefile, target)
     plan = BuildPlan(
         "make",
-        (*first, BuildStep("test" if tests else "build", ("make", target))),
+        (*_making(makefile, goal), BuildStep("test" if tests else "build", ("make", target))),
         (f"{makefile.file} has the target {target}",),
         (_no_effect(target),) if idle else (),
     )
     if not tests:
         return plan
-    going_on = replace(plan, steps=(*first, BuildStep("test", _GOING_ON.format(target))))
+    every = f"{goal} {target}" if goal else target
+    going_on = replace(plan, steps=(BuildStep("test", _GOING_ON.format(every)),), goes_on=True)
     return replace(plan, keep_going=going_on)
 
 
-def _build_step(makefile: Makefile, target: str) -> tuple[BuildStep, ...]:
+def _goal(makefile: Makefile, target: str) -> str | None:
     """What builds everything, which tests alone need not do; nothing where the target does it."""
     default = makefile.default_goal
     goals = ["all", "build"] if default is None or default.lower() in _TASKS else [default]
     goal = next((name for name in goals if name in makefile.rules), None)
     made = makefile.rules.get(target, MakeRule()).needs
-    if goal is None or target in {goal, "all"} or goal in made:
+    return None if target in {goal, "all"} or goal in made else goal
+
+
+def _making(makefile: Makefile, goal: str | None) -> tuple[BuildStep, ...]:
+    if goal is None:
         return ()
-    return (BuildStep("build", ("make",) if goal == default else ("make", goal)),)
+    return (BuildStep("build", ("make",) if goal == makefile.default_goal else ("make", goal)),)
 
 
 def _no_effect(target: str) -> str:

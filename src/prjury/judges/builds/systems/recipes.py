@@ -71,7 +71,9 @@ class RecipeSystem:
         """Its rows in the documentation."""
         found = ", ".join(f"`{name}`" for name in self.MANIFESTS)
         asked = ", if the policy names it" if self.WHEN == "on_request" else ""
-        return SystemDocs(((found + asked, self.recipe.description),), tools=self.recipe.title)
+        tried = f"tried on {self.recipe.tried}" if self.recipe.tried else "experimental"
+        run = f"{self.recipe.description} ({tried})"
+        return SystemDocs(((found + asked, run),), tools=self.recipe.title)
 
     def plans(self, root: SourceTree, _changes: Changes | None, /) -> tuple[BuildPlan, ...]:
         """The outermost projects, whatever changes: no recipe says what a project depends on."""
@@ -175,15 +177,16 @@ def _paths(part: SourceTree, glob: str) -> Sequence[str]:
 
 def _flags(root: SourceTree, part: SourceTree, wanted: RecipeFlags) -> Iterator[str]:
     """The flags that files name with one value; where they disagree, none of that name."""
-    values: dict[str, set[str]] = {}
+    values: dict[str, dict[str, str]] = {}
     pattern = compiled(wanted.matches)
     unless = compiled(wanted.unless) if wanted.unless else None
     for tree, path in _sources(root, part, wanted.files):
         for found in pattern.finditer(tree.text(path)):
             name, *rest = found.groups()
-            values.setdefault(name, set()).add((rest or [""])[0].upper())
+            value = (rest or [""])[0]
+            values.setdefault(name, {}).setdefault(value.upper(), value)
     for name, given in sorted(values.items())[:_MOST_FLAGS]:
-        flag = wanted.flag.replace("{name}", name).replace("{value}", next(iter(given)))
+        flag = wanted.flag.replace("{name}", name).replace("{value}", next(iter(given.values())))
         if len(given) == 1 and _is_plain(flag) and not (unless and unless.search(flag)):
             yield flag
 
