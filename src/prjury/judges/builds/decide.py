@@ -396,7 +396,9 @@ def _excused(case: BuildResult) -> Judgment:
     failures = [failure for failure in case.outcome.failures if failure.kind != "goal"]
     old = sum(failure.state == "pre_existing" for failure in failures)
     lucky = len(failures) - old
-    known = f"{counted(old, 'test')} failed as on the base" if old else ""
+    only_tests = all(failure.kind == "test" for failure in failures)
+    what = f"{counted(old, 'test')} failed" if only_tests else counted(old, "failure")
+    known = f"{what} as on the base" if old else ""
     luck = f"{counted(lucky, 'flaky test')} passed when run again" if lucky else ""
     words = " and ".join(filter(None, [known, luck]))
     note = unseen(case.plan, case.outcome)

@@ -159,6 +159,14 @@ class BuildResult:
         old = self.base is not None and self.outcome.ends_like(self.base)
         return old and bool(self.outcome.failures) and not self.blocking
 
+    @property
+    def hides_tests(self) -> bool:
+        """Whether both lack the same, and the plan's second form comes to the tests anyway."""
+        again = self.plan.keep_going
+        if self.base is None or again is None or not again.goes_on:
+            return False
+        return self.outcome.environment is not None and self.outcome.ends_like(self.base)
+
     def to_the_end(self, outcome: PlanOutcome, base: PlanOutcome) -> BuildResult:
         """With the outcomes of the plan's second form; the first run stays what is reported."""
         again = self.plan.once_more

@@ -228,6 +228,21 @@ def test_a_program_or_submodule_that_is_missing_on_both_sides(line: str, reason:
     assert judgment.metadata["reason"] == reason, judgment.reasoning
 
 
+@pytest.mark.parametrize(
+    ("tests", "status"), [("", Status.ERROR), (TEST, Status.FAIL)], ids=["pass", "fail"]
+)
+def test_what_make_s_default_goal_lacks_hides_no_test(tests: str, status: Status) -> None:
+    makefile = "all: docs\ndocs:\n\tman\n.PHONY: all docs test\ntest:\n\tpytest\n"
+    tree = {**FILES, "Makefile": makefile}
+    log = "make: *** [Makefile:3: docs] Error 127\n"
+    runs = [Scripted(2, log), Scripted(2, log), Scripted(1, log), Scripted(1, f"{log}{tests}")]
+    shell = ScriptedShell(runs)
+    ports = Ports(TreeRepository({"merged": tree, "base": tree}), shell, SilentProgress())
+    options = BuildOptions(systems=["make"], compare="on_failure")
+    judgment = ask(make(options, ports), pull_context(changed=("a.c",)))
+    assert judgment.status is status, judgment.reasoning
+
+
 def test_a_program_that_only_the_change_misses() -> None:
     judgment, _ = judged("make: *** [Makefile:8: compile] Error 127", Scripted(0))
     assert judgment.status is Status.FAIL

@@ -147,6 +147,11 @@ def test_a_target_with_a_file_of_its_name(text: str, idle: bool, there: str) -> 
                 "make ended with exit code 0",
             ],
         ),
+        (
+            "all:\n\t@false\ntest:\n\t@echo fine\n",
+            1,
+            ["make: *** [Makefile:2: all] Error 1", "fine", "make ended with exit code 0"],
+        ),
         ("test:\n\t@echo fine\n", 0, ["fine", "make ended with exit code 0"]),
         (
             "test: missing\n",
