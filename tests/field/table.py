@@ -1,0 +1,122 @@
+"""The documentation's table of what came of the field corpus."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import get_args
+
+from field.corpus import Kind, Repository
+from field.trial import Result
+
+DOCUMENT = Path(__file__).parents[2] / ".github" / "docs" / "field.md"
+
+_HEAD = """\
+# The field
+
+Real repositories, judged with the defaults, no model and no token: two changes that were merged,
+each against its first parent, and five mutations of the newest commit. Which commits, which edits,
+and how to run it: [tests/field](../../tests/field/README.md).
+Written by `tests/field/run.py table`; not edited by hand.
+
+A merged change should be green, wherever the maintainers' own commands pass on the same machine. A
+mutation should not be: a syntax error and a broken behaviour are red; a deleted, a skipped and a
+deselected test are red or *asks* (the gate waits for a human, and the report names the tests). What
+is wrong is in bold.
+
+"""
+
+_MARK = {"green": "green", "asks": "asks", "red": "red", "not judged": "—"}
+
+
+def document(corpus: Sequence[Repository], results: Sequence[Result]) -> str:
+    """The page."""
+    found = {(one.repository, one.case): one for one in results}
+    return _HEAD + "\n".join([*_summary(corpus, found), "", *_rows(corpus, found), "",
+                              *_wrong(corpus, found)]) + "\n"  # fmt: skip
+
+
+def is_wrong(result: Result) -> str:
+    """What is wrong about an outcome, empty if nothing is."""
+    if result.case == "own":
+        return ""
+    if result.outcome == "not judged":
+        return "not judged"
+    if result.case.startswith("change"):
+        return "false red" if result.outcome == "red" and result.own == 0 else ""
+    return "false green" if result.outcome == "green" else ""
+
+
+def _judged(
+    corpus: Sequence[Repository], found: Mapping[tuple[str, str], Result]
+) -> Iterator[Result]:
+    for repository in corpus:
+        for case in repository.cases:
+            if result := found.get((repository.name, case.name)):
+                yield result
+
+
+def _summary(
+    corpus: Sequence[Repository], found: Mapping[tuple[str, str], Result]
+) -> Iterator[str]:
+    judged = list(_judged(corpus, found))
+    merged = [one for one in judged if one.case.startswith("change")]
+    mutations = [one for one in judged if not one.case.startswith("change")]
+    wrong = [is_wrong(one) for one in judged]
+    tried = {one.repository for one in judged}
+    systems = {one.system for one in corpus if one.name in tried}
+    yield "| | |"
+    yield "|---|---|"
+    yield f"| repositories, build systems | {len(tried)}, {len(systems)} |"
+    yield f"| merged changes | {len(merged)}: {_counts(merged)} |"
+    yield f"| mutations | {len(mutations)}: {_counts(mutations)} |"
+    yield f"| false red | {wrong.count('false red')} |"
+    yield f"| false green | {wrong.count('false green')} |"
+    share = 100 * wrong.count("not judged") / max(len(judged), 1)
+    yield f"| could not be judged | {wrong.count('not judged')} of {len(judged)} ({share:.1f} %) |"
+
+
+def _counts(results: Sequence[Result]) -> str:
+    outcomes = [one.outcome for one in results]
+    return ", ".join(f"{outcomes.count(one)} {one}" for one in _MARK if one in outcomes)
+
+
+def _rows(corpus: Sequence[Repository], found: Mapping[tuple[str, str], Result]) -> Iterator[str]:
+    names = ("change 1", "change 2", *get_args(Kind))
+    yield f"| Repository | Built by | own commands | {' | '.join(names)} | seconds |"
+    yield "|---" * (4 + len(names)) + "|"
+    for repository in corpus:
+        own = found.get((repository.name, "own"))
+        cells = [_cell(found.get((repository.name, name))) for name in names]
+        if not any(cells):
+            continue
+        times = sorted(one.seconds for name in names if (one := found.get((repository.name, name))))
+        passed = "" if own is None else f"{'pass' if own.own == 0 else 'fail'}, {own.seconds:.0f} s"
+        middle = times[len(times) // 2]
+        yield (
+            f"| [{repository.name}]({repository.address}/commit/{repository.head}) "
+            f"| {repository.system} | {passed} | {' | '.join(cells)} | {middle:.0f} |"
+        )
+
+
+def _cell(result: Result | None) -> str:
+    if result is None:
+        return ""
+    marked = _MARK[result.outcome]
+    return f"**{marked}**" if is_wrong(result) else marked
+
+
+def _wrong(corpus: Sequence[Repository], found: Mapping[tuple[str, str], Result]) -> Iterator[str]:
+    """The cases that are bold, and merged changes that are not green, each with its reason."""
+    yield "Seconds are the median of a whole review. The base's tests ran only for the first change"
+    yield "on a base; their results are kept."
+    yield ""
+    yield "Not as it should be, or not plain:"
+    yield ""
+    for one in _judged(corpus, found):
+        odd = is_wrong(one) or (one.case.startswith("change") and one.outcome != "green")
+        if odd:
+            own = "" if one.own is None else f", own commands end with {one.own}"
+            why = (one.reasoning or one.headline).replace("\n", " ").replace("|", "\\|")[:300]
+            kind = one.reason or one.status
+            yield f"* {one.repository}, {one.case}: {one.outcome}{own}: {kind}: {why}"
