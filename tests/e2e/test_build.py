@@ -17,7 +17,7 @@ from fakes.github import FakeGitHub, Fault, running
 from fakes.history import History
 from prjury.app.artifact_file import LARGEST
 from prjury.cli.output import Terminal
-from prjury.cli.stages import _hand_over
+from prjury.cli.stages import hand_over
 from prjury.errors import CannotJudgeError
 from prjury.judges.builds.stage import BuiltEvidence
 from prjury.jury.judgment import Judgment
@@ -309,7 +309,7 @@ def test_evidence_that_nobody_would_take(
 ) -> None:
     ballot = Ballot("build", Judgment.passed("fine"))
     with pytest.raises(CannotJudgeError, match="larger than 64 MiB and will be refused"):
-        _hand_over(Terminal(), BuiltEvidence(ballot, {"x": "a" * LARGEST}), evidence)
+        hand_over(Terminal(), BuiltEvidence(ballot, {"x": "a" * LARGEST}), evidence)
     assert evidence.stat().st_size > LARGEST
     assert capsys.readouterr().out.splitlines()[-1] == f"evidence: {evidence}"
 

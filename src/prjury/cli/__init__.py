@@ -19,6 +19,7 @@ from prjury.cli.backport import backport
 from prjury.cli.config import check_config, schema
 from prjury.cli.demo import demo
 from prjury.cli.doctor import doctor
+from prjury.cli.evidence import evidence
 from prjury.cli.init import init
 from prjury.cli.judge import judge
 from prjury.cli.output import Terminal, close_terminal
@@ -46,6 +47,7 @@ _COMMANDS = (
 for _command in _COMMANDS:
     app.command()(_command)
 app.add_typer(rules)
+app.add_typer(evidence)
 
 
 def _version(value: bool) -> None:  # noqa: FBT001 - typer hands the flag over like this

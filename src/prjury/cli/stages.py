@@ -63,10 +63,10 @@ def build(
     if isinstance(outcome, NothingToReview):
         print(outcome.reason)
         return ExitCode.OPEN
-    return _hand_over(terminal, outcome, output)
+    return hand_over(terminal, outcome, output)
 
 
-def _hand_over(terminal: Terminal, outcome: BuiltEvidence, output: Path) -> int:
+def hand_over(terminal: Terminal, outcome: BuiltEvidence, output: Path) -> int:
     """Writes the evidence whatever it says, then prints what it would come to here."""
     from prjury.app.artifact_file import LARGEST
     from prjury.jury.judgment import Status

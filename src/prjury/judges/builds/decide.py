@@ -13,7 +13,7 @@ from prjury.judges.builds.environment import may_pass, remedy_for
 from prjury.judges.builds.failure import Failure
 from prjury.judges.builds.fault import broken_command, unproven, unseen
 from prjury.judges.builds.outcome import BuildResult, PlanOutcome, StepResult
-from prjury.judges.builds.plan import CUSTOM, BuildPlan
+from prjury.judges.builds.plan import CUSTOM, REPORTED, BuildPlan
 from prjury.judges.builds.test_sets import Reports, Vanished
 from prjury.jury.judgment import Check, Judgment, Location, Severity
 from prjury.jury.score import BooleanScore
@@ -252,6 +252,7 @@ def _cause_checks(case: BuildResult) -> list[Check]:
 def metadata_of(case: BuildResult, note: str = "") -> dict[str, Any]:
     """The judgment's metadata: facts for the report, and all failures in the report's form."""
     outcome, done = case.outcome, case.outcome.last.completed
+    logs = () if case.plan.system == REPORTED else (str(done.log),)
     ran = BuildRunFacts(
         compared=case.base is not None,
         tests=_test_facts(case),
@@ -260,7 +261,7 @@ def metadata_of(case: BuildResult, note: str = "") -> dict[str, Any]:
     )
     return {
         "subject": f"`{case.plan.without_setup}`",
-        **RunFacts(case.plan.text, done.exit_code, (str(done.log),)).to_metadata(),
+        **RunFacts(case.plan.text, done.exit_code, logs).to_metadata(),
         **BuildFacts(note=note, ran=ran).to_metadata(),
         "system": case.plan.system,
         "stopped": done.stopped,
@@ -449,8 +450,9 @@ def _green(case: BuildResult) -> Judgment:
             checks=checks,
             metadata={**metadata, "reason": reason},
         )
+    took = "" if case.plan.system == REPORTED else f" in {duration(case.outcome.seconds)}"
     passed = Judgment.passed(
-        f"passed in {duration(case.outcome.seconds)}{noted}",
+        f"passed{took}{noted}",
         score=BooleanScore(value=True),
         checks=checks,
         metadata={**metadata, "log": None},

@@ -15,7 +15,7 @@ from dataclasses import replace
 from prjury.judges.builds.environment import is_known, is_unfound, may_pass, missing_name
 from prjury.judges.builds.failure import Failure, State, make_failure
 from prjury.judges.builds.outcome import PlanOutcome
-from prjury.judges.builds.plan import CUSTOM, BuildPlan
+from prjury.judges.builds.plan import CUSTOM, REPORTED, BuildPlan
 from prjury.judges.builds.systems.source_tree import parents_of
 from prjury.judges.builds.test_sets import Vanished
 from prjury.report.wording import counted
@@ -199,7 +199,8 @@ def _doubts(
     exit_code = outcome.last.completed.exit_code
     if exit_code and plan.all_ran not in {None, exit_code}:
         yield f"exit code {exit_code} does not show that every test ran"
-    if plan.system == CUSTOM and plan.all_ran != exit_code and not _shows_all(outcome, base):
+    own = plan.system in {CUSTOM, REPORTED}
+    if own and plan.all_ran != exit_code and not _shows_all(outcome, base):
         yield f"`{outcome.last.step.text[:_LONGEST_STEP]}` may leave out what comes after a failure"
     if len(outcome.results) < len(plan.steps):
         yield f"the steps after `{outcome.last.step.text[:_LONGEST_STEP]}` were not reached"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 from prjury.errors import CannotJudgeError
 from prjury.judges.builds.decide import decide, not_tried
-from prjury.judges.builds.plan import BuildPlan
+from prjury.judges.builds.outcome import BuildResult
+from prjury.judges.builds.plan import REPORTED, BuildPlan
 from prjury.judges.builds.record import (
     BuildEvidenceJson,
     BuildJson,
@@ -15,9 +16,11 @@ from prjury.judges.builds.record import (
     invalid,
     read_evidence,
 )
+from prjury.judges.builds.reported import ENDED, UNENDED, decide_reported
 from prjury.jury.judgment import Judgment
 from prjury.policy.schema import BuildOptions
 from prjury.ports import Evidence
+from prjury.report.judge_facts import BuildFacts
 from prjury.snapshot.model import PullRequest, visible
 
 #: The note in every judgment that was made in this way.
@@ -26,7 +29,8 @@ FROM_EVIDENCE = "built elsewhere, read from its evidence"
 _MOST_NAMED = 3
 _LONGEST_COMMAND = 200
 _HOW = (
-    "run `prjury build` where the change may be built, and name the file that it writes: "
+    "run `prjury build` where the change may be built, or `prjury evidence from-junit` on the "
+    "reports of its CI, and name the file that it writes: "
     "`prjury review --evidence build-evidence.json`"
 )
 
@@ -43,14 +47,12 @@ class EvidenceBuild:
     pull: PullRequest
     known: frozenset[str]
 
-    def judgments(
-        self, evidence: Evidence | None, plans: Sequence[BuildPlan]
-    ) -> Sequence[Judgment]:
-        """A judgment of each plan, in order.
+    def recorded(self, evidence: Evidence | None) -> BuildEvidenceJson:
+        """The evidence, which is of this change.
 
         Raises:
             CannotJudgeError: ``evidence_missing``, ``evidence_invalid``, or ``evidence_mismatch``
-                where it is of another change or of other builds.
+                where it is of another change.
         """
         if evidence is None:
             raise CannotJudgeError(
@@ -60,10 +62,31 @@ class EvidenceBuild:
             )
         recorded = read_evidence(evidence.read())
         self._refuse_other_change(recorded)
+        return recorded
+
+    def by_reports(self, recorded: BuildEvidenceJson) -> Judgment | None:
+        """The judgment by the reports of another CI; None where the evidence is of builds."""
+        plans = {plan.text: plan for plan in (ENDED, UNENDED)}
+        build = recorded.builds[0] if len(recorded.builds) == 1 else None
+        if build is None or build.system != REPORTED or build.command not in plans:
+            return None
+        plan = plans[build.command]
+        judgment = self._judgment(plan, build, decide_reported)
+        facts = BuildFacts.of(judgment) or BuildFacts()
+        return judgment.with_metadata(**replace(facts, origin="evidence").to_metadata())
+
+    def judgments(
+        self, recorded: BuildEvidenceJson, plans: Sequence[BuildPlan]
+    ) -> Sequence[Judgment]:
+        """A judgment of each plan, in order.
+
+        Raises:
+            CannotJudgeError: ``evidence_mismatch`` where it is of other builds.
+        """
         _refuse_other_builds(recorded, plans)
         builds = {(one.system, one.directory, one.command): one for one in recorded.builds}
         return [
-            self._judgment(plan, builds.get((plan.system, plan.directory, plan.text)))
+            self._judgment(plan, builds.get((plan.system, plan.directory, plan.text)), decide)
             for plan in plans
         ]
 
@@ -75,11 +98,13 @@ class EvidenceBuild:
             if there[what] != ours:
                 raise _mismatch(f"its {what} is {there[what] or 'none'}, and here it is {ours}")
 
-    def _judgment(self, plan: BuildPlan, build: BuildJson | None) -> Judgment:
+    def _judgment(
+        self, plan: BuildPlan, build: BuildJson | None, judged: Callable[[BuildResult], Judgment]
+    ) -> Judgment:
         if build is None or build.case is None:
             return _without_case(plan, build)
         try:
-            return decide(EvidenceReader(plan, self.known, self.options).case(build.case))
+            return judged(EvidenceReader(plan, self.known, self.options).case(build.case))
         except ValueError as error:
             return not_tried(plan, str(invalid(str(error))), "evidence_invalid")
 

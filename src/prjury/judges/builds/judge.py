@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
@@ -30,6 +31,9 @@ from prjury.ports import Ports
 from prjury.ports.types import TreeEntry
 from prjury.report.judge_facts import BuildFacts, RunFacts
 from prjury.snapshot.model import PullRequest, visible
+
+if TYPE_CHECKING:
+    from prjury.judges.builds.record import BuildEvidenceJson
 
 #: Time that is left for stopping the build, reading its reports and removing it.
 _RESERVE_SECONDS = 20.0
@@ -83,14 +87,18 @@ class BuildJudge:
             return judge_by_checks(self.options, self.ports, pull, deadline)
         merged = BuildSide(pull.merge.tree, self.ports.repository.files(pull.merge.tree))
         base = BuildSide(pull.base.sha, self.ports.repository.files(pull.base.sha))
+        recorded = self._recorded(pull, merged) if self.options.from_ == "evidence" else None
+        if isinstance(recorded, Judgment):
+            return recorded
         planner = self._planner(base)
         found = self._detect(planner, merged, changes_of(pull))
         theirs = self._detect(planner, base, None).plans
         if not found.plans:
             return self._no_build(pull, found, merged, theirs)
         ours = partial(self._detect, planner, merged, None)
-        if self.options.from_ == "evidence":
-            return _unless_changed(self._from_evidence(pull, found, merged), ours, theirs)
+        if recorded:
+            judged = self._from_evidence(pull, found, merged, recorded)
+            return _unless_changed(judged, ours, theirs)
         builder = Builder(
             self.ports,
             frozenset(_touched(pull)),
@@ -122,16 +130,41 @@ class BuildJudge:
         why = "nothing to build: the tree holds no source code that is compiled or tested"
         return Judgment.abstained(why, "not_applicable")
 
-    def _from_evidence(
-        self, pull: PullRequest, found: DetectedBuilds, merged: BuildSide
-    ) -> Judgment:
-        """The judgment from the evidence of a build elsewhere."""
+    def _recorded(
+        self, pull: PullRequest, merged: BuildSide
+    ) -> BuildEvidenceJson | CannotJudgeError | Judgment:
+        """The evidence of builds, or why it is not to be had; the judgment by another CI's."""
         from prjury.judges.builds.from_evidence import FROM_EVIDENCE, EvidenceBuild  # noqa: PLC0415 - models that only this needs
 
-        known = frozenset(entry.path for entry in merged.entries)
-        build = EvidenceBuild(self.options, pull, known)
+        build = EvidenceBuild(self.options, pull, _paths(merged))
         try:
-            judgments = build.judgments(self.ports.evidence, found.plans)
+            recorded = build.recorded(self.ports.evidence)
+        except CannotJudgeError as error:
+            return error
+        judgment = build.by_reports(recorded)
+        if judgment is None:
+            return recorded
+        settings = changed_test_settings(pull.files, self.ports.repository.read)
+        facts = BuildFacts.of(judgment) or BuildFacts()
+        noted = combine_outcomes([judgment], (*_settings_note(settings), FROM_EVIDENCE))
+        told = replace(facts, settings=settings).to_metadata()
+        return unless_edited(noted.with_metadata(**told), pull)
+
+    def _from_evidence(
+        self,
+        pull: PullRequest,
+        found: DetectedBuilds,
+        merged: BuildSide,
+        recorded: BuildEvidenceJson | CannotJudgeError,
+    ) -> Judgment:
+        """The judgment from the evidence of a build elsewhere."""
+        from prjury.judges.builds.from_evidence import FROM_EVIDENCE, EvidenceBuild  # noqa: PLC0415 - as above
+
+        try:
+            if isinstance(recorded, CannotJudgeError):
+                raise recorded
+            build = EvidenceBuild(self.options, pull, _paths(merged))
+            judgments = build.judgments(recorded, found.plans)
         except CannotJudgeError as error:
             return Judgment.errored(str(error), metadata={"reason": error.reason})
         settings = changed_test_settings(pull.files, self.ports.repository.read)
@@ -211,6 +244,10 @@ def _unless_changed(
     if judgment.status is not Status.PASS:
         return judgment
     return build_changed(judgment, ours().plans, theirs)
+
+
+def _paths(side: BuildSide) -> frozenset[str]:
+    return frozenset(entry.path for entry in side.entries)
 
 
 def _refuse_missing_tools(plan: BuildPlan) -> None:

@@ -11,6 +11,8 @@ from prjury.judges.builds.failure import Failure
 
 #: The name of plans with the commands of the policy, in the place of a build system's.
 CUSTOM = "command"
+#: The name of plans that stand for what another CI ran, of which there are only reports.
+REPORTED = "reports"
 
 StepName: TypeAlias = Literal["setup", "build", "test", "lint"]
 #: Where a plan comes from: the policy's commands; a build system's files; the base's own CI, where

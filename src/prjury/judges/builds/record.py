@@ -21,7 +21,7 @@ from prjury.errors import CannotJudgeError
 from prjury.judges.builds.failure import Failure, Kind, State, inside_tree
 from prjury.judges.builds.fault import comparable, compared
 from prjury.judges.builds.outcome import BuildResult, PlanOutcome, StepResult
-from prjury.judges.builds.plan import BuildPlan, BuildStep
+from prjury.judges.builds.plan import REPORTED, BuildPlan, BuildStep
 from prjury.judges.builds.test_sets import Reports
 from prjury.policy.schema import BuildOptions
 from prjury.ports.types import Completed
@@ -378,7 +378,8 @@ class EvidenceReader:
         if case.base and case.base.last.completed.stopped:
             yield "a base that was stopped is nothing to compare with"
         green = self.options.compare == "always" and not case.outcome.failed
-        if case.base and not (again or green or comparable(case.outcome)):
+        reported = self.plan.system == REPORTED
+        if case.base and not (again or green or reported or comparable(case.outcome)):
             yield "the base is not built for an outcome of this kind"
         lucky = {failure.id for failure in case.outcome.failures if failure.state == "flaky"}
         if len(lucky) > case.ran_again:

@@ -9,6 +9,7 @@ from prjury.judges.builds.judge import make
 from prjury.judges.builds.outcome import BuildResult
 from prjury.judges.builds.plan import BuildPlan
 from prjury.judges.builds.record import SCHEMA_NAME, EvidenceRecorder, Json
+from prjury.judges.builds.reported import ReportedTests, decide_reported
 from prjury.judges.context import PullRequestContext
 from prjury.jury.jury import Jury
 from prjury.jury.voting import Ballot, MajorityVoting
@@ -16,6 +17,7 @@ from prjury.policy.schema import BuildOptions
 from prjury.ports import Ports
 from prjury.report.invisible_chars import without_surrogates
 from prjury.report.redact import redacted
+from prjury.snapshot.model import PullRequest
 
 
 @dataclass(frozen=True)
@@ -52,14 +54,34 @@ def build_evidence(
     jury = Jury.of(MajorityVoting(), judge, name="build")
     timeout = context.deadline.remaining
     verdict = jury.vote(context, timeout=timeout, listener=ports.progress)
-    pull = context.pull
-    evidence = {
+    evidence = _evidence(context.pull, version, ports.shell.level, list(builds))
+    return BuiltEvidence(verdict.ballots[0], evidence)
+
+
+def reported_evidence(
+    tests: ReportedTests, options: BuildOptions, ports: Ports, pull: PullRequest, version: str
+) -> BuiltEvidence:
+    """The tests that another CI ran as evidence; nothing is run here."""
+    known = frozenset(entry.path for entry in ports.repository.files(tree_of(pull)))
+    case = tests.result(options, known)
+    recorder = EvidenceRecorder(lambda text: redacted(without_surrogates(text), ports.redact))
+    evidence = _evidence(pull, version, "L0", [recorder.build(case.plan, case)])
+    ballot = Ballot("build", decide_reported(case))
+    return BuiltEvidence(ballot, evidence)
+
+
+def tree_of(pull: PullRequest) -> str:
+    """The merged tree, or the head where there is none."""
+    return pull.merge.tree or pull.head.sha
+
+
+def _evidence(pull: PullRequest, version: str, level: str, builds: list[Json]) -> Json:
+    return {
         "schema": SCHEMA_NAME,
         "version": version,
         "base": pull.base.sha,
         "head": pull.head.sha,
         "merged_tree": pull.merge.tree,
-        "sandbox": {"level": ports.shell.level},
-        "builds": list(builds),
+        "sandbox": {"level": level},
+        "builds": builds,
     }
-    return BuiltEvidence(verdict.ballots[0], evidence)

@@ -195,8 +195,8 @@ class TestOtherEvidence:
         assert reason(judgment) == "evidence_missing"
         assert judgment.reasoning == (
             "the policy takes the build from its evidence, and none was named. Run `prjury build` "
-            "where the change may be built, and name the file that it writes: `prjury review "
-            "--evidence build-evidence.json`."
+            "where the change may be built, or `prjury evidence from-junit` on the reports of its "
+            "CI, and name the file that it writes: `prjury review --evidence build-evidence.json`."
         )
 
     def test_a_file_that_is_not_there(self) -> None:

@@ -11,7 +11,7 @@ import os
 import re
 import stat
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
@@ -95,10 +95,10 @@ def find_reports(
 
 
 def _reports(tree: Path, reports: Path, found: Found, globs: Sequence[str]) -> Iterator[Path]:
-    for path in _files(tree, found):
+    for path in files_below(tree, found):
         if is_report(path) or any(matches(path, glob) for glob in globs):
             yield tree / path
-    for path in _files(reports, found):
+    for path in files_below(reports, found):
         if path.endswith(".xml") and not _ATTEMPTS.search(path):
             yield reports / path
 
@@ -108,7 +108,7 @@ def _stamp(path: Path) -> Stamp:
     return status.st_ino, status.st_ctime_ns
 
 
-def _files(top: Path, found: Found) -> Iterator[str]:
+def files_below(top: Path, found: Found) -> Iterator[str]:
     """What is no directory below a directory, by its path from there; nothing here recurses."""
     if not os.path.lexists(top) or not stat.S_ISDIR(top.lstat().st_mode):
         found.problems.append(f"the directory `{top.name}` was replaced during the build")
@@ -175,6 +175,31 @@ class _Reading:
             self.ran.append(test.id)
             self.by_runner[test.report.runner] += 1
 
+    def read(self, content: bytes, report: JunitReport) -> None:
+        """One report, up to where it cannot be read."""
+        try:
+            for test in _tests(content, report):
+                self.take(test)
+        except ReportError as error:
+            self.problems.append(f"the report {report.path} {error}")
+            return
+        self.problems += (
+            f"the report {report.path} contradicts itself: {wrong}"
+            for wrong in report.claims.contradictions[:1]
+        )
+
+    def reports(self, count: int) -> Reports:
+        """All that was read, of so many reports."""
+        return Reports(
+            count,
+            self.tests,
+            tuple(self.failures),
+            tuple(self.problems),
+            tuple(self.ran),
+            skipped=self.skipped,
+            by_runner=dict(self.by_runner),
+        )
+
 
 def read_reports(found: Found, tree: TreeFiles, relative: Callable[[str], str]) -> Reports:
     """Reads every report that was found.
@@ -183,32 +208,49 @@ def read_reports(found: Found, tree: TreeFiles, relative: Callable[[str], str]) 
         found: the reports, and what the search for them left out.
         relative: takes the tree's own place out of a text.
     """
-    reading, room = _Reading(problems=list(found.problems)), _MOST_BYTES
-    for path in found.files[:_MOST_FILES]:
+    problems = list(found.problems)
+    return parse_reports(load_reports(found, problems, relative), problems, tree, relative)
+
+
+def load_reports(
+    found: Found, problems: list[str], relative: Callable[[str], str]
+) -> Iterator[tuple[str, bytes | None]]:
+    """The reports' names and bytes; why there are none of one becomes a problem."""
+    room = _MOST_BYTES
+    for path in found.files:
         name = printable(relative(str(path)))
         try:
             content = _content(path, room, found.since)
-            room -= len(content)
-            report = _report(name, tree, relative)
-            for test in _tests(content, report):
-                reading.take(test)
-            reading.problems += (
-                f"the report {name} contradicts itself: {wrong}"
-                for wrong in report.claims.contradictions[:1]
-            )
         except ReportError as error:
-            reading.problems.append(f"the report {name} {error}")
-    if len(found.files) > _MOST_FILES:
-        reading.problems.append(f"only the first {_MOST_FILES} test reports were read")
-    return Reports(
-        len(found.files),
-        reading.tests,
-        tuple(reading.failures),
-        tuple(reading.problems),
-        tuple(reading.ran),
-        skipped=reading.skipped,
-        by_runner=dict(reading.by_runner),
-    )
+            problems.append(f"the report {name} {error}")
+            yield name, None
+            continue
+        room -= len(content)
+        yield name, content
+
+
+def parse_reports(
+    files: Iterable[tuple[str, bytes | None]],
+    problems: list[str],
+    tree: TreeFiles,
+    relative: Callable[[str], str],
+) -> Reports:
+    """What reports say.
+
+    Args:
+        files: their names, from the root of the tree as far as possible, and their bytes.
+        problems: why there may be more of them; those of the reports are added.
+        relative: takes the place of the tree, where the tests ran, out of a text.
+    """
+    reading, count = _Reading(problems=problems), 0
+    for name, content in files:
+        count += 1
+        if count > _MOST_FILES:
+            problems.append(f"only the first {_MOST_FILES} test reports were read")
+            break
+        if content is not None:
+            reading.read(content, _report(name, tree, relative))
+    return reading.reports(count)
 
 
 def _report(name: str, tree: TreeFiles, relative: Callable[[str], str]) -> JunitReport:

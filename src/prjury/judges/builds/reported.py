@@ -1,0 +1,183 @@
+"""Tests that another CI ran: its reports of both sides, read as the result of a build."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from prjury.errors import CannotJudgeError
+from prjury.judges.builds.decide import decide
+from prjury.judges.builds.fault import compared
+from prjury.judges.builds.outcome import BuildResult, PlanOutcome, StepResult
+from prjury.judges.builds.plan import REPORTED, BuildPlan, BuildStep
+from prjury.judges.builds.results.junit import Found, files_below, load_reports, parse_reports
+from prjury.judges.builds.results.tree import TreeFiles
+from prjury.judges.builds.test_sets import Reports
+from prjury.jury.judgment import Judgment, Status
+from prjury.policy.schema import BuildOptions
+from prjury.ports.types import Completed
+from prjury.snapshot.model import printable
+
+#: The plans of such a build: where its end is known, and where there is nothing but reports.
+ENDED, UNENDED = (
+    BuildPlan(REPORTED, (BuildStep("test", text),), reported=True, source="ci")
+    for text in ("the tests of another CI", "the test reports of another CI")
+)
+
+#: The files that another CI has left behind, by their names below a common place. Where one could
+#: not be read, there is nothing.
+NamedReports = Mapping[str, bytes | None]
+
+
+@dataclass(frozen=True)
+class ReportedTests:
+    """What is known of the tests that another CI ran.
+
+    Attributes:
+        good: whether it succeeded on the head, by its own word; None where that is not known.
+        base: None where there are no reports of the base.
+        base_unknown: why there are none, though they were looked for.
+    """
+
+    head: Reports
+    base: Reports | None = None
+    good: bool | None = None
+    base_unknown: str = ""
+
+    @property
+    def plan(self) -> BuildPlan:
+        """The plan that stands for the other CI's own."""
+        return UNENDED if self.good is None else ENDED
+
+    def result(self, options: BuildOptions, known: frozenset[str]) -> BuildResult:
+        """The result of that plan, as if it had been run here.
+
+        A base without a single test is nothing to compare with.
+
+        Args:
+            known: the paths of the merged tree.
+        """
+        failed = self.good is False or bool(self.head.failures)
+        outcome = _outcome(self.plan, self.head, failed=failed)
+        if self.base is None or not self.base.tests:
+            why = "its reports hold no test" if self.base else self.base_unknown
+            return BuildResult(self.plan, outcome, known, options, base_unknown=why)
+        base = _outcome(self.plan, self.base, failed=bool(self.base.failures))
+        return BuildResult(self.plan, compared(outcome, base, known), known, options, base)
+
+
+def _outcome(plan: BuildPlan, reports: Reports, *, failed: bool) -> PlanOutcome:
+    ended = Completed(int(failed), Path(), 0.0)
+    return PlanOutcome((StepResult(plan.steps[0], ended, ""),), 0.0, reports.failures, reports)
+
+
+def decide_reported(case: BuildResult) -> Judgment:
+    """Decide by reports.
+
+    Reports alone do not show that they are all that there should be: without the base's, nor the
+    other CI's word, they are no PASS.
+    """
+    judgment = decide(case)
+    alone = case.plan.text == UNENDED.text and case.base is None
+    if judgment.status is not Status.PASS or not alone:
+        return judgment
+    return Judgment.abstained(
+        "nothing shows that these are the reports of all tests. Name those of the base as well, or "
+        f"how the CI's job ended. {judgment.reasoning}",
+        "reports_alone",
+        checks=judgment.checks,
+        metadata={**judgment.metadata, "reason": "reports_alone"},
+    )
+
+
+def read_places(places: Sequence[Path], known: frozenset[str]) -> Reports:
+    """The reports at these places: files, and directories with XML files.
+
+    Args:
+        known: the paths of the tree that was tested.
+    """
+    found = Found()
+    names = dict(_named(places, found))
+    found.files = list(names)
+    problems = list(found.problems)
+    files = dict(load_reports(found, problems, lambda path: names[Path(path)]))
+    return read_reported(files, known, problems)
+
+
+def read_reported(
+    files: NamedReports, known: frozenset[str], problems: Sequence[str] = ()
+) -> Reports:
+    """What another CI's reports say; paths lose the place where its copy of the tree was."""
+    texts = (content for content in files.values() if content)
+    root = _root_of(texts, known)
+    doubts = list(problems)
+
+    def relative(text: str) -> str:
+        return text.replace(f"{root}/", "") if root else text
+
+    return parse_reports(files.items(), doubts, TreeFiles(known), relative)
+
+
+def _named(places: Sequence[Path], found: Found) -> Iterator[tuple[Path, str]]:
+    """Each report with its name: below its directory, or below what all files have in common."""
+    files = [place for place in places if not place.is_dir()]
+    above = posixpath.commonpath([str(file.absolute().parent) for file in files]) if files else ""
+    for place in places:
+        if place in files:
+            yield place, printable(str(place.absolute().relative_to(above)))
+            continue
+        for path in files_below(place, found):
+            if path.endswith(".xml"):
+                yield place / path, printable(path)
+
+
+#: An absolute path in a report, and how many of them are looked at.
+_ABSOLUTE = re.compile(rb"(?<![\w./~:-])/(?:[^\s\"'<>:;,()\[\]&/]+/)+[^\s\"'<>:;,()\[\]&/]+")
+_MOST_PATHS = 20_000
+_LONGEST_PATH = 1_000
+
+
+def _root_of(contents: Iterator[bytes], known: frozenset[str]) -> str:
+    """Where the tree was: what stands before most names of its files; empty where none does."""
+    roots = Counter[str]()
+    seen = 0
+    for content in contents:
+        for match in _ABSOLUTE.finditer(content):
+            seen += 1
+            if seen > _MOST_PATHS:
+                return _most_common(roots)
+            path = match[0][:_LONGEST_PATH].decode("utf-8", "replace")
+            roots.update(_above(path, known))
+    return _most_common(roots)
+
+
+def _above(path: str, known: frozenset[str]) -> Iterator[str]:
+    parts = path.split("/")
+    for at in range(2, len(parts)):
+        if "/".join(parts[at:]) in known:
+            yield "/".join(parts[:at])
+            return
+
+
+def _most_common(roots: Counter[str]) -> str:
+    return roots.most_common(1)[0][0] if roots else ""
+
+
+def refuse_no_reports(places: Sequence[Path]) -> None:
+    """Refuse places where there is nothing.
+
+    Raises:
+        CannotJudgeError: ``report_missing``, which names the first one.
+    """
+    missing = next((place for place in places if not place.exists()), None)
+    if missing is not None:
+        raise CannotJudgeError(
+            f"there is no report at {printable(str(missing))}",
+            why="the tests did not run, or their reports were not brought here",
+            remedy="look at the job that runs them, and name files or directories that it leaves",
+            reason="report_missing",
+        )

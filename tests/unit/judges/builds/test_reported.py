@@ -1,0 +1,148 @@
+"""Tests that another CI ran: its JUnit reports of head and base, read as a build's result."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from prjury.errors import CannotJudgeError
+from prjury.judges.builds.reported import (
+    ReportedTests,
+    decide_reported,
+    read_places,
+    read_reported,
+    refuse_no_reports,
+)
+from prjury.judges.builds.test_sets import Reports
+from prjury.jury.judgment import Judgment, Status
+from prjury.policy.schema import BuildOptions
+
+KNOWN = frozenset({"src/shop/cart.py", "tests/test_cart.py", "README.md"})
+PLACE = "/home/runner/work/shop/shop"
+
+
+def case(name: str, problem: str = "") -> str:
+    failure = f'<failure message="{problem}">tests/test_cart.py:3: Error</failure>' * bool(problem)
+    return f'<testcase classname="tests.test_cart" name="{name}">{failure}</testcase>'
+
+
+def suite(*cases: str) -> bytes:
+    return f'<testsuite name="pytest">{"".join(cases)}</testsuite>'.encode()
+
+
+def read(*cases: str) -> Reports:
+    return read_reported({"junit.xml": suite(*cases)}, KNOWN)
+
+
+GREEN = read(case("a"), case("b"), case("c"))
+RED = read(case("a"), case("b", "assert 1 == 2"), case("c"))
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Reports of both sides, and what they come to."""
+
+    head: Reports
+    base: Reports | None = None
+    good: bool | None = None
+    options: BuildOptions = field(default_factory=BuildOptions)
+
+    def judge(self) -> Judgment:
+        tests = ReportedTests(self.head, self.base, self.good)
+        return decide_reported(tests.result(self.options, KNOWN))
+
+
+@pytest.mark.parametrize(
+    ("trial", "status", "label"),
+    [
+        (Trial(GREEN, GREEN), Status.PASS, None),
+        (Trial(GREEN, good=True), Status.PASS, None),
+        (Trial(GREEN), Status.ABSTAIN, "reports_alone"),
+        (Trial(RED, GREEN), Status.FAIL, None),
+        (Trial(RED), Status.FAIL, None),
+        (Trial(RED, RED), Status.PASS, None),
+        (Trial(RED, RED, options=BuildOptions(pre_existing="block")), Status.FAIL, None),
+        (Trial(GREEN, RED), Status.PASS, None),
+        (Trial(GREEN, GREEN, good=False), Status.FAIL, None),
+        (Trial(read(case("a")), GREEN), Status.ABSTAIN, "tests_vanished"),
+        (Trial(read(case("a")), GREEN, good=True), Status.ABSTAIN, "tests_vanished"),
+        (Trial(read(), GREEN), Status.ERROR, None),
+        (Trial(GREEN, read()), Status.ABSTAIN, "reports_alone"),
+    ],
+    ids=[
+        "both green", "green and succeeded", "green alone", "new failure", "red alone",
+        "old failure", "old failure that blocks", "fixed", "red without a failing test",
+        "lost tests", "lost tests of a job that succeeded", "no test", "no test of the base",
+    ],
+)  # fmt: skip
+def test_the_judgment(trial: Trial, status: Status, label: str | None) -> None:
+    judgment = trial.judge()
+    assert (judgment.status, judgment.label) == (status, label), judgment.reasoning
+
+
+def test_failures_have_their_place_and_state() -> None:
+    (failure,) = Trial(RED, GREEN).judge().metadata["failures"]
+    assert (failure["path"], failure["line"], failure["state"]) == ("tests/test_cart.py", 3, "new")
+    (failure,) = Trial(RED, RED).judge().metadata["failures"]
+    assert failure["state"] == "pre_existing"
+
+
+def test_what_stops_at_its_first_failure_excuses_nothing() -> None:
+    stopped = read(case("a"), case("b", "assert 1 == 2"))
+    judgment = Trial(stopped, stopped).judge()
+    assert judgment.status is Status.FAIL
+    assert judgment.metadata["reason"] == "base_broken"
+
+
+def test_a_report_that_contradicts_itself_is_an_error() -> None:
+    content = b'<testsuite name="shop" tests="9">' + case("a").encode() + b"</testsuite>"
+    judgment = Trial(read_reported({"junit.xml": content}, KNOWN), GREEN).judge()
+    assert judgment.status is Status.ERROR
+    assert judgment.metadata["reason"] == "report_invalid"
+
+
+@pytest.mark.parametrize("content", [b"", b"<testsuite>", b"<!DOCTYPE x [<!ENTITY a 'b'>]><x/>"])
+def test_a_report_that_cannot_be_read_is_an_error(content: bytes) -> None:
+    reports = read_reported({"a.xml": suite(case("a")), "b.xml": content}, KNOWN)
+    assert Trial(reports, reports, good=True).judge().status is Status.ERROR
+
+
+def test_the_place_of_the_tree_there_is_taken_out() -> None:
+    text = f"{PLACE}/tests/test_cart.py:7: AssertionError&#10;{PLACE}/src/shop/cart.py:2: x"
+    content = f'<testsuite><testcase classname="x" name="y" file="{PLACE}/tests/test_cart.py">'
+    content += f'<failure message="no">{text}</failure></testcase></testsuite>'
+    (failure,) = read_reported({"j.xml": content.encode()}, KNOWN).failures
+    assert failure.path in KNOWN
+    assert failure.suite == "tests/test_cart.py"
+    assert PLACE not in failure.details
+
+
+def test_a_file_elsewhere_of_the_same_name_is_not_taken_for_the_tree() -> None:
+    paths = "/usr/share/doc/README.md /opt/README.md" * 3 + f" {PLACE}/tests/test_cart.py" * 4
+    content = f'<testsuite><testcase classname="x" name="y"><failure message="no">{paths}</failure>'
+    files = {"j.xml": f"{content}</testcase></testsuite>".encode()}
+    (failure,) = read_reported(files, KNOWN).failures
+    assert failure.path is None
+
+
+def test_directories_and_files(tmp_path: Path) -> None:
+    for name in ("core/target/surefire-reports/TEST-A.xml", "app/junit.xml", "app/notes.txt"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(suite(case(name)))
+    assert read_places([tmp_path], KNOWN).files == 2
+    some = read_places([tmp_path / "app/junit.xml", tmp_path / "core"], KNOWN)
+    assert (some.files, some.tests, some.problems) == (2, 2, ())
+
+
+def test_links_are_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "real.xml").write_bytes(suite(case("a")))
+    (tmp_path / "link.xml").symlink_to(tmp_path / "real.xml")
+    assert read_places([tmp_path / "link.xml"], KNOWN).problems
+
+
+def test_a_place_where_there_is_nothing(tmp_path: Path) -> None:
+    with pytest.raises(CannotJudgeError, match="there is no report at") as caught:
+        refuse_no_reports([tmp_path, tmp_path / "reports"])
+    assert caught.value.reason == "report_missing"
