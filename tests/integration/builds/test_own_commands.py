@@ -141,3 +141,36 @@ def test_a_program_that_the_change_takes_away_is_its_own_failure(court: Court) -
     judged = court.judge(base, {"build.sh": None}, command="./build.sh")
 
     assert judged.build.status is Status.FAIL, judged.build.reasoning
+
+
+_TWO_SUITES: Tree = {
+    "shop.py": "PRICE = 1\n",
+    "pytest.ini": "[pytest]\npythonpath = .\n",
+    "tests/test_old.py": (
+        "def test_old():\n    assert False\n\n\ndef test_after():\n    assert True\n"
+    ),
+    "tests/test_price.py": "import shop\n\n\ndef test_price():\n    assert shop.PRICE == 1\n",
+    "run.sh": (
+        "set -e\npython3 -m pytest -q --junitxml=junit-old.xml tests/test_old.py\n"
+        "python3 -m pytest -q --junitxml=junit-price.xml tests/test_price.py\n"
+    ),
+    "Makefile": "check:\n\tsh run.sh\n",
+}
+
+
+@pytest.mark.parametrize("command", ["sh run.sh", "make check"])
+def test_no_report_shows_what_a_script_leaves_out(court: Court, command: str) -> None:
+    court.needs(PYTEST)
+    judged = court.judge(_TWO_SUITES, {"shop.py": "PRICE = 2\n"}, command=command)
+
+    assert judged.build.status is Status.FAIL, judged.build.reasoning
+    assert judged.build.metadata["reason"] == "base_broken"
+
+
+@pytest.mark.parametrize(("price", "status"), [(2, Status.FAIL), ("1  # as before", Status.PASS)])
+def test_a_runner_is_known_by_its_reports(court: Court, price: object, status: Status) -> None:
+    court.needs(PYTEST)
+    command = "env CI=1 python3 -m pytest -q --junitxml=junit.xml"
+    judged = court.judge(_TWO_SUITES, {"shop.py": f"PRICE = {price}\n"}, command=command)
+
+    assert judged.build.status is status, judged.build.reasoning

@@ -215,9 +215,10 @@ def _shows_all(outcome: PlanOutcome, base: PlanOutcome) -> bool:
     """Whether the reports of an own command show that it leaves nothing out after a failure.
 
     They name every test that ran, each test of the base among them, and on both sides a test ran
-    after one that failed. What the command does after its last test is not known.
+    after one that failed. No report shows what a script or make would have run after the failing
+    command, so this holds only for a command that is a test runner, and nothing else.
     """
-    if _is_chained(outcome.last.step.text):
+    if not _is_one_runner(outcome.last.step.text):
         return False
     runs = (outcome, base)
     named = all(run.reports.files and run.reports.ran and not run.reports.counted for run in runs)
@@ -232,10 +233,19 @@ _PREPARES = re.compile(
 )
 
 
-def _is_chained(command: str) -> bool:
-    """Whether a line for the shell holds more than one command that may test something."""
-    parts = re.split(r"&&|[|;&\n]", command)
-    return sum(bool(part.strip()) and not _PREPARES.match(part) for part in parts) > 1
+#: Programs that run tests and nothing after them, however they are called.
+_RUNNER = re.compile(
+    r"\s*(?:\w+=\S*\s+|env\s+|(?:uv|poetry|pdm|hatch|pipenv)\s+run\s+(?:--\S+\s+)*|npx\s+|bundle\s+exec\s+)*"
+    r"(?:\S*python[\d.]*\s+-m\s+(?:pytest|unittest)|(?:\S*/)?(?:pytest|py\.test|jest|vitest|mocha|phpunit|rspec|ctest)"
+    r"|go\s+test|cargo\s+(?:test|nextest\s+run))(?=\s|$)"
+)
+
+
+def _is_one_runner(command: str) -> bool:
+    """Whether a line for the shell is one test runner, perhaps after steps that prepare it."""
+    parts = [part for part in re.split(r"&&|[|;&\n]", command) if part.strip()]
+    tests = [part for part in parts if not _PREPARES.match(part)]
+    return len(tests) == 1 and _RUNNER.match(tests[0]) is not None
 
 
 def _goes_on(run: PlanOutcome) -> bool:
