@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from integration.builds.sample import Breakage, Sample, Tree, text
 
-_PYPI = "https://pypi.org/simple/pytest/"
+PYPI = "https://pypi.org/simple/pytest/"
 
 _PRICE = text("""
     def twice(cents):
@@ -103,7 +103,7 @@ TOX = Sample(
     name="tox",
     system="tox",
     needs=("tox",),
-    registry=_PYPI,
+    registry=PYPI,
     tree={
         "tox.ini": text("""
             [tox]
@@ -139,7 +139,7 @@ UV = Sample(
     name="uv",
     system="uv",
     needs=("uv",),
-    registry=_PYPI,
+    registry=PYPI,
     tree={
         "pyproject.toml": text("""
             [project]

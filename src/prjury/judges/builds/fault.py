@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from prjury.judges.builds.environment import is_known, is_unfound, may_pass, missing_name
-from prjury.judges.builds.failure import Failure, State, make_failure
+from prjury.judges.builds.failure import Failure, State, inside_tree, make_failure
 from prjury.judges.builds.outcome import PlanOutcome
 from prjury.judges.builds.plan import CUSTOM, REPORTED, BuildPlan
 from prjury.judges.builds.systems.source_tree import parents_of
@@ -57,8 +57,8 @@ def blame_environment(outcome: PlanOutcome, changed: Collection[str]) -> PlanOut
     """The outcome with what follows from the machine marked as such, or with nothing marked.
 
     Where tests failed, the lines about the machine may be the tests' own. A step of set-up that
-    failed is the machine's, unless the change touches what set-up reads, or a file of the tree does
-    not compile.
+    failed is the machine's, unless the change touches what set-up reads, its log names a line of a
+    file that the change touches, or a file of the tree does not compile.
 
     Args:
         changed: the paths that the change touches.
@@ -70,10 +70,14 @@ def blame_environment(outcome: PlanOutcome, changed: Collection[str]) -> PlanOut
     known = [failure for failure in failures if failure.state == "environment"]
     others = [failure for failure in failures if failure.state != "environment"]
     if any(_is_of_tree(failure, changed) for failure in others):
+        others.sort(key=lambda failure: not _is_of_tree(failure, changed))
         return replace(outcome, failures=(*others, *known))
     if not known:
         if not _is_set_up(outcome, changed):
             return outcome
+        if named := _named_line(outcome, changed):
+            others = [one for one in others if one.message not in named.message]
+            return replace(outcome, failures=(named, *others))
         lines = outcome.last.tail.strip().splitlines()
         said = (line.strip() for line in reversed(lines) if "error" in line.lower())
         others = others or [make_failure("error", next(said, lines[-1] if lines else ""))]
@@ -84,6 +88,22 @@ def blame_environment(outcome: PlanOutcome, changed: Collection[str]) -> PlanOut
 def _is_of_tree(failure: Failure, changed: Collection[str]) -> bool:
     """Whether a file of the tree does not compile, or one that the change touches fails."""
     return failure.path is not None and (failure.kind == "compile" or failure.path in changed)
+
+
+#: A line of a file as interpreters and compilers name it, or the file that Python imports from.
+_NAMED_LINE = re.compile(r"(?P<path>[\w./@+-]+\.\w+)(?:\", line |:|\()(?P<line>\d+)")
+_IMPORTED = re.compile(r"ImportError: .* \((?P<path>[^()]+)\)(?P<line>)$")
+_NO_ERROR = re.compile(r"\b(?:warning|note|info)\b", re.IGNORECASE)
+
+
+def _named_line(outcome: PlanOutcome, changed: Collection[str]) -> Failure | None:
+    """The first line at the end of the log that blames a line of a file the change touches."""
+    for text in outcome.last.tail.splitlines():
+        for found in (*_IMPORTED.finditer(text), *_NAMED_LINE.finditer(text)):
+            path = inside_tree(found["path"])
+            if path in changed and not _NO_ERROR.search(text):
+                return make_failure("error", text, path, found["line"])
+    return None
 
 
 def _is_set_up(outcome: PlanOutcome, changed: Collection[str]) -> bool:

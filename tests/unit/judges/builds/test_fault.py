@@ -19,7 +19,13 @@ TEST = "FAILED test_a.py::test_a - assert 1 == 2\n1 failed in 0.1s\n"
 
 TRACE = 'Traceback (most recent call last):\n  File "src/own/core.py", line 1, in <module>\n'
 STEPS = {"setup": "get all", "test": "test all"}
-FILES = {"a.c": "", "test_a.py": "", "src/own/core.py": "", "lib/sub": ""}
+FILES = {
+    "a.c": "",
+    "test_a.py": "",
+    "src/own/core.py": "",
+    "src/own/other.py": "",
+    "lib/sub": "",
+}
 
 
 def judged(
@@ -200,6 +206,50 @@ def test_set_up_that_compiles_the_change() -> None:
     log = "a.c:3:1: error: expected ';' before '}' token\n"
     judgment, _ = judged(log, Scripted(0), Scripted(0), command=STEPS)
     assert judgment.status is Status.FAIL, judgment.reasoning
+
+
+@pytest.mark.parametrize(
+    ("log", "changed", "place"),
+    [
+        (
+            (
+                "error: Failed to build `own @ file://.`\n         [stderr]\n"
+                "         Traceback (most recent call last):\n"
+                '           File "<string>", line 8, in <module>\n'
+                '           File "src/own/core.py", line 2\n'
+                "             def (\n                 ^\n"
+                "         SyntaxError: invalid syntax\n"
+            ),
+            "src/own/core.py",
+            "src/own/core.py:2",
+        ),
+        ("      a.c:7:1: fatal error: expected ';'\nerror: it failed\n", "a.c", "a.c:7"),
+        (
+            (
+                f"{TRACE}ImportError: cannot import name 'b' from 'own.other' (src/own/other.py)\n"
+                "error: it failed\n"
+            ),
+            "src/own/other.py",
+            "src/own/other.py",
+        ),
+    ],
+)
+def test_set_up_that_reads_the_change_and_names_it(log: str, changed: str, place: str) -> None:
+    well = (Scripted(0), Scripted(0))
+    judgment, _ = judged(log, *well, changed=(changed,), command=STEPS)
+    assert judgment.status is Status.FAIL, judgment.reasoning
+    first = judgment.metadata["failures"][0]
+    assert first["state"] == "new"
+    assert place == f"{first['path']}:{first['line']}".removesuffix(":None")
+
+
+@pytest.mark.parametrize(
+    "line", ["a.c:7:1: warning: unused variable", "copying a.c -> build/a.c", "b.c:7: error: no"]
+)
+def test_set_up_that_only_mentions_the_change(line: str) -> None:
+    log = f"      {line}\nsomething odd went wrong\n"
+    judgment, _ = judged(log, Scripted(1, log), Scripted(0), command=STEPS)
+    assert judgment.metadata["reason"] == "environment", judgment.reasoning
 
 
 @pytest.mark.parametrize(

@@ -82,10 +82,12 @@ _CARGO = re.compile(
 _CAUSE = "Caused by:"
 _TOML = re.compile(r"`(?P<path>[^`]+\.toml)`")
 
-_PYTHON_FRAME = re.compile(r'(?:E?\s+)File "(?P<path>[^"]{1,300})", line (?P<line>\d+)')
+_PYTHON_FRAME = re.compile(r'(?P<before>E?\s+)File "(?P<path>[^"]{1,300})", line (?P<line>\d+)')
 _PYTHON_ERROR = re.compile(
     r"(?:E\s+)?(?P<message>(?P<type>[\w.]*(?:Error|Exception|Warning|Exit|Interrupt))(?:: .*|$))"
 )
+#: How much further in than the error's own line, wherever an installer puts the whole.
+_FRAME_INDENT = 2
 _SYNTAX = frozenset({"SyntaxError", "IndentationError", "TabError"})
 
 _SCRIPT_ERROR = re.compile(r"(?:Uncaught )?(?P<message>(?P<type>\w*Error)(?: \[\w+\])?: .*)")
@@ -166,11 +168,14 @@ def cargo_errors(section: LogSection) -> Found:
 def python_traces(section: LogSection) -> Found:
     """Tracebacks and syntax errors: the innermost frame inside the tree and the error's line."""
     frame: tuple[str, str] | None = None
+    margin = 0
     for index, line in enumerate(section.lines):
         if match := _PYTHON_FRAME.match(line):
+            before = match["before"]
+            margin = max(0, len(before) - _FRAME_INDENT) if before.isspace() else 0
             if frame is None or _is_nearer(section, match["path"], frame[0]):
                 frame = (match["path"], match["line"])
-        elif frame and (error := _PYTHON_ERROR.match(line)):
+        elif frame and (error := _PYTHON_ERROR.match(line[:margin].lstrip() + line[margin:])):
             kind: Kind = "compile" if error["type"] in _SYNTAX else "error"
             yield section.numbers[index], section.failure(kind, error["message"], *frame)
             frame = None
