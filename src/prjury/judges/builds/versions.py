@@ -50,9 +50,12 @@ class WantedVersion:
 
     @property
     def span(self) -> VersionSpan | None:
-        """The versions that a manifest allows; a JDK compiles for older releases as well."""
+        """The versions that a manifest allows, without an upper end where a newer one may do.
+
+        A JDK compiles for older releases as well, and npm only warns.
+        """
         span = declared_span(self.version, "runtime", self.tool)
-        return VersionSpan(span.low) if span and self.tool == "java" else span
+        return VersionSpan(span.low) if span and self.tool in _CHOSEN else span
 
     @property
     def text(self) -> str:

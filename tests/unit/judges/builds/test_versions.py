@@ -71,7 +71,7 @@ def test_an_older_node_than_the_pinned_one(here: Toolchains) -> None:
     )
 
 
-@pytest.mark.parametrize("range_", [">=18", "^20 || ^22", ">= 18.0.0"])
+@pytest.mark.parametrize("range_", [">=18", "^20 || ^22", ">= 18.0.0", "^18"])
 def test_a_manifest_that_allows_it_outweighs_a_pin(here: Toolchains, range_: str) -> None:
     files = {".nvmrc": "22", "package.json": f'{{"engines": {{"node": "{range_}"}}}}'}
     choice = chosen(here, "node", files)
