@@ -62,7 +62,7 @@ class Trial:
         (Trial(GREEN), Status.ABSTAIN, "reports_alone"),
         (Trial(RED, GREEN), Status.FAIL, None),
         (Trial(RED), Status.FAIL, None),
-        (Trial(RED, RED), Status.PASS, None),
+        (Trial(RED, RED), Status.FAIL, None),  # what would have run after it is not known
         (Trial(RED, RED, options=BuildOptions(pre_existing="block")), Status.FAIL, None),
         (Trial(GREEN, RED), Status.PASS, None),
         (Trial(GREEN, GREEN, good=False), Status.FAIL, None),
