@@ -190,13 +190,13 @@ class Workplace:
         origins.refuse_elsewhere()
         return self._read(plan, (*good, *again), allowed, earlier, began)
 
-    def versions(self, plan: BuildPlan) -> Mapping[str, str]:
+    def versions(self, plan: BuildPlan, deadline: Deadline) -> Mapping[str, str]:
         """Of the tools that the plan uses; asked of them where it has run, for a moment."""
         script = version_script(plan)
         if not script:
             return {}
         command = ShellCommand(script, self._directory(plan), self._environment(plan))
-        printed = self.builder.ports.shell.ask(command, Deadline.after(_SECONDS_TO_ANSWER))
+        printed = self.builder.ports.shell.ask(command, deadline.within(_SECONDS_TO_ANSWER))
         return read_versions(plan, printed)
 
     def _directory(self, plan: BuildPlan) -> Path:
@@ -358,7 +358,8 @@ class ComparisonRun:
             if outcome.environment and withheld:
                 kept = f"not handed to the build, since they hold credentials: {_named(withheld)}"
                 plan = noted(plan, kept)
-            versions = merged.versions(plan)
+            stopped = outcome.last.completed.stopped  # then there is no time to ask for them
+            versions = {} if stopped else merged.versions(plan, deadline)
             case = BuildResult(plan, outcome, merged.known, self.options, versions=versions)
             if not self._asks_base(case):
                 return case
