@@ -188,9 +188,12 @@ class Store:
         return paths
 
     def nearest_tag(self, commit: str) -> str:
-        """The name of the nearest tag in a commit's history; empty where none is known."""
+        """The name of the nearest tag in a commit's history; empty where none is found in time."""
         args = ("describe", "--tags", "--abbrev=0", "--match=*[0-9]*", commit)
-        output, code, _ = self.operator.git.try_run(*args)
+        try:
+            output, code, _ = self.operator.git.try_run(*args, timeout=SECONDS)
+        except GitError:
+            return ""
         return output.decode("utf-8", "replace").strip() if code == 0 else ""
 
     def recent(self, tip: str, count: int) -> Sequence[StyleCommit]:

@@ -99,11 +99,7 @@ class BuildJudge:
         if recorded:
             judged = self._from_evidence(pull, found, merged, recorded)
             return _unless_changed(judged, ours, theirs)
-        builder = Builder(
-            self.ports,
-            frozenset(_touched(pull)),
-            tag=self.ports.repository.nearest_tag(pull.base.sha),
-        )
+        builder = Builder(self.ports, frozenset(_touched(pull)), base=pull.base.sha)
         runner = ComparisonRun(builder, merged, base, self.options)
         judgments = [self._run(runner, plan, deadline) for plan in found.plans]
         settings = changed_test_settings(pull.files, self.ports.repository.read)

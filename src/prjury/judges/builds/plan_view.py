@@ -68,15 +68,3 @@ def plan_lines(found: DetectedBuilds) -> Iterator[str]:
 
 def _labelled(label: str, texts: Any) -> Iterator[str]:  # noqa: ANN401 - any texts
     yield from (f"  {label:7} {text}" for text in texts)
-
-
-def plan_summary(found: DetectedBuilds) -> Iterator[str]:
-    """Each plan in one sentence; a sentence where none is known."""
-    for plan in found.plans:
-        reason = next(iter(plan.reasons), _SOURCES[plan.source])
-        tools = "; ".join(plan.tools)
-        lacks = f"; {plan.missing}" if plan.missing else ""
-        shown = plan.text.partition("\n")[0]
-        yield f"build: {shown} ({reason})" + (f"; {tools}" if tools else "") + lacks
-    if not found.plans:
-        yield _NONE

@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 
 from prjury.deadline import Deadline
@@ -110,13 +111,18 @@ class Builder:
     Attributes:
         changed: the paths that the change touches.
         logs: what was written so far.
-        tag: the nearest tag in the base's history; empty where there is none.
+        base: the commit whose history says which version the project is at; empty for none.
     """
 
     ports: Ports
     changed: frozenset[str] = frozenset()
     logs: list[Path] = field(default_factory=list)
-    tag: str = ""
+    base: str = ""
+
+    @cached_property
+    def version(self) -> str:
+        """The version of the nearest tag; a long history takes git a while."""
+        return version_of(self.ports.repository.nearest_tag(self.base) if self.base else "")
 
     @contextlib.contextmanager
     def opened(self, tree: str, entries: Sequence[TreeEntry]) -> Iterator[Workplace]:
@@ -216,7 +222,9 @@ class Workplace:
     def _environment(self, plan: BuildPlan) -> Mapping[str, str]:
         around = self.places.around
         home, reports = str(around / "home"), self.places.reports
-        filled = {"reports": reports, "home": home, "version": version_of(self.builder.tag)}
+        asked = any("{version}" in text for text in plan.env.values())
+        version = self.builder.version if asked else ""
+        filled = {"reports": reports, "home": home, "version": version}
         own = {name: text.format(**filled) for name, text in plan.env.items()}
         shell = self.builder.ports.shell.environment()
         env = {**shell, **own, "HOME": home, "TMPDIR": str(around / "tmp")}

@@ -284,3 +284,29 @@ def test_new_failures_are_told_before_old_ones() -> None:
     assert (told[-1].name, told[-1].message) == ("more-failures", "51 more in the log")
     assert judgment.metadata["failures"][0]["state"] == "new"
     assert len(judgment.metadata["failures"]) == 200
+
+
+class Tagged(TreeRepository):
+    """Trees at a version; asking for it is noted."""
+
+    asked: int = 0
+
+    def nearest_tag(self, commit: str) -> str:
+        Tagged.asked += 1
+        return "v1.2.3" if commit == "base" else ""
+
+
+@pytest.mark.parametrize(
+    ("env", "told", "asked"), [({"V": "{version}"}, "1.2.3", 1), ({}, None, 0)]
+)
+def test_git_is_asked_for_a_version_where_a_plan_wants_it(
+    env: dict[str, str], told: str | None, asked: int
+) -> None:
+    Tagged.asked = 0
+    repository, shell = Tagged({"merged": {"t.py": ""}}), ScriptedShell([says(0, "t")])
+    builder = Builder(Ports(repository, shell, SilentProgress()), base="base")
+    with builder.opened("merged", repository.files("merged")) as place:
+        place.run(replace(PLAN, env=env), Deadline.after(60))
+        place.run(replace(PLAN, env=env), Deadline.after(60))
+    assert {command.env.get("V") for command in shell.commands} == {told}
+    assert Tagged.asked == asked
