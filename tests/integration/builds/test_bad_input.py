@@ -197,7 +197,7 @@ def test_a_clone_without_a_picture(court: Court) -> None:
 
     assert judged.build.status is Status.PASS, judged.build.reasoning
     assert judged.build.reasoning.endswith(
-        "(not checked, since a partial clone lacks their content: docs/logo.png)"
+        "; not checked, since a partial clone lacks their content: docs/logo.png)"
     )
 
 

@@ -159,6 +159,10 @@ MESSAGES = (
     ),
     EnvironmentFault(r'The engine "\w+" is incompatible with this module', _NODE),
     EnvironmentFault(r"ERR_PNPM_UNSUPPORTED_ENGINE", _NODE),
+    EnvironmentFault(
+        r"^Error: Corepack cannot download the latest stable version of ",
+        "name the package manager's version in package.json (`packageManager`), or install it",
+    ),
     EnvironmentFault(r"^error NETSDK1045: .*", "install that .NET SDK (add actions/setup-dotnet)"),
     EnvironmentFault(
         r"Your Ruby version is (?P<here>\S+), but your Gemfile specified (?P<want>\S+)",

@@ -203,9 +203,9 @@ def _is_ours(module: str, known: frozenset[str]) -> bool:
 def unproven(plan: BuildPlan, outcome: PlanOutcome, base: PlanOutcome, lost: Vanished) -> str:
     """Why old failures may hide new ones, or nothing where it is shown that they do not.
 
-    What shows it: nothing but tests failed (and the goals that run them), or the build goes on
-    after every failure; both runs have results
-    that could be read in full, and no test of the base is lost.
+    What shows it: nothing but tests failed (and the goals that run them), or, in a build that goes
+    on after every failure, goals that run none; both runs have results that could be read in full,
+    and no test of the base is lost.
     """
     return next(_doubts(plan, outcome, base, lost), "")
 
@@ -213,8 +213,7 @@ def unproven(plan: BuildPlan, outcome: PlanOutcome, base: PlanOutcome, lost: Van
 def _doubts(
     plan: BuildPlan, outcome: PlanOutcome, base: PlanOutcome, lost: Vanished
 ) -> Iterator[str]:
-    kinds = {failure.kind for failure in outcome.failures}
-    if not plan.goes_on and ("test" not in kinds or kinds - {"test", "goal"}):
+    if not _only_tests(outcome.failures) and not (plan.goes_on and _aside(outcome.failures)):
         yield "not only tests failed, so something may have kept tests from running"
     exit_code = outcome.last.completed.exit_code
     if exit_code and plan.all_ran not in {None, exit_code}:
@@ -229,6 +228,29 @@ def _doubts(
     if lost.count:
         such = f", such as {lost.names[0]}" if lost.names else ""
         yield f"{counted(lost.count, 'test')} of the base did not run{such}"
+
+
+def _only_tests(failures: Sequence[Failure]) -> bool:
+    """Whether nothing failed but tests, and the goals that run them."""
+    kinds = {failure.kind for failure in failures}
+    return "test" in kinds and not kinds - {"test", "goal"}
+
+
+#: What make says of a recipe that failed, and of one that ended by itself, not by a signal.
+_GOAL = re.compile(r"\*\*\* \[(?:[^\]:]+:\d+: )?(?P<target>[^\]]+)\]")
+_ENDED = re.compile(r"\] Error \d{1,2}$")
+_TESTING = re.compile(r"test|check|spec", re.IGNORECASE)
+
+
+def _aside(failures: Sequence[Failure]) -> bool:
+    """Whether nothing failed but goals that run no tests, such as documentation.
+
+    A goal that runs tests may have ended in the middle of them, and code that does not compile may
+    have kept some from being there.
+    """
+    goals = [(goal, one.message) for one in failures if (goal := _GOAL.search(one.message))]
+    known = all(_ENDED.search(text) and not _TESTING.search(goal["target"]) for goal, text in goals)
+    return bool(goals) and known and all(failure.kind != "compile" for failure in failures)
 
 
 def _shows_all(outcome: PlanOutcome, base: PlanOutcome) -> bool:

@@ -73,6 +73,10 @@ def judged(
         ("go: go.mod requires go >= 1.99 (running go 1.26.8; GOTOOLCHAIN=local)", "Go"),
         ("ERROR: Package 'x' requires a different Python: 3.11.4 not in '>=3.13'", "Python"),
         ('error a@1.0.0: The engine "node" is incompatible with this module.', "Node"),
+        (
+            "Error: Corepack cannot download the latest stable version of pnpm; you",
+            "packageManager",
+        ),
     ],
 )
 def test_a_version_that_the_machine_lacks(log: str, remedy: str) -> None:
@@ -287,6 +291,33 @@ def test_what_make_s_default_goal_lacks_hides_no_test(tests: str, status: Status
     log = "make: *** [Makefile:3: docs] Error 127\n"
     runs = [Scripted(2, log), Scripted(2, log), Scripted(1, log), Scripted(1, f"{log}{tests}")]
     shell = ScriptedShell(runs)
+    ports = Ports(TreeRepository({"merged": tree, "base": tree}), shell, SilentProgress())
+    options = BuildOptions(systems=["make"], compare="on_failure")
+    judgment = ask(make(options, ports), pull_context(changed=("a.c",)))
+    assert judgment.status is status, judgment.reasoning
+
+
+#: What pytest prints of one test that passed.
+_ONE_PASSED = "1 passed in 0.01s\n"
+
+
+@pytest.mark.parametrize(
+    ("goal", "status"),
+    [
+        ("Makefile:3: docs] Error 1", Status.PASS),
+        ("Makefile:9: test] Error 1", Status.FAIL),
+        ("Makefile:9: run-checks] Error 1", Status.FAIL),
+        ("Makefile:3: docs] Aborted", Status.FAIL),
+        ("Makefile:3: docs] Error 134", Status.FAIL),
+    ],
+)
+def test_an_old_failure_of_make_is_excused_only_aside_from_tests(goal: str, status: Status) -> None:
+    """What a goal would have tested after it ended is not known on either side."""
+    makefile = "all: docs\ndocs:\n\tfalse\n.PHONY: all docs test\ntest:\n\tpytest\n"
+    tree = {**FILES, "Makefile": makefile}
+    log = f"make: *** [{goal}\n"
+    together = Scripted(1, f"{log}{_ONE_PASSED}")
+    shell = ScriptedShell([Scripted(2, log), Scripted(2, log), together, together])
     ports = Ports(TreeRepository({"merged": tree, "base": tree}), shell, SilentProgress())
     options = BuildOptions(systems=["make"], compare="on_failure")
     judgment = ask(make(options, ports), pull_context(changed=("a.c",)))

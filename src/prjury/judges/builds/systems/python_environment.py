@@ -21,7 +21,8 @@ LENT = frozenset({"uv", "tox"})
 _MANIFEST = "pyproject.toml"
 #: What groups, extras and environments for tests are called, the likeliest first.
 _TESTS = ("test", "tests", "testing", "dev", "develop", "development")
-_VENV = 'uv venv --quiet --python "$(command -v python3)" "$HOME/venv"'
+#: A plan may run twice in one tree, so it takes an environment that is there.
+_VENV = 'uv venv --quiet --allow-existing --python "$(command -v python3)" "$HOME/venv"'
 _BIN = "{home}/venv/bin"
 _LOCKED = '"$HOME/requirements.txt"'
 _WORDS = "test|tests|testing|dev|develop|development"
