@@ -19,7 +19,7 @@ from prjury.git.fetch import Remote, Transport, fetch_objects, refspec
 from prjury.github.check_results import OwnRun
 from prjury.github.checks import CommitChecks
 from prjury.github.client import Connection
-from prjury.ports.types import CheckResult
+from prjury.ports.types import CheckAnnotation, CheckResult
 
 TOKEN = "ghs_actions"
 
@@ -263,3 +263,56 @@ def test_a_job_asks_with_the_token_of_its_input() -> None:
     environ = _with_secrets({"GITHUB_TOKEN": "old", "CI": "1"}, Inputs(github_token="new"))
     assert (environ["GITHUB_TOKEN"], environ["CI"]) == ("new", "1")
     assert _with_secrets({"GITHUB_TOKEN": "old"}, Inputs())["GITHUB_TOKEN"] == "old"
+
+
+def asked(fake: FakeGitHub) -> CommitChecks:
+    connection = Connection(fake.url, TOKEN, timeout=5, seconds_between_requests=0)
+    return CommitChecks(connection, "octo/shop", OwnRun(), sleep=Clock().sleep)
+
+
+class TestWhatChecksLeave:
+    """Annotations, and the reports in artifacts of the commit's workflow runs."""
+
+    soon = Deadline.after(1_000)
+
+    def test_annotations_of_a_check_run(self, fake: FakeGitHub) -> None:
+        run = fake.add_check_run("test", "failure")
+        place = {"path": "shop.py", "blob_href": "", "start_line": 4, "end_line": 4}
+        columns = {"start_column": None, "end_column": None}
+        said = {"annotation_level": "failure", "message": "1 != 2", "title": "", "raw_details": ""}
+        fake.annotations[run["id"]] = [{**place, **columns, **said}]
+        read = asked(fake).annotations(
+            CheckResult("test", "github-actions", "failure", id=run["id"]), self.soon
+        )
+        assert read == [CheckAnnotation("shop.py", 4, "failure", "1 != 2")]
+
+    def test_a_commit_status_has_none_and_nothing_is_asked(self, fake: FakeGitHub) -> None:
+        assert asked(fake).annotations(CheckResult("ci", "@jenkins", "failure"), self.soon) == ()
+        assert fake.requests == []
+
+    def test_reports_of_the_newest_ended_runs(self, fake: FakeGitHub) -> None:
+        old = fake.add_workflow_run("CI", "failure", suite=1, workflow_id=70)
+        new = fake.add_workflow_run("CI", "failure", suite=2, workflow_id=70)
+        running_still = fake.add_workflow_run("Docs", suite=3, workflow_id=71)
+        for run, name in ((old, "old"), (new, "new"), (running_still, "docs")):
+            report = f'<testsuite name="{name}" tests="1"><testcase name="t"/></testsuite>'
+            files = {"TEST-shop.xml": report.encode(), "log.txt": b"no report"}
+            fake.add_artifact("junit-linux", files, run["id"])
+        fake.add_artifact("site", {"index.html": b"<html/>"}, new["id"])
+        left = asked(fake).reports(HEAD_SHA, ["*junit*"], self.soon)
+        assert [*left.files] == ["junit-linux/TEST-shop.xml"]
+        assert b'name="new"' in left.files["junit-linux/TEST-shop.xml"]
+        assert left.problems == ()
+
+    def test_an_archive_that_is_none_is_a_problem_and_no_crash(self, fake: FakeGitHub) -> None:
+        run = fake.add_workflow_run("CI", "success", suite=1)
+        fake.add_artifact("junit", b"PK\x03\x04 nothing behind it", run["id"])
+        left = asked(fake).reports(HEAD_SHA, ["*junit*"], self.soon)
+        assert left.files == {}
+        assert [problem.split(":")[0] for problem in left.problems] == [
+            "the artifact junit is refused"
+        ]
+
+    def test_a_check_run_that_is_gone_is_an_error(self, fake: FakeGitHub) -> None:
+        with pytest.raises(SourceError, match="read the annotations of a check"):
+            asked(fake).annotations(CheckResult("x", "github-actions", id=999), self.soon)

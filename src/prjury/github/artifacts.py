@@ -11,14 +11,20 @@ import io
 import stat
 import zipfile
 import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import partial
+from glob import escape
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from prjury.errors import CannotJudgeError, SourceError
 from prjury.github.client import LOOPBACK, GitHub
 from prjury.github.payload import at, text, whole_number
+from prjury.ports.types import LeftReports
+from prjury.snapshot.model import printable
 
 if TYPE_CHECKING:
     from requests import PreparedRequest, Response
@@ -29,6 +35,10 @@ ARTIFACT, FILE = "build-evidence", "build-evidence.json"
 _LARGEST_ZIP = 32 * 1024**2
 _LARGEST_FILE = 64 * 1024**2
 _MOST_ENTRIES = 20
+#: Of reports, which lie beside logs and pages.
+_MOST_IN_REPORTS, _MOST_ARTIFACTS, _MOST_XML = 20_000, 30, 64 * 1024**2
+#: Bytes in which a report says that it is one.
+_HEAD = 4_096
 _ZIP = b"PK"
 _METHODS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
 _CHUNK = 256 * 1024
@@ -86,7 +96,10 @@ def left_behind(hub: GitHub, repo: str, run: int, name: str) -> bytes:
         CannotJudgeError: when there is none, or it is too large or not what was uploaded.
         SourceError: when GitHub cannot be asked.
     """
-    artifact = _newest(hub, repo, run, name)
+    return _fetched(hub, repo, _newest(hub, repo, run, name))
+
+
+def _fetched(hub: GitHub, repo: str, artifact: Artifact) -> bytes:
     content = hub.ask(
         f"fetch the artifact {artifact.id}",
         lambda: _download(hub, f"/repos/{repo}/actions/artifacts/{artifact.id}/zip"),
@@ -98,15 +111,8 @@ def left_behind(hub: GitHub, repo: str, run: int, name: str) -> bytes:
 
 
 def _newest(hub: GitHub, repo: str, run: int, name: str) -> Artifact:
-    found = hub.repo(repo).every(
-        f"list the artifacts of run {run}",
-        f"/actions/runs/{run}/artifacts",
-        _artifact,
-        key="artifacts",
-        needs="actions: read",
-        query={"name": name},
-    )
-    there = [each for each in found if each.name == name and not each.expired]
+    found = _listed(hub, repo, run, {"name": name})
+    there = [each for each in found if each.name == name]
     if not there:
         raise CannotJudgeError(
             f"run {run} has left no {name} behind",
@@ -120,6 +126,101 @@ def _newest(hub: GitHub, repo: str, run: int, name: str) -> Artifact:
     return newest
 
 
+def _listed(
+    hub: GitHub, repo: str, run: int, query: Mapping[str, object] | None = None
+) -> list[Artifact]:
+    found = hub.repo(repo).every(
+        f"list the artifacts of run {run}",
+        f"/actions/runs/{run}/artifacts",
+        _artifact,
+        key="artifacts",
+        needs="actions: read",
+        query=query,
+    )
+    return [each for each in found if not each.expired]
+
+
+def junit_artifacts(
+    hub: GitHub, repo: str, runs: Sequence[int], names: Sequence[str]
+) -> LeftReports:
+    """The JUnit reports in the newest artifact of each wanted name that the runs have left.
+
+    Args:
+        names: ``*`` stands for any text; case does not matter.
+
+    Raises:
+        SourceError: when GitHub cannot be asked.
+    """
+    newest: dict[str, Artifact] = {}
+    for run in runs:
+        for artifact in sorted(_listed(hub, repo, run), key=lambda each: each.id):
+            if any(is_named(artifact.name, name) for name in names):
+                newest[artifact.name] = artifact
+    files, problems, room = dict[str, bytes](), list[str](), _MOST_XML
+    for artifact in [*newest.values()][:_MOST_ARTIFACTS]:
+        try:
+            if artifact.size > _LARGEST_ZIP:
+                raise _refused(f"it is larger than {_LARGEST_ZIP // 1024**2} MiB")
+            found = junit_files(_fetched(hub, repo, artifact), room)
+        except CannotJudgeError as error:
+            problems.append(f"the artifact {artifact.name} is refused: {error.why}")
+            continue
+        room -= sum(map(len, found.values()))
+        files |= {f"{artifact.name}/{path}": content for path, content in found.items()}
+    if len(newest) > _MOST_ARTIFACTS:
+        problems.append(f"only {_MOST_ARTIFACTS} artifacts were read")
+    return LeftReports(files, tuple(problems))
+
+
+def is_named(name: str, pattern: str) -> bool:
+    """Whether a pattern stands for a name, whatever the case; a star alone is a sign."""
+    plain = escape(pattern.casefold()).replace("[*]", "*")
+    return fnmatchcase(name.casefold(), plain)
+
+
+def junit_files(content: bytes, room: int) -> dict[str, bytes]:
+    """The JUnit reports of an archive by their paths; everything else is left alone.
+
+    Args:
+        room: bytes that they may have together.
+
+    Raises:
+        CannotJudgeError: ``evidence_invalid`` for an archive that is damaged or holds too much.
+    """
+    found: dict[str, bytes] = {}
+    with _opened(content) as archive:
+        entries = archive.infolist()
+        if len(entries) > _MOST_IN_REPORTS:
+            raise _refused(f"it holds more than {_MOST_IN_REPORTS} files")
+        for entry in entries:
+            if not entry.filename.endswith(".xml") or not _is_plain(entry):
+                continue
+            with archive.open(entry) as file:
+                text = file.read(room + 1)
+            room -= len(text)
+            if room < 0:
+                raise _refused(f"its reports unpack to more than {_MOST_XML // 1024**2} MiB")
+            if b"<testsuite" in text[:_HEAD]:
+                found[printable(entry.filename)] = text
+    return found
+
+
+def _is_plain(entry: zipfile.ZipInfo) -> bool:
+    kind = stat.S_IFMT(entry.external_attr >> 16)
+    return not entry.is_dir() and kind in {0, stat.S_IFREG} and entry.compress_type in _METHODS
+
+
+@contextmanager
+def _opened(content: bytes) -> Iterator[zipfile.ZipFile]:
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            yield archive
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError) as error:
+        raise _refused("it is no zip archive that can be read") from error
+    except (ValueError, zipfile.LargeZipFile, zlib.error) as error:
+        raise _refused("it is a damaged zip archive") from error
+
+
 def only_file(content: bytes, name: str, *, alone: bool = True) -> bytes:
     """The one file of an archive; where it need not be alone, one file of a few.
 
@@ -127,15 +228,10 @@ def only_file(content: bytes, name: str, *, alone: bool = True) -> bytes:
         CannotJudgeError: ``evidence_invalid``, for an archive that holds anything else, or too
             much.
     """
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            entry = _entry(archive, name, alone=alone)
-            with archive.open(entry) as file:
-                found = file.read(_LARGEST_FILE + 1)
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError) as error:
-        raise _refused("it is no zip archive that can be read") from error
-    except (ValueError, zipfile.LargeZipFile, zlib.error) as error:
-        raise _refused("it is a damaged zip archive") from error
+    with _opened(content) as archive:
+        entry = _entry(archive, name, alone=alone)
+        with archive.open(entry) as file:
+            found = file.read(_LARGEST_FILE + 1)
     if len(found) > _LARGEST_FILE:
         raise _refused(f"it unpacks to more than {_LARGEST_FILE // 1024**2} MiB")
     return found

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import cached_property
 from typing import TypeAlias
 
@@ -20,7 +21,7 @@ from prjury.ports.types import CheckResult
 ACTIONS = "github-actions"
 
 _SKIPPED = frozenset({"skipped", "neutral"})
-_OURS = "prjury"
+_OURS, _OUR_REPORT = "prjury", "pr jury report"
 _LONGEST_NAME = 255
 _LONGEST_URL = 1_000
 _URL = re.compile(r"https?://[!-~]+", re.IGNORECASE)
@@ -51,6 +52,7 @@ class WorkflowRun:
         number: counts the runs of one workflow, from 1.
         suite: what its jobs' check runs have in common.
         conclusion: None as long as it has not ended.
+        ended: when it was last changed, in seconds since 1970; 0 where that is not known.
     """
 
     id: int
@@ -61,6 +63,7 @@ class WorkflowRun:
     name: str
     conclusion: str | None
     url: str | None
+    ended: float = 0.0
 
     @property
     def series(self) -> tuple[int, str]:
@@ -75,12 +78,14 @@ class ReportedRun:
     Attributes:
         suite: None for one that belongs to none.
         of_run: the workflow run that its address names, None where it names none.
+        external_id: what its app calls it.
     """
 
     id: int
     run: CheckResult
     suite: int | None = None
     of_run: int | None = None
+    external_id: str = ""
 
 
 def read_workflow_run(payload: object) -> WorkflowRun:
@@ -98,6 +103,7 @@ def read_workflow_run(payload: object) -> WorkflowRun:
         name=text(at(payload, "name"))[:_LONGEST_NAME],
         conclusion=_conclusion(payload),
         url=_url(at(payload, "html_url")),
+        ended=_moment(at(payload, "updated_at")),
     )
 
 
@@ -110,16 +116,20 @@ def read_check_run(payload: object) -> ReportedRun:
     suite, address = at(payload, "check_suite", "id"), _url(at(payload, "details_url"))
     app = text(at(payload, "app", "slug"))
     named = _RUN_URL.search(address or "") if app == ACTIONS else None
+    number = whole_number(at(payload, "id"), "id")
     return ReportedRun(
-        whole_number(at(payload, "id"), "id"),
+        number,
         CheckResult(
             _name(at(payload, "name"), "name"),
             app,
             _conclusion(payload),
             address or _url(at(payload, "html_url")),
+            number,
+            _moment(at(payload, "completed_at")),
         ),
         None if suite is None else whole_number(suite, "check_suite.id"),
         int(named[1]) if named else None,
+        text(at(payload, "external_id")),
     )
 
 
@@ -137,6 +147,7 @@ def read_status(payload: object) -> ReportedRun:
             f"@{text(at(payload, 'creator', 'login'))}",
             None if state == "pending" else state or "unknown",
             _url(at(payload, "target_url")),
+            ended=_moment(at(payload, "updated_at")),
         ),
     )
 
@@ -229,7 +240,13 @@ class CommitRuns:
             if not jobs or (workflow.conclusion is None and not running):
                 # Without jobs nothing was checked, whatever the run says.
                 ended = "neutral" if workflow.conclusion == "success" else workflow.conclusion
-                yield CheckResult(workflow.name or "a workflow", ACTIONS, ended, workflow.url)
+                name, when = workflow.name or "a workflow", workflow.ended
+                yield CheckResult(name, ACTIONS, ended, workflow.url, ended=when)
+
+    def ended_workflows(self) -> Sequence[WorkflowRun]:
+        """The newest run of each workflow on each event, where it has ended; this one's none."""
+        newest = self._newest_workflows()
+        return [one for one in newest if one.conclusion is not None and one.id != self.own.id]
 
     def _newest_workflows(self) -> Iterable[WorkflowRun]:
         newest: dict[tuple[int, str], WorkflowRun] = {}
@@ -241,12 +258,22 @@ class CommitRuns:
 def _is_ours(reported: ReportedRun) -> bool:
     """Whether this program reports it: its check run, or a status of that name or below it."""
     name = reported.run.name.casefold()
-    return name == _OURS or (reported.run.app.startswith("@") and name.startswith(_OURS))
+    report = name == _OUR_REPORT and reported.external_id.startswith(f"{_OURS}:")
+    status = reported.run.app.startswith("@") and name.startswith(_OURS)
+    return name == _OURS or report or status
 
 
 def _is_job(name: str, job: str) -> bool:
     """Whether a check's name can be that of a job: a matrix and a caller add to it."""
     return bool(job) and (name == job or name.startswith(f"{job} (") or name.endswith(f" / {job}"))
+
+
+def _moment(value: object) -> float:
+    """Seconds since 1970, 0 for anything but a time in GitHub's form."""
+    try:
+        return datetime.strptime(text(value), "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC).timestamp()
+    except ValueError:
+        return 0.0
 
 
 def _conclusion(payload: object) -> str | None:

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from prjury.deadline import Deadline
 from prjury.errors import SourceError
+from prjury.github.artifacts import junit_artifacts
 from prjury.github.check_results import (
     CommitRuns,
     OwnRun,
@@ -21,8 +22,9 @@ from prjury.github.check_results import (
     read_workflow_run,
 )
 from prjury.github.client import GITHUB_API, Connection, GitHub, RetryBudget
+from prjury.github.payload import at, text, whole_number
 from prjury.github.repo_client import KeptPages
-from prjury.ports.types import CheckResult
+from prjury.ports.types import CheckAnnotation, CheckResult, LeftReports
 
 Entry = TypeVar("Entry", ReportedRun, WorkflowRun)
 
@@ -61,8 +63,7 @@ class CommitChecks:
         Raises:
             SourceError: when it cannot be looked up.
         """
-        patience = RetryBudget(budget=min(_LONGEST_WAIT, deadline.remaining), sleep=self.sleep)
-        with GitHub(self.connection, patience) as hub:
+        with self._connected(deadline) as hub:
             lookout = _Lookout(hub, self.repo, self.own)
             failed, pause = 0, _FIRST_PAUSE
             while True:
@@ -81,6 +82,46 @@ class CommitChecks:
                 self.sleep(min(pause, deadline.remaining))
                 pause = min(pause * _GROWTH, _LONGEST_PAUSE)
 
+    def annotations(self, run: CheckResult, deadline: Deadline) -> Sequence[CheckAnnotation]:
+        """What a check run says of lines; nothing for anything else.
+
+        Raises:
+            SourceError: when it cannot be looked up.
+        """
+        if not run.id:
+            return ()
+        with self._connected(deadline) as hub:
+            return hub.repo(self.repo).every(
+                f"read the annotations of a check of {self.repo}",
+                f"/check-runs/{run.id}/annotations",
+                _annotation,
+                needs="checks: read",
+            )
+
+    def reports(self, commit: str, names: Sequence[str], deadline: Deadline) -> LeftReports:
+        """The JUnit reports in the newest artifacts of the commit that have one of these names.
+
+        Raises:
+            SourceError: when they cannot be looked up.
+        """
+        with self._connected(deadline) as hub:
+            workflows = _Lookout(hub, self.repo, self.own).workflows(commit)
+            runs = CommitRuns(workflows, own=self.own).ended_workflows()
+            return junit_artifacts(hub, self.repo, [run.id for run in runs], names)
+
+    def _connected(self, deadline: Deadline) -> GitHub:
+        budget = min(_LONGEST_WAIT, deadline.remaining)
+        return GitHub(self.connection, RetryBudget(budget=budget, sleep=self.sleep))
+
+
+def _annotation(payload: object) -> CheckAnnotation:
+    return CheckAnnotation(
+        text(at(payload, "path")),
+        whole_number(at(payload, "start_line"), "the annotation's line"),
+        text(at(payload, "annotation_level")),
+        text(at(payload, "message")),
+    )
+
 
 @dataclass
 class _Lookout:
@@ -97,14 +138,15 @@ class _Lookout:
         Workflow runs come first: of those that have ended by then, the jobs are there afterwards.
         """
         on = f"/commits/{commit}"
-        workflows = self._workflows(commit)
+        workflows = self.workflows(commit)
         runs = self._all(
             f"{on}/check-runs", read_check_run, "checks", "check_runs", filter="latest"
         )
         statuses = self._all(f"{on}/statuses", read_status, "statuses")
         return CommitRuns(workflows, runs, statuses, self.own).said()
 
-    def _workflows(self, commit: str) -> Sequence[WorkflowRun]:
+    def workflows(self, commit: str) -> Sequence[WorkflowRun]:
+        """The runs of workflows on the commit."""
         path = "/actions/runs"
         try:
             return self._all(path, read_workflow_run, "actions", "workflow_runs", head_sha=commit)

@@ -33,7 +33,10 @@ from prjury.policy.fields import (
 )
 from prjury.policy.models import ModelConfig, ModelsConfig
 from prjury.policy.tiers import (
+    ArtifactNames,
     BuildOptions,
+    BuildSource,
+    CheckNamesOption,
     JudgeEntry,
     MergeOptions,
     PatternsOptions,
@@ -284,6 +287,9 @@ class BuildConfig(PolicySection):
     command: str | Steps | None = Field(
         None, description="one shell command, or steps, for every judge `build` that names none"
     )
+    from_: BuildSource | None = Field(None, alias="from", description="as of the judge `build`")
+    checks: CheckNamesOption | None = Field(None, description="as of the judge `build`")
+    artifacts: ArtifactNames | None = Field(None, description="as of the judge `build`")
     junit: Later = Field(default_factory=list)
     recipes: list[InsidePath] = Field(
         default_factory=list, description="your own build systems, for every such judge"
@@ -293,6 +299,8 @@ class BuildConfig(PolicySection):
     @model_validator(mode="after")
     def _is_a_command(self) -> Self:
         BuildOptions(command=self.command or "auto")
+        if self.from_ != "checks" and {self.checks is None, self.artifacts is None} != {True}:
+            raise ValueError("`checks` and `artifacts` are for `from: checks`; set that as well")
         return self
 
 
@@ -372,7 +380,9 @@ class Config(PolicySection):
     @classmethod
     def _build_as_said(cls, tiers: list[TierConfig], info: ValidationInfo) -> list[TierConfig]:
         build: BuildConfig = info.data.get("build", BuildConfig())
-        said = {key: getattr(build, key) for key in ("command", "recipes") if getattr(build, key)}
+        keys = ("command", "recipes", "from_", "checks", "artifacts")
+        given = {key: getattr(build, key) for key in keys}
+        said = {key: one for key, one in given.items() if one or (key, one) == ("artifacts", [])}
         if not said:
             return tiers
         if not any(entry.build for tier in tiers for entry in tier.judges):

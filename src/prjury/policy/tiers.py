@@ -72,6 +72,12 @@ System: TypeAlias = Literal[
 #: A check's name, or ``app:name``; see `prjury.judges.builds.external_checks`.
 CheckName: TypeAlias = Annotated[str, Field(pattern=r"^\S(.*\S)?$", max_length=200)]
 
+CheckNamesOption: TypeAlias = (
+    Literal["auto", "all"] | Annotated[list[CheckName], Field(min_length=1, max_length=100)]
+)
+ArtifactNames: TypeAlias = Literal["auto"] | Annotated[list[CheckName], Field(max_length=100)]
+BuildSource: TypeAlias = Literal["run", "checks", "evidence"]
+
 
 class BuildOptions(FilesOfPolicy):
     """How the merged tree is built."""
@@ -97,9 +103,16 @@ class BuildOptions(FilesOfPolicy):
         "block", description="whether a test that passes when it is run again still fails the judge"
     )
     timeout: Duration = 1800.0
-    from_: Literal["run", "checks", "evidence"] = Field("run", alias="from")
-    checks: Literal["all"] | Annotated[list[CheckName], Field(min_length=1, max_length=100)] = (
-        Field("all", description="with `from: checks`, the names that count, `*` for any text")
+    from_: BuildSource = Field("run", alias="from")
+    checks: CheckNamesOption = Field(
+        "auto",
+        description="with `from: checks`, the names that count, `*` for any text; `auto`: all but "
+        "those of bots that build nothing",
+    )
+    artifacts: ArtifactNames = Field(
+        "auto",
+        description="with `from: checks`, the names of artifacts with JUnit reports, `*` for any "
+        "text; `auto`: those that are usual",
     )
 
     @field_validator("command")
@@ -111,8 +124,10 @@ class BuildOptions(FilesOfPolicy):
 
     @model_validator(mode="after")
     def _checks_are_read(self) -> BuildOptions:
-        if self.checks != "all" and self.from_ != "checks":
-            raise ValueError("`checks` names what `from: checks` waits for; set that as well")
+        named = {"checks": self.checks, "artifacts": self.artifacts}
+        idle = next((key for key, value in named.items() if isinstance(value, list)), None)
+        if idle and self.from_ != "checks":
+            raise ValueError(f"`{idle}` names what `from: checks` reads; set that as well")
         return self
 
 

@@ -17,7 +17,13 @@ from prjury.jury.guard import Listener
 from prjury.jury.voting import Ballot
 from prjury.ports.models import ChatModel, Memory, Models, NoMemory, NoModels, Panel
 from prjury.ports.repository import Releases, Repository
-from prjury.ports.types import CheckResult, Completed, ShellCommand
+from prjury.ports.types import (
+    CheckAnnotation,
+    CheckResult,
+    Completed,
+    LeftReports,
+    ShellCommand,
+)
 from prjury.report.model import Report
 from prjury.report.redact import Redact
 from prjury.report.sanitise import BY_SHAPE
@@ -85,6 +91,23 @@ class Checks(Protocol):
 
         Raises:
             SourceError: when it cannot be looked up.
+        """
+
+    def annotations(self, run: CheckResult, deadline: Deadline) -> Sequence[CheckAnnotation]:
+        """What a check run says of lines; nothing for anything else.
+
+        Raises:
+            SourceError: when it cannot be looked up.
+        """
+
+    def reports(self, commit: str, names: Sequence[str], deadline: Deadline) -> LeftReports:
+        """The JUnit reports in the newest artifacts of the commit that have one of these names.
+
+        Args:
+            names: ``*`` stands for any text.
+
+        Raises:
+            SourceError: when they cannot be looked up.
         """
 
 

@@ -114,9 +114,36 @@ class CheckResult:
         app: who reports it: the slug of an app, or ``@login`` for a commit status.
         conclusion: how it ended, such as ``"success"``; None as long as it has not.
         url: the page about it, an http(s) address.
+        id: of a check run; 0 for anything else.
+        ended: when it ended, in seconds since 1970; 0 where that is not known.
     """
 
     name: str
     app: str
     conclusion: str | None = None
     url: str | None = None
+    id: int = field(default=0, compare=False)
+    ended: float = field(default=0.0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckAnnotation:
+    """What a check run says of a line; ``level`` is ``failure``, ``warning`` or ``notice``."""
+
+    path: str
+    line: int
+    level: str
+    message: str
+
+
+@dataclass(frozen=True)
+class LeftReports:
+    """The JUnit reports that the workflows of a commit have left behind.
+
+    Attributes:
+        files: their bytes by the artifact's name and their path in it.
+        problems: why there may be more of them; one clause each.
+    """
+
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    problems: tuple[str, ...] = ()

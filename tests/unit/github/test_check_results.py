@@ -261,3 +261,6 @@ class TestOurOwn:
     def test_our_own_check_run_is_left_out(self) -> None:
         runs = job(1, "prjury", None), job(2, "PRJury", None), job(3, "prjury-tests", None)
         assert said(*runs) == ["prjury-tests: None"]
+        ours = job(4, "PR Jury report", None, external_id="prjury:review:7")
+        another = job(5, "PR Jury report", None, external_id="other")
+        assert said(ours, another) == ["PR Jury report: None"]

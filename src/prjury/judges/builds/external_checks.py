@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
-from fnmatch import fnmatchcase
-from glob import escape
+import time
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any
 
 from prjury.deadline import Deadline
 from prjury.errors import SourceError
+from prjury.judges.builds.check_summary import CheckNames, CheckSummary
+from prjury.judges.builds.ci_evidence import beside_base, gather_evidence
 from prjury.judges.builds.combine import unless_edited
 from prjury.judges.builds.decide import duration
 from prjury.jury.judgment import Check, Judgment
@@ -23,135 +22,10 @@ from prjury.report.judge_facts import BuildFacts
 from prjury.report.wording import counted
 from prjury.snapshot.model import PullRequest, visible
 
-SUCCEEDED = "success"
-FAILED = frozenset({"failure", "timed_out", "startup_failure", "error"})
-#: GitHub accepts these for a required check; here they prove nothing.
-NEUTRAL = frozenset({"neutral", "skipped"})
-
-#: ``app:name``. A space after the colon, or another sign before it, makes it part of the name.
-_OF_APP = re.compile(r"(?P<app>[\w@*.\[\]-]+):(?P<name>\S.*)", re.ASCII | re.DOTALL)
-
-
-@dataclass(frozen=True)
-class Name:
-    """The name of checks as the policy gives it: ``name`` or ``app:name``.
-
-    ``*`` stands for any text; everything else stands for itself. A commit status is reported by
-    ``@login``.
-    """
-
-    text: str
-
-    @property
-    def exact(self) -> bool:
-        """Whether there is one check of that name and no more."""
-        return "*" not in self.text
-
-    def matches(self, run: CheckResult) -> bool:
-        """Whether the check has that name, and comes from that app where one is named."""
-        qualified = _OF_APP.fullmatch(self.text)
-        if qualified is None:
-            return _alike(self.text, run.name)
-        return _alike(qualified["app"], run.app) and _alike(qualified["name"], run.name)
-
-
-def _alike(pattern: str, text: str) -> bool:
-    """Whether the pattern stands for the text; a star alone is no sign for itself."""
-    return fnmatchcase(text, escape(pattern).replace("[*]", "*"))
-
-
-@dataclass(frozen=True)
-class CheckNames:
-    """The checks that the policy wants to see; none at all stand for every check that there is."""
-
-    names: tuple[Name, ...] = ()
-
-    @classmethod
-    def of(cls, option: Sequence[str] | Literal["all"]) -> CheckNames:
-        """The names in the option ``checks``."""
-        return cls() if option == "all" else cls(tuple(map(Name, dict.fromkeys(option))))
-
-    @property
-    def everything(self) -> bool:
-        """Whether every check counts."""
-        return not self.names
-
-    @property
-    def exact(self) -> bool:
-        """Whether it is known how many checks there will be."""
-        return not self.everything and all(name.exact for name in self.names)
-
-    def count(self, run: CheckResult) -> bool:
-        """Whether the check is one of them."""
-        return self.everything or any(name.matches(run) for name in self.names)
-
-
-@dataclass(frozen=True)
-class CheckSummary:
-    """The checks of a commit that count, in the order in which they were reported.
-
-    Attributes:
-        runs: those that one of the names stands for.
-    """
-
-    names: CheckNames
-    runs: tuple[CheckResult, ...]
-
-    @classmethod
-    def of(cls, runs: Sequence[CheckResult], names: CheckNames) -> CheckSummary:
-        """Those of the checks that count."""
-        return cls(names, tuple(filter(names.count, runs)))
-
-    def _ended(self, how: Collection[str | None]) -> tuple[CheckResult, ...]:
-        return tuple(run for run in self.runs if run.conclusion in how)
-
-    @property
-    def failed(self) -> tuple[CheckResult, ...]:
-        """Those that failed."""
-        return self._ended(FAILED)
-
-    @property
-    def pending(self) -> tuple[CheckResult, ...]:
-        """Those that have not ended."""
-        return self._ended([None])
-
-    @property
-    def succeeded(self) -> tuple[CheckResult, ...]:
-        """Those that succeeded."""
-        return self._ended([SUCCEEDED])
-
-    @property
-    def neutral(self) -> tuple[CheckResult, ...]:
-        """Those that are neutral or were skipped."""
-        return self._ended(NEUTRAL)
-
-    @property
-    def undecided(self) -> tuple[CheckResult, ...]:
-        """Those that ended in another way, such as cancelled, or an unknown one."""
-        known = self._ended({None, SUCCEEDED, *FAILED, *NEUTRAL})
-        return tuple(run for run in self.runs if run not in known)
-
-    @property
-    def missing(self) -> tuple[str, ...]:
-        """The names that no check has."""
-        return tuple(n.text for n in self.names.names if not any(map(n.matches, self.runs)))
-
-    @property
-    def unproved(self) -> tuple[str, ...]:
-        """The names under which nothing succeeded; where every check counts, one is enough."""
-        if self.names.everything:
-            return () if self.succeeded else tuple(dict.fromkeys(run.name for run in self.runs))
-        named = self.names.names
-        return tuple(n.text for n in named if not any(map(n.matches, self.succeeded)))
-
-    @property
-    def complete(self) -> bool:
-        """Whether everything that is wanted is there and has ended."""
-        return bool(self.runs) and not self.pending and not self.missing
-
-
 #: So many looks in a row at which nothing runs and nothing changes: what is missing never comes.
 _MOST_IDLE = 8
+#: Seconds after which nothing more begins on a commit whose checks have ended.
+_QUIET = 60.0
 _MOST_NAMED = 5
 _MOST_CHECKS = 50
 _MOST_LISTED = 200
@@ -173,7 +47,12 @@ def judge_by_checks(
         runs = _watch(ports.checks, names, pull.head.sha, deadline, ports.progress)
     except SourceError as error:
         return Judgment.errored(str(error), metadata={"reason": error.reason})
-    return decide_by_checks(pull, CheckSummary.of(runs, names), begun - deadline.remaining)
+    summary = CheckSummary.of(runs, names)
+    judgment = decide_by_checks(pull, summary, begun - deadline.remaining)
+    if summary.pending or not summary.runs:
+        return judgment
+    evidence = gather_evidence(ports.checks, ports.repository, pull, summary, options, deadline)
+    return unless_edited(beside_base(judgment, summary, evidence, options), pull)
 
 
 def _watch(
@@ -183,24 +62,31 @@ def _watch(
     looks: list[Sequence[CheckResult]] = []
     for look in checks.of(commit, deadline):
         looks = [*looks[1 - _MOST_IDLE :], look]
-        if wait_for_checks(looks, names):
+        if wait_for_checks(looks, names, time.time()):
             break
         progress.say(_waiting(CheckSummary.of(look, names), commit))
     return looks[-1] if looks else ()
 
 
-def wait_for_checks(looks: Sequence[Sequence[CheckResult]], names: CheckNames) -> bool:
+def wait_for_checks(
+    looks: Sequence[Sequence[CheckResult]], names: CheckNames, now: float = 0.0
+) -> bool:
     """Whether another look would show nothing new.
 
     Checks that are named in full have settled as soon as they have ended. Otherwise it is not
-    known how many there will be: they have settled when all have ended at two looks in a row.
+    known how many there will be: they have settled when all have ended at two looks in a row, or
+    when the last one ended a while ago.
 
     Args:
         looks: the newest ones, the last one last; one at least.
+        now: seconds since 1970.
     """
-    if not CheckSummary.of(looks[-1], names).complete:
+    summary = CheckSummary.of(looks[-1], names)
+    if not summary.complete:
         return _idle(looks)
-    return names.exact or any(CheckSummary.of(look, names).complete for look in looks[-2:-1])
+    if names.exact or (all(run.ended for run in summary.runs) and summary.ended + _QUIET < now):
+        return True
+    return any(CheckSummary.of(look, names).complete for look in looks[-2:-1])
 
 
 def _idle(looks: Sequence[Sequence[CheckResult]]) -> bool:
@@ -271,6 +157,8 @@ def _success(pull: PullRequest, summary: CheckSummary) -> str:
         notes.append(f"{counted(silent, 'other check')} skipped or neutral")
     if summary.names.everything:
         notes.append("the policy names no checks, so all that there are count")
+    if summary.left_out:
+        notes.append(f"left out, since they build nothing: {_listed(summary.left_out)}")
     passed = f"{counted(len(summary.succeeded), 'check')} of the head {pull.head.sha[:12]} passed"
     return f"{passed} elsewhere: {_listed(summary.succeeded)} ({'; '.join(notes)})"
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prjury.judges.builds.external_checks import CheckNames, CheckSummary, Name
+from prjury.judges.builds.check_summary import CheckNames, CheckSummary, Name
 from prjury.ports.types import CheckResult
 
 CI = "github-actions"
@@ -106,3 +106,27 @@ def test_every_name_needs_a_success_of_its_own() -> None:
 def test_nothing_is_never_complete() -> None:
     assert not CheckSummary.of([], CheckNames()).complete
     assert CheckSummary.of([run("a", "failure")], CheckNames()).complete
+
+
+@pytest.mark.parametrize(
+    ("app", "name"),
+    [
+        ("codecov", "anything"),
+        ("@codecov-io", "codecov/patch"),
+        ("@coveralls", "coverage/coveralls"),
+        ("sonarqubecloud", "SonarCloud Code Analysis"),
+        ("@CLAassistant", "license/cla"),
+        ("dco", "DCO"),
+        ("@netlify", "deploy/netlify/site"),
+    ],
+)
+def test_what_builds_nothing_is_left_out_unless_all_are_wanted(app: str, name: str) -> None:
+    one = CheckResult(name, app, "failure")
+    assert not CheckNames.of("auto").count(one)
+    assert CheckNames.of("all").count(one)
+    assert CheckNames.of([name]).count(one)
+
+
+@pytest.mark.parametrize("name", ["test", "coverage", "build (codecov)", "docs", "lint / DCOs"])
+def test_what_may_build_counts(name: str) -> None:
+    assert CheckNames.of("auto").count(CheckResult(name, CI, "failure"))

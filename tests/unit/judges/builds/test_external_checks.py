@@ -16,19 +16,15 @@ from fakes.trees import pull_context
 from prjury.deadline import Deadline
 from prjury.errors import SourceError
 from prjury.judges.builds import make
-from prjury.judges.builds.external_checks import (
-    CheckNames,
-    CheckSummary,
-    decide_by_checks,
-    wait_for_checks,
-)
+from prjury.judges.builds.check_summary import CheckNames, CheckSummary
+from prjury.judges.builds.external_checks import decide_by_checks, wait_for_checks
 from prjury.judges.context import PullRequestContext
 from prjury.jury.judge import ask
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.voting import is_benign
 from prjury.policy.schema import BuildOptions
 from prjury.ports import Ports
-from prjury.ports.types import CheckResult
+from prjury.ports.types import CheckAnnotation, CheckResult, LeftReports
 
 CI = "github-actions"
 Look = Sequence[CheckResult]
@@ -51,10 +47,21 @@ class ScriptedChecks:
     asked: list[str] = field(default_factory=list)
     taken: int = 0
 
+    def annotations(self, run: CheckResult, deadline: Deadline) -> Sequence[CheckAnnotation]:
+        """There are none."""
+        return ()
+
+    def reports(self, commit: str, names: Sequence[str], deadline: Deadline) -> LeftReports:
+        """There are none."""
+        return LeftReports()
+
     def of(self, commit: str, deadline: Deadline) -> Iterator[Look]:
         self.asked.append(commit)
         if self.error:
             raise self.error
+        if commit == "base":
+            yield GREEN
+            return
         for look in [*self.looks, *[self.looks[-1]] * (self.times - 1)]:
             self.taken += 1
             yield look
@@ -70,7 +77,7 @@ def judged(
 ) -> Judgment:
     checks = ScriptedChecks(looks, times, error)
     ports = Ports(
-        FakeRepository({}),
+        FakeRepository({"merged": {}, "base": {}}),
         ScriptedShell(),
         SilentProgress(said=[] if said is None else said),
         checks=checks,
@@ -258,7 +265,7 @@ class TestAbstain:
 class TestNobodyToAsk:
     def test_without_a_source(self) -> None:
         ports = Ports(
-            FakeRepository({}),
+            FakeRepository({"merged": {}, "base": {}}),
             ScriptedShell(),
             SilentProgress(),
             checks_missing="there is no token. Set GITHUB_TOKEN",
@@ -284,7 +291,12 @@ class TestNobodyToAsk:
 class TestWaiting:
     def test_the_head_is_asked_about(self) -> None:
         checks = ScriptedChecks([GREEN], 2)
-        ports = Ports(FakeRepository({}), ScriptedShell(), SilentProgress(), checks=checks)
+        ports = Ports(
+            FakeRepository({"merged": {}, "base": {}}),
+            ScriptedShell(),
+            SilentProgress(),
+            checks=checks,
+        )
         options = BuildOptions.model_validate({"from": "checks", "checks": ["test"]})
         ask(make(options, ports), pull_context())
         assert (checks.asked, checks.taken) == (["head"], 1)
@@ -313,6 +325,11 @@ class TestWaiting:
 class TestSettled:
     def test_everything_has_to_have_ended_twice(self) -> None:
         assert not wait_for_checks([GREEN], CheckNames())
+        ended = tuple(replace(one, ended=100.0) for one in GREEN)
+        assert wait_for_checks([ended], CheckNames(), 200.0)
+        assert not wait_for_checks([ended], CheckNames(), 150.0)
+        assert not wait_for_checks([(*ended, run("unknown"))], CheckNames(), 200.0)
+        assert not wait_for_checks([(*ended, run("begun", None))], CheckNames(), 200.0)
         assert wait_for_checks([GREEN, GREEN], CheckNames())
         assert not wait_for_checks([(run("test", None),), GREEN], CheckNames())
         assert wait_for_checks([(run("test", None),), GREEN, (*GREEN, run("more"))], CheckNames())

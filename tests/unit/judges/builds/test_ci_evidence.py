@@ -1,0 +1,197 @@
+"""What a CI says beside the checks of the head: the base's checks, annotations, test reports."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from fakes.repository import FakeRepository
+from fakes.shell import ScriptedShell, SilentProgress
+from fakes.trees import pull_context
+from prjury.deadline import Deadline
+from prjury.errors import SourceError
+from prjury.judges.builds import make
+from prjury.jury.judge import ask
+from prjury.jury.judgment import Judgment, Status
+from prjury.policy.schema import BuildOptions
+from prjury.ports import Ports
+from prjury.ports.types import CheckAnnotation, CheckResult, LeftReports
+
+CI = "github-actions"
+FILES = {"src/cart.py": "", "tests/test_cart.py": ""}
+BUG = CheckAnnotation("src/cart.py", 3, "failure", "E999 SyntaxError")
+ENDED = CheckAnnotation(".github", 7, "failure", "Process completed with exit code 1.")
+
+
+def run(name: str, conclusion: str = "success", number: int = 0) -> CheckResult:
+    return CheckResult(name, CI, conclusion, None, number)
+
+
+def report(*failing: str, tests: Sequence[str] = ("a", "b", "c")) -> Mapping[str, bytes]:
+    cases = "".join(
+        f'<testcase classname="tests.test_cart" name="{name}">'
+        + '<failure message="no">tests/test_cart.py:3: E</failure>' * (name in failing)
+        + "</testcase>"
+        for name in tests
+    )
+    return {"junit/r.xml": f'<testsuite name="pytest">{cases}</testsuite>'.encode()}
+
+
+@dataclass
+class SaidByCi:
+    """A CI's word on both sides (`prjury.ports.Checks`)."""
+
+    head: Sequence[CheckResult]
+    base: Sequence[CheckResult] | SourceError = (run("test"), run("lint"))
+    said: Mapping[int, Sequence[CheckAnnotation]] = field(default_factory=dict)
+    left: Mapping[str, LeftReports] = field(default_factory=dict)
+    error: SourceError | None = None
+    asked: list[str] = field(default_factory=list)
+
+    def of(self, commit: str, deadline: Deadline) -> Iterator[Sequence[CheckResult]]:
+        looks = self.head if commit == "head" else self.base
+        if isinstance(looks, SourceError):
+            raise looks
+        yield looks
+        yield looks
+
+    def annotations(self, run: CheckResult, deadline: Deadline) -> Sequence[CheckAnnotation]:
+        return self.said.get(run.id, ())
+
+    def reports(self, commit: str, names: Sequence[str], deadline: Deadline) -> LeftReports:
+        self.asked += names
+        if self.error:
+            raise self.error
+        return self.left.get(commit, LeftReports())
+
+    def judge(self, **options: Any) -> Judgment:
+        repository = FakeRepository({"merged": FILES, "base": FILES})
+        ports = Ports(repository, ScriptedShell(), SilentProgress(), checks=self)
+        judge = make(BuildOptions.model_validate({"from": "checks", **options}), ports)
+        return ask(judge, pull_context())
+
+
+def reports(head: Mapping[str, bytes], base: Mapping[str, bytes]) -> dict[str, LeftReports]:
+    return {"head": LeftReports(head), "base": LeftReports(base)}
+
+
+GREEN, RED = (run("test"), run("lint")), (run("test", "failure", 1), run("lint"))
+OLD = (run("test", "failure", 2), run("lint"))
+
+
+class TestBase:
+    def test_red_on_the_head_alone_is_new(self) -> None:
+        judgment = SaidByCi(RED).judge()
+        assert (judgment.status, judgment.reason) == (Status.FAIL, "")
+
+    def test_red_on_both_sides_excuses_nothing_by_itself(self) -> None:
+        judgment = SaidByCi(RED, OLD).judge()
+        assert (judgment.status, judgment.reason) == (Status.FAIL, "base_broken")
+        assert "and so did the base. A check that fails may have left out" in judgment.reasoning
+
+    def test_one_old_and_one_new(self) -> None:
+        head = (run("test", "failure"), run("lint", "failure"))
+        judgment = SaidByCi(head, OLD).judge()
+        assert (judgment.status, judgment.reason) == (Status.FAIL, "")
+        assert "1 of them failed on the base as well" in judgment.reasoning
+
+    def test_a_name_that_also_succeeded_on_the_base_is_not_old(self) -> None:
+        judgment = SaidByCi(RED, (*OLD, run("test"))).judge()
+        assert judgment.reason == ""
+
+    @pytest.mark.parametrize("base", [(), SourceError("no answer", reason="server_error")])
+    def test_an_unknown_base_excuses_nothing(self, base: Sequence[CheckResult]) -> None:
+        judgment = SaidByCi(RED, base).judge()
+        assert (judgment.status, judgment.reason) == (Status.FAIL, "")
+        assert "the base could not be compared with" in judgment.reasoning
+
+
+class TestAnnotations:
+    def test_they_say_where(self) -> None:
+        judgment = SaidByCi(RED, said={1: [ENDED, BUG]}).judge()
+        (found,) = [check for check in judgment.checks if check.name == "check-annotation"]
+        assert found.message == "test: E999 SyntaxError"
+        assert found.location
+        assert (found.location.path, found.location.line) == ("src/cart.py", 3)
+
+    def test_an_old_one_is_said_to_be(self) -> None:
+        judgment = SaidByCi(RED, OLD, said={1: [BUG], 2: [BUG]}).judge()
+        (found,) = [check for check in judgment.checks if check.name == "check-annotation"]
+        assert found.message.endswith("(on the base as well)")
+        assert found.severity == "warning"
+
+    def test_a_file_that_is_not_there_is_no_place(self) -> None:
+        elsewhere = CheckAnnotation("../x.py", 1, "failure", "x")
+        judgment = SaidByCi(RED, said={1: [elsewhere]}).judge()
+        (found,) = [check for check in judgment.checks if check.name == "check-annotation"]
+        assert found.location is None
+
+
+class TestReports:
+    def test_old_failures_of_both_sides_excuse_nothing(self) -> None:
+        """What a job would have run after its tests is not known."""
+        judgment = SaidByCi(RED, OLD, left=reports(report("b"), report("b"))).judge()
+        assert (judgment.status, judgment.reason) == (Status.FAIL, "base_broken")
+        assert judgment.metadata["from"] == "checks"
+
+    def test_unless_the_policy_blocks_them(self) -> None:
+        said = SaidByCi(RED, OLD, left=reports(report("b"), report("b")))
+        assert said.judge(pre_existing="block").status is Status.FAIL
+
+    def test_a_new_failure_beside_an_old_one(self) -> None:
+        judgment = SaidByCi(RED, OLD, left=reports(report("a", "b"), report("b"))).judge()
+        assert (judgment.status, judgment.reason) == (Status.FAIL, "")
+        assert judgment.metadata["failure_counts"] == {
+            "new": {"test": 1},
+            "pre_existing": {"test": 1},
+        }
+
+    def test_two_jobs_that_fail_on_both_sides_are_not_shown_by_one_report(self) -> None:
+        both = (run("test", "failure", 1), run("lint", "failure", 2))
+        judgment = SaidByCi(both, both, left=reports(report("b"), report("b"))).judge()
+        assert (judgment.status, judgment.reason) == (Status.FAIL, "base_broken")
+
+    def test_a_job_that_says_otherwise_than_on_the_base(self) -> None:
+        said = {1: [BUG], 2: [CheckAnnotation("src/cart.py", 3, "failure", "another")]}
+        judgment = SaidByCi(RED, OLD, said, reports(report("b"), report("b"))).judge()
+        assert (judgment.status, judgment.reason) == (Status.FAIL, "base_broken")
+
+    def test_vanished_tests_of_a_green_head(self) -> None:
+        left = reports(report(tests=["a"]), report())
+        judgment = SaidByCi(GREEN, left=left).judge()
+        assert (judgment.status, judgment.label) == (Status.ABSTAIN, "tests_vanished")
+        assert SaidByCi(GREEN, left=left).judge(vanished="fail").status is Status.FAIL
+
+    def test_a_failing_test_that_the_job_ignores(self) -> None:
+        judgment = SaidByCi(GREEN, left=reports(report("b"), report())).judge()
+        assert judgment.status is Status.FAIL
+
+    def test_counts_of_a_green_head(self) -> None:
+        judgment = SaidByCi(GREEN, left=reports(report(), report())).judge()
+        assert judgment.status is Status.PASS
+        assert judgment.metadata["tests"]["run"] == 3
+        assert judgment.metadata["tests"]["base"]["run"] == 3
+
+    def test_a_damaged_report_closes_a_green_head(self) -> None:
+        broken = {"junit/r.xml": b"<testsuite><testcase"}
+        judgment = SaidByCi(GREEN, left=reports(broken, report())).judge()
+        assert (judgment.status, judgment.reason) == (Status.ERROR, "report_invalid")
+
+    def test_an_artifact_that_is_refused_counts_where_it_was_named(self) -> None:
+        left = {"head": LeftReports({}, ("the artifact junit is refused: odd",))}
+        assert SaidByCi(GREEN, left=left).judge().status is Status.PASS
+        assert SaidByCi(GREEN, left=left).judge(artifacts=["junit"]).status is Status.ERROR
+
+    def test_names_of_the_policy_and_none(self) -> None:
+        said = SaidByCi(GREEN)
+        said.judge(artifacts=["tests-*"])
+        said.judge(artifacts=[])
+        assert said.asked == ["tests-*"]
+
+    def test_reports_that_cannot_be_asked_for_are_noted(self) -> None:
+        judgment = SaidByCi(GREEN, error=SourceError("no answer", reason="server_error")).judge()
+        assert judgment.status is Status.PASS
+        assert "the test reports cannot be read: no answer" in judgment.reasoning
