@@ -1007,3 +1007,75 @@ class TestSteps:
         assert self.bash(steps[1], tmp_path, STUB_EXIT="3") == 3
         (call,) = self.calls(tmp_path)
         assert call == f"python -I -m prjury.action [{tmp_path}/temp dir/prjury] []"
+
+
+class TestJunit:
+    """The input ``junit``: another CI has tested the change, and its reports are here."""
+
+    inputs = "head: reports\nbase: before\nresult: {}"
+
+    @pytest.fixture
+    def tested(self, server: Server, tmp_path: Path) -> Server:
+        judges = ["merge", {"build": {"from": "evidence"}}]
+        tier = {"name": "build", "policy": "final_tier", "judges": judges}
+        policy = json.dumps({"version": 1, "tiers": [tier]})
+        server.base = server.shop.commit({".github/prjury.yml": policy})
+        server.shop.switch("tested", create=True, at="main")
+        head = server.shop.commit({"cart.py": "count = 1\n"})
+        server.shop.switch("main")
+        server.shop.git("update-ref", "refs/pull/7/head", head)
+        server.event(head)
+        self.leave(tmp_path / "before", "test_count", "test_price")
+        server.job.environ["GITHUB_WORKSPACE"] = str(tmp_path)
+        return server
+
+    @staticmethod
+    def leave(place: Path, *names: str, broken: str = "") -> None:
+        place.mkdir()
+        cases = "".join(f'<testcase classname="cart" name="{name}"/>' for name in names)
+        bad = f'<testcase classname="cart" name="{broken}"><failure message="2 != 1"/></testcase>'
+        suite = f'<testsuite name="cart" tests="{len(names) + bool(broken)}"'
+        text = f'{suite} failures="{int(bool(broken))}">{cases}{bad * bool(broken)}</testsuite>'
+        (place / "junit.xml").write_text(text)
+
+    @pytest.mark.parametrize(
+        ("names", "broken", "result", "outcome"),
+        [
+            (("test_count", "test_price"), "", "success", ("pass", "success")),
+            (("test_price",), "test_count", "failure", ("fail", "failure")),
+            (("test_price",), "", "success", ("abstain", "action_required")),
+            (("test_count", "test_price"), "", "failure", ("fail", "failure")),
+            (("test_count", "test_price"), "", "cancelled", ("error", "action_required")),
+        ],
+        ids=["all pass", "one is broken", "one has vanished", "the job failed", "cancelled"],
+    )
+    def test_reports_take_the_place_of_a_build(
+        self,
+        tested: Server,
+        tmp_path: Path,
+        names: tuple[str, ...],
+        broken: str,
+        result: str,
+        outcome: tuple[str, str],
+    ) -> None:
+        self.leave(tmp_path / "reports", *names, broken=broken)
+        tested.run(PRJURY_INPUT_JUNIT=self.inputs.format(result))
+        assert tested.outcome == outcome, tested.job.log
+
+    def test_reports_that_are_not_there_are_an_error(self, tested: Server) -> None:
+        tested.run(PRJURY_INPUT_JUNIT=self.inputs.format("success"))
+        assert tested.outcome == ("error", "action_required")
+        assert "reports" in tested.judged["verdict"]["reasoning"]
+
+    def test_reports_of_the_base_alone_are_a_wrong_input(self, tested: Server) -> None:
+        assert tested.run(PRJURY_INPUT_JUNIT="base: before") == ExitCode.USAGE
+        assert "names no reports of the head" in tested.job.log
+
+    def test_the_stage_that_builds_leaves_evidence_of_them(
+        self, tested: Server, tmp_path: Path
+    ) -> None:
+        self.leave(tmp_path / "reports", "test_count", "test_price")
+        given = {"PRJURY_INPUT_MODE": "build", "PRJURY_INPUT_JUNIT": "reports"}
+        assert tested.run(**given) == 0, tested.job.log
+        left = json.loads((tested.job.directory / "prjury-report/build-evidence.json").read_text())
+        assert left["schema"] == "prjury/build-evidence/v1"

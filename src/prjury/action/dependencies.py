@@ -159,8 +159,14 @@ def _judge(
     from prjury.app.review import run  # noqa: PLC0415 - everything that judges; tests do without
 
     request = request_of(event, inputs, environment, git)
-    around = replace(with_inputs(environment, inputs), begun=known.begun)
-    return run(replace(request, override=known.override, said=known.said), around)
+    around = with_inputs(environment, inputs)
+    if inputs.junit:
+        from prjury.action.junit import JunitReports, read_junit  # noqa: PLC0415 - as above
+
+        places = read_junit(inputs.junit, environment.environ)
+        request = replace(request, evidence=JunitReports(request, around, places))
+    request = replace(request, override=known.override, said=known.said)
+    return run(request, replace(around, begun=known.begun))
 
 
 def _picks(

@@ -44,6 +44,7 @@ INPUTS = (
     Input("base"),
     Input("head"),
     Input("fail-on", "gate", ("gate", "never")),
+    Input("junit"),
     Input("python-version"),
 )
 
@@ -67,6 +68,7 @@ class Inputs:
 
     Attributes:
         config: the policy's path at the base commit.
+        junit: where another CI's reports are; see `prjury.action.junit`.
     """
 
     mode: Mode = "review"
@@ -79,6 +81,7 @@ class Inputs:
     base: str = ""
     head: str = ""
     fail_on: FailOn = "gate"
+    junit: str = ""
     python_version: str = ""
 
 

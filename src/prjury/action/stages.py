@@ -23,6 +23,7 @@ from prjury.action.job_artifacts import (
     download_artifacts,
     refuse_other,
 )
+from prjury.action.junit import read_junit
 from prjury.action.override import apply_override
 from prjury.action.publishing import Publication
 from prjury.action.queue import earlier_votes
@@ -38,11 +39,13 @@ from prjury.app.stages.codec import (
 from prjury.app.stages.collect import collect as collect_stage
 from prjury.app.stages.decide import decide as decide_stage
 from prjury.app.stages.evidence import NoEvidence
+from prjury.app.stages.junit import junit_evidence
 from prjury.app.stages.publish import publish_stage
 from prjury.errors import ExitCode, UsageError
 from prjury.git.open_snapshot import NothingToReview
 from prjury.github.artifacts import FILE, BuildArtifact
 from prjury.github.event import Event, EventKind, Superseded, TriggeringRun, bound, read_event
+from prjury.judges.builds.stage import BuiltEvidence
 from prjury.publishers.files import write_atomically
 from prjury.report.model import Report
 from prjury.snapshot.model import visible
@@ -75,7 +78,7 @@ def build(job: Job) -> JobResult:
     if not job.inputs.build:
         return job.nothing("Nothing to do: the input build is false.")
     event = event_of(job)
-    outcome = build_stage(_request(job, event), _environment(job))
+    outcome = _built(job, event)
     if isinstance(outcome, NothingToReview):
         return job.nothing(outcome.reason, is_open=not outcome.superseded)
     written = json.dumps(outcome.evidence, indent=1, allow_nan=False) + "\n"
@@ -84,6 +87,15 @@ def build(job: Job) -> JobResult:
     keep_logs([said], job.places, job.log.redact)
     job.log.say(f"build: {said.status} - {said.reasoning}")
     return JobResult(ExitCode.OPEN)
+
+
+def _built(job: Job, event: Event) -> BuiltEvidence | NothingToReview:
+    """What became of the change here, or, by reports, where another CI has tested it."""
+    request, environment = _request(job, event), _environment(job)
+    if not job.inputs.junit:
+        return build_stage(request, environment)
+    places = read_junit(job.inputs.junit, job.environ)
+    return junit_evidence(request, environment, places)
 
 
 def collect(job: Job) -> JobResult:

@@ -125,7 +125,7 @@ def refuse_idle_evidence(change: OpenedChange) -> None:
     evidence = change.request.evidence
     if evidence and not any(build.from_ == "evidence" for build in builds(change.config)):
         raise UsageError(
-            f"--evidence {evidence} is given, and no build judge of the policy reads it",
+            f"Evidence {evidence} is given, and no build judge of the policy reads it",
             remedy="Leave it out, or set `build: {from: evidence}` in the policy",
         )
 

@@ -6,6 +6,7 @@ import re
 import stat
 import sys
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -31,18 +32,35 @@ _ACTION = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,38}/[\w.-]{1,100}@[0-9a-f]{40}"
 _PINNED = r"[\w.-]+/[\w./-]+@[0-9a-f]{40}"
 
 
+@dataclass(frozen=True)
+class Situation:
+    """What is special about the repository."""
+
+    forks: Annotated[
+        bool,
+        typer.Option("--forks", help="For pull requests from forks: separate jobs."),
+    ] = False
+    queue: Annotated[bool, typer.Option("--queue", help="With a merge queue.")] = False
+    backport: Annotated[
+        bool, typer.Option("--backport", help="Propose backports after the merge.")
+    ] = False
+    from_ci: Annotated[
+        bool, typer.Option("--from-ci", help="Take the build from the checks that run already.")
+    ] = False
+
+    @property
+    def workflows(self) -> tuple[str, ...]:
+        """The files that fit."""
+        gate = _APART if self.forks else _ALONE
+        return gate + _QUEUE * self.queue + _BACKPORT * self.backport
+
+
+@options.expand
 def init(
     context: typer.Context,
     *,
     repo: options.Repo = Path(),
-    forks: Annotated[
-        bool,
-        typer.Option("--forks", help="For pull requests from forks: separate jobs."),
-    ] = False,
-    queue: Annotated[bool, typer.Option("--queue", help="With a merge queue.")] = False,
-    backport: Annotated[
-        bool, typer.Option("--backport", help="Propose backports after the merge.")
-    ] = False,
+    situation: Situation,
     action: Annotated[
         str | None,
         typer.Option(metavar="OWNER/NAME@SHA", help="The action, pinned by its full commit id."),
@@ -56,8 +74,13 @@ def init(
     from prjury.publishers.files import write_atomically
 
     terminal: Terminal = context.obj
-    gate = _APART if forks else _ALONE
-    wanted = _wanted(gate + _QUEUE * queue + _BACKPORT * backport, action)
+    if situation.from_ci and situation.forks:
+        raise UsageError(
+            "--from-ci and --forks are two ways to keep the build away from the token",
+            remedy="Leave out one of them",
+        )
+    wanted = _wanted(situation.workflows, action)
+    wanted = _by_checks(wanted) if situation.from_ci else wanted
     repository = open_repository(repo)
     root = _work_tree(repository)
     new = {path: text for path, text in wanted.items() if not _is_there(root / path, text)}
@@ -71,7 +94,7 @@ def init(
     for path, text in new.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         write_atomically(root / path, text)
-    _tell(terminal, _lines(list(new), root, forks=forks, action=action))
+    _tell(terminal, _lines(list(new), root, forks=situation.forks, action=action))
     return ExitCode.OPEN
 
 
@@ -95,6 +118,19 @@ def _wanted(workflows: tuple[str, ...], action: str | None) -> Mapping[str, str]
         path: text.replace(PLACEHOLDER, action or PLACEHOLDER) for path, text in files.items()
     }
     return {**pinned, POLICY: (place / "policy.yml").read_text(encoding="utf-8")}
+
+
+def _by_checks(wanted: Mapping[str, str]) -> Mapping[str, str]:
+    """The files, for a build that is taken from the checks of the head."""
+    permission = "      checks: write # to write the annotated check run\n"
+    reading = (
+        "      statuses: read # to read the checks that build the change\n      actions: read\n"
+    )
+    changed = {
+        path: text.replace(permission, permission + reading) for path, text in wanted.items()
+    }
+    own, checks = "          from: run # or checks,", "          from: checks # or run,"
+    return {**changed, POLICY: changed[POLICY].replace(own, checks)}
 
 
 def _work_tree(repository: OperatorRepository) -> Path:

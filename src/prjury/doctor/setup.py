@@ -19,7 +19,7 @@ BACKPORT = "backport"
 MODES = ("review", "build", *JUDGING, BACKPORT)
 #: The action's inputs, as `prjury.action.inputs` has them.
 INPUTS = frozenset(
-    "base build config fail-on github-token head mode model model-api-key model-base-url "
+    "base build config fail-on github-token head junit mode model model-api-key model-base-url "
     "python-version".split()
 )
 #: The part of the work that tells the last verdict again, with a maintainer's word: publishing,

@@ -9,10 +9,13 @@ from pathlib import Path
 
 import pytest
 import typer
+from yaml import safe_load
 
+from prjury.app.composition import builds
 from prjury.cli.init import init
 from prjury.cli.output import Terminal
 from prjury.errors import PrJuryError, SourceError, UsageError
+from prjury.policy.load import read_policy
 from prjury.resources import templates
 
 ACTION = "octo/pr-jury@" + "0123456789" * 4
@@ -43,12 +46,13 @@ def run(repo: Path, **options: object) -> None:
         "forks": False,
         "queue": False,
         "backport": False,
+        "from_ci": False,
         "action": None,
         "force": False,
         **options,
     }
     call: Callable[..., int] = init
-    assert call(_Context(), repo=repo, **given) == 0
+    assert call(context=_Context(), repo=repo, **given) == 0
 
 
 def files(root: Path) -> Mapping[str, str]:
@@ -77,6 +81,23 @@ def test_files_are_those_of_the_templates(repository: Path) -> None:
     run(repository, forks=True)
     template = (templates() / "workflows" / "prjury-judge.yml").read_text()
     assert files(repository)[".github/workflows/prjury-judge.yml"] == template
+
+
+def test_with_the_ci_that_runs_already_its_checks_are_read(repository: Path) -> None:
+    run(repository, from_ci=True)
+    written = files(repository)
+    job = safe_load(written[".github/workflows/prjury.yml"])["jobs"]["prjury"]
+    assert job["permissions"] == {
+        "contents": "read",
+        "pull-requests": "write",
+        "checks": "write",
+        "statuses": "read",
+        "actions": "read",
+    }
+    config = read_policy(written[".github/prjury.yml"], "the new file").config
+    assert [one.from_ for one in builds(config)] == ["checks"]
+    with pytest.raises(UsageError, match="two ways to keep the build away"):
+        run(repository, from_ci=True, forks=True)
 
 
 def test_the_action_is_put_in_place(repository: Path) -> None:

@@ -543,7 +543,7 @@ DEFECTS = {
         "          working-directory: sub\n          github-token:",
         "problem",
         "the action has no input `working-directory`, and nothing reads it; there are base, build, "
-        "config, fail-on, github-token, head, mode, model, model-api-key, model-base-url, "
+        "config, fail-on, github-token, head, junit, mode, model, model-api-key, model-base-url, "
         "python-version",
     ),
     "a misspelt input": Defect(

@@ -86,8 +86,8 @@ def decide_reported(case: BuildResult) -> Judgment:
     if judgment.status is not Status.PASS or not alone:
         return judgment
     return Judgment.abstained(
-        "nothing shows that these are the reports of all tests. Name those of the base as well, or "
-        f"how the CI's job ended. {judgment.reasoning}",
+        f"{judgment.reasoning}, but nothing shows that these are the reports of all tests: name "
+        "those of the base as well, or how the CI's job ended",
         "reports_alone",
         checks=judgment.checks,
         metadata={**judgment.metadata, "reason": "reports_alone"},

@@ -1,0 +1,66 @@
+"""The input ``junit``: reports of tests that another CI ran, as evidence of a build."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from prjury.app.request import ReviewRequest, RunEnvironment
+from prjury.app.stages.junit import JunitPlaces, junit_evidence
+from prjury.errors import CannotJudgeError, UsageError
+from prjury.git.open_snapshot import NothingToReview
+
+_KEYS = ("head", "base", "result")
+
+
+def read_junit(text: str, environ: Mapping[str, str]) -> JunitPlaces:
+    """The places that the input names.
+
+    A line each: ``head: PATH``, ``base: PATH``, ``result: WORD``; without a key it is the head's.
+    Paths begin at the workspace.
+
+    Raises:
+        UsageError: for reports of the base alone, and for more than one result.
+    """
+    told: dict[str, list[str]] = {key: [] for key in _KEYS}
+    for line in filter(None, map(str.strip, text.splitlines())):
+        key, colon, value = line.partition(":")
+        named = bool(colon) and key in _KEYS
+        told[key if named else "head"].append(value.strip() if named else line)
+    if not told["head"] or len(told["result"]) > 1:
+        raise UsageError(
+            "The input junit names no reports of the head, or more than one result",
+            remedy="Give lines such as `head: reports/head`, `base: reports/base` and "
+            "`result: success`",
+        )
+    root = Path(environ.get("GITHUB_WORKSPACE") or ".")
+    head, base = ([root / path for path in told[key]] for key in ("head", "base"))
+    return JunitPlaces(head, base, "".join(told["result"]))
+
+
+@dataclass(frozen=True)
+class JunitReports:
+    """Evidence that is made of reports when it is asked for (`prjury.ports.Evidence`)."""
+
+    request: ReviewRequest
+    environment: RunEnvironment
+    places: JunitPlaces
+
+    def __str__(self) -> str:
+        return "of JUnit reports"
+
+    def read(self) -> bytes:
+        """The evidence.
+
+        Raises:
+            CannotJudgeError: ``report_missing`` and the like, or ``evidence_missing`` where the
+                change is not there any more.
+        """
+        outcome = junit_evidence(self.request, self.environment, self.places)
+        if isinstance(outcome, NothingToReview):
+            raise CannotJudgeError(
+                "there is no evidence of the tests", why=outcome.reason, reason="evidence_missing"
+            )
+        return json.dumps(outcome.evidence, allow_nan=False).encode()
