@@ -23,6 +23,7 @@ from prjury.cli.evidence import evidence
 from prjury.cli.init import init
 from prjury.cli.judge import judge
 from prjury.cli.output import Terminal, close_terminal
+from prjury.cli.replay import replay
 from prjury.cli.review import review
 from prjury.cli.rules import rules
 from prjury.cli.stages import build, collect, decide, publish
@@ -42,7 +43,7 @@ app = typer.Typer(
 #: In the order of the help.
 _COMMANDS = (
     *(review, backport, judge, build, collect, decide, publish),
-    *(demo, check_config, schema, init, doctor),
+    *(replay, demo, check_config, schema, init, doctor),
 )
 for _command in _COMMANDS:
     app.command()(_command)

@@ -271,7 +271,7 @@ class CascadedJury(Generic[ContextT]):
         for tier in self.tiers:
             attempt = _attempt(tier, stopped, context, until, listener)
             attempts.append(attempt)
-            stopped = stopped or _stop_reason(tier, attempt)
+            stopped = stopped or stop_reason(tier, attempt)
         return conclude(attempts)
 
     async def vote_async(
@@ -334,7 +334,7 @@ def _verdict(said: object) -> JuryVerdict:
     return said
 
 
-def _stop_reason(tier: Tier[Any], attempt: TierAttempt) -> str | None:
+def stop_reason(tier: Tier[Any], attempt: TierAttempt) -> str | None:
     """Why no later tier is asked, or None to go on."""
     if attempt.verdict is None or tier.advisory:
         return None

@@ -85,6 +85,9 @@ def _held_down(said: Judgment, alone: Judgment) -> Judgment:
     return Judgment(alone.status, words, metadata=evidence)
 
 
+#: Where the counts of a vote name the judges that could only lower it.
+LOWERING = "only_lower"
+
 #: From the best to the worst.
 _ORDER = (Status.PASS, Status.ABSTAIN, Status.ERROR, Status.FAIL)
 
@@ -112,12 +115,20 @@ class NeverLifting:
         others = [ballot for ballot in ballots if ballot.judge not in self.lowering]
         if not others or len(others) == len(ballots):
             return said
-        alone = count(self.inner, others)
+        said = self._naming(said)
+        alone = self._naming(count(self.inner, others))
         if _rank(said) >= _rank(alone):
             return said
         names = ", ".join(sorted(self.lowering))
         words = f"{alone.reasoning}; {names} may lower that, not lift it"
         return replace(alone, reasoning=words).with_metadata(held_down_from=said.status.value)
+
+    def _naming(self, said: Judgment) -> Judgment:
+        """The judgment with the names in its counts, so that they can be counted again."""
+        counts = said.metadata.get("aggregation", {})
+        if not counts:
+            return said
+        return said.with_metadata(aggregation={**counts, LOWERING: sorted(self.lowering)})
 
 
 @dataclass(frozen=True)

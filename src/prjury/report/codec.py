@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import is_dataclass
 from typing import Any, TypeAlias
 
@@ -62,22 +62,30 @@ def report_to_json(report: Report, redact: Redact = BY_SHAPE) -> Json:
     return checked.model_dump(mode="json", by_alias=True)
 
 
-def verdict_from_report(data: Mapping[str, Any]) -> Verdict:
+#: Counts the ballots of a tier that ran and has some again.
+Recount: TypeAlias = Callable[[str, Sequence[Ballot], Mapping[str, Any]], Judgment]
+
+
+def verdict_from_report(data: Mapping[str, Any], recount: Recount | None = None) -> Verdict:
     """The verdict, derived again from the judgments of a JSON report.
 
     Nothing that the report says of its own verdict is believed: the tiers are concluded again and
     held to the coverage floor that the report's policy names.
 
+    Args:
+        recount: gets a tier's name, ballots and ``aggregation``; without one, what the report says
+            of the tier's vote stands.
+
     Raises:
         ValueError: for a value that is no such report.
     """
     report = ReportJson.model_validate(data)
-    verdict = conclude([_attempt(tier) for tier in report.tiers])
+    verdict = conclude([_attempt(tier, recount) for tier in report.tiers])
     counts = report.coverage.model_dump(exclude={"not_checked"})
     return hold(verdict, Coverage(**counts), gate_policy_of(_origin(report)))
 
 
-def gate_from_report(data: Mapping[str, Any]) -> Gate:
+def gate_from_report(data: Mapping[str, Any], recount: Recount | None = None) -> Gate:
     """The gate, decided again from the judgments and the policy of a JSON report.
 
     A maintainer's override is no conclusion from anything, so it is taken as it stands there.
@@ -88,7 +96,7 @@ def gate_from_report(data: Mapping[str, Any]) -> Gate:
     report = ReportJson.model_validate(data)
     if report.verdict.override:
         return Gate.SUCCESS
-    return gate(verdict_from_report(data), gate_policy_of(_origin(report)))
+    return gate(verdict_from_report(data, recount), gate_policy_of(_origin(report)))
 
 
 def said_in_report(data: Mapping[str, Any]) -> EarlierVotes:
@@ -189,8 +197,10 @@ def _judgment(ballot: Ballot) -> Json:
     }
 
 
-def _attempt(tier: TierJson) -> TierAttempt:
-    verdict = JuryVerdict(_aggregated(tier), tuple(map(_ballot, tier.judgments)))
+def _attempt(tier: TierJson, recount: Recount | None) -> TierAttempt:
+    ballots = tuple(map(_ballot, tier.judgments))
+    counted = recount(tier.name, ballots, tier.aggregation or {}) if recount and ballots else None
+    verdict = JuryVerdict(counted or _aggregated(tier), ballots)
     return TierAttempt(
         tier.name,
         tier.policy,

@@ -67,8 +67,9 @@ def test_a_high_score_lifts_no_mean() -> None:
 def test_a_low_score_lowers_the_mean() -> None:
     ballots = [ballot("quality", PASS, 0.8), ballot(STORY, FAIL, 0.2)]
     said = held(AverageVoting(0.7)).aggregate(ballots)
-    assert said == AverageVoting(0.7).aggregate(ballots)
+    assert said.score == AverageVoting(0.7).aggregate(ballots).score
     assert said.status is FAIL
+    assert said.metadata["aggregation"]["only_lower"] == (STORY,)
 
 
 def test_it_is_no_majority_of_its_own() -> None:
