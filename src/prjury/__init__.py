@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         TextComparisonJudge,
         XmlComparisonJudge,
     )
+    from prjury.judges.workspace.build import BuildJudge, BuildSuccessJudge
     from prjury.judges.workspace.coverage import CoverageJudge
     from prjury.judges.workspace.files import FileContentJudge, FileExistsJudge
     from prjury.judges.workspace.program_judges import CommandJudge, run_maven_tests
@@ -101,6 +102,8 @@ __all__ = [
     "BaseJudgeAggregator",
     "Bench",
     "BooleanScore",
+    "BuildJudge",
+    "BuildSuccessJudge",
     "CascadedJury",
     "CategoricalScore",
     "Check",

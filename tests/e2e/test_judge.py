@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from e2e.conftest import Prjury, Run, started, wait_until
-from prjury.judges.workspace.catalog import KINDS, PENDING
+from prjury.judges.workspace.catalog import KINDS
 from prjury.jury.codec import judgment_from_json
 from prjury.jury.judgment import Status
 
@@ -255,19 +255,10 @@ def test_the_machine_readable_reason(workspace: Path, prjury: Prjury) -> None:
             ["nonesuch"],
             (
                 "prjury: there is no judge called 'nonesuch'. Known are file-exists, file-content, "
-                "command, coverage, semantic, superset-diff, class-version, patterns, quality, "
-                "tests-exercise-behaviour, correctness, faithfulness, hallucination, "
+                "command, build, coverage, semantic, superset-diff, class-version, patterns, "
+                "quality, tests-exercise-behaviour, correctness, faithfulness, hallucination, "
                 "contextual-relevance. Name one that is known, or your own as "
                 "package.module:function or path/to/file.py:function."
-            ),
-        ),
-        (
-            ["build"],
-            (
-                "prjury: the judge build is not available yet. Known are file-exists, "
-                "file-content, command, coverage, semantic, superset-diff, class-version, "
-                "patterns, quality, tests-exercise-behaviour, correctness, faithfulness, "
-                "hallucination, contextual-relevance."
             ),
         ),
         (
@@ -588,6 +579,7 @@ def test_the_python_of_the_page_runs(of_the_page: Path) -> None:
         "pass 3 of 3 passed",
         "80.0 50.0 2",
         "line coverage is 80 %, at least 85 % is asked for",
+        "fail `cat VERSION no-such-file`: exit code 1",
     ]
 
 
@@ -595,5 +587,3 @@ def test_the_names_and_options_of_the_page_are_those_of_the_program() -> None:
     rows = re.findall(r"^\| `([a-z-]+)` \| (.*?) \|", PAGE.read_text(), re.MULTILINE)
     told = {name: set(re.findall(r"`(\w+)`", options)) for name, options in rows}
     assert told == {name: set(kind.options) for name, kind in KINDS.items()}
-    (pending,) = re.findall(r"^Not available yet by name: (.*)\.$", PAGE.read_text(), re.MULTILINE)
-    assert re.findall(r"`([a-z-]+)`", pending) == list(PENDING)

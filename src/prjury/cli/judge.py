@@ -27,7 +27,7 @@ def judge(
     name: Annotated[
         str,
         typer.Argument(
-            help="file-exists, file-content, command, coverage, semantic, superset-diff, "
+            help="file-exists, file-content, command, build, coverage, semantic, superset-diff, "
             "class-version, patterns; those that ask a model: "
             "quality, tests-exercise-behaviour, correctness, faithfulness, hallucination, "
             "contextual-relevance; or your own judge as package.module:function or "

@@ -14,7 +14,7 @@ from prjury.git.open_snapshot import NothingToReview
 from prjury.git.operator import open_repository
 from prjury.git.store import open_store
 from prjury.judges.builds.detect import DetectedBuilds
-from prjury.judges.builds.judge import BuildJudge, changes_of, make
+from prjury.judges.builds.judge import TreeBuildJudge, changes_of, make
 from prjury.policy.load import POLICY_PATH, default_policy, read_policy
 from prjury.policy.schema import BuildOptions, Config
 from prjury.ports import Repository
@@ -62,7 +62,7 @@ def _config(root: Path | None, own: Path | None) -> Config:
     return read_policy(text_of(file), f"file:{file}", shown=str(file)).config
 
 
-def _judge(environment: RunEnvironment, config: Config, repository: Repository) -> BuildJudge:
+def _judge(environment: RunEnvironment, config: Config, repository: Repository) -> TreeBuildJudge:
     found = builds(config)
     ports = build_ports(environment, config, repository)
     return make(found[0] if found else BuildOptions(), ports)

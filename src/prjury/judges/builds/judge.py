@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
@@ -41,13 +41,16 @@ _RESERVE_SECONDS = 20.0
 _MOST_NAMED = 5
 
 
-def make(options: BuildOptions, ports: Ports) -> BuildJudge:
+def make(options: BuildOptions, ports: Ports) -> TreeBuildJudge:
     """The build judge with these options and ports.
 
     Raises:
         ConfigError: for a recipe of the policy that is not there or not valid.
     """
-    return BuildJudge(options, ports, own_recipes(options, ports.repository))
+    return TreeBuildJudge(options, ports, own_recipes(options, ports.repository))
+
+
+KeepResult: TypeAlias = Callable[[BuildPlan, BuildResult | CannotJudgeError], None]
 
 
 def _forget(_plan: BuildPlan, _case: BuildResult | CannotJudgeError) -> None:
@@ -55,7 +58,7 @@ def _forget(_plan: BuildPlan, _case: BuildResult | CannotJudgeError) -> None:
 
 
 @dataclass(frozen=True)
-class BuildJudge:
+class TreeBuildJudge:
     """Builds the merged tree in a contained shell.
 
     PASS: every step ended with exit code 0 and no report holds a failing test. FAIL: anything else
@@ -70,7 +73,7 @@ class BuildJudge:
     options: BuildOptions
     ports: Ports
     own: tuple[RecipeSystem, ...] = ()
-    keep: Callable[[BuildPlan, BuildResult | CannotJudgeError], None] = _forget
+    keep: KeepResult = _forget
     name: str = "build"
     description: str = "builds and tests the merged tree"
     type: JudgeType = JudgeType.DETERMINISTIC
@@ -101,7 +104,10 @@ class BuildJudge:
             return _unless_changed(judged, ours, theirs)
         builder = Builder(self.ports, frozenset(_touched(pull)), base=pull.base.sha)
         runner = ComparisonRun(builder, merged, base, self.options)
-        judgments = [self._run(runner, plan, deadline) for plan in found.plans]
+        judgments = [
+            judge_plan(plan, partial(runner.case, plan, deadline), self.keep)
+            for plan in found.plans
+        ]
         settings = changed_test_settings(pull.files, self.ports.repository.read)
         notes = (*found.notes, *new_builds(found.plans, theirs), *_settings_note(settings))
         judgment = combine_outcomes(judgments, notes)
@@ -169,16 +175,6 @@ class BuildJudge:
         judgment = _with_unbuilt(judgment, pull, found, self.own, settings, origin="evidence")
         return unless_edited(judgment, pull)
 
-    def _run(self, runner: ComparisonRun, plan: BuildPlan, deadline: Deadline) -> Judgment:
-        try:
-            _refuse_missing_tools(plan)
-            case = runner.case(plan, deadline)
-        except CannotJudgeError as error:
-            self.keep(plan, error)
-            return not_tried(plan, str(error), error.reason)
-        self.keep(plan, case)
-        return decide(case)
-
     def planned(self, merged: str, base: str, changes: Changes | None = None) -> DetectedBuilds:
         """The builds that would run for a tree; nothing is run.
 
@@ -244,6 +240,25 @@ def _unless_changed(
 
 def _paths(side: BuildSide) -> frozenset[str]:
     return frozenset(entry.path for entry in side.entries)
+
+
+def judge_plan(
+    plan: BuildPlan, run: Callable[[], BuildResult], keep: KeepResult = _forget
+) -> Judgment:
+    """The judgment of one build.
+
+    Args:
+        run: runs the plan.
+        keep: as in `TreeBuildJudge`.
+    """
+    try:
+        _refuse_missing_tools(plan)
+        case = run()
+    except CannotJudgeError as error:
+        keep(plan, error)
+        return not_tried(plan, str(error), error.reason)
+    keep(plan, case)
+    return decide(case)
 
 
 def _refuse_missing_tools(plan: BuildPlan) -> None:

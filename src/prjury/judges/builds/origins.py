@@ -49,7 +49,7 @@ class ImportedCode:
 
     Attributes:
         place: a directory beside the tree, in one that was made for this run alone.
-        tree: the root of the exported tree.
+        tree: the root of the tree, in that directory if it was exported.
         directory: where the run takes place, below that root.
         known: the paths of the tree.
     """
@@ -118,12 +118,13 @@ class ImportedCode:
 
     def _is_ours(self, origin: str) -> bool:
         """Whether this run has made it: it lies in the tree, or was copied or installed from it."""
-        around, path = self.place.parent.resolve(), Path(origin).resolve()
-        if path.is_relative_to(around) and _INSTALLED.isdisjoint(path.relative_to(around).parts):
+        ours, path = (self.place.parent.resolve(), self.tree.resolve()), Path(origin).resolve()
+        inside = [path.relative_to(place) for place in ours if path.is_relative_to(place)]
+        if any(_INSTALLED.isdisjoint(below.parts) for below in inside):
             return True
         site = path.parent.parent if path.name == "__init__.py" else path.parent
         sources = (_source_of(file) for file in site.glob("*.dist-info/direct_url.json"))
-        return any(source and source.is_relative_to(around) for source in sources)
+        return any(source and any(map(source.is_relative_to, ours)) for source in sources)
 
 
 def _roots(paths: Iterable[str]) -> set[str]:

@@ -138,6 +138,19 @@ class Builder:
             known = frozenset(entry.path for entry in entries)
             yield Workplace(self, TemporaryPaths(around / "tree", around), known, tuple(absent))
 
+    @contextlib.contextmanager
+    def in_place(self, root: Path, entries: Sequence[TreeEntry]) -> Iterator[Workplace]:
+        """A directory as it lies there; what the steps write into it stays.
+
+        Raises:
+            CannotJudgeError: when the sandbox cannot be had.
+        """
+        with self.ports.shell.scratch() as around:
+            for name in ("home", "tmp", "reports"):
+                (around / name).mkdir()
+            known = frozenset(entry.path for entry in entries)
+            yield Workplace(self, TemporaryPaths(root, around), known)
+
     def forget_logs(self, but: frozenset[str]) -> None:
         """Removes all logs but those that the report names."""
         for log in self.logs:
@@ -195,6 +208,21 @@ class Workplace:
         again = self._run_steps(rest, directory, env, deadline, go_on=False)
         origins.refuse_elsewhere()
         return self._read(plan, (*good, *again), allowed, earlier, began)
+
+    def case(self, plan: BuildPlan, options: BuildOptions, deadline: Deadline) -> BuildResult:
+        """What came of the plan, with what a reader should know of this machine.
+
+        Raises:
+            CannotJudgeError: as `run` does.
+        """
+        outcome = self.run(plan, deadline)
+        withheld = self.builder.ports.shell.withheld
+        if outcome.environment and withheld:
+            kept = f"not handed to the build, since they hold credentials: {_named(withheld)}"
+            plan = noted(plan, kept)
+        stopped = outcome.last.completed.stopped  # then there is no time to ask for them
+        versions = {} if stopped else self.versions(plan, deadline)
+        return BuildResult(plan, outcome, self.known, options, versions=versions)
 
     def versions(self, plan: BuildPlan, deadline: Deadline) -> Mapping[str, str]:
         """Of the tools that the plan uses; asked of them where it has run, for a moment."""
@@ -361,14 +389,7 @@ class ComparisonRun:
             merged = stack.enter_context(self.builder.opened(self.merged.tree, self.merged.entries))
             refuse_needed(merged.absent, self.merged.entries, self.base.entries)
             plan = without_files(plan, merged.absent)
-            outcome = merged.run(plan, deadline)
-            withheld = self.builder.ports.shell.withheld
-            if outcome.environment and withheld:
-                kept = f"not handed to the build, since they hold credentials: {_named(withheld)}"
-                plan = noted(plan, kept)
-            stopped = outcome.last.completed.stopped  # then there is no time to ask for them
-            versions = {} if stopped else merged.versions(plan, deadline)
-            case = BuildResult(plan, outcome, merged.known, self.options, versions=versions)
+            case = merged.case(plan, self.options, deadline)
             if not self._asks_base(case):
                 return case
             if known := self._known_base(case):

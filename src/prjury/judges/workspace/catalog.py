@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from prjury.errors import UsageError, did_you_mean
 from prjury.judges.files.class_version import ClassVersionJudge
+from prjury.judges.workspace.build import BuildJudge
 from prjury.judges.workspace.coverage import CoverageJudge
 from prjury.judges.workspace.files import FileContentJudge, FileExistsJudge
 from prjury.judges.workspace.program_judges import CommandJudge
@@ -127,6 +128,11 @@ def _plain(judge: Callable[..., Judge[JudgmentContext]]) -> Callable[..., Judge[
     return lambda _, **options: judge(**options)
 
 
+def _running(judge: Callable[..., Judge[JudgmentContext]]) -> Callable[..., Judge[JudgmentContext]]:
+    """Makes a judge that runs programs."""
+    return lambda around, **options: judge(**options, shell=around.shell, progress=around.progress)
+
+
 def _patterns(**options: Any) -> Judge[JudgmentContext]:  # noqa: ANN401 - checked by then
     from prjury.judges.workspace.patterns import directory_patterns  # noqa: PLC0415 - as above
 
@@ -185,10 +191,10 @@ KINDS: Mapping[str, JudgeKind] = {
         _plain(FileContentJudge), {"path": str, "exact": str, "contains": str, "regex": str}
     ),
     "command": JudgeKind(
-        lambda around, **options: CommandJudge(
-            **options, shell=around.shell, progress=around.progress
-        ),
-        {"command": str, "exit_code": _whole, "timeout": _seconds},
+        _running(CommandJudge), {"command": str, "exit_code": _whole, "timeout": _seconds}
+    ),
+    "build": JudgeKind(
+        _running(BuildJudge), {"command": str, "timeout": _seconds, "system": str}, required=0
     ),
     "coverage": JudgeKind(_plain(CoverageJudge), _COVERAGE),
     "semantic": JudgeKind(_plain(_semantic), _EXPECTED),
@@ -204,9 +210,6 @@ KINDS: Mapping[str, JudgeKind] = {
     "hallucination": _asking("hallucination", _GROUNDS, required=1),
     "contextual-relevance": _asking("contextual-relevance", _GROUNDS, required=1),
 }
-
-#: Names that are promised and have nothing behind them so far.
-PENDING = ("build",)
 
 
 def judge_by_name(
@@ -261,11 +264,9 @@ def _takes(kind: JudgeKind) -> str:
 def _unknown(name: str, others: Iterable[str]) -> UsageError:
     names = [*KINDS, *others]
     known = f"Known are {', '.join(names)}"
-    if name in PENDING:
-        return UsageError(f"the judge {name} is not available yet", remedy=known)
     return UsageError(
         f"there is no judge called {visible(name)!r}",
-        why=did_you_mean(name, [*names, *PENDING]) or known,
+        why=did_you_mean(name, names) or known,
         remedy="Name one that is known, or your own as package.module:function or "
         "path/to/file.py:function",
     )

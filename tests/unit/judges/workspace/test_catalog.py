@@ -4,6 +4,7 @@ import pytest
 
 from fakes.shell import ScriptedShell, SilentProgress
 from prjury.errors import UsageError
+from prjury.judges.workspace.build import BuildJudge
 from prjury.judges.workspace.catalog import RunTexts, judge_by_name
 from prjury.judges.workspace.coverage import CoverageJudge
 from prjury.judges.workspace.files import FileContentJudge, FileExistsJudge
@@ -42,6 +43,9 @@ def made(name: str, **options: str) -> Judge[JudgmentContext]:
         ("command", {"command": "make", "timeout": "90s"}, CommandJudge("make", timeout=90)),
         ("command", {"command": "make", "timeout": "5m"}, CommandJudge("make", timeout=300)),
         ("command", {"command": "make", "timeout": " 2 "}, CommandJudge("make", timeout=2)),
+        ("build", {}, BuildJudge.detect()),
+        ("build", {"command": "make", "timeout": "5m"}, BuildJudge("make", 300)),
+        ("build", {"system": "maven"}, BuildJudge.maven()),
         ("coverage", {"report": "r", "minimum": "80"}, CoverageJudge("r", 80)),
         (
             "coverage",
@@ -75,12 +79,12 @@ def test_what_runs_is_run_in_the_shell_that_is_handed_in() -> None:
         ),
         (
             "build",
-            {},
+            {"system": "ant"},
             (
-                "the judge build is not available yet. Known are file-exists, file-content, "
-                "command, coverage, semantic, superset-diff, class-version, "
-                "patterns, quality, tests-exercise-behaviour, correctness, "
-                "faithfulness, hallucination, contextual-relevance."
+                "build: systems: Input should be 'maven', 'gradle', 'node', 'python', 'cargo', "
+                "'go', 'cmake', 'meson', 'autotools', 'dotnet', 'composer', 'bundler', 'mix', "
+                "'swiftpm', 'sbt', 'deno', 'make', 'just', 'task' or 'bazel'. "
+                "Options are command, timeout, system, each optional: --option NAME=VALUE."
             ),
         ),
         (
@@ -180,9 +184,3 @@ def test_what_makes_no_sense(name: str, options: dict[str, str], told: str) -> N
     with pytest.raises(UsageError) as refused:
         made(name, **options)
     assert str(refused.value) == told
-
-
-@pytest.mark.parametrize("name", ["build"])
-def test_promised_names(name: str) -> None:
-    with pytest.raises(UsageError, match=f"the judge {name} is not available yet"):
-        made(name)

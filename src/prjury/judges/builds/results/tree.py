@@ -117,8 +117,8 @@ class TemporaryPaths:
     """The temporary places of a run, to be taken out of everything that it says.
 
     Attributes:
-        tree: the root of the exported tree.
-        around: the directory that holds the tree and everything else of the run.
+        tree: the root of the tree.
+        around: the directory that holds all else of the run, and the tree if it was exported.
     """
 
     tree: Path
@@ -130,21 +130,34 @@ class TemporaryPaths:
         return self.around / "reports"
 
     @cached_property
+    def _trees(self) -> Sequence[str]:
+        return sorted({str(self.tree), os.path.realpath(self.tree)})
+
+    @cached_property
+    def _in_place(self) -> re.Pattern[str] | None:
+        """A path into a tree that was not exported; its name may be the end of another path."""
+        if self.tree.is_relative_to(self.around):
+            return None
+        trees = "|".join(map(re.escape, self._trees))
+        return re.compile(rf"(?<![\w.-])(?:{trees})(?:/|(?![\w.-]))")
+
+    @cached_property
     def _marks(self) -> frozenset[str]:
         """What a text holds that names one of the places; most texts do not."""
-        return frozenset({self.around.name, Path(os.path.realpath(self.around)).name})
+        names = {self.around.name, Path(os.path.realpath(self.around)).name}
+        return frozenset({*names, *self._trees} if self._in_place else names)
 
     @cached_property
     def _replacements(self) -> Sequence[tuple[str, str]]:
-        trees = sorted({str(self.tree), os.path.realpath(self.tree)})
         arounds = sorted({str(self.around), os.path.realpath(self.around)})
+        trees = () if self._in_place else self._trees
         of_trees = (pair for tree in trees for pair in ((f"{tree}/", ""), (tree, ".")))
         return (*of_trees, *((around, "…") for around in arounds))
 
     @cached_property
     def _addresses(self) -> re.Pattern[str]:
         """A file of the tree as Node's modules name it: blanks and others are encoded."""
-        trees = "|".join(map(re.escape, {str(self.tree), os.path.realpath(self.tree)}))
+        trees = "|".join(map(re.escape, self._trees))
         return re.compile(rf"file://(?:{trees})/(?P<path>[^\s:\"]*)")
 
     def relative(self, text: str) -> str:
@@ -153,6 +166,8 @@ class TemporaryPaths:
             return text
         if "file://" in text:
             text = self._addresses.sub(_path, text)
+        if self._in_place:
+            text = self._in_place.sub(lambda found: "" if found[0].endswith("/") else ".", text)
         for place, shown in self._replacements:
             text = text.replace(place, shown)
         return text

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from prjury.judges.builds.failure import Failure
+from prjury.judges.builds.plan import BuildPlan, BuildStep
 from prjury.judges.builds.systems.source_tree import EXECUTABLE, SourceTree, parents_of, path_in
 
 
@@ -61,6 +62,13 @@ def _script(tree: SourceTree, script: Script, place: str, up: str) -> Wrapper:
         return Wrapper((shown if up else f"./{shown}",), f"{shown} is there", settings)
     reason = f"{shown} is there but not executable, so `sh` runs it"
     return Wrapper(("sh", shown), reason, settings)
+
+
+def with_goals(plan: BuildPlan, goals: Sequence[str]) -> BuildPlan:
+    """A plan of Maven or Gradle, whose last word is the goal, with these in its place."""
+    last = plan.steps[-1]
+    step = BuildStep("test", (*last.command[:-1], *goals))
+    return replace(plan, steps=(*plan.steps[:-1], step), keep_going=None, rerun=None)
 
 
 _LONGEST = 500

@@ -1,0 +1,204 @@
+"""The build judge over a directory: detection, results and causes of failures as in a review."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from prjury.deadline import Deadline
+from prjury.errors import CannotJudgeError, SourceError
+from prjury.judges.workspace.files import Workspace, answered
+from prjury.judges.workspace.program_judges import TIMEOUT, contained_shell
+from prjury.jury.context import JudgmentContext
+from prjury.jury.guard import patience
+from prjury.jury.judge import JudgeType
+from prjury.jury.judgment import Judgment
+from prjury.jury.score import finite
+from prjury.ports import Ports, Progress, Shell, SilentProgress
+from prjury.snapshot.model import visible
+
+if TYPE_CHECKING:
+    from prjury.git.directory import Directory
+    from prjury.judges.builds.detect import DetectedBuilds
+    from prjury.judges.builds.outcome import BuildResult
+    from prjury.judges.builds.plan import BuildPlan
+    from prjury.judges.builds.run import Builder
+    from prjury.policy.schema import BuildOptions
+
+#: Builds are found by the files of the directory.
+DETECT = "auto"
+
+
+@dataclass(frozen=True)
+class BuildJudge:
+    """PASS where the workspace builds and its tests pass, else FAIL with what went wrong and where.
+
+    ``BuildJudge("make test")``, ``BuildJudge.maven("clean", "verify")``,
+    ``BuildJudge.gradle("test")``, and ``BuildJudge.detect()``, which finds every build that a
+    review would find. It builds where the work lies, so that what it writes, such as a coverage
+    report, is there afterwards.
+
+    Each failure is a check, and an entry of ``metadata["failures"]`` with its path, line and
+    message. ABSTAIN ``not_applicable`` where there is nothing to build, ``no_build_system`` where
+    nothing says how. ERROR ``no_build_system`` where the system that is named is not there,
+    ``tool_missing``, ``environment`` where the machine or the network is to blame,
+    ``tested_elsewhere``, ``report_invalid``, ``no_workspace``, and ``timeout`` where the vote that
+    it is part of ends before its own time does.
+
+    Args:
+        command: one line for ``/bin/sh``, or the program and its arguments; ``"auto"`` detects.
+        timeout: seconds, for all builds together.
+        system: the only build system that is looked for, such as ``"maven"``.
+        goals: what Maven or Gradle is asked for in place of ``verify`` or ``build``.
+        shell: where it runs; by default a contained one with this process's environment.
+        progress: hears of its output.
+
+    Raises:
+        ValueError: for an empty command, an unknown system, goals of another system than Maven and
+            Gradle, or a timeout that is not above zero.
+    """
+
+    command: str | Sequence[str] = DETECT
+    timeout: float = TIMEOUT
+    _: KW_ONLY
+    system: str | None = None
+    goals: tuple[str, ...] = ()
+    shell: Shell = field(default_factory=contained_shell, repr=False, compare=False)
+    progress: Progress = field(default_factory=SilentProgress, repr=False, compare=False)
+    name: str = "build"
+    description: str = "the workspace builds and its tests pass"
+    type: JudgeType = JudgeType.DETERMINISTIC
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.command, str):
+            object.__setattr__(self, "command", shlex.join(self.command))
+        if finite(self.timeout, "the timeout") <= 0:
+            raise ValueError(f"the timeout is above 0 seconds, not {self.timeout}")
+        if self.system and self.command != DETECT:
+            raise ValueError("name a command or a system, not both")
+        if self.goals and self.system not in {"maven", "gradle"}:
+            raise ValueError("goals are for Maven and Gradle")
+        self._options()
+
+    @classmethod
+    def maven(cls, *goals: str, timeout: float = TIMEOUT) -> Self:
+        """The Maven build with these goals, by the wrapper if there is one; ``verify`` for none."""
+        return cls(timeout=timeout, system="maven", goals=goals)
+
+    @classmethod
+    def gradle(cls, *tasks: str, timeout: float = TIMEOUT) -> Self:
+        """The Gradle build with these tasks, by the wrapper if there is one; ``build`` for none."""
+        return cls(timeout=timeout, system="gradle", goals=tasks)
+
+    @classmethod
+    def detect(cls, *, timeout: float = TIMEOUT) -> Self:
+        """Every build that the files of the workspace declare."""
+        return cls(timeout=timeout)
+
+    def judge(self, context: JudgmentContext, /) -> Judgment:
+        """Build, and read why it failed."""
+        return answered(lambda: self._judged(Workspace.of(context).root))
+
+    def _options(self) -> BuildOptions:
+        """As the policy has them.
+
+        Raises:
+            ValueError: for an empty command or an unknown system.
+        """
+        from pydantic import ValidationError  # noqa: PLC0415 - it takes its time
+
+        from prjury.policy.schema import BuildOptions  # noqa: PLC0415 - the same
+
+        systems = [self.system] if self.system else "auto"
+        try:
+            return BuildOptions.model_validate({"command": self.command, "systems": systems})
+        except ValidationError as error:
+            told = error.errors(include_url=False, include_input=False)[-1]  # of the named ones
+            raise ValueError(f"{told['loc'][0]}: {told['msg']}") from None
+
+    def _judged(self, root: Path) -> Judgment:
+        from prjury.git.directory import TREE, open_directory  # noqa: PLC0415 - as above
+        from prjury.judges.builds.combine import combine_outcomes  # noqa: PLC0415 - as above
+        from prjury.judges.builds.judge import TreeBuildJudge, judge_plan  # noqa: PLC0415 - as above
+        from prjury.judges.builds.run import Builder  # noqa: PLC0415 - as above
+        from prjury.report.judge_facts import RunFacts  # noqa: PLC0415 - as above
+
+        try:
+            directory = open_directory(root)
+        except SourceError as error:
+            return Judgment.errored(str(error), metadata={"reason": error.reason})
+        ports, options = Ports(directory, self.shell, self.progress), self._options()
+        found = TreeBuildJudge(options, ports).planned(TREE, TREE)
+        if not found.plans:
+            return self._no_build(directory, found)
+        builder = Builder(ports)
+        run = _InPlaceRun(builder, directory, options, Deadline.after(self.timeout), patience(None))
+        plans = map(self._with_goals, found.plans)
+        judgments = [judge_plan(plan, partial(run.case, plan)) for plan in plans]
+        judgment = combine_outcomes(judgments, found.notes)
+        builder.forget_logs(but=frozenset(RunFacts.of(judgment).logs))
+        return judgment
+
+    def _with_goals(self, plan: BuildPlan) -> BuildPlan:
+        from prjury.judges.builds.systems.jvm import with_goals  # noqa: PLC0415 - as above
+
+        return with_goals(plan, self.goals) if self.goals else plan
+
+    def _no_build(self, directory: Directory, found: DetectedBuilds) -> Judgment:
+        """The judgment where no build was found."""
+        from prjury.judges.builds.unbuilt import needing_build, usual_command  # noqa: PLC0415 - as above
+
+        source = needing_build((entry.path for entry in directory.entries), ())
+        notes = f" ({'; '.join(found.notes)})" if found.notes else ""
+        if self.system:
+            what = f"there is no {self.system} build in the workspace{notes}"
+            return Judgment.errored(what, metadata={"reason": "no_build_system"})
+        if source is None and not found.notes:
+            nothing = "nothing to build: there is no source code that is compiled or tested"
+            return Judgment.abstained(nothing, "not_applicable")
+        where = f" for {visible(source)}" if source else ""
+        return Judgment.abstained(
+            f"no build system was recognised{where}{notes}. Name the command that builds and tests "
+            f"it, such as `{usual_command(source or '')}`.",
+            "no_build_system",
+        )
+
+
+@dataclass(frozen=True)
+class _InPlaceRun:
+    """Runs plans where the work lies, all of them within one time.
+
+    Attributes:
+        own: the judge's own time.
+        vote: that of the vote that it is part of.
+    """
+
+    builder: Builder
+    directory: Directory
+    options: BuildOptions
+    own: Deadline
+    vote: Deadline | None
+
+    def case(self, plan: BuildPlan) -> BuildResult:
+        """What came of one build.
+
+        Raises:
+            CannotJudgeError: as `Workplace.case`; ``timeout`` where the vote ends before the
+                build's own time does.
+        """
+        deadline = min(self.own, self.vote or self.own, key=lambda each: each.at)
+        with self.builder.in_place(self.directory.root, self.directory.entries) as place:
+            case = place.case(plan, self.options, deadline)
+        if case.outcome.last.completed.stopped == "timeout" and deadline is not self.own:
+            raise CannotJudgeError(
+                f"`{plan.text}` was stopped, because the vote was over", reason="timeout"
+            )
+        return case
+
+
+#: The name by which the judge is known elsewhere.
+BuildSuccessJudge = BuildJudge

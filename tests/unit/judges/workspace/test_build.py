@@ -1,0 +1,139 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import prjury
+from fakes.shell import Scripted, ScriptedShell
+from prjury.judges.workspace.build import BuildJudge
+from prjury.jury.context import JudgmentContext
+from prjury.jury.judgment import Judgment, Status
+from prjury.jury.jury import Jury
+from prjury.jury.voting import MajorityVoting
+
+POM = "<project><modelVersion>4.0.0</modelVersion><artifactId>a</artifactId></project>"
+FAILED = """<testsuite tests="1"><testcase name="adds" classname="till.TillTest">
+<failure message="expected: 2 but was: 3">at till.TillTest.adds(TillTest.java:7)</failure>
+</testcase></testsuite>"""
+REPORT = "target/surefire-reports/TEST-till.TillTest.xml"
+TEST = "src/test/java/till/TillTest.java"
+
+
+def laid(place: Path, files: dict[str, str]) -> JudgmentContext:
+    for path, text in files.items():
+        (place / path).parent.mkdir(parents=True, exist_ok=True)
+        (place / path).write_text(text)
+    return JudgmentContext("goal", workspace=place)
+
+
+def judged(judge: BuildJudge, context: JudgmentContext, *scripts: Scripted) -> Judgment:
+    shell = ScriptedShell(scripts or (Scripted(),))
+    judgment = BuildJudge(
+        judge.command, judge.timeout, system=judge.system, goals=judge.goals, shell=shell
+    ).judge(context)
+    lines = [command.text for command in shell.commands]
+    return judgment.with_metadata(ran=lines)
+
+
+@pytest.mark.parametrize(
+    ("judge", "files", "ran"),
+    [
+        (BuildJudge("make test"), {}, "make test"),
+        (BuildJudge(["make", "a b"]), {}, "make 'a b'"),
+        (
+            BuildJudge.maven("clean", "test"),
+            {"pom.xml": POM},
+            "mvn -q -B -ntp --fail-at-end clean test",
+        ),
+        (BuildJudge.maven(), {"pom.xml": POM}, "mvn -q -B -ntp --fail-at-end verify"),
+        (
+            BuildJudge.maven("test"),
+            {"pom.xml": POM, "mvnw": "", ".mvn/wrapper/maven-wrapper.properties": ""},
+            "sh mvnw -q -B -ntp --fail-at-end test",
+        ),
+        (
+            BuildJudge.gradle("test"),
+            {"build.gradle": ""},
+            "gradle --no-daemon -q --continue test",
+        ),
+        (BuildJudge.detect(), {"go.mod": "module a\n", "a.go": "package a\n"}, "go build"),
+    ],
+)
+def test_what_is_run(judge: BuildJudge, files: dict[str, str], ran: str, tmp_path: Path) -> None:
+    judgment = judged(judge, laid(tmp_path, files))
+    assert judgment.status is Status.PASS, judgment.reasoning
+    assert judgment.metadata["ran"][0].startswith(ran)
+
+
+def test_failures_have_a_file_and_a_line(tmp_path: Path) -> None:
+    context = laid(tmp_path, {"pom.xml": POM, TEST: "class TillTest {}\n"})
+    failing = Scripted(exit_code=1, files={REPORT: FAILED})
+    judgment = judged(BuildJudge.maven("test"), context, failing)
+    assert judgment.status is Status.FAIL
+    (failure,) = judgment.metadata["failures"]
+    assert (failure["path"], failure["line"], failure["message"]) == (
+        TEST, 7, "expected: 2 but was: 3",
+    )  # fmt: skip
+    assert [str(check.location) for check in judgment.failed_checks if check.location] == [
+        f"{TEST}:7"
+    ]
+    assert (tmp_path / REPORT).is_file()
+
+
+def test_reports_of_an_earlier_run_do_not_count(tmp_path: Path) -> None:
+    context = laid(tmp_path, {"pom.xml": POM, REPORT: FAILED})
+    assert judged(BuildJudge.maven(), context).status is Status.PASS
+
+
+def test_paths_of_the_workspace_are_relative_in_words(tmp_path: Path) -> None:
+    context = laid(tmp_path, {"a.c": "int main() {\n"})
+    output = "{tree}/a.c:1:12: error: expected declaration (/not{tree}/b)\n"
+    judgment = judged(BuildJudge("cc a.c"), context, Scripted(1, output))
+    (failure,) = judgment.metadata["failures"]
+    assert (failure["path"], failure["line"]) == ("a.c", 1)
+    assert failure["message"] == f"expected declaration (/not{tmp_path}/b)"
+
+
+@pytest.mark.parametrize(
+    ("judge", "files", "status", "label"),
+    [
+        (BuildJudge.detect(), {"notes.md": "a"}, Status.ABSTAIN, "not_applicable"),
+        (BuildJudge.detect(), {"a.rb": "1\n"}, Status.ABSTAIN, "no_build_system"),
+        (BuildJudge.maven(), {"a.java": "class A {}\n"}, Status.ERROR, None),
+    ],
+)
+def test_nothing_is_built(
+    judge: BuildJudge, files: dict[str, str], status: Status, label: str | None, tmp_path: Path
+) -> None:
+    judgment = judged(judge, laid(tmp_path, files))
+    assert (judgment.status, judgment.label) == (status, label)
+    assert judgment.metadata["ran"] == ()
+
+
+def test_its_own_time_is_a_failure_and_that_of_the_vote_is_not(tmp_path: Path) -> None:
+    context = laid(tmp_path, {})
+    assert BuildJudge("sleep 9", timeout=0.5).judge(context).status is Status.FAIL
+    vote = Jury.of(MajorityVoting(), BuildJudge("sleep 9")).vote(context, timeout=2)
+    assert vote.individual[0].status is Status.ERROR
+    assert vote.individual[0].metadata["reason"] == "timeout"
+
+
+@pytest.mark.parametrize(
+    ("command", "options", "told"),
+    [
+        (" ", {}, "a command is needed"),
+        ("make", {"timeout": 0}, "above 0 seconds"),
+        ("make", {"system": "maven"}, "not both"),
+        ("auto", {"system": "ant"}, "systems: Input should be"),
+        ("auto", {"system": "go", "goals": ("test",)}, "for Maven and Gradle"),
+    ],
+)
+def test_what_makes_no_sense(command: str, options: dict[str, Any], told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        BuildJudge(command, **options)
+
+
+def test_it_has_two_names() -> None:
+    assert prjury.BuildSuccessJudge is prjury.BuildJudge
