@@ -21,12 +21,13 @@ Written by `tests/field/run.py table`; not edited by hand.
 
 A merged change should be green, wherever the maintainers' own commands pass on the same machine. A
 mutation should not be: a syntax error and a broken behaviour are red; a deleted, a skipped and a
-deselected test are red or *asks* (the gate waits for a human, and the report names the tests). What
-is wrong is in bold.
+deselected test are red or *asks* (the gate waits for a human, and the report names the tests).
+*told* is green, and the first line says that the change edits what decides which tests run: all
+tests of the base ran all the same. What is wrong is in bold.
 
 """
 
-_MARK = {"green": "green", "asks": "asks", "red": "red", "not judged": "—"}
+_MARK = {"green": "green", "told": "told", "asks": "asks", "red": "red", "not judged": "—"}
 
 
 def document(corpus: Sequence[Repository], results: Sequence[Result]) -> str:
@@ -44,7 +45,9 @@ def is_wrong(result: Result) -> str:
         return "not judged"
     if result.case.startswith("change"):
         return "false red" if result.outcome == "red" and result.own == 0 else ""
-    return "false green" if result.outcome == "green" else ""
+    if result.outcome == "told" and result.case not in {"syntax", "behaviour"}:
+        return ""
+    return "false green" if result.outcome in {"green", "told"} else ""
 
 
 def _judged(
@@ -114,7 +117,9 @@ def _wrong(corpus: Sequence[Repository], found: Mapping[tuple[str, str], Result]
     yield "Not as it should be, or not plain:"
     yield ""
     for one in _judged(corpus, found):
-        odd = is_wrong(one) or (one.case.startswith("change") and one.outcome != "green")
+        merged = one.case.startswith("change")
+        plain = {"green", "told"} if merged else {"red", "asks"}
+        odd = is_wrong(one) or one.outcome not in plain
         if odd:
             own = "" if one.own is None else f", own commands end with {one.own}"
             why = (one.reasoning or one.headline).replace("\n", " ").replace("|", "\\|")[:300]

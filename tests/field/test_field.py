@@ -48,6 +48,6 @@ def test_a_verdict_is_what_maintainers_would_say(
         if ran.code != 0:
             pytest.skip(f"the maintainers' own commands fail here: {ran.tail}")
     if case.merged:
-        assert result.outcome == "green", result.headline
+        assert result.outcome in {"green", "told"}, result.headline
     else:
         assert not is_wrong(result), result.headline

@@ -18,7 +18,10 @@ from typing import Any, Literal
 from field.clones import Clone
 from field.corpus import Case, Repository
 
-Outcome = Literal["green", "asks", "red", "not judged"]
+Outcome = Literal["green", "told", "asks", "red", "not judged"]
+
+#: What the first line of a green report says where all tests ran, though a setting of them changed.
+_TOLD = "test settings that this change edits"
 
 #: Reasons of an ABSTAIN that shows a human what the change does to the tests.
 _ASKS = ("tests_vanished", "failures_ignored", "build_changed")
@@ -43,6 +46,7 @@ class Result:
     """What came of one case.
 
     Attributes:
+        outcome: "told" is green, with a word in the first line on the test settings that changed.
         own: the exit code of the maintainers' own commands on the head, None where they were not
             run or had no time.
         reason: why it is not plainly green or red, as the build judge has it in its metadata.
@@ -98,14 +102,14 @@ def _result(case: Case, head: str, ran: Ran, report: Mapping[str, Any]) -> Resul
     judgments = [one for tier in report.get("tiers", ()) for one in tier.get("judgments", ())]
     build: Mapping[str, Any] = next((one for one in judgments if one["judge"] == "build"), {})
     known = build.get("metadata", {})
-    gate = verdict.get("gate", "")
+    gate, headline = verdict.get("gate", ""), verdict.get("headline", "") or ran.tail
     return Result(
         repository=case.repository.name,
         case=case.name,
         head=head,
-        outcome=_outcome(gate, build.get("status", ""), known.get("reason", "")),
+        outcome=_outcome(gate, build.get("status", ""), known.get("reason", ""), headline),
         gate=gate,
-        headline=verdict.get("headline", "") or ran.tail,
+        headline=headline,
         status=build.get("status", ""),
         reason=known.get("reason") or "",
         reasoning=build.get("reasoning", ""),
@@ -115,9 +119,9 @@ def _result(case: Case, head: str, ran: Ran, report: Mapping[str, Any]) -> Resul
     )
 
 
-def _outcome(gate: str, status: str, reason: str | None) -> Outcome:
+def _outcome(gate: str, status: str, reason: str | None, headline: str) -> Outcome:
     if gate == "success":
-        return "green"
+        return "told" if _TOLD in headline else "green"
     if gate == "failure" and status != "error":
         return "red"
     return "asks" if status == "abstain" and reason in _ASKS else "not judged"
@@ -133,9 +137,11 @@ def _run(command: Sequence[str], cwd: Path, env: Mapping[str, str], timeout: flo
         try:
             code: int | None = process.wait(timeout)
         except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
             code = None
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
         seconds = round(time.monotonic() - started, 1)
         out.seek(0)
         err.seek(0)

@@ -25,6 +25,7 @@ _WHOLE = re.compile(
     | (?:GNUm|[Mm])akefile | [^/]+\.mk | [Jj]ustfile | \.justfile | [Tt]askfile(?:\.dist)?\.ya?ml
     | maven\.config | jvm\.config | gradle\.properties | junit-platform\.properties
     | \.?cargo/config(?:\.toml)? | nextest\.toml | CTestCustom\.cmake
+    | meson(?:_options\.txt|\.options)
     | phpunit(?:\.dist)?\.xml(?:\.dist)? | \.rspec | Rakefile | go\.env
     )$""",
     re.VERBOSE,
@@ -54,7 +55,9 @@ _LINES: Mapping[str, re.Pattern[str]] = {
         r"\btests?\b|useJUnit|ignoreFailures|exclude|filter|onlyIf|enabled"
     ),
     "CMakeLists.txt": re.compile(
-        r"add_test|enable_testing|ctest|discover_tests|WILL_FAIL|DISABLED", re.IGNORECASE
+        r"add_test|enable_testing|ctest|discover_tests|WILL_FAIL|DISABLED"
+        r"|(?:option|set)\s*\(\s*\w*TEST",
+        re.IGNORECASE,
     ),
     "meson.build": re.compile(r"\btest\s*\(|should_fail|suite"),
 }
