@@ -20,6 +20,6 @@ from prjury.snapshot.model import FileChange, FileKind, FileStatus
 def test_a_setting_of_tests_is_told_from_others(
     path: str, before: str, after: str, *, counts: bool
 ) -> None:
-    file = FileChange(path, FileStatus.MODIFIED, FileKind.CODE, old_blob="a", new_blob="b")
+    file = FileChange(path, FileStatus.MODIFIED, FileKind.CONFIG, old_blob="a", new_blob="b")
     contents: dict[str, bytes | None] = {"a": before.encode(), "b": after.encode()}
     assert changed_test_settings([file], lambda _: contents) == ((path,) if counts else ())
