@@ -8,6 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from prjury.agents.command import CommandAgent
+    from prjury.agents.judge import AgentJudge
     from prjury.judges.context import PullRequestContext
     from prjury.judges.files.class_version import ClassVersionJudge
     from prjury.judges.files.judges import (
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     from prjury.jury.judge import Judge, JudgeType, Opinion, judge
     from prjury.jury.judgment import Check, Judgment, Location, Status
     from prjury.jury.jury import Bench, Jury, JuryJudge, JuryVerdict, Seat
-    from prjury.jury.library.agent import AgentClient, AgentJudge, AgentResult
+    from prjury.jury.library.agent import AgentClient, AgentResult
     from prjury.jury.library.evaluation import evaluate, evaluate_async
     from prjury.jury.library.improvement import Improvement, ImprovementRound, improve
     from prjury.jury.library.model_judge import JudgeModel, ModelJudge, criterion_judge
@@ -108,6 +110,7 @@ __all__ = [
     "CategoricalScore",
     "Check",
     "ClassVersionJudge",
+    "CommandAgent",
     "CommandJudge",
     "Confidence",
     "ConfidenceStrategy",

@@ -54,7 +54,13 @@ def contained_shell(environ: Mapping[str, str] | None = None) -> ContainedShell:
     Args:
         environ: this process's environment, unless it is another one.
     """
-    return ContainedShell(os.environ if environ is None else environ, own_prefix=_NO_PREFIX)
+    given = own_environment() if environ is None else environ
+    return ContainedShell(given, own_prefix=_NO_PREFIX)
+
+
+def own_environment() -> Mapping[str, str]:
+    """This process's environment."""
+    return os.environ
 
 
 @dataclass(frozen=True)

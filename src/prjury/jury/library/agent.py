@@ -1,26 +1,16 @@
-"""An agent as a judge: it is given a goal and a workspace, and what it reports is classified."""
+"""Agents: ways to them, and how their work ended."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeAlias, overload, runtime_checkable
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
-from prjury.jury.context import ExecutionStatus, JudgmentContext
+from prjury.jury.context import ExecutionStatus
 from prjury.jury.frozen import freeze
-from prjury.jury.judge import ContextT, JudgeType
-from prjury.jury.judgment import Judgment
-from prjury.jury.library.execution import perform, waited_for
-from prjury.jury.library.model_judge import classified, failure, filled, with_question
-from prjury.jury.library.replies import (
-    Classifier,
-    asks_confidence,
-    requires,
-    with_confidence,
-    yes_or_no,
-)
-from prjury.jury.library.template import template_of
+from prjury.jury.library.execution import waited_for
+from prjury.jury.library.replies import requires
 
 
 @dataclass(frozen=True)
@@ -106,90 +96,3 @@ def result_of(reply: object) -> AgentResult:
     if not isinstance(reply, AgentResult):
         raise TypeError(f"the client returned a {type(reply).__name__} instead of an AgentResult")
     return reply
-
-
-@dataclass(frozen=True, init=False)
-class AgentJudge(Generic[ContextT]):
-    """A judge that lets an agent look: at the context's workspace, if it has one.
-
-    Args:
-        client: the way to the agent, or a function from goal and workspace to its answer.
-        goal: what the agent is to find out: a text with placeholders (`Template`), or a function
-            from the context to the goal. A goal that comes out blank is not pursued:
-            the judge abstains, ``nothing_to_ask``.
-        classify: a function from the agent's output to a judgment.
-        name: the name on ballots.
-        description: what the agent looks at, in words.
-
-    Raises:
-        ValueError: for a goal with a placeholder that is not known.
-        TypeError: for a goal that is neither text nor a function, or a client that cannot run.
-    """
-
-    client: AgentClient = field(repr=False)  # a client may show its key
-    goal: Callable[[ContextT], str]
-    classify: Classifier
-    name: str
-    description: str
-    type: JudgeType = JudgeType.AGENT
-
-    @overload
-    def __init__(
-        self: AgentJudge[JudgmentContext],
-        client: AgentClient | AgentFunction,
-        goal: str,
-        classify: Classifier = ...,
-        name: str = ...,
-        description: str = ...,
-    ) -> None: ...
-    @overload
-    def __init__(
-        self,
-        client: AgentClient | AgentFunction,
-        goal: Callable[[ContextT], str],
-        classify: Classifier = ...,
-        name: str = ...,
-        description: str = ...,
-    ) -> None: ...
-    def __init__(
-        self,
-        client: AgentClient | AgentFunction,
-        goal: str | Callable[[ContextT], str],
-        classify: Classifier = yes_or_no,
-        name: str = "agent",
-        description: str = "",
-    ) -> None:
-        self.__dict__.update(  # the class is frozen, and takes texts where it holds functions
-            client=client if isinstance(client, AgentClient) else FunctionAgent(client),
-            goal=template_of(goal),
-            classify=classify,
-            name=name,
-            description=description,
-        )
-
-    def judge(self, context: ContextT, /) -> Judgment:
-        """What the classifier makes of the agent's output.
-
-        ERROR where the agent did not come to an end, by its own account or by what its client
-        raises: ``agent_failed``, ``timeout`` or ``cancelled``; ``reply_invalid`` when its output is
-        empty.
-
-        Raises:
-            TypeError: when the goal's answer is not text or the classifier's not a judgment.
-        """
-        goal = filled(self.goal, context)
-        if not goal.strip():
-            return Judgment.abstained("there is nothing to look for", "nothing_to_ask")
-        place = getattr(context, "workspace", None)
-        done = perform(lambda: run_agent(self.client, goal, place))
-        result = done.result or AgentResult("", done.status, done.error)
-        if result.status not in {ExecutionStatus.SUCCESS, ExecutionStatus.UNKNOWN}:
-            return failure("agent", result.status, result.error, done.reason)
-        return classified(result.output, self.classify, self.name, context)
-
-    def asking_confidence(self) -> AgentJudge[ContextT]:
-        """The same judge that also asks the agent how sure it is, unless an `assessment` does."""
-        if asks_confidence(self.classify):
-            return self
-        goal, classify = with_question(self.goal), with_confidence(self.classify)
-        return AgentJudge(self.client, goal, classify, self.name, self.description)

@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 
+from prjury.agents.judge import AgentJudge
 from prjury.errors import CannotJudgeError
 from prjury.jury.context import ExecutionStatus, JudgmentContext
 from prjury.jury.judge import Judge, JudgeType, type_of
 from prjury.jury.judgment import Check, Judgment, Location, Status
 from prjury.jury.jury import Jury
-from prjury.jury.library.agent import AgentClient, AgentJudge, AgentResult, run_agent
+from prjury.jury.library.agent import AgentClient, AgentResult, run_agent
 from prjury.jury.library.replies import ASSESSMENT_FORM, assessment
 from prjury.jury.score import NumericalScore
 from prjury.jury.voting import ConsensusVoting, ErrorPolicy
@@ -245,6 +246,7 @@ def test_a_security_audit_by_an_agent(tmp_path: Path) -> None:
                 Location("config.py", 1),
             ),
         ),
+        metadata={"agent": {"holes": 2}},
     )
 
 

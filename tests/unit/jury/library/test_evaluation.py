@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from prjury.agents.judge import AgentJudge
 from prjury.jury.cascade import CascadedJury, Tier, TierPolicy, Verdict
 from prjury.jury.compose import all_of, always_fail, always_pass
 from prjury.jury.context import ExecutionStatus, JudgmentContext
@@ -21,7 +22,7 @@ from prjury.jury.guard import Listener
 from prjury.jury.judge import JudgeType, judge
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.jury import Jury, JuryVerdict, Seat
-from prjury.jury.library.agent import AgentJudge, AgentResult
+from prjury.jury.library.agent import AgentResult
 from prjury.jury.library.evaluation import evaluate, evaluate_async
 from prjury.jury.library.model_judge import ModelJudge
 from prjury.jury.library.retry import JuryWithRetry

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import strategies
 from fakes.unruly import BROKEN, FINE, LONG, Chatty, Deaf, hanging, raising
+from prjury.agents.judge import AgentJudge
 from prjury.jury.cascade import CascadedJury, Tier, TierPolicy
 from prjury.jury.codec import judgment_to_json
 from prjury.jury.compose import named
@@ -24,7 +25,6 @@ from prjury.jury.guard import patience
 from prjury.jury.judge import FunctionJudge, JudgeType, Opinion
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.jury import JuryVerdict, Seat
-from prjury.jury.library.agent import AgentJudge
 from prjury.jury.library.model_judge import ModelJudge
 from prjury.jury.library.replies import ASSESSMENT_FORM, CONFIDENCE_FORM, assessment
 from prjury.jury.library.retry import JuryWithRetry, RoundContext

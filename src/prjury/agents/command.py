@@ -1,0 +1,171 @@
+"""An agent that is a program: ``claude -p``, ``codex exec -``, or any other command."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field, replace
+from pathlib import Path
+
+from prjury.agents.transcript import Transcript, read_transcript
+from prjury.deadline import Deadline
+from prjury.errors import CannotJudgeError
+from prjury.judges.workspace.program_judges import contained_shell, own_environment
+from prjury.jury.context import ExecutionStatus
+from prjury.jury.guard import patience
+from prjury.jury.library.agent import AgentResult
+from prjury.ports import Progress, Shell, SilentProgress
+from prjury.ports.types import Completed, ShellCommand
+
+#: Seconds that an agent may take by default.
+AGENT_TIMEOUT = 600.0
+#: Bytes that it may print, and of them those that are read: the last ones.
+_MOST_PRINTED, _MOST_READ = 64 << 20, 4 << 20
+_LONGEST_ERROR = 2000
+_GOAL = "PRJURY_GOAL_FILE"
+#: Credentials of the job, which are no agent's.
+_NEVER = re.compile(
+    r"(GH|GITHUB)_(\w+_)?(TOKEN|PAT)|GITHUB_(ENV|OUTPUT|PATH|STATE|STEP_SUMMARY)"
+    r"|(ACTIONS|INPUT|PRJURY)_.*|CI_\w*(TOKEN|JWT|PASSWORD)\w*|SYSTEM_ACCESSTOKEN|SSH_AUTH_SOCK"
+    r"|PATH|HOME|TMPDIR|LD_.*",
+    re.IGNORECASE | re.DOTALL,
+)
+_STOPPED = {
+    "timeout": "took longer than {seconds:g} s",
+    "output_limit": "printed more than {mebibytes} MiB",
+    "memory_limit": "used more memory than it may have",
+    "process_limit": "started more processes than it may have",
+}
+
+
+def is_kept_from_agents(name: str) -> bool:
+    """Whether a variable of this name is never handed to an agent."""
+    return _NEVER.fullmatch(name) is not None
+
+
+@dataclass(frozen=True)
+class CommandAgent:
+    """Starts a program anew for each goal, contained, and reads its answer (`AgentClient`).
+
+    ``CommandAgent("claude -p --output-format json", env=["ANTHROPIC_API_KEY"])``.
+
+    The goal is its standard input; the file that holds it is named by ``PRJURY_GOAL_FILE`` as well.
+    Its directory is the workspace, or an empty one. It gets a fresh HOME and TMPDIR, a list of
+    harmless variables and those that are named, and is ended, with all it started, at its timeout,
+    when it prints, forks or allocates too much, and when this process ends.
+
+    The result's output is its last message (`read_transcript`); ``metadata`` has ``seconds`` and,
+    where it says so, ``input_tokens``, ``output_tokens``, ``usd`` and ``turns``. Its status is
+    FAILED for an exit code other than 0, TIMEOUT at the timeout.
+
+    Args:
+        command: one line for ``/bin/sh``.
+        timeout: seconds; an enclosing vote's time may be shorter.
+        env: names of variables to hand on, such as the agent's key.
+        home: a HOME to use, where its login is; it can read and write what is there.
+        environ: where the variables come from; this process's environment by default.
+        shell: where it runs.
+        progress: hears of its output.
+
+    Raises:
+        ValueError: for a blank command, a timeout that is not above zero, or a variable that is a
+            credential of the job.
+    """
+
+    command: str
+    timeout: float = AGENT_TIMEOUT
+    _: KW_ONLY
+    env: Sequence[str] = ()
+    home: Path | None = None
+    environ: Mapping[str, str] = field(default_factory=own_environment, repr=False, compare=False)
+    shell: Shell = field(default_factory=contained_shell, repr=False, compare=False)
+    progress: Progress = field(default_factory=SilentProgress, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if not self.command.strip() or "\0" in self.command:
+            raise ValueError("an agent's command is one line for /bin/sh")
+        if not self.timeout > 0:
+            raise ValueError(f"a timeout is above 0 seconds, not {self.timeout}")
+        for name in filter(is_kept_from_agents, self.env):
+            raise ValueError(f"{name} is not handed to an agent")
+
+    def run(self, goal: str, workspace: Path | None, /) -> AgentResult:
+        """Starts the program and waits for its end."""
+        with self.shell.scratch() as around:
+            for name in ("home", "tmp", "empty"):
+                (around / name).mkdir()
+            goal_file = around / "goal.txt"
+            goal_file.write_text(f"{goal}\n", "utf-8", "replace")
+            command = ShellCommand(
+                f'exec <"${_GOAL}"\n{self.command}',
+                workspace or around / "empty",
+                self._environment(around, goal_file),
+                _MOST_PRINTED,
+            )
+            return self._started(command)
+
+    def _environment(self, around: Path, goal: Path) -> Mapping[str, str]:
+        named = {name: self.environ[name] for name in self.env if name in self.environ}
+        return {
+            **self.shell.environment(),
+            **named,
+            "HOME": str(self.home or around / "home"),
+            "TMPDIR": str(around / "tmp"),
+            _GOAL: str(goal),
+        }
+
+    def _started(self, command: ShellCommand) -> AgentResult:
+        own, vote = Deadline.after(self.timeout), patience(None)
+        deadline = min(own, vote or own, key=lambda deadline: deadline.at)
+        try:
+            done = self.shell.run(command, deadline, self.progress)
+        except CannotJudgeError as error:
+            return AgentResult("", ExecutionStatus.FAILED, str(error), {"reason": error.reason})
+        with _forgotten(done.log):
+            return self._result(done)
+
+    def _result(self, done: Completed) -> AgentResult:
+        read = read_transcript(_end_of(done.log))
+        metadata = {**read.metadata, "seconds": round(done.seconds, 1)}
+        if done.stopped:
+            limits = {"seconds": self.timeout, "mebibytes": _MOST_PRINTED >> 20}
+            error = f"it {_STOPPED[done.stopped].format(**limits)}"
+            late = done.stopped == "timeout"
+            status = ExecutionStatus.TIMEOUT if late else ExecutionStatus.FAILED
+            return AgentResult(read.text, status, error, {**metadata, "reason": done.stopped})
+        own = _own_error(done, read)
+        status = ExecutionStatus.FAILED if own else ExecutionStatus.SUCCESS
+        return AgentResult(read.text, status, own, metadata)
+
+
+def _own_error(done: Completed, read: Transcript) -> str | None:
+    if read.error:
+        return read.error[-_LONGEST_ERROR:]
+    if done.exit_code == 0:
+        return None
+    code = done.exit_code
+    how = f"exit code {code}" if code > 0 else f"ended by signal {-code}"
+    return f"{how}: {done.tail(5)[-_LONGEST_ERROR:]}".rstrip(": \n")
+
+
+def _end_of(log: Path) -> str:
+    with log.open("rb") as file:
+        file.seek(max(0, log.stat().st_size - _MOST_READ))
+        return file.read().decode("utf-8", "replace")
+
+
+@contextlib.contextmanager
+def _forgotten(log: Path) -> Iterator[None]:
+    """Removes the log, and its directory, at the end."""
+    try:
+        yield
+    finally:
+        log.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            log.parent.rmdir()
+
+
+def within(agent: CommandAgent, seconds: float) -> CommandAgent:
+    """The agent with no more than so many seconds."""
+    return replace(agent, timeout=min(agent.timeout, seconds))

@@ -1,0 +1,124 @@
+"""Copies of directories for agents to work in, and what they changed there."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import stat
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from prjury.errors import CannotJudgeError
+from prjury.sandbox.contained import scratch
+
+#: A larger workspace is not copied.
+MOST_ENTRIES = 200_000
+#: What git writes whenever it looks at a repository.
+_NOISE = frozenset({".git/index"})
+
+#: A file's kind and mode, size, times and inode: another tuple, another file.
+_Signature: TypeAlias = tuple[int, int, int, int, int]
+
+
+@dataclass(frozen=True, order=True)
+class FileEdit:
+    """A file, link or special file that appeared, changed or went away.
+
+    Attributes:
+        path: from the directory's root.
+    """
+
+    path: str
+    kind: Literal["added", "changed", "deleted"]
+
+
+@dataclass(frozen=True)
+class DirectoryState:
+    """What a directory held at one moment."""
+
+    signatures: Mapping[str, _Signature]
+
+    @classmethod
+    def of(cls, root: Path) -> DirectoryState:
+        """The state now; what cannot be looked at is not part of it."""
+        return cls({path: _signature(entry) for path, entry in _walk(root)})
+
+    def edits_until(self, later: DirectoryState) -> tuple[FileEdit, ...]:
+        """What became different, by path."""
+        old, new = self.signatures, later.signatures
+        found = [FileEdit(path, "deleted") for path in old.keys() - new.keys()]
+        found += [FileEdit(path, "added") for path in new.keys() - old.keys()]
+        common = old.keys() & new.keys()
+        found += [FileEdit(path, "changed") for path in common if old[path] != new[path]]
+        return tuple(sorted(edit for edit in found if edit.path not in _NOISE))
+
+
+@contextlib.contextmanager
+def private_copy(root: Path, most: int = MOST_ENTRIES) -> Iterator[Path]:
+    """A copy of a directory, under the same name, that is removed at the end.
+
+    Links within the directory lead into the copy. A ``.git`` file of a linked work tree is left
+    out: through it, the original's repository could be changed.
+
+    Raises:
+        CannotJudgeError: ``workspace_too_large`` above ``most`` entries.
+    """
+    with scratch("prjury-agent-") as around:
+        target = around / (root.resolve().name or "workspace")
+        _copy(root.resolve(), target, most)
+        yield target
+
+
+def _copy(root: Path, target: Path, most: int) -> None:
+    target.mkdir()
+    for count, (path, entry) in enumerate(_walk(root, directories=True), 1):
+        if count > most:
+            raise CannotJudgeError(
+                f"the workspace has more than {most} entries and is not copied",
+                why="an agent that judges works in a copy",
+                remedy="pass read_only=False, or a smaller workspace",
+                reason="workspace_too_large",
+            )
+        with contextlib.suppress(FileNotFoundError):  # others may work there
+            _copy_entry(Path(entry.path), target / path, root, target)
+
+
+def _copy_entry(source: Path, target: Path, root: Path, new_root: Path) -> None:
+    kind = source.lstat().st_mode
+    if stat.S_ISDIR(kind):
+        target.mkdir()
+    elif stat.S_ISLNK(kind):
+        to = source.readlink()
+        inside = to.is_absolute() and to.is_relative_to(root)
+        target.symlink_to(new_root / to.relative_to(root) if inside else to)
+    elif stat.S_ISREG(kind) and not (source.name == ".git" and source.parent == root):
+        shutil.copy2(source, target)
+
+
+def _walk(root: Path, *, directories: bool = False) -> Iterator[tuple[str, os.DirEntry[str]]]:
+    """Everything below the root but directories, which come before what they hold if wanted."""
+    waiting = [str(root)]
+    while waiting:
+        place = waiting.pop()
+        try:
+            with os.scandir(place) as listing:
+                entries = list(listing)
+        except OSError:
+            continue
+        for entry in entries:
+            is_directory = entry.is_dir(follow_symlinks=False)
+            if is_directory:
+                waiting.append(entry.path)
+            if directories or not is_directory:
+                yield os.path.relpath(entry.path, root), entry
+
+
+def _signature(entry: os.DirEntry[str]) -> _Signature:
+    try:
+        found = entry.stat(follow_symlinks=False)
+    except OSError:
+        return (0, 0, 0, 0, 0)
+    return (found.st_mode, found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
