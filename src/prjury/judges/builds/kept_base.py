@@ -8,7 +8,6 @@ import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from prjury import __version__
 from prjury.judges.builds.outcome import PlanOutcome
 from prjury.judges.builds.plan import BuildPlan
 from prjury.policy.schema import BuildOptions
@@ -16,6 +15,7 @@ from prjury.ports import Memory
 from prjury.ports.types import TreeEntry
 from prjury.report.invisible_chars import without_surrogates
 from prjury.report.redact import Redact, redacted
+from prjury.resources import own_version
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class KeptBase:
     def _key(self, plan: BuildPlan, tree: Sequence[TreeEntry]) -> str:
         steps = [[step.name, step.text] for step in plan.steps]
         how = [plan.system, plan.directory, steps, dict(plan.env), list(plan.reports)]
-        where = [__version__, platform.platform(), sorted(self.environ.items())]
+        where = [own_version(), platform.platform(), sorted(self.environ.items())]
         files = [[entry.path, entry.mode, entry.blob] for entry in tree]
         text = json.dumps([how, where, files], sort_keys=True)
         digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
