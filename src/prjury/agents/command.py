@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from pathlib import Path
 
-from prjury.agents.transcript import Transcript, read_transcript
+from prjury.agents.answer import AgentAnswer, read_answer
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
 from prjury.judges.workspace.program_judges import contained_shell, own_environment
@@ -55,7 +55,7 @@ class CommandAgent:
     harmless variables and those that are named, and is ended, with all it started, at its timeout,
     when it prints, forks or allocates too much, and when this process ends.
 
-    The result's output is its last message (`read_transcript`); ``metadata`` has ``seconds`` and,
+    The result's output is its last message (`read_answer`); ``metadata`` has ``seconds`` and,
     where it says so, ``input_tokens``, ``output_tokens``, ``usd`` and ``turns``. Its status is
     FAILED for an exit code other than 0, TIMEOUT at the timeout.
 
@@ -126,7 +126,7 @@ class CommandAgent:
             return self._result(done)
 
     def _result(self, done: Completed) -> AgentResult:
-        read = read_transcript(_end_of(done.log))
+        read = read_answer(_end_of(done.log))
         metadata = {**read.metadata, "seconds": round(done.seconds, 1)}
         if done.stopped:
             limits = {"seconds": self.timeout, "mebibytes": _MOST_PRINTED >> 20}
@@ -139,7 +139,7 @@ class CommandAgent:
         return AgentResult(read.text, status, own, metadata)
 
 
-def _own_error(done: Completed, read: Transcript) -> str | None:
+def _own_error(done: Completed, read: AgentAnswer) -> str | None:
     if read.error:
         return read.error[-_LONGEST_ERROR:]
     if done.exit_code == 0:

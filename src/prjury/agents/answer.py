@@ -17,7 +17,7 @@ _COSTS = ("total_cost_usd", "cost_usd", "usd")
 
 
 @dataclass(frozen=True)
-class Transcript:
+class AgentAnswer:
     """What an agent said at the end, and what it says that it took.
 
     Attributes:
@@ -47,7 +47,7 @@ class Transcript:
         return {name: value for name, value in told.items() if value}
 
 
-def read_transcript(printed: str) -> Transcript:
+def read_answer(printed: str) -> AgentAnswer:
     """What the program printed, understood.
 
     Known are the forms of ``claude -p`` (``--output-format json`` and ``stream-json``) and of
@@ -57,7 +57,7 @@ def read_transcript(printed: str) -> Transcript:
     """
     events = list(_events(printed))
     if not events:
-        return Transcript(printed.strip())
+        return AgentAnswer(printed.strip())
     text, error = "", None
     usd, turns = None, 0
     tokens = dict.fromkeys(_TOKENS, 0)
@@ -71,7 +71,7 @@ def read_transcript(printed: str) -> Transcript:
             tokens = {name: tokens[name] + _tokens(event, name) for name in tokens}
     if not text and error is None:
         text = printed.strip()  # JSON of another kind: the classifier may know it
-    return Transcript(text, error, tokens["input_tokens"], tokens["output_tokens"], usd, turns)
+    return AgentAnswer(text, error, tokens["input_tokens"], tokens["output_tokens"], usd, turns)
 
 
 def _events(printed: str) -> Iterator[Mapping[str, Any]]:
