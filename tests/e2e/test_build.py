@@ -309,7 +309,11 @@ def test_evidence_that_nobody_would_take(
 ) -> None:
     ballot = Ballot("build", Judgment.passed("fine"))
     with pytest.raises(CannotJudgeError, match="larger than 64 MiB and will be refused"):
-        hand_over(Terminal(), BuiltEvidence(ballot, {"x": "a" * LARGEST}), evidence)
+        hand_over(
+            Terminal(),
+            BuiltEvidence((ballot,), {"x": "a" * LARGEST}),
+            evidence,
+        )
     assert evidence.stat().st_size > LARGEST
     assert capsys.readouterr().out.splitlines()[-1] == f"evidence: {evidence}"
 

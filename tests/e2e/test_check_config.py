@@ -53,8 +53,8 @@ def test_each_problem_is_a_line_in_the_order_of_the_file(check: Prjury) -> None:
             "1:48: tiers[0].judges[0]: there is no judge called 'biuld'. Did you mean",
         ),
         (
-            "merge, command",
-            "1:55: tiers[0].judges[1]: the judge 'command' is not supported in a policy yet.",
+            "merge, agent",
+            "1:55: tiers[0].judges[1]: the judge 'agent' is not supported in a policy yet.",
         ),
         (
             "{patterns: {packs: [numpy-2, numpi]}}",
@@ -66,6 +66,14 @@ def test_each_problem_is_a_line_in_the_order_of_the_file(check: Prjury) -> None:
         (
             "{patterns: {paths: [rules/nope.yml]}}",
             "1:68: tiers[0].judges[0].patterns.paths[0]: the pack",
+        ),
+        (
+            "{file-content: {path: a, regex: '('}}",
+            "1:49: tiers[0].judges[0].file-content: file-content: RE2 refuses '('",
+        ),
+        (
+            "{superset-diff: {expected: nope}}",
+            "1:65: tiers[0].judges[0].superset-diff.expected: there is no nope",
         ),
         ("{quality: {criteria: [nope]}}", "1:9: tiers[0]: quality.criteria names 'nope'"),
     ],

@@ -83,9 +83,9 @@ def build(job: Job) -> JobResult:
         return job.nothing(outcome.reason, is_open=not outcome.superseded)
     written = json.dumps(outcome.evidence, indent=1, allow_nan=False) + "\n"
     write_atomically(job.places.report_file(FILE), written)
-    said = outcome.ballot.judgment
-    keep_logs([said], job.places, job.log.redact)
-    job.log.say(f"build: {said.status} - {said.reasoning}")
+    keep_logs([one.judgment for one in outcome.ballots], job.places, job.log.redact)
+    for one in outcome.ballots:
+        job.log.say(f"{one.judge}: {one.judgment.status} - {one.judgment.reasoning}")
     return JobResult(ExitCode.OPEN)
 
 

@@ -14,6 +14,7 @@ from prjury.loading import load_everything
 from prjury.models.memory import memory_at
 from prjury.models.panel import ModelPanel
 from prjury.policy.schema import BuildOptions, Config, PullsConfig
+from prjury.policy.seats import CommandOptions
 from prjury.ports import Models, NoMemory, NoModels, Ports, Repository
 from prjury.sandbox import ContainedShell
 from prjury.snapshot.model import PullRequest
@@ -57,7 +58,7 @@ def program_ports(
         bench: the models that may be asked after a build.
     """
     ports = build_ports(environment, config, store, bench)
-    sources = {build.from_ for build in builds(config)}
+    sources = {each.from_ for each in running(config)}
     if "checks" in sources:
         url = request.wanted.url or store.operator.remote_url
         found = checks_of(url, environment.environ, offline=request.offline)
@@ -134,9 +135,19 @@ def build_ports(
 
 def builds_here(request: ReviewRequest, config: Config) -> bool:
     """Whether code of the change may run."""
-    return request.build and any(build.from_ == "run" for build in builds(config))
+    return request.build and any(each.from_ == "run" for each in running(config))
 
 
 def builds(config: Config) -> list[BuildOptions]:
     """The options of every build judge of the policy."""
     return [entry.build for tier in config.tiers for entry in tier.judges if entry.build]
+
+
+def commands(config: Config) -> list[CommandOptions]:
+    """The options of every judge of the policy that runs a command in the merged tree."""
+    return [entry.command for tier in config.tiers for entry in tier.judges if entry.command]
+
+
+def running(config: Config) -> list[BuildOptions | CommandOptions]:
+    """The options of every judge of the policy whose outcome is that of a run of the change."""
+    return [*builds(config), *commands(config)]

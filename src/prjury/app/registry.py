@@ -60,13 +60,16 @@ JUDGES: Mapping[str, str] = {
     "description-matches-change": "prjury.judges.quality.kinds.description:make",
     "backport-suitability": "prjury.judges.quality.kinds.suitability:make",
     "prompt": "prjury.judges.quality.kinds.prompt:make",
+    "command": "prjury.judges.merged_tree.command:make",
+    "file-exists": "prjury.judges.merged_tree.files:file_exists",
+    "file-content": "prjury.judges.merged_tree.files:file_content",
+    "semantic": "prjury.judges.merged_tree.files:semantic",
+    "superset-diff": "prjury.judges.merged_tree.files:superset",
+    "class-version": "prjury.judges.merged_tree.files:class_version",
 }
 
-#: Judges that no policy can seat yet: those of a directory, and planned ones.
-LATER = frozenset(
-    "agent class-version command coverage file-content file-exists findings python semantic "
-    "superset-diff".split()
-)
+#: Judges that no policy can seat yet.
+LATER = frozenset("agent coverage findings python".split())
 
 #: The package of the judges that ask models.
 ASKING = "prjury.judges.quality."

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
-from prjury.app.composition import builds
+from prjury.app.composition import running
 from prjury.app.policy_in_force import edits_workflow, policy_in_force, policy_notes
 from prjury.app.registry import Seating, Unwanted
 from prjury.app.release_branches import opinion_on, with_opinions
@@ -39,6 +39,9 @@ from prjury.snapshot import exempt
 from prjury.snapshot.model import PullRequest, printable
 from prjury.snapshot.patch_id import patch_id
 
+#: The judges that run what the change brings.
+RUNNING = ("build", "command")
+
 
 @dataclass(frozen=True)
 class OpenedChange:
@@ -66,8 +69,10 @@ class OpenedChange:
     @property
     def unwanted(self) -> Unwanted:
         """The judges that the operator has switched off."""
-        builds = {} if self.request.build else {"build": "--no-build"}
-        return Unwanted(builds, None if self.request.models else "--no-llm")
+        running = () if self.request.build else RUNNING
+        return Unwanted(
+            dict.fromkeys(running, "--no-build"), None if self.request.models else "--no-llm"
+        )
 
     @property
     def seconds(self) -> float:
@@ -123,7 +128,7 @@ def refuse_idle_evidence(change: OpenedChange) -> None:
         UsageError: for such evidence.
     """
     evidence = change.request.evidence
-    if evidence and not any(build.from_ == "evidence" for build in builds(change.config)):
+    if evidence and not any(each.from_ == "evidence" for each in running(change.config)):
         raise UsageError(
             f"Evidence {evidence} is given, and no build judge of the policy reads it",
             remedy="Leave it out, or set `build: {from: evidence}` in the policy",

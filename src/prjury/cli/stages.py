@@ -76,8 +76,8 @@ def hand_over(terminal: Terminal, outcome: BuiltEvidence, output: Path) -> int:
 
     content = json.dumps(outcome.evidence, indent=1, allow_nan=False)
     write_atomically(output, content + "\n")
-    ballot = outcome.ballot
-    lines = JudgmentPrinter(sys.stdout, terminal.redact).lines(ballot.judge, ballot.judgment)
+    printer, ballot = JudgmentPrinter(sys.stdout, terminal.redact), outcome.ballot
+    lines = [line for one in outcome.ballots for line in printer.lines(one.judge, one.judgment)]
     shown = [*lines, printable_line(f"evidence: {output}", sys.stdout)]
     print_out("judgment", "\n".join(shown), sys.stdout.encoding)
     if len(content) >= LARGEST:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from prjury.app.composition import model_ports
 from prjury.app.registry import ASKING, JUDGES, judge_factory, try_models
 from prjury.errors import ConfigError, did_you_mean
 from prjury.judges.builds.own_recipes import recipe_at
+from prjury.judges.merged_tree.files import file_content
 from prjury.policy.load import Policy, Problem, dotted, read_policy, refused
 from prjury.policy.schema import Config, PatternsOptions, TierConfig
 from prjury.policy.yaml_reader import KeyPath, read_yaml
@@ -30,7 +32,7 @@ def checked_policy(text: str, shown: str, root: Path) -> Policy:
     checked = read_policy(text, f"file:{shown}", shown=shown)
     document = read_yaml(text, shown)
     problems = [*_unknown_judges(checked.config), *_bad_packs(checked.config, root)]
-    problems += _bad_recipes(checked.config, root)
+    problems += [*_bad_recipes(checked.config, root), *_bad_files(checked.config, root)]
     problems = problems or list(_bad_models(checked.config))
     if problems:
         raise refused(document, problems)
@@ -86,6 +88,22 @@ def _bad_recipes(config: Config, root: Path) -> Iterator[Problem]:
             continue
         if (other := named.setdefault(recipe.name, place)) != place:
             yield _problem(path, f"{other} is called {recipe.name} as well")
+
+
+def _bad_files(config: Config, root: Path) -> Iterator[Problem]:
+    """Expressions that cannot be used, and files that the policy names and that are not there."""
+    nobody: Any = None
+    for i, tier in enumerate(config.tiers):
+        for j, entry in enumerate(tier.judges):
+            path = ("tiers", i, "judges", j, entry.name)
+            if entry.file_content:
+                try:
+                    file_content(entry.file_content, nobody)
+                except ConfigError as error:
+                    yield _problem(path, error)
+            compared = entry.semantic or entry.superset
+            if compared and not (root / compared.expected).exists():
+                yield _problem((*path, "expected"), f"there is no {compared.expected}")
 
 
 def _bad_models(config: Config) -> Iterator[Problem]:

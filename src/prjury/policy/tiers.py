@@ -25,6 +25,13 @@ from prjury.policy.fields import (
     Share,
     is_inside,
 )
+from prjury.policy.seats import (
+    ClassVersionOptions,
+    CommandOptions,
+    ComparisonOptions,
+    FileContentOptions,
+    FileExistsOptions,
+)
 
 _MOST_RUNS = 9
 
@@ -273,6 +280,12 @@ class JudgeEntry(NamedEntry):
     description: QuestionOptions | None = Field(None, alias="description-matches-change")
     suitability: SuitabilityOptions | None = Field(None, alias="backport-suitability")
     prompt: PromptOptions | None = None
+    command: CommandOptions | None = None
+    file_exists: FileExistsOptions | None = Field(None, alias="file-exists")
+    file_content: FileContentOptions | None = Field(None, alias="file-content")
+    semantic: ComparisonOptions | None = None
+    superset: ComparisonOptions | None = Field(None, alias="superset-diff")
+    class_version: ClassVersionOptions | None = Field(None, alias="class-version")
     weight: float = Field(1.0, ge=0.0, allow_inf_nan=False)
 
     @model_validator(mode="after")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from prjury.app import steps
-from prjury.app.composition import build_ports, builds
+from prjury.app.composition import build_ports, builds, commands
 from prjury.app.request import ReviewRequest, RunEnvironment
 from prjury.errors import ConfigError
 from prjury.git.open_snapshot import NothingToReview
@@ -16,14 +16,15 @@ def build(request: ReviewRequest, environment: RunEnvironment) -> BuiltEvidence 
     with steps.open_change(request) as change:
         if isinstance(change, NothingToReview):
             return change
-        options = builds(change.config)
-        if len(options) != 1:
+        options, others = builds(change.config), commands(change.config)
+        if len(options) > 1 or not (options or others):
             raise ConfigError(
                 f"the policy has {len(options) or 'no'} build judges, and this stage needs one",
                 remedy="Add one, such as `judges: [merge, build]`, or name another with --config",
             )
         ports = build_ports(environment, change.config, change.snapshot.store)
         try:
-            return build_evidence(options[0], ports, change.start_clock(), own_version())
+            context, build = change.start_clock(), options[0] if options else None
+            return build_evidence(build, ports, context, own_version(), others)
         finally:
             ports.progress.close()

@@ -140,9 +140,10 @@ def built_elsewhere(config: Config) -> Config:
 
 
 def _elsewhere(entry: JudgeEntry) -> JudgeEntry:
-    if entry.build is None or entry.build.from_ != "run":
+    ran = entry.build or entry.command
+    if ran is None or ran.from_ != "run":
         return entry
-    return entry.model_copy(update={"build": entry.build.model_copy(update={"from_": "evidence"})})
+    return entry.model_copy(update={entry.name: ran.model_copy(update={"from_": "evidence"})})
 
 
 def _ports(change: OpenedChange, environment: RunEnvironment, workflow: str | None) -> Ports:

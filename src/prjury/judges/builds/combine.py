@@ -43,7 +43,7 @@ def unless_edited(judgment: Judgment, pull: PullRequest) -> Judgment:
     )
 
 
-_WORST_FIRST = (Status.FAIL, Status.ERROR, Status.ABSTAIN, Status.PASS)
+WORST_FIRST = (Status.FAIL, Status.ERROR, Status.ABSTAIN, Status.PASS)
 
 
 def combine_outcomes(judgments: Sequence[Judgment], notes: Sequence[str] = ()) -> Judgment:
@@ -52,7 +52,7 @@ def combine_outcomes(judgments: Sequence[Judgment], notes: Sequence[str] = ()) -
     Args:
         notes: what the recognition left out, for the reader.
     """
-    ordered = sorted(judgments, key=lambda one_judgment: _WORST_FIRST.index(one_judgment.status))
+    ordered = sorted(judgments, key=lambda one_judgment: WORST_FIRST.index(one_judgment.status))
     worst = ordered[0]
     words = "; ".join(
         _named(one_judgment) if len(ordered) > 1 else one_judgment.reasoning

@@ -146,7 +146,7 @@ def checks_of(case: BuildResult) -> tuple[Check, ...]:
     """Each command, the tests, then each failure and how many there are beside those listed."""
     outcome = case.outcome
     executed = [_executed(result, case.ordered) for result in outcome.results]
-    return (*executed, *_tests(case), *_vanished(case), *_cause_checks(case))
+    return (*executed, *_tests(case), *_vanished(case), *cause_checks(case))
 
 
 def _executed(result: StepResult, failures: Sequence[Failure]) -> Check:
@@ -222,7 +222,8 @@ def _how_many(reports: Reports) -> str:
     return " and ".join(filter(None, [named, tallied]))
 
 
-def _cause_checks(case: BuildResult) -> list[Check]:
+def cause_checks(case: BuildResult) -> list[Check]:
+    """A check for each failure that could be read."""
     checks = []
     for failure in case.ordered[:_MOST_LISTED]:
         located = (

@@ -90,6 +90,27 @@ class EvidenceBuild:
             for plan in plans
         ]
 
+    def command(self, recorded: BuildEvidenceJson, plan: BuildPlan) -> BuildResult:
+        """What became of a command of the policy.
+
+        Raises:
+            CannotJudgeError: ``evidence_missing`` where it was not run, ``evidence_invalid`` where
+                it cannot have ended so, and the reason why it could not be run.
+        """
+        run = next((one for one in recorded.commands if one.command == plan.text), None)
+        if run is None:
+            shown = visible(plan.text[:_LONGEST_COMMAND])
+            why = f"the evidence holds nothing about `{shown}`"
+            raise CannotJudgeError(why, remedy=_HOW, reason="evidence_missing")
+        if run.case is None:
+            error = run.error
+            why = error.message if error else "it was not run"
+            raise CannotJudgeError(why, reason=error.reason if error else "evidence_missing")
+        try:
+            return EvidenceReader(plan, self.known, self.options).case(run.case)
+        except ValueError as error:
+            raise invalid(str(error)) from error
+
     def _refuse_other_change(self, recorded: BuildEvidenceJson) -> None:
         pull = self.pull
         here = {"head": pull.head.sha, "base": pull.base.sha, "merged tree": pull.merge.tree}

@@ -85,7 +85,7 @@ class TreeBuildJudge:
             return _no_tree(pull)
         if nothing := _nothing_to_build(pull):
             return Judgment.abstained(nothing, "not_applicable")
-        deadline = _within(context.deadline, self.options.timeout)
+        deadline = within(context.deadline, self.options.timeout)
         if self.options.from_ == "checks":
             return judge_by_checks(self.options, self.ports, pull, deadline)
         merged = BuildSide(pull.merge.tree, self.ports.repository.files(pull.merge.tree))
@@ -331,7 +331,7 @@ def _no_build_system(found: DetectedBuilds, source: str | None) -> Judgment:
     )
 
 
-def _within(deadline: Deadline, timeout: float) -> Deadline:
-    """The build's own deadline: early enough to end in an orderly way before the judge's."""
+def within(deadline: Deadline, timeout: float) -> Deadline:
+    """The deadline of a run: early enough to end in an orderly way before the judge's."""
     left = deadline.remaining
     return deadline.within(min(timeout, left - min(_RESERVE_SECONDS, left / 4)))

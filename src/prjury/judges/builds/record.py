@@ -140,7 +140,11 @@ class BuildSandboxJson(EvidencePart):
 
 
 class BuildEvidenceJson(EvidencePart):
-    """The whole file. It holds no verdict: that is decided anew from what happened."""
+    """The whole file. It holds no verdict: that is decided anew from what happened.
+
+    Attributes:
+        commands: what the policy runs besides builds.
+    """
 
     schema_: Literal["prjury/build-evidence/v1"] = Field(alias="schema")
     version: Line
@@ -149,12 +153,14 @@ class BuildEvidenceJson(EvidencePart):
     merged_tree: Sha | None
     sandbox: BuildSandboxJson
     builds: list[BuildJson]
+    commands: list[BuildJson] = []
 
     @model_validator(mode="after")
     def _each_once(self) -> BuildEvidenceJson:
-        keys = [(build.system, build.directory, build.command) for build in self.builds]
-        if len(set(keys)) != len(keys):
-            raise ValueError("the same build is recorded twice")
+        for runs in (self.builds, self.commands):
+            keys = [(run.system, run.directory, run.command) for run in runs]
+            if len(set(keys)) != len(keys):
+                raise ValueError("the same build is recorded twice")
         return self
 
 

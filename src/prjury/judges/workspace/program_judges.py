@@ -133,13 +133,13 @@ class CommandJudge:
             words = f"`{_shown(command)}` was stopped after {seconds}, because the vote was over"
             judgment = Judgment.errored(words, metadata={"reason": "timeout"})
         else:
-            judgment = self._decide(command, completed, completed.tail())
+            judgment = self.decide(command, completed, completed.tail())
         if judgment.status is not Status.FAIL:
             _forget(completed.log)
         return judgment
 
-    def _decide(self, command: ShellCommand, done: Completed, tail: str) -> Judgment:
-        """PASS or FAIL, or ERROR where there is no such program.
+    def decide(self, command: ShellCommand, done: Completed, tail: str) -> Judgment:
+        """Return PASS or FAIL, or ERROR where there is no such program.
 
         Args:
             tail: the last lines that it printed.

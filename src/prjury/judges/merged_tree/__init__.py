@@ -1,0 +1,5 @@
+"""Judges of a directory in a policy: they look at the merged tree, which nothing has run in.
+
+A command runs in a copy of that tree where the change may be run: in a review of one process, or in
+the stage build, whose evidence the later stages read.
+"""

@@ -1,0 +1,67 @@
+"""Options of the judges that look at the merged tree: its files, and commands that run in it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, field_validator, model_validator
+
+from prjury.policy.fields import Duration, FilesOfPolicy, InsidePath, PolicySection
+
+
+class FileExistsOptions(PolicySection):
+    """Which file has to be there."""
+
+    path: InsidePath
+
+
+class FileContentOptions(PolicySection):
+    """What the text of a file has to be."""
+
+    path: InsidePath
+    exact: str | None = Field(None, description="the whole text")
+    contains: str | None = Field(None, min_length=1, description="what stands somewhere in it")
+    regex: str | None = Field(None, min_length=1, description="an RE2 expression that matches")
+
+    @model_validator(mode="after")
+    def _says_one_thing(self) -> Self:
+        if [self.exact, self.contains, self.regex].count(None) != 2:  # noqa: PLR2004 - of three
+            raise ValueError("give one of `exact`, `contains` and `regex`")
+        return self
+
+
+class ComparisonOptions(FilesOfPolicy):
+    """What files are compared with."""
+
+    expected: InsidePath = Field(
+        description="a file or a directory of the base commit, or of this machine with --config"
+    )
+    path: InsidePath | None = Field(
+        None, description="where it belongs in the merged tree; a file by its name, else the root"
+    )
+
+
+class ClassVersionOptions(PolicySection):
+    """Which Java release compiled classes may need."""
+
+    release: int = Field(ge=1, le=999)
+    path: InsidePath | None = Field(None, description="the directory; the whole tree if not set")
+    exactly: bool = False
+
+
+class CommandOptions(PolicySection):
+    """A command, and how it has to end."""
+
+    run: Annotated[str, Field(max_length=10_000)] = Field(description="one line for /bin/sh")
+    exit_code: int = Field(0, ge=0, le=255)
+    timeout: Duration = 600.0
+    from_: Literal["run", "evidence"] = Field(
+        "run", alias="from", description="`evidence` takes the outcome from `prjury build`"
+    )
+
+    @field_validator("run")
+    @classmethod
+    def _says_something(cls, run: str) -> str:
+        if not run.strip() or "\0" in run:
+            raise ValueError("a command is needed")
+        return run

@@ -1,0 +1,126 @@
+"""Judges of the merged tree in a policy: files, commands, and the same command in another job."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from e2e.conftest import Prjury, Run
+from fakes.history import Files, History, link
+
+POLICY = """\
+tiers:
+  - name: files
+    policy: reject_on_any_fail
+    judges:
+      - file-exists: {path: README.md}
+      - file-content: {path: VERSION, regex: '^\\d+$'}
+      - superset-diff: {expected: .prjury/expected}
+      - semantic: {expected: .prjury/settings.json, path: settings.json}
+  - name: commands
+    policy: final_tier
+    judges: [{command: {run: 'test ! -e broken || (cat broken; exit 3)', timeout: 1m}}]
+"""
+FILES = {
+    ".github/prjury.yml": POLICY,
+    ".prjury/expected/LICENSE": "Apache\n",
+    ".prjury/settings.json": '{"a": 1, "b": 2}',
+    "LICENSE": "The\nApache\nlicense\n",
+    "README.md": "Hello\n",
+    "VERSION": "3\n",
+    "settings.json": '{"b": 2,\n "a": 1}',
+}
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> History:
+    history = History(tmp_path / "shop")
+    history.commit(FILES)
+    return history
+
+
+def judged(prjury: Prjury, shop: History, change: Files, *more: str) -> Run:
+    shop.switch("change", create=True)
+    shop.commit(change)
+    sides = ("--repo", shop.path, "--base", "main", "--head", "change")
+    return prjury("review", *sides, "--format", "json", *more)
+
+
+def statuses(run: Run) -> dict[str, str]:
+    tiers = run.report["tiers"]
+    return {one["judge"]: one["status"] for tier in tiers for one in tier["judgments"]}
+
+
+NAMES = ("file-exists", "file-content", "superset-diff", "semantic", "command")
+
+
+def test_all_is_as_expected(prjury: Prjury, shop: History) -> None:
+    run = judged(prjury, shop, {"docs.md": "more\n"})
+    assert statuses(run) == dict.fromkeys(NAMES, "pass")
+    assert run.judgment("command")["metadata"]["exit_code"] == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "guilty", "words"),
+    [
+        ({"README.md": None}, "file-exists", "README.md"),
+        ({"VERSION": "three\n"}, "file-content", "nothing in VERSION matches"),
+        ({"LICENSE": "MIT\n", ".prjury/expected/LICENSE": "MIT\n"}, "superset-diff", "Apache"),
+        ({"settings.json": '{"a": 1}'}, "semantic", "settings.json is not what is expected"),
+        ({"broken": "too bad\n"}, "command", "exit code 3; exit code 0 is expected"),
+    ],
+)
+def test_what_the_change_breaks(
+    prjury: Prjury, shop: History, change: Files, guilty: str, words: str
+) -> None:
+    """The expectation is the base's: no change moves it."""
+    run = judged(prjury, shop, change)
+    assert run.code == 1
+    assert [name for name, status in statuses(run).items() if status == "fail"] == [guilty]
+    assert words in run.judgment(guilty)["reasoning"]
+
+
+def test_a_link_out_of_the_tree(prjury: Prjury, shop: History) -> None:
+    run = judged(prjury, shop, {"VERSION": link("/etc/hostname")})
+    assert run.code != 0
+    assert run.judgment("file-content")["metadata"]["reason"] == "outside_workspace"
+
+
+def test_nothing_of_the_change_runs_without_a_build(prjury: Prjury, shop: History) -> None:
+    run = judged(prjury, shop, {"broken": "x\n"}, "--no-build")
+    assert run.report["tiers"][1]["skipped"] == [{"judge": "command", "reason": "--no-build"}]
+
+
+def parts(prjury: Prjury, shop: History, tmp_path: Path, told: str = "") -> Run:
+    sides = ("--repo", shop.path, "--base", "main", "--head", "change")
+    prjury("build", *sides)
+    evidence = tmp_path / "build-evidence.json"
+    if told:
+        content = json.loads(evidence.read_text())
+        content["commands"][0]["command"] = told
+        evidence.write_text(json.dumps(content))
+    assert prjury("collect", *sides, "--evidence", evidence).code == 0
+    prjury("decide")
+    return prjury("publish", "--format", "json")
+
+
+@pytest.mark.parametrize(("name", "status"), [("fine", "pass"), ("broken", "fail")])
+def test_the_command_runs_in_the_stage_build_alone(
+    prjury: Prjury, shop: History, tmp_path: Path, name: str, status: str
+) -> None:
+    whole = judged(prjury, shop, {name: "x\n"})
+    apart = parts(prjury, shop, tmp_path)
+    assert statuses(whole) == statuses(apart)
+    assert (said := apart.judgment("command"))["status"] == status
+    assert said["metadata"]["from"] == "evidence"
+    assert said["reasoning"] == whole.judgment("command")["reasoning"]
+
+
+def test_evidence_of_another_command_is_no_evidence(
+    prjury: Prjury, shop: History, tmp_path: Path
+) -> None:
+    judged(prjury, shop, {"broken": "x\n"})
+    said = parts(prjury, shop, tmp_path, told="true").judgment("command")
+    assert (said["status"], said["metadata"]["reason"]) == ("error", "evidence_missing")
