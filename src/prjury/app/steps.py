@@ -98,7 +98,7 @@ class OpenedChange:
             alone: whether the operator's branches replace the policy's.
         """
         named = self.request.backport_to
-        if named and alone:
+        if (named and alone) or self.request.wanted.uncommitted:
             return Chosen(tuple(dict.fromkeys(named)))
         operator = self.snapshot.store.operator
         try:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
@@ -20,6 +20,7 @@ from prjury.errors import UsageError
 if TYPE_CHECKING:
     from prjury.app.request import ReviewRequest
     from prjury.git.open_snapshot import SnapshotRequest
+    from prjury.git.uncommitted import Uncommitted
 
 
 def absolute(path: Path | None) -> Path | None:
@@ -64,6 +65,11 @@ TrustPolicy = Annotated[
         help="Let the base's policy choose servers, keys and programs for models.",
     ),
 ]
+Worktree = Annotated[
+    bool,
+    typer.Option("--worktree", help="Judge uncommitted work: all files that are not ignored."),
+]
+Staged = Annotated[bool, typer.Option("--staged", help="Judge uncommitted work: what is staged.")]
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Show which models would be asked what, and ask none.")
 ]
@@ -102,6 +108,34 @@ class ModelOptions:
 
     model: Model = None
     trust_policy: TrustPolicy = False
+
+
+@dataclass(frozen=True)
+class UncommittedOptions:
+    """Work that is not committed yet, instead of a change that is."""
+
+    worktree: Worktree = False
+    staged: Staged = False
+
+    def applied(self, request: ReviewRequest, change: ChangeOptions) -> ReviewRequest:
+        """The request, about uncommitted work if that is asked for.
+
+        Raises:
+            UsageError: where another change is named as well.
+        """
+        if not (self.worktree or self.staged):
+            return request
+        if self.worktree and self.staged:
+            raise UsageError(
+                "--worktree and --staged are given", remedy="--worktree holds what is staged"
+            )
+        name: Uncommitted = "worktree" if self.worktree else "staged"
+        if change.target or change.head:
+            raise UsageError(
+                f"--{name} is a change by itself, and another one is named",
+                remedy="Leave one of them out; --base may be named",
+            )
+        return replace(request, wanted=replace(request.wanted, uncommitted=name))
 
 
 def expand(command: Callable[..., int]) -> Callable[..., int]:

@@ -26,6 +26,7 @@ def review(  # noqa: PLR0913 - the command line's options, named as documented
     change: options.ChangeOptions,
     judges: options.JudgeOptions,
     models: options.ModelOptions,
+    work: options.UncommittedOptions,
     *,
     format: options.Printed = OutputFormat.TERMINAL,
     output: options.Output = None,
@@ -37,6 +38,7 @@ def review(  # noqa: PLR0913 - the command line's options, named as documented
     terminal: Terminal = context.obj
     files = parse_outputs(output, OutputFormat)
     request = options.request_of(terminal, change, judges, models, onto=onto, evidence=evidence)
+    request = work.applied(request, change)
     return (_print_forecast if dry_run else _run)(terminal, request, format, files)
 
 

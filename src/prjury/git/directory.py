@@ -36,7 +36,7 @@ from prjury.snapshot.model import (
 
 
 @contextmanager
-def _work_tree_git(repository: OperatorRepository, root: Path) -> Iterator[Git]:
+def work_tree_git(repository: OperatorRepository, root: Path) -> Iterator[Git]:
     """Git on the files and the index of a work tree, with a configuration of our own."""
     with tempfile.TemporaryDirectory(prefix="prjury-index-") as name:
         directory = Path(name)
@@ -63,7 +63,7 @@ def uncommitted_changes(repository: OperatorRepository) -> list[str]:
     if repository.work_tree is None:
         return []
     options = ("--no-renames", "--untracked-files=all", "--ignore-submodules=dirty")
-    with _work_tree_git(repository, repository.work_tree) as git:
+    with work_tree_git(repository, repository.work_tree) as git:
         (git.git_dir / "HEAD").write_text(f"{repository.current().sha}\n")
         listed = git("status", "--porcelain=v1", "-z", *options)
     return sorted({path[3:] for path in _paths(listed)})
@@ -86,7 +86,7 @@ def _list_files(
     """
     place = ["--", below] if below else []
     args = ("ls-files", "-z", "--exclude-standard", "--others")
-    with _work_tree_git(repository, root) as git:
+    with work_tree_git(repository, root) as git:
         files = git(*args, "--cached", *place)
         ignored = git(*args, "--ignored", "--directory", *place)
     return _paths(files), _paths(ignored)

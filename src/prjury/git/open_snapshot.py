@@ -16,6 +16,7 @@ from prjury.git.merge import landing, merged_tree
 from prjury.git.operator import OperatorRepository, open_repository
 from prjury.git.store import Store, open_store
 from prjury.git.take_snapshot import take_snapshot
+from prjury.git.uncommitted import REFS, Uncommitted, commit_uncommitted
 from prjury.snapshot.merge_style import StyleCommit
 from prjury.snapshot.model import PullRequest, Side, visible
 from prjury.snapshot.threeway import Classify, unclassified
@@ -62,6 +63,8 @@ class SnapshotRequest:
             taken as it came in; None where such a change is none.
         head_sha: the commit that was asked for; a pull request whose head is another one by now
             is not judged.
+        uncommitted: work that is not committed yet is the change, on top of the current commit;
+            against ``base`` where one is named, else against that commit.
     """
 
     repo: Path = Path()
@@ -74,6 +77,7 @@ class SnapshotRequest:
     local: bool = True
     landed: Landed | None = None
     head_sha: str | None = None
+    uncommitted: Uncommitted | None = None
 
 
 @dataclass(frozen=True)
@@ -127,12 +131,25 @@ def open_snapshot(
             yield _superseded(wanted, sides.head)
             return
         store = stack.enter_context(open_store(repository, classify))
+        if wanted.uncommitted:
+            sides = _with_uncommitted(store, sides, wanted.uncommitted)
+        if isinstance(sides, NothingToReview):
+            yield sides
+            return
         taken = _taken(store, sides, wanted)
         if isinstance(taken, NothingToReview):
             yield taken
             return
         pull = replace(taken, number=wanted.number, **wanted.facts)  # type: ignore[arg-type]
         yield _level(pull, repository) if pull.ahead == 0 else Snapshot(pull, store)
+
+
+def _with_uncommitted(store: Store, sides: _Sides, which: Uncommitted) -> _Sides | NothingToReview:
+    head = commit_uncommitted(store, which)
+    if head is None and sides.base.sha == sides.head.sha:
+        here = f"{REFS[which]} holds nothing that {visible(sides.head.ref)} lacks"
+        return NothingToReview(f"Nothing to review: {here}.")
+    return replace(sides, head=head or sides.head)
 
 
 def _taken(store: Store, sides: _Sides, wanted: SnapshotRequest) -> PullRequest | NothingToReview:
@@ -267,6 +284,8 @@ def _place(url: str) -> tuple[str, str] | None:
 
 def _sides(repository: OperatorRepository, wanted: SnapshotRequest) -> _Sides | NothingToReview:
     head = _head(repository, wanted)
+    if wanted.uncommitted:
+        return _Sides(repository.commit(wanted.base) if wanted.base else head, head)
     base = repository.commit(wanted.base) if wanted.base else repository.default_branch()
     if wanted.head is None and wanted.number is None:
         return _of_work_tree(repository, base, head, named=wanted.base is not None)

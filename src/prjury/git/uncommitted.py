@@ -1,0 +1,92 @@
+"""Uncommitted work as a commit that only the private store holds.
+
+The operator's index is copied, so that git still knows by its times which files are as they were.
+What is new is hashed as a commit would hold it, with line ends and encodings as attributes say;
+only the programs that attributes name as filters are not run. Index, files, objects and refs of the
+operator's repository stay as they are.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from prjury.errors import UsageError
+from prjury.git.command import Git
+from prjury.git.directory import work_tree_git
+from prjury.git.store import Store
+from prjury.snapshot.model import Side, visible
+
+#: Everything that is not ignored, or what is in the index.
+Uncommitted: TypeAlias = Literal["worktree", "staged"]
+REFS = {"worktree": "the work tree", "staged": "the index"}
+
+
+def commit_uncommitted(store: Store, which: Uncommitted) -> Side | None:
+    """A commit on the current one with the uncommitted work in it; None where there is none.
+
+    Raises:
+        UsageError: in a bare repository, or in the middle of a merge.
+        GitError: for a file that git cannot read.
+    """
+    parent = store.operator.current()
+    with _own_index(store) as git:
+        if which == "worktree":
+            git("add", "--all", "--", ".", env={"GIT_LITERAL_PATHSPECS": "0"})
+        tree = _written(git)
+    committed, date = store.git.text("log", "-1", "--format=%T %ct", parent.sha).split()
+    if tree == committed:
+        return None
+    dates = {"GIT_AUTHOR_DATE": f"{date} +0000", "GIT_COMMITTER_DATE": f"{date} +0000"}
+    made = store.git("commit-tree", tree, "-p", parent.sha, env=dates)
+    return Side(REFS[which], made.decode().strip())
+
+
+@contextmanager
+def _own_index(store: Store) -> Iterator[Git]:
+    """Git on the work tree with a copy of the index; objects go to the store.
+
+    Raises:
+        UsageError: in a bare repository.
+    """
+    operator = store.operator
+    if operator.work_tree is None:
+        raise UsageError(
+            f"{operator.name} has no work tree, and so no uncommitted work",
+            remedy="Name both sides with --base REF --head REF",
+        )
+    with (
+        work_tree_git(operator, operator.work_tree) as git,
+        tempfile.TemporaryDirectory(prefix="prjury-index-") as scratch,
+    ):
+        (git.git_dir / "info" / "attributes").write_text("* !filter\n")
+        index = operator.git.git_dir / "index"
+        if index.is_file():
+            shutil.copy2(index, Path(scratch) / "index")
+        for shared in operator.git.git_dir.glob("sharedindex.*"):
+            shutil.copy2(shared, scratch)
+        env = {
+            **git.extra_env,
+            "GIT_INDEX_FILE": f"{scratch}/index",
+            "GIT_OBJECT_DIRECTORY": str(store.git.git_dir.absolute() / "objects"),
+        }
+        yield Git(git.git_dir, (*git.settings, "advice.addEmbeddedRepo=false"), env)
+
+
+def _written(git: Git) -> str:
+    """The tree of the index.
+
+    Raises:
+        UsageError: while files are unmerged.
+    """
+    unmerged = git("ls-files", "--unmerged", "-z").split(b"\0")[0]
+    if unmerged:
+        path = visible(unmerged.partition(b"\t")[2].decode("utf-8", "surrogateescape"))
+        raise UsageError(
+            f"{path} is not merged yet", remedy="Resolve the conflicts, and git add the files"
+        )
+    return git.text("write-tree")
