@@ -37,6 +37,7 @@ from prjury.app.request import ReviewRequest, RunEnvironment
 from prjury.app.review import run
 from prjury.demo.repository import PULLS, make_repository
 from prjury.git.open_snapshot import SnapshotRequest
+from prjury.github.check_runs import Origin
 from prjury.publishers.check_run import NAME, CheckRunReport
 from prjury.report.annotations import Annotation
 from prjury.report.model import Report
@@ -187,11 +188,16 @@ class Recorded:
     def annotations(self, check_run: int) -> Sequence[Annotation]:
         return ()
 
-    def create(self, head_sha: str, name: str, external_id: str, **_: str) -> Any:
+    def create(self, head_sha: str, name: str, origin: Origin, **_: str) -> Any:
         return self._run()
 
     def update(
-        self, check_run: int, *, annotations: Sequence[Annotation] = (), **words: Any
+        self,
+        check_run: int,
+        origin: Origin,
+        *,
+        annotations: Sequence[Annotation] = (),
+        **words: Any,
     ) -> Any:
         self.last = words
         self.annotations_ += annotations

@@ -63,8 +63,7 @@ def test_from_in_progress_to_the_conclusion(fake: FakeGitHub) -> None:
         address = check_run(hub).publish(of_head(broken_build()))
     (run,) = fake.checks()
     assert (run["name"], run["conclusion"], run["html_url"]) == (NAME, "failure", address)
-    assert run["external_id"] == "prjury:default:7"
-    assert run["details_url"] == OURS
+    assert run["external_id"] == "prjury:default:7:50.1"
     assert run["output"]["title"].startswith("❌ Do not merge")
     assert "Must fix: 3" in run["output"]["summary"]
     assert "cannot find symbol" in run["output"]["text"]
@@ -111,7 +110,7 @@ def test_all_pages_are_read(fake: FakeGitHub) -> None:
             fake.add_check_run(NAME, "success", suite=9, external_id="other")
         check_run(hub).publish(of_head(with_findings(340)))
         check_run(hub).publish(of_head(with_findings(340)))
-    ours = [run for run in fake.checks() if run["external_id"] == "prjury:default:7"]
+    ours = [run for run in fake.checks() if run["external_id"].startswith("prjury:default:7")]
     assert [run["conclusion"] for run in ours] == ["failure"]
     assert len(fake.annotations[ours[0]["id"]]) == 340
 
@@ -175,6 +174,22 @@ def test_the_status_is_set_once_and_by_the_newest_run(fake: FakeGitHub) -> None:
     assert [one["state"] for one in fake.statuses] == ["pending", "failure", "error"]
     assert fake.statuses[-1]["description"].startswith("❌ Do not merge")
     assert fake.statuses[-1]["target_url"] == PAGE.format(50, 2)
+
+
+def test_a_description_that_github_refuses_is_not_sent(fake: FakeGitHub) -> None:
+    with connected(fake) as hub:
+        status(hub).fail("No answer from the judge \N{PARTY POPPER}", HEAD_SHA)
+    assert fake.latest_status(HEAD_SHA, "prjury") == "error"
+
+
+def test_an_address_that_github_chose_says_nothing_of_the_run(fake: FakeGitHub) -> None:
+    """It leads to the run of the suite that the check was put into, which may be a newer one."""
+    with connected(fake) as hub:
+        check_run(hub).start(HEAD_SHA)
+        assert "/actions/runs/100/" in fake.checks()[0]["details_url"]
+        check_run(hub).publish(of_head(broken_build()))
+        check_run(hub, PAGE.format(49, 1)).publish(of_head(broken_build(), gate=Gate.SUCCESS))
+    assert [run["conclusion"] for run in fake.checks()] == ["failure"]
 
 
 def test_a_status_among_many_is_found(fake: FakeGitHub) -> None:
@@ -261,7 +276,7 @@ def test_two_runs_at_once_leave_one_verdict_and_the_newer_one_is_shown(fake: Fak
             run.join(30)
         posted = fake.checks(sha)
         assert {one["conclusion"] for one in posted} == {"failure"}
-        assert posted[-1]["details_url"] == PAGE.format(50, 2)
+        assert posted[-1]["external_id"] == "prjury:default:7:50.2"
         # The older run may have added its own between the newer one's look and its word; the next
         # run then replaces the whole, for nothing takes an annotation away.
         assert "newer" in {one["message"][:5] for one in fake.annotations[posted[-1]["id"]]}

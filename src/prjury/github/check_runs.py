@@ -99,8 +99,9 @@ class PostedCheckRun:
 
     Attributes:
         app: the slug of the app that made it.
+        external_id: what its app calls it; the only word of ours that GitHub gives back as it is.
         conclusion: None as long as it has not ended.
-        details_url: the page that its app links to, or an empty text.
+        details_url: the page that it links to, which GitHub chooses where a job's token made it.
         url: its own page.
     """
 
@@ -110,6 +111,19 @@ class PostedCheckRun:
     conclusion: str | None
     details_url: str
     url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """In whose name a check run is written.
+
+    Attributes:
+        external_id: says so to programs.
+        page: says so to people, where GitHub keeps it; may be empty.
+    """
+
+    external_id: str
+    page: str
 
 
 class CheckRuns:
@@ -149,13 +163,13 @@ class CheckRuns:
         )
 
     def create(
-        self, head_sha: str, name: str, external_id: str, *, title: str, summary: str, page: str
+        self, head_sha: str, name: str, origin: Origin, *, title: str, summary: str
     ) -> PostedCheckRun:
         """Begins a check run; after an unclear failure nobody knows whether it is there."""
         content: dict[str, Any] = {
             "name": name,
             "head_sha": object_name(head_sha, "the head"),
-            "external_id": external_id,
+            **_named(origin),
             "status": "in_progress",
             "output": {"title": title, "summary": summary},
         }
@@ -163,7 +177,7 @@ class CheckRuns:
             f"begin a check run of {self._room.repo}",
             "POST",
             "/check-runs",
-            content | ({"details_url": page} if page else {}),
+            content,
             _posted,
             needs=_NEEDS,
             repeatable=False,
@@ -172,10 +186,10 @@ class CheckRuns:
     def update(
         self,
         check_run: int,
+        origin: Origin,
         *,
         title: str,
         summary: str,
-        page: str,
         text: str = "",
         annotations: Sequence[Annotation] = (),
         conclusion: str | None = None,
@@ -189,16 +203,22 @@ class CheckRuns:
         output |= {"text": text} if text else {}
         output |= {"annotations": [_sent(one) for one in annotations]} if annotations else {}
         state = {"conclusion": conclusion, "status": "completed"}
-        content = {"output": output, **(state if conclusion else {"status": "in_progress"})}
+        told = {"output": output, **_named(origin)}
+        content = {**told, **(state if conclusion else {"status": "in_progress"})}
         return self._room.send(
             f"update the check run of {self._room.repo}",
             "PATCH",
             f"/check-runs/{check_run}",
-            content | ({"details_url": page} if page else {}),
+            content,
             _posted,
             needs=_NEEDS,
             repeatable=not annotations,
         )
+
+
+def _named(origin: Origin) -> dict[str, str]:
+    page = {"details_url": origin.page} if origin.page else {}
+    return {"external_id": origin.external_id, **page}
 
 
 def _posted(payload: object) -> PostedCheckRun:

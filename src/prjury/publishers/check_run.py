@@ -1,12 +1,15 @@
 """The check run on the head of a pull request: in progress first, then the gate's conclusion.
 
 Our own is known by name, external id *and* app; a foreign one of the same name is never touched.
+The external id also names the workflow run that has written it last: the address that GitHub shows
+for a check run made with a job's own token is not the one that was given.
 Check runs cannot be deleted, and annotations only added: where some of an earlier verdict no longer
 hold, a new check run takes the place of the old one, which GitHub hides behind it.
 """
 
 from __future__ import annotations
 
+import re
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -14,8 +17,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, Self
 
 from prjury.errors import PublishError
+from prjury.github.check_runs import Origin
 from prjury.jury.gate import Gate
-from prjury.publishers.idempotent import is_newer, run_of, write_converging, written_once
+from prjury.publishers.idempotent import run_of, write_converging, written_once
 from prjury.report.annotations import Annotation, Annotations, annotate
 from prjury.report.findings import Weight, findings
 from prjury.report.model import Report
@@ -70,22 +74,22 @@ class CheckRunsPort(Protocol):
         """What a check run says of lines."""
 
     def create(
-        self, head_sha: str, name: str, external_id: str, *, title: str, summary: str, page: str
+        self, head_sha: str, name: str, origin: Origin, *, title: str, summary: str
     ) -> PostedCheckRun:
         """Begins a check run."""
 
     def update(
         self,
         check_run: int,
+        origin: Origin,
         *,
         title: str,
         summary: str,
-        page: str,
         text: str = "",
         annotations: Sequence[Annotation] = (),
         conclusion: str | None = None,
     ) -> PostedCheckRun:
-        """Writes what it says; a conclusion ends it, none opens it again."""
+        """Writes what it says, and in whose name; a conclusion ends it, none opens it again."""
 
 
 NAME = "PR Jury report"
@@ -93,6 +97,7 @@ NAME = "PR Jury report"
 _BATCH = 50
 #: How often check runs that another run has written over are written again.
 _LOOKS = 4
+_RUN = re.compile(r":(\d{1,18})\.(\d{1,9})", re.ASCII)
 _JUDGING = ("Judging", "The verdict follows.")
 _SUPERSEDED = "A newer run reports the verdict."
 _REPLACED = "A later check run of this name reports the verdict."
@@ -106,8 +111,8 @@ class CheckRunReport:
         number: of the pull request; None for a comparison without one.
         render: the text's Markdown, at most 65,535 bytes.
         annotate: the annotations of a report; none where the policy wants none.
-        page: the page of the workflow run, with its attempt: an older run changes nothing of what
-            a newer one has written. Empty outside of a workflow.
+        page: the page of the workflow run, with its attempt; empty outside of a workflow. An older
+            run changes nothing of what a newer one has written.
         redact: takes the secrets of this run out of texts.
         id: which of several check runs on the same pull request this is.
         sleep: waits so many seconds between attempts.
@@ -145,8 +150,8 @@ class CheckRunReport:
         own = self._own(report.pull.head.sha)
         if self._is_behind(own):
             return True
-        there = (own[-1].conclusion, run_of(own[-1].details_url)) if own else None
-        return there == (report.gate.value, run_of(self.page))
+        there = (own[-1].conclusion, self._writer(own[-1])) if own else None
+        return there == (report.gate.value, self._run)
 
     def abandon(self, reason: str, head_sha: str) -> str | None:
         """Ends what was begun on a head without a verdict, so that no check stays pending or green.
@@ -165,7 +170,7 @@ class CheckRunReport:
         if self._is_behind(own):
             return latest.url
         title, summary = _JUDGING
-        opened = self.check_runs.update(latest.id, title=title, summary=summary, page=self.page)
+        opened = self.check_runs.update(latest.id, self._origin, title=title, summary=summary)
         # One that cannot be opened again would show an earlier verdict until there is a new one.
         return opened.url if opened.conclusion is None else self._create(head).url
 
@@ -195,9 +200,9 @@ class CheckRunReport:
                 return
 
     def _is_stale(self, run: PostedCheckRun, shown: int, words: CheckRunTexts) -> bool:
-        taken = run.id == shown and run_of(run.details_url) != run_of(self.page)
+        taken = run.id == shown and self._writer(run) != self._run
         differs = run.conclusion != words.conclusion
-        return (taken or differs) and not is_newer(run.details_url, self.page)
+        return (taken or differs) and not self._is_newer(run)
 
     def _abandoned(self, head: str, words: CheckRunTexts) -> str:
         own = self._own(head)
@@ -213,17 +218,16 @@ class CheckRunReport:
 
     def _has_ended(self, run: PostedCheckRun) -> bool:
         """Whether this very workflow run has told its verdict already."""
-        same = run_of(run.details_url) is not None and run_of(run.details_url) == run_of(self.page)
+        same = self._run is not None and self._writer(run) == self._run
         return same and run.conclusion is not None
 
     def _is_behind(self, own: Sequence[PostedCheckRun]) -> bool:
         """Whether a newer workflow run is at work on the head, or has been."""
-        return any(is_newer(run.details_url, self.page) for run in own)
+        return any(map(self._is_newer, own))
 
     def _given_way(self, head: str, own: Sequence[PostedCheckRun]) -> str:
         """Leaves the word to a newer run, and nothing of ours in front of it."""
-        same = run_of(self.page)
-        ours = [run for run in own if run.conclusion is None and run_of(run.details_url) == same]
+        ours = [run for run in own if run.conclusion is None and self._writer(run) == self._run]
         ids = {run.id for run in ours}
         newer = self._newer(own)
         self._hand_over(ours, newer[-1])
@@ -235,15 +239,28 @@ class CheckRunReport:
         return newer[-1].url
 
     def _newer(self, own: Sequence[PostedCheckRun]) -> list[PostedCheckRun]:
-        return [run for run in own if is_newer(run.details_url, self.page)]
+        return [run for run in own if self._is_newer(run)]
+
+    def _is_newer(self, run: PostedCheckRun) -> bool:
+        """Whether a later workflow run than this, or a later attempt, has written it last."""
+        theirs = self._writer(run)
+        return bool(theirs and self._run and theirs > self._run)
+
+    @property
+    def _run(self) -> tuple[int, int] | None:
+        return run_of(self.page)
+
+    def _writer(self, run: PostedCheckRun) -> tuple[int, int] | None:
+        """The workflow run and the attempt that has written one of ours last, where it says so."""
+        marker, said = self._marker, run.external_id
+        match = _RUN.fullmatch(said, len(marker)) if said.startswith(marker) else None
+        return (int(match[1]), int(match[2])) if match else None
 
     def _hand_over(self, ours: Sequence[PostedCheckRun], newest: PostedCheckRun) -> None:
         """Ends check runs in the name of a newer workflow run; not green while that one judges."""
         conclusion = newest.conclusion or Gate.ACTION_REQUIRED.value
         for run in ours:
-            self._close(
-                run, CheckRunTexts(conclusion, "Superseded", _SUPERSEDED), newest.details_url
-            )
+            self._close(run, CheckRunTexts(conclusion, "Superseded", _SUPERSEDED), newest)
 
     def _settled(self, head: str) -> list[PostedCheckRun]:
         """Our check runs of the head, oldest first; at least one, for one is begun otherwise."""
@@ -257,21 +274,29 @@ class CheckRunReport:
 
     def _own(self, head: str) -> list[PostedCheckRun]:
         named = self.check_runs.named(head, NAME)
-        marked = [run for run in named if run.external_id == self._external_id]
+        marked = [run for run in named if self._is_marked(run)]
         if marked and self._app is None:
             self._app = self.check_runs.app()
         return [run for run in marked if self._app and run.app == self._app]
 
+    def _is_marked(self, run: PostedCheckRun) -> bool:
+        return run.external_id == self._marker or self._writer(run) is not None
+
     @property
-    def _external_id(self) -> str:
+    def _marker(self) -> str:
         return f"prjury:{self.id}:{self.number or 0}"
+
+    @property
+    def _origin(self) -> Origin:
+        run = ":{}.{}".format(*self._run) if self._run else ""
+        return Origin(self._marker + run, self.page)
 
     def _create(self, head: str) -> PostedCheckRun:
         title, summary = _JUDGING
         try:
             with written_once():
                 return self.check_runs.create(
-                    head, NAME, self._external_id, title=title, summary=summary, page=self.page
+                    head, NAME, self._origin, title=title, summary=summary
                 )
         except PublishError as error:
             if error.reason == "permission" and not self.check_runs.app():
@@ -326,21 +351,23 @@ class CheckRunReport:
         with written_once():
             return self.check_runs.update(
                 run.id,
+                self._origin,
                 title=words.title if ended else _JUDGING[0],
                 summary=told if ended else _JUDGING[1],
-                page=self.page,
                 text=words.text if ended else "",
                 annotations=batch,
                 conclusion=words.conclusion if ended else None,
             ).url
 
-    def _close(self, run: PostedCheckRun, words: CheckRunTexts, page: str = "") -> None:
+    def _close(
+        self, run: PostedCheckRun, words: CheckRunTexts, newer: PostedCheckRun | None = None
+    ) -> None:
         """Ends a check run that another one has replaced, or that is given up."""
         replaced = bool(words.text)
         self.check_runs.update(
             run.id,
+            Origin(newer.external_id, newer.details_url) if newer else self._origin,
             title=words.title,
             summary=_REPLACED if replaced else words.summary,
-            page=page or self.page,
             conclusion=words.conclusion,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -20,6 +21,8 @@ CONTEXT = "prjury"
 
 #: GitHub takes 140 characters; some of them tell how many were cut off.
 _LONGEST = 120
+#: GitHub takes no characters of four bytes in a description, such as most emoji.
+_FOUR_BYTES = re.compile("[\U00010000-\U0010ffff]")
 #: How often a later run's word is set again, should it be overwritten again.
 _MOST_LOOKS = 4
 _STATES = {
@@ -85,7 +88,8 @@ class CommitStatus:
         self._set(head_sha, "error", reason)
 
     def _set(self, sha: str, state: str, words: str) -> None:
-        description = one_line(words, _LONGEST, self.redact)
+        line = one_line(words, _LONGEST, self.redact)
+        description = _FOUR_BYTES.sub("\N{REPLACEMENT CHARACTER}", line)
         write_converging(lambda: self._attempt(sha, state, description), self.sleep)
 
     def _attempt(self, sha: str, state: str, description: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from fakes.github.accounts import ACTIONS_APP
 from fakes.github.check_payloads import app_payload, check_run_payload
 from fakes.github.exchange import REPO, Answer, Call, Payload, Refusal, Routes, invalid
 
@@ -143,10 +144,16 @@ def _check_annotation(annotation: Payload) -> None:
             raise invalid("CheckAnnotation", name, f"exceeds a maximum length of {most}")
 
 
+def _plain(run: Payload) -> list[str]:
+    """GitHub links the check runs of a job's own token to whatever run the suite belongs to."""
+    is_actions = run["app"]["id"] == ACTIONS_APP
+    return [name for name in _PLAIN if not (is_actions and name == "details_url")]
+
+
 def _write(call: Call, run: Payload) -> None:
     """A conclusion completes a run; a run that goes on has none."""
     body = call.body
-    run |= {name: body[name] for name in _PLAIN if name in body}
+    run |= {name: body[name] for name in _plain(run) if name in body}
     if body.get("conclusion"):
         done = body.get("completed_at") or call.fake.moment()
         run |= {"status": "completed", "conclusion": body["conclusion"], "completed_at": done}

@@ -9,6 +9,7 @@ routes = Routes()
 
 MOST_OF_A_CONTEXT = 1_000
 LONGEST_DESCRIPTION = 140
+_BASIC_PLANE = 0xFFFF
 _STATES = {"error", "failure", "pending", "success"}
 
 
@@ -22,6 +23,8 @@ def create_status(call: Call) -> Answer:
     if len(body.get("description") or "") > LONGEST_DESCRIPTION:
         most = f"(maximum is {LONGEST_DESCRIPTION} characters)"
         raise invalid("Status", "description", f"description is too long {most}")
+    if any(ord(character) > _BASIC_PLANE for character in body.get("description") or ""):
+        raise invalid("Status", "description", "description doesn't accept 4-byte Unicode")
     if not str(body.get("target_url") or "https://").startswith(("http://", "https://")):
         raise invalid("Status", "target_url", "target_url must use http(s) scheme")
     if len(fake.statuses_of(sha, context)) >= MOST_OF_A_CONTEXT:

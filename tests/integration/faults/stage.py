@@ -318,8 +318,8 @@ def _wrong_check(fake: FakeGitHub, case: Handed, run: tuple[int, int]) -> list[s
     told = []
     if check["conclusion"] != case.report.gate.value:
         told.append(f"check run: {check['conclusion']}")
-    if run_of(check["details_url"]) != run:
-        told.append(f"check run of {check['details_url']}")
+    if not check["external_id"].endswith(":{}.{}".format(*run)):
+        told.append(f"check run of {check['external_id']}")
     lines = [(one["path"], one["start_line"]) for one in fake.annotations.get(check["id"], [])]
     if len(lines) != len(set(lines)) or len(lines) != case.findings:
         told.append(f"{len(lines)} annotations, {len(set(lines))} of them different")

@@ -9,6 +9,7 @@ import pytest
 
 from fakes.bare_report import report
 from prjury.errors import PublishError
+from prjury.github.check_runs import Origin
 from prjury.jury.gate import Gate
 from prjury.publishers.check_run import NAME, CheckRunReport, CheckRunsPort
 from prjury.report.annotations import Annotation, Annotations
@@ -16,15 +17,17 @@ from prjury.report.annotations import Annotation, Annotations
 HEAD = "b" * 40
 PAGE = "https://github.com/octo/shop/actions/runs/{}/attempts/{}"
 OURS = PAGE.format(50, 1)
+#: GitHub's own choice, whatever was given: the page of a run that may be newer than ours.
+THEIRS = "https://github.com/octo/shop/actions/runs/99/job/4"
 
 
 @dataclass(frozen=True)
 class Posted:
     id: int
     app: str = "github-actions"
-    external_id: str = "prjury:default:7"
+    external_id: str = "prjury:default:7:50.1"
     conclusion: str | None = None
-    details_url: str = OURS
+    details_url: str = THEIRS
     name: str = NAME
     title: str = ""
     summary: str = ""
@@ -62,24 +65,24 @@ class Checks:
         return list(self.said.get(check_run, []))
 
     def create(
-        self, head_sha: str, name: str, external_id: str, *, title: str, summary: str, page: str
+        self, head_sha: str, name: str, origin: Origin, *, title: str, summary: str
     ) -> Posted:
         assert head_sha == HEAD
         self._fails("before", "create")
         self.add(*self.meanwhile)
         self.meanwhile = []
         number = max(self.runs, default=100) + 1
-        self.add(Posted(number, self.slug, external_id, None, page, name, title, summary))
+        self.add(Posted(number, self.slug, origin.external_id, None, THEIRS, name, title, summary))
         self._fails("after")
         return self.runs[number]
 
     def update(
         self,
         check_run: int,
+        origin: Origin,
         *,
         title: str,
         summary: str,
-        page: str,
         text: str = "",
         annotations: Sequence[Annotation] = (),
         conclusion: str | None = None,
@@ -90,7 +93,7 @@ class Checks:
             raise PublishError("Could not update", why="422", reason="refused")
         self.said.setdefault(check_run, []).extend(annotations)
         changed: dict[str, Any] = {"title": title, "summary": summary, "text": text}
-        changed |= {"conclusion": conclusion, "details_url": page}
+        changed |= {"conclusion": conclusion, "external_id": origin.external_id}
         if not self.opens_again:
             changed["conclusion"] = conclusion or self.runs[check_run].conclusion
         self.add(replace(self.runs[check_run], **changed))
@@ -134,7 +137,7 @@ def test_it_is_in_progress_first_and_has_the_conclusion_in_the_end() -> None:
     assert report_check.publish(report(headline="Ready to merge")) == checks.runs[101].url
     (run,) = checks.runs.values()
     assert (run.conclusion, run.title, run.text) == ("success", "Ready to merge", "the text")
-    assert run.external_id == "prjury:default:7"
+    assert run.external_id == "prjury:default:7:50.1"
     assert checks.said[101] == [note(1), note(2)]
     assert report_check.notes == ()
 
@@ -254,7 +257,7 @@ def test_annotations_that_were_left_out_are_told() -> None:
 
 
 def test_a_race_leaves_one_check_run_that_counts_and_none_that_hangs() -> None:
-    checks = Checks(meanwhile=[Posted(150, details_url=PAGE.format(49, 1))])
+    checks = Checks(meanwhile=[Posted(150, external_id="prjury:default:7:49.1")])
     publisher(checks).publish(report(gate=Gate.FAILURE))
     assert {run.id: run.conclusion for run in checks.runs.values()} == {
         150: "failure",
@@ -262,10 +265,10 @@ def test_a_race_leaves_one_check_run_that_counts_and_none_that_hangs() -> None:
     }
 
 
-@pytest.mark.parametrize("newer", [PAGE.format(50, 2), PAGE.format(51, 1)])
+@pytest.mark.parametrize("newer", ["prjury:default:7:50.2", "prjury:default:7:51.1"])
 def test_an_older_run_changes_nothing_of_a_newer_one(newer: str) -> None:
     checks = Checks()
-    checks.add(Posted(20, details_url=newer, conclusion="failure"))
+    checks.add(Posted(20, external_id=newer, conclusion="failure"))
     report_check = publisher(checks)
     assert report_check.start(HEAD) == checks.runs[20].url
     report_check.publish(report())
@@ -281,7 +284,7 @@ def test_what_gives_way_to_a_newer_run_does_not_hang_in_front_of_it(
     theirs: str | None, left: str
 ) -> None:
     checks = Checks()
-    newer = Posted(20, details_url=PAGE.format(51, 1), conclusion=theirs)
+    newer = Posted(20, external_id="prjury:default:7:51.1", conclusion=theirs)
     checks.add(newer, Posted(21))
     assert publisher(checks, 2).publish(report()) == newer.url
     assert checks.runs[20] == newer
@@ -294,7 +297,7 @@ def test_a_run_without_a_verdict_leaves_nothing_green_and_nothing_hanging(
     conclusion: str | None,
 ) -> None:
     checks = Checks()
-    checks.add(Posted(20, conclusion=conclusion, details_url=PAGE.format(50, 1)))
+    checks.add(Posted(20, conclusion=conclusion, external_id="prjury:default:7:50.1"))
     publisher(checks, page=PAGE.format(50, 2)).abandon("git failed: <b>@all</b>", HEAD)
     assert checks.runs[20].conclusion == "action_required"
     assert "git failed" in checks.runs[20].summary

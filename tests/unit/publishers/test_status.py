@@ -75,6 +75,13 @@ def test_the_state_is_the_gates(gate: Gate, state: str) -> None:
     assert statuses.posted == [Posted(state)]
 
 
+def test_a_character_that_a_description_cannot_hold_is_replaced() -> None:
+    statuses = Statuses()
+    publisher(statuses).fail("No answer from the judge \N{PARTY POPPER}: é, 語, ⚪", HEAD)
+    said = statuses.posted[0].description
+    assert said == "No answer from the judge \N{REPLACEMENT CHARACTER}: é, 語, ⚪"
+
+
 def test_a_later_run_that_spoke_between_look_and_word_has_the_last_one() -> None:
     later = Posted("failure", "no", PAGE.format(51, 1), id=70)
     statuses = Statuses()
