@@ -22,9 +22,11 @@ if TYPE_CHECKING:
     )
     from prjury.judges.workspace.build import BuildJudge, BuildSuccessJudge
     from prjury.judges.workspace.coverage import CoverageJudge
+    from prjury.judges.workspace.coverage_formats.jacoco import parse_jacoco
+    from prjury.judges.workspace.coverage_formats.read import parse_coverage
+    from prjury.judges.workspace.coverage_formats.report import CoverageMetrics
     from prjury.judges.workspace.files import FileContentJudge, FileExistsJudge
     from prjury.judges.workspace.program_judges import CommandJudge, run_maven_tests
-    from prjury.judges.workspace.reports import CoverageMetrics, parse_jacoco
     from prjury.jury.cascade import CascadedJury, Tier, TierAttempt, TierPolicy, Verdict
     from prjury.jury.codec import judgment_from_json, judgment_to_json
     from prjury.jury.compose import all_of, always_fail, always_pass, any_of, both, either, named
@@ -184,6 +186,7 @@ __all__ = [
     "jury_verdict_to_json",
     "label_classifier",
     "named",
+    "parse_coverage",
     "parse_jacoco",
     "run_maven_tests",
     "to_boolean",

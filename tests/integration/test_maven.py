@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from prjury.judges.workspace.coverage import CoverageJudge
+from prjury.judges.workspace.coverage_formats.jacoco import parse_jacoco
+from prjury.judges.workspace.coverage_formats.report import CoverageCounter
 from prjury.judges.workspace.program_judges import CommandJudge, MavenTests, run_maven_tests
-from prjury.judges.workspace.reports import CoverageCounter, parse_jacoco
 from prjury.jury.cascade import CascadedJury, Tier, TierPolicy
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judgment import Status

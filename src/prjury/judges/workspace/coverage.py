@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
 from prjury.errors import CannotJudgeError
+from prjury.judges.workspace.coverage_formats.read import parse_coverage
+from prjury.judges.workspace.coverage_formats.report import CoverageCounter, CoverageMetrics
 from prjury.judges.workspace.files import Workspace, answered, path_text
-from prjury.judges.workspace.reports import CoverageCounter, CoverageMetrics, parse_jacoco
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Location
@@ -44,7 +45,7 @@ class CoverageJudge:
         metric: line, branch, method, instruction, complexity or class.
         baseline: percent, 0..100.
         max_drop: percentage points, 0..100.
-        read: reads a report, or those of a directory; JaCoCo's XML by default.
+        read: reads a report, or those of a directory; in any known format by default.
 
     Raises:
         ValueError: when nothing is asked, for numbers outside 0..100, an unknown metric, or an
@@ -58,7 +59,9 @@ class CoverageJudge:
     baseline: float | None = None
     max_drop: float | None = None
     _: KW_ONLY
-    read: Callable[[Path], CoverageMetrics] = field(default=parse_jacoco, repr=False, compare=False)
+    read: Callable[[Path], CoverageMetrics] = field(
+        default=parse_coverage, repr=False, compare=False
+    )
     name: str = "coverage"
     description: str = "enough of the code is covered by tests"
     type: JudgeType = JudgeType.DETERMINISTIC

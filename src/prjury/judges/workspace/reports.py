@@ -1,4 +1,4 @@
-"""Reports that build tools write as XML, and the coverage that JaCoCo reports.
+"""Reports that build tools write: found in a directory, and read as XML or as text.
 
 The files come from code that is not trusted: nothing but regular files is opened, sizes and depths
 are capped, nothing outside the document is fetched and no entity is expanded.
@@ -9,15 +9,13 @@ from __future__ import annotations
 import errno
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 from xml.etree.ElementTree import Element
 
 from prjury.errors import CannotJudgeError
 from prjury.judges.workspace.files import open_regular, unreadable
-from prjury.jury.frozen import FrozenDict
 from prjury.snapshot.model import visible
 
 #: Bytes; reports of very large projects stay below it.
@@ -127,178 +125,28 @@ def _opened(path: Path) -> BinaryIO:
     return file
 
 
-_AGGREGATE = re.compile(r"(^|/)target/site/jacoco-aggregate/jacoco\.xml$")
-_MODULE = re.compile(
-    r"(^|/)(target/site/jacoco/jacoco|build/reports/jacoco/test/jacocoTestReport)\.xml$"
-)
-_NUMBER = re.compile(r"[0-9]{1,15}")
+#: Bytes; a line of a report holds a path and some numbers.
+_LONGEST_LINE = 64 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class CoverageCounter:
-    """How many lines, branches, methods, … were run by the tests, and how many were not.
+def report_lines(path: Path) -> Iterator[str]:
+    """The lines of a report that is text, without their ends; broken characters as surrogates.
 
     Raises:
-        ValueError: for negative numbers, and where there is nothing to count.
+        CannotJudgeError: ``report_missing``, ``unreadable``, ``too_large`` or ``report_invalid``.
     """
-
-    covered: int
-    missed: int
-
-    def __post_init__(self) -> None:
-        if min(self.covered, self.missed) < 0 or not self.total:
-            raise ValueError(f"{self.covered} covered and {self.missed} missed is no count")
-
-    @property
-    def total(self) -> int:
-        """All of them."""
-        return self.covered + self.missed
-
-    @property
-    def percent(self) -> float:
-        """The share that was run, 0..100."""
-        return 100 * self.covered / self.total
-
-    def __add__(self, other: CoverageCounter) -> CoverageCounter:
-        return CoverageCounter(self.covered + other.covered, self.missed + other.missed)
+    with _opened(path) as file:
+        while line := file.readline(_LONGEST_LINE):
+            if len(line) == _LONGEST_LINE:
+                raise invalid_report(path, f"A line has {_LONGEST_LINE // 1024} KiB or more")
+            yield line.decode("utf-8", "surrogateescape").rstrip("\r\n")
 
 
-@dataclass(frozen=True)
-class CoverageMetrics:
-    """The totals of one or more reports.
-
-    ``line``, ``branch`` and the others are percentages, 0..100, None where there is nothing of
-    that kind to cover.
-
-    Attributes:
-        counters: the counts by ``line``, ``branch``, ``method``, ``instruction``, ``complexity``
-            and ``class``, as far as there are any.
-    """
-
-    counters: Mapping[str, CoverageCounter] = field(default_factory=FrozenDict)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "counters", FrozenDict(self.counters))
-
-    def counter(self, metric: str) -> CoverageCounter | None:
-        """The counts of ``line``, ``branch``, …; None where there are none."""
-        return self.counters.get(metric)
-
-    def percent(self, metric: str) -> float | None:
-        """The share of ``line``, ``branch``, … that was run, 0..100."""
-        counter = self.counter(metric)
-        return counter.percent if counter else None
-
-    @property
-    def line(self) -> float | None:
-        """Percent of the lines."""
-        return self.percent("line")
-
-    @property
-    def branch(self) -> float | None:
-        """Percent of the branches of ``if`` and ``switch``."""
-        return self.percent("branch")
-
-    @property
-    def method(self) -> float | None:
-        """Percent of the methods."""
-        return self.percent("method")
-
-    @property
-    def instruction(self) -> float | None:
-        """Percent of the bytecode instructions."""
-        return self.percent("instruction")
-
-    @property
-    def complexity(self) -> float | None:
-        """Percent of the paths, counted as cyclomatic complexity."""
-        return self.percent("complexity")
-
-    @classmethod
-    def total(cls, parts: Iterable[CoverageMetrics]) -> CoverageMetrics:
-        """What several reports add up to, such as those of the modules of a project."""
-        counters: dict[str, CoverageCounter] = {}
-        for part in parts:
-            for metric, counter in part.counters.items():
-                known = counters.get(metric)
-                counters[metric] = known + counter if known else counter
-        return cls(counters)
-
-
-def parse_jacoco(path: str | os.PathLike[str]) -> CoverageMetrics:
-    """Reads a report, or those of a project.
-
-    Args:
-        path: the XML report, or a project's directory. There an aggregated report
-            (``target/site/jacoco-aggregate/jacoco.xml``, in whichever module) counts alone; without
-            one the reports of all modules are added up (Maven: ``target/site/jacoco/jacoco.xml``,
-            Gradle: ``build/reports/jacoco/test/jacocoTestReport.xml``).
+def report_bytes(path: Path, most: int = LARGEST_REPORT) -> bytes:
+    """The beginning of a report, of at most so many bytes.
 
     Raises:
-        CannotJudgeError: ``report_missing``, ``report_invalid``, ``unreadable``, ``too_large``, or
-            ``report_ambiguous`` for a directory with several aggregated reports.
+        CannotJudgeError: ``report_missing``, ``unreadable`` or ``too_large``.
     """
-    place = Path(path)
-    files = _reports_of(place) if place.is_dir() else [Path(os.path.realpath(place))]
-    return CoverageMetrics.total(map(_read, files))
-
-
-def _reports_of(directory: Path) -> list[Path]:
-    found = find_reports(directory, _AGGREGATE)
-    if len(found) > 1:
-        names = ", ".join(visible(str(path.relative_to(directory))) for path in found[:3])
-        raise CannotJudgeError(
-            f"{visible(str(directory))} holds {len(found)} aggregated coverage reports: {names}",
-            why="They may count the same code twice",
-            remedy="Name the one that counts",
-            reason="report_ambiguous",
-        )
-    found = found or find_reports(directory, _MODULE)
-    if not found:
-        raise missing_report(directory / "target/site/jacoco/jacoco.xml")
-    return found
-
-
-def _read(path: Path) -> CoverageMetrics:
-    """The totals of one report: those that it tells, else the sum of its groups or packages."""
-    open_parts: list[_Part] = []
-    whole = CoverageMetrics()
-    for event, element in report_elements(path):
-        if event == "start":
-            if not open_parts and element.tag != "report":
-                raise invalid_report(path, "It is not a report of JaCoCo")
-            open_parts.append(_Part())
-            continue
-        part = open_parts.pop()
-        if not open_parts:
-            whole = part.metrics
-        elif element.tag == "counter":
-            open_parts[-1].own.update(_counter(element, path))
-        elif element.tag in {"group", "package"}:
-            open_parts[-1].below.append(part.metrics)
-    return whole
-
-
-@dataclass
-class _Part:
-    """An element of a report while it is read."""
-
-    own: dict[str, CoverageCounter] = field(default_factory=dict)
-    below: list[CoverageMetrics] = field(default_factory=list)
-
-    @property
-    def metrics(self) -> CoverageMetrics:
-        return CoverageMetrics(self.own) if self.own else CoverageMetrics.total(self.below)
-
-
-def _counter(element: Element, path: Path) -> dict[str, CoverageCounter]:
-    """One counter by its kind; nothing where there is nothing to count."""
-    words = [element.get(name, "") for name in ("covered", "missed")]
-    if not element.get("type") or not all(map(_NUMBER.fullmatch, words)):
-        raise invalid_report(path, "A counter has no type, or its counts are no numbers")
-    covered, missed = map(int, words)
-    return (
-        {element.get("type", "").lower(): CoverageCounter(covered, missed)}
-        if covered + missed
-        else {}
-    )
+    with _opened(path) as file:
+        return file.read(most)

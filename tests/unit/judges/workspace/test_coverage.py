@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from prjury.errors import CannotJudgeError
 from prjury.judges.workspace.coverage import CoverageJudge, Metric
-from prjury.judges.workspace.reports import CoverageCounter, CoverageMetrics
+from prjury.judges.workspace.coverage_formats.report import CoverageCounter, CoverageMetrics
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judgment import Judgment, Location, Status
 from prjury.jury.score import NumericalScore

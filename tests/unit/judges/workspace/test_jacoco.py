@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from prjury.errors import CannotJudgeError
-from prjury.judges.workspace.reports import CoverageCounter, CoverageMetrics, parse_jacoco
+from prjury.judges.workspace.coverage_formats.jacoco import parse_jacoco
+from prjury.judges.workspace.coverage_formats.report import CoverageCounter, CoverageMetrics
 
 HEAD = (
     '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>'

@@ -9,13 +9,13 @@ import pytest
 from fakes.shell import Scripted, ScriptedShell, SilentProgress
 from prjury.errors import CannotJudgeError
 from prjury.judges.workspace.coverage import CoverageJudge
+from prjury.judges.workspace.coverage_formats.jacoco import parse_jacoco
 from prjury.judges.workspace.files import FileExistsJudge
 from prjury.judges.workspace.program_judges import (
     CommandJudge,
     contained_shell,
     run_maven_tests,
 )
-from prjury.judges.workspace.reports import parse_jacoco
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import Judge
 from prjury.jury.judgment import Judgment, Status

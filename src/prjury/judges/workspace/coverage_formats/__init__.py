@@ -1,0 +1,1 @@
+"""Readers of coverage reports, one format a file; `read` recognises them."""

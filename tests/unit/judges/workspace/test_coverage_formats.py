@@ -1,0 +1,136 @@
+"""Reports as coverage.py 7.17, Go 1.26 and c8 write them, and what is wrong with others."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from prjury.errors import CannotJudgeError
+from prjury.judges.workspace.coverage_formats.read import parse_coverage, read_coverage
+
+REPORTS = Path(__file__).parent / "coverage_reports"
+A_PY = {1: True, 2: True, 3: True, 4: False, 7: True, 8: False}
+A_JS = {1: True, 2: True, 3: True, 4: True, 5: False, 6: True, 7: True}
+RECORD = "SF:a.js\nDA:1,1\nDA:2,0\nend_of_record\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "counts", "file", "lines"),
+    [
+        ("coverage.xml", {"line": (4, 6), "branch": (1, 2)}, "src/pkg/a.py", A_PY),
+        ("coverage.json", {"line": (4, 6), "branch": (1, 2)}, "src/pkg/a.py", A_PY),
+        (
+            "coverage.lcov",
+            {"line": (4, 6), "branch": (1, 2), "method": (1, 2)},
+            "src/pkg/a.py",
+            A_PY,
+        ),
+        ("c8.info", {"line": (7, 8), "branch": (3, 4), "method": (1, 2)}, "a.js", A_JS),
+        ("c8.xml", {"line": (7, 8), "branch": (3, 4), "method": (1, 2)}, "a.js", A_JS),
+        (
+            "go.out",
+            {"line": (2, 4)},
+            "example.com/x/a.go",
+            {3: True, 4: True, 5: True, 6: True, 7: False},
+        ),
+    ],
+)
+def test_reports_of_real_tools(
+    name: str, counts: dict[str, tuple[int, int]], file: str, lines: dict[int, bool]
+) -> None:
+    (report,) = read_coverage(REPORTS / name)
+    counters = report.metrics.counters
+    assert {metric: (it.covered, it.total) for metric, it in counters.items()} == counts
+    assert report.files[file] == lines
+
+
+def written(place: Path, name: str, text: str) -> Path:
+    (place / name).write_text(text, errors="surrogateescape")
+    return place / name
+
+
+def test_lines_that_several_tests_name_count_once(tmp_path: Path) -> None:
+    again = "SF:a.js\nDA:2,3\nend_of_record\n"
+    found = parse_coverage(written(tmp_path, "lcov.info", RECORD + again)).counters["line"]
+    assert (found.covered, found.total) == (2, 2)
+
+
+def test_the_lines_of_a_report_without_totals_are_counted(tmp_path: Path) -> None:
+    text = (REPORTS / "c8.xml").read_text().replace("-valid", "-of")
+    metrics = parse_coverage(written(tmp_path, "coverage.xml", text))
+    assert {name: (it.covered, it.total) for name, it in metrics.counters.items()} == {
+        "line": (7, 8),
+        "branch": (3, 4),
+        "method": (1, 2),
+    }
+
+
+def test_the_only_report_of_a_directory(tmp_path: Path) -> None:
+    (tmp_path / "coverage").mkdir()
+    written(tmp_path, "coverage/lcov.info", RECORD)
+    assert parse_coverage(tmp_path).line == 50
+    written(tmp_path, "coverage/cobertura-coverage.xml", (REPORTS / "c8.xml").read_text())
+    with pytest.raises(CannotJudgeError, match=r"holds 2 coverage reports: coverage/cobertura"):
+        parse_coverage(tmp_path)
+
+
+def refused(path: Path) -> str:
+    with pytest.raises(CannotJudgeError) as refusal:
+        parse_coverage(path)
+    return f"{refusal.value.reason}: {refusal.value.why or ''}"
+
+
+FILES = '{"files": {"a": {"executed_lines": [%s], "missing_lines": []}}, "totals": {%s}}'
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "report_invalid: It is in none of the formats that are read"),
+        ("total 80 %", "report_invalid: It is in none of the formats that are read"),
+        ("<testsuite/>", "report_invalid: It is in none of the formats that are read"),
+        ("<coverage clover='4'/>", "report_invalid: It is not a report in Cobertura's format"),
+        ("<coverage><class filename='a'><line number='x' hits='1'/>", "A line has no number"),
+        ("<coverage lines-covered='3' lines-valid='2'/>", "Its counts contradict each other"),
+        (
+            "<!DOCTYPE coverage [<!ENTITY a 'b'>]><coverage>&a;</coverage>",
+            "report_invalid: It declares entities, which are refused",
+        ),
+        ("<coverage>" + "<a>" * 200, "report_invalid: It is nested deeper than 100 levels"),
+        ("<coverage>", "report_invalid: It is not XML"),
+        ("{}", "report_invalid: It is not the JSON of coverage.py"),
+        ('{"files": [' + "[" * 100_000, "report_invalid: It is nested too deeply"),
+        (FILES % ("true", ""), "report_invalid: It is not the JSON of coverage.py"),
+        (FILES % ("1", '"num_statements": 1, "covered_lines": 2'), "It is not the JSON"),
+        (FILES % ("1", '"num_statements": NaN, "covered_lines": 0'), "It is not the JSON"),
+        ("SF:a\nDA:1,1\n", "report_invalid: It ends in the middle of a file's record"),
+        ("TN:\nDA:1,1\n", "report_invalid: A count belongs to no file"),
+        ("SF:a\nDA:1;1\n", "report_invalid: A count is malformed"),
+        ("SF:a\nhello\n", "report_invalid: It is not a tracefile of LCOV"),
+        ("SF:" + "a" * 70_000, "report_invalid: A line has 64 KiB or more"),
+        ("mode: some\n", "report_invalid: It is not a cover profile of Go"),
+        ("mode: set\na.go:3.1,2.1 1 1\n", "report_invalid: Its line 2 is no block"),
+        ("mode: set\na.go:3.1,4.1 1\n", "report_invalid: Its line 2 is no block"),
+    ],
+)
+def test_what_is_no_report(text: str, told: str, tmp_path: Path) -> None:
+    assert told in refused(written(tmp_path, "report", text))
+
+
+@pytest.mark.slow
+def test_a_report_that_would_fill_the_memory(tmp_path: Path) -> None:
+    blocks = "".join(f"a{n}.go:1.1,9999999.1 1 1\n" for n in range(9))
+    assert refused(written(tmp_path, "c.out", f"mode: set\n{blocks}")).startswith("too_large")
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.sampled_from(["", "{", "mode: set\n", "SF:", "<coverage>"]), st.binary(max_size=200))
+def test_any_bytes_are_read_or_refused(tmp_path: Path, start: str, rest: bytes) -> None:
+    path = tmp_path / "report"
+    path.write_bytes(start.encode() + rest)
+    with suppress(CannotJudgeError):
+        parse_coverage(path)
