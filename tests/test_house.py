@@ -86,7 +86,12 @@ def test_the_environment_is_read_at_the_edges_only() -> None:
             for node in ast.walk(ast.parse(path.read_text()))
         )
     }
-    assert readers == {"action/__main__.py", "__main__.py", "judges/workspace/program_judges.py"}
+    assert readers == {
+        "action/__main__.py",
+        "__main__.py",
+        "judges/workspace/program_judges.py",
+        "models/client.py",
+    }
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,13 @@ if TYPE_CHECKING:
         TextComparisonJudge,
         XmlComparisonJudge,
     )
+    from prjury.judges.quality.answers import (
+        ContextualRelevanceJudge,
+        CorrectnessJudge,
+        FaithfulnessJudge,
+        HallucinationJudge,
+    )
+    from prjury.judges.quality.rag import RagContext
     from prjury.judges.workspace.build import BuildJudge, BuildSuccessJudge
     from prjury.judges.workspace.coverage import CoverageJudge
     from prjury.judges.workspace.coverage_formats.jacoco import parse_jacoco
@@ -87,6 +94,7 @@ if TYPE_CHECKING:
         VotingStrategy,
         WeightedAverageVoting,
     )
+    from prjury.models.client import ModelClient
 
     __version__: str
 
@@ -117,15 +125,19 @@ __all__ = [
     "Confidence",
     "ConfidenceStrategy",
     "ConsensusVoting",
+    "ContextualRelevanceJudge",
+    "CorrectnessJudge",
     "CoverageJudge",
     "CoverageMetrics",
     "Criterion",
     "ErrorPolicy",
     "ExecutionStatus",
+    "FaithfulnessJudge",
     "FileContentJudge",
     "FileExistsJudge",
     "Gate",
     "GatePolicy",
+    "HallucinationJudge",
     "Improvement",
     "ImprovementRound",
     "Judge",
@@ -142,11 +154,13 @@ __all__ = [
     "MajorityVoting",
     "MedianAggregationStrategy",
     "MedianVoting",
+    "ModelClient",
     "ModelJudge",
     "NumericalScore",
     "Opinion",
     "PomComparisonJudge",
     "PullRequestContext",
+    "RagContext",
     "RepeatedJudge",
     "RepeatedResults",
     "RoundContext",

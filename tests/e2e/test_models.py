@@ -203,7 +203,7 @@ def test_a_judge_of_a_directory(server: Aimock, shop: Shop) -> None:
     for name in ("known.txt", "said.txt"):
         (work / name).write_text("It adds.\n")
     shop.at(anthropic=server.anthropic)
-    server.script(aimock_says(reply(("supported", "uncontradicted"))))
+    server.script(aimock_says(reply(("statement-1",))))
     options = [f"model={CLAUDE}", "context=known.txt", "answer=said.txt"]
     words = [word for option in options for word in ("--option", option)]
     args = ["judge", "faithfulness", "--workspace", str(work), "--format", "json", *words]

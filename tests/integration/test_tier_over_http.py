@@ -712,17 +712,17 @@ JUDGES: Mapping[str, tuple[tuple[str, ...], tuple[str, ...], Mapping[str, Any]]]
     ),
     "faithfulness": (
         ("context=known.txt", "answer=said.txt"),
-        ("supported", "uncontradicted"),
+        ("statement-1", "statement-2"),
         quote("/answer", 1, "It adds."),
     ),
     "hallucination": (
         ("context=known.txt", "answer=said.txt"),
-        ("no_invention", "no_contradiction"),
+        ("statement-1", "statement-2"),
         quote("/answer", 1, "It adds."),
     ),
     "contextual-relevance": (
         ("context=known.txt", "question=What does it do?"),
-        ("sufficient", "focused"),
+        ("sufficient", "document-1"),
         quote("known.txt", 1, "It subtracts."),
     ),
     "quality": ((), FOUR, quote("test_calc.py", 2, "    assert True")),
@@ -738,7 +738,7 @@ JUDGES: Mapping[str, tuple[tuple[str, ...], tuple[str, ...], Mapping[str, Any]]]
 def workspace(tmp_path: Path) -> Path:
     place = tmp_path / "work"
     place.mkdir()
-    (place / "said.txt").write_text("It adds.\n")
+    (place / "said.txt").write_text("It adds.\nIt is done.\n")
     (place / "known.txt").write_text("It subtracts.\n")
     (place / "test_calc.py").write_text("def test_it():\n    assert True\n")
     return place

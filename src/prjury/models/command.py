@@ -207,7 +207,9 @@ class CommandModel(ChosenModel):
         """
         argv = [self._found(), *self._choice.command[1:]]
         try:
-            code, printed = self._programs.run(argv, _asked(prompt), self._environ, deadline)
+            code, printed = self._programs.run(
+                argv, prompt.text.encode(errors="replace"), self._environ, deadline
+            )
         except (OSError, ValueError) as error:
             why = getattr(error, "strerror", None) or "its arguments are not valid"
             what = f"`{self._program}` cannot be started: {why}"
@@ -253,13 +255,6 @@ class CommandModel(ChosenModel):
     def _strange(self, what: str) -> ModelError:
         remedy = "Check the program's options for its output, and `answer` in the configuration"
         return ModelError(f"`{self._program}` {what}", "provider_error", remedy=remedy)
-
-
-def _asked(prompt: Prompt) -> bytes:
-    shape = "Answer with one JSON object that follows this JSON Schema: " + json.dumps(
-        dict(prompt.schema), ensure_ascii=False
-    )
-    return f"{prompt.instructions}\n\n{shape}\n\n{prompt.user}\n".encode(errors="replace")
 
 
 def _absolute(path: str) -> str:

@@ -306,9 +306,11 @@ def _settings(model: Model, choice: ModelChoice) -> ModelSettings:
 def _parameters(model: Model, prompt: Prompt, mode: Mode) -> ModelRequestParameters:
     binding = mode == "schema" and model.profile.get("supports_json_schema_output", False)
     # What is the same in every run comes first, so that providers need not read it again.
-    instructions = [InstructionPart(prompt.system)]
+    instructions = [InstructionPart(prompt.system)] if prompt.system else []
     if prompt.run:
         instructions.append(InstructionPart(prompt.run, dynamic=True))
+    if not prompt.schema:
+        return ModelRequestParameters(instruction_parts=instructions or None, output_mode="text")
     return ModelRequestParameters(
         instruction_parts=instructions,
         output_mode="native" if binding else "prompted",

@@ -19,6 +19,10 @@ def tokens_of(text: str) -> int:
     return -(-len(text.encode(errors="replace")) // _BYTES_PER_TOKEN)
 
 
+#: What stands before a schema in words.
+SHAPE = "Answer with one JSON object that follows this JSON Schema:"
+
+
 @dataclass(frozen=True)
 class Prompt:
     """What a model is asked.
@@ -26,7 +30,7 @@ class Prompt:
     Attributes:
         system: the instructions; the same in every call, so that providers can cache them.
         user: the material, one JSON document.
-        schema: the JSON Schema of the reply.
+        schema: the JSON Schema of the reply; empty where it is to be plain text.
         name: which prompt this is, with its version: ``quality/1``.
         nonces: random words in the texts; they differ from run to run and mean nothing.
         run: the part of the instructions that differs from run to run; it follows ``system``.
@@ -51,6 +55,13 @@ class Prompt:
     def instructions(self) -> str:
         """All that is not material."""
         return f"{self.system}\n\n{self.run}" if self.run else self.system
+
+    @property
+    def text(self) -> str:
+        """All of it as one text, for those that take nothing else; the schema in words."""
+        shape = f"{SHAPE} {json.dumps(dict(self.schema), ensure_ascii=False)}"
+        parts = (self.instructions, shape if self.schema else "", self.user)
+        return "\n\n".join(filter(None, parts)) + "\n"
 
     @property
     def size(self) -> int:

@@ -14,14 +14,10 @@ from prjury.judges.context import PullRequestContext
 from prjury.judges.quality.judge import ALL_CALLS, Inquiry, ModelBackedJudge
 from prjury.judges.quality.kinds import quality, testing
 from prjury.judges.quality.kinds.agent_work import NAME as CORRECTNESS
-from prjury.judges.quality.kinds.agent_work import (
-    Grounds,
-    contextual_relevance,
-    correctness,
-    faithfulness,
-    hallucination,
-)
+from prjury.judges.quality.kinds.agent_work import correctness
+from prjury.judges.quality.kinds.grounded import ABOUT, inquiry_about
 from prjury.judges.quality.kinds.quality import chosen
+from prjury.judges.quality.rag import RagContext
 from prjury.judges.workspace.catalog import RunTexts
 from prjury.judges.workspace.files import Workspace, answered
 from prjury.jury.context import JudgmentContext
@@ -55,7 +51,7 @@ def model_judge(
     strict = QuestionOptions(**{"threshold": 1.0, **asking})
     if name == CORRECTNESS:
         return _correctness(around, strict, **options)
-    return _grounded(name, around, strict, **options)
+    return _grounded(name, around, asking, **options)
 
 
 def _asked(
@@ -88,17 +84,10 @@ def _correctness(
     return _answering(CORRECTNESS, inquiry.about, judged)
 
 
-_GROUNDED: Mapping[str, Any] = {
-    "faithfulness": faithfulness,
-    "hallucination": hallucination,
-    "contextual-relevance": contextual_relevance,
-}
-
-
 def _grounded(
     name: str,
     around: RunTexts,
-    asking: QuestionOptions,
+    asking: Mapping[str, Any],
     *,
     context: list[str],
     answer: str | None = None,
@@ -111,17 +100,21 @@ def _grounded(
         answer: a file of the workspace; the context's agent output if None.
         question: the question itself; the context's goal if None.
     """
+    options = QuestionOptions(**asking)
+    threshold = asking.get("threshold")
+    _models(around, options.model)  # a model that nobody knows is said before anything is read
 
-    def grounds(asked: JudgmentContext) -> Grounds:
+    def judged(asked: JudgmentContext) -> Judgment:
         place = Workspace.of(asked)
-        return Grounds(
-            {path: place.text(path) for path in context},
-            asked.agent_output if answer is None else place.text(answer),
+        rag = RagContext(
             asked.goal if question is None else question,
+            asked.agent_output if answer is None else place.text(answer),
+            {path: place.text(path) for path in context},
         )
+        inquiry = inquiry_about(name, rag, around.redact, threshold)
+        return _asked(inquiry, around, options)(asked)
 
-    inquiry: Inquiry[JudgmentContext] = _GROUNDED[name](grounds, around.redact, asking.threshold)
-    return _answering(name, inquiry.about, _asked(inquiry, around, asking))
+    return _answering(name, ABOUT[name], judged)
 
 
 def _quality_options(asking: Mapping[str, Any], **own: list[str]) -> QualityOptions:

@@ -22,10 +22,22 @@ from prjury.jury.library.replies import (
     with_confidence,
     yes_or_no,
 )
+from prjury.jury.library.responses import output_of, usage_of
 from prjury.jury.library.template import Template, template_of
 
-#: What a model answers with: text, or an awaitable of it.
-ModelReply: TypeAlias = str | Awaitable[str]
+
+@runtime_checkable
+class ModelText(Protocol):
+    """A client's response: its text, and the tokens and the price that it may name besides."""
+
+    @property
+    def text(self) -> str:
+        """The answer."""
+        ...
+
+
+#: What a model answers with: text, a response that has one, or an awaitable of either.
+ModelReply: TypeAlias = str | ModelText | Awaitable[str | ModelText]
 
 
 @runtime_checkable
@@ -100,7 +112,7 @@ class ModelJudge(Generic[ContextT]):
         self.__dict__.update(  # the class is frozen, and takes texts where it holds functions
             template=template_of(template),
             classify=classify,
-            model=_asker(model),
+            model=asker(model),
             name=name,
             description=description,
             type=JudgeType(type),
@@ -182,17 +194,22 @@ def filled(template: Callable[[ContextT], str], context: ContextT) -> str:
 
 
 def classified(reply: object, classify: Classifier, name: str, context: object) -> Judgment:
-    """What the classifier makes of the reply; ERROR for one that is empty or no text."""
-    if not isinstance(reply, str):
+    """What the classifier makes of the reply; ERROR for one that is empty or has no text.
+
+    What a response says it took is kept as ``metadata["usage"]``.
+    """
+    text = output_of(reply)
+    if text is None:
         return invalid(f"the reply is a {type(reply).__name__} instead of text")
-    if not reply.strip():
+    if not text.strip():
         return invalid("the reply is empty")
     known = (context,) if requires(classify, 2) else ()
-    said: object = classify(reply, *known)
+    said: object = classify(text, *known)
     if not isinstance(said, Judgment):
         message = f"{name} classifies a reply as a {type(said).__name__} instead of a Judgment"
         raise TypeError(message)
-    return said
+    usage = usage_of(reply)
+    return said.with_metadata(usage=usage) if usage else said
 
 
 def failure(
@@ -207,7 +224,12 @@ def failure(
     return Judgment.errored(message, metadata={"reason": reason or word})
 
 
-def _asker(model: JudgeModel | Callable[[str], ModelReply]) -> Callable[[str], ModelReply]:
+def asker(model: JudgeModel | Callable[[str], ModelReply]) -> Callable[[str], ModelReply]:
+    """The function that asks the model.
+
+    Raises:
+        TypeError: for what cannot be asked.
+    """
     if isinstance(model, JudgeModel):
         return model.ask
     if callable(model):

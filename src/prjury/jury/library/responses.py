@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, TypeGuard, cast
 
 #: Where responses keep their answer: the OpenAI Agents SDK, pydantic-ai, LangChain, other clients.
 _ANSWERS = ("final_output", "output", "content", "text", "result")
 _USAGES = ("usage", "usage_metadata")
-_TOKENS = ("input_tokens", "output_tokens", "requests")
+_COUNTS = ("input_tokens", "output_tokens", "requests", "usd")
 
 
 def output_of(response: object) -> str | None:
@@ -28,21 +30,31 @@ def output_of(response: object) -> str | None:
     return None if response is None else _first(lambda name: getattr(response, name, None))
 
 
-def usage_of(response: object) -> dict[str, int]:
-    """The tokens and requests that a response says it took; empty where it says nothing."""
-    for name in _USAGES:
-        usage = getattr(response, name, None)
-        if callable(usage):
-            try:
-                usage = usage()
-            except TypeError:
-                continue
+def usage_of(response: object) -> dict[str, float]:
+    """The tokens, requests and US dollars that a response says it took; empty where it does not."""
+    for usage in (*_usages(response), response):
         get = usage.get if isinstance(usage, Mapping) else lambda key, of=usage: getattr(of, key, 0)
-        counts = {key: get(key) for key in _TOKENS}
-        found = {key: n for key, n in counts.items() if isinstance(n, int) and n > 0}
+        counts = {key: get(key) for key in _COUNTS}
+        found = {key: n for key, n in counts.items() if _is_count(n)}
         if found:
             return found
     return {}
+
+
+def _usages(response: object) -> Iterator[object]:
+    """What the response keeps of its usage, as an attribute or a method without arguments."""
+    for name in _USAGES:
+        usage = getattr(response, name, None)
+        if not callable(usage):
+            yield usage
+            continue
+        with suppress(TypeError):
+            yield usage()
+
+
+def _is_count(value: object) -> TypeGuard[float]:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return number and 0 < cast("float", value) < math.inf
 
 
 def _first(value_of: Callable[[str], object]) -> str | None:

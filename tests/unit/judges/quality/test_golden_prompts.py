@@ -30,13 +30,9 @@ from fakes.llm import (
 from prjury.judges.context import PullRequestContext
 from prjury.judges.quality.judge import Inquiry, ModelBackedJudge
 from prjury.judges.quality.kinds import description, prompt, quality, suitability, testing
-from prjury.judges.quality.kinds.agent_work import (
-    Grounds,
-    contextual_relevance,
-    correctness,
-    faithfulness,
-    hallucination,
-)
+from prjury.judges.quality.kinds.agent_work import correctness, correctness_of_output
+from prjury.judges.quality.kinds.grounded import inquiry_about
+from prjury.judges.quality.rag import RagContext
 from prjury.jury.context import JudgmentContext
 from prjury.policy.tiers import (
     PromptOptions,
@@ -119,9 +115,11 @@ def work(_: JudgmentContext) -> tuple[FileChange, ...]:
     return FILES[:2]
 
 
-def grounds(_: JudgmentContext) -> Grounds:
-    parts = {"notes.md": "Shares are integers.", "history.md": "The package is from 2019."}
-    return Grounds(parts, "Shares are integers since 2021.", "Since when are shares integers?")
+RAG = RagContext(
+    "Since when are shares integers?",
+    "Shares are integers. They are since 2021.",
+    {"notes.md": "Shares are integers.", "history.md": "The package is from 2019."},
+)
 
 
 PROMPTS: Mapping[str, Callable[[], Prompt]] = {
@@ -139,9 +137,10 @@ PROMPTS: Mapping[str, Callable[[], Prompt]] = {
         lambda to: prompt.make(PromptOptions(**OWN, sees_description=True), to)
     ),
     "correctness": lambda: of_work(correctness(work, str)),
-    "faithfulness": lambda: of_work(faithfulness(grounds, str)),
-    "hallucination": lambda: of_work(hallucination(grounds, str)),
-    "contextual-relevance": lambda: of_work(contextual_relevance(grounds, str)),
+    "correctness-of-output": lambda: of_work(correctness_of_output(str)),
+    "faithfulness": lambda: of_work(inquiry_about("faithfulness", RAG, str)),
+    "hallucination": lambda: of_work(inquiry_about("hallucination", RAG, str)),
+    "contextual-relevance": lambda: of_work(inquiry_about("contextual-relevance", RAG, str)),
     "chair": lambda: of_work(correctness(work, str), chair=always(passes)),
 }
 
@@ -153,6 +152,7 @@ TEMPLATES = {
     "backport-suitability": "suitability",
     "prompt-with-description": "prompt",
     "contextual-relevance": "relevance",
+    "correctness-of-output": "output",
 }
 
 #: Who judges part by part: what another part says changes nothing.

@@ -15,6 +15,7 @@ SHIPPED = (
     "description",
     "faithfulness",
     "hallucination",
+    "output",
     "prompt",
     "quality",
     "relevance",

@@ -160,7 +160,7 @@ def test_ctrl_c_goes_on() -> None:
         (" \n", "the reply is empty"),
         (None, "the reply is a NoneType instead of text"),
         (b"YES", "the reply is a bytes instead of text"),
-        ({"text": "YES"}, "the reply is a dict instead of text"),
+        ({"id": "YES"}, "the reply is a dict instead of text"),
     ],
 )
 def test_a_reply_that_is_none_is_an_error(reply: Any, problem: str) -> None:

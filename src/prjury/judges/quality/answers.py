@@ -1,0 +1,149 @@
+"""Judges of answers that are values in memory: no workspace is needed, a model's client is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from prjury.judges.quality.rag import RagContext, subjects
+from prjury.jury.context import JudgmentContext
+from prjury.jury.judge import JudgeType
+from prjury.jury.judgment import Judgment
+from prjury.jury.library.model_judge import JudgeModel, ModelReply, asker
+from prjury.models.client import ModelClient
+from prjury.report.sanitise import BY_SHAPE
+
+if TYPE_CHECKING:
+    from prjury.judges.quality.judge import Inquiry
+    from prjury.ports import ChatModel
+
+
+def chat_model(model: JudgeModel | Callable[[str], ModelReply]) -> ChatModel:
+    """The model of a client, or the function or object of one's own as one.
+
+    Raises:
+        TypeError: for what cannot be asked.
+    """
+    from prjury.models.text import TextModel  # noqa: PLC0415 - importing the package costs nothing
+
+    return model.model if isinstance(model, ModelClient) else TextModel(asker(model))
+
+
+@dataclass(frozen=True)
+class _AnswerJudge:
+    """What these judges have in common.
+
+    Args:
+        model: a `ModelClient`, another `JudgeModel`, or a function from prompt to reply.
+        threshold: the share of what is asked that has to pass; None for the judge's own.
+        runs: how often the model is asked, each time by itself; the majority counts.
+
+    Raises:
+        TypeError: for a model that cannot be asked.
+        ValueError: for a threshold outside 0..1, or less than one run.
+    """
+
+    model: JudgeModel | Callable[[str], ModelReply] = field(repr=False)
+    _: KW_ONLY
+    threshold: float | None = None
+    runs: int = 1
+    type: JudgeType = JudgeType.LLM_POWERED
+
+    def __post_init__(self) -> None:
+        asker(self.model)
+        if self.threshold is not None and not 0.0 <= self.threshold <= 1.0:
+            raise ValueError(f"a threshold is in 0..1, not {self.threshold}")
+        if self.runs < 1:
+            raise ValueError(f"a model is asked at least once, not {self.runs} times")
+
+    def _ask(self, inquiry: Inquiry[JudgmentContext], context: JudgmentContext) -> Judgment:
+        from prjury.judges.quality.judge import ModelBackedJudge  # noqa: PLC0415 - as above
+        from prjury.ports import Panel  # noqa: PLC0415 - as above
+
+        panel = Panel((chat_model(self.model),))
+        return ModelBackedJudge(inquiry, panel, self.runs).judge(context)
+
+
+@dataclass(frozen=True)
+class CorrectnessJudge(_AnswerJudge):
+    """Whether an agent's output, and the diff of its work if the context has one, reach the goal.
+
+    Four criteria: ``reached``, ``works``, ``contained``, ``honest``. Every failure quotes the goal
+    or the work, and the quote is compared with what the model was shown.
+    """
+
+    name: str = field(default="correctness", kw_only=True)
+
+    def judge(self, context: JudgmentContext | RagContext, /) -> Judgment:
+        """PASS or FAIL; ABSTAIN where there is no goal, or no output."""
+        from prjury.judges.quality.kinds.agent_work import (  # noqa: PLC0415 - as above
+            correctness_of_output,
+        )
+
+        if isinstance(context, RagContext):
+            context = JudgmentContext(context.question or "", agent_output=context.answer)
+        threshold = 1.0 if self.threshold is None else self.threshold
+        return self._ask(correctness_of_output(BY_SHAPE, threshold), context)
+
+
+@dataclass(frozen=True)
+class _RagJudge(_AnswerJudge):
+    """A judge of a `RagContext`, or of a context with documents.
+
+    Args:
+        documents: what was retrieved, where the context does not say: texts, texts by name, or a
+            retriever's documents. Without them ``metadata["documents"]`` counts.
+    """
+
+    NAME: ClassVar[str]
+
+    documents: Mapping[str, Any] | Sequence[Any] | None = field(default=None, kw_only=True)
+    name: str = field(default="", kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "name", self.name or self.NAME)
+
+    def judge(self, context: JudgmentContext | RagContext, /) -> Judgment:
+        """PASS or FAIL, with a check for each statement or document.
+
+        ``metadata["subjects"]`` says what the checks' names stand for. ABSTAIN ``not_applicable``
+        where there is no answer, or no question; ``no_documents`` where nothing was retrieved.
+        """
+        from prjury.judges.quality.kinds.grounded import inquiry_about  # noqa: PLC0415 - as above
+
+        rag = context if isinstance(context, RagContext) else RagContext.of(context, self.documents)
+        inquiry = inquiry_about(self.NAME, rag, BY_SHAPE, self.threshold)
+        said = self._ask(inquiry, JudgmentContext(rag.question or ""))
+        return said.with_metadata(subjects=dict(subjects(self.NAME, rag)))
+
+
+@dataclass(frozen=True)
+class FaithfulnessJudge(_RagJudge):
+    """Whether every statement of an answer follows from its documents.
+
+    The score is the share of statements that do.
+    """
+
+    NAME: ClassVar[str] = "faithfulness"
+
+
+@dataclass(frozen=True)
+class HallucinationJudge(_RagJudge):
+    """Whether an answer names nothing that its documents do not have; PASS where it does not.
+
+    The score is the share of statements that are free of it.
+    """
+
+    NAME: ClassVar[str] = "hallucination"
+
+
+@dataclass(frozen=True)
+class ContextualRelevanceJudge(_RagJudge):
+    """Whether the question can be answered from the documents, and which of them bear on it.
+
+    The score is the share of documents that do, 0 where the question cannot be answered.
+    """
+
+    NAME: ClassVar[str] = "contextual-relevance"

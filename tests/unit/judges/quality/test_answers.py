@@ -1,0 +1,213 @@
+"""Judges of answers in memory, over models that say what they are told to."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from prjury import (
+    ContextualRelevanceJudge,
+    CorrectnessJudge,
+    FaithfulnessJudge,
+    HallucinationJudge,
+    JudgmentContext,
+    Jury,
+    MajorityVoting,
+    RagContext,
+    Status,
+)
+from prjury.judges.quality.rag import MOST_CRITERIA, spans, statements_of
+
+TERMS = "A parcel is sent within three days. Returns are free for 30 days."
+RAG = RagContext(
+    "How long can I return it?",
+    "You may return it within 60 days. Returns are free.",
+    {"terms.md": TERMS, "weather.md": "It rains."},
+)
+
+
+def said(verdict: str, path: str = "", quote: str = "", confidence: float = 0.9) -> dict[str, Any]:
+    place = {"path": path, "side": "new", "line": 1, "end_line": 1, "quote": quote}
+    evidence = [place] if quote else []
+    return {
+        "evidence": evidence,
+        "reasoning": "So it says.",
+        "verdict": verdict,
+        "confidence": confidence,
+    }
+
+
+def model(**answers: Mapping[str, Any]) -> Callable[[str], str]:
+    """Passes every criterion that the prompt asks for, but for these."""
+
+    def ask(prompt: str) -> str:
+        schema = json.loads(prompt.partition("JSON Schema: ")[2].partition("\n")[0])
+        names = schema["properties"]["criteria"]["required"]
+        given = {name.replace("_", "-"): it for name, it in answers.items()}
+        return json.dumps({"criteria": {name: given.get(name, said("pass")) for name in names}})
+
+    return ask
+
+
+WRONG = said("fail", "/answer", "You may return it within 60 days.")
+
+
+@pytest.mark.parametrize("kind", [FaithfulnessJudge, HallucinationJudge])
+def test_each_statement_has_a_check_and_a_failure_quotes_it(
+    kind: type[FaithfulnessJudge | HallucinationJudge],
+) -> None:
+    judgment = kind(model(statement_1=WRONG)).judge(RAG)
+    assert judgment.status is Status.FAIL
+    assert judgment.effective_score == 0.5
+    checks = {check.name: (check.passed, check.evidence) for check in judgment.checks}
+    assert checks["statement-1"] == (False, "You may return it within 60 days.")
+    assert checks["statement-2"][0]
+    assert judgment.metadata["subjects"]["statement-2"] == "Returns are free."
+    assert kind(model(statement_1=WRONG), threshold=0.5).judge(RAG).status is Status.PASS
+
+
+def test_a_failure_whose_quote_is_not_there_does_not_count_and_is_no_pass() -> None:
+    lying = said("fail", "/answer", "You may never return it.")
+    judgment = FaithfulnessJudge(model(statement_1=lying)).judge(RAG)
+    assert (judgment.status, judgment.label) == (Status.ABSTAIN, "no_opinion")
+
+
+def test_documents_come_from_the_constructor_or_from_the_context() -> None:
+    asked: list[str] = []
+
+    def listening(prompt: str) -> str:
+        asked.append(prompt)
+        return model()(prompt)
+
+    @dataclass
+    class Retrieved:
+        page_content: str
+
+    context = JudgmentContext("How long?", agent_output="30 days.", metadata={"documents": [TERMS]})
+    assert FaithfulnessJudge(listening).judge(context).status is Status.PASS
+    judge = FaithfulnessJudge(listening, documents=[Retrieved(TERMS)])
+    jury = Jury([judge], MajorityVoting())
+    verdict = jury.vote(JudgmentContext("How long?", agent_output="30 days."))
+    assert verdict.status is Status.PASS
+    assert [TERMS in prompt for prompt in asked] == [True, True]
+
+
+def test_relevance_asks_about_each_document() -> None:
+    beside = said("fail", "weather.md", "It rains.")
+    judgment = ContextualRelevanceJudge(model(document_2=beside)).judge(RAG)
+    assert (judgment.status, judgment.effective_score) == (Status.PASS, 0.5)
+    assert judgment.metadata["subjects"] == {"document-1": "terms.md", "document-2": "weather.md"}
+    strict = ContextualRelevanceJudge(model(document_2=beside), threshold=0.9)
+    assert strict.judge(RAG).status is Status.FAIL
+    short = said("fail", "/question", "How long can I return it?")
+    unanswered = ContextualRelevanceJudge(model(sufficient=short)).judge(RAG)
+    assert (unanswered.status, unanswered.effective_score) == (Status.FAIL, 0.0)
+
+
+def test_correctness_compares_output_and_diff_with_the_goal() -> None:
+    stub = said("fail", "/diff", "+    raise NotImplementedError")
+    context = JudgmentContext(
+        "Add it.", agent_output="Done.", diff="+    raise NotImplementedError"
+    )
+    judgment = CorrectnessJudge(model(works=stub)).judge(context)
+    assert judgment.status is Status.FAIL
+    assert [check.name for check in judgment.failed_checks] == ["works"]
+    assert CorrectnessJudge(model()).judge(RAG).status is Status.PASS
+    nothing = CorrectnessJudge(model()).judge(JudgmentContext("Add it."))
+    assert (nothing.status, nothing.label) == (Status.ABSTAIN, "not_applicable")
+
+
+@pytest.mark.parametrize(
+    ("rag", "label"),
+    [
+        (RagContext("q", "It is so.", []), "no_documents"),
+        (RagContext("q", " ", [TERMS]), "not_applicable"),
+    ],
+)
+def test_where_there_is_nothing_to_compare_nobody_is_asked(rag: RagContext, label: str) -> None:
+    judgment = FaithfulnessJudge(lambda _: pytest.fail("asked")).judge(rag)
+    assert (judgment.status, judgment.label) == (Status.ABSTAIN, label)
+
+
+def broken(_: str) -> str:
+    raise ConnectionError("no route")
+
+
+@pytest.mark.parametrize(
+    ("function", "label"),
+    [(broken, "provider_error"), (lambda _: "Sure!", "invalid_reply"), (lambda _: " ", "refused")],
+)
+def test_a_model_without_a_usable_answer_is_no_verdict(
+    function: Callable[[str], str], label: str
+) -> None:
+    judgment = HallucinationJudge(function).judge(RAG)
+    assert (judgment.status, judgment.label) == (Status.ABSTAIN, label)
+
+
+def test_the_tokens_of_a_response_are_kept() -> None:
+    @dataclass
+    class Response:
+        text: str
+        usage: Mapping[str, int]
+
+    def ask(prompt: str) -> Response:
+        return Response(model()(prompt), {"input_tokens": 700, "output_tokens": 80})
+
+    usage = FaithfulnessJudge(ask).judge(RAG).metadata["usage"]
+    assert (usage["llm_calls"], usage["input_tokens"], usage["output_tokens"]) == (1, 700, 80)
+
+
+def test_an_async_model_is_waited_for() -> None:
+    async def ask(prompt: str) -> str:
+        return model()(prompt)
+
+    assert FaithfulnessJudge(ask, runs=3).judge(RAG).status is Status.PASS
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: RagContext("q", "a", "one text"),
+        lambda: RagContext("q", "a", [7]),
+        lambda: FaithfulnessJudge(7),  # type: ignore[arg-type]
+    ],
+)
+def test_what_cannot_be_meant_is_refused(make: Callable[[], object]) -> None:
+    with pytest.raises(TypeError):
+        make()
+
+
+@pytest.mark.parametrize("make", [{"threshold": 2.0}, {"runs": 0}])
+def test_numbers_that_make_no_sense_are_refused(make: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r"not (2\.0|0 times)"):
+        FaithfulnessJudge(model(), **make)
+
+
+def test_sentences() -> None:
+    assert statements_of("One, e.g. Maven. Two!\n\n3. Three? 1.5 is four. J. Doe is five.") == (
+        "One, e.g. Maven.",
+        "Two!",
+        "3. Three?",
+        "1.5 is four.",
+        "J. Doe is five.",
+    )
+    assert statements_of("第一。第二。") == ("第一。", "第二。")
+    assert statements_of("") == ()
+
+
+@pytest.mark.parametrize("count", [0, 1, 20, 21, 399])
+def test_many_statements_share_criteria(count: int) -> None:
+    found = spans(count)
+    assert len(found) <= MOST_CRITERIA
+    assert [number for span in found for number in span] == list(range(1, count + 1))
+
+
+def test_many_statements_take_no_time() -> None:
+    started = time.monotonic()
+    statements_of("a. " * 50_000)
+    assert time.monotonic() - started < 2.0
