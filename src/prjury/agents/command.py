@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 
 from prjury.agents.answer import AgentAnswer, read_answer
@@ -15,6 +14,7 @@ from prjury.judges.workspace.program_judges import contained_shell, own_environm
 from prjury.jury.context import ExecutionStatus
 from prjury.jury.guard import patience
 from prjury.jury.library.agent import AgentResult
+from prjury.policy.agents import is_kept_from_agents
 from prjury.ports import Progress, Shell, SilentProgress
 from prjury.ports.types import Completed, ShellCommand
 
@@ -24,24 +24,12 @@ AGENT_TIMEOUT = 600.0
 _MOST_PRINTED, _MOST_READ = 64 << 20, 4 << 20
 _LONGEST_ERROR = 2000
 _GOAL = "PRJURY_GOAL_FILE"
-#: Credentials of the job, which are no agent's.
-_NEVER = re.compile(
-    r"(GH|GITHUB)_(\w+_)?(TOKEN|PAT)|GITHUB_(ENV|OUTPUT|PATH|STATE|STEP_SUMMARY)"
-    r"|(ACTIONS|INPUT|PRJURY)_.*|CI_\w*(TOKEN|JWT|PASSWORD)\w*|SYSTEM_ACCESSTOKEN|SSH_AUTH_SOCK"
-    r"|PATH|HOME|TMPDIR|LD_.*",
-    re.IGNORECASE | re.DOTALL,
-)
 _STOPPED = {
     "timeout": "took longer than {seconds:g} s",
     "output_limit": "printed more than {mebibytes} MiB",
     "memory_limit": "used more memory than it may have",
     "process_limit": "started more processes than it may have",
 }
-
-
-def is_kept_from_agents(name: str) -> bool:
-    """Whether a variable of this name is never handed to an agent."""
-    return _NEVER.fullmatch(name) is not None
 
 
 @dataclass(frozen=True)
@@ -164,8 +152,3 @@ def _forgotten(log: Path) -> Iterator[None]:
         log.unlink(missing_ok=True)
         with contextlib.suppress(OSError):
             log.parent.rmdir()
-
-
-def within(agent: CommandAgent, seconds: float) -> CommandAgent:
-    """The agent with no more than so many seconds."""
-    return replace(agent, timeout=min(agent.timeout, seconds))

@@ -5,17 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from prjury.agents.starter import AgentStarter
 from prjury.app.request import ReviewRequest, RunEnvironment
 from prjury.git.open_snapshot import Snapshot
 from prjury.git.store import Store
 from prjury.github.checks import checks_of
-from prjury.jury.voting import NOT_APPLICABLE
+from prjury.jury.voting import NOT_APPLICABLE, NOT_CONFIGURED
 from prjury.loading import load_everything
 from prjury.models.memory import memory_at
 from prjury.models.panel import ModelPanel
 from prjury.policy.schema import BuildOptions, Config, PullsConfig
 from prjury.policy.seats import CommandOptions
-from prjury.ports import Models, NoMemory, NoModels, Ports, Repository
+from prjury.ports import Agents, NoAgents, NoMemory, NoModels, Ports, Repository
 from prjury.sandbox import ContainedShell
 from prjury.snapshot.model import PullRequest
 
@@ -41,8 +42,29 @@ def review_ports(
     # A build could have written answers of earlier runs.
     spoiled = builds_here(request, config) and not bench.secret
     memory = NoMemory() if spoiled else memory_at(environment.environ, bench.secret)
-    models = models_for(snapshot.pull, config.pulls, request.actor) or bench
-    return Composition(replace(ports, models=models, memory=memory), bench)
+    nobody = models_for(snapshot.pull, config.pulls, request.actor)
+    agents = agents_for(request, environment, config, nobody, bench)
+    return Composition(replace(ports, models=nobody or bench, memory=memory, agents=agents), bench)
+
+
+def agents_for(
+    request: ReviewRequest,
+    environment: RunEnvironment,
+    config: Config,
+    nobody: NoModels | None,
+    bench: ModelPanel,
+) -> Agents:
+    """Who starts the agents of the policy: nobody where models are not asked either.
+
+    An agent may use the network: without it, it would not reach its model.
+    """
+    if not request.models:
+        return NoAgents("agents are not started with --no-llm", NOT_CONFIGURED)
+    if nobody:
+        return NoAgents(nobody.panel().missing, nobody.panel().label)
+    trusted = request.trusts_policy or request.config is not None
+    shell = contained_shell(environment, config, network=not request.offline, bench=bench)
+    return AgentStarter(shell, environment.progress, environment.environ, trusted)
 
 
 def program_ports(
@@ -86,7 +108,7 @@ def model_panel(request: ReviewRequest, environment: RunEnvironment, config: Con
     )
 
 
-def models_for(pull: PullRequest, policy: PullsConfig, actor: str | None) -> Models | None:
+def models_for(pull: PullRequest, policy: PullsConfig, actor: str | None) -> NoModels | None:
     """Models that are not asked, where the policy excludes this pull request; else None.
 
     A draft is asked about when it is ready: a tier of models that blocks is closed until then. A
@@ -116,6 +138,14 @@ def build_ports(
     environment: RunEnvironment, config: Config, store: Repository, bench: ModelPanel | None = None
 ) -> Ports:
     """The ports that a build needs; a build begins when everything is loaded."""
+    shell = contained_shell(environment, config, network=config.sandbox.network, bench=bench)
+    return Ports(store, shell, environment.progress, redact=environment.redact)
+
+
+def contained_shell(
+    environment: RunEnvironment, config: Config, *, network: bool, bench: ModelPanel | None
+) -> ContainedShell:
+    """The shell for what is not trusted; all of ours is loaded before anything runs in it."""
 
     def load() -> None:
         load_everything()
@@ -123,14 +153,13 @@ def build_ports(
             bench.wait()
 
     sandbox = config.sandbox
-    shell = ContainedShell(
+    return ContainedShell(
         environment.environ,
         extra_env=sandbox.env,
         level=sandbox.level,
-        network=sandbox.network,
+        network=network,
         before=load,
     )
-    return Ports(store, shell, environment.progress, redact=environment.redact)
 
 
 def builds_here(request: ReviewRequest, config: Config) -> bool:

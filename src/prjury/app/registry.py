@@ -66,10 +66,11 @@ JUDGES: Mapping[str, str] = {
     "semantic": "prjury.judges.merged_tree.files:semantic",
     "superset-diff": "prjury.judges.merged_tree.files:superset",
     "class-version": "prjury.judges.merged_tree.files:class_version",
+    "agent": "prjury.agents.seat:make",
 }
 
 #: Judges that no policy can seat yet.
-LATER = frozenset("agent coverage findings python".split())
+LATER = frozenset("coverage findings python".split())
 
 #: The package of the judges that ask models.
 ASKING = "prjury.judges.quality."

@@ -18,6 +18,7 @@ from pydantic import (
 )
 
 from prjury.jury.cascade import TierPolicy
+from prjury.policy.agents import AgentOptions, FixConfig
 from prjury.policy.fields import (
     LONGEST_LABEL,
     NOT_YET,
@@ -49,8 +50,10 @@ from prjury.policy.tiers import (
 
 #: What others take from here although it is defined beside.
 __all__ = [
+    "AgentOptions",
     "BuildOptions",
     "Config",
+    "FixConfig",
     "JudgeEntry",
     "MergeOptions",
     "ModelConfig",
@@ -260,18 +263,6 @@ class SuppressionsConfig(PolicySection):
 
     allow: bool = True
     ecosystem: bool = True
-
-
-class FixConfig(PolicySection):
-    """Whether a repair command is tried when tests fail: not supported yet."""
-
-    enabled: Annotated[bool, NOT_YET] = Field(
-        default=False,
-        json_schema_extra={"const": False},
-    )
-    command: str | None = None
-    paths: list[str] = Field(default=["**/test/**", "tests/**"])
-    rounds: int = Field(2, ge=1, le=9)
 
 
 class PullsConfig(PolicySection):

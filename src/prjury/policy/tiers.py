@@ -17,6 +17,7 @@ from pydantic import (
 
 from prjury.jury.cascade import TierPolicy
 from prjury.jury.voting import ErrorPolicy, TiePolicy
+from prjury.policy.agents import AgentOptions
 from prjury.policy.fields import (
     Duration,
     FilesOfPolicy,
@@ -286,6 +287,7 @@ class JudgeEntry(NamedEntry):
     semantic: ComparisonOptions | None = None
     superset: ComparisonOptions | None = Field(None, alias="superset-diff")
     class_version: ClassVersionOptions | None = Field(None, alias="class-version")
+    agent: AgentOptions | None = None
     weight: float = Field(1.0, ge=0.0, allow_inf_nan=False)
 
     @model_validator(mode="after")

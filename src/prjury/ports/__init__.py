@@ -15,6 +15,7 @@ from typing import Protocol
 from prjury.deadline import Deadline
 from prjury.jury.guard import Listener
 from prjury.jury.voting import Ballot
+from prjury.ports.agents import Agents, NoAgents
 from prjury.ports.models import ChatModel, Memory, Models, NoMemory, NoModels, Panel
 from prjury.ports.repository import Releases, Repository
 from prjury.ports.types import (
@@ -29,11 +30,13 @@ from prjury.report.redact import Redact
 from prjury.report.sanitise import BY_SHAPE
 
 __all__ = [
+    "Agents",
     "ChatModel",
     "Checks",
     "Evidence",
     "Memory",
     "Models",
+    "NoAgents",
     "NoMemory",
     "NoModels",
     "Panel",
@@ -173,6 +176,7 @@ class Ports:
         redact: takes secrets out of whatever leaves this machine.
         checks: None where they cannot be asked for; ``checks_missing`` says why.
         evidence: of a build elsewhere, None where the operator named none.
+        agents: who starts agents; nobody, but in a review.
     """
 
     repository: Repository
@@ -184,3 +188,4 @@ class Ports:
     checks: Checks | None = None
     checks_missing: str = "nothing says where the checks of this repository are"
     evidence: Evidence | None = None
+    agents: Agents = field(default_factory=NoAgents)

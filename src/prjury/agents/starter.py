@@ -1,0 +1,52 @@
+"""Starts the agents that a policy names (`prjury.ports.Agents`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from prjury.agents.command import CommandAgent
+from prjury.errors import CannotJudgeError
+from prjury.ports import Progress, Shell
+
+
+@dataclass(frozen=True)
+class AgentStarter:
+    """Starts agents in a contained shell, with the operator's variables that the policy names.
+
+    Attributes:
+        environ: the operator's environment.
+        trusted: whether the policy may say who gets which variable.
+    """
+
+    shell: Shell
+    progress: Progress
+    environ: Mapping[str, str] = field(repr=False)
+    trusted: bool
+
+    def client(self, command: str, env: Sequence[str], timeout: float) -> CommandAgent:
+        """A way to the agent.
+
+        Raises:
+            CannotJudgeError: ``policy_not_trusted``; ``not_configured`` without a variable.
+        """
+        if env and not self.trusted:
+            raise CannotJudgeError(
+                "the policy hands a key to an agent",
+                why="it is the repository's own, and nobody has said that it is trusted",
+                remedy="review with --config, or say that the policy is trusted",
+                reason="policy_not_trusted",
+            )
+        missing = [name for name in env if not self.environ.get(name)]
+        if missing:
+            raise CannotJudgeError(
+                f"{', '.join(missing)} is not set, which the agent needs", reason="not_configured"
+            )
+        return CommandAgent(
+            command,
+            timeout,
+            env=env,
+            environ=self.environ,
+            shell=self.shell,
+            progress=self.progress,
+        )
