@@ -53,8 +53,8 @@ def test_each_problem_is_a_line_in_the_order_of_the_file(check: Prjury) -> None:
             "1:48: tiers[0].judges[0]: there is no judge called 'biuld'. Did you mean",
         ),
         (
-            "merge, agent",
-            "1:55: tiers[0].judges[1]: the judge 'agent' is not supported in a policy yet.",
+            "merge, findings",
+            "1:55: tiers[0].judges[1]: the judge 'findings' is not supported in a policy yet.",
         ),
         (
             "{patterns: {packs: [numpy-2, numpi]}}",

@@ -19,11 +19,17 @@ tiers:
       - file-content: {path: VERSION, regex: '^\\d+$'}
       - superset-diff: {expected: .prjury/expected}
       - semantic: {expected: .prjury/settings.json, path: settings.json}
+      - python: {file: .prjury/rules.py, function: no_todo}
   - name: commands
     policy: final_tier
     judges: [{command: {run: 'test ! -e broken || (cat broken; exit 3)', timeout: 1m}}]
 """
+RULE = """\
+def no_todo(pull):
+    return [file.path + ": TODO" for file in pull.files for one in file.added if "TODO" in one.text]
+"""
 FILES = {
+    ".prjury/rules.py": RULE,
     ".github/prjury.yml": POLICY,
     ".prjury/expected/LICENSE": "Apache\n",
     ".prjury/settings.json": '{"a": 1, "b": 2}',
@@ -53,7 +59,7 @@ def statuses(run: Run) -> dict[str, str]:
     return {one["judge"]: one["status"] for tier in tiers for one in tier["judgments"]}
 
 
-NAMES = ("file-exists", "file-content", "superset-diff", "semantic", "command")
+NAMES = ("file-exists", "file-content", "superset-diff", "semantic", "no_todo", "command")
 
 
 def test_all_is_as_expected(prjury: Prjury, shop: History) -> None:
@@ -69,13 +75,18 @@ def test_all_is_as_expected(prjury: Prjury, shop: History) -> None:
         ({"VERSION": "three\n"}, "file-content", "nothing in VERSION matches"),
         ({"LICENSE": "MIT\n", ".prjury/expected/LICENSE": "MIT\n"}, "superset-diff", "Apache"),
         ({"settings.json": '{"a": 1}'}, "semantic", "settings.json is not what is expected"),
+        (
+            {"a.txt": "TODO\n", ".prjury/rules.py": "def no_todo(pull): return True\n"},
+            "no_todo",
+            "a.txt: TODO",
+        ),
         ({"broken": "too bad\n"}, "command", "exit code 3; exit code 0 is expected"),
     ],
 )
 def test_what_the_change_breaks(
     prjury: Prjury, shop: History, change: Files, guilty: str, words: str
 ) -> None:
-    """The expectation is the base's: no change moves it."""
+    """Expectations and rules are the base's: no change edits them for itself."""
     run = judged(prjury, shop, change)
     assert run.code == 1
     assert [name for name, status in statuses(run).items() if status == "fail"] == [guilty]
@@ -90,7 +101,8 @@ def test_a_link_out_of_the_tree(prjury: Prjury, shop: History) -> None:
 
 def test_nothing_of_the_change_runs_without_a_build(prjury: Prjury, shop: History) -> None:
     run = judged(prjury, shop, {"broken": "x\n"}, "--no-build")
-    assert run.report["tiers"][1]["skipped"] == [{"judge": "command", "reason": "--no-build"}]
+    skipped = [one["judge"] for tier in run.report["tiers"] for one in tier["skipped"]]
+    assert skipped == ["python", "command"], "a rule is code of the repository, too"
 
 
 def parts(prjury: Prjury, shop: History, tmp_path: Path, told: str = "") -> Run:

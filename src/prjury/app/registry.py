@@ -65,12 +65,13 @@ JUDGES: Mapping[str, str] = {
     "file-content": "prjury.judges.merged_tree.files:file_content",
     "semantic": "prjury.judges.merged_tree.files:semantic",
     "superset-diff": "prjury.judges.merged_tree.files:superset",
+    "python": "prjury.judges.functions.judge:make",
     "class-version": "prjury.judges.merged_tree.files:class_version",
     "agent": "prjury.agents.seat:make",
 }
 
 #: Judges that no policy can seat yet.
-LATER = frozenset("coverage findings python".split())
+LATER = frozenset("coverage findings".split())
 
 #: The package of the judges that ask models.
 ASKING = "prjury.judges.quality."

@@ -16,6 +16,7 @@ from prjury.errors import SourceError, UsageError
 from prjury.git.open_snapshot import NothingToReview, Snapshot, open_snapshot
 from prjury.judges.backport.requests.branches import Chosen, release_branches
 from prjury.judges.context import PullRequestContext
+from prjury.judges.functions.judge import PythonRule
 from prjury.judges.merge.conflict_class import classify
 from prjury.jury.cascade import Verdict
 from prjury.jury.gate import GatePolicy
@@ -69,10 +70,12 @@ class OpenedChange:
     @property
     def unwanted(self) -> Unwanted:
         """The judges that the operator has switched off."""
-        running = () if self.request.build else RUNNING
-        return Unwanted(
-            dict.fromkeys(running, "--no-build"), None if self.request.models else "--no-llm"
-        )
+        request = self.request
+        off = () if request.build else RUNNING
+        if not (request.build or request.trusts_policy or request.config):
+            off = (*off, "python")  # it is the repository's, too
+        models = None if request.models else "--no-llm"
+        return Unwanted(dict.fromkeys(off, "--no-build"), models)
 
     @property
     def seconds(self) -> float:
@@ -153,8 +156,15 @@ def context_of(pull: PullRequest, seconds: float) -> PullRequestContext:
 
 
 def vote(seating: Seating, context: PullRequestContext, progress: Progress) -> Verdict:
-    """The cascade's verdict; the progress display ends with it."""
+    """The cascade's verdict; the progress display ends with it.
+
+    What must not depend on a build is asked before anything of the change runs.
+    """
     try:
+        for tier in seating.cascade.tiers:
+            for each in tier.jury.seats if tier.jury else ():
+                if isinstance(each.judge, PythonRule):
+                    each.judge.prepare(context)
         timeout = context.deadline.remaining
         return seating.cascade.vote(context, timeout=timeout, listener=progress)
     finally:

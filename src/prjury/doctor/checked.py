@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from prjury.judges.builds.own_recipes import recipe_at
 from prjury.judges.merged_tree.files import file_content
 from prjury.policy.load import Policy, Problem, dotted, read_policy, refused
 from prjury.policy.schema import Config, PatternsOptions, TierConfig
+from prjury.policy.seats import FunctionOptions
 from prjury.policy.yaml_reader import KeyPath, read_yaml
 from prjury.rulepacks.find import provided
 from prjury.rulepacks.load import load_packs, shipped_heads
@@ -101,9 +103,26 @@ def _bad_files(config: Config, root: Path) -> Iterator[Problem]:
                     file_content(entry.file_content, nobody)
                 except ConfigError as error:
                     yield _problem(path, error)
+            if entry.python:
+                yield from _bad_rule(entry.python, path, root)
             compared = entry.semantic or entry.superset
             if compared and not (root / compared.expected).exists():
                 yield _problem((*path, "expected"), f"there is no {compared.expected}")
+
+
+def _bad_rule(rule: FunctionOptions, path: KeyPath, root: Path) -> Iterator[Problem]:
+    try:
+        parsed = ast.parse((root / rule.file).read_bytes())
+    except OSError:
+        yield _problem((*path, "file"), f"there is no {rule.file}")
+    except (SyntaxError, ValueError) as error:
+        yield _problem((*path, "file"), f"{rule.file} is not Python: {error}")
+    else:
+        functions = [one.name for one in parsed.body if isinstance(one, ast.FunctionDef)]
+        if rule.function not in functions:
+            meant = did_you_mean(rule.function, functions) or f"There are {', '.join(functions)}"
+            words = f"{rule.file} has no function {rule.function!r}. {meant}"
+            yield _problem((*path, "function"), words)
 
 
 def _bad_models(config: Config) -> Iterator[Problem]:

@@ -65,3 +65,13 @@ class CommandOptions(PolicySection):
         if not run.strip() or "\0" in run:
             raise ValueError("a command is needed")
         return run
+
+
+class FunctionOptions(FilesOfPolicy):
+    """A rule of one's own: a Python function."""
+
+    file: InsidePath = Field(
+        description="a file of the base commit, or of this machine with --config"
+    )
+    function: str = Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,59}$")
+    timeout: Duration = 60.0

@@ -32,6 +32,7 @@ from prjury.policy.seats import (
     ComparisonOptions,
     FileContentOptions,
     FileExistsOptions,
+    FunctionOptions,
 )
 
 _MOST_RUNS = 9
@@ -288,10 +289,13 @@ class JudgeEntry(NamedEntry):
     superset: ComparisonOptions | None = Field(None, alias="superset-diff")
     class_version: ClassVersionOptions | None = Field(None, alias="class-version")
     agent: AgentOptions | None = None
+    python: FunctionOptions | None = None
     weight: float = Field(1.0, ge=0.0, allow_inf_nan=False)
 
     @model_validator(mode="after")
     def _exactly_one(self) -> JudgeEntry:
+        if self.python and self.python.function in self.known():
+            raise ValueError(f"{self.python.function} is the name of another judge")
         if len(self._named) != 1:
             named = " and ".join(sorted(self._named)) or "none"
             raise ValueError(f"an entry names exactly one judge, not {named}")

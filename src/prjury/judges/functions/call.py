@@ -1,0 +1,30 @@
+"""Calls one function of a rule file with the view of a change; a program of its own.
+
+It runs isolated, with the standard library alone: ``call.py RULE SHOWN FUNCTION VIEW ANSWER``.
+"""
+
+from __future__ import annotations
+
+import json
+import linecache
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+
+def main(rule: str, shown: str, function: str, view: str, answer: str) -> None:
+    """Write what the function answers, and the first line of its documentation."""
+    source = Path(rule).read_text("utf-8-sig")
+    linecache.cache[shown] = (len(source), None, source.splitlines(keepends=True), shown)
+    scope: dict[str, object] = {"__name__": "rules", "__file__": shown}
+    exec(compile(source, shown, "exec"), scope)  # noqa: S102 - the base's own, in the contained shell
+    called = scope.get(function)
+    if not callable(called):
+        sys.exit(f"{shown} has no function {function}")
+    pull = json.loads(Path(view).read_text(), object_hook=lambda each: SimpleNamespace(**each))
+    found = {"answer": called(pull), "about": (called.__doc__ or "").strip().partition("\n")[0]}
+    Path(answer).write_text(json.dumps(found, allow_nan=False))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
