@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from fakes.github import HEAD_SHA, READ_ONLY_ACTIONS, FakeGitHub, Fault, running
+from fakes.github import ACTIONS, HEAD_SHA, READ_ONLY_ACTIONS, FakeGitHub, Fault, running
 from fakes.reports import ballot, pull, report, tier
 from fakes.writing import connected, no_sleep
 from prjury.errors import PublishError
@@ -133,6 +133,18 @@ def test_whatever_breaks_the_labels_are_right(fake: FakeGitHub, name: str, metho
             assert error.reason == "bad_response"  # noqa: PT017 - as above
             Labels(IssueLabels(hub, "octo/shop", 7), MAPPING).publish(judged(3))
     assert sorted(fake.labels(7)) == ["bug", "prjury:fail"]
+
+
+def test_a_label_that_is_to_be_created_takes_another_permission(fake: FakeGitHub) -> None:
+    fake.accounts["ghs_job"] = replace(ACTIONS, grants={"pull_requests": "write"})
+    made = judged(3)
+    with connected(fake, "ghs_job") as hub:
+        labels = Labels(IssueLabels(hub, "octo/shop", 7), MAPPING)
+        with pytest.raises(PublishError, match="`issues: write`, or create the label"):
+            labels.publish(made)
+        fake.known_labels.add("prjury:fail")
+        labels.publish(made)
+    assert fake.labels(7) == ["bug", "prjury:fail"]
 
 
 def test_labels_with_colons_and_slashes(fake: FakeGitHub) -> None:

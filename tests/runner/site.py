@@ -84,6 +84,7 @@ class Site:
         *,
         corrupted: str = "",
         lost: str = "",
+        no_quota: str = "",
     ) -> Ran:
         """Runs an example, or any other workflow.
 
@@ -93,6 +94,7 @@ class Site:
         Args:
             corrupted: the artifact that changes while it is kept.
             lost: the artifact that the first one who asks does not get.
+            no_quota: a pattern of the artifacts for which there is no room.
         """
         untrusted = event == "pull_request" and self.shop.fork is not None
         with TemporaryDirectory() as place:
@@ -100,6 +102,7 @@ class Site:
             self.fake.accounts |= tokens.accounts
             self.shop.git.tokens = tokens.readers
             kept = {"ARTIFACTS": str(self.store), "CORRUPTED": corrupted, "LOST": lost}
+            kept["NO_QUOTA"] = no_quota
             env = {**self.shop.env(), **kept}
             ran = self.runner.run(tokens.workflow, event, payload, env, tokens.secrets)
         told = ran.log + ran.summary()

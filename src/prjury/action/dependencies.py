@@ -148,9 +148,24 @@ def wire(
     )
 
 
+#: What the modes that write to a pull request take as a whole; the others read.
+_TELLS = frozenset({"pull-requests: write", "checks: write"})
+_TAKES = {
+    "collect": frozenset[str](),
+    "backport": frozenset({"contents: write", "pull-requests: write"}),
+    "publish": _TELLS | {"statuses: write"},
+}
+
+
 def connect(event: Event, inputs: Inputs) -> GitHub:
     """A connection to the GitHub that the event came from."""
-    return GitHub(Connection(event.api_url, inputs.github_token or None))
+    takes = _TAKES.get(inputs.mode, _TELLS)
+    reads = event.kind is EventKind.MERGE_GROUP
+    return GitHub(
+        Connection(
+            event.api_url, inputs.github_token or None, takes=frozenset() if reads else takes
+        )
+    )
 
 
 def _judge(

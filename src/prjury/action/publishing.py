@@ -252,7 +252,7 @@ class Publication:
         try:
             yield
         except PublishError as error:
-            if error.reason == "permission":
+            if error.reason in {"permission", "forbidden"}:
                 self._withheld[what] = error
             elif error.reason == "superseded":
                 self.notes.append(str(error))

@@ -116,8 +116,8 @@ def _newest(hub: GitHub, repo: str, run: int, name: str) -> Artifact:
     if not there:
         raise CannotJudgeError(
             f"run {run} has left no {name} behind",
-            why="It was cancelled, it crashed, or its artifact has expired",
-            remedy="Run the build again",
+            why="It was cancelled, it crashed, its artifact could not be uploaded, or has expired",
+            remedy="Look into its log for a used-up artifact quota, then run the build again",
             reason="evidence_missing",
         )
     newest = max(there, key=lambda each: each.id)

@@ -167,7 +167,7 @@ class Branches:
         )
 
     def label(self, number: int, names: Sequence[str]) -> None:
-        """Adds labels; GitHub makes those that the repository does not have."""
+        """Adds labels; those that the repository does not have take ``issues: write``."""
         IssueLabels(self._hub, self._room.repo, number).add(names)
 
     def _add(

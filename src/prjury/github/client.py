@@ -17,6 +17,7 @@ from urllib.parse import quote, urlsplit
 
 from prjury.errors import PrJuryError, SourceError, UsageError
 from prjury.github.payload import PullFacts, at, read_pull, text
+from prjury.github.refusals import answer_to_403, message_of
 from prjury.github.repo_client import RepoClient
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ def diagnose(error: Exception, doing: str, permission: str, now: float) -> Troub
     limited = isinstance(error, RateLimitExceededException)
     if limited or error.status == 429 or (error.status == 403 and _held_back(headers)):  # noqa: PLR2004 - Too Many Requests
         return _rate_limited(what, headers, now)
-    return _by_status(what, error.status, _said(error.data), permission)
+    return _by_status(what, error.status, message_of(error.data), permission)
 
 
 def _bad_response(what: str, error: Exception) -> Trouble:
@@ -141,7 +142,7 @@ def _by_status(what: str, status: int, said: str, permission: str) -> Trouble:
         )
     why, remedy, reason = {
         401: (message, "Give a valid token", "bad_credentials"),
-        403: (message, f"Give the token the permission `{permission}`", "permission"),
+        403: (message, *answer_to_403(said, permission)),
         404: (
             f"{message}: it does not exist, or the token may not see it",
             f"Check the name; a private repository takes a token with `{permission}`",
@@ -149,12 +150,6 @@ def _by_status(what: str, status: int, said: str, permission: str) -> Trouble:
         ),
     }.get(status, (message, "Check what was asked for", "refused"))
     return Trouble(what, why, remedy, reason)
-
-
-def _said(data: object) -> str:
-    """GitHub's own message on one line; a page of HTML has none."""
-    message = data.get("message") if isinstance(data, Mapping) else None
-    return " ".join(message.split())[:200].rstrip(".") if isinstance(message, str) else ""
 
 
 def _their_time(headers: Mapping[str, str], ours: float) -> float:
@@ -187,6 +182,8 @@ class Connection:
         timeout: seconds for a connection and for each read.
         seconds_between_requests: the least pause between any two requests.
         seconds_between_writes: the least pause after a write.
+        takes: the permissions to write that the whole work takes, such as ``checks: write``. Where
+            one to read is missed, it is these that are named.
 
     Raises:
         UsageError: for a URL to which a token must not be sent, or a token that is not one.
@@ -197,6 +194,7 @@ class Connection:
     timeout: int = 30
     seconds_between_requests: float = 0.25
     seconds_between_writes: float = 1.0
+    takes: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "api_url", _checked_root(self.api_url))
@@ -351,7 +349,8 @@ class GitHub:
         Raises:
             PrJuryError: of the type ``error``, with its reason.
         """
-        attempt = 1
+        attempt, writing = 1, needs.replace(": read", ": write")
+        needs = writing if writing in self.connection.takes else needs
         while True:
             try:
                 return call()

@@ -127,7 +127,7 @@ class IssueLabels(_OfPull):
         )
 
     def add(self, names: Sequence[str]) -> None:
-        """Adds labels; GitHub makes those that the repository does not have."""
+        """Adds labels; those that the repository does not have take ``issues: write``."""
         self._room.send(
             f"label {self._told_as}",
             "POST",

@@ -86,9 +86,16 @@ def bound(hub: GitHub, repo: str, run: TriggeringRun) -> PullFacts | Superseded:
             ``not_bound``.
     """
     if run.event not in {"pull_request", "pull_request_target"}:
-        raise _not_bound(f"run {run.id} was started by {run.event or 'nothing known'}")
+        raise _not_bound(
+            f"run {run.id} was started by {run.event or 'nothing known'}",
+            "Start the build on `pull_request`, as `prjury init --forks` writes it",
+        )
     if run.head_repo is None:
-        raise _not_bound("the repository that the head lies in is gone")
+        raise _not_bound(
+            "the repository that the head lies in was deleted",
+            "Nothing can be pushed there any more: close this pull request, and open one from a "
+            "repository that is there",
+        )
     every = open_pulls(hub, repo)
     refuse_twins(every, run.head_sha)
     own = [pull for pull in every if _is_of(pull, repo, run)]
@@ -141,11 +148,13 @@ def _is_of(pull: PullFacts, repo: str, run: TriggeringRun) -> bool:
     return heads and bases and pull.head.ref == run.head_branch and not pull.closed
 
 
-def _not_bound(why: str) -> SourceError:
+def _not_bound(
+    why: str, remedy: str = "Close the other pull request, or push a commit of its own to this one"
+) -> SourceError:
     return SourceError(
         "It is not sure which pull request this run belongs to",
         why=why,
-        remedy="Close the other pull request, or push a commit of its own to this one",
+        remedy=remedy,
         reason="not_bound",
     )
 
@@ -237,6 +246,7 @@ def read_event(environ: Mapping[str, str]) -> Event:
     """
     kind = _kind(environ.get("GITHUB_EVENT_NAME", ""))
     payload = _payload(environ.get("GITHUB_EVENT_PATH", ""))
+    _refuse_former_name(payload, environ)
     try:
         return Event(
             kind=kind,
@@ -254,6 +264,24 @@ def read_event(environ: Mapping[str, str]) -> Event:
         )
     except ValueError as error:
         raise _unreadable(f"The payload of the {kind} event is not usable: {error}") from error
+
+
+def _refuse_former_name(payload: object, environ: Mapping[str, str]) -> None:
+    """A run that is repeated has its old payload, which may call the repository something else.
+
+    Raises:
+        SourceError: ``renamed``, where it is the same repository by its number.
+    """
+    then, now = _repo(payload), environ.get("GITHUB_REPOSITORY", "")
+    number = at(payload, "repository", "id")
+    same = number is not None and str(number) == environ.get("GITHUB_REPOSITORY_ID")
+    if same and now and then.casefold() != now.casefold():
+        raise SourceError(
+            f"The event is from when {now} was called {then[:140]}",
+            why="The repository was renamed or moved since, and a repeated run has its old event",
+            remedy="Push a commit, or close and reopen the pull request: that makes a new event",
+            reason="renamed",
+        )
 
 
 def _kind(name: str) -> EventKind:

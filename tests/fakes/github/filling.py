@@ -118,6 +118,7 @@ class Filling(State):
             labels = self.pulls[repo, number]["labels"]
             if name.lower() in {label["name"].lower() for label in labels}:
                 return
+            self.known_labels.add(name.lower())
             labels.append(label_payload(self.url, repo, name, self.number()))
             self._note("labeled", number, name, by)
 

@@ -28,9 +28,10 @@ def list_labels(call: Call) -> Answer:
 
 @routes("POST", _LABELS, WRITES)
 def add_labels(call: Call) -> Answer:
-    """Labels that the repository does not have are made."""
+    """Labels that the repository does not have are made, which takes a permission of its own."""
     pull, names = _pull(call), _names(call)
     _check(pull, names)
+    _make(call, names)
     for name in names:
         call.fake.add_label(pull["number"], name, call.author, call.repo)
     return Answer(200, pull["labels"])
@@ -40,6 +41,7 @@ def add_labels(call: Call) -> Answer:
 def set_labels(call: Call) -> Answer:
     pull, names = _pull(call), _names(call)
     _check({"labels": []}, names)
+    _make(call, names)
     wanted = {name.lower() for name in names}
     for label in list(pull["labels"]):
         if label["name"].lower() not in wanted:
@@ -84,6 +86,15 @@ def _names(call: Call) -> list[str]:
     if not isinstance(given, list):
         raise Refusal(422, 'Invalid request.\n\n"labels" wasn\'t supplied.')
     return [one["name"] if isinstance(one, dict) else one for one in given]
+
+
+def _make(call: Call, names: list[str]) -> None:
+    """Since April 2025 this takes ``issues: write``; to put a label on, the old ones will do."""
+    fake = call.fake
+    new = {name.lower() for name in names} - fake.known_labels
+    if new and not call.author.may("issues=write"):
+        raise Refusal(403, "You do not have permission to create labels on this repository.")
+    fake.known_labels |= new
 
 
 def _check(pull: Payload, names: list[str]) -> None:

@@ -31,6 +31,7 @@ class State:
         restricted: patterns of branches that a ruleset lets nobody create.
         drafts: whether the repository's plan has draft pull requests.
         files: by ref and path; the ref None stands for all.
+        known_labels: the labels that the repository has, in small letters.
         roles: what people may do, by login; all others are nobody.
         protections: the required checks of a branch, and the only app that each may come from.
         violations: where somebody did not speak as GitHub describes it; see `contract`.
@@ -50,6 +51,7 @@ class State:
         self.review_list: list[Payload] = []
         self.review_comment_list: list[Payload] = []
         self.events: dict[int, list[Payload]] = {}
+        self.known_labels: set[str] = set()
         self.roles: dict[str, str] = {"octocat": "admin"}
         self.check_runs: list[Payload] = []
         self.annotations: dict[int, list[Payload]] = {}

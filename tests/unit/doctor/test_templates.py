@@ -48,6 +48,17 @@ def test_a_workflow_is_pinned_bounded_and_without_rights_of_its_own(path: Path) 
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+def test_an_upload_that_fails_turns_no_green_gate_red(path: Path) -> None:
+    steps = [step for job in read(path)["jobs"].values() for step in job["steps"]]
+    for step in steps:
+        if "upload-artifact" not in step["uses"]:
+            continue
+        assert step["with"]["overwrite"] is True
+        hands_over = step["name"].startswith("Hand the ")  # without it there is no verdict
+        assert step.get("continue-on-error", False) is not hands_over
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
 def test_every_pin_and_every_permission_is_explained(path: Path) -> None:
     lines = path.read_text().splitlines()
     pins = [line for line in lines if "uses: actions/" in line]

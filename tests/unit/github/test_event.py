@@ -57,6 +57,16 @@ def test_a_pull_request_tells_everything(tmp_path: Path) -> None:
     assert event.notes == ()
 
 
+def test_a_repeated_run_of_a_renamed_repository_says_what_happened(tmp_path: Path) -> None:
+    payload = pull_event()
+    payload["repository"] = {"full_name": "octo/store", "id": 77}
+    environ = environment(tmp_path, "pull_request", payload) | {"GITHUB_REPOSITORY_ID": "77"}
+    with pytest.raises(SourceError, match="from when octo/shop was called octo/store") as caught:
+        read_event(environ)
+    assert caught.value.reason == "renamed"
+    assert "makes a new event" in caught.value.remedy
+
+
 def test_a_fork_is_one(tmp_path: Path) -> None:
     head = side_payload(ROOT, "stranger/shop", "cart", "b" * 40)
     event = read_event(environment(tmp_path, "pull_request", pull_event(head=head)))
