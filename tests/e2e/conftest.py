@@ -60,7 +60,7 @@ def prjury(tmp_path: Path) -> Prjury:
         done = subprocess.run(
             [sys.executable, "-m", "prjury", *map(str, args)],
             cwd=cwd or tmp_path,
-            env={**clean, **env},
+            env={**clean, "XDG_STATE_HOME": str(tmp_path / "state"), **env},
             capture_output=True,
             check=False,
             timeout=300,

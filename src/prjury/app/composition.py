@@ -105,6 +105,7 @@ def model_panel(request: ReviewRequest, environment: RunEnvironment, config: Con
         flag=request.model if request.models else None,
         offline=request.offline,
         untrusted=not (request.trusts_policy or request.config),
+        recorder=environment.journal,
     )
 
 

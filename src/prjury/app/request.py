@@ -8,7 +8,7 @@ from pathlib import Path
 
 from prjury.git.open_snapshot import SnapshotRequest
 from prjury.policy.load import POLICY_PATH, Policy
-from prjury.ports import Evidence, Progress, SilentProgress
+from prjury.ports import Evidence, NoRecorder, Progress, Recorder, SilentProgress
 from prjury.report.model import EarlierVotes, Override
 from prjury.report.redact import Redact
 from prjury.report.sanitise import BY_SHAPE
@@ -62,9 +62,11 @@ class RunEnvironment:
         progress: is told what is going on.
         redact: removes secrets from everything that leaves this machine.
         begun: is called with the policy in force before anything is judged.
+        journal: keeps what happens.
     """
 
     environ: Mapping[str, str] = field(default_factory=dict)
     progress: Progress = field(default_factory=SilentProgress)
     redact: Redact = BY_SHAPE
     begun: Callable[[Policy], None] = lambda _policy: None
+    journal: Recorder = field(default_factory=NoRecorder)

@@ -35,6 +35,7 @@ def run(request: ReviewRequest, environment: RunEnvironment) -> Report | Nothing
             return change
         steps.refuse_idle_evidence(change)
         environment.begun(change.policy)
+        steps.record_change(change, environment.journal, started)
         wired = review_ports(request, environment, change.config, change.snapshot)
         ports = wired.ports
         earlier = steps.reusable_votes(change)
@@ -54,7 +55,7 @@ def run(request: ReviewRequest, environment: RunEnvironment) -> Report | Nothing
         tried = branches.beside(chosen.names, verdict.status, context.deadline)
         opinion = steps.ask_opinion(tried, verdict, ports, context) if request.models else None
         label = request.override or (earlier.override if earlier else None)
-        return steps.make_report(
+        report = steps.make_report(
             change.pull,
             change.policy,
             seating,
@@ -68,6 +69,8 @@ def run(request: ReviewRequest, environment: RunEnvironment) -> Report | Nothing
             notes=(*change.notes, *chosen.notes),
             override=steps.accepted_override(label, change.config),
         )
+        steps.record_verdict(report, environment.journal)
+        return report
 
 
 def forecast(

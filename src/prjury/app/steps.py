@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -24,7 +25,7 @@ from prjury.jury.judgment import Judgment, Status
 from prjury.models.wrappers import Spent
 from prjury.policy.load import Policy
 from prjury.policy.schema import Config
-from prjury.ports import Ports, Progress
+from prjury.ports import Ports, Progress, Recorder
 from prjury.report.assemble import assemble
 from prjury.report.judge_facts import PanelFacts
 from prjury.report.model import (
@@ -122,6 +123,42 @@ def open_change(request: ReviewRequest) -> Iterator[OpenedChange | NothingToRevi
         policy = policy_in_force(taken.pull, taken.store, request.config, request.policy_path)
         pull = exempt.exempted(taken.pull, policy.config.coverage.exempt)
         yield OpenedChange(request, replace(taken, pull=pull), policy)
+
+
+def record_change(change: OpenedChange, journal: Recorder, started: float) -> None:
+    """Keep which change is judged, and how long it took to read it.
+
+    Args:
+        started: when the run began, by the clock that never goes back.
+    """
+    pull = change.pull
+    journal.record(
+        "change",
+        repo=pull.repo,
+        number=pull.number,
+        base=pull.base.sha,
+        head=pull.head.sha,
+        files=len(pull.files),
+        policy=change.policy.source,
+        policy_sha256=change.policy.hash,
+        ms=round((time.monotonic() - started) * 1000),
+    )
+
+
+def record_verdict(report: Report, journal: Recorder) -> None:
+    """Keep how it ended, and what it cost."""
+    cost = report.cost
+    journal.record(
+        "verdict",
+        status=report.verdict.status.value,
+        gate=report.gate.value,
+        decided_by=report.verdict.decided_by,
+        headline=report.headline,
+        llm_calls=cost.llm_calls,
+        input_tokens=cost.input_tokens,
+        output_tokens=cost.output_tokens,
+        usd=cost.usd,
+    )
 
 
 def refuse_idle_evidence(change: OpenedChange) -> None:

@@ -21,8 +21,9 @@ from prjury.cli.demo import demo
 from prjury.cli.doctor import doctor
 from prjury.cli.evidence import evidence
 from prjury.cli.init import init
+from prjury.cli.journal import journal
 from prjury.cli.judge import judge
-from prjury.cli.output import Terminal, close_terminal
+from prjury.cli.output import CommandRun, Terminal, close_terminal
 from prjury.cli.replay import replay
 from prjury.cli.review import review
 from prjury.cli.rules import rules
@@ -49,6 +50,7 @@ for _command in _COMMANDS:
     app.command()(_command)
 app.add_typer(rules)
 app.add_typer(evidence)
+app.add_typer(journal)
 
 
 def _version(value: bool) -> None:  # noqa: FBT001 - typer hands the flag over like this
@@ -75,9 +77,10 @@ def _globals(
     ] = False,
     no_color: Annotated[bool, typer.Option("--no-color", help="Print no colours.")] = False,
 ) -> None:
-    environ: Mapping[str, str] = context.obj or {}
+    run = context.obj if isinstance(context.obj, CommandRun) else CommandRun(context.obj or {})
+    run.command, environ = context.invoked_subcommand or "", run.environ
     colorless = no_color or bool(environ.get("NO_COLOR"))
-    context.obj = Terminal(verbose=verbose, color=not colorless, environ=environ)
+    context.obj = Terminal(verbose=verbose, color=not colorless, environ=environ, run=run)
     if verbose:
         context.obj.show_tracebacks()
 
@@ -91,7 +94,9 @@ def main(environ: Mapping[str, str]) -> NoReturn:
     signal.signal(signal.SIGTERM, _interrupt)
     _open_streams()
     sys.argv += ["--help"] * (len(sys.argv) == 1)
-    code = _guarded(environ)
+    run = CommandRun(environ)
+    code = _guarded(run)
+    run.end(code)
     try:
         sys.stdout.flush()
     except BrokenPipeError:
@@ -129,10 +134,10 @@ def _interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
     raise KeyboardInterrupt
 
 
-def _guarded(environ: Mapping[str, str]) -> int:  # noqa: PLR0911 - one for each way to end
+def _guarded(run: CommandRun) -> int:  # noqa: PLR0911 - one for each way to end
     """The outermost handler: every way to fail ends in one line and a documented exit code."""
     try:
-        code = int(app(standalone_mode=False, obj=environ, prog_name="prjury") or ExitCode.OPEN)
+        code = int(app(standalone_mode=False, obj=run, prog_name="prjury") or ExitCode.OPEN)
         # Typer answers Ctrl-C with a number.
         return _interrupted() if code == ExitCode.INTERRUPTED else code
     except typer.TyperException as error:

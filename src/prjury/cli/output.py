@@ -16,6 +16,7 @@ from prjury.errors import PublishError, UsageError
 
 if TYPE_CHECKING:
     from prjury.app.request import RunEnvironment
+    from prjury.journal.write import RunJournal
     from prjury.ports import Publisher
     from prjury.report.model import Report
     from prjury.report.redact import Redact
@@ -50,6 +51,34 @@ class PlainFormat(StrEnum):
     JSON = "json"
 
 
+@dataclass
+class CommandRun:
+    """One run of a command, and its journal once something has happened in it."""
+
+    environ: Mapping[str, str]
+    command: str = ""
+    journal: RunJournal | None = None
+
+    def opened(self, redact: Redact) -> RunJournal:
+        """The journal; a reason why it cannot be written is one line on standard error."""
+        from prjury.journal.write import RunJournal
+        from prjury.resources import own_version
+
+        def warn(line: str) -> None:
+            print(f"prjury: {redact(line)}", file=sys.stderr)
+
+        if self.journal is None:
+            self.journal = RunJournal(
+                self.environ, self.command, version=own_version(), redact=redact, warn=warn
+            )
+        return self.journal
+
+    def end(self, code: int) -> None:
+        """Keep how the run ended, if anything of it was kept."""
+        if self.journal and self.journal.began:
+            self.journal.record("end", exit=code)
+
+
 @dataclass(frozen=True)
 class Terminal:
     """The operator's terminal and environment."""
@@ -57,6 +86,7 @@ class Terminal:
     verbose: bool = False
     color: bool = True
     environ: Mapping[str, str] = field(default_factory=dict)
+    run: CommandRun = field(default_factory=lambda: CommandRun({}))
 
     @cached_property
     def redact(self) -> Redact:
@@ -77,11 +107,14 @@ class Terminal:
     def environment(self) -> RunEnvironment:
         """What one run finds around it; progress goes to standard error, live on a terminal."""
         from prjury.app.request import RunEnvironment
+        from prjury.journal.write import RecordedProgress
         from prjury.publishers.progress import LiveProgress, PlainProgress
 
         live = sys.stderr.isatty() and self.color
         kind = LiveProgress if live else PlainProgress
-        return RunEnvironment(self.environ, kind(sys.stderr, self.redact), self.redact)
+        journal = self.run.opened(self.redact)
+        progress = RecordedProgress(kind(sys.stderr, self.redact), journal)
+        return RunEnvironment(self.environ, progress, self.redact, journal=journal)
 
     def publisher(self, kind: OutputFormat) -> Publisher:
         """Writes a report in this format to standard output."""

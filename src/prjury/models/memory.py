@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from prjury.ports import Memory, NoMemory
+from prjury.state_directory import private_directory
 
 if TYPE_CHECKING:
     import sqlite3
@@ -66,27 +67,8 @@ def memory_at(environ: Mapping[str, str], secret: bytes = b"") -> Memory:
         environ: the operator's environment; a relative path in it does not count.
         secret: signs the answers; those that were signed otherwise are not known.
     """
-    cache = Path(environ.get("XDG_CACHE_HOME", ""))
-    if not cache.is_absolute():
-        cache = Path(environ.get("HOME", ""), ".cache")
-    place = cache / "prjury"
-    try:
-        if place.is_absolute() and _is_made_ours(place):
-            return SqliteMemory(place / "answers.sqlite3", secret=secret)
-    except (OSError, ValueError):
-        pass  # nobody may write there, or it is no path at all
-    return NoMemory()
-
-
-def _is_made_ours(place: Path) -> bool:
-    """Makes the directory if need be, and closes it to others; whether it is ours to write to."""
-    place.mkdir(mode=0o700, parents=True, exist_ok=True)
-    found = place.stat()
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
-        return False
-    if found.st_mode & 0o077:
-        place.chmod(0o700)
-    return os.access(place, os.W_OK | os.X_OK)
+    place = private_directory(environ, "XDG_CACHE_HOME", ".cache")
+    return SqliteMemory(place / "answers.sqlite3", secret=secret) if place else NoMemory()
 
 
 class SqliteMemory:

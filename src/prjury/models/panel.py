@@ -23,10 +23,10 @@ from prjury.models.choose import (
     choose_model,
 )
 from prjury.models.connect import connect
-from prjury.models.wrappers import Budget, RateLimit, Spent, WrappedModel
+from prjury.models.wrappers import Budget, RateLimit, RecordedModel, Spent, WrappedModel
 from prjury.policy.models import ModelConfig, ModelsConfig
 from prjury.policy.schema import LimitsConfig
-from prjury.ports import ChatModel, Panel
+from prjury.ports import ChatModel, NoRecorder, Panel, Recorder
 from prjury.ports.messages import ModelError, Prompt, Reply, UnsentError
 
 
@@ -209,6 +209,7 @@ class ModelPanel:
         offline: whether nothing may be contacted; only scripted models are left then.
         untrusted: whether the policy is somebody else's word: then it says which models are asked,
             and not by which address, key or program.
+        recorder: keeps every call.
 
     Raises:
         ConfigError: for a `flag` that names a model which cannot be had, because its key is not
@@ -224,7 +225,9 @@ class ModelPanel:
         flag: str | None = None,
         offline: bool = False,
         untrusted: bool = False,
+        recorder: Recorder | None = None,
     ) -> None:
+        self._recorder = recorder or NoRecorder()
         self._config = config.without_addresses if untrusted and flag else config
         self._environ = environ
         self._flag = None if flag in {None, "", AUTO} else flag
@@ -343,7 +346,7 @@ class ModelPanel:
                 address = (choice.provider, choice.base_url or choice.command)
                 pace = self._paces.setdefault(address, RateLimit(self._config.rate))
                 model = connect(choice, self._environ, budget=self._budget, pace=pace)
-                self._models[choice] = model
+                self._models[choice] = RecordedModel(model, self._recorder)
             return self._models[choice]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import random
 import threading
 import time
@@ -13,7 +14,7 @@ from dataclasses import dataclass, replace
 from prjury.deadline import Deadline
 from prjury.policy.models import RateConfig
 from prjury.policy.schema import LimitsConfig
-from prjury.ports import ChatModel
+from prjury.ports import ChatModel, Recorder
 from prjury.ports.messages import ModelError, Prompt, Reply, UnsentError, tokens_of
 
 
@@ -398,3 +399,49 @@ def _charged(reply: Reply, used: Spent) -> Reply:
 def _over(figures: str, limit: str) -> str:
     remedy = f"Raise {limit} in the policy, or judge less at once"
     return f"The budget of this run does not allow it: {figures}. {remedy}"
+
+
+# Journal.
+
+
+class RecordedModel(WrappedModel):
+    """Ask the inner model, and keep what the call took; prompt and reply only as hashes."""
+
+    def __init__(self, inner: ChatModel, recorder: Recorder) -> None:
+        super().__init__(inner)
+        self._recorder = recorder
+
+    def ask(self, prompt: Prompt, deadline: Deadline) -> Reply:
+        """The inner model's reply.
+
+        Raises:
+            ModelError: the inner model's.
+        """
+        started = time.monotonic()
+        spent: Reply | None = None
+        reason: str | None = None
+        try:
+            spent = self._inner.ask(prompt, deadline)
+        except ModelError as error:
+            spent, reason = error.spent, error.reason
+            raise
+        else:
+            return spent
+        finally:
+            self._record(prompt, spent, reason, time.monotonic() - started)
+
+    def _record(self, prompt: Prompt, got: Reply | None, reason: str | None, took: float) -> None:
+        reply = "" if got is None or reason else got.text
+        self._recorder.record(
+            "model",
+            model=self.name,
+            answered_by=got.model if got else None,
+            prompt=prompt.name,
+            prompt_sha256=prompt.sha256,
+            reply_sha256=hashlib.sha256(reply.encode(errors="replace")).hexdigest(),
+            input_tokens=got.input_tokens if got else 0,
+            output_tokens=got.output_tokens if got else 0,
+            usd=got.usd if got else None,
+            reason=reason,
+            ms=round(took * 1000),
+        )

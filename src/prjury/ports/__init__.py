@@ -39,10 +39,12 @@ __all__ = [
     "NoAgents",
     "NoMemory",
     "NoModels",
+    "NoRecorder",
     "Panel",
     "Ports",
     "Progress",
     "Publisher",
+    "Recorder",
     "Releases",
     "Repository",
     "Shell",
@@ -148,6 +150,20 @@ class SilentProgress:
         """What is being done right now."""
 
     def close(self) -> None:
+        """Nothing."""
+
+
+class Recorder(Protocol):
+    """Keeps what happened in a run, for whoever looks at it later."""
+
+    def record(self, event: str, /, **facts: object) -> None:
+        """Keep one event, such as ``model``; ``ms`` is how long it took. It never raises."""
+
+
+class NoRecorder:
+    """Nobody keeps anything."""
+
+    def record(self, event: str, /, **facts: object) -> None:
         """Nothing."""
 
 

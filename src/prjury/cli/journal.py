@@ -1,0 +1,65 @@
+"""``prjury journal show``: the record of a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from prjury.cli.output import Terminal, print_out, refuse_place
+from prjury.errors import UsageError
+
+journal = typer.Typer(
+    name="journal",
+    help="The record of a run, which every run writes below $XDG_STATE_HOME/prjury.",
+    invoke_without_command=True,
+    rich_markup_mode=None,
+)
+
+
+@journal.callback()
+def _help(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        print(context.get_help())
+
+
+@journal.command("show")
+def show_journal(
+    context: typer.Context,
+    file: Annotated[
+        Path | None, typer.Argument(metavar="[FILE]", help="A journal; by default the newest.")
+    ] = None,
+    *,
+    svg: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Also draw which step follows which, as a picture."),
+    ] = None,
+) -> None:
+    """Show a run as a timeline: hotspots, which step follows which, and loops."""
+    from prjury.journal.read import read_journal
+    from prjury.journal.timeline import show
+    from prjury.journal.transitions import Transitions
+    from prjury.publishers.files import write_atomically
+
+    terminal: Terminal = context.obj
+    if svg:
+        refuse_place(svg)
+    found = read_journal(file or _newest(terminal))
+    if svg:
+        write_atomically(svg, Transitions.of(found.states).picture())
+    print_out("journal", terminal.redact("\n".join(show(found))))
+
+
+def _newest(terminal: Terminal) -> Path:
+    from prjury.journal.write import journal_directory, journal_files
+
+    place = journal_directory(terminal.environ)
+    files = journal_files(place) if place else []
+    if not files:
+        raise UsageError(
+            f"there is no journal in {place or 'the state directory'}",
+            why="No run has written one",
+            remedy="Run prjury review first, or name a file",
+        )
+    return files[-1]

@@ -1,0 +1,183 @@
+"""Writes the record of a run: what was done when, how long it took, what it cost.
+
+One file a run, private to this user, bounded in size and number. Texts are redacted and short;
+prompts, replies and code are never in it, only their hashes. A journal that cannot be written says
+so once and fails nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import secrets
+import threading
+import time
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from prjury.errors import SourceError
+from prjury.jury.voting import Ballot
+from prjury.ports import Progress, Recorder
+from prjury.report.redact import Redact
+from prjury.report.sanitise import BY_SHAPE, log_line
+from prjury.state_directory import private_directory
+
+SCHEMA = "prjury/journal/v1"
+#: Bytes of one file; the end of a run is written beyond it.
+LARGEST_FILE = 4 * 1024 * 1024
+#: Files that are kept; the oldest go first.
+MOST_FILES = 200
+#: Characters of a text.
+LONGEST_TEXT = 300
+_ALWAYS = frozenset({"verdict", "end"})
+#: What a judge says when it runs a command begins like this.
+_COMMAND = "$ "
+
+
+def journal_directory(environ: Mapping[str, str]) -> Path | None:
+    """``$XDG_STATE_HOME/prjury``, or ``~/.local/state/prjury``; None where neither can be had."""
+    return private_directory(environ, "XDG_STATE_HOME", ".local/state")
+
+
+class RunJournal:
+    """The journal of this run (`prjury.ports.Recorder`); its file is made with the first event.
+
+    Args:
+        command: the command that runs, without its arguments.
+        warn: is told once why nothing is written.
+        clock: seconds on a clock that never goes back.
+    """
+
+    def __init__(
+        self,
+        environ: Mapping[str, str],
+        command: str,
+        *,
+        version: str = "",
+        redact: Redact = BY_SHAPE,
+        warn: Callable[[str], None] = lambda _line: None,
+        clock: Callable[[], float] = time.monotonic,
+        largest: int = LARGEST_FILE,
+    ) -> None:
+        self._environ, self._command, self._version = environ, command, version
+        self._redact, self._warn, self._clock, self._left = redact, warn, clock, largest
+        self._began = clock()
+        self._lock = threading.Lock()
+        self._descriptor: int | None = None
+        self._failed = self._full = False
+
+    @property
+    def began(self) -> bool:
+        """Whether anything was recorded."""
+        return self._descriptor is not None
+
+    def record(self, event: str, /, **facts: object) -> None:
+        """Write one event with its time; texts are redacted and cut."""
+        at = round(self._clock() - self._began, 3)
+        with self._lock:
+            if self._failed:
+                return
+            try:
+                if self._descriptor is None:
+                    self._descriptor = self._opened()
+                self._write(at, event, facts)
+            except (OSError, ValueError, SourceError) as error:
+                self._failed = True
+                why = getattr(error, "strerror", None) or str(error)
+                self._warn(f"the journal of this run is not written: {why}")
+
+    def _write(self, at: float, event: str, facts: Mapping[str, object]) -> None:
+        line = self._line({"t": at, "event": event, **facts})
+        if len(line) > self._left and event not in _ALWAYS:
+            line = b"" if self._full else self._line({"t": at, "event": "full"})
+            self._full = True
+        self._left -= len(line)
+        if line and self._descriptor is not None:
+            os.write(self._descriptor, line)
+
+    def _line(self, value: Mapping[str, object]) -> bytes:
+        text = json.dumps(self._plain(value), ensure_ascii=True, separators=(",", ":"))
+        return text.encode() + b"\n"
+
+    def _plain(self, value: Any) -> Any:  # noqa: ANN401 - JSON
+        if isinstance(value, Mapping):
+            return {str(key)[:LONGEST_TEXT]: self._plain(item) for key, item in value.items()}
+        if isinstance(value, list | tuple):
+            return [self._plain(item) for item in value[:LONGEST_TEXT]]
+        if value is None or isinstance(value, bool | int | float):
+            return value
+        return log_line(str(value), LONGEST_TEXT, self._redact)
+
+    def _opened(self) -> int:
+        """The new file, with its first line written.
+
+        Raises:
+            OSError: when it cannot be made.
+            SourceError: when there is no place for it.
+        """
+        place = journal_directory(self._environ)
+        if place is None:
+            raise SourceError("neither XDG_STATE_HOME nor HOME names a directory of this user's")
+        now = datetime.now(UTC)
+        _forget(place)
+        name = f"{now:%Y%m%dT%H%M%SZ}-{os.getpid()}-{secrets.token_hex(3)}.jsonl"
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
+        descriptor = os.open(place / name, flags, 0o600)
+        facts = {"command": self._command, "version": self._version, "at": now.isoformat()}
+        os.write(descriptor, self._line({"schema": SCHEMA, "t": 0.0, "event": "start", **facts}))
+        return descriptor
+
+
+def _forget(place: Path) -> None:
+    """Remove the oldest files, so that with a new one there are no more than allowed."""
+    for old in journal_files(place)[: -(MOST_FILES - 1)]:
+        with contextlib.suppress(OSError):
+            old.unlink()
+
+
+def journal_files(place: Path) -> list[Path]:
+    """The journals in a directory, the newest last."""
+    return sorted(file for file in place.glob("*.jsonl") if not file.is_symlink())
+
+
+class RecordedProgress:
+    """Progress that is written down as well: judges, and the commands that they run."""
+
+    def __init__(self, shown: Progress, recorder: Recorder) -> None:
+        self._shown = shown
+        self._recorder = recorder
+
+    def judge_started(self, jury: str, judge: str) -> None:
+        """A judge has been asked."""
+        self._recorder.record("asked", tier=jury, judge=judge)
+        self._shown.judge_started(jury, judge)
+
+    def judge_finished(self, jury: str, ballot: Ballot) -> None:
+        """A judge has answered."""
+        said = ballot.judgment
+        self._recorder.record(
+            "judged",
+            tier=jury,
+            judge=ballot.judge,
+            status=said.status.value,
+            label=said.label,
+            score=said.score.normalized if said.score else None,
+            confidence=said.confidence,
+            ms=ballot.elapsed_ms,
+            reasoning_sha256=hashlib.sha256(said.reasoning.encode(errors="replace")).hexdigest(),
+        )
+        self._shown.judge_finished(jury, ballot)
+
+    def say(self, text: str) -> None:
+        """What is being done right now; only commands are written down."""
+        if text.startswith(_COMMAND):
+            self._recorder.record("command", text=text.removeprefix(_COMMAND))
+        self._shown.say(text)
+
+    def close(self) -> None:
+        """The judges are done."""
+        self._shown.close()

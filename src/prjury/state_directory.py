@@ -1,0 +1,39 @@
+"""Directories of this user's own, for what outlives a run."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+
+
+def private_directory(environ: Mapping[str, str], variable: str, usual: str) -> Path | None:
+    """``prjury`` below the directory that a variable names, or else below a place in HOME.
+
+    It is made if need be, and closed to others; None where it cannot be, or is not this user's.
+
+    Args:
+        environ: the operator's environment; a relative path in it does not count.
+        variable: such as ``XDG_CACHE_HOME``.
+        usual: such as ``.cache``, in HOME.
+    """
+    named = Path(environ.get(variable, ""))
+    if not named.is_absolute():
+        named = Path(environ.get("HOME", ""), usual)
+    place = named / "prjury"
+    try:
+        return place if place.is_absolute() and _is_made_ours(place) else None
+    except (OSError, ValueError):
+        return None  # nobody may write there, or it is no path at all
+
+
+def _is_made_ours(place: Path) -> bool:
+    """Make the directory if need be, and close it to others; whether it is ours to write to."""
+    place.mkdir(mode=0o700, parents=True, exist_ok=True)
+    found = place.stat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
+        return False
+    if found.st_mode & 0o077:
+        place.chmod(0o700)
+    return os.access(place, os.W_OK | os.X_OK)

@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import json
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fakes import reports as fake
+from prjury.journal import write
+from prjury.journal.read import read_journal
+from prjury.journal.write import RecordedProgress, RunJournal, journal_files
+from prjury.jury.judgment import Judgment
+from prjury.ports import SilentProgress
+
+
+def lines(tmp_path: Path) -> list[dict[str, Any]]:
+    (file,) = journal_files(tmp_path / "prjury")
+    return [json.loads(line) for line in file.read_text().splitlines()]
+
+
+def journal(tmp_path: Path, **more: Any) -> RunJournal:
+    return RunJournal({"XDG_STATE_HOME": str(tmp_path)}, "review", **more)
+
+
+def test_nothing_is_written_before_something_happens(tmp_path: Path) -> None:
+    assert not journal(tmp_path).began
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_events_are_private_lines_without_secrets(tmp_path: Path) -> None:
+    kept = journal(tmp_path, redact=lambda text: text.replace("hunter2", "***"))
+    kept.record("command", text="login hunter2\x1b[31m\nnext " + "x" * 999)
+    kept.record("end", exit=0)
+    start, command, end = lines(tmp_path)
+    assert (start["schema"], start["command"]) == ("prjury/journal/v1", "review")
+    assert "hunter2" not in command["text"]
+    assert "\x1b" not in command["text"]
+    assert len(command["text"]) <= write.LONGEST_TEXT + 20
+    assert end["exit"] == 0
+    (file,) = journal_files(tmp_path / "prjury")
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
+
+
+def test_a_full_journal_still_says_how_it_ended(tmp_path: Path) -> None:
+    kept = journal(tmp_path, largest=300)
+    for _ in range(50):
+        kept.record("command", text="x" * 50)
+    kept.record("end", exit=3)
+    events = [line["event"] for line in lines(tmp_path)]
+    assert events.count("command") < 6
+    assert events[-2:] == ["full", "end"]
+
+
+def test_a_journal_that_cannot_be_written_says_so_once(tmp_path: Path) -> None:
+    (tmp_path / "prjury").write_text("a file is in the way")
+    said: list[str] = []
+    kept = journal(tmp_path, warn=said.append)
+    kept.record("end", exit=0)
+    kept.record("end", exit=0)
+    assert len(said) == 1
+    assert said[0].startswith("the journal of this run is not written")
+
+
+def test_old_journals_are_removed(tmp_path: Path) -> None:
+    place = tmp_path / "prjury"
+    place.mkdir()
+    for number in range(write.MOST_FILES + 5):
+        (place / f"2020{number:04}.jsonl").write_text("{}\n")
+    journal(tmp_path).record("end", exit=0)
+    kept = journal_files(place)
+    assert len(kept) == write.MOST_FILES
+    assert kept[0].name == "20200006.jsonl"
+
+
+def test_judges_and_commands_are_events(tmp_path: Path) -> None:
+    progress = RecordedProgress(SilentProgress(), journal(tmp_path))
+    progress.judge_started("build", "merge")
+    progress.say("$ make test")
+    progress.say("a line of output")
+    progress.judge_finished("build", fake.ballot("merge", Judgment.passed("secret words"), 1500))
+    read = read_journal(journal_files(tmp_path / "prjury")[0])
+    assert read.states == ["$ make", "merge"]
+    assert read.events[-1].seconds == pytest.approx(1.5)
+    assert "secret words" not in str(read)
