@@ -50,6 +50,24 @@ def pack_texts() -> Mapping[str, str]:
     return MappingProxyType({file.name: file.read_text("utf-8") for file in files})
 
 
+@cache
+def judge_pages() -> Mapping[str, str]:
+    """The pages about judges by their names, such as ``merge``.
+
+    Raises:
+        PrJuryError: when neither the wheel nor the checkout holds them.
+    """
+    for place in (_PACKAGE / "_pages", _PACKAGE.parents[1] / ".github" / "docs" / "judges"):
+        if place.is_dir():
+            files = (file for file in sorted(place.glob("*.md")) if file.stem != "README")
+            return MappingProxyType({file.stem: file.read_text("utf-8") for file in files})
+    raise PrJuryError(
+        "The pages about judges are missing from this installation",
+        why="The package was copied without its data files",
+        remedy="Reinstall prjury from its wheel or run it from a complete checkout",
+    )
+
+
 def rule_packs() -> Path:
     """The directory of the version-pattern packs that ship with the program."""
     return _PACKAGE / "rules"

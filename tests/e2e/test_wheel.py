@@ -45,6 +45,7 @@ def test_it_holds_the_data_and_no_stray_files(wheel: Path) -> None:
     written = ("policy.yml", "workflows/prjury.yml", "workflows/prjury-judge.yml")
     assert {f"prjury/_templates/{name}" for name in written} <= set(names)
     assert "prjury/rules/jakarta.yml" in names
+    assert "prjury/_pages/merge.md" in names
     assert "prjury/judges/builds/results/matchers/gcc.json" in names
     assert any(name.startswith("prjury/demo/sample/base/") for name in names)
     assert "prjury/py.typed" in names

@@ -20,6 +20,7 @@ from prjury.cli.config import check_config, schema
 from prjury.cli.demo import demo
 from prjury.cli.doctor import doctor
 from prjury.cli.evidence import evidence
+from prjury.cli.explain import explain
 from prjury.cli.init import init
 from prjury.cli.journal import journal
 from prjury.cli.judge import judge
@@ -44,7 +45,7 @@ app = typer.Typer(
 #: In the order of the help.
 _COMMANDS = (
     *(review, backport, judge, build, collect, decide, publish),
-    *(replay, demo, check_config, schema, init, doctor),
+    *(replay, explain, demo, check_config, schema, init, doctor),
 )
 for _command in _COMMANDS:
     app.command()(_command)

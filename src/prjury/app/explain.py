@@ -1,0 +1,86 @@
+"""The page of a judge, a check or a rule, by its name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from prjury.errors import UsageError, did_you_mean
+from prjury.judges.workspace.catalog import KINDS
+from prjury.resources import judge_pages
+from prjury.rulepacks.description import Described
+from prjury.rulepacks.display import pack_lines, rule_lines
+from prjury.rulepacks.find import known_packs
+from prjury.rulepacks.rule import Pack
+
+#: Where judges are described that have no page of their own.
+_SHARED_PAGES = {
+    "faithfulness": "grounded",
+    "hallucination": "grounded",
+    "contextual-relevance": "grounded",
+}
+_HEADING = re.compile(r"#{1,6} +(.*)")
+_CHECK_NAME = re.compile(r"`([a-z][a-z0-9-]*)`")
+
+
+def explain(name: str) -> str:
+    """The page of a judge, the passages about a check, or a rule or pack with its example.
+
+    Args:
+        name: a judge, a check, a pack, a rule, or ``pack/rule``.
+
+    Raises:
+        UsageError: for a name that none of them has.
+    """
+    pages = judge_pages()
+    wanted = name.strip()
+    if page := _page_of(wanted, pages):
+        return page
+    packs = known_packs([])
+    if rules := list(_rules(wanted, packs)):
+        return "\n\n".join(rules)
+    if passages := list(_passages(wanted, pages)):
+        return "\n\n".join(passages)
+    checks = {found for page in pages.values() for found in _CHECK_NAME.findall(page)}
+    known = {*pages, *KINDS, *(pack.id for pack in packs), *checks}
+    raise UsageError(
+        f"there is no judge, check or rule called {name!r}",
+        why=did_you_mean(wanted, known),
+        remedy=f"Judges are {', '.join(sorted(pages))}; rules are listed by: prjury rules list",
+    )
+
+
+def _page_of(name: str, pages: Mapping[str, str]) -> str | None:
+    own = name if name in pages else _SHARED_PAGES.get(name)
+    if own is None and name in KINDS:
+        own = "workspace"
+    return pages[own].strip() if own else None
+
+
+def _rules(name: str, packs: list[Pack]) -> Iterator[str]:
+    for pack in packs:
+        if pack.id == name:
+            yield "\n".join(pack_lines(pack))
+        for told in Described(pack).rules:
+            if name in {told.rule.id, f"{pack.id}/{told.rule.id}"}:
+                yield "\n".join(rule_lines(told))
+
+
+def _passages(name: str, pages: Mapping[str, str]) -> Iterator[str]:
+    """Every passage that names the check, each under the page and the heading that it is from."""
+    for page, text in pages.items():
+        title = heading = ""
+        for block in re.split(r"\n{2,}", text):
+            if found := _HEADING.match(block):
+                title, heading = title or found[1], found[1]
+            if f"`{name}`" in block:
+                place = title if heading == title else f"{title}: {heading}"
+                yield f"{place} (prjury explain {page})\n\n{_about(name, block)}"
+
+
+def _about(name: str, block: str) -> str:
+    """The passage; of a table only the head and the rows that name the check."""
+    lines = block.split("\n")
+    if not lines[0].startswith("|"):
+        return block
+    return "\n".join([*lines[:2], *(line for line in lines[2:] if f"`{name}`" in line)])

@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+import pytest
+
+from prjury.app.explain import explain
+from prjury.app.registry import JUDGES
+from prjury.errors import UsageError
+from prjury.judges.workspace.catalog import KINDS
+
+
+@pytest.mark.parametrize("name", sorted({*JUDGES, *KINDS}))
+def test_every_judge_has_a_page(name: str) -> None:
+    page = explain(name)
+    assert page.startswith("# ")
+    assert name in KINDS or "**Question.**" in page or name in page
+
+
+def test_checks_rules_and_packs_are_found() -> None:
+    check = explain("tests-passed")
+    assert check.startswith("The build judge (prjury explain build)")
+    assert "`tests-passed`" in check
+    assert explain("jakarta").startswith("jakarta: ")
+    assert "jakarta" in explain("jakarta/persistence")
+    assert explain("persistence") == explain("jakarta/persistence")
+
+
+def test_other_names_are_refused_with_a_suggestion() -> None:
+    with pytest.raises(UsageError, match="Did you mean merge"):
+        explain("mergee")
