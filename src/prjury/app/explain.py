@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from importlib import import_module
 
+from prjury.app.registry import JUDGES
 from prjury.errors import UsageError, did_you_mean
 from prjury.judges.workspace.catalog import KINDS
 from prjury.resources import judge_pages
@@ -42,7 +44,7 @@ def explain(name: str) -> str:
     if passages := list(_passages(wanted, pages)):
         return "\n\n".join(passages)
     checks = {found for page in pages.values() for found in _CHECK_NAME.findall(page)}
-    known = {*pages, *KINDS, *(pack.id for pack in packs), *checks}
+    known = {*pages, *KINDS, *JUDGES, *(pack.id for pack in packs), *checks}
     raise UsageError(
         f"there is no judge, check or rule called {name!r}",
         why=did_you_mean(wanted, known),
@@ -54,6 +56,9 @@ def _page_of(name: str, pages: Mapping[str, str]) -> str | None:
     own = name if name in pages else _SHARED_PAGES.get(name)
     if own is None and name in KINDS:
         own = "workspace"
+    if own is None and name in JUDGES:
+        module = import_module(JUDGES[name].partition(":")[0])
+        return f"# {name}\n\n{(module.__doc__ or '').strip()}"
     return pages[own].strip() if own else None
 
 

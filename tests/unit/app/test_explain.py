@@ -12,7 +12,7 @@ from prjury.judges.workspace.catalog import KINDS
 def test_every_judge_has_a_page(name: str) -> None:
     page = explain(name)
     assert page.startswith("# ")
-    assert name in KINDS or "**Question.**" in page or name in page
+    assert len(page.splitlines()) > 2
 
 
 def test_checks_rules_and_packs_are_found() -> None:
