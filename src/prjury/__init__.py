@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from prjury.agents.command import CommandAgent
     from prjury.agents.judge import AgentJudge
+    from prjury.agents.security_audit import SECURITY_CHECKS, SecurityAudit
     from prjury.judges.context import PullRequestContext
     from prjury.judges.files.class_version import ClassVersionJudge
     from prjury.judges.files.judges import (
@@ -46,8 +47,9 @@ if TYPE_CHECKING:
     from prjury.jury.library.agent import AgentClient, AgentResult
     from prjury.jury.library.evaluation import evaluate, evaluate_async
     from prjury.jury.library.improvement import Improvement, ImprovementRound, improve
-    from prjury.jury.library.model_judge import JudgeModel, ModelJudge, criterion_judge
+    from prjury.jury.library.model_judge import JudgeModel, ModelJudge, ModelText, criterion_judge
     from prjury.jury.library.presets import CRITERIA, CRITERIA_GROUPS, Criterion
+    from prjury.jury.library.rating import RATING_FORM, CodeQualityJudge, rating
     from prjury.jury.library.repeated import (
         AggregationMethod,
         AggregationSelector,
@@ -102,6 +104,8 @@ __all__ = [
     "ASSESSMENT_FORM",
     "CRITERIA",
     "CRITERIA_GROUPS",
+    "RATING_FORM",
+    "SECURITY_CHECKS",
     "YES_OR_NO_FORM",
     "AgentClient",
     "AgentJudge",
@@ -120,6 +124,7 @@ __all__ = [
     "CategoricalScore",
     "Check",
     "ClassVersionJudge",
+    "CodeQualityJudge",
     "CommandAgent",
     "CommandJudge",
     "Confidence",
@@ -156,6 +161,7 @@ __all__ = [
     "MedianVoting",
     "ModelClient",
     "ModelJudge",
+    "ModelText",
     "NumericalScore",
     "Opinion",
     "PomComparisonJudge",
@@ -166,6 +172,7 @@ __all__ = [
     "RoundContext",
     "Score",
     "Seat",
+    "SecurityAudit",
     "SemanticComparisonJudge",
     "Status",
     "SupersetJudge",
@@ -202,6 +209,7 @@ __all__ = [
     "named",
     "parse_coverage",
     "parse_jacoco",
+    "rating",
     "run_maven_tests",
     "to_boolean",
     "to_numerical",

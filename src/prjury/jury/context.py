@@ -28,7 +28,7 @@ class JudgmentContext:
 
     Attributes:
         goal: what was asked for, in words.
-        workspace: the directory that holds the work, if there is one.
+        workspace: the directory that holds the work, if there is one; a text is taken as its path.
         agent_output: what the agent or program said.
         execution_time: how long the work took; a number is taken as seconds.
         error: what went wrong while working, if anything did.
@@ -50,6 +50,9 @@ class JudgmentContext:
     trajectory: Sequence[Any] | None = None
 
     def __post_init__(self) -> None:
+        place: object = self.workspace
+        if isinstance(place, str):
+            object.__setattr__(self, "workspace", Path(place))
         object.__setattr__(self, "metadata", _fixed(self.metadata))
         object.__setattr__(self, "trajectory", _fixed(self.trajectory))
         taken: object = self.execution_time

@@ -89,7 +89,8 @@ def _items(ballot: Ballot) -> Iterator[_Item]:
 
 def _of_check(check: Check, judge: str, remedy: str) -> _Item:
     words = _plain(check.message)
-    title = f"{check.name} ({judge}){': ' if words else ''}{words}"
+    whose = judge if check.name == judge else f"{check.name} ({judge})"
+    title = f"{whose}{': ' if words else ''}{words}"
     evidence = _plain(check.evidence or "").strip()
     places = (_plain(str(check.location)),) if check.location else ()
     return _Item(title, places, "" if evidence == words else evidence, _plain(check.fix or remedy))

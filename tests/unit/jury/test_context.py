@@ -69,3 +69,7 @@ def test_steps_and_diff_are_kept_as_they_were() -> None:
     steps.append("more")
     assert context.trajectory == ({"tool": "edit"}, "tests ran")
     assert Template("{diff} {trajectory}")(context) == '--- a [{"tool": "edit"}, "tests ran"]'
+
+
+def test_a_text_is_a_workspaces_path() -> None:
+    assert JudgmentContext("x", "/srv/app").workspace == Path("/srv/app")  # type: ignore[arg-type]

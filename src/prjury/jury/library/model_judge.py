@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from typing import Generic, Protocol, TypeAlias, overload, runtime_checkable
@@ -9,7 +10,7 @@ from typing import Generic, Protocol, TypeAlias, overload, runtime_checkable
 from prjury.jury.context import ExecutionStatus, JudgmentContext
 from prjury.jury.guard import printable
 from prjury.jury.judge import ContextT, JudgeType
-from prjury.jury.judgment import Judgment
+from prjury.jury.judgment import Check, Judgment, Status
 from prjury.jury.library.execution import perform
 from prjury.jury.library.presets import CRITERION_PROMPT, Criterion
 from prjury.jury.library.replies import (
@@ -24,6 +25,8 @@ from prjury.jury.library.replies import (
 )
 from prjury.jury.library.responses import output_of, usage_of
 from prjury.jury.library.template import Template, template_of
+
+_VOTES = frozenset({Status.PASS, Status.FAIL})
 
 
 @runtime_checkable
@@ -143,8 +146,14 @@ class ModelJudge(Generic[ContextT]):
         """
         if asks_confidence(self.classify):
             return self
-        template, classify = with_question(self.template), with_confidence(self.classify)
-        return replace(self, template=template, classify=classify)
+        return ModelJudge(
+            with_question(self.template),
+            with_confidence(self.classify),
+            model=self.model,
+            name=self.name,
+            description=self.description,
+            type=self.type,
+        )
 
 
 def with_question(template: Callable[[ContextT], str]) -> Callable[[ContextT], str]:
@@ -196,7 +205,8 @@ def filled(template: Callable[[ContextT], str], context: ContextT) -> str:
 def classified(reply: object, classify: Classifier, name: str, context: object) -> Judgment:
     """What the classifier makes of the reply; ERROR for one that is empty or has no text.
 
-    What a response says it took is kept as ``metadata["usage"]``.
+    A plain yes or no becomes a check by the judge's name. What a response says it took is kept as
+    ``metadata["usage"]``.
     """
     text = output_of(reply)
     if text is None:
@@ -208,6 +218,9 @@ def classified(reply: object, classify: Classifier, name: str, context: object) 
     if not isinstance(said, Judgment):
         message = f"{name} classifies a reply as a {type(said).__name__} instead of a Judgment"
         raise TypeError(message)
+    if said.status in _VOTES and not said.checks and inspect.unwrap(classify) is yes_or_no:
+        check = Check(name, said.status is Status.PASS, said.reasoning)
+        said = replace(said, checks=(check,))
     usage = usage_of(reply)
     return said.with_metadata(usage=usage) if usage else said
 

@@ -8,10 +8,12 @@ a JSON example, stay as they are; ``{{goal}}`` stands for the text ``{goal}`` it
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import timedelta
+from pathlib import Path
 from typing import Any, cast
 
 from prjury.errors import CannotJudgeError
@@ -73,6 +75,18 @@ class Template:
                     f"the placeholder {{{name}}} is none of {offered} and {{metadata.key}}; "
                     f"write {{{{{name}}}}} where the text {{{name}}} is meant"
                 )
+
+    @classmethod
+    def from_file(
+        cls, path: str | os.PathLike[str], constants: Mapping[str, str] | None = None
+    ) -> Template:
+        """The text of a UTF-8 file as a template.
+
+        Raises:
+            OSError: when it cannot be read.
+            ValueError: when it is not UTF-8, or has a placeholder that is not known.
+        """
+        return cls(Path(path).read_text(encoding="utf-8-sig"), constants or {})
 
     def __call__(self, context: JudgmentContext, /) -> str:
         """The filled text.

@@ -89,7 +89,9 @@ def test_an_agent_that_returns_something_else() -> None:
 def test_it_asks_and_classifies() -> None:
     client = Client()
     judge = AgentJudge(client, "Look whether {goal} was done.")
-    assert judge.judge(CONTEXT) == Judgment.passed("all is well")
+    assert judge.judge(CONTEXT) == Judgment.passed(
+        "all is well", checks=[Check("agent", True, "all is well")]
+    )
     assert client.asked == [("Look whether say hello was done.", Path("/w"))]
     assert isinstance(judge, Judge)
     assert isinstance(client, AgentClient)

@@ -13,7 +13,7 @@ import pytest
 from prjury.errors import CannotJudgeError
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import Judge, JudgeType, ask, type_of
-from prjury.jury.judgment import Judgment, Status
+from prjury.jury.judgment import Check, Judgment, Status
 from prjury.jury.jury import Jury
 from prjury.jury.library.model_judge import JudgeModel, ModelJudge, criterion_judge
 from prjury.jury.library.presets import CRITERIA, Criterion
@@ -49,7 +49,9 @@ class Later(Model):
 def test_it_asks_and_classifies() -> None:
     model = Model()
     judge = ModelJudge("Was it done? {goal}: {agent_output}", model=model)
-    assert judge.judge(CONTEXT) == Judgment.passed("it does")
+    assert judge.judge(CONTEXT) == Judgment.passed(
+        "it does", checks=[Check("model", True, "it does")]
+    )
     assert model.asked == ["Was it done? say hello: hello {goal}"]
     assert isinstance(judge, Judge)
     assert isinstance(model, JudgeModel)
@@ -83,18 +85,24 @@ def test_a_function_is_a_model() -> None:
         return f"NO: {prompt}"
 
     assert ModelJudge("{goal}", model=str.upper).judge(JudgmentContext("yes")).status is Status.PASS
-    assert ModelJudge("{goal}", model=later).judge(CONTEXT) == Judgment.failed("NO: say hello")
+    assert ModelJudge("{goal}", model=later).judge(CONTEXT) == Judgment.failed(
+        "NO: say hello", checks=[Check("model", False, "NO: say hello")]
+    )
 
 
 def test_a_model_that_is_waited_for() -> None:
-    assert ModelJudge("{goal}", model=Later()).judge(CONTEXT) == Judgment.passed("it does")
+    assert ModelJudge("{goal}", model=Later()).judge(CONTEXT) == Judgment.passed(
+        "it does", checks=[Check("model", True, "it does")]
+    )
 
 
 def test_in_a_running_event_loop() -> None:
     async def notebook() -> Judgment:
         return ModelJudge("{goal}", model=Later()).judge(CONTEXT)
 
-    assert asyncio.run(notebook()) == Judgment.passed("it does")
+    assert asyncio.run(notebook()) == Judgment.passed(
+        "it does", checks=[Check("model", True, "it does")]
+    )
 
 
 def test_a_template_of_ones_own_reads_any_context() -> None:
@@ -252,7 +260,10 @@ def test_a_criterion_as_a_judge() -> None:
     judge = criterion_judge(CRITERIA["sql_injection"], model)
     assert (judge.name, judge.description) == ("sql_injection", "SQL injection")
     said = judge.judge(JudgmentContext("find users", agent_output="+ q(f'... {name} {goal}')"))
-    assert said == Judgment.failed("app.py:3 formats the name into the query")
+    assert said == Judgment.failed(
+        "app.py:3 formats the name into the query",
+        checks=[Check("sql_injection", False, "app.py:3 formats the name into the query")],
+    )
     (prompt,) = model.asked
     assert prompt.startswith("You judge a change by one criterion: SQL injection.\n\nDoes every ")
     assert CRITERIA["sql_injection"].text in prompt
