@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     )
     from prjury.judges.quality.rag import RagContext
     from prjury.judges.workspace.build import BuildJudge, BuildSuccessJudge
-    from prjury.judges.workspace.coverage import CoverageJudge
+    from prjury.judges.workspace.coverage import CoverageImprovementJudge, CoverageJudge
     from prjury.judges.workspace.coverage_formats.jacoco import parse_jacoco
     from prjury.judges.workspace.coverage_formats.read import parse_coverage
     from prjury.judges.workspace.coverage_formats.report import CoverageMetrics
@@ -132,6 +132,7 @@ __all__ = [
     "ConsensusVoting",
     "ContextualRelevanceJudge",
     "CorrectnessJudge",
+    "CoverageImprovementJudge",
     "CoverageJudge",
     "CoverageMetrics",
     "Criterion",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from prjury.errors import UsageError, did_you_mean
@@ -88,6 +89,14 @@ def _listed(text: str) -> list[str]:
     names = [name.strip() for name in text.split(",")]
     _need("names with commas between them are needed", fits=all(names))
     return names
+
+
+def _text_of(text: str) -> str:
+    """The text of a file of the operator's."""
+    try:
+        return Path(text).read_text("utf-8", "surrogateescape")
+    except OSError as error:
+        raise ValueError(f"it cannot be read: {error.strerror}") from None
 
 
 def _packs(text: str) -> str | list[str]:
@@ -176,6 +185,8 @@ _COVERAGE: _Options = {
     "metric": str,
     "baseline": _number,
     "max_drop": _number,
+    "mode": str,
+    "diff": _text_of,
 }
 _PATTERNS: _Options = {
     "packs": _packs,

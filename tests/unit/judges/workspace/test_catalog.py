@@ -15,7 +15,8 @@ from prjury.jury.judge import Judge
 FILE_CONTENT = "Options are path, and optionally exact, contains, regex: --option NAME=VALUE."
 COMMAND = "Options are command, and optionally exit_code, timeout: --option NAME=VALUE."
 COVERAGE = (
-    "Options are report, and optionally minimum, metric, baseline, max_drop: --option NAME=VALUE."
+    "Options are report, and optionally minimum, metric, baseline, max_drop, mode, diff: "
+    "--option NAME=VALUE."
 )
 PATTERNS = (
     "Options are packs, severity, paths, baseline, write_baseline, each optional: "
@@ -171,6 +172,14 @@ def test_what_runs_is_run_in_the_shell_that_is_handed_in() -> None:
             (
                 "baseline and write_baseline cannot be given together. A new baseline is written "
                 "of everything that is found. Leave one of them out."
+            ),
+        ),
+        (
+            "coverage",
+            {"report": "r", "mode": "added_lines", "diff": "no-such-file"},
+            (
+                "coverage: diff=no-such-file: it cannot be read: No such file or directory. "
+                f"{COVERAGE}"
             ),
         ),
         (

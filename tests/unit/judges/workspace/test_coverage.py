@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prjury.errors import CannotJudgeError
-from prjury.judges.workspace.coverage import CoverageJudge, Metric
+from prjury.judges.workspace.coverage import CoverageImprovementJudge, CoverageJudge, Metric
 from prjury.judges.workspace.coverage_formats.report import CoverageCounter, CoverageMetrics
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judgment import Judgment, Location, Status
@@ -284,3 +284,62 @@ class TestJudge:
         with pytest.raises(ValueError, match="metric") as refusal:
             CoverageJudge("r.xml", 80, "lines", read=self.read)  # type: ignore[arg-type]
         assert str(refusal.value) == told
+
+
+@pytest.mark.parametrize(
+    ("current", "demand", "status", "told", "score"),
+    [
+        (85, {"baseline": 85}, Status.FAIL, "after 85 %, that is no improvement", 0.0),
+        (84, {"baseline": 85}, Status.FAIL, "that is no improvement", 0.0),
+        (90, {"baseline": 80}, Status.PASS, "after 80 %, 50 % of the possible gain", 0.5),
+        (85, {"baseline": 50, "minimum": 85}, Status.PASS, "70 % of the possible gain", 0.7),
+        (84, {"baseline": 50, "minimum": 85}, Status.FAIL, "at least 85 % is asked for", 0.68),
+        (100, {"baseline": 100}, Status.PASS, "and there was nothing left to gain", 1.0),
+        (99, {"baseline": 100}, Status.FAIL, "that is less", 0.0),
+    ],
+)
+def test_improvement(
+    current: float, demand: dict[str, Any], status: Status, told: str, score: float
+) -> None:
+    judgment = decide(percent(current), mode="improved", **demand)
+    assert judgment.status is status
+    assert told in judgment.reasoning
+    assert judgment.score == NumericalScore(score)
+
+
+@pytest.mark.parametrize("key", ["baseline_coverage", "baselineCoverage"])
+def test_the_baseline_of_the_context(key: str, tmp_path: Path) -> None:
+    (tmp_path / "lcov.info").write_text("SF:a\nDA:1,1\nDA:2,0\nend_of_record\n")
+
+    def found(baseline: object, judge: CoverageJudge | CoverageImprovementJudge) -> str:
+        context = JudgmentContext("goal", workspace=tmp_path, metadata={key: baseline})
+        judgment = judge.judge(context)
+        return judgment.metadata.get("reason") or judgment.status.value
+
+    preserved = CoverageJudge("lcov.info", mode="preserved")
+    assert found(50, preserved) == "pass"
+    assert found(51.5, preserved) == "fail"
+    assert found(None, preserved) == "no_baseline"
+    assert found("50 %", preserved) == "baseline_invalid"
+    assert found(True, preserved) == "baseline_invalid"
+    assert found(40, CoverageImprovementJudge()) == "pass"
+    assert found(50, CoverageImprovementJudge()) == "fail"
+    assert found(40, CoverageImprovementJudge(target=60)) == "fail"
+    assert found(99, CoverageImprovementJudge(40, 50)) == "pass"
+    assert found(99, CoverageJudge("lcov.info", 50)) == "pass"
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"mode": "floor"}, "the mode floor needs a minimum"),
+        ({"mode": "added_lines"}, "the mode added_lines needs a minimum"),
+        ({"mode": "floor", "minimum": 1, "baseline": 1}, "compares with no baseline"),
+        ({"mode": "added_lines", "minimum": 1, "metric": "branch"}, "counts lines"),
+        ({"mode": "improved", "max_drop": 1}, "allows no drop"),
+        ({"mode": "best"}, "there is no mode 'best'; known are floor, preserved"),
+    ],
+)
+def test_modes_that_make_no_sense(options: dict[str, Any], told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        CoverageJudge("r.xml", **options)

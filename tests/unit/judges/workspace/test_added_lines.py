@@ -1,0 +1,212 @@
+from __future__ import annotations
+
+import difflib
+import json
+import random
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from prjury.errors import CannotJudgeError
+from prjury.judges.workspace.added_lines import added_by, added_coverage
+from prjury.judges.workspace.coverage import CoverageJudge
+from prjury.judges.workspace.coverage_formats.read import read_coverage
+from prjury.judges.workspace.coverage_formats.report import CoverageMetrics, CoverageReport
+from prjury.jury.context import JudgmentContext
+from prjury.jury.judgment import Judgment, Location, Status
+
+REPORTS = Path(__file__).parent / "coverage_reports"
+DIFF = """--- a/pkg/a.py
++++ b/pkg/a.py
+@@ -1,2 +1,4 @@ def f():
+ one
+-two
++++ b/no header
++three
++four
+@@ -9 +11,0 @@
+-nine
+--- /dev/null
++++ "b/p\\303\\244.py"
+@@ -0,0 +1 @@
++new
+\\ No newline at end of file
+--- a/gone.py
++++ /dev/null
+@@ -1 +0,0 @@
+-gone
+"""
+
+
+def test_the_added_lines_of_a_diff() -> None:
+    assert added_by(DIFF) == {
+        "pkg/a.py": {2: "++ b/no header", 3: "three", 4: "four"},
+        "pä.py": {1: "new"},
+    }
+    assert added_by("") == {}
+
+
+def test_a_diff_that_ends_too_early() -> None:
+    with pytest.raises(CannotJudgeError) as refused:
+        added_by("+++ b/a\n@@ -1,9 +1,9 @@\n+one")
+    assert refused.value.reason == "diff_invalid"
+
+
+@pytest.mark.parametrize(
+    ("name", "roots", "place", "path"),
+    [
+        ("src/a.py", (), "", "src/a.py"),
+        ("/home/runner/work/x/src/a.py", (), "", "src/a.py"),
+        ("a.py", ("/home/runner/work/x/src",), "", "src/a.py"),
+        ("a.py", ("/home/runner/work/x",), "", "a.py"),
+        ("example.com/x/a.py", (), "", "a.py"),
+        ("till/Till.java", (), "two/target/jacoco.xml", "two/src/main/java/till/Till.java"),
+        ("till/Till.java", (), "one/target/jacoco.xml", "one/src/main/java/till/Till.java"),
+        ("other/Till.java", (), "", ""),
+    ],
+)
+def test_which_file_a_report_means(
+    name: str, roots: tuple[str, ...], place: str, path: str
+) -> None:
+    modules = [f"{module}/src/main/java/till/Till.java" for module in ("one", "two")]
+    known = ["a.py", "src/a.py", *modules]
+    report = CoverageReport(CoverageMetrics(), {name: {1: True}}, roots, Path("/w", place))
+    found = added_coverage([report], {one: {1: "x"} for one in known}, known, "/w")
+    assert list(found) == ([path] if path else [])
+
+
+def test_blocks_of_go_hold_lines_that_are_no_code() -> None:
+    lines = {4: "if x {", 5: "}", 6: "", 7: "\t// why", 8: "return 0"}
+    report = CoverageReport(
+        CoverageMetrics(), {"example.com/x/a.go": dict.fromkeys(lines, False)}, by_block=True
+    )
+    found = added_coverage([report], {"a.go": lines}, ["a.go"])
+    assert found == {"a.go": {4: False, 8: False}}
+
+
+def laid(place: Path, before: str, after: str, hits: dict[int, int]) -> str:
+    """A file, a report of it, and the diff that made it."""
+    (place / "pkg").mkdir(exist_ok=True)
+    (place / "pkg" / "a.py").write_text(after)
+    lines = "".join(f'<line number="{n}" hits="{hit}"/>' for n, hit in hits.items())
+    (place / "coverage.xml").write_text(
+        f"<coverage><sources><source>{place}</source></sources><packages><package><classes>"
+        f'<class filename="pkg/a.py"><methods/><lines>{lines}</lines></class>'
+        "</classes></package></packages></coverage>"
+    )
+    return "diff --git a/pkg/a.py b/pkg/a.py\n" + "\n".join(
+        line.rstrip("\n")
+        for line in difflib.unified_diff(
+            before.splitlines(), after.splitlines(), "a/pkg/a.py", "b/pkg/a.py", lineterm=""
+        )
+    ) + "\n"  # fmt: skip
+
+
+def judged(place: Path, diff: str, minimum: float = 100) -> Judgment:
+    judge = CoverageJudge("coverage.xml", minimum, mode="added_lines")
+    return judge.judge(JudgmentContext("goal", workspace=place, diff=diff))
+
+
+def changed(seed: int, place: Path) -> str:
+    pick = random.Random(seed)  # noqa: S311 - to choose lines
+    old = [f"a{n} = {n}" for n in range(pick.randint(0, 30))]
+    new = [line for line in old if pick.random() > 0.2]
+    for number in range(pick.randint(1, 20)):
+        new.insert(pick.randint(0, len(new)), pick.choice(["", f"b{number} = 1", "++ c"]))
+    hits = {n: pick.randint(0, 2) for n in range(1, len(new) + 1) if pick.random() > 0.3}
+    return laid(place, "\n".join(old), "\n".join(new), hits)
+
+
+@pytest.mark.slow
+def test_the_figure_is_that_of_diff_cover(tmp_path: Path) -> None:
+    for seed in range(10):
+        place = tmp_path / str(seed)
+        subprocess.run(["git", "init", "-q", place], check=True)
+        (place / "change.diff").write_text(changed(seed, place))
+    program = (
+        "import os, sys; from diff_cover.diff_cover_tool import main\n"
+        "for seed in range(10):\n"
+        "    os.chdir(sys.argv[1] + f'/{seed}')\n"
+        "    main(['diff-cover', 'coverage.xml', '--diff-file', 'change.diff', '-q',"
+        " '--format', 'json:out.json'])\n"
+    )
+    run = [sys.executable, "-c", program, str(tmp_path)]
+    subprocess.run(run, check=True, capture_output=True, cwd=tmp_path)
+    compared = 0
+    for seed in range(10):
+        place = tmp_path / str(seed)
+        told = json.loads((place / "out.json").read_text())
+        ours = judged(place, (place / "change.diff").read_text())
+        missed, total = told["total_num_violations"], told["total_num_lines"]
+        if not total:
+            assert ours.label == "not_applicable"
+            continue
+        assert ours.metadata["percent"] == float(Fraction(100 * (total - missed), total))
+        compared += 1
+        stats = told["src_stats"].get("pkg/a.py", {})
+        found = [
+            number
+            for check in ours.failed_checks
+            if check.name == "uncovered-lines" and check.location and check.location.line
+            for number in range(check.location.line, (check.location.end_line or 0) + 1)
+            or [check.location.line]
+        ]
+        assert found == stats["violation_lines"]
+    assert compared >= 9
+
+
+def test_uncovered_lines_are_findings_with_their_place(tmp_path: Path) -> None:
+    diff = laid(tmp_path, "a", "a\nb\nc\nd\ne\nf", {1: 0, 2: 0, 3: 0, 4: 1, 6: 0})
+    judgment = judged(tmp_path, diff, 75)
+    assert judgment.status is Status.FAIL
+    assert judgment.reasoning == (
+        "25 % of the 4 added lines are covered, at least 75 % is asked for"
+    )
+    assert [(check.location, check.message) for check in judgment.failed_checks[1:]] == [
+        (Location("pkg/a.py", 2, 3), "lines 2 to 3 are not covered by tests"),
+        (Location("pkg/a.py", 6), "line 6 is not covered by tests"),
+    ]
+    passed = judged(tmp_path, diff, 25)
+    assert passed.status is Status.PASS
+    assert {check.severity for check in passed.failed_checks} == {"warning"}
+
+
+def test_source_files_that_no_report_names_are_told(tmp_path: Path) -> None:
+    (tmp_path / "new.py").write_text("x = 1\n")
+    alone = "--- /dev/null\n+++ b/new.py\n@@ -0,0 +1 @@\n+x = 1\n"
+    diff = laid(tmp_path, "a", "a\nb", {1: 1, 2: 1})
+    judgment = judged(tmp_path, alone)
+    assert (judgment.status, judgment.label) == (Status.ABSTAIN, "not_measured")
+    both = judged(tmp_path, diff + alone)
+    assert both.status is Status.PASS
+    assert both.reasoning.endswith("coverage.xml knows nothing of new.py")
+    assert both.metadata["unmeasured"] == ("new.py",)
+
+
+def test_nothing_that_counts_is_not_applicable(tmp_path: Path) -> None:
+    diff = laid(tmp_path, "a", "a\n# why", {1: 1})
+    assert judged(tmp_path, diff).label == "not_applicable"
+
+
+def test_there_has_to_be_a_diff(tmp_path: Path) -> None:
+    laid(tmp_path, "a", "a\nb", {1: 1})
+    judge = CoverageJudge("coverage.xml", 80, mode="added_lines")
+    judgment = judge.judge(JudgmentContext("goal", workspace=tmp_path))
+    assert (judgment.status, judgment.metadata["reason"]) == (Status.ERROR, "no_diff")
+
+
+def test_reports_of_real_tools_name_the_files_of_the_tree() -> None:
+    known = ["src/pkg/a.py", "a.js", "a.go", "sub/s.go"]
+    for name, path in (
+        ("coverage.xml", "src/pkg/a.py"),
+        ("coverage.json", "src/pkg/a.py"),
+        ("coverage.lcov", "src/pkg/a.py"),
+        ("c8.info", "a.js"),
+        ("c8.xml", "a.js"),
+        ("go.out", "a.go"),
+    ):
+        added = {one: {5: "return 0", 7: "def g():"} for one in known}
+        assert path in added_coverage(read_coverage(REPORTS / name), added, known)
