@@ -226,7 +226,13 @@ if not TYPE_CHECKING:  # a type checker sees the imports above, and only those
     def _read_homes() -> None:
         import ast  # noqa: PLC0415 - importing the package costs nothing
 
-        for node in ast.walk(ast.parse(__spec__.loader.get_source(__name__))):
+        # The loader of pytest, which rewrites the packages of its plugins, gives no source.
+        given = getattr(__spec__.loader, "get_source", None)
+        if given is None:
+            from importlib.machinery import SourceFileLoader  # noqa: PLC0415 - as above
+
+            given = SourceFileLoader(__name__, __file__).get_source
+        for node in ast.walk(ast.parse(given(__name__))):
             if isinstance(node, ast.ImportFrom) and node.module.startswith(__name__):
                 _HOMES.update((alias.name, node.module) for alias in node.names)
 

@@ -24,6 +24,7 @@ from prjury.cli.explain import explain
 from prjury.cli.init import init
 from prjury.cli.journal import journal
 from prjury.cli.judge import judge
+from prjury.cli.mcp import mcp
 from prjury.cli.output import CommandRun, Terminal, close_terminal
 from prjury.cli.replay import replay
 from prjury.cli.review import review
@@ -45,7 +46,7 @@ app = typer.Typer(
 #: In the order of the help.
 _COMMANDS = (
     *(review, backport, judge, build, collect, decide, publish),
-    *(replay, explain, demo, check_config, schema, init, doctor),
+    *(replay, explain, mcp, demo, check_config, schema, init, doctor),
 )
 for _command in _COMMANDS:
     app.command()(_command)

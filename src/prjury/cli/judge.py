@@ -58,7 +58,7 @@ def judge(
             remedy="Name the directory that holds the work",
         )
     with _own_output_only():
-        ballot = _asked(terminal, name, options, JudgmentContext(goal, workspace=workspace))
+        ballot = ask_judge(terminal, name, options, JudgmentContext(goal, workspace=workspace))
     return _told(terminal, ballot, format)
 
 
@@ -96,7 +96,7 @@ def _own_output_only() -> Iterator[None]:
         os.close(kept)
 
 
-def _asked(
+def ask_judge(
     terminal: Terminal, name: str, options: dict[str, str], context: JudgmentContext
 ) -> Ballot:
     """The judge's ballot. It is asked in a thread of its own, so that Ctrl-C ends it at once."""

@@ -1,0 +1,250 @@
+"""``prjury mcp``: the jury as tools of an agent, over standard input and output.
+
+An agent asks before it opens a pull request. What it may not say is how it is judged: policy,
+addresses and programs of models, and judges from files are the operator's alone.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from prjury.cli import options as flags
+from prjury.cli.output import OutputFormat, Terminal
+from prjury.errors import PrJuryError, UsageError
+
+if TYPE_CHECKING:
+    from mcp.server.mcpserver import MCPServer
+
+_INSTRUCTIONS = (
+    "PR Jury judges changes before they become pull requests. Call review with worktree=true on "
+    "uncommitted work, correct what its feedback names, and call it again."
+)
+
+
+def mcp(
+    context: typer.Context,
+    *,
+    repo: flags.Repo = Path(),
+    config: flags.Config = None,
+    no_build: flags.NoBuild = False,
+    no_llm: flags.NoLlm = False,
+    model: flags.Model = None,
+    offline: flags.Offline = False,
+) -> None:
+    """Serve review, judge, backport and explain as tools to an agent, over stdio (MCP)."""
+    tools = AgentTools(
+        context.obj,
+        flags.ChangeOptions(repo=repo.absolute(), config=flags.absolute(config), offline=offline),
+        flags.JudgeOptions(no_build=no_build, no_llm=no_llm),
+        flags.ModelOptions(model=model),
+    )
+    serve(tools).run("stdio")
+
+
+def serve(tools: AgentTools) -> MCPServer[Any]:
+    """The server with its tools.
+
+    Raises:
+        UsageError: when the SDK is not installed.
+    """
+    try:
+        from mcp.server.mcpserver import MCPServer
+    except ImportError as error:
+        raise UsageError(
+            "the MCP SDK is not installed",
+            why="It is optional",
+            remedy="Install it: pip install 'prjury[mcp]'",
+        ) from error
+    from prjury.resources import own_version
+
+    server: MCPServer[Any] = MCPServer(
+        "prjury", instructions=_INSTRUCTIONS, version=own_version(), log_level="WARNING"
+    )
+    for tool in (tools.review, tools.judge, tools.backport, tools.explain):
+        server.add_tool(tool)
+    return server
+
+
+@dataclass
+class AgentTools:
+    """The tools; each call is a run of its own, and one runs at a time.
+
+    Attributes:
+        change: the operator's options, which hold for every call.
+    """
+
+    terminal: Terminal
+    change: flags.ChangeOptions
+    judges: flags.JudgeOptions
+    models: flags.ModelOptions
+    _turn: threading.Lock = field(default_factory=threading.Lock)
+
+    def review(  # noqa: PLR0913 - the tool's parameters
+        self,
+        target: str | None = None,
+        base: str | None = None,
+        head: str | None = None,
+        repo: str | None = None,
+        title: str | None = None,
+        *,
+        worktree: bool = False,
+        staged: bool = False,
+        report: bool = False,
+    ) -> dict[str, Any]:
+        """Judge a change: merge it, build and test it, look for mistakes, ask models.
+
+        Returns status, gate, headline and, in Markdown, feedback: what to correct, and where.
+
+        Args:
+            target: a pull request's number or URL; without it the current branch.
+            base: the branch to merge into.
+            head: the branch or commit to merge.
+            repo: a directory in the repository.
+            title: the title of the change.
+            worktree: judge uncommitted work, new files too, against the last commit.
+            staged: judge what is staged, against the last commit.
+            report: also return the whole report (prjury/report/v1).
+        """
+        from prjury.app.review import run
+        from prjury.git.open_snapshot import NothingToReview
+        from prjury.report.codec import report_to_json
+
+        with self._called("review"):
+            change = self._change(repo, target, base, head)
+            judges = replace(self.judges, title=title)
+            request = flags.request_of(self.terminal, change, judges, self.models)
+            work = flags.UncommittedOptions(worktree=worktree, staged=staged)
+            found = run(work.applied(request, change), self.terminal.environment())
+            if isinstance(found, NothingToReview):
+                return {"status": "nothing_to_review", "reason": found.reason}
+            answer = {
+                "status": found.verdict.status.value,
+                "gate": found.gate.value,
+                "headline": found.headline,
+                "feedback": self.terminal.rendered(found, OutputFormat.FEEDBACK),
+            }
+            whole = report_to_json(found, self.terminal.redact) if report else None
+            return {**answer, "report": whole} if report else answer
+
+    def judge(
+        self,
+        name: str,
+        workspace: str = ".",
+        options: dict[str, str] | None = None,
+        goal: str = "",
+    ) -> dict[str, Any]:
+        """Ask one judge about a directory; returns its judgment.
+
+        Args:
+            name: such as build, command, coverage, file-exists or patterns; see explain.
+            workspace: the directory.
+            options: the judge's options by name.
+            goal: what the work should achieve.
+        """
+        from prjury.cli.judge import ask_judge
+        from prjury.jury.codec import judgment_to_json
+        from prjury.jury.context import JudgmentContext
+        from prjury.report.codec import printable_json
+
+        with self._called("judge"):
+            place = (self.change.repo / workspace).resolve()
+            if not place.is_dir():
+                raise UsageError(f"{workspace} is not a directory")
+            allowed = self._options(name, options or {})
+            context = JudgmentContext(goal, workspace=place)
+            said = ask_judge(self.terminal, name, allowed, context).judgment
+            found: dict[str, Any] = printable_json(judgment_to_json(said), self.terminal.redact)
+            return found
+
+    def _options(self, name: str, given: dict[str, str]) -> dict[str, str]:
+        """The options of a judge, with the operator's model.
+
+        Raises:
+            UsageError: for a judge from a file or module, or a model that the agent names.
+        """
+        from prjury.judges.workspace.catalog import KINDS
+        from prjury.judges.workspace.custom_judges import is_own
+
+        if is_own(name) or "model" in given:
+            what = "a model" if "model" in given else "a judge of one's own"
+            raise UsageError(
+                f"{what} is for the operator to choose, not for an agent",
+                remedy="Name a judge that ships with prjury or is installed; models: --model",
+            )
+        takes_model = name in KINDS and "model" in KINDS[name].options
+        if takes_model and self.judges.no_llm:
+            raise UsageError(f"{name} asks a model, and the operator allows none (--no-llm)")
+        own = self.models.model if takes_model else None
+        return {**given, "model": own} if own else given
+
+    def backport(
+        self,
+        onto: list[str],
+        target: str | None = None,
+        base: str | None = None,
+        head: str | None = None,
+        repo: str | None = None,
+    ) -> dict[str, Any]:
+        """Judge whether a change can be backported; nothing is pushed or opened.
+
+        Args:
+            onto: the release branches.
+            target: a pull request's number or URL; without it the current branch.
+            base: the branch that the change is for.
+            head: the branch or commit with the change.
+            repo: a directory in the repository.
+        """
+        from prjury.app.backport import backport as judge_backport
+        from prjury.git.open_snapshot import NothingToReview
+        from prjury.report.backports import backports_to_json
+
+        with self._called("backport"):
+            change = self._change(repo, target, base, head)
+            request = flags.request_of(
+                self.terminal, change, self.judges, self.models, onto=list(onto)
+            )
+            found = judge_backport(request, self.terminal.environment())
+            if isinstance(found, NothingToReview):
+                return {"status": "nothing_to_review", "reason": found.reason}
+            return backports_to_json(found, self.terminal.redact)
+
+    def explain(self, name: str) -> str:
+        """Explain a judge, a check or a rule: what it asks, and what its outcomes mean.
+
+        Args:
+            name: such as build, tests-passed or jakarta/persistence.
+        """
+        from prjury.app.explain import explain as page
+
+        with self._called("explain"):
+            return page(name)
+
+    @contextmanager
+    def _called(self, tool: str) -> Iterator[None]:
+        """One call: alone, in the journal, with our errors as answers for the agent."""
+        from mcp.server.mcpserver.exceptions import ToolError
+
+        journal = self.terminal.run.opened(self.terminal.redact)
+        with self._turn:
+            started = time.monotonic()
+            try:
+                yield
+            except PrJuryError as error:
+                raise ToolError(self.terminal.redact(str(error))) from error
+            finally:
+                ms = round((time.monotonic() - started) * 1000)
+                journal.record("tool", name=tool, ms=ms)
+
+    def _change(
+        self, repo: str | None, target: str | None, base: str | None, head: str | None
+    ) -> flags.ChangeOptions:
+        place = self.change.repo / repo if repo else self.change.repo
+        return replace(self.change, repo=place, target=target, base=base, head=head)

@@ -1,0 +1,88 @@
+"""The jury as tools: a client of the official SDK lists and calls each of them."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from e2e.conftest import Prjury
+from fakes.history import History
+
+
+@pytest.fixture
+def history(tmp_path: Path) -> History:
+    made = History(tmp_path / "repo")
+    project = '[project]\nname = "x"\nrequires-python = ">=3.12"\n'
+    made.commit({"pyproject.toml": project, "a.py": "x = 1\n"}, "start")
+    made.git("branch", "1.0.x")
+    made.switch("change", create=True)
+    made.commit({"a.py": "x = 2\n"}, "Change it")
+    (made.path / "b.py").write_text("import imp\n")
+    return made
+
+
+async def session(history: History, state: Path) -> dict[str, Any]:
+    from mcp import Client, StdioServerParameters  # noqa: PLC0415 - seconds for one test
+
+    keep = {key: os.environ[key] for key in ("PATH", "HOME") if key in os.environ}
+    server = StdioServerParameters(
+        command=sys.executable,
+        args=["-m", "prjury", "mcp", "--repo", str(history.path), "--no-build", "--no-llm"],
+        env={**keep, "XDG_STATE_HOME": str(state)},
+    )
+    calls: dict[str, dict[str, Any]] = {
+        "review": {"worktree": True},
+        "judge": {"name": "file-exists", "options": {"path": "a.py"}},
+        "backport": {"onto": ["1.0.x"], "base": "main", "head": "change"},
+        "explain": {"name": "tests-passed"},
+    }
+    async with Client(server) as client:
+        found: dict[str, Any] = {
+            "tools": {tool.name: tool for tool in (await client.list_tools()).tools}
+        }
+        for name, arguments in calls.items():
+            found[name] = await client.call_tool(name, arguments)
+        found["program"] = await client.call_tool("judge", {"name": "evil.py:judge"})
+        scripted = {"name": "correctness", "options": {"model": "scripted:yes.json"}}
+        found["scripted"] = await client.call_tool("judge", scripted)
+        found["wrong"] = await client.call_tool("review", {"base": "nowhere", "head": "change"})
+    return found
+
+
+@pytest.mark.slow
+def test_a_client_lists_and_calls_every_tool(
+    prjury: Prjury, history: History, tmp_path: Path
+) -> None:
+    found = asyncio.run(session(history, tmp_path / "state"))
+    assert sorted(found["tools"]) == ["backport", "explain", "judge", "review"]
+    assert "worktree" in found["tools"]["review"].input_schema["properties"]
+
+    review = found["review"].structured_content
+    assert (review["status"], review["gate"]) == ("fail", "failure")
+    assert "b.py" in review["feedback"]
+    assert found["judge"].structured_content["status"] == "pass"
+    assert found["backport"].structured_content["backports"][0]["branch"] == "1.0.x"
+    assert "tests-passed" in found["explain"].content[0].text
+    for name, words in {
+        "program": "is for the operator to choose",
+        "scripted": "is for the operator to choose",
+        "wrong": "there is no branch, ref or commit 'nowhere'",
+    }.items():
+        assert found[name].is_error
+        assert words in found[name].content[0].text
+
+    shown = prjury("journal", "show").out
+    assert "prjury mcp" in shown
+    assert "tool review" in shown
+
+
+def test_a_missing_sdk_is_said(prjury: Prjury, tmp_path: Path) -> None:
+    (tmp_path / "mcp.py").write_text("raise ImportError\n")
+    run = prjury("mcp", env={"PYTHONPATH": str(tmp_path)})
+    assert run.code == 2
+    assert run.complaint.endswith("Install it: pip install 'prjury[mcp]'.")
