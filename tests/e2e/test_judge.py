@@ -286,7 +286,8 @@ def test_the_machine_readable_reason(workspace: Path, prjury: Prjury) -> None:
             (
                 "prjury: command: timeout=0: a duration is more than 0 seconds, such as 90s, "
                 "30m, 2h. "
-                "Options are command, and optionally exit_code, timeout: --option NAME=VALUE."
+                "Options are command, and optionally exit_code, timeout, exact, "
+                "contains, regex: --option NAME=VALUE."
             ),
         ),
         (

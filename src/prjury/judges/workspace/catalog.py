@@ -196,13 +196,15 @@ _PATTERNS: _Options = {
     "write_baseline": _inside,
 }
 
+#: What a text has to be, to hold, or to match.
+_TEXTS: _Options = {"exact": str, "contains": str, "regex": str}
+
 KINDS: Mapping[str, JudgeKind] = {
     "file-exists": JudgeKind(_plain(FileExistsJudge), {"path": str}),
-    "file-content": JudgeKind(
-        _plain(FileContentJudge), {"path": str, "exact": str, "contains": str, "regex": str}
-    ),
+    "file-content": JudgeKind(_plain(FileContentJudge), {"path": str, **_TEXTS}),
     "command": JudgeKind(
-        _running(CommandJudge), {"command": str, "exit_code": _whole, "timeout": _seconds}
+        _running(CommandJudge),
+        {"command": str, "exit_code": _whole, "timeout": _seconds, **_TEXTS},
     ),
     "build": JudgeKind(
         _running(BuildJudge), {"command": str, "timeout": _seconds, "system": str}, required=0

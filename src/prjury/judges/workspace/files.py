@@ -262,6 +262,25 @@ def matching(pattern: str) -> TextCheck:
 _CHECKS = {"exact": exactly, "contains": containing, "regex": matching}
 
 
+def expectation(**named: str | None) -> TextCheck | None:
+    """The check of a text that is expected by one of these names, None where there is none.
+
+    Raises:
+        ValueError: for several expectations, or one that cannot be met or missed.
+        TypeError: for one that is not text.
+    """
+    given = {kind: text for kind, text in named.items() if text is not None}
+    if not given:
+        return None
+    if len(given) > 1:
+        found = " and ".join(given)
+        raise ValueError(f"name exactly one of exact, contains and regex, not {found}")
+    ((kind, text),) = given.items()
+    if not isinstance(text, str):
+        raise TypeError(f"{kind} is text, not a {type(text).__name__}")
+    return _CHECKS[kind](text)
+
+
 def _absent(words: str, path: str) -> Check:
     return Check(NAME, passed=False, message=words, location=Location(path))
 
@@ -425,15 +444,10 @@ class FileContentJudge:
         return _said(self._check()(workspace.text(path), path), path)
 
     def _check(self) -> TextCheck:
-        named = {kind: getattr(self, kind) for kind in _CHECKS}
-        given = {kind: text for kind, text in named.items() if text is not None}
-        if len(given) != 1:
-            found = " and ".join(given) or "none"
-            raise ValueError(f"name exactly one of exact, contains and regex, not {found}")
-        ((kind, text),) = given.items()
-        if not isinstance(text, str):
-            raise TypeError(f"{kind} is text, not a {type(text).__name__}")
-        return _CHECKS[kind](text)
+        found = expectation(exact=self.exact, contains=self.contains, regex=self.regex)
+        if found is None:
+            raise ValueError("name exactly one of exact, contains and regex, not none")
+        return found
 
 
 def _existence(path: str, kind: Kind) -> Judgment:

@@ -8,12 +8,12 @@ import re
 import signal
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from pathlib import Path
 
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
-from prjury.judges.workspace.files import Workspace, answered
+from prjury.judges.workspace.files import TextCheck, Workspace, answered, expectation
 from prjury.judges.workspace.reports import find_reports, report_elements
 from prjury.jury.context import JudgmentContext
 from prjury.jury.guard import patience
@@ -67,7 +67,8 @@ def own_environment() -> Mapping[str, str]:
 class CommandJudge:
     """PASS where a command in the workspace ends with the expected exit code, else FAIL.
 
-    ``CommandJudge("make test")``, ``CommandJudge(["go", "vet", "./..."], timeout=60)``.
+    ``CommandJudge("make test")``, ``CommandJudge(["go", "vet", "./..."], timeout=60)``,
+    ``CommandJudge("./app --version", contains="2.1")``.
 
     FAIL as well where it takes longer than its ``timeout``, or exceeds a limit of the shell; the
     reason is in ``metadata["reason"]``. ERROR ``no_workspace``; ``tool_missing`` where there is no
@@ -78,12 +79,16 @@ class CommandJudge:
         command: one line for ``/bin/sh``, or the program and its arguments.
         exit_code: the expected one; minus a signal's number for an end by that signal.
         timeout: seconds.
+        exact: all that it has to print, standard output and error together; line ends at its end
+            aside.
+        contains: what it has to print somewhere.
+        regex: an RE2 expression that has to match what it prints, as for `FileContentJudge`.
         shell: where it runs; by default a contained one with this process's environment.
         progress: hears of its output.
 
     Raises:
         ValueError: for an empty command, one with a NUL character, an exit code that no program can
-            have, or a timeout that is not above zero.
+            have, a timeout that is not above zero, or several expectations of what it prints.
         TypeError: for anything but text in the command, a number as the timeout, or an integer as
             the exit code.
     """
@@ -92,6 +97,9 @@ class CommandJudge:
     exit_code: int = 0
     timeout: float = TIMEOUT
     _: KW_ONLY
+    exact: str | None = None
+    contains: str | None = None
+    regex: str | None = None
     shell: Shell = field(default_factory=contained_shell, repr=False, compare=False)
     progress: Progress = field(default_factory=SilentProgress, repr=False, compare=False)
     name: str = "command"
@@ -105,6 +113,7 @@ class CommandJudge:
         if not _LOWEST_EXIT_CODE <= self.exit_code <= _HIGHEST_EXIT_CODE:
             raise ValueError(f"an exit code is 0..255, or minus a signal, not {self.exit_code}")
         _check_timeout(self.timeout)
+        self._output_check()  # what cannot be expected is refused at once
 
     def judge(self, context: JudgmentContext, /) -> Judgment:
         """Runs the command and waits for its end."""
@@ -134,9 +143,16 @@ class CommandJudge:
             judgment = Judgment.errored(words, metadata={"reason": "timeout"})
         else:
             judgment = self.decide(command, completed, completed.tail())
+        expected = self._output_check()
+        if expected and judgment.status is Status.PASS:
+            judgment = _with_output(judgment, expected, completed.log, _shown(command))
         if judgment.status is not Status.FAIL:
             _forget(completed.log)
         return judgment
+
+    def _output_check(self) -> TextCheck | None:
+        exact = self.exact.rstrip("\r\n") if isinstance(self.exact, str) else self.exact
+        return expectation(exact=exact, contains=self.contains, regex=self.regex)
 
     def decide(self, command: ShellCommand, done: Completed, tail: str) -> Judgment:
         """Return PASS or FAIL, or ERROR where there is no such program.
@@ -171,6 +187,18 @@ class CommandJudge:
         check = Check("exit-code", passed, words, evidence=tail or None)
         make = Judgment.passed if passed else Judgment.failed
         return make(words, BooleanScore(passed), checks=[check], metadata=metadata)
+
+
+def _with_output(judgment: Judgment, expected: TextCheck, log: Path, shown: str) -> Judgment:
+    """The judgment, lowered to FAIL where the command did not print what is expected."""
+    printed = log.read_bytes().decode("utf-8", "replace").replace("\r\n", "\n").rstrip("\n")
+    found = replace(expected(printed, "the output"), name="output", location=None)
+    checks = (*judgment.checks, found)
+    if found.passed:
+        return replace(judgment, reasoning=f"{judgment.reasoning}; {found.message}", checks=checks)
+    words = f"`{shown}` ended as expected, but {found.message}"
+    metadata = {**judgment.metadata, "reason": "output", "log": str(log)}
+    return Judgment.failed(words, BooleanScore.FAIL, checks=checks, metadata=metadata)
 
 
 def _check_timeout(timeout: float) -> None:

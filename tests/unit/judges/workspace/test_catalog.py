@@ -13,7 +13,10 @@ from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import Judge
 
 FILE_CONTENT = "Options are path, and optionally exact, contains, regex: --option NAME=VALUE."
-COMMAND = "Options are command, and optionally exit_code, timeout: --option NAME=VALUE."
+COMMAND = (
+    "Options are command, and optionally exit_code, timeout, exact, "
+    "contains, regex: --option NAME=VALUE."
+)
 COVERAGE = (
     "Options are report, and optionally minimum, metric, baseline, max_drop, mode, diff: "
     "--option NAME=VALUE."

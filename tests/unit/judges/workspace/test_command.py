@@ -280,3 +280,38 @@ def test_equal_judges_are_equal_whatever_shell_they_have() -> None:
     assert shell_judge(["a", "b"]) == shell_judge(("a", "b"))
     assert shell_judge("a") != shell_judge("a", exit_code=1)
     assert "shell" not in repr(shell_judge("a"))
+
+
+@pytest.mark.parametrize(
+    ("expected", "passes"),
+    [
+        ({"exact": "v2.1\nok"}, True),
+        ({"exact": "v2.1\nok\n"}, True),
+        ({"exact": "v2.1"}, False),
+        ({"contains": "2.1"}, True),
+        ({"contains": "3.0"}, False),
+        ({"regex": r"^v\d\.\d$"}, True),
+        ({"regex": "^ok.+$"}, False),
+    ],
+)
+def test_what_it_prints_is_compared(
+    context: JudgmentContext, expected: dict[str, str], passes: bool
+) -> None:
+    judgment = shell_judge(script=Scripted(output="v2.1\r\nok\n"), **expected).judge(context)
+    output = judgment.checks[-1]
+    assert (output.name, output.passed, output.location) == ("output", passes, None)
+    assert judgment.status is (Status.PASS if passes else Status.FAIL)
+    assert judgment.metadata.get("reason") == (None if passes else "output")
+    assert (judgment.metadata["log"] is None) is passes
+
+
+def test_output_that_is_expected_saves_no_wrong_exit_code(context: JudgmentContext) -> None:
+    failing = shell_judge(script=Scripted(exit_code=2, output="ok\n"), contains="ok")
+    judgment = failing.judge(context)
+    assert (judgment.status, judgment.metadata["reason"]) == (Status.FAIL, "exit_code")
+
+
+@pytest.mark.parametrize("expected", [{"exact": "a", "regex": "b"}, {"contains": ""}])
+def test_expectations_that_make_no_sense_are_refused(expected: dict[str, str]) -> None:
+    with pytest.raises(ValueError, match=r"exactly one|an empty text"):
+        CommandJudge("make", **expected)  # type: ignore[arg-type]
