@@ -75,7 +75,10 @@ def run(command: list[str], cwd: Path, **more: str) -> Run:
     return Run(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
-@pytest.mark.parametrize("printed", ["terminal", *FORMATS])
+@pytest.mark.parametrize(
+    "printed",
+    ["terminal", "json", *(pytest.param(name, marks=pytest.mark.nightly) for name in FORMATS[1:])],
+)
 def test_f1_a_build_that_rewrites_us_changes_nothing(
     history: History, tmp_path: Path, printed: str
 ) -> None:

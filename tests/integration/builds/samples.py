@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
 
 import pytest
 
@@ -23,25 +24,32 @@ SAMPLES = (
     two.TWO,
 )
 
-#: Whose builds take so long that CI has no time for more of them than the four states; the slowest
-#: are not part of CI at all.
-_SLOW = {"cargo", "maven", "npm", "pnpm", "two", "uv"}
-_SLOWEST = {"gradle", "tox"}
+#: Whose builds take so long that CI has no time for more of them than the four states, or only for
+#: two of these; the slowest are not part of CI at all.
+_SLOW = frozenset({"cargo", "maven", "npm", "pnpm", "two", "uv"})
+SLOWER = frozenset({"maven", "pnpm"})
+_SLOWEST = frozenset({"gradle", "tox"})
 
 
 def each(
-    *, thorough: bool = False, having: Callable[[Sample], object] = lambda sample: True
+    *,
+    thorough: bool = False,
+    having: Callable[[Sample], object] = lambda sample: True,
+    nightly: AbstractSet[str] = frozenset(),
 ) -> Sequence[object]:
     """The samples as parameters of a test.
 
     Args:
         thorough: whether the test is one for which slow builds have no time in CI.
         having: which of the samples are meant.
+        nightly: those that CI has no time for.
     """
-    meant = filter(having, SAMPLES)
-    return [pytest.param(s, marks=_mark(s, thorough=thorough), id=s.name) for s in meant]
-
-
-def _mark(sample: Sample, *, thorough: bool) -> pytest.MarkDecorator:
-    nightly = sample.name in _SLOWEST or (thorough and sample.name in _SLOW)
-    return pytest.mark.nightly if nightly else pytest.mark.slow
+    late = _SLOWEST | nightly | (_SLOW if thorough else set())
+    return [
+        pytest.param(
+            sample,
+            marks=pytest.mark.nightly if sample.name in late else pytest.mark.slow,
+            id=sample.name,
+        )
+        for sample in filter(having, SAMPLES)
+    ]

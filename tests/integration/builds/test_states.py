@@ -14,7 +14,7 @@ import pytest
 
 from integration.builds.court import Court, Judged
 from integration.builds.sample import Sample
-from integration.builds.samples import each
+from integration.builds.samples import SLOWER, each
 from prjury.jury.judgment import Status
 
 #: pytest's ``record_property``.
@@ -26,7 +26,7 @@ def _row(sample: Sample, state: str, judged: Judged) -> str:
     return f"{' | '.join(told)} | {judged.seconds:.1f} s"
 
 
-@pytest.mark.parametrize("sample", each())
+@pytest.mark.parametrize("sample", each(nightly=SLOWER))
 def test_a_green_change(sample: Sample, tmp_path: Path, record_property: Record) -> None:
     court = Court.at(tmp_path)
     court.needs(sample)
@@ -78,7 +78,7 @@ def test_a_change_that_breaks_a_test(
     assert Path(judged.build.metadata["log"]).is_file()
 
 
-@pytest.mark.parametrize("sample", each())
+@pytest.mark.parametrize("sample", each(nightly=SLOWER))
 def test_a_test_that_fails_on_the_base_already(
     sample: Sample, tmp_path: Path, record_property: Record
 ) -> None:

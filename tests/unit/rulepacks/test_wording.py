@@ -76,7 +76,7 @@ def test_of_two_ways_that_of_the_used_name_is_told() -> None:
     assert words == "`np.alltrue` was removed. Use `np.all`."
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_no_shipped_rule_names_what_its_own_cases_do_not_use() -> None:
     """A list of three names and more before the verb is one that nobody has narrowed."""
     unread = []

@@ -1402,7 +1402,7 @@ def test_a_line_break_at_the_edge_of_a_piece_is_one(tmp_path: Path) -> None:
     assert len(section.lines[0]) == 2000
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_long_log_keeps_its_beginning_and_its_end(tmp_path: Path) -> None:
     line = "a line that says nothing, in many words, over and over again; number {}\n"
     text = "a.go:1:1: first\n" + "".join(map(line.format, range(470_000))) + "a.go:9:1: last\n"

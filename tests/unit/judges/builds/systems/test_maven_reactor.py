@@ -165,7 +165,7 @@ def test_a_text_with_its_parts_put_in_may_be_equal(parts: list[str], put: str) -
     assert may_equal("${x}".join(parts), put.join(parts))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_number_of_comparisons_is_limited() -> None:
     names = [f"m{number}" for number in range(1_000)]
     open_ = "".join(
