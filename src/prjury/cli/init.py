@@ -95,6 +95,8 @@ def init(
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         write_atomically(root / path, text)
     _tell(terminal, _lines(list(new), root, forks=situation.forks, action=action))
+    if not situation.from_ci:
+        _tell(terminal, iter([_build(root, terminal)]))
     return ExitCode.OPEN
 
 
@@ -204,6 +206,20 @@ def _lines(written: list[str], root: Path, *, forks: bool, action: str | None) -
         f"prjury review --config {POLICY}"
     )
     yield "Check the set-up: prjury doctor"
+
+
+def _build(root: Path, terminal: Terminal) -> str:
+    """What would be built, or what to do where that is not known."""
+    from prjury.app.request import RunEnvironment
+    from prjury.app.stages.plan import plan_directory
+    from prjury.errors import PrJuryError
+    from prjury.judges.builds.plan_view import plan_summary
+
+    try:
+        line, _ = plan_summary(plan_directory(root, RunEnvironment(terminal.environ)))
+    except PrJuryError as error:
+        line = str(error)
+    return f"What it would build: {line}. See prjury build --plan."
 
 
 def _tell(terminal: Terminal, lines: Iterator[str]) -> None:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib.metadata import version
 from pathlib import Path
 
+from prjury.app.request import RunEnvironment
+from prjury.app.stages.plan import plan_directory
 from prjury.doctor.checked import checked_policy, doubts
 from prjury.doctor.finding import Diagnosis, fine, one_sentence, problem, unknown, warning
 from prjury.doctor.setup import GATE, Setup
-from prjury.errors import ConfigError, SourceError
+from prjury.errors import ConfigError, PrJuryError, SourceError
 from prjury.git.command import ask
 from prjury.git.operator import OperatorRepository
+from prjury.judges.builds.plan_view import plan_summary
 from prjury.manifests.workflow import LARGEST, Workflow, read_workflow
 from prjury.policy.load import POLICY_PATH, read_policy
 from prjury.policy.schema import OverrideConfig
@@ -60,6 +63,15 @@ def policy(root: Path) -> Iterator[Diagnosis]:
     for doubt in doubts(checked.config):
         yield warning(POLICY_PATH, doubt.text)
     yield fine("", f"{POLICY_PATH} is valid")
+
+
+def build(root: Path, environ: Mapping[str, str]) -> Diagnosis:
+    """What would be built, and whether it could be here; `prjury build --plan` shows all of it."""
+    try:
+        line, known = plan_summary(plan_directory(root, RunEnvironment(environ)))
+    except PrJuryError as error:
+        return unknown("the build", one_sentence(error))
+    return fine("", f"the build is known: {line}") if known else warning("the build", line)
 
 
 def workflows(root: Path) -> tuple[list[Workflow], list[Diagnosis]]:

@@ -107,6 +107,7 @@ def examination(
         setup = Setup(())
     else:
         yield from local.policy(root)
+        yield local.build(root, environ)
         read, unread = local.workflows(root)
         yield from unread
         setup = local.setup(repository, root, read)

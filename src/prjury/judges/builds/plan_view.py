@@ -8,6 +8,8 @@ from typing import Any
 from prjury.judges.builds.detect import DetectedBuilds
 from prjury.judges.builds.plan import BuildPlan
 
+_MOST_NAMED = 3
+
 SCHEMA_NAME = "prjury/build-plan/v1"
 
 _SOURCES = {
@@ -16,7 +18,7 @@ _SOURCES = {
     "ci": "the base's own CI",
     "convention": "what is usual",
 }
-_NONE = "no build is known: add `build: {command: …}` with the command that builds and tests it"
+_NONE = "nothing, no build is known; add `build: {command: …}` with the command that builds and tests it"
 
 
 def plan_document(found: DetectedBuilds) -> Mapping[str, Any]:
@@ -64,6 +66,18 @@ def plan_lines(found: DetectedBuilds) -> Iterator[str]:
         yield _NONE
     yield from (f"note: {note}" for note in found.notes)
     yield from (f"not built, by its name: {place}" for place in found.skipped)
+
+
+def plan_summary(found: DetectedBuilds) -> tuple[str, bool]:
+    """The builds in one line, and whether all of them could run here."""
+    if not found.plans:
+        return _NONE, False
+    first = found.plans[:_MOST_NAMED]
+    named = [f"{one.system}, `{one.steps[-1].text.splitlines()[0]}`" for one in first]
+    more = [f"{len(found.plans) - _MOST_NAMED} more"] * (len(found.plans) > _MOST_NAMED)
+    lacks = next((one.missing for one in found.plans if one.missing), "")
+    line = "; ".join([*named, *more])
+    return (f"{line}; {lacks}", False) if lacks else (f"{line} ({_SOURCES[first[0].source]})", True)
 
 
 def _labelled(label: str, texts: Any) -> Iterator[str]:  # noqa: ANN401 - any texts
