@@ -26,7 +26,9 @@ def git(root: Path, *args: str) -> None:
 def repository(tmp_path: Path) -> Path:
     root = tmp_path / "shop"
     subprocess.run(["git", "init", "-q", "-b", "main", str(root)], check=True)
-    git(root, "commit", "-q", "--allow-empty", "-m", "first")
+    (root / "test_shop.py").write_text("def test_nothing() -> None: ...\n")
+    git(root, "add", ".")
+    git(root, "commit", "-q", "-m", "first")
     return root
 
 

@@ -18,7 +18,10 @@ _SOURCES = {
     "ci": "the base's own CI",
     "convention": "what is usual",
 }
-_NONE = "nothing, no build is known; add `build: {command: …}` with the command that builds and tests it"
+_NONE = (
+    "nothing, no build is known; "
+    "add `build: {command: …}` with the command that builds and tests it"
+)
 
 
 def plan_document(found: DetectedBuilds) -> Mapping[str, Any]:

@@ -195,4 +195,4 @@ class TestPlan:
 
     def test_nothing_is_known(self, here: Toolchains) -> None:
         (line,) = plan_lines(plans(here, a_txt=""))
-        assert line.startswith("no build is known: add `build: {command: …}`")
+        assert line.startswith("nothing, no build is known; add `build: {command: …}`")
