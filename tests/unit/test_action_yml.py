@@ -61,6 +61,14 @@ LEAST = {
             "actions": "read",
         },
     },
+    "prjury-conflicts.yml": {
+        "conflicts": {
+            "contents": "read",
+            "pull-requests": "write",
+            "checks": "write",
+            "statuses": "write",
+        },
+    },
     "prjury-backport.yml": {
         "backport": {"contents": "write", "pull-requests": "write"},
     },

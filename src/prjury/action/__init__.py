@@ -24,6 +24,7 @@ _MODES: Mapping[str, str] = {
     "decide": "prjury.action.stages:decide",
     "publish": "prjury.action.stages:publish",
     "backport": "prjury.action.backporting:backport",
+    "conflicts": "prjury.action.conflicts:conflicts",
 }
 #: With ``fail-on: never`` the job is green for these; a wrong workflow or a bug stays red.
 _FORGIVEN = frozenset(

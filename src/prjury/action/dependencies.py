@@ -154,6 +154,7 @@ _TAKES = {
     "collect": frozenset[str](),
     "backport": frozenset({"contents: write", "pull-requests: write"}),
     "publish": _TELLS | {"statuses: write"},
+    "conflicts": _TELLS | {"statuses: write"},
 }
 
 
@@ -216,11 +217,12 @@ def request_of(
     event: Event | None, inputs: Inputs, environment: RunEnvironment, git: GitAccess
 ) -> ReviewRequest:
     """What the workflow asks for; without an event of no pull request in particular."""
-    around = environment.environ
+    around, only_merges = environment.environ, inputs.mode == "conflicts"
     return ReviewRequest(
         wanted=_wanted(event, inputs, git, around) if event else SnapshotRequest(),
         policy_path=inputs.config or POLICY_PATH,
-        build=inputs.build,
+        build=inputs.build and not only_merges,
+        models=not only_merges,
         model=_model(event, inputs, around),
         trusts_policy=event is not None and is_owners(event),
         actor=event.sender if event else None,

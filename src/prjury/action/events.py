@@ -23,6 +23,12 @@ def event_of(job: Job) -> Event:
             base repository's token.
     """
     event = read_event(job.environ)
+    if event.kind is EventKind.PUSH:
+        raise UsageError(
+            f"The mode {job.inputs.mode} does not run on push",
+            why="That event names no pull request",
+            remedy="Use the mode conflicts there",
+        )
     if event.kind is EventKind.WORKFLOW_RUN:
         raise UsageError(
             f"The mode {job.inputs.mode} does not run on workflow_run",
@@ -120,12 +126,12 @@ def confirm_newer_head(event: Event, job: Job) -> None:
         )
 
 
-def target_of(event: Event, job: Job, files: str = "") -> Target:
+def target_of(event: Event, job: Job, files: str = "", *, by_status: bool = False) -> Target:
     """Where the report of an event goes.
 
     A job that only publishes runs on the default branch, so its own success is no gate.
     """
-    by_status = job.inputs.mode == "publish"
+    by_status = by_status or job.inputs.mode == "publish"
     run, page = event.run, ""
     if run:
         page = f"{event.server_url}/{event.repo}/actions/runs/{run.id}/attempts/{run.attempt}"

@@ -8,7 +8,7 @@ from typing import Literal
 
 from prjury.errors import UsageError
 
-Mode = Literal["review", "build", "collect", "decide", "publish", "backport"]
+Mode = Literal["review", "build", "collect", "decide", "publish", "backport", "conflicts"]
 FailOn = Literal["gate", "never"]
 
 _PREFIX = "PRJURY_INPUT_"
@@ -34,7 +34,11 @@ class Input:
 
 
 INPUTS = (
-    Input("mode", "review", ("review", "build", "collect", "decide", "publish", "backport")),
+    Input(
+        "mode",
+        "review",
+        ("review", "build", "collect", "decide", "publish", "backport", "conflicts"),
+    ),
     Input("github-token"),
     Input("config"),
     Input("model"),

@@ -26,6 +26,7 @@ from prjury.github.payload import at
 from prjury.publishers.comment import Marker
 from prjury.publishers.idempotent import run_of
 from prjury.publishers.status import CONTEXT
+from prjury.snapshot.model import visible
 
 #: After these a status that is there already is about another base, or another pull request.
 _NEW = frozenset({"opened", "reopened", "synchronize"})
@@ -66,7 +67,10 @@ def _closed(job: Job, event: Event) -> JobResult:
     A run that has judged this meanwhile is a later one, and its word stays.
     """
     with Publication(job, event) as publication:
-        publication.close("The verdict follows")
+        told = publication.hub.pull(event.repo, event.number or 0)
+        onto = visible(event.pull.base.ref or "its base")
+        conflicts = f"It conflicts with {onto}; the verdict follows when that is resolved"
+        publication.close(conflicts if told.mergeable is False else "The verdict follows")
     return job.nothing(f"The gate of #{event.number} is closed until its verdict is there.")
 
 

@@ -44,6 +44,7 @@ class Publication:
 
     Attributes:
         files: what the comment's marker says of the files that the report was made of.
+        by_status: whether a status is the gate though the mode is not ``publish``.
         complaints: what failed, one line each.
         notes: what must not be written: by this token (GitHub gives forks no better one), or
             because there is a newer head.
@@ -52,6 +53,7 @@ class Publication:
     job: Job
     event: Event
     files: str = ""
+    by_status: bool = False
     complaints: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     _hub: GitHub | None = None
@@ -103,6 +105,12 @@ class Publication:
         posts = self._posts()
         if posts and (status := posts.status()) and self.event.pull.head.sha:
             status.pending(self.event.pull.head.sha, reason)
+
+    def withdraw(self, reason: str) -> None:
+        """Take back what was said of the head: check and status tell that there is no verdict."""
+        posts = self._posts()
+        self._check = posts.check({}) if posts else None
+        self._abandon(reason)
 
     def mark_superseded(self) -> None:
         """Mark this run as superseded by a newer head: nothing is posted."""
@@ -235,9 +243,8 @@ class Publication:
         if self._hub is None:
             return None
         words = Texts(self.job.dependencies.comment, self.job.dependencies.check)
-        return PublisherFactory(
-            target_of(self.event, self.job, self.files), self._hub, words, self.job.log.redact
-        )
+        target = target_of(self.event, self.job, self.files, by_status=self.by_status)
+        return PublisherFactory(target, self._hub, words, self.job.log.redact)
 
     @contextmanager
     def _collected(self) -> Iterator[None]:

@@ -26,6 +26,7 @@ PLACEHOLDER = "OWNER/pr-jury@COMMIT"
 
 _ALONE = ("prjury.yml",)
 _APART = ("prjury-build.yml", "prjury-judge.yml", "prjury-override.yml")
+_CONFLICTS = ("prjury-conflicts.yml",)
 _QUEUE = ("prjury-queue.yml",)
 _BACKPORT = ("prjury-backport.yml",)
 _ACTION = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,38}/[\w.-]{1,100}@[0-9a-f]{40}", re.ASCII)
@@ -52,7 +53,7 @@ class Situation:
     def workflows(self) -> tuple[str, ...]:
         """The files that fit."""
         gate = _APART if self.forks else _ALONE
-        return gate + _QUEUE * self.queue + _BACKPORT * self.backport
+        return gate + _CONFLICTS + _QUEUE * self.queue + _BACKPORT * self.backport
 
 
 @options.expand

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from prjury.doctor.finding import Diagnosis, problem, unknown, warning
-from prjury.doctor.setup import BACKPORT, INPUTS, JUDGING, MODES, OVERRIDE, Setup, Sitting
+from prjury.doctor.setup import FROM_DEFAULT, INPUTS, JUDGING, MODES, Setup, Sitting
 from prjury.errors import did_you_mean
 
 _AGAIN = "write the workflows with `prjury init --forks`"
@@ -117,7 +117,7 @@ def _told(sitting: Sitting, name: str) -> bool:
 
 def on_default_branch(setup: Setup) -> Iterator[Diagnosis]:
     """Whether the workflows that GitHub takes from the default branch are there."""
-    for path in dict.fromkeys(one.about for one in setup.parts(*JUDGING, OVERRIDE, BACKPORT)):
+    for path in dict.fromkeys(one.about for one in setup.parts(*FROM_DEFAULT)):
         if setup.on_default is None:
             yield unknown(
                 path,

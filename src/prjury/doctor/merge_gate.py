@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from prjury.doctor.finding import Diagnosis, problem, warning
-from prjury.doctor.setup import BACKPORT, GATE, JUDGING, Setup
+from prjury.doctor.setup import FROM_DEFAULT, GATE, Setup
 from prjury.manifests.workflow import WorkflowJob
 
 _SKIPPED = "and a skipped job counts as success for a required check"
@@ -84,7 +84,7 @@ def names(setup: Setup) -> Iterator[Diagnosis]:
 
 def imitations(setup: Setup) -> Iterator[Diagnosis]:
     """Other jobs whose check has the name of the gate."""
-    reviews = [one for one in setup.sittings if one.mode not in {"build", *JUDGING, BACKPORT}]
+    reviews = [one for one in setup.sittings if one.mode not in {"build", *FROM_DEFAULT}]
     gates = {(one.workflow.path, one.job.id) for one in reviews}
     for workflow in setup.workflows:
         for job in workflow.jobs:

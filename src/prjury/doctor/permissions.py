@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from prjury.doctor.finding import Diagnosis, problem, warning
-from prjury.doctor.setup import BACKPORT, OVERRIDE, Setup, Sitting
+from prjury.doctor.setup import BACKPORT, CONFLICTS, OVERRIDE, Setup, Sitting
 from prjury.manifests.workflow import ALL, Permissions
 
 _SECRET = re.compile(r"\bsecrets\s*(\.\s*(?!GITHUB_TOKEN\b)\w+|\[)", re.IGNORECASE)
@@ -64,6 +64,12 @@ _NEEDED = {
     ),
     OVERRIDE: _Rights(
         "only reports the verdict again", {"statuses": "write", "actions": "read"}, _TELL, _TELLING
+    ),
+    CONFLICTS: _Rights(
+        "only tells of conflicts",
+        {"contents": "read"},
+        {**_TELL, "statuses": ("write", "it cannot keep the status true where that is the gate")},
+        _TELLING,
     ),
     BACKPORT: _Rights(
         "only opens pull requests",
@@ -133,7 +139,7 @@ def secrets(setup: Setup) -> Iterator[Diagnosis]:
                 f"the job `{sitting.job.id}` runs the change's code and is given a secret; "
                 "remove it, the judge has the model's key",
             )
-    for sitting in setup.parts("collect", "publish", OVERRIDE, BACKPORT):
+    for sitting in setup.parts("collect", "publish", OVERRIDE, BACKPORT, CONFLICTS):
         if sitting.step.inputs.get("model-api-key"):
             yield problem(
                 sitting.about,

@@ -9,7 +9,7 @@ from pathlib import Path
 from prjury.doctor import job_graph, local, merge_gate, override_label, permissions, triggers
 from prjury.doctor.finding import Diagnosis, DoctorCheck, Level, examine, fine, unknown
 from prjury.doctor.server import ask_server
-from prjury.doctor.setup import Setup
+from prjury.doctor.setup import FROM_DEFAULT, Setup
 from prjury.git.operator import open_repository
 from prjury.github.settings import read_settings
 
@@ -35,7 +35,7 @@ CHECKS: tuple[DoctorCheck[Setup], ...] = (
     DoctorCheck(
         "what starts from the default branch is there",
         job_graph.on_default_branch,
-        lambda setup: setup.is_apart or bool(setup.overruling),
+        lambda setup: bool(setup.parts(*FROM_DEFAULT)),
     ),
     DoctorCheck(
         "every event of a pull request that changes the verdict starts a run",

@@ -16,7 +16,9 @@ GATE = "prjury"
 JUDGING = ("collect", "decide", "publish")
 #: The mode that opens pull requests onto release branches.
 BACKPORT = "backport"
-MODES = ("review", "build", *JUDGING, BACKPORT)
+#: The mode that tells of what GitHub starts no run for.
+CONFLICTS = "conflicts"
+MODES = ("review", "build", *JUDGING, BACKPORT, CONFLICTS)
 #: The action's inputs, as `prjury.action.inputs` has them.
 INPUTS = frozenset(
     "base build config fail-on github-token head junit mode model model-api-key model-base-url "
@@ -25,6 +27,8 @@ INPUTS = frozenset(
 #: The part of the work that tells the last verdict again, with a maintainer's word: publishing,
 #: where a label starts it.
 OVERRIDE = "override"
+#: What GitHub starts from the default branch only, whatever a pull request holds.
+FROM_DEFAULT = (*JUDGING, OVERRIDE, BACKPORT, CONFLICTS)
 
 _NAMES = frozenset({"pr-jury", "prjury"})
 _OTHERS = frozenset({"actions", "github"})

@@ -43,7 +43,7 @@ def filters(setup: Setup) -> Iterator[Diagnosis]:
     seen: set[tuple[str, str]] = set()
     for sitting in setup.sittings:
         for event, trigger in sitting.workflow.triggers.items():
-            if (sitting.about, event) not in seen:
+            if (sitting.about, event) not in seen and event != "push":
                 yield from _of_filters(sitting.about, event, trigger)
             seen.add((sitting.about, event))
 

@@ -176,6 +176,7 @@ class EventKind(StrEnum):
     WORKFLOW_DISPATCH = "workflow_dispatch"
     MERGE_GROUP = "merge_group"
     WORKFLOW_RUN = "workflow_run"
+    PUSH = "push"
 
 
 class RunId(NamedTuple):
@@ -384,6 +385,18 @@ def _of_workflow_run(payload: object, repo: str) -> PullFacts:
     return PullFacts(repo=name, base=Tip(), head=head, head_repo=run.head_repo)
 
 
+def _of_push(payload: object, repo: str) -> PullFacts:
+    """The branch that has moved as the base; what is based on it, GitHub has to be asked for."""
+    branch = text(at(payload, "ref")).removeprefix("refs/heads/")
+    moved = at(payload, "deleted") is not True and not branch.startswith("refs/")
+    sha = object_name(at(payload, "after"), "after") if moved else None
+    return PullFacts(
+        repo=repo_name(repo, "GITHUB_REPOSITORY"),
+        base=Tip(branch or None, sha) if moved else Tip(),
+        head=Tip(),
+    )
+
+
 def _trigger(kind: EventKind, payload: object) -> TriggeringRun | None:
     return read_trigger(at(payload, "workflow_run")) if kind is EventKind.WORKFLOW_RUN else None
 
@@ -394,6 +407,7 @@ _READERS = {
     EventKind.WORKFLOW_DISPATCH: _of_dispatch,
     EventKind.MERGE_GROUP: _of_merge_group,
     EventKind.WORKFLOW_RUN: _of_workflow_run,
+    EventKind.PUSH: _of_push,
 }
 
 

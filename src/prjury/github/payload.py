@@ -41,6 +41,7 @@ class PullFacts:
         merged: whether it was merged; a list of pull requests does not tell.
         merge_sha: the commit by which it came in, None as long as it has not.
         commits: how many it has; None where a list of pull requests does not tell.
+        mergeable: whether GitHub can merge it; None as long as it has not tried.
     """
 
     repo: str
@@ -58,6 +59,7 @@ class PullFacts:
     merged: bool = False
     merge_sha: str | None = None
     commits: int | None = None
+    mergeable: bool | None = None
 
     @property
     def is_fork(self) -> bool:
@@ -88,6 +90,7 @@ def read_pull(payload: object) -> PullFacts:
         merged=at(payload, "merged") is True,
         merge_sha=_merge_sha(payload),
         commits=_count(payload, "commits"),
+        mergeable=_flag(at(payload, "mergeable")),
     )
 
 
@@ -138,6 +141,10 @@ def _tip(payload: object, side: str) -> Tip:
 def _labels(value: object) -> tuple[str, ...]:
     entries = value if isinstance(value, list) else []
     return tuple(filter(None, (text(at(entry, "name")) for entry in entries)))
+
+
+def _flag(value: object) -> bool | None:
+    return value if isinstance(value, bool) else None
 
 
 def _count(payload: object, key: str) -> int | None:

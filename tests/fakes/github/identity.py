@@ -24,6 +24,34 @@ def rate_limit(call: Call) -> Answer:
     return Answer(200, {"resources": {"core": rate, "search": rate, "graphql": rate}, "rate": rate})
 
 
-def viewer(call: Call) -> Answer:
-    """The one query of GraphQL that is asked here."""
+def graphql(call: Call) -> Answer:
+    """The two queries of GraphQL that are asked here."""
+    if "pullRequests" in call.body["query"]:
+        return merge_states(call)
     return Answer(200, {"data": {"viewer": {"login": call.author.login}}})
+
+
+def merge_states(call: Call) -> Answer:
+    """GitHub tries a merge when somebody asks, and has the answer when he asks again."""
+    given, words = (
+        call.body["variables"],
+        {True: "MERGEABLE", False: "CONFLICTING", None: "UNKNOWN"},
+    )
+    fake, name = call.fake, f"{given['owner']}/{given['name']}"
+    found = [
+        pull
+        for (repo, _), pull in sorted(fake.pulls.items(), reverse=True)
+        if (repo, pull["base"]["ref"], pull["state"]) == (name, given["base"], "open")
+    ]
+    nodes = [
+        {
+            "number": one["number"],
+            "mergeable": words[one["mergeable"]],
+            "headRefOid": one["head"]["sha"],
+        }
+        for one in found[: given["size"]]
+    ]
+    for one in found:
+        one["mergeable"] = fake.can_merge(one)
+    pulls = {"totalCount": len(found), "nodes": nodes}
+    return Answer(200, {"data": {"repository": {"pullRequests": pulls}}})

@@ -79,7 +79,12 @@ def _may_open(call: Call) -> None:
 
 @routes("GET", _PULL, READS)
 def get_pull(call: Call) -> Answer:
-    return Answer(200, pull_of(call))
+    """GitHub tries the merge when somebody asks, and has the answer when he asks again."""
+    pull = pull_of(call)
+    told = dict(pull)
+    if pull["state"] == "open":
+        pull["mergeable"] = call.fake.can_merge(pull)
+    return Answer(200, told)
 
 
 @routes("GET", f"{_PULL}/files", READS)

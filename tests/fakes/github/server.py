@@ -42,7 +42,7 @@ _ROOMS = (
     repository,
 )
 ROUTES = tuple(route for room in _ROOMS for route in room.routes)
-_VIEWER = Route("POST", "/graphql", identity.viewer, needs="", described=False)
+_VIEWER = Route("POST", "/graphql", identity.graphql, needs="", described=False)
 
 
 class FakeGitHub(Filling, Outcome):

@@ -31,6 +31,7 @@ class State:
         restricted: patterns of branches that a ruleset lets nobody create.
         drafts: whether the repository's plan has draft pull requests.
         files: by ref and path; the ref None stands for all.
+        conflicting: the numbers of the pull requests that cannot be merged.
         known_labels: the labels that the repository has, in small letters.
         roles: what people may do, by login; all others are nobody.
         protections: the required checks of a branch, and the only app that each may come from.
@@ -51,6 +52,7 @@ class State:
         self.review_list: list[Payload] = []
         self.review_comment_list: list[Payload] = []
         self.events: dict[int, list[Payload]] = {}
+        self.conflicting: set[int] = set()
         self.known_labels: set[str] = set()
         self.roles: dict[str, str] = {"octocat": "admin"}
         self.check_runs: list[Payload] = []
@@ -97,6 +99,10 @@ class State:
         """The time by the server's clock, which goes on by a second whenever something is made."""
         now = _START + timedelta(seconds=self._next_id - 1_000)
         return now.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+    def can_merge(self, pull: Payload) -> bool:
+        """What GitHub's trial of a merge comes to."""
+        return pull["number"] not in self.conflicting
 
     def resolve(self, ref: str) -> str:
         """The commit that is meant by a branch or a hash."""

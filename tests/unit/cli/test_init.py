@@ -19,8 +19,13 @@ from prjury.policy.load import read_policy
 from prjury.resources import templates
 
 ACTION = "octo/pr-jury@" + "0123456789" * 4
-ALONE = {".github/prjury.yml", ".github/workflows/prjury.yml"}
+ALONE = {
+    ".github/prjury.yml",
+    ".github/workflows/prjury.yml",
+    ".github/workflows/prjury-conflicts.yml",
+}
 APART = {
+    ".github/workflows/prjury-conflicts.yml",
     ".github/prjury.yml",
     ".github/workflows/prjury-build.yml",
     ".github/workflows/prjury-judge.yml",
@@ -103,7 +108,7 @@ def test_with_the_ci_that_runs_already_its_checks_are_read(repository: Path) -> 
 def test_the_action_is_put_in_place(repository: Path) -> None:
     run(repository, forks=True, queue=True, action=ACTION)
     texts = "".join(files(repository).values())
-    assert texts.count(f"uses: {ACTION}\n") == 6
+    assert texts.count(f"uses: {ACTION}\n") == 7
     assert "OWNER/" not in texts
 
 
@@ -130,7 +135,8 @@ def test_it_says_what_to_do_in_a_few_lines(
 ) -> None:
     run(repository)
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "wrote .github/workflows/prjury.yml, .github/prjury.yml"
+    where = ".github/workflows/prjury"
+    assert lines[0] == f"wrote {where}.yml, {where}-conflicts.yml, .github/prjury.yml"
     assert 3 <= len(lines) <= 6
     for word in ("OWNER/pr-jury@COMMIT", "`prjury`", "OPENAI_API_KEY", "--config", "doctor"):
         assert any(word in line for line in lines), word
@@ -175,9 +181,9 @@ def test_a_file_that_differs_is_kept_and_nothing_is_written(repository: Path) ->
     before = files(repository)
     with pytest.raises(UsageError) as caught:
         run(repository, queue=True, action=ACTION)
-    assert caught.value.what == (
-        ".github/workflows/prjury.yml, .github/prjury.yml would be overwritten"
-    )
+    where = ".github/workflows/prjury"
+    files_there = f"{where}.yml, {where}-conflicts.yml, .github/prjury.yml"
+    assert caught.value.what == f"{files_there} would be overwritten"
     assert caught.value.exit_code == 2
     assert files(repository) == before
 

@@ -18,9 +18,11 @@ ALONE, BUILD = "prjury.yml", "prjury-build.yml"
 JUDGE, QUEUE = "prjury-judge.yml", "prjury-queue.yml"
 OVERRIDE = "prjury-override.yml"
 BACKPORT = "prjury-backport.yml"
+CONFLICTS = "prjury-conflicts.yml"
 APART = (BUILD, JUDGE, OVERRIDE)
 WAYS = {
     BACKPORT: (ALONE, BACKPORT),
+    CONFLICTS: (ALONE, CONFLICTS),
     ALONE: (ALONE, QUEUE),
     QUEUE: (ALONE, QUEUE),
     **dict.fromkeys(APART, APART),
@@ -491,6 +493,22 @@ DEFECTS = {
         "the job `backport` only opens pull requests and has the permission `statuses: write`, "
         "which it does not need; remove it",
     ),
+    "conflicts that may do more": Defect(
+        CONFLICTS,
+        "contents: read",
+        "contents: write",
+        "problem",
+        "the job `conflicts` only tells of conflicts and has the permission `contents: write`, "
+        "which it does not need; remove it",
+    ),
+    "conflicts with the name of the gate": Defect(
+        CONFLICTS,
+        "name: Conflicts",
+        "name: prjury",
+        "problem",
+        "the job `conflicts` is called `prjury` like the required check and can turn it green; "
+        "give it another name",
+    ),
     "a backport with the name of the gate": Defect(
         BACKPORT,
         "name: Backport",
@@ -505,7 +523,7 @@ DEFECTS = {
         "mode: revue",
         "problem",
         "there is no `mode: revue`; the modes are review, build, collect, decide, publish, "
-        "backport",
+        "backport, conflicts",
     ),
     "another name of the build": Defect(
         JUDGE,

@@ -1,0 +1,89 @@
+"""Whether GitHub can merge open pull requests: many in one request, through GraphQL.
+
+GitHub tries a merge when it is asked, and answers before it has; so it is asked again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from prjury.github.client import GitHub
+from prjury.github.payload import PullFacts, at, object_name, text, whole_number
+
+_QUERY = """
+query($owner: String!, $name: String!, $base: String!, $size: Int!) {
+  repository(owner: $owner, name: $name) {
+    pullRequests(
+      baseRefName: $base, states: OPEN, first: $size, orderBy: {field: UPDATED_AT, direction: DESC}
+    ) {
+      totalCount
+      nodes { number mergeable headRefOid }
+    }
+  }
+}
+"""
+_MERGEABLE = {"MERGEABLE": True, "CONFLICTING": False}
+#: How often GitHub is asked, and the seconds before each further time.
+_PAUSES = (3.0, 6.0, 12.0)
+
+
+@dataclass(frozen=True, slots=True)
+class MergeState:
+    """An open pull request; ``mergeable`` is None where GitHub has not tried."""
+
+    number: int
+    head_sha: str
+    mergeable: bool | None
+
+
+def merge_states(hub: GitHub, repo: str, base: str, most: int) -> tuple[list[MergeState], int]:
+    """The pull requests onto a branch, the last updated first, and how many there are in all.
+
+    Args:
+        most: how many are asked for, 100 at most.
+
+    Raises:
+        SourceError: when GitHub cannot be asked.
+    """
+    owner, _, name = repo.partition("/")
+    asked = {"owner": owner, "name": name, "base": base, "size": most}
+    for pause in (*_PAUSES, 0.0):
+        found, total = hub.ask(
+            f"tell which pull requests onto {base} can be merged",
+            lambda: _read(hub.api.requester.graphql_query(_QUERY, asked)[1]),
+            needs="pull-requests: read",
+        )
+        if not pause or all(one.mergeable is not None for one in found):
+            break
+        hub.sleep(pause)
+    return found, total
+
+
+def settled_pull(hub: GitHub, repo: str, number: int) -> PullFacts:
+    """What GitHub says of a pull request, once it has tried the merge or takes too long for that.
+
+    Raises:
+        SourceError: when GitHub cannot be asked.
+    """
+    for pause in (*_PAUSES, 0.0):
+        told = hub.pull(repo, number)
+        if told.closed or told.mergeable is not None or not pause:
+            break
+        hub.sleep(pause)
+    return told
+
+
+def _read(answer: object) -> tuple[list[MergeState], int]:
+    pulls = at(answer, "data", "repository", "pullRequests")
+    nodes, total = at(pulls, "nodes"), at(pulls, "totalCount")
+    if not isinstance(nodes, list) or not isinstance(total, int):
+        raise ValueError("there is no list of pull requests")  # noqa: TRY004 - as every answer of a wrong form
+    return [_state(one) for one in nodes], total
+
+
+def _state(node: object) -> MergeState:
+    return MergeState(
+        whole_number(at(node, "number"), "number"),
+        object_name(at(node, "headRefOid"), "headRefOid"),
+        _MERGEABLE.get(text(at(node, "mergeable"))),
+    )

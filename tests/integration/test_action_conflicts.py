@@ -1,0 +1,204 @@
+"""The mode ``conflicts``: what GitHub starts no run for is told all the same."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fakes.github import OCTOCAT, FakeGitHub, running, side_payload
+from fakes.history import History
+from prjury.action import main
+from prjury.action.dependencies import GitAccess, wire
+from prjury.action.inputs import Inputs
+from prjury.errors import ExitCode
+from prjury.github.client import Connection, GitHub, RetryBudget
+from prjury.github.event import Event
+from prjury.publishers.check_run import NAME
+from prjury.publishers.comment import Marker
+from prjury.report.redact import Redactor
+
+REPO = "octo/shop"
+VERDICT = (
+    "<!-- prjury:v1 id=default head={head} base={base} run=9.1 -->\n## ✅ Ready to merge\n\nmore\n"
+)
+
+
+@dataclass
+class Shop:
+    """A repository whose branch ``main`` has moved, and pull requests onto what it was."""
+
+    directory: Path
+    fake: FakeGitHub
+    history: History
+    waits: list[float] = field(default_factory=list)
+    run_id: int = 20
+    log: str = ""
+
+    def open_pull(self, number: int, files: dict[str, str], *, fork: str = REPO) -> str:
+        """A pull request that has left from the first commit, and its head."""
+        branch = f"cart-{number}"
+        self.history.switch(branch, create=True, at="start")
+        head = self.history.commit(files, "Change it")
+        self.history.pull_ref(number)
+        self.history.switch("main")
+        self.fake.add_pull(
+            REPO,
+            number,
+            base=side_payload(self.fake.url, REPO, "main", self.history.sha("main")),
+            head=side_payload(self.fake.url, fork, branch, head),
+        )
+        if "cart.txt" in files:
+            self.fake.conflicting.add(number)
+        return head
+
+    def run(self, name: str, payload: dict[str, Any]) -> int:
+        """A job of the mode; the run's number is greater than that of any before."""
+        self.run_id += 1
+        (self.directory / "event.json").write_text(json.dumps(payload))
+        environ = {
+            "GITHUB_EVENT_NAME": name,
+            "GITHUB_EVENT_PATH": str(self.directory / "event.json"),
+            "GITHUB_REPOSITORY": REPO,
+            "GITHUB_API_URL": self.fake.url,
+            "GITHUB_RUN_ID": str(self.run_id),
+            "GITHUB_OUTPUT": str(self.directory / "output"),
+            "GITHUB_STEP_SUMMARY": str(self.directory / "summary"),
+            "RUNNER_TEMP": str(self.directory),
+            "PRJURY_INPUT_MODE": "conflicts",
+            "PRJURY_INPUT_GITHUB_TOKEN": "ghs_actions",
+        }
+        stream = io.StringIO()
+        git = GitAccess("file", lambda event: f"file://{self.directory}/server/{event.repo}.git")
+        parts = replace(wire(environ, stream, Redactor(), git), connect=self.connect)
+        code = main(environ, stream, parts)
+        self.log = stream.getvalue()
+        return code
+
+    def about(self, number: int, action: str = "synchronize") -> int:
+        """The event of one pull request."""
+        pull = self.fake.pulls[REPO, number]
+        return self.run("pull_request_target", {"action": action, "pull_request": dict(pull)})
+
+    def pushed(self) -> int:
+        """The event of the branch that has moved, after which GitHub has to try merges anew."""
+        for pull in self.fake.pulls.values():
+            pull["mergeable"] = None
+        return self.run("push", {"ref": "refs/heads/main", "after": self.history.sha("main")})
+
+    def connect(self, event: Event, inputs: Inputs) -> GitHub:
+        connection = Connection(
+            event.api_url,
+            inputs.github_token,
+            seconds_between_requests=0,
+            seconds_between_writes=0,
+        )
+        return GitHub(connection, RetryBudget(sleep=self.waits.append))
+
+    def checks(self, number: int) -> list[str | None]:
+        head = self.fake.pulls[REPO, number]["head"]["sha"]
+        return [one["conclusion"] for one in self.fake.checks(head) if one["name"] == NAME]
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Iterator[Shop]:
+    history = History(tmp_path / "server" / "octo" / "shop.git", bare=True)
+    history.commit({"cart.txt": "one\n", "README.md": "A shop.\n"}, "A shop")
+    history.branch("start")
+    history.commit({"cart.txt": "two\n"}, "Two")
+    with running() as fake:
+        yield Shop(tmp_path, fake, history)
+
+
+@pytest.mark.parametrize("fork", [REPO, "mallory/shop"])
+def test_a_conflict_is_told_where_github_starts_no_run(shop: Shop, fork: str) -> None:
+    head = shop.open_pull(
+        7, {"cart.txt": "three\n", "Makefile": "all:\n\ttouch /tmp/x\n"}, fork=fork
+    )
+    assert shop.about(7) == ExitCode.OPEN, shop.log
+    (comment,) = shop.fake.bodies
+    assert "Do not merge: merge conflicts in 1 file" in comment
+    marker = Marker.of(comment)
+    assert marker is not None
+    assert (marker.head, marker.files) == (head, "conflict")
+    assert shop.checks(7) == ["failure"]
+    assert shop.fake.statuses == []  # the gate is a job, and there is none
+    assert shop.about(7, "reopened") == ExitCode.OPEN, shop.log
+    assert (len(shop.fake.bodies), shop.checks(7)) == (1, ["failure"])
+
+
+def test_where_the_gate_is_a_status_it_says_so_too(shop: Shop) -> None:
+    head = shop.open_pull(7, {"cart.txt": "three\n"})
+    shop.fake.add_status("prjury", "pending", shop.fake.accounts["ghs_actions"], sha=head)
+    assert shop.about(7) == ExitCode.OPEN, shop.log
+    assert shop.fake.latest_status(head, "prjury") == "failure"
+
+
+def test_nothing_is_said_of_what_merges(shop: Shop) -> None:
+    shop.open_pull(7, {"till.txt": "one\n"})
+    assert shop.about(7) == ExitCode.OPEN, shop.log
+    assert "can be merged, so that it is judged" in shop.log
+    assert shop.fake.writes == []
+
+
+def test_a_base_that_has_moved_marks_what_is_about_the_earlier_one(shop: Shop) -> None:
+    start = shop.history.sha("start")
+    heads = {
+        7: shop.open_pull(7, {"cart.txt": "three\n"}),
+        8: shop.open_pull(8, {"till.txt": "one\n"}),
+        9: shop.open_pull(9, {"bill.txt": "one\n"}),
+        10: shop.open_pull(10, {"hall.txt": "one\n"}),
+    }
+    for number, base in {7: start, 8: start, 9: shop.history.sha("main"), 10: start}.items():
+        verdict = VERDICT.format(head=heads[number], base=base)
+        shop.fake.add_comment(verdict, number=number)
+    shop.fake.add_comment(VERDICT.format(head=heads[10], base=start), OCTOCAT, number=10)
+    shop.fake.add_check_run(NAME, None, head_sha=heads[10])  # it is being judged
+    assert shop.pushed() == ExitCode.OPEN, shop.log
+    conflict, moved, fresh, running_now, _ = shop.fake.bodies
+    assert "merge conflicts in 1 file" in conflict
+    assert shop.checks(7) == ["failure"]
+    assert moved.splitlines()[1] == "## ✅ Ready to merge"
+    assert moved.splitlines()[3].startswith("> \N{HOURGLASS} `main` has moved on since; this is")
+    assert "moved" not in fresh + running_now
+    assert "Looked at 4 of 4 open pull requests onto main." in shop.log
+    written = len(shop.fake.writes)
+    assert shop.pushed() == ExitCode.OPEN, shop.log
+    assert len(shop.fake.writes) == written
+
+
+def test_a_conflict_that_is_gone_is_taken_back(shop: Shop) -> None:
+    head = shop.open_pull(7, {"cart.txt": "three\n"})
+    shop.fake.add_status("prjury", "pending", shop.fake.accounts["ghs_actions"], sha=head)
+    assert shop.pushed() == ExitCode.OPEN, shop.log
+    assert shop.checks(7) == ["failure"]
+    shop.fake.conflicting.clear()
+    shop.history.commit({"cart.txt": "one\n"}, "One again")
+    assert shop.pushed() == ExitCode.OPEN, shop.log
+    (comment,) = shop.fake.bodies
+    assert "The merge into `main` no longer conflicts, and nothing else was judged." in comment
+    assert shop.checks(7) == ["action_required"]
+    assert shop.fake.latest_status(head, "prjury") == "error"
+
+
+def test_a_push_of_a_tag_or_a_deletion_is_none_of_ours(shop: Shop) -> None:
+    sha = shop.history.sha("main")
+    for payload in (
+        {"ref": "refs/tags/v1", "after": sha},
+        {"ref": "refs/heads/old", "after": "0" * 40, "deleted": True},
+    ):
+        assert shop.run("push", payload) == ExitCode.OPEN, shop.log
+        assert "no branch has moved" in shop.log
+    assert shop.fake.requests == []
+
+
+def test_no_other_event_is_taken(shop: Shop) -> None:
+    shop.open_pull(7, {"till.txt": "one\n"})
+    pull = dict(shop.fake.pulls[REPO, 7])
+    assert shop.run("pull_request", {"action": "opened", "pull_request": pull}) == ExitCode.USAGE
+    assert "does not run on pull_request" in shop.log
