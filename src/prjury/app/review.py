@@ -54,6 +54,7 @@ def run(request: ReviewRequest, environment: RunEnvironment) -> Report | Nothing
         chosen = change.choose_branches()
         tried = branches.beside(chosen.names, verdict.status, context.deadline)
         opinion = steps.ask_opinion(tried, verdict, ports, context) if request.models else None
+        recovery = steps.repair(change, seating, verdict, ports, context)
         label = request.override or (earlier.override if earlier else None)
         report = steps.make_report(
             change.pull,
@@ -68,6 +69,7 @@ def run(request: ReviewRequest, environment: RunEnvironment) -> Report | Nothing
             elapsed_ms=round((time.monotonic() - started) * 1000),
             notes=(*change.notes, *chosen.notes),
             override=steps.accepted_override(label, change.config),
+            recovery=recovery,
         )
         steps.record_verdict(report, environment.journal)
         return report

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
+from prjury.agents.repair import Repair
 from prjury.app.composition import running
 from prjury.app.policy_in_force import edits_workflow, policy_in_force, policy_notes
 from prjury.app.registry import Seating, Unwanted
@@ -16,6 +17,7 @@ from prjury.deadline import Deadline
 from prjury.errors import SourceError, UsageError
 from prjury.git.open_snapshot import NothingToReview, Snapshot, open_snapshot
 from prjury.judges.backport.requests.branches import Chosen, release_branches
+from prjury.judges.builds.judge import TreeBuildJudge
 from prjury.judges.context import PullRequestContext
 from prjury.judges.functions.judge import PythonRule
 from prjury.judges.merge.conflict_class import classify
@@ -37,6 +39,7 @@ from prjury.report.model import (
     Report,
     Sandbox,
 )
+from prjury.report.recovery import Recovery
 from prjury.snapshot import exempt
 from prjury.snapshot.model import PullRequest, printable
 from prjury.snapshot.patch_id import patch_id
@@ -208,6 +211,26 @@ def vote(seating: Seating, context: PullRequestContext, progress: Progress) -> V
         progress.close()
 
 
+def repair(
+    change: OpenedChange,
+    seating: Seating,
+    verdict: Verdict,
+    ports: Ports,
+    context: PullRequestContext,
+) -> Recovery | None:
+    """What came of an agent's attempt to repair the tests, where the policy wants one."""
+    if not change.config.fix.enabled:
+        return None
+    builds = [
+        (seat.judge, ballot.judgment)
+        for tier, attempt in zip(seating.cascade.tiers, verdict.attempts, strict=True)
+        if tier.jury and attempt.verdict
+        for seat, ballot in zip(tier.jury.seats, attempt.verdict.ballots, strict=True)
+        if isinstance(seat.judge, TreeBuildJudge)
+    ]
+    return Repair(change.config.fix, change.snapshot.store, ports, builds).attempt(context)
+
+
 def ask_opinion(
     tried: Sequence[Backport], verdict: Verdict, ports: Ports, context: PullRequestContext
 ) -> Judgment | None:
@@ -240,6 +263,7 @@ def make_report(  # noqa: PLR0913 - what a report is made of
     elapsed_ms: int,
     notes: tuple[str, ...],
     override: Override | None,
+    recovery: Recovery | None = None,
 ) -> Report:
     """The report of a verdict, with the gate that follows from it.
 
@@ -248,6 +272,7 @@ def make_report(  # noqa: PLR0913 - what a report is made of
         tried: the verdicts for the release branches.
         opinion: a model's word where those leave it open.
         override: a maintainer's label, if there is one.
+        recovery: what came of an attempt to repair the tests.
     """
     return assemble(
         pull,
@@ -262,6 +287,7 @@ def make_report(  # noqa: PLR0913 - what a report is made of
         elapsed_ms=elapsed_ms,
         notes=notes,
         override=override,
+        recovery=recovery,
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from prjury.app.composition import model_ports
+from prjury.app.composition import builds, model_ports
 from prjury.app.registry import ASKING, JUDGES, judge_factory, try_models
 from prjury.errors import ConfigError, did_you_mean
 from prjury.judges.builds.own_recipes import recipe_at
@@ -153,6 +153,9 @@ def doubts(config: Config) -> Iterator[Problem]:
         yield _doubt("block_on", "no verdict closes the gate, not even a failure")
     elif missing:
         yield _doubt("block_on", f"the verdict {' or '.join(missing)} does not close the gate")
+    if config.fix.enabled and not any(build.from_ == "run" for build in builds(config)):
+        text = "fix.enabled: no build runs here, so nothing is repaired"
+        yield Problem(("fix", "enabled"), text)
     if config.gate.coverage_floor == 0:
         yield _doubt("coverage_floor", "the gate opens for changes that nobody has read")
 

@@ -7,7 +7,7 @@ from typing import Annotated, Self, TypeAlias
 
 from pydantic import AfterValidator, Field, model_validator
 
-from prjury.policy.fields import NOT_YET, Duration, Glob, PolicySection
+from prjury.policy.fields import Duration, Glob, PolicySection
 
 #: Credentials of the job, and what would make a program another one; no agent's.
 _NEVER = re.compile(
@@ -53,9 +53,9 @@ class AgentOptions(PolicySection):
 
 
 class FixConfig(PolicySection):
-    """A command that tries to repair tests, in a copy, when the build fails: not supported yet."""
+    """A command that tries to repair tests, in a copy, when the build fails with new failures."""
 
-    enabled: Annotated[bool, NOT_YET] = Field(default=False, json_schema_extra={"const": False})
+    enabled: bool = False
     command: AgentCommand | None = Field(
         None, description="reads the feedback from its standard input and edits its directory"
     )

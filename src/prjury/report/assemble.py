@@ -21,6 +21,7 @@ from prjury.report.model import (
     SkippedJudge,
     TierReport,
 )
+from prjury.report.recovery import Recovery
 from prjury.snapshot.model import PullRequest
 
 
@@ -38,6 +39,7 @@ def assemble(  # noqa: PLR0913 - each argument is one part of the report
     elapsed_ms: int = 0,
     notes: Sequence[str] = (),
     override: Override | None = None,
+    recovery: Recovery | None = None,
 ) -> Report:
     """The report of one run.
 
@@ -45,6 +47,7 @@ def assemble(  # noqa: PLR0913 - each argument is one part of the report
         override: a maintainer's word that opens the gate where the verdict closes it.
         skipped: the judges that were never seated, by the name of their tier.
         notes: what a reader must know beyond the verdict; those of the pull request come first.
+        recovery: what came of an attempt to repair the tests; it changes nothing about the verdict.
     """
     coverage = measure(pull, verdict.attempts)
     held = hold(verdict, coverage, gate_policy)
@@ -54,6 +57,8 @@ def assemble(  # noqa: PLR0913 - each argument is one part of the report
     if override:
         notes = (_overridden(override, pull), *notes)
         told = f"{OVERRIDDEN} by @{override.by}: {told}"
+    if recovery:
+        notes = (recovery.words, *notes)
     return Report(
         pull=pull,
         verdict=held,
@@ -71,6 +76,7 @@ def assemble(  # noqa: PLR0913 - each argument is one part of the report
         elapsed_ms=elapsed_ms,
         notes=tuple(dict.fromkeys((*pull.notes, *notes))),
         override=override,
+        recovery=recovery,
     )
 
 

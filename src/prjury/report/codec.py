@@ -26,6 +26,7 @@ from prjury.report.model import (
     Report,
     TierReport,
 )
+from prjury.report.recovery import Recovery
 from prjury.report.redact import Redact, redacted
 from prjury.report.sanitise import BY_SHAPE
 from prjury.report.wire_model import SCHEMA_NAME, FileJson, JudgmentJson, ReportJson, TierJson
@@ -52,6 +53,7 @@ def report_to_json(report: Report, redact: Redact = BY_SHAPE) -> Json:
         "coverage": report.coverage,
         "backports": [backport_to_json(backport) for backport in report.backports],
         "cost": report.cost,
+        "recovery": _recovery(report.recovery),
         "policy": report.policy,
         "sandbox": report.sandbox,
         "notes": report.notes,
@@ -158,6 +160,10 @@ def pull_to_json(pull: PullRequest) -> Json:
 def backport_to_json(backport: Backport) -> Json:
     """What the report tells of one release branch; its nested values are dataclasses still."""
     return _fields(backport, checks=list(map(check_to_json, backport.checks)))
+
+
+def _recovery(recovery: Recovery | None) -> Json | None:
+    return _fields(recovery, usd=recovery.usd) if recovery else None
 
 
 def _tier(tier: TierReport) -> Json:

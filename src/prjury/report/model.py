@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias
 from prjury.jury.cascade import TierAttempt, Verdict
 from prjury.jury.gate import Gate
 from prjury.jury.judgment import Check, Judgment
+from prjury.report.recovery import Recovery
 from prjury.snapshot.model import Conflict, PullRequest
 
 BackportVerdict: TypeAlias = Literal[
@@ -175,6 +176,7 @@ class Report:
         notes: what a reader must know beyond the verdict, such as a policy change in this very
             pull request.
         override: who opened a gate that the verdict had closed; None where nobody did.
+        recovery: what came of an attempt to repair the tests; None where none was made.
     """
 
     pull: PullRequest
@@ -191,3 +193,4 @@ class Report:
     elapsed_ms: int = 0
     notes: tuple[str, ...] = ()
     override: Override | None = None
+    recovery: Recovery | None = None

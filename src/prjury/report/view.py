@@ -33,6 +33,7 @@ from prjury.report.headline import is_advised_against, is_proven, undone, why
 from prjury.report.judge_facts import MergeFacts, PanelFacts, SeatFacts
 from prjury.report.links import Links
 from prjury.report.model import Backport, Coverage, Report
+from prjury.report.recovery import Recovery
 from prjury.report.redact import Redact
 from prjury.report.rows import TableRow, at_most, rows, word_of
 from prjury.report.sanitise import BY_SHAPE
@@ -116,10 +117,30 @@ def page(report: Report, redact: Redact = BY_SHAPE) -> View:
         not_checked=report.coverage.not_checked,
         backports=tuple(map(_backport, report.backports)),
         notes=report.notes,
+        recovery=_recovery(report.recovery),
         footer=footer(report),
         cost=cost_table(report.cost),
         change=_change(report, links),
     )
+
+
+def _recovery(recovery: Recovery | None) -> View | None:
+    """The rounds of a repair; what stands in the notes already is left out."""
+    if recovery is None or not recovery.rounds:
+        return None
+    rounds = tuple(
+        View(
+            number=each.number,
+            outcome=each.outcome,
+            edited=each.edited,
+            refused=each.refused,
+            more=each.refused_total - len(each.refused),
+            cost="" if each.usd is None else f", ${each.usd:.2f}",
+            seconds=f"{each.seconds:.0f} s",
+        )
+        for each in recovery.rounds
+    )
+    return View(rounds=rounds, patch=recovery.patch or None)
 
 
 def backports_page(found: Backports) -> View:

@@ -11,6 +11,7 @@ from prjury.jury.gate import Gate
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Severity, Status
 from prjury.report.model import BackportVerdict
+from prjury.report.recovery import RecoveryOutcome
 from prjury.snapshot.model import ConflictType, FileStatus
 
 SCHEMA_NAME: Final = "prjury/report/v1"
@@ -217,6 +218,40 @@ class CostJson(ReportPart):
     usd: Annotated[float, Field(ge=0.0, allow_inf_nan=False)] | None
 
 
+class RefusedEditJson(ReportPart):
+    """A file that an agent changed although it may not; undone."""
+
+    path: str
+    reason: str
+
+
+class RepairRoundJson(ReportPart):
+    """One attempt to repair the tests."""
+
+    number: Count
+    outcome: str
+    edited: list[str]
+    refused: list[RefusedEditJson]
+    refused_total: Count
+    seconds: Annotated[float, Field(ge=0.0, allow_inf_nan=False)]
+    input_tokens: Count
+    output_tokens: Count
+    usd: Annotated[float, Field(ge=0.0, allow_inf_nan=False)] | None
+
+
+class RecoveryJson(ReportPart):
+    """What came of an agent's attempt to repair the tests; it has no vote.
+
+    ``patch`` is what ``git apply`` reads, on top of the merged tree; empty unless it is recovered.
+    """
+
+    outcome: RecoveryOutcome
+    reason: str
+    rounds: list[RepairRoundJson]
+    patch: str
+    usd: Annotated[float, Field(ge=0.0, allow_inf_nan=False)] | None
+
+
 class PolicyJson(ReportPart):
     """Where the policy came from, and the policy with every default filled in."""
 
@@ -247,6 +282,7 @@ class ReportJson(ReportPart):
     notes: list[str] = Field(default_factory=list)
     elapsed_ms: Count
     version: str
+    recovery: RecoveryJson | None = None
 
 
 def report_schema() -> dict[str, Any]:

@@ -48,7 +48,6 @@ pulls: {drafts: false, bots: [dependabot, renovate]}
 
 #: What the contract of the policy has and nothing obeys.
 NOT_SUPPORTED = {
-    "fix: {enabled: true, command: make fix}": "fix.enabled",
     "calibration: {quality: does/not/exist.json}": "calibration",
     "sandbox: {mounts: [/opt]}": "sandbox.mounts",
     "build: {junit: [out/*.xml]}": "build.junit",
@@ -378,6 +377,24 @@ def test_the_json_schema_refuses_typos_as_the_reader_does(text: str) -> None:
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(read_yaml(text, "x").value, json_schema())
     jsonschema.Draft202012Validator.check_schema(json_schema())
+
+
+@pytest.mark.parametrize(
+    "fix",
+    [
+        "{enabled: true}",
+        "{command: ' '}",
+        "{env: [GITHUB_TOKEN]}",
+        "{env: [LD_PRELOAD]}",
+        "{paths: []}",
+        "{paths: [/etc/**]}",
+        "{rounds: 10}",
+        "{usd: -1}",
+        "{timeout: 90}",
+    ],
+)
+def test_a_repair_that_cannot_be_is_refused(fix: str) -> None:
+    assert "fix" in refusal(f"version: 1\nfix: {fix}")
 
 
 @pytest.mark.parametrize("glob", ["", " ", "/gen/**", "gen\\\\a"])

@@ -86,7 +86,7 @@ def collect(
             version=own_version(),
             unwanted=change.unwanted,
             backports=branches.beside(chosen.names, verdict.status, context.deadline),
-            notes=(*change.notes, *chosen.notes),
+            notes=(*change.notes, *chosen.notes, *_no_repair(change.config)),
             spares=_spares(change),
             trusted=request.trusts_policy or request.config is not None,
             level=ports.shell.level,
@@ -151,6 +151,13 @@ def _ports(change: OpenedChange, environment: RunEnvironment, workflow: str | No
     edited = _edited(change.snapshot, workflow)
     evidence = Refused(edited) if edited else ports.evidence
     return replace(ports, models=RecordingModels(), evidence=evidence)
+
+
+def _no_repair(config: Config) -> tuple[str, ...]:
+    """Says that no repair is tried here: no job has both the tree and an agent's key."""
+    if not config.fix.enabled:
+        return ()
+    return ("fix: a repair is tried by `prjury review` alone, not in jobs of their own",)
 
 
 def _spares(change: OpenedChange) -> tuple[str, str] | None:

@@ -1,0 +1,168 @@
+"""Which of an agent's edits may be part of a repair."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from prjury.agents.copies import DirectoryState, FileEdit
+from prjury.code.languages import language_of
+from prjury.code.parser import Parser
+from prjury.code.source import Source
+from prjury.code.stripped import stripped_lines
+from prjury.deadline import Deadline
+from prjury.report.recovery import RefusedEdit
+from prjury.snapshot.exempt import matches
+
+#: Bytes of one file, and files of one repair.
+_LARGEST, _MOST = 512 * 1024, 200
+_SECONDS = 20.0
+#: Nobody is told of what a run of the tests leaves behind.
+_BY_PRODUCT = re.compile(r"(^|/)(__pycache__|\.pytest_cache|\.mypy_cache|\.ruff_cache)/|\.pyc$")
+
+_ASSERTION = re.compile(
+    r"\bassert\w*\b|\bexpect\w*\s*\(|\bshould\w*\b|\bverify\w*\s*\(|\brequire\.\w+\s*\("
+    r"|\bt\.(?:Error|Fatal|Fail)\w*\s*\(|\b(?:EXPECT|ASSERT)_\w+\s*\(|\braises\s*\(|\bfail\w*\s*\("
+)
+#: Assertions that hold whatever the code does.
+_VACUOUS = re.compile(
+    r"\bassert\s+(?:True|1|not\s+False)\b|\bassert\w*[!.]?\s*\(\s*(?:[Tt]rue|1)\s*[,)]"
+    r"|\bassert\w*\s*\(\s*(\w+)\s*,\s*\1\s*[,)]|\bexpect\s*\(\s*true\s*\)"
+)
+_SKIP = re.compile(
+    r"@\w*\.?(?:skip|Skip|Disabled|Ignore|ignore|xfail|expectedFailure)\w*"
+    r"|#\[ignore|\b(?:t|b|pytest|self)\.(?:Skip|skip|xfail)\w*\s*\(|\bSkipTest\b"
+    r"|\b(?:it|test|describe)\.(?:skip|todo|only)\b|\bx(?:it|describe|test)\s*\("
+    r"|\bpytest\.mark\.(?:skip|xfail)\w*|\b(?:os\._exit|sys\.exit|System\.exit|process\.exit)\s*\("
+)
+
+
+@dataclass(frozen=True)
+class Edits:
+    """The edits of one round, sorted.
+
+    Attributes:
+        accepted: mode and content of the files that may be part of the repair, by path.
+        refused: those that may not, each with its reason.
+    """
+
+    accepted: Mapping[str, tuple[str, bytes]]
+    refused: tuple[RefusedEdit, ...]
+
+
+@dataclass(frozen=True)
+class EditRules:
+    """What a repair may touch.
+
+    Attributes:
+        paths: globs of files that may change.
+        modes: the tree's files with their git modes.
+    """
+
+    paths: Sequence[str]
+    modes: Mapping[str, str]
+
+    def sort(self, root: Path, before: DirectoryState, old: Mapping[str, bytes]) -> Edits:
+        """What the agent changed since, accepted or refused.
+
+        Args:
+            old: what the files that may change held before.
+        """
+        accepted: dict[str, tuple[str, bytes]] = {}
+        refused: list[RefusedEdit] = []
+        for edit in before.edits_until(DirectoryState.of(root)):
+            if _BY_PRODUCT.search(edit.path) and edit.path not in self.modes:
+                continue
+            content = self._content(root, edit, len(accepted))
+            if isinstance(content, str):
+                refused.append(RefusedEdit(edit.path, content))
+            elif content != old.get(edit.path):
+                accepted[edit.path] = (self.modes.get(edit.path, "100644"), content)
+        weakened = _weakened({path: new for path, (_, new) in accepted.items()}, old)
+        refused += [RefusedEdit(path, why) for path, why in weakened.items()]
+        kept = {path: file for path, file in accepted.items() if path not in weakened}
+        return Edits(kept, tuple(refused))
+
+    def _content(self, root: Path, edit: FileEdit, count: int) -> bytes | str:
+        """The file's new content, or why it may not be part of a repair."""
+        path = edit.path
+        if ".git" in path.casefold().split("/"):
+            return "git's own files are no part of a repair"
+        if not any(matches(path, glob) for glob in self.paths):
+            return "it is outside of the paths that may change"
+        if edit.kind == "deleted":
+            return "no file may be deleted"
+        if self.modes.get(path, "100644") not in {"100644", "100755"}:
+            return "it is no plain file in the tree"
+        if count >= _MOST:
+            return f"more than {_MOST} files"
+        return _plain_content(root / path)
+
+    def may_change(self) -> list[str]:
+        """The tree's files that a repair may touch."""
+        return [path for path in self.modes if any(matches(path, glob) for glob in self.paths)]
+
+
+def _plain_content(file: Path) -> bytes | str:
+    """The content of a plain text file, or why it is none; no link is followed."""
+    try:
+        opened = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return "it is a link, or cannot be read"
+    with os.fdopen(opened, "rb") as content:
+        found = os.fstat(content.fileno())
+        if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
+            return "it is no plain file, or has a second name elsewhere"
+        read = content.read(_LARGEST + 1)
+    if len(read) > _LARGEST:
+        return f"it is larger than {_LARGEST >> 10} KiB"
+    try:
+        read.decode()
+    except UnicodeDecodeError:
+        return "it is no text in UTF-8"
+    return read
+
+
+def _weakened(new: Mapping[str, bytes], old: Mapping[str, bytes]) -> dict[str, str]:
+    """The files that check less than before, each with what is gone; comments do not count."""
+    files = {f"{side} {path}": data for side, files in (("new", new), ("old", old))
+             for path, data in files.items() if path in new}  # fmt: skip
+    code = _code(files)
+    found = {}
+    for path in new:
+        if path not in old:
+            if _SKIP.search(code[f"new {path}"]):
+                found[path] = "it skips tests"
+            continue
+        before, after = code[f"old {path}"], code[f"new {path}"]
+        was, now = _assertions(before), _assertions(after)
+        if now < was:
+            found[path] = f"it has fewer assertions ({now} of {was})"
+        elif len(_SKIP.findall(after)) > len(_SKIP.findall(before)):
+            found[path] = "it skips tests"
+    return found
+
+
+def _assertions(code: str) -> int:
+    return len(_ASSERTION.findall(code)) - len(_VACUOUS.findall(code))
+
+
+def _code(files: Mapping[str, bytes]) -> dict[str, str]:
+    """The texts without comments; without their strings, too, where the language is parsed."""
+    texts = {name: data.decode("utf-8", "replace") for name, data in files.items()}
+    sources = {
+        name: Source.of(text, language)
+        for name, text in texts.items()
+        if (language := language_of(name.partition(" ")[2]))
+    }
+    stripped = stripped_lines(sources, Parser(), Deadline.after(_SECONDS))
+    return {
+        name: "\n".join(stripped[name])
+        if name in stripped
+        else ("" if name.startswith("new ") and name in sources else text)
+        for name, text in texts.items()
+    }

@@ -1,0 +1,44 @@
+"""Trees with other files in them, and what differs between two trees; all in the store."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+
+from prjury.git.command import PLAIN_DIFF
+from prjury.git.store import RawChange, Store
+
+#: A file's mode and content.
+NewFiles = Mapping[str, tuple[str, bytes]]
+
+
+def graft(store: Store, tree: str, files: NewFiles) -> str:
+    """A tree that has these files in the place of its own, and else is the same.
+
+    Raises:
+        GitError: for a path that git refuses, such as one into ``.git``.
+    """
+    blobs = {
+        path: store.git("hash-object", "-w", "--stdin", "--no-filters", stdin=content)
+        .decode()
+        .strip()
+        for path, (_, content) in files.items()
+    }
+    entries = "".join(f"{files[path][0]} {blob}\t{path}\0" for path, blob in blobs.items())
+    with tempfile.TemporaryDirectory(prefix="prjury-index-") as scratch:
+        env = {"GIT_INDEX_FILE": f"{scratch}/index"}
+        store.git("read-tree", tree, env=env)
+        told = entries.encode("utf-8", "surrogateescape")
+        store.git("update-index", "-z", "--index-info", stdin=told, env=env)
+        return store.git("write-tree", env=env).decode().strip()
+
+
+def changes_between(store: Store, old: str, new: str) -> Sequence[RawChange]:
+    """The files that differ, without renames."""
+    return store.raw_changes(old, new, renames=False)
+
+
+def patch_between(store: Store, old: str, new: str) -> str:
+    """What differs, in the form that ``git apply`` reads."""
+    arguments = ("diff-tree", *PLAIN_DIFF, "-r", "--no-renames", "-p", old, new)
+    return store.git(*arguments).decode("utf-8", "replace")

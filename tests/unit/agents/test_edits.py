@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from prjury.agents.copies import DirectoryState
+from prjury.agents.edits import EditRules, Edits
+
+TESTS = """import unittest
+class A(unittest.TestCase):
+    def test_a(self):
+        self.assertEqual(total([1]), 1)
+    def test_b(self):
+        self.assertEqual(total([]), 0)
+"""
+FILES = {"src/a.py": "x = 1\n", "tests/test_a.py": TESTS}
+NAME = "tests/test_a.py"
+
+
+def after(root: Path, work: Callable[[Path], object]) -> Edits:
+    for path, text in FILES.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
+    before = DirectoryState.of(root)
+    work(root)
+    rules = EditRules(["tests/**"], dict.fromkeys(FILES, "100644"))
+    return rules.sort(root, before, {NAME: TESTS.encode()})
+
+
+def written(path: str, text: str) -> Callable[[Path], object]:
+    def work(root: Path) -> None:
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
+
+    return work
+
+
+def replaced(old: str, new: str) -> Callable[[Path], object]:
+    assert old in TESTS
+    return written(NAME, TESTS.replace(old, new))
+
+
+def moved(root: Path) -> None:
+    (root / "tests").rename(root / "src" / "t")
+    (root / "tests").symlink_to(root / "src" / "t")
+
+
+HOSTILE: Mapping[str, tuple[Callable[[Path], object], str, str]] = {
+    "edits the change": (written("src/a.py", "y"), "src/a.py", "outside of the paths"),
+    "climbs out by a name": (written("tests/../src/b.py", "y"), "src/b.py", "outside of"),
+    "deletes the tests": (lambda root: (root / NAME).unlink(), NAME, "no file may be deleted"),
+    "empties the tests": (written(NAME, ""), NAME, "fewer assertions (0 of 2)"),
+    "drops a test": (written(NAME, TESTS.split("    def test_b", maxsplit=1)[0]), NAME, "(1 of 2)"),
+    "comments out": (replaced("self.", "pass  # self."), NAME, "(0 of 2)"),
+    "quotes": (replaced("self.assertEqual(total([]), 0)", '"self.assertEqual()"'), NAME, "(1 of"),
+    "asserts true": (replaced("assertEqual(total([]), 0)", "assertTrue(True)"), NAME, "(1 of 2)"),
+    "asserts itself": (replaced("assertEqual(total([]), 0)", "assertEqual(x, x)"), NAME, "(1 of"),
+    "skips": (replaced("class", "@unittest.skip('')\nclass"), NAME, "it skips tests"),
+    "raises SkipTest": (replaced("import", "raise SkipTest\nimport"), NAME, "it skips tests"),
+    "ends the process": (replaced("import", "os._exit(0)\nimport"), NAME, "it skips tests"),
+    "a new file that skips": (written("tests/b.py", "pytest.skip('x')"), "tests/b.py", "skips"),
+    "writes a hook": (written(".git/hooks/x", "y"), ".git/hooks/x", "git's own files"),
+    "writes a hook below": (written("tests/.GIT/x", "y"), "tests/.GIT/x", "git's own files"),
+    "a link": (lambda root: (root / "tests/l.py").symlink_to("/etc/passwd"), "tests/l.py", "link"),
+    "a second name": (
+        lambda root: os.link(root / "src/a.py", root / "tests/l.py"),
+        "tests/l.py",
+        "second name",
+    ),
+    "a pipe": (lambda root: os.mkfifo(root / "tests/p.py"), "tests/p.py", "no plain file"),
+    "the directory as a link": (moved, NAME, "no file may be deleted"),
+    "too large": (written("tests/b.py", "x" * 600_000), "tests/b.py", "larger than 512 KiB"),
+    "binary": (
+        lambda root: (root / "tests/b.py").write_bytes(b"\xff\xfe\x00"),
+        "tests/b.py",
+        "no text",
+    ),
+}
+
+
+@pytest.mark.parametrize(("work", "path", "reason"), HOSTILE.values(), ids=HOSTILE)
+def test_what_may_not_be_part_of_a_repair(
+    tmp_path: Path, work: Callable[[Path], object], path: str, reason: str
+) -> None:
+    edits = after(tmp_path, work)
+    assert edits.accepted == {}
+    assert reason in {each.path: each.reason for each in edits.refused}[path]
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        (NAME, TESTS.replace("total", "sum_of")),
+        (NAME, TESTS + "    def test_c(self):\n        self.assertTrue(total([2]) == 2)\n"),
+        ("tests/new/test_b.py", "def test_b():\n    assert total([3]) == 3\n"),
+        ("tests/data.json", "{}"),
+    ],
+)
+def test_an_honest_repair_is_accepted(tmp_path: Path, path: str, text: str) -> None:
+    edits = after(tmp_path, written(path, text))
+    assert edits.accepted == {path: ("100644", text.encode())}
+    assert edits.refused == ()
+
+
+def test_by_products_of_a_run_are_not_told(tmp_path: Path) -> None:
+    edits = after(tmp_path, written("src/__pycache__/a.cpython-311.pyc", "x"))
+    assert edits == Edits({}, ())
