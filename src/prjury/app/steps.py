@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
-from prjury.agents.repair import Repair
+from prjury.agents.repair import TestsRepair
 from prjury.app.composition import running
 from prjury.app.policy_in_force import edits_workflow, policy_in_force, policy_notes
 from prjury.app.registry import Seating, Unwanted
@@ -228,7 +228,7 @@ def repair(
         for seat, ballot in zip(tier.jury.seats, attempt.verdict.ballots, strict=True)
         if isinstance(seat.judge, TreeBuildJudge)
     ]
-    return Repair(change.config.fix, change.snapshot.store, ports, builds).attempt(context)
+    return TestsRepair(change.config.fix, change.snapshot.store, ports, builds).attempt(context)
 
 
 def ask_opinion(
