@@ -65,7 +65,7 @@ class _Chain(Generic[ContextT]):
         return answer
 
     def _with_earlier(self, heard: Sequence[Judgment]) -> Judgment:
-        """The last answer, whose metadata has all ``members`` that were asked.
+        """The last answer, with what each member said; its metadata has all ``members``.
 
         Checks of members that did not pass are no findings of a chain that did.
         """
@@ -74,9 +74,20 @@ class _Chain(Generic[ContextT]):
         members = dict(zip(names, map(judgment_to_json, heard), strict=False))
         passed = answer.status is Status.PASS
         found = [said.checks for said in heard if not passed or said.status is Status.PASS]
-        return replace(answer, checks=tuple(chain.from_iterable(found))).with_metadata(
-            members=members
+        told = replace(
+            answer,
+            reasoning="; ".join(
+                _words(name, said, answer) for name, said in zip(names, heard, strict=False)
+            ),
+            checks=tuple(chain.from_iterable(found)),
         )
+        return told.with_metadata(members=members)
+
+
+def _words(name: str, said: Judgment, answer: Judgment) -> str:
+    """What a member said, and its status where it is not that of the whole."""
+    whose = name if said.status is answer.status else f"{name} ({said.status})"
+    return f"{whose}: {said.reasoning}" if said.reasoning.strip() else whose
 
 
 def _answer(member: Judge[ContextT], context: ContextT) -> Judgment:

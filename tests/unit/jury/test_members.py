@@ -53,14 +53,16 @@ def test_functions_are_composed_like_judges(make: Any, expected: Judgment, name:
     assert made.name == name
     assert answer(made) == expected
     (said,) = seated([made], MajorityVoting()).vote(None).individual
-    assert (said.status, said.reasoning) == (expected.status, expected.reasoning)
+    assert said.status is expected.status
+    assert said.reasoning.endswith(expected.reasoning)
 
 
 def answer(judge: Any) -> Judgment:
     """What it says, without what its members said."""
     said = ask(judge, None)
     metadata = {key: value for key, value in said.metadata.items() if key != "members"}
-    return replace(said, metadata=metadata)
+    *_, last = said.metadata.get("members", {"": {"reasoning": said.reasoning}}).values()
+    return replace(said, metadata=metadata, reasoning=last["reasoning"])
 
 
 @pytest.mark.parametrize("compose", [all_of, any_of])
