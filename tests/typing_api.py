@@ -19,7 +19,11 @@ from prjury import (
     AverageVoting,
     Ballot,
     CascadedJury,
+    CodeQualityJudge,
     ConsensusVoting,
+    ContextualRelevanceJudge,
+    CorrectnessJudge,
+    FaithfulnessJudge,
     Judge,
     JudgeModel,
     Judgment,
@@ -28,7 +32,9 @@ from prjury import (
     JuryVerdict,
     JuryWithRetry,
     MajorityVoting,
+    ModelClient,
     ModelJudge,
+    RagContext,
     RepeatedJudge,
     RoundContext,
     Seat,
@@ -278,3 +284,13 @@ def evaluate_keeps_the_type_of_the_result_and_of_the_verdict() -> None:
     assert_type(evaluate("work", Agent(), Seat(has_goal)), tuple[AgentResult | None, JuryVerdict])
     evaluate("work", Agent(), enough)  # type: ignore[arg-type]
     evaluate("work", 7, jury)  # type: ignore[call-overload]
+
+
+def judges_of_answers(model: JudgeModel) -> None:
+    context, rag = JudgmentContext("q", agent_output="a"), RagContext("q", "a", ["d"])
+    faithful, rated = FaithfulnessJudge(model), CodeQualityJudge(model)
+    Jury.of(MajorityVoting(), faithful, rated).vote(context)
+    Jury.of(MajorityVoting(), faithful, ContextualRelevanceJudge(model)).vote(rag)
+    own: JudgeModel = ModelClient("openai")
+    CorrectnessJudge(own).judge(rag)
+    rated.judge(rag)  # type: ignore[arg-type]

@@ -36,6 +36,7 @@ from fakes.chat_server import (
     serving,
 )
 from fakes.llm import FAILING, SMALL, context, judge, reply
+from prjury import JudgmentContext, ModelClient, ModelJudge
 from prjury.deadline import Deadline
 from prjury.jury.judgment import Judgment, Status
 from prjury.models.choose import ModelChoice, Provider
@@ -97,6 +98,28 @@ def test_a_good_answer() -> None:
     assert asked.body["messages"][0] == {"role": "system", "content": "be fair"}
     assert asked.body["response_format"]["json_schema"]["schema"] == SCHEMA
     assert asked.body["response_format"]["json_schema"]["strict"] is True
+
+
+CLIENTS = {
+    "openai": ("OPENAI_API_KEY", says("Answer: YES")),
+    "anthropic": ("ANTHROPIC_API_KEY", claude_says("Answer: YES")),
+    "google": ("GEMINI_API_KEY", gemini_says("Answer: YES")),
+}
+
+
+@pytest.mark.parametrize("provider", CLIENTS)
+def test_a_client_of_ones_own_asks_for_plain_text(provider: str) -> None:
+    variable, behaviour = CLIENTS[provider]
+    with serving(behaviour) as server:
+        name, environ = f"{provider}:local", {variable: KEY}
+        client = ModelClient(name, base_url=server.url, environ=environ, timeout=20)
+        said = ModelJudge("{goal}?", model=client).judge(JudgmentContext("Is it so"))
+    assert said.status is Status.PASS, said
+    assert said.metadata["usage"]["input_tokens"] > 0
+    (asked,) = server.requests
+    text = json.dumps(asked.body)
+    assert "Is it so?" in text
+    assert not any(word in text for word in ("schema", "Schema", "JSON", "json"))
 
 
 def test_a_server_that_takes_no_schema_gets_it_in_words_and_is_remembered() -> None:
