@@ -53,8 +53,8 @@ def test_each_problem_is_a_line_in_the_order_of_the_file(check: Prjury) -> None:
             "1:48: tiers[0].judges[0]: there is no judge called 'biuld'. Did you mean",
         ),
         (
-            "merge, findings",
-            "1:55: tiers[0].judges[1]: the judge 'findings' is not supported in a policy yet.",
+            "merge, coverage",
+            "1:55: tiers[0].judges[1]: the judge 'coverage' is not supported in a policy yet.",
         ),
         (
             "{patterns: {packs: [numpy-2, numpi]}}",
@@ -70,6 +70,10 @@ def test_each_problem_is_a_line_in_the_order_of_the_file(check: Prjury) -> None:
         (
             "{file-content: {path: a, regex: '('}}",
             "1:49: tiers[0].judges[0].file-content: file-content: RE2 refuses '('",
+        ),
+        (
+            "{findings: {sarif: a.sarif}}",
+            "1:1: tiers: findings in the tier t reads a report, and no tier before it has",
         ),
         (
             "{superset-diff: {expected: nope}}",

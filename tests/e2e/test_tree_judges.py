@@ -136,3 +136,48 @@ def test_evidence_of_another_command_is_no_evidence(
     judged(prjury, shop, {"broken": "x\n"})
     said = parts(prjury, shop, tmp_path, told="true").judgment("command")
     assert (said["status"], said["metadata"]["reason"]) == ("error", "evidence_missing")
+
+
+LINTED = """\
+tiers:
+  - name: lint
+    judges: [{command: {run: 'sh lint.sh'}}]
+  - name: findings
+    policy: final_tier
+    judges: [{findings: {checkstyle: out/lint.xml}}]
+"""
+#: Complains about every line with a tab, by the absolute path of its file.
+LINTER = """\
+mkdir -p out && { echo '<checkstyle>'; for file in *.c; do echo "<file name=\\"$PWD/$file\\">"
+grep -n '\t' "$file" | cut -d: -f1 | sed 's,.*,<error line="&" message="a tab"/>,'
+echo '</file>'; done; echo '</checkstyle>'; } > out/lint.xml
+"""
+
+
+@pytest.fixture
+def linted(tmp_path: Path) -> History:
+    history = History(tmp_path / "linted")
+    history.commit({".github/prjury.yml": LINTED, "lint.sh": LINTER, "a.c": "int a;\n\tint b;\n"})
+    return history
+
+
+@pytest.mark.parametrize(
+    ("change", "status"),
+    [("\tint d;\n", "fail"), ("int c;\n", "pass")],
+)
+def test_findings_of_a_tool_that_ran_here_or_in_another_job(
+    prjury: Prjury, linted: History, tmp_path: Path, change: str, status: str
+) -> None:
+    whole = judged(prjury, linted, {"a.c": "int a;\n\tint b;\n" + change})
+    said = whole.judgment("findings")
+    assert said["status"] == status
+    assert said["metadata"]["elsewhere"] == 1
+    apart = parts(prjury, linted, tmp_path).judgment("findings")
+    assert (apart["status"], apart["reasoning"]) == (said["status"], said["reasoning"])
+
+
+def test_a_report_that_the_change_brings_along(prjury: Prjury, linted: History) -> None:
+    """It was not written by the run, so it proves nothing."""
+    forged = {"out/lint.xml": "<checkstyle/>", "lint.sh": "true\n", "a.c": "\tint z;\n"}
+    said = judged(prjury, linted, forged).judgment("findings")
+    assert (said["status"], said["metadata"]["reason"]) == ("error", "report_missing")

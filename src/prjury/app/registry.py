@@ -65,13 +65,14 @@ JUDGES: Mapping[str, str] = {
     "file-content": "prjury.judges.merged_tree.files:file_content",
     "semantic": "prjury.judges.merged_tree.files:semantic",
     "superset-diff": "prjury.judges.merged_tree.files:superset",
+    "findings": "prjury.judges.findings.judge:make",
     "python": "prjury.judges.functions.judge:make",
     "class-version": "prjury.judges.merged_tree.files:class_version",
     "agent": "prjury.agents.seat:make",
 }
 
 #: Judges that no policy can seat yet.
-LATER = frozenset("coverage findings".split())
+LATER = frozenset({"coverage"})
 
 #: The package of the judges that ask models.
 ASKING = "prjury.judges.quality."

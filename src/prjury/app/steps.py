@@ -44,8 +44,8 @@ from prjury.snapshot import exempt
 from prjury.snapshot.model import PullRequest, printable
 from prjury.snapshot.patch_id import patch_id
 
-#: The judges that run what the change brings.
-RUNNING = ("build", "command")
+#: The judges that run what the change brings, or read what a run has left behind.
+RUNNING = ("build", "command", "findings")
 
 
 @dataclass(frozen=True)

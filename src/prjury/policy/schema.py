@@ -46,6 +46,7 @@ from prjury.policy.tiers import (
     SuitabilityOptions,
     TierConfig,
     VotingEntry,
+    keep_reports,
 )
 
 #: What others take from here although it is defined beside.
@@ -380,6 +381,11 @@ class Config(PolicySection):
             raise ValueError(f"build.{min(said)} is set, and no tier has the judge `build`")
         commit = (info.context or {}).get("commit")
         return [_with_build(tier, said, commit) for tier in tiers]
+
+    @field_validator("tiers")
+    @classmethod
+    def _reports_are_kept(cls, tiers: list[TierConfig]) -> list[TierConfig]:
+        return keep_reports(tiers)
 
     @model_validator(mode="after")
     def _overrules_nothing_itself(self) -> Self:

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from prjury.policy.fields import Duration, FilesOfPolicy, InsidePath, PolicySection
+from prjury.policy.fields import Duration, FilesOfPolicy, Glob, InsidePath, PolicySection
 
 
 class FileExistsOptions(PolicySection):
@@ -55,6 +55,11 @@ class CommandOptions(PolicySection):
     run: Annotated[str, Field(max_length=10_000)] = Field(description="one line for /bin/sh")
     exit_code: int = Field(0, ge=0, le=255)
     timeout: Duration = 600.0
+    keep: list[Glob] = Field(
+        default_factory=list,
+        description="reports that it writes and other judges read; those that judges of the policy "
+        "name are kept anyway",
+    )
     from_: Literal["run", "evidence"] = Field(
         "run", alias="from", description="`evidence` takes the outcome from `prjury build`"
     )
@@ -75,3 +80,25 @@ class FunctionOptions(FilesOfPolicy):
     )
     function: str = Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,59}$")
     timeout: Duration = 60.0
+
+
+class FindingsOptions(PolicySection):
+    """The report of another tool."""
+
+    sarif: Glob | None = None
+    checkstyle: Glob | None = None
+    junit: Glob | None = None
+    severity: Literal["error", "warning", "hint"] = Field(
+        "warning", description="findings at least as severe as this fail the judge"
+    )
+
+    @model_validator(mode="after")
+    def _names_one_report(self) -> Self:
+        if [self.sarif, self.checkstyle, self.junit].count(None) != 2:  # noqa: PLR2004 - of three
+            raise ValueError("give one of `sarif`, `checkstyle` and `junit`")
+        return self
+
+    @property
+    def report(self) -> str:
+        """Where the report is, as a glob."""
+        return self.sarif or self.checkstyle or self.junit or ""

@@ -21,6 +21,7 @@ from prjury.policy.agents import AgentOptions
 from prjury.policy.fields import (
     Duration,
     FilesOfPolicy,
+    Glob,
     InsidePath,
     PolicySection,
     Share,
@@ -32,6 +33,7 @@ from prjury.policy.seats import (
     ComparisonOptions,
     FileContentOptions,
     FileExistsOptions,
+    FindingsOptions,
     FunctionOptions,
 )
 
@@ -112,6 +114,11 @@ class BuildOptions(FilesOfPolicy):
         "block", description="whether a test that passes when it is run again still fails the judge"
     )
     timeout: Duration = 1800.0
+    keep: list[Glob] = Field(
+        default_factory=list,
+        description="reports that the build writes and other judges read; those that judges of the "
+        "policy name are kept anyway",
+    )
     from_: BuildSource = Field("run", alias="from")
     checks: CheckNamesOption = Field(
         "auto",
@@ -290,6 +297,7 @@ class JudgeEntry(NamedEntry):
     class_version: ClassVersionOptions | None = Field(None, alias="class-version")
     agent: AgentOptions | None = None
     python: FunctionOptions | None = None
+    findings: FindingsOptions | None = None
     weight: float = Field(1.0, ge=0.0, allow_inf_nan=False)
 
     @model_validator(mode="after")
@@ -317,6 +325,16 @@ class JudgeEntry(NamedEntry):
     def name(self) -> str:
         """The judge's name."""
         return next(iter(self._named))
+
+    @property
+    def reports(self) -> tuple[str, ...]:
+        """The reports that the judge reads, which a build or a command has to leave behind."""
+        return (self.findings.report,) if self.findings else ()
+
+    @property
+    def runs(self) -> BuildOptions | CommandOptions | None:
+        """The options of a judge that runs the change, or reads what became of such a run."""
+        return self.build or self.command
 
     @property
     def options(self) -> Any:  # noqa: ANN401 - a model for our own judges, a mapping for others
@@ -406,3 +424,32 @@ class TierConfig(PolicySection):
         if self.min_confidence is not None and self.policy is not TierPolicy.ACCEPT_ON_ALL_PASS:
             raise ValueError("min_confidence is for the policy accept_on_all_pass")
         return self
+
+
+def keep_reports(tiers: list[TierConfig]) -> list[TierConfig]:
+    """The tiers, in which builds and commands keep the reports that later tiers read.
+
+    Raises:
+        ValueError: for a judge that reads a report before anything is run.
+    """
+    wanted = sorted({path for tier in tiers for one in tier.judges for path in one.reports})
+    ran = False
+    for tier in tiers:
+        reading = next((one.name for one in tier.judges if one.reports), None)
+        if reading and not ran:
+            raise ValueError(
+                f"{reading} in the tier {tier.name} reads a report, and no tier before it has a "
+                "`build` or a `command` that could write it"
+            )
+        ran = ran or any(one.runs for one in tier.judges)
+    return [
+        tier.model_copy(update={"judges": [_keeping(one, wanted) for one in tier.judges]})
+        for tier in tiers
+    ]
+
+
+def _keeping(entry: JudgeEntry, wanted: list[str]) -> JudgeEntry:
+    if entry.runs is None or not wanted:
+        return entry
+    keep = [*dict.fromkeys([*entry.runs.keep, *wanted])]
+    return entry.model_copy(update={entry.name: entry.runs.model_copy(update={"keep": keep})})

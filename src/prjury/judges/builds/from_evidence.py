@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from prjury.errors import CannotJudgeError
 from prjury.judges.builds.decide import decide, not_tried
+from prjury.judges.builds.kept_reports import KeptReports
 from prjury.judges.builds.outcome import BuildResult
 from prjury.judges.builds.plan import REPORTED, BuildPlan
 from prjury.judges.builds.record import (
     BuildEvidenceJson,
     BuildJson,
+    CaseJson,
     EvidenceReader,
     invalid,
     read_evidence,
@@ -41,11 +43,13 @@ class EvidenceBuild:
 
     Attributes:
         known: the paths of the merged tree.
+        kept: gets the reports that the builds have left behind.
     """
 
     options: BuildOptions
     pull: PullRequest
     known: frozenset[str]
+    kept: KeptReports = field(default_factory=KeptReports)
 
     def recorded(self, evidence: Evidence | None) -> BuildEvidenceJson:
         """The evidence, which is of this change.
@@ -107,9 +111,14 @@ class EvidenceBuild:
             why = error.message if error else "it was not run"
             raise CannotJudgeError(why, reason=error.reason if error else "evidence_missing")
         try:
-            return EvidenceReader(plan, self.known, self.options).case(run.case)
+            return self._result(plan, run.case)
         except ValueError as error:
             raise invalid(str(error)) from error
+
+    def _result(self, plan: BuildPlan, record: CaseJson) -> BuildResult:
+        result = EvidenceReader(plan, self.known, self.options).case(record)
+        self.kept.files.update(result.kept)
+        return result
 
     def _refuse_other_change(self, recorded: BuildEvidenceJson) -> None:
         pull = self.pull
@@ -125,7 +134,7 @@ class EvidenceBuild:
         if build is None or build.case is None:
             return _without_case(plan, build)
         try:
-            return judged(EvidenceReader(plan, self.known, self.options).case(build.case))
+            return judged(self._result(plan, build.case))
         except ValueError as error:
             return not_tried(plan, str(invalid(str(error))), "evidence_invalid")
 

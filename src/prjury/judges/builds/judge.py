@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
@@ -13,6 +13,7 @@ from prjury.judges.builds.combine import build_changed, combine_outcomes, new_bu
 from prjury.judges.builds.decide import decide, not_tried
 from prjury.judges.builds.detect import Changes, DetectedBuilds, SourceTree
 from prjury.judges.builds.external_checks import judge_by_checks
+from prjury.judges.builds.kept_reports import KeepResult, KeptReports
 from prjury.judges.builds.outcome import BuildResult
 from prjury.judges.builds.own_recipes import own_recipes
 from prjury.judges.builds.plan import BuildPlan
@@ -48,9 +49,6 @@ def make(options: BuildOptions, ports: Ports) -> TreeBuildJudge:
         ConfigError: for a recipe of the policy that is not there or not valid.
     """
     return TreeBuildJudge(options, ports, own_recipes(options, ports.repository))
-
-
-KeepResult: TypeAlias = Callable[[BuildPlan, BuildResult | CannotJudgeError], None]
 
 
 def _forget(_plan: BuildPlan, _case: BuildResult | CannotJudgeError) -> None:
@@ -100,13 +98,13 @@ class TreeBuildJudge:
             return self._no_build(pull, found, merged, theirs)
         ours = partial(self._detect, planner, merged, None)
         if recorded:
-            judged = self._from_evidence(pull, found, merged, recorded)
+            judged = self._from_evidence(context, found, merged, recorded)
             return _unless_changed(judged, ours, theirs)
         builder = Builder(self.ports, frozenset(_touched(pull)), base=pull.base.sha)
         runner = ComparisonRun(builder, merged, base, self.options)
+        keep = KeptReports.of(context).taking(self.keep)
         judgments = [
-            judge_plan(plan, partial(runner.case, plan, deadline), self.keep)
-            for plan in found.plans
+            judge_plan(plan, partial(runner.case, plan, deadline), keep) for plan in found.plans
         ]
         settings = changed_test_settings(pull.files, self.ports.repository.read)
         notes = (*found.notes, *new_builds(found.plans, theirs), *_settings_note(settings))
@@ -154,7 +152,7 @@ class TreeBuildJudge:
 
     def _from_evidence(
         self,
-        pull: PullRequest,
+        context: PullRequestContext,
         found: DetectedBuilds,
         merged: BuildSide,
         recorded: BuildEvidenceJson | CannotJudgeError,
@@ -162,10 +160,11 @@ class TreeBuildJudge:
         """The judgment from the evidence of a build elsewhere."""
         from prjury.judges.builds.from_evidence import FROM_EVIDENCE, EvidenceBuild  # noqa: PLC0415 - as above
 
+        pull, kept = context.pull, KeptReports.of(context)
         try:
             if isinstance(recorded, CannotJudgeError):
                 raise recorded
-            build = EvidenceBuild(self.options, pull, _paths(merged))
+            build = EvidenceBuild(self.options, pull, _paths(merged), kept)
             judgments = build.judgments(recorded, found.plans)
         except CannotJudgeError as error:
             return Judgment.errored(str(error), metadata={"reason": error.reason})

@@ -102,6 +102,7 @@ class BuildResult:
         first: the first outcome, where the plan was run again without stopping at failures.
         ran_again: how many failing tests were run again alone.
         versions: of the tools that were used, by their names.
+        kept: reports for other judges, by their paths; None for one that could not be read.
     """
 
     plan: BuildPlan
@@ -113,6 +114,7 @@ class BuildResult:
     first: PlanOutcome | None = None
     ran_again: int = 0
     versions: Mapping[str, str] = field(default_factory=dict)
+    kept: Mapping[str, bytes | None] = field(default_factory=dict)
 
     def excuses(self, failure: Failure) -> bool:
         """Whether a failure does not fail the judge."""

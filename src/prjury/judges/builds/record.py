@@ -20,11 +20,13 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from prjury.errors import CannotJudgeError
 from prjury.judges.builds.failure import Failure, Kind, State, inside_tree
 from prjury.judges.builds.fault import comparable, compared
+from prjury.judges.builds.kept_reports import packed, unpacked
 from prjury.judges.builds.outcome import BuildResult, PlanOutcome, StepResult
 from prjury.judges.builds.plan import REPORTED, BuildPlan, BuildStep
 from prjury.judges.builds.test_sets import Reports
 from prjury.policy.schema import BuildOptions
 from prjury.ports.types import Completed
+from prjury.snapshot.exempt import matches
 from prjury.snapshot.model import visible
 
 SCHEMA_NAME = "prjury/build-evidence/v1"
@@ -108,6 +110,7 @@ class CaseJson(EvidencePart):
     first: OutcomeJson | None
     ran_again: Count
     versions: dict[Line, Line] = {}
+    kept: dict[Line, str | None] = {}
 
 
 class ErrorJson(EvidencePart):
@@ -262,7 +265,13 @@ class EvidenceRecorder:
             "first": self.outcome(case.first) if case.first else None,
             "ran_again": case.ran_again,
             "versions": {self._line(name): self._line(one) for name, one in case.versions.items()},
+            **({"kept": kept} if (kept := dict(self._kept(case))) else {}),
         }
+
+    def _kept(self, case: BuildResult) -> Iterator[tuple[str, str | None]]:
+        for path, content in case.kept.items():
+            text = None if content is None else self.clean(content.decode("utf-8", "replace"))
+            yield self._line(path), None if text is None else packed(text)
 
     def outcome(self, outcome: PlanOutcome) -> Json:
         """What became of a plan on one tree."""
@@ -334,10 +343,19 @@ class EvidenceReader:
             first,
             record.ran_again,
             record.versions,
+            self._kept(record),
         )
         if contradiction := next(self._contradictions(case), None):
             raise ValueError(contradiction)
         return case
+
+    def _kept(self, record: CaseJson) -> dict[str, bytes | None]:
+        """The reports that this side's policy asks for."""
+        return {
+            path: None if text is None else unpacked(text)
+            for path, text in record.kept.items()
+            if any(matches(path, glob) for glob in self.options.keep)
+        }
 
     def _plan(self, record: CaseJson) -> BuildPlan:
         if not record.thorough:

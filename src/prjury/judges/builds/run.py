@@ -22,6 +22,7 @@ from prjury.judges.builds.fault import (
     worth_another_try,
 )
 from prjury.judges.builds.kept_base import KeptBase
+from prjury.judges.builds.kept_reports import watch_reports
 from prjury.judges.builds.lent_tools import lend_tools, version_of
 from prjury.judges.builds.origins import ImportedCode
 from prjury.judges.builds.outcome import BuildResult, PlanOutcome, StepResult
@@ -215,14 +216,16 @@ class Workplace:
         Raises:
             CannotJudgeError: as `run` does.
         """
+        reports = watch_reports(self.places, options.keep)
         outcome = self.run(plan, deadline)
+        left = reports()
         withheld = self.builder.ports.shell.withheld
         if outcome.environment and withheld:
             kept = f"not handed to the build, since they hold credentials: {_named(withheld)}"
             plan = noted(plan, kept)
         stopped = outcome.last.completed.stopped  # then there is no time to ask for them
         versions = {} if stopped else self.versions(plan, deadline)
-        return BuildResult(plan, outcome, self.known, options, versions=versions)
+        return BuildResult(plan, outcome, self.known, options, versions=versions, kept=left)
 
     def versions(self, plan: BuildPlan, deadline: Deadline) -> Mapping[str, str]:
         """Of the tools that the plan uses; asked of them where it has run, for a moment."""

@@ -14,6 +14,7 @@ from prjury.judges.builds.decide import cause_checks
 from prjury.judges.builds.environment import remedy_for
 from prjury.judges.builds.from_evidence import EvidenceBuild
 from prjury.judges.builds.judge import within
+from prjury.judges.builds.kept_reports import KeptReports
 from prjury.judges.builds.outcome import BuildResult
 from prjury.judges.builds.plan import CUSTOM, BuildPlan, BuildStep
 from prjury.judges.builds.run import Builder, refuse_needed, without_files
@@ -81,7 +82,7 @@ class MergedTreeCommand:
         except CannotJudgeError as error:
             self.keep(self.plan, error)
             raise
-        self.keep(result.plan, result)
+        KeptReports.of(context).taking(self.keep)(result.plan, result)
         judgment = self.decide(result)
         builder.forget_logs(but=frozenset(RunFacts.of(judgment).logs))
         return judgment
@@ -94,12 +95,13 @@ class MergedTreeCommand:
         with builder.opened(tree, entries) as place:
             refuse_needed(place.absent, entries, files(pull.base.sha))
             plan = without_files(self.plan, place.absent)
-            outcome = place.run(plan, within(deadline, self.options.timeout))
-            return BuildResult(plan, outcome, place.known), builder
+            deadline = within(deadline, self.options.timeout)
+            return place.case(plan, BuildOptions(keep=self.options.keep), deadline), builder
 
     def _recorded(self, tree: str, context: PullRequestContext) -> Judgment:
         known = frozenset(entry.path for entry in self.ports.repository.files(tree))
-        source = EvidenceBuild(BuildOptions(), context.pull, known)
+        options = BuildOptions(keep=self.options.keep)
+        source = EvidenceBuild(options, context.pull, known, KeptReports.of(context))
         judgment = self.decide(source.command(source.recorded(self.ports.evidence), self.plan))
         return unless_edited(judgment.with_metadata(**{"from": "evidence"}), context.pull)
 

@@ -18,6 +18,7 @@ from prjury.errors import CannotJudgeError
 from prjury.judges.builds.decide import decide
 from prjury.judges.builds.failure import Failure, make_failure
 from prjury.judges.builds.fault import comparable, compared
+from prjury.judges.builds.kept_reports import packed, unpacked
 from prjury.judges.builds.outcome import BuildResult, PlanOutcome, StepResult
 from prjury.judges.builds.plan import BuildPlan, BuildStep
 from prjury.judges.builds.record import BuildJson, CaseJson, EvidenceReader, EvidenceRecorder
@@ -159,7 +160,7 @@ def test_everything_is_recorded() -> None:
     assert names == {
         BuildResult: {
             "plan", "outcome", "known", "options", "base", "base_unknown", "first", "ran_again",
-            "versions",
+            "versions", "kept",
         },
         PlanOutcome: {"results", "allowed", "failures", "reports"},
         Reports: {
@@ -475,3 +476,12 @@ def test_very_long_texts_are_cut_so_that_they_can_be_read_again() -> None:
     assert told["merged"]["steps"][2]["tail"].endswith("end")
     assert len(told["merged"]["steps"][2]["tail"]) == 200_000
     assert len(told["merged"]["reports"]["ran"][0]) == 10_000
+
+
+def test_kept_reports_are_taken_along_as_far_as_they_are_asked_for() -> None:
+    text = packed("<checkstyle/>")
+    assert unpacked(text) == b"<checkstyle/>"
+    bomb = packed("a" * (20 * 1024**2 + 1))
+    for broken in (bomb, "!", text[:8], ""):
+        with pytest.raises(ValueError, match="a kept report is damaged"):
+            unpacked(broken)

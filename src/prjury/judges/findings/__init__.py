@@ -1,0 +1,1 @@
+"""The judge `findings`: another tool's report, as far as it is about added lines."""
