@@ -20,7 +20,7 @@ from e2e.conftest import Prjury
         ("demo --keep", "Option '--keep' requires an argument. See: prjury --help"),
         (
             "review --bse x",
-            "No such option: --bse (Possible options: --base). See: prjury review --help",
+            "No such option: --bse (Possible options: --base, --staged). See: prjury review --help",
         ),
         ("--nope", "No such option: --nope. See: prjury --help"),
         ("schema x", "Got unexpected extra argument(s) (x). See: prjury schema --help"),

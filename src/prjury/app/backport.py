@@ -63,6 +63,7 @@ def judge_backports(
         if isinstance(change, NothingToReview):
             yield change
             return
+        steps.record_change(change, environment.journal, started)
         snapshot, policy = change.snapshot, change.policy
         wired = review_ports(request, environment, policy.config, snapshot)
         chosen = change.choose_branches(alone=True)

@@ -16,10 +16,10 @@ from prjury.cli.output import PlainFormat, Terminal, print_out
 from prjury.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
+    from prjury.app.request import RunEnvironment
     from prjury.jury.context import JudgmentContext
     from prjury.jury.judge import Judge
     from prjury.jury.voting import Ballot
-    from prjury.ports import Progress
 
 
 def judge(
@@ -103,16 +103,18 @@ def ask_judge(
     from prjury.jury.jury import Jury
     from prjury.jury.voting import MajorityVoting
 
-    progress = terminal.environment().progress
+    environment = terminal.environment()
+    progress = environment.progress
     try:
-        jury = Jury.of(MajorityVoting(), _named(terminal, name, options, progress), name="judge")
+        made = _named(terminal, name, options, environment)
+        jury = Jury.of(MajorityVoting(), made, name="judge")
         return jury.vote(context, listener=progress).ballots[0]
     finally:
         progress.close()
 
 
 def _named(
-    terminal: Terminal, name: str, options: dict[str, str], progress: Progress
+    terminal: Terminal, name: str, options: dict[str, str], environment: RunEnvironment
 ) -> Judge[JudgmentContext]:
     from prjury.app.registry import installed, judge_factory
     from prjury.judges.workspace.catalog import (
@@ -127,7 +129,8 @@ def _named(
     if is_own(name):
         return own_judge(name, options, Path.cwd())
     shell = contained_shell(terminal.environ)
-    around = RunTexts(shell, progress, terminal.environ, terminal.redact)
+    progress, journal = environment.progress, environment.journal
+    around = RunTexts(shell, progress, terminal.environ, terminal.redact, journal)
     if name in KINDS:
         return judge_by_name(name, options, around)
     others = installed()

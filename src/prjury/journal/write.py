@@ -153,11 +153,12 @@ class RecordedProgress:
 
     def judge_started(self, jury: str, judge: str) -> None:
         """A judge has been asked."""
-        self._recorder.record("asked", tier=jury, judge=judge)
         self._shown.judge_started(jury, judge)
+        self._recorder.record("asked", tier=jury, judge=judge)
 
     def judge_finished(self, jury: str, ballot: Ballot) -> None:
         """A judge has answered."""
+        self._shown.judge_finished(jury, ballot)
         said = ballot.judgment
         self._recorder.record(
             "judged",
@@ -170,13 +171,12 @@ class RecordedProgress:
             ms=ballot.elapsed_ms,
             reasoning_sha256=hashlib.sha256(said.reasoning.encode(errors="replace")).hexdigest(),
         )
-        self._shown.judge_finished(jury, ballot)
 
     def say(self, text: str) -> None:
         """What is being done right now; only commands are written down."""
+        self._shown.say(text)
         if text.startswith(_COMMAND):
             self._recorder.record("command", text=text.removeprefix(_COMMAND))
-        self._shown.say(text)
 
     def close(self) -> None:
         """The judges are done."""

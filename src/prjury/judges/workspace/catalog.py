@@ -15,7 +15,7 @@ from prjury.judges.workspace.files import FileContentJudge, FileExistsJudge
 from prjury.judges.workspace.program_judges import CommandJudge
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import Judge
-from prjury.ports import Progress, Shell
+from prjury.ports import NoRecorder, Progress, Recorder, Shell
 from prjury.report.redact import Redact
 from prjury.report.sanitise import BY_SHAPE
 from prjury.snapshot.model import visible
@@ -29,12 +29,14 @@ class RunTexts:
 
     Attributes:
         environ: the operator's environment, for the models' keys.
+        journal: keeps the calls of models.
     """
 
     shell: Shell
     progress: Progress
     environ: Mapping[str, str] = field(default_factory=dict)
     redact: Redact = BY_SHAPE
+    journal: Recorder = field(default_factory=NoRecorder)
 
 
 @dataclass(frozen=True)

@@ -63,7 +63,9 @@ def _asked(
 
 
 def _models(around: RunTexts, model: str) -> ModelPanel:
-    return ModelPanel(ModelsConfig(), LimitsConfig(), around.environ, flag=model)
+    return ModelPanel(
+        ModelsConfig(), LimitsConfig(), around.environ, flag=model, recorder=around.journal
+    )
 
 
 def _correctness(
