@@ -18,6 +18,7 @@ from prjury.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
     from prjury.git.operator import OperatorRepository
+    from prjury.judges.builds.detect import DetectedBuilds
 
 WORKFLOWS = ".github/workflows"
 POLICY = ".github/prjury.yml"
@@ -29,6 +30,8 @@ _APART = ("prjury-build.yml", "prjury-judge.yml", "prjury-override.yml")
 _CONFLICTS = ("prjury-conflicts.yml",)
 _QUEUE = ("prjury-queue.yml",)
 _BACKPORT = ("prjury-backport.yml",)
+#: Those that build.
+_BUILDING = ("prjury.yml", "prjury-build.yml", "prjury-queue.yml")
 _ACTION = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,38}/[\w.-]{1,100}@[0-9a-f]{40}", re.ASCII)
 _PINNED = r"[\w.-]+/[\w./-]+@[0-9a-f]{40}"
 
@@ -81,9 +84,10 @@ def init(
             remedy="Leave out one of them",
         )
     wanted = _wanted(situation.workflows, action)
-    wanted = _by_checks(wanted) if situation.from_ci else wanted
     repository = open_repository(repo)
     root = _work_tree(repository)
+    built = "" if situation.from_ci else _build(root, terminal)
+    wanted = _by_checks(wanted) if situation.from_ci else _equipped(wanted, root, built)
     new = {path: text for path, text in wanted.items() if not _is_there(root / path, text)}
     differing = [path for path in new if (root / path).exists()]
     if differing and not force:
@@ -96,8 +100,8 @@ def init(
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         write_atomically(root / path, text)
     _tell(terminal, _lines(list(new), root, forks=situation.forks, action=action))
-    if not situation.from_ci:
-        _tell(terminal, iter([_build(root, terminal)]))
+    if built:
+        _tell(terminal, iter([_told_of(built)]))
     return ExitCode.OPEN
 
 
@@ -209,17 +213,39 @@ def _lines(written: list[str], root: Path, *, forks: bool, action: str | None) -
     yield "Check the set-up: prjury doctor"
 
 
-def _build(root: Path, terminal: Terminal) -> str:
-    """What would be built, or what to do where that is not known."""
+def _build(root: Path, terminal: Terminal) -> DetectedBuilds | str:
+    """What would be built, or why that cannot be known."""
     from prjury.app.request import RunEnvironment
     from prjury.app.stages.plan import plan_directory
     from prjury.errors import PrJuryError
-    from prjury.judges.builds.plan_view import plan_summary
 
     try:
-        line, _ = plan_summary(plan_directory(root, RunEnvironment(terminal.environ)))
+        return plan_directory(root, RunEnvironment(terminal.environ))
     except PrJuryError as error:
-        line = str(error)
+        return str(error)
+
+
+def _equipped(
+    wanted: Mapping[str, str], root: Path, built: DetectedBuilds | str
+) -> Mapping[str, str]:
+    """The files, with steps that set up the tools that the builds need."""
+    from prjury.app.setup_steps import setup_steps, with_setup
+    from prjury.git.directory import TREE, open_directory
+
+    if isinstance(built, str):
+        return wanted
+    files = frozenset(entry.path for entry in open_directory(root).files(TREE))
+    steps = setup_steps(built.plans, files)
+    places = {f"{WORKFLOWS}/{name}" for name in _BUILDING}
+    return {
+        path: with_setup(text, steps) if path in places else text for path, text in wanted.items()
+    }
+
+
+def _told_of(built: DetectedBuilds | str) -> str:
+    from prjury.judges.builds.plan_view import plan_summary
+
+    line = built if isinstance(built, str) else plan_summary(built)[0]
     return f"What it would build: {line}. See prjury build --plan."
 
 

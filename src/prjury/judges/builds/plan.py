@@ -5,9 +5,12 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from prjury.judges.builds.failure import Failure
+
+if TYPE_CHECKING:
+    from prjury.judges.builds.versions import WantedVersion
 
 #: The name of plans with the commands of the policy, in the place of a build system's.
 CUSTOM = "command"
@@ -90,6 +93,7 @@ class BuildPlan:
         rerun: the same build with options to repeat what is up to date; None if it does so anyway.
         rerun_failed: how to run single tests again, to find flaky ones; None if that is unknown.
         tools: the versions that the steps use, and what asks for them; one line each.
+        wants: the versions of tools that the project asks for, the strongest word of a tool first.
         missing: why this machine cannot run it, and what to do; empty if nothing speaks against it.
         not_taken: what the base's CI does besides that is not run here, and why; one clause each.
     """
@@ -111,6 +115,7 @@ class BuildPlan:
     rerun_failed: RerunFailed | None = None
     source: PlanSource = "recipe"
     tools: tuple[str, ...] = ()
+    wants: tuple[WantedVersion, ...] = ()
     missing: str = ""
     not_taken: tuple[str, ...] = ()
 

@@ -127,6 +127,7 @@ class BuildPlanner:
         equipped = replace(
             plan,
             tools=tuple(filter(None, (one.text for one in chosen))),
+            wants=tuple(version for one in chosen for version in one.wanted),
             missing="" if plan.source == "policy" else missing,
             notes=notes,
             not_taken=self.ci.left_out if self.ci and plan.source == "ci" else (),

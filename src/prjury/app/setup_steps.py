@@ -1,0 +1,125 @@
+"""Steps of a workflow that set up what the builds of a repository need. Pure.
+
+Only what the repository declares, or what runners do not bring, is set up; each action is pinned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from prjury.judges.builds.plan import BuildPlan
+from prjury.judges.builds.versions import WantedVersion
+from prjury.manifests.spans import release
+from prjury.snapshot.model import visible
+
+#: Actions, each with the commit of its version.
+PINS: Mapping[str, tuple[str, str]] = {
+    "actions/checkout": ("3d3c42e5aac5ba805825da76410c181273ba90b1", "v7.0.1"),
+    "actions/setup-java": ("03ad4de0992f5dab5e18fcb136590ce7c4a0ac95", "v5.6.0"),
+    "actions/setup-node": ("48b55a011bda9f5d6aeb4c2d9c7362e8dae4041e", "v6.4.0"),
+    "actions/setup-python": ("5fda3b95a4ea91299a34e894583c3862153e4b97", "v7.0.0"),
+    "actions/setup-go": ("4a3601121dd01d1626a1e23e37211e3254c1c06c", "v6.4.0"),
+    "pnpm/action-setup": ("8912a9102ac27614460f54aedde9e1e7f9aec20d", "v6.0.5"),
+    "oven-sh/setup-bun": ("0c5077e51419868618aeaa5fe8019c62421857d6", "v2"),
+    "astral-sh/setup-uv": ("c771a70e6277c0a99b617c7a806ffedaca235ff9", "v9.0.0"),
+}
+_PNPM = "10"
+_CACHES = {"npm": "npm", "pnpm": "pnpm", "yarn": "yarn", "maven": "maven", "gradle": "gradle"}
+#: Where lock files decide what a cache holds; without one the action that caches fails.
+_LOCKED = {"npm": ("package-lock.json", "npm-shrinkwrap.json"), "yarn": ("yarn.lock",)}
+_PLACE = "    steps:\n"
+
+
+@dataclass(frozen=True)
+class SetupStep:
+    """A step that sets up a tool."""
+
+    name: str
+    action: str
+    inputs: Mapping[str, str] = field(default_factory=dict)
+
+    def lines(self) -> Iterator[str]:
+        """It in YAML, as an item of ``steps``."""
+        commit, version = PINS[self.action]
+        yield f"      - name: {self.name}"
+        yield f"        uses: {self.action}@{commit} # {version}"
+        if self.inputs:
+            yield "        with:"
+        for key, value in self.inputs.items():
+            quoted = value if value in {"true", "false"} or value.isalpha() else f'"{value}"'
+            yield f"          {key}: {quoted}"
+        yield ""
+
+
+def with_setup(workflow: str, steps: Sequence[SetupStep]) -> str:
+    """A workflow whose first job begins with these steps."""
+    text = "".join(f"{line}\n" for step in steps for line in step.lines())
+    return workflow.replace(_PLACE, _PLACE + text, 1)
+
+
+def setup_steps(plans: Sequence[BuildPlan], files: frozenset[str]) -> tuple[SetupStep, ...]:
+    """What the builds need, each tool once; nothing where runners have all of it.
+
+    Args:
+        files: the paths of the tree.
+    """
+    found = {step.action: step for plan in plans for step in _steps(plan, files)}
+    if not found:
+        return ()
+    checkout = SetupStep(
+        "Check out, for the caches", "actions/checkout", {"persist-credentials": "false"}
+    )
+    return (checkout, *found.values())
+
+
+def _steps(plan: BuildPlan, files: frozenset[str]) -> Iterator[SetupStep]:
+    wanted = {one.tool: one for one in reversed(plan.wants)}
+    if plan.system == "pnpm":
+        version = {} if "pnpm" in wanted else {"version": _PNPM}
+        yield SetupStep("Set up pnpm", "pnpm/action-setup", version)
+    if plan.system == "bun":
+        yield SetupStep("Set up Bun", "oven-sh/setup-bun", _version("bun", wanted))
+    if plan.system == "uv":
+        yield SetupStep("Set up uv", "astral-sh/setup-uv", {"enable-cache": "true"})
+    cache = _cache(plan, files)
+    if java := _version("java", wanted):
+        vendor = {"distribution": "temurin"}
+        yield SetupStep("Set up Java", "actions/setup-java", {**vendor, **java, **cache})
+    node = _version("node", wanted)
+    if node or (cache and plan.system in {"npm", "pnpm", "yarn"}):
+        yield SetupStep("Set up Node", "actions/setup-node", {**(node or _LATEST_NODE), **cache})
+    if (python := _version("python", wanted)) and plan.system != "uv":
+        yield SetupStep("Set up Python", "actions/setup-python", python)
+    if go := _version("go", wanted):
+        yield SetupStep("Set up Go", "actions/setup-go", go)
+
+
+_LATEST_NODE = {"node-version": "lts/*"}
+
+
+def _cache(plan: BuildPlan, files: frozenset[str]) -> Mapping[str, str]:
+    locks = _LOCKED.get(plan.system)
+    place = f"{plan.directory}/" if plan.directory else ""
+    if plan.system not in _CACHES or (locks and not any(f"{place}{one}" in files for one in locks)):
+        return {}
+    paths = {"cache-dependency-path": f"{place}{locks[0]}"} if place and locks else {}
+    return {"cache": _CACHES[plan.system], **paths}
+
+
+def _version(tool: str, wanted: Mapping[str, WantedVersion]) -> Mapping[str, str]:
+    """The input that names the version: the pin or that of the CI, else the least that will do."""
+    one = wanted.get(tool)
+    if one is None or not (version := _text_of(tool, one)):
+        return {}
+    return {f"{tool}-version": visible(version)}
+
+
+def _text_of(tool: str, one: WantedVersion) -> str:
+    if one.kind != "range":
+        return one.version.removeprefix("==").removesuffix(".*")
+    low = one.span.low if one.span else release(one.version)
+    if not low:
+        return ""
+    least = ".".join(map(str, low[:1] if tool in {"java", "node"} else low[:2]))
+    return least if tool in {"java", "go"} else f">={least}"
