@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -139,6 +141,33 @@ def test_no_step_can_be_reached_from_the_checkout(step: dict[str, Any]) -> None:
     assert "python" not in before_cd
     isolated = re.findall(r"python3?\"? (-\w+)", step["run"].replace('uv/bin/uv" python', ""))
     assert set(isolated) == {"-I"}
+
+
+@pytest.mark.parametrize(
+    ("there", "lacking"),
+    [
+        ((), "git and Python 3 with pip"),
+        (("git",), "Python 3 with pip"),
+        (("python3",), "git"),
+    ],
+)
+def test_what_a_bare_container_lacks_is_named_in_one_line(
+    tmp_path: Path, there: tuple[str, ...], lacking: str
+) -> None:
+    for name in ("rm", "mkdir"):
+        (tmp_path / name).symlink_to(shutil.which(name) or "")
+    for name in there:
+        (tmp_path / name).write_text("#!/bin/sh\n")
+        (tmp_path / name).chmod(0o755)
+    env = {"PATH": str(tmp_path), "RUNNER_TEMP": str(tmp_path), "MODE": "review"}
+    bash = shutil.which("bash")
+    assert bash
+    run = subprocess.run(
+        [bash, "-c", STEPS[0]["run"]], env=env, capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 2
+    (line,) = run.stdout.splitlines()
+    assert line.startswith(f"::error title=PR Jury::This runner or container lacks {lacking}. ")
 
 
 def test_the_installer_is_pinned_by_hash() -> None:
