@@ -282,7 +282,7 @@ class BuildConfig(PolicySection):
     from_: BuildSource | None = Field(None, alias="from", description="as of the judge `build`")
     checks: CheckNamesOption | None = Field(None, description="as of the judge `build`")
     artifacts: ArtifactNames | None = Field(None, description="as of the judge `build`")
-    junit: Later = Field(default_factory=list)
+    junit: list[Glob] = Field(default_factory=list, description="as of the judge `build`")
     recipes: list[InsidePath] = Field(
         default_factory=list, description="your own build systems, for every such judge"
     )
@@ -372,7 +372,7 @@ class Config(PolicySection):
     @classmethod
     def _build_as_said(cls, tiers: list[TierConfig], info: ValidationInfo) -> list[TierConfig]:
         build: BuildConfig = info.data.get("build", BuildConfig())
-        keys = ("command", "recipes", "from_", "checks", "artifacts")
+        keys = ("command", "recipes", "junit", "from_", "checks", "artifacts")
         given = {key: getattr(build, key) for key in keys}
         said = {key: one for key, one in given.items() if one or (key, one) == ("artifacts", [])}
         if not said:

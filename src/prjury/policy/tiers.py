@@ -100,6 +100,11 @@ class BuildOptions(FilesOfPolicy):
     recipes: list[InsidePath] = Field(
         default_factory=list, description="your own build systems: files like those of the recipes"
     )
+    junit: list[Glob] = Field(
+        default_factory=list,
+        max_length=100,
+        description="where the tests leave JUnit files; with a command of your own, they have to",
+    )
     affected: bool = Field(default=True, description="build only what the change can affect")
     pre_existing: Literal["warn", "block"] = "warn"
     compare: Literal["always", "on_failure"] = Field(

@@ -174,3 +174,24 @@ def test_a_runner_is_known_by_its_reports(court: Court, price: object, status: S
     judged = court.judge(_TWO_SUITES, {"shop.py": f"PRICE = {price}\n"}, command=command)
 
     assert judged.build.status is status, judged.build.reasoning
+
+
+class TestJunit:
+    """Commands of one's own that have to leave reports, by `build: {junit: […]}`."""
+
+    report = '<testsuite name="s" tests="1"><testcase classname="s" name="t"/></testsuite>'
+
+    @pytest.mark.parametrize(
+        ("command", "status", "reason"),
+        [
+            ("mkdir out && cp report.xml out/", Status.PASS, ""),
+            ("true", Status.ERROR, "report_missing"),
+        ],
+        ids=["it is there", "there is none"],
+    )
+    def test_a_report_that_is_named_has_to_be_there(
+        self, court: Court, command: str, status: Status, reason: str
+    ) -> None:
+        tree = {**NOTHING, "report.xml": self.report}
+        judged = court.judge(tree, CHANGE, command=command, junit=["out/*.xml"])
+        assert (judged.build.status, judged.build.reason) == (status, reason)

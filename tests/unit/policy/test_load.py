@@ -50,7 +50,6 @@ pulls: {drafts: false, bots: [dependabot, renovate]}
 NOT_SUPPORTED = {
     "calibration: {quality: does/not/exist.json}": "calibration",
     "sandbox: {mounts: [/opt]}": "sandbox.mounts",
-    "build: {junit: [out/*.xml]}": "build.junit",
     "build: {coverage: [jacoco.xml]}": "build.coverage",
     'paths: [{match: ["docs/**"], tiers: [version-patterns]}]': "paths",
 }

@@ -85,13 +85,15 @@ class BuildPlanner:
         """
         command = self.options.command
         if command != "auto":
-            return DetectedBuilds((self._equipped(root, policy_plan(command)),))
+            plan = policy_plan(command, self.options.junit)
+            return DetectedBuilds((self._equipped(root, plan),))
         systems = None if self.options.systems == "auto" else self.options.systems
         part = changes if self.options.affected else None
         found = detect_builds(root, part, systems, self.own)
         if systems is None and self._knows_better(root, found):
             found = DetectedBuilds((ci_plan(self.ci, self.here.path),) if self.ci else ())
         plans = tuple(self._equipped(root, self._with_extras(plan)) for plan in found.plans)
+        plans = tuple(replace(plan, reports=(*plan.reports, *self.options.junit)) for plan in plans)
         return replace(found, plans=plans)
 
     def _knows_better(self, root: SourceTree, found: DetectedBuilds) -> bool:
@@ -154,8 +156,16 @@ class BuildPlanner:
         return (f"its CI starts {named} beside the tests, which is not started here",)
 
 
-def policy_plan(command: str | Steps) -> BuildPlan:
-    """The plan of the commands that the policy names: one, or steps in their order."""
+def policy_plan(command: str | Steps, junit: Sequence[str] = ()) -> BuildPlan:
+    """The plan of the commands that the policy names: one, or steps in their order.
+
+    Args:
+        junit: globs of the reports that they have to leave, if any.
+    """
+    return replace(_commands_plan(command), reports=tuple(junit), reported=bool(junit))
+
+
+def _commands_plan(command: str | Steps) -> BuildPlan:
     if isinstance(command, Steps):
         named = ((name, getattr(command, name)) for name in _STEP_NAMES)
         steps = tuple(BuildStep(name, line) for name, line in named if line)
