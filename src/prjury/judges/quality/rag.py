@@ -10,14 +10,12 @@ from typing import Any
 
 from prjury.jury.context import JudgmentContext
 from prjury.jury.frozen import FrozenDict
+from prjury.jury.library.responses import document_text
 
 RELEVANCE = "contextual-relevance"
 
 #: Statements, or documents, that have a criterion each; of more, neighbours share one.
 MOST_CRITERIA = 20
-
-#: Where a retriever's document keeps its text, as a key or an attribute.
-_TEXTS = ("page_content", "text", "content")
 
 
 @dataclass(frozen=True)
@@ -68,14 +66,10 @@ class RagContext:
 
 
 def _text_of(name: str, document_: object) -> str:
-    if isinstance(document_, str):
-        return document_
-    of_mapping = document_.get if isinstance(document_, Mapping) else None
-    for key in _TEXTS:
-        text = of_mapping(key) if of_mapping else getattr(document_, key, None)
-        if isinstance(text, str):
-            return text
-    raise TypeError(f"{name} is a {type(document_).__name__} without a text")
+    text = document_text(document_)
+    if text is None:
+        raise TypeError(f"{name} is a {type(document_).__name__} without a text")
+    return text
 
 
 _SENTENCE = re.compile(r"(?<=[.!?…])\s+(?=[^\sa-z])|(?<=[。！？])\s*(?=\S)")

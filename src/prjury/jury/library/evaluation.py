@@ -18,7 +18,7 @@ from prjury.jury.guard import hear, patience, printable
 from prjury.jury.jury import JuryVerdict, Member, roster
 from prjury.jury.library.agent import AgentClient, AgentResult, result_of, run_agent
 from prjury.jury.library.execution import Execution, ResultT, perform
-from prjury.jury.library.responses import output_of, usage_of
+from prjury.jury.library.responses import documents_of, output_of, usage_of
 
 VerdictT = TypeVar("VerdictT", bound=JuryVerdict | Verdict)
 VerdictT_co = TypeVar("VerdictT_co", bound=JuryVerdict | Verdict, covariant=True)
@@ -115,7 +115,8 @@ def evaluate(
     ``agent_output``; an `AgentResult` brings its own output, status, error and metadata. Of another
     result the output is what it says in ``output``, ``final_output``, ``content`` or its last
     message, as frameworks' responses do, and None where there is none of these; if it is JSON, it
-    is found as ``metadata["result"]``, and the tokens that it names as ``metadata["usage"]``.
+    is found as ``metadata["result"]``, the tokens that it names as ``metadata["usage"]``, and the
+    texts of a retrieval chain's documents as ``metadata["documents"]``.
 
     An exception of the call is not raised: the result is None, and the verdict's
     ``aggregated.metadata["execution"]`` has ``status`` and ``error`` (it always does). Ctrl-C and
@@ -350,7 +351,9 @@ def _kept(result: object) -> dict[str, Any]:
     if result is None or isinstance(result, str):
         return {}
     usage = usage_of(result)
-    kept = {"usage": usage} if usage else {}
+    documents = documents_of(result)
+    known = {"usage": usage, "documents": documents}
+    kept = {name: value for name, value in known.items() if value}
     try:
         return {"result": freeze(result), **kept}
     except ValueError:

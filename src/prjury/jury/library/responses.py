@@ -9,7 +9,10 @@ from contextlib import suppress
 from typing import Any, TypeGuard, cast
 
 #: Where responses keep their answer: the OpenAI Agents SDK, pydantic-ai, LangChain, other clients.
-_ANSWERS = ("final_output", "output", "content", "text", "result")
+_ANSWERS = ("final_output", "output", "content", "text", "result", "answer")
+#: Where retrieval chains keep what they found, and a document its text.
+_DOCUMENTS = ("documents", "context", "source_documents")
+_DOCUMENT_TEXTS = ("page_content", "text", "content")
 _USAGES = ("usage", "usage_metadata")
 _COUNTS = ("input_tokens", "output_tokens", "requests", "usd")
 
@@ -39,6 +42,29 @@ def usage_of(response: object) -> dict[str, float]:
         if found:
             return found
     return {}
+
+
+def documents_of(response: object) -> list[str]:
+    """The texts of the documents that a response was given on; empty where it names none."""
+    if not isinstance(response, Mapping):
+        return []
+    found = next((response[key] for key in _DOCUMENTS if response.get(key)), ())
+    if isinstance(found, str) or not isinstance(found, Sequence):
+        return [found] if isinstance(found, str) else []
+    texts = [document_text(one) for one in found]
+    return [text for text in texts if text is not None] if None not in texts else []
+
+
+def document_text(document: object) -> str | None:
+    """A document's text: itself, or what it keeps as a key or an attribute; None without one."""
+    if isinstance(document, str):
+        return document
+    get = document.get if isinstance(document, Mapping) else lambda key: _attribute(document, key)
+    return next((text for text in map(get, _DOCUMENT_TEXTS) if isinstance(text, str)), None)
+
+
+def _attribute(of: object, name: str) -> object:
+    return getattr(of, name, None)
 
 
 def _usages(response: object) -> Iterator[object]:

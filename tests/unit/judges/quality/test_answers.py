@@ -20,6 +20,7 @@ from prjury import (
     MajorityVoting,
     RagContext,
     Status,
+    evaluate,
 )
 from prjury.judges.quality.rag import MOST_CRITERIA, spans, statements_of
 
@@ -95,6 +96,19 @@ def test_documents_come_from_the_constructor_or_from_the_context() -> None:
     verdict = jury.vote(JudgmentContext("How long?", agent_output="30 days."))
     assert verdict.status is Status.PASS
     assert [TERMS in prompt for prompt in asked] == [True, True]
+
+
+def test_a_retrieval_chains_response_brings_its_documents() -> None:
+    @dataclass
+    class Document:
+        page_content: str
+
+    def chain(goal: str) -> dict[str, object]:
+        return {"input": goal, "context": [Document(TERMS)], "answer": "30 days."}
+
+    _, verdict = evaluate("How long?", chain, FaithfulnessJudge(model()))
+    assert verdict.status is Status.PASS
+    assert verdict.by_name["faithfulness"].metadata["subjects"] == {"statement-1": "30 days."}
 
 
 def test_relevance_asks_about_each_document() -> None:
