@@ -1,7 +1,7 @@
 """GitHub's expressions, as far as our workflows and `action.yml` use them; no others are taken.
 
 There are names with dots, texts in single quotes, ``==``, ``!=``, ``&&``, ``||``, ``!``, brackets,
-and the functions `always`, `success`, `failure` and `cancelled`.
+and the functions `always`, `success`, `failure`, `cancelled`, `contains` and `endsWith`.
 """
 
 from __future__ import annotations
@@ -11,8 +11,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-_TOKEN = re.compile(r"\s*(?:('(?:[^']|'')*')|([A-Za-z_][\w.-]*)|(&&|\|\||==|!=|[!()]))")
+_TOKEN = re.compile(r"\s*(?:('(?:[^']|'')*')|([A-Za-z_][\w.-]*)|(&&|\|\||==|!=|[!(),]))")
 _EMBEDDED = re.compile(r"\$\{\{(.*?)\}\}", re.DOTALL)
+_OF_TEXTS: Mapping[str, Callable[[str, str], bool]] = {
+    "contains": lambda text, part: part in text,
+    "endsWith": lambda text, part: text.endswith(part),
+}
 _FUNCTIONS = frozenset({"always", "success", "failure", "cancelled"})
 
 
@@ -56,8 +60,18 @@ class _Reader:
             del self.tokens[:2]
             self.asked.add(token)
             return {"always": True, "success": not self.failed, "failure": self.failed}.get(token)
+        if token in _OF_TEXTS and self._next() == "(":
+            return self._of_texts(token)
         assert re.fullmatch(r"[A-Za-z_][\w.-]*", token), f"not an expression of ours: {token!r}"
         return {"true": True, "false": False}.get(token, self._value(token))
+
+    def _of_texts(self, name: str) -> bool:
+        assert self.tokens.pop(0) == "("
+        text = _comparable(self.either())
+        assert self.tokens.pop(0) == ","
+        part = _comparable(self.either())
+        assert self.tokens.pop(0) == ")"
+        return _OF_TEXTS[name](text, part)
 
     def _value(self, name: str) -> Any:
         value: Any = self.context

@@ -44,7 +44,15 @@ from prjury.app.stages.publish import publish_stage
 from prjury.errors import ExitCode, UsageError
 from prjury.git.open_snapshot import NothingToReview
 from prjury.github.artifacts import FILE, BuildArtifact
-from prjury.github.event import Event, EventKind, Superseded, TriggeringRun, bound, read_event
+from prjury.github.event import (
+    Event,
+    EventKind,
+    Superseded,
+    TriggeringRun,
+    bound,
+    has_newer_run,
+    read_event,
+)
 from prjury.judges.builds.stage import BuiltEvidence
 from prjury.publishers.files import write_atomically
 from prjury.report.model import Report
@@ -147,6 +155,8 @@ def publish(job: Job) -> JobResult:
             publication.mark_superseded()
             return job.nothing(pull.reason)
         publication.event = event = replace(event, pull=pull)
+        if run.conclusion == "cancelled":
+            return _cancelled(job, run, publication)
         content = download_artifacts(job, EVIDENCE, EVIDENCE_DIGEST)
         evidence = evidence_from_text(content)
         refuse_other(evidence, event)
@@ -157,6 +167,15 @@ def publish(job: Job) -> JobResult:
         publication.files = digests(content, verdict)
         report = publish_stage(evidence, sha256(content), opinions_from_text(verdict))
         return publication.finish(_dated(report, event))
+
+
+def _cancelled(job: Job, run: TriggeringRun, publication: Publication) -> JobResult:
+    """A build that was cancelled is no evidence and no error: the gate waits for another one."""
+    publication.mark_superseded()
+    if has_newer_run(publication.hub, publication.event.repo, run):
+        return job.nothing("The build was cancelled, and there is a newer one.")
+    publication.close("The build was cancelled: run it again")
+    return job.nothing("The build was cancelled, so that there is nothing to judge.")
 
 
 def _dated(report: Report, event: Event) -> Report:

@@ -17,7 +17,7 @@ _TYPES = {
     "labeled": "a maintainer's label cannot override the gate",
     "unlabeled": "the gate stays open when the label that opened it is removed",
 }
-_NAMED = re.compile(r"github\.event\.label\.name\s*==\s*'((?:[^']|'')*)'", re.IGNORECASE)
+_NAMED = re.compile(r"github\.event\.label\.name\s*[!=]=\s*'((?:[^']|'')*)'", re.IGNORECASE)
 _AGAIN = "write it with `prjury init --forks`"
 
 
@@ -46,14 +46,19 @@ def _unheard(setup: Setup) -> Iterator[Diagnosis]:
 def named(setup: Setup) -> Iterator[Diagnosis]:
     """Whether the workflow waits for the label that the policy names; GitHub ignores its case."""
     label = setup.label or ""
-    for sitting in setup.overruling:
+    waiting = [one for one in setup.gates if one.job.idle_if]
+    for sitting in [*setup.overruling, *waiting]:
         for name in _labels(sitting):
             if name.casefold() != label.casefold():
                 yield warning(
                     sitting.about,
                     f"it waits for the label `{name}`, and by the policy `{label}` overrides the "
-                    "gate; put that one into its `if`",
+                    f"gate; put that one into its {_place(sitting)}",
                 )
+
+
+def _place(sitting: Sitting) -> str:
+    return "`if`, name and `concurrency`" if sitting.job.idle_if else "`if`"
 
 
 def judged(setup: Setup) -> Iterator[Diagnosis]:
@@ -102,6 +107,7 @@ def _listening(setup: Setup) -> Iterator[tuple[Sitting, str]]:
 
 
 def _labels(sitting: Sitting) -> list[str]:
-    conditions = (sitting.job.condition, sitting.step.condition)
+    job = sitting.job
+    conditions = (job.idle_if,) if job.idle_if else (job.condition, sitting.step.condition)
     found = [name for condition in conditions for name in _NAMED.findall(condition)]
     return [name.replace("''", "'") for name in found]

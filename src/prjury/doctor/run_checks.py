@@ -61,7 +61,7 @@ CHECKS: tuple[DoctorCheck[Setup], ...] = (
     DoctorCheck(
         "the label is the one that the policy names",
         override_label.named,
-        lambda setup: setup.label is not None and bool(setup.overruling),
+        lambda setup: setup.label is not None and bool(setup.overruling or setup.gates),
     ),
     DoctorCheck("what the label overrides is judged", override_label.judged, _has_override),
     DoctorCheck("labels take effect one after the other", override_label.turns, _has_override),

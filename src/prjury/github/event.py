@@ -36,6 +36,7 @@ class TriggeringRun:
         head_repo: ``owner/name`` of the repository that the head lies in, None when it is gone.
         path: the workflow's file, such as ``.github/workflows/prjury-build.yml``.
         actor: whose act it was.
+        conclusion: how it ended, such as ``cancelled``.
     """
 
     id: int
@@ -46,6 +47,7 @@ class TriggeringRun:
     head_repo: str | None
     path: str
     actor: str | None = None
+    conclusion: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,27 @@ def read_trigger(payload: object) -> TriggeringRun:
         path=text(at(payload, "path")).partition("@")[0],
         actor=text(at(payload, "triggering_actor", "login") or at(payload, "actor", "login"))
         or None,
+        conclusion=text(at(payload, "conclusion")),
+    )
+
+
+def has_newer_run(hub: GitHub, repo: str, run: TriggeringRun) -> bool:
+    """Whether the workflow of a run has a later one, or a later attempt, for the same head.
+
+    Raises:
+        SourceError: when GitHub cannot be asked.
+    """
+    told = hub.repo(repo).get(
+        f"list the runs of {run.head_sha[:12]}",
+        "/actions/runs",
+        lambda it: it,
+        needs="actions: read",
+        query={"head_sha": run.head_sha, "event": run.event, "per_page": "100"},
+    )
+    listed = at(told, "workflow_runs")
+    runs = [read_trigger(one) for one in listed] if isinstance(listed, list) else []
+    return any(
+        one.path == run.path and (one.id, one.attempt) > (run.id, run.attempt) for one in runs
     )
 
 

@@ -6,6 +6,7 @@ GitHub allows, cannot make the reader walk without end.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Annotated, Any, TypeAlias
 
@@ -23,6 +24,10 @@ Permissions: TypeAlias = Mapping[str, str]
 
 #: What starts a workflow where it names no types.
 _GITHUBS_TYPES = ("opened", "synchronize", "reopened")
+#: A name that depends on a condition: what it is where the condition does not hold comes last.
+_EITHER = re.compile(
+    r"\$\{\{(?P<condition>.+) && '(?P<then>[^']*)' \|\| '(?P<otherwise>[^']*)' *\}\}"
+)
 _FILTERS = ("paths", "paths-ignore", "branches", "branches-ignore")
 
 
@@ -157,8 +162,15 @@ class WorkflowJob(_WorkflowPart):
 
     @property
     def name(self) -> str:
-        """What its check is called."""
-        return self.title or self.id
+        """What its check is called; where that depends, what it is called when there is work."""
+        either = _EITHER.fullmatch(self.title)
+        return either["otherwise"] if either else self.title or self.id
+
+    @property
+    def idle_if(self) -> str:
+        """The condition under which it has another name, and so is another check; may be empty."""
+        either = _EITHER.fullmatch(self.title)
+        return either["condition"].strip() if either else ""
 
     @property
     def has_matrix(self) -> bool:

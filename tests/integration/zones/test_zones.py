@@ -308,7 +308,7 @@ class TestBinding:
         ("change", "words"),
         [
             ({"event": "push"}, "started by push"),
-            ({"head_repository": None}, "is gone"),
+            ({"head_repository": None}, "was deleted"),
         ],
     )
     def test_art_15_runs_of_no_pull_request(
@@ -319,6 +319,21 @@ class TestBinding:
         file.write_text(json.dumps(payload))
         assert zones.act("collect", GITHUB_EVENT_PATH=str(file)) == ExitCode.SOURCE
         assert words in zones.log
+
+    def test_a_build_that_was_cancelled_is_no_evidence_and_no_error(self, zones: Zones) -> None:
+        file = zones.directory / "cancelled.json"
+        file.write_text(json.dumps(zones.workflow_run(conclusion="cancelled")))
+        assert zones.publish(GITHUB_EVENT_PATH=str(file)) == 0, zones.log
+        (pending,) = zones.fake.statuses_of(zones.head, "prjury")
+        told = pending["state"], pending["description"]
+        assert told == ("pending", "The build was cancelled: run it again")
+        assert zones.fake.bodies == []
+        zones.fake.add_workflow_run(
+            "PR Jury build", None, id=501, head_sha=zones.head, path=BUILD_WORKFLOW
+        )
+        assert zones.publish(GITHUB_EVENT_PATH=str(file)) == 0, zones.log
+        assert "there is a newer one" in zones.log
+        assert len(zones.fake.statuses_of(zones.head, "prjury")) == 1
 
     def test_art_17_an_older_attempt_changes_nothing(self, zones: Zones) -> None:
         zones.attempt = 2

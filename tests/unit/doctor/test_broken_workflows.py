@@ -288,8 +288,8 @@ DEFECTS = {
     ),
     "if": Defect(
         ALONE,
-        "    name: prjury #",
-        "    if: '!github.event.pull_request.draft'\n    name: prjury #",
+        "    runs-on: ubuntu",
+        "    if: '!github.event.pull_request.draft'\n    runs-on: ubuntu",
         "problem",
         f"the job `prjury` has an `if`, {SKIPPED}; remove the `if`",
     ),
@@ -302,15 +302,15 @@ DEFECTS = {
     ),
     "needs": Defect(
         ALONE,
-        "    name: prjury #",
-        "    needs: [lint]\n    name: prjury #",
+        "    runs-on: ubuntu",
+        "    needs: [lint]\n    runs-on: ubuntu",
         "problem",
         f"the job `prjury` needs `lint`: if that fails it is skipped, {SKIPPED}; remove `needs`",
     ),
     "if at the step": Defect(
         ALONE,
-        "      - name: Review\n",
-        "      - name: Review\n        if: github.actor != 'x'\n",
+        "        if: ${{ !(github.event.action == 'edited' &&",
+        "        if: ${{ !(github.event.action == 'labeled' &&",
         "problem",
         "the step with PR Jury in the job `prjury` has an `if`, and without the step the job is "
         "green; remove the `if`",
@@ -341,8 +341,8 @@ DEFECTS = {
     ),
     "no finaliser": Defect(
         JUDGE,
-        "    if: always() && github.event.workflow_run.event == 'pull_request'\n",
-        "",
+        "    if: always() && ",
+        "    if: ",
         "problem",
         "the job `publish` lacks `if: always()`: where a job before it fails, the status `prjury` "
         "never comes; add it",
@@ -697,9 +697,21 @@ def test_github_compares_labels_without_their_case(label: str) -> None:
 
 def test_an_override_for_every_label_is_fine() -> None:
     texts = {name: text_of(name) for name in APART}
-    condition = "    if: github.event.label.name == 'prjury:override' || !github.event.label #"
-    texts[OVERRIDE] = replaced(texts[OVERRIDE], condition, "    #")
+    condition = "    if: github.event.label.name == 'prjury:override' || "
+    texts[OVERRIDE] = replaced(texts[OVERRIDE], condition, "    if: github.event.label || ")
     assert complaints(set_up(texts)) == []
+
+
+def test_a_gate_that_waits_for_another_label_than_the_policys() -> None:
+    texts = {name: text_of(name) for name in (ALONE, QUEUE)}
+    texts[ALONE] = texts[ALONE].replace("prjury:override", "go")
+    told_of_it = (
+        "it waits for the label `go`, and by the policy `prjury:override` overrides the gate"
+    )
+    (found,) = complaints(set_up(texts))
+    assert found == (
+        f"warning: {AT}/{ALONE}: {told_of_it}; put that one into its `if`, name and `concurrency`"
+    )
 
 
 @pytest.mark.parametrize("way", [(ALONE,), (BUILD, JUDGE)])

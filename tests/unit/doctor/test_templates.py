@@ -19,6 +19,11 @@ ROOT = Path(__file__).resolve().parents[3]
 EXAMPLES = ROOT / ".github" / "workflows" / "examples"
 WORKFLOWS = sorted((templates() / "workflows").iterdir())
 POLICY = templates() / "policy.yml"
+#: A required check is ended by a new head, and where an override is taken back; by nothing else.
+ENDED_BY = (
+    "${{ github.event.action == 'synchronize' || github.event.action == 'unlabeled' && "
+    "github.event.label.name == 'prjury:override' }}"
+)
 PIN = re.compile(r"[\w-]+/[\w-]+@[0-9a-f]{40}")
 
 
@@ -37,7 +42,7 @@ def test_a_workflow_is_pinned_bounded_and_without_rights_of_its_own(path: Path) 
     workflow = read(path)
     assert path.read_text().startswith("# PR Jury ")
     assert workflow["permissions"] == {}
-    assert workflow["concurrency"]["cancel-in-progress"] is True
+    assert workflow["concurrency"]["cancel-in-progress"] in {True, ENDED_BY}
     for job in workflow["jobs"].values():
         assert 0 < job["timeout-minutes"] <= 60
         assert job["runs-on"] == "ubuntu-24.04"
@@ -80,7 +85,12 @@ def test_the_action_is_given_inputs_that_it_has(path: Path) -> None:
 
 def test_the_gate_has_one_name_in_every_mode() -> None:
     jobs = {path.name: read(path)["jobs"] for path in WORKFLOWS}
-    assert jobs["prjury.yml"]["prjury"]["name"] == "prjury"
+    name, idle = jobs["prjury.yml"]["prjury"]["name"], "&& 'Nothing to judge' || 'prjury' }}"
+    assert name.endswith(idle)
+    review = jobs["prjury.yml"]["prjury"]["steps"][0]
+    assert review["if"] == f"${{{{ !{name.removeprefix('${{ ').removesuffix(idle).strip()} }}}}"
+    group = read(templates() / "workflows" / "prjury.yml")["concurrency"]["group"]
+    assert name.removeprefix("${{ ").removesuffix(idle) in group
     assert jobs["prjury-queue.yml"]["prjury"]["name"] == "prjury"
     others = [*jobs["prjury-build.yml"].values(), *jobs["prjury-judge.yml"].values()]
     assert "prjury" not in {job["name"] for job in others}
