@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from prjury.errors import ConfigError, SourceError
+from prjury.judges.backport.requests.branches import bare
 from prjury.policy.load import POLICY_PATH, Policy, default_policy, read_policy
 from prjury.ports import Repository
 from prjury.ports.types import TreeEntry
@@ -21,10 +22,16 @@ def policy_in_force(
 ) -> Policy:
     """The operator's own file if one is named, else the base commit's, else the default.
 
+    What it says for the branch that is merged into is in force there.
+
     Raises:
         ConfigError: when the file is wrong or not a regular file.
         SourceError: when a partial clone lacks it.
     """
+    return _policy(pull, repository, own, path).on(bare(pull.base.ref))
+
+
+def _policy(pull: PullRequest, repository: Repository, own: Path | None, path: str) -> Policy:
     if own:
         return read_policy(text_of(own), f"file:{own}", shown=str(own))
     entries = _entries(repository, pull.base.sha, path)

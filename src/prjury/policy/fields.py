@@ -21,6 +21,8 @@ from pydantic_core import PydanticCustomError
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h)")
 _SECONDS = {"s": 1, "m": 60, "h": 3600}
 
+#: Bytes.
+_LONGEST_BRANCH = 255
 #: Characters that GitHub takes for a label.
 LONGEST_LABEL = 50
 
@@ -120,6 +122,17 @@ def _glob(pattern: str) -> str:
 
 
 Glob: TypeAlias = Annotated[str, AfterValidator(_glob)]
+
+
+def _branch(name: str) -> str:
+    """Refuses what git takes for no branch, glob characters apart."""
+    length = len(name.encode("utf-8", "surrogatepass"))
+    if not name.isprintable() or set(name) & set(" ~^:\\") or not 1 <= length <= _LONGEST_BRANCH:
+        raise ValueError("a branch is a name such as 1.0.x, or a glob such as release/*")
+    return name
+
+
+BranchName: TypeAlias = Annotated[str, AfterValidator(_branch)]
 
 
 class PolicySection(BaseModel):

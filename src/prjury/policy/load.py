@@ -35,6 +35,10 @@ class Policy:
     config: Config
     source: str
 
+    def on(self, branch: str) -> Policy:
+        """The policy as it is for changes to a branch."""
+        return Policy(self.config.on(branch), self.source)
+
     @property
     def resolved(self) -> Mapping[str, Any]:
         """The whole configuration as JSON, defaults included."""
@@ -51,8 +55,13 @@ class Policy:
 def _compact(tier: dict[str, Any]) -> dict[str, Any]:
     """A tier with only the judges and the voting strategy that it names."""
     judges = [{k: v for k, v in judge.items() if v is not None} for judge in tier["judges"]]
-    voting = {k: v for k, v in tier["voting"].items() if v is not None}
-    return {**tier, "judges": judges, "voting": voting}
+    compact = {**tier, "judges": judges, "voting": _named_only(tier["voting"])}
+    cases = [{**case, "voting": _named_only(case["voting"])} for case in compact.pop("when")]
+    return {**compact, "when": cases} if cases else compact
+
+
+def _named_only(voting: dict[str, Any] | None) -> dict[str, Any] | None:
+    return voting and {name: options for name, options in voting.items() if options is not None}
 
 
 def default_policy() -> Policy:

@@ -22,6 +22,7 @@ from prjury.policy.agents import AgentOptions, FixConfig
 from prjury.policy.fields import (
     LONGEST_LABEL,
     NOT_YET,
+    BranchName,
     Duration,
     Glob,
     InsidePath,
@@ -45,9 +46,9 @@ from prjury.policy.tiers import (
     Steps,
     SuitabilityOptions,
     TierConfig,
-    VotingEntry,
     keep_reports,
 )
+from prjury.policy.voting import VotingEntry
 
 #: What others take from here although it is defined beside.
 __all__ = [
@@ -69,19 +70,9 @@ __all__ = [
 ]
 
 
-#: Bytes.
-_LONGEST_BRANCH = 255
 #: Characters.
 _LONGEST_TITLE = 256
 _TITLE_PARTS = frozenset({"branch", "title", "number"})
-
-
-def _branch(name: str) -> str:
-    """Refuses what git takes for no branch, glob characters apart."""
-    length = len(name.encode("utf-8", "surrogatepass"))
-    if not name.isprintable() or set(name) & set(" ~^:\\") or not 1 <= length <= _LONGEST_BRANCH:
-        raise ValueError("a branch is a name such as 1.0.x, or a glob such as release/*")
-    return name
 
 
 def _auto_or_list(value: object) -> object:
@@ -119,7 +110,6 @@ def _title(pattern: str) -> str:
     return pattern
 
 
-BranchName: TypeAlias = Annotated[str, AfterValidator(_branch)]
 #: What is wrong in a list is told of its entry, not of the other form as well.
 Branches: TypeAlias = Annotated[
     Annotated[Literal["auto"], Tag("auto")] | Annotated[list[BranchName], Tag("list")],
@@ -357,6 +347,10 @@ class Config(PolicySection):
         json_schema_extra={"maxItems": 0},
     )
     pulls: PullsConfig = PullsConfig()
+
+    def on(self, branch: str) -> Config:
+        """The policy as it is for changes to a branch."""
+        return self.model_copy(update={"tiers": [tier.on(branch) for tier in self.tiers]})
 
     @field_validator("tiers")
     @classmethod

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from fnmatch import fnmatchcase
 from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import (
-    BaseModel,
     ConfigDict,
     Field,
     ValidationInfo,
@@ -16,7 +16,6 @@ from pydantic import (
 )
 
 from prjury.jury.cascade import TierPolicy
-from prjury.jury.voting import ErrorPolicy, TiePolicy
 from prjury.policy.agents import AgentOptions
 from prjury.policy.fields import (
     Duration,
@@ -36,6 +35,7 @@ from prjury.policy.seats import (
     FindingsOptions,
     FunctionOptions,
 )
+from prjury.policy.voting import BranchCase, ConsensusOptions, NamedEntry, VotingEntry
 
 _MOST_RUNS = 9
 
@@ -213,7 +213,9 @@ class QualityOptions(QuestionOptions):
     @field_validator("must")
     @classmethod
     def _are_criteria(cls, must: list[str], info: ValidationInfo) -> list[str]:
-        """Only names that the policy gives are checked: the default ones need not be asked."""
+        """The default ones need not be asked, also where a resolved policy names them."""
+        if must == cls.model_fields["must"].default:
+            return must
         known = {plain_name(name) for name in info.data.get("criteria", must)}
         for name in must:
             if plain_name(name) not in known:
@@ -268,19 +270,6 @@ class PromptOptions(QuestionOptions, FilesOfPolicy):
         return self
 
 
-class NamedEntry(BaseModel):
-    """A name, or a name with options; a name without a value has none."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _from_name(cls, value: object) -> object:
-        if isinstance(value, str):
-            return {value: {}}
-        if isinstance(value, dict):
-            return {key: {} if item is None else item for key, item in value.items()}
-        return value
-
-
 class JudgeEntry(NamedEntry):
     """One judge of a tier: its name, or its name with options, optionally with a weight."""
 
@@ -332,6 +321,12 @@ class JudgeEntry(NamedEntry):
         return next(iter(self._named))
 
     @property
+    def title(self) -> str:
+        """The name of the judge in reports: a rule's and a prompt's own."""
+        own = self.python.function if self.python else self.prompt.name if self.prompt else None
+        return own or self.name
+
+    @property
     def reports(self) -> tuple[str, ...]:
         """The reports that the judge reads, which a build or a command has to leave behind."""
         return (self.findings.report,) if self.findings else ()
@@ -347,65 +342,6 @@ class JudgeEntry(NamedEntry):
         return self._named[self.name]
 
 
-class MajorityOptions(PolicySection):
-    """Options of majority voting."""
-
-    tie: TiePolicy = Field(TiePolicy.FAIL, strict=False)
-    on_error: ErrorPolicy = Field(ErrorPolicy.PROPAGATE, strict=False)
-
-
-class ScoreOptions(PolicySection):
-    """Options of the strategies that read scores."""
-
-    threshold: Share = 0.5
-    undecided: tuple[Share, Share] | None = Field(None, strict=False)
-    on_error: ErrorPolicy = Field(ErrorPolicy.PROPAGATE, strict=False)
-
-    @field_validator("undecided")
-    @classmethod
-    def _in_order(cls, band: tuple[float, float] | None) -> tuple[float, float] | None:
-        if band and band[0] > band[1]:
-            raise ValueError("the lower end of the band comes first, such as [0.4, 0.6]")
-        return band
-
-
-class ConsensusOptions(PolicySection):
-    """Options of voting by consensus."""
-
-    on_disagreement: Literal["fail", "abstain", "error"] = "fail"
-    on_error: ErrorPolicy = Field(ErrorPolicy.PROPAGATE, strict=False)
-
-
-class VotingEntry(NamedEntry):
-    """One voting strategy: its name, or its name with options."""
-
-    model_config = PolicySection.model_config
-
-    majority: MajorityOptions | None = None
-    average: ScoreOptions | None = None
-    weighted_average: ScoreOptions | None = None
-    median: ScoreOptions | None = None
-    consensus: ConsensusOptions | None = None
-
-    @model_validator(mode="after")
-    def _exactly_one(self) -> VotingEntry:
-        if len(self.model_fields_set) != 1:
-            named = " and ".join(sorted(self.model_fields_set)) or "none"
-            raise ValueError(f"name exactly one voting strategy, not {named}")
-        return self
-
-    @property
-    def name(self) -> str:
-        """The strategy's name."""
-        return next(iter(self.model_fields_set))
-
-    @property
-    def options(self) -> PolicySection:
-        """The strategy's options."""
-        options: PolicySection = getattr(self, self.name)
-        return options
-
-
 class TierConfig(PolicySection):
     """One tier: judges, how their votes are counted, and when the tier decides."""
 
@@ -417,6 +353,34 @@ class TierConfig(PolicySection):
     on_error: Literal["block", "continue"] = "block"
     min_confidence: Share | None = None
     advisory: bool | Literal["auto"] = "auto"
+    when: list[BranchCase] = Field(
+        default_factory=list, description="what differs by the branch that is merged into"
+    )
+
+    @model_validator(mode="after")
+    def _cases_are_sound(self) -> TierConfig:
+        titles = {entry.title for entry in self.judges}
+        for case in self.when:
+            if strange := sorted(case.weights.keys() - titles):
+                raise ValueError(f"when: {strange[0]} is no judge of this tier")
+            if case.min_confidence is not None and not self._accepts:
+                raise ValueError("when: min_confidence is for the policy accept_on_all_pass")
+        return self
+
+    @property
+    def _accepts(self) -> bool:
+        return self.policy is TierPolicy.ACCEPT_ON_ALL_PASS
+
+    def on(self, branch: str) -> TierConfig:
+        """The tier as it is for changes to a branch; the first case that names it counts."""
+        case = next((one for one in self.when if fnmatchcase(branch, one.branch)), None)
+        if case is None:
+            return self.model_copy(update={"when": []})
+        judges = [
+            one.model_copy(update={"weight": case.weights.get(one.title, one.weight)})
+            for one in self.judges
+        ]
+        return self.model_copy(update={**case.settings, "judges": judges, "when": []})
 
     @model_validator(mode="after")
     def _obeys_what_it_says(self) -> TierConfig:
@@ -426,7 +390,7 @@ class TierConfig(PolicySection):
             raise ValueError(
                 "continue_on_reject and on_error: continue are for the policy reject_on_any_fail"
             )
-        if self.min_confidence is not None and self.policy is not TierPolicy.ACCEPT_ON_ALL_PASS:
+        if self.min_confidence is not None and not self._accepts:
             raise ValueError("min_confidence is for the policy accept_on_all_pass")
         return self
 

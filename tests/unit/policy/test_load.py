@@ -10,7 +10,7 @@ import pytest
 
 from prjury.errors import ConfigError, ExitCode
 from prjury.policy.load import default_policy, json_schema, read_policy
-from prjury.policy.tiers import MajorityOptions
+from prjury.policy.voting import MajorityOptions
 from prjury.policy.yaml_reader import read_yaml
 
 DOCUMENTED = """

@@ -1,0 +1,105 @@
+"""How the votes of a tier are counted, and what of that differs by branch."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, Field, field_validator, model_validator
+
+from prjury.jury.voting import ErrorPolicy, TiePolicy
+from prjury.policy.fields import BranchName, PolicySection, Share
+
+
+class NamedEntry(BaseModel):
+    """A name, or a name with options; a name without a value has none."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_name(cls, value: object) -> object:
+        if isinstance(value, str):
+            return {value: {}}
+        if isinstance(value, dict):
+            return {key: {} if item is None else item for key, item in value.items()}
+        return value
+
+
+class MajorityOptions(PolicySection):
+    """Options of majority voting."""
+
+    tie: TiePolicy = Field(TiePolicy.FAIL, strict=False)
+    on_error: ErrorPolicy = Field(ErrorPolicy.PROPAGATE, strict=False)
+
+
+class ScoreOptions(PolicySection):
+    """Options of the strategies that read scores."""
+
+    threshold: Share = 0.5
+    undecided: tuple[Share, Share] | None = Field(None, strict=False)
+    on_error: ErrorPolicy = Field(ErrorPolicy.PROPAGATE, strict=False)
+
+    @field_validator("undecided")
+    @classmethod
+    def _in_order(cls, band: tuple[float, float] | None) -> tuple[float, float] | None:
+        if band and band[0] > band[1]:
+            raise ValueError("the lower end of the band comes first, such as [0.4, 0.6]")
+        return band
+
+
+class ConsensusOptions(PolicySection):
+    """Options of voting by consensus."""
+
+    on_disagreement: Literal["fail", "abstain", "error"] = "fail"
+    on_error: ErrorPolicy = Field(ErrorPolicy.PROPAGATE, strict=False)
+
+
+class VotingEntry(NamedEntry):
+    """One voting strategy: its name, or its name with options."""
+
+    model_config = PolicySection.model_config
+
+    majority: MajorityOptions | None = None
+    average: ScoreOptions | None = None
+    weighted_average: ScoreOptions | None = None
+    median: ScoreOptions | None = None
+    consensus: ConsensusOptions | None = None
+
+    @model_validator(mode="after")
+    def _exactly_one(self) -> VotingEntry:
+        if len(self.model_fields_set) != 1:
+            named = " and ".join(sorted(self.model_fields_set)) or "none"
+            raise ValueError(f"name exactly one voting strategy, not {named}")
+        return self
+
+    @property
+    def name(self) -> str:
+        """The strategy's name."""
+        return next(iter(self.model_fields_set))
+
+    @property
+    def options(self) -> PolicySection:
+        """The strategy's options."""
+        options: PolicySection = getattr(self, self.name)
+        return options
+
+
+class BranchCase(PolicySection):
+    """What a tier has for changes to some branches; its judges are the same for all."""
+
+    branch: BranchName = Field(description="the branch that is merged into, by its name or a glob")
+    voting: VotingEntry | None = None
+    weights: dict[str, Annotated[float, Field(ge=0.0, allow_inf_nan=False)]] = Field(
+        default_factory=dict, description="weights of judges of the tier, by their names"
+    )
+    min_confidence: Share | None = None
+
+    @model_validator(mode="after")
+    def _changes_something(self) -> BranchCase:
+        if not self.weights and not self.settings:
+            raise ValueError("name what differs: `voting`, `weights` or `min_confidence`")
+        return self
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The settings of the tier that it replaces."""
+        given = {"voting": self.voting, "min_confidence": self.min_confidence}
+        return {key: value for key, value in given.items() if value is not None}
