@@ -30,6 +30,15 @@ def chat_model(model: JudgeModel | Callable[[str], ModelReply]) -> ChatModel:
     return model.model if isinstance(model, ModelClient) else TextModel(asker(model))
 
 
+def _shown(text: str) -> str:
+    """A statement or a document's name as reports show it: without secrets, and cut."""
+    from prjury.judges.quality.votes import prose  # noqa: PLC0415 - as above
+    from prjury.report.redact import redacted  # noqa: PLC0415 - as above
+    from prjury.snapshot.model import printable  # noqa: PLC0415 - as above
+
+    return prose(redacted(printable(text), BY_SHAPE))
+
+
 @dataclass(frozen=True)
 class _AnswerJudge:
     """What these judges have in common.
@@ -116,7 +125,8 @@ class _RagJudge(_AnswerJudge):
         rag = context if isinstance(context, RagContext) else RagContext.of(context, self.documents)
         inquiry = inquiry_about(self.NAME, rag, BY_SHAPE, self.threshold)
         said = self._ask(inquiry, JudgmentContext(rag.question or ""))
-        return said.with_metadata(subjects=dict(subjects(self.NAME, rag)))
+        about = subjects(self.NAME, rag).items()
+        return said.with_metadata(subjects={name: _shown(text) for name, text in about})
 
 
 @dataclass(frozen=True)

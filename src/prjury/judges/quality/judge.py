@@ -112,6 +112,7 @@ class Inquiry(Generic[ContextT]):
         lowers_only: whether its approval must not lift what others say.
         must: the criteria that have to pass; the threshold is for the others alone.
         inapplicable: criteria that do not count for a context, and why.
+        quorum: the share of the criteria that need an answer for a pass.
     """
 
     name: str
@@ -123,6 +124,7 @@ class Inquiry(Generic[ContextT]):
     lowers_only: bool = False
     must: frozenset[str] = frozenset()
     inapplicable: Callable[[ContextT], Mapping[str, str]] = lambda _: {}
+    quorum: float = 0.5
 
 
 @dataclass(frozen=True)
@@ -203,7 +205,7 @@ class ModelBackedJudge(Generic[ContextT]):
             form=self._form(context, gathered),
             sections=gathered.sections,
             deadline=deadline,
-            mark=PassMark(self.inquiry.threshold, self.inquiry.must),
+            mark=PassMark(self.inquiry.threshold, self.inquiry.must, self.inquiry.quorum),
             inapplicable=inapplicable,
             left_out=gathered.left_out,
         )

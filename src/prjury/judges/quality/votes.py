@@ -31,10 +31,12 @@ class PassMark:
     Attributes:
         threshold: the share, 0..1, of the criteria that should pass.
         must: the criteria of which none may fail, whatever the share.
+        quorum: the share of all criteria that have to count at least; never less than half.
     """
 
     threshold: float
     must: frozenset[str] = frozenset()
+    quorum: float = 0.5
 
 
 def decide(opinion: Opinion, mark: PassMark) -> Judgment:
@@ -48,8 +50,8 @@ def decide(opinion: Opinion, mark: PassMark) -> Judgment:
     metadata = {**_metadata(opinion), "share": share, "must_failed": broken}
     enough = share is None or share >= mark.threshold
     passed = enough and not broken
-    if not opinion.counted or (passed and _why_not_pass(opinion)):
-        reason = _why_not_pass(opinion) or _too_few(opinion)
+    if not opinion.counted or (passed and _why_not_pass(opinion, mark)):
+        reason = _why_not_pass(opinion, mark) or _too_few(opinion)
         return Judgment.abstained(reason, NO_OPINION, metadata=metadata)
     confidences = [finding.confidence for finding in opinion.counted.values()]
     blamed = {*broken, *(() if enough else should)}
@@ -68,9 +70,10 @@ def _broken(opinion: Opinion, mark: PassMark) -> list[str]:
     return [n for n, it in opinion.counted.items() if n in mark.must and it.verdict == "fail"]
 
 
-def _why_not_pass(opinion: Opinion) -> str | None:
+def _why_not_pass(opinion: Opinion, mark: PassMark) -> str | None:
     """Why there is no approval although what counts passes; None where there is."""
-    if not opinion.has_quorum:
+    asked = len(opinion.findings)
+    if not opinion.has_quorum or len(opinion.counted) < mark.quorum * asked:
         return _too_few(opinion)
     if not opinion.doubts:
         return None

@@ -78,6 +78,25 @@ def test_a_failure_whose_quote_is_not_there_does_not_count_and_is_no_pass() -> N
     assert (judgment.status, judgment.label) == (Status.ABSTAIN, "no_opinion")
 
 
+def test_a_statement_that_was_not_judged_is_no_pass() -> None:
+    unknown = said("abstain")
+    judgment = FaithfulnessJudge(model(statement_1=unknown)).judge(RAG)
+    assert (judgment.status, judgment.label) == (Status.ABSTAIN, "no_opinion")
+    assert "statement-1" in judgment.reasoning
+    half = FaithfulnessJudge(model(statement_1=unknown), threshold=0.5).judge(RAG)
+    assert half.status is Status.PASS
+
+
+def test_odd_characters_and_secrets_do_no_harm() -> None:
+    key = "ghp_" + "a1B2" * 9
+    odd = RagContext("q \udc80", f"It is \udc80 {key}\u202e.", [f"\x00 {key}"])
+    told = FaithfulnessJudge(model()).judge(odd)
+    assert told.status is Status.PASS
+    shown = told.metadata["subjects"]["statement-1"]
+    assert key not in shown
+    assert "\u202e" not in shown
+
+
 def test_documents_come_from_the_constructor_or_from_the_context() -> None:
     asked: list[str] = []
 

@@ -71,7 +71,15 @@ def about_answer(
         return Material((answer,), always=(*question, *_parts(rag, redact)))
 
     instructions = Prompts().render(name, {"criteria": criteria})
-    return Inquiry(name, ABOUT[name], criteria, threshold, gather, lambda _: instructions)
+    return Inquiry(
+        name,
+        ABOUT[name],
+        criteria,
+        threshold,
+        gather,
+        lambda _: instructions,
+        quorum=threshold,  # a statement that was not judged is not known to follow
+    )
 
 
 def about_documents(
