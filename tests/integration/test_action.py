@@ -807,7 +807,7 @@ class TestOverride:
         group |= {"base_sha": server.base, "head_sha": server.bad}
         server.job.event(action="checks_requested", merge_group=group)
         assert server.run(GITHUB_EVENT_NAME="merge_group") == code, server.job.log
-        word = {"label": "prjury:override", "by": "maintainer"}
+        word = {"label": "prjury:override", "by": "maintainer", "reason": ""}
         assert server.judged["verdict"]["override"] == (word if still_there else None)
 
 

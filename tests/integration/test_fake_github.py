@@ -171,6 +171,7 @@ GOOD: tuple[tuple[str, str, Any], ...] = (
     ("POST", f"{REPO}/issues/7/comments", {"body": "b"}),
     ("GET", f"{REPO}/issues/comments/{{comment}}", None),
     ("PATCH", f"{REPO}/issues/comments/{{comment}}", {"body": "b"}),
+    ("POST", f"{REPO}/issues/comments/{{comment}}/reactions", {"content": "+1"}),
     ("DELETE", f"{REPO}/issues/comments/{{comment}}", None),
     ("POST", RUNS, {**NEW_RUN, **output(annotations=remarks(2))}),
     ("GET", f"{RUNS}/{{run}}", None),
@@ -189,6 +190,8 @@ GOOD: tuple[tuple[str, str, Any], ...] = (
     ("GET", f"{REPO}/actions/runs?head_sha={HEAD_SHA}", None),
     ("GET", f"{REPO}/actions/runs/100", None),
     ("GET", f"{REPO}/actions/runs/100/artifacts?name=evidence", None),
+    ("POST", f"{REPO}/actions/runs/{{again}}/rerun", {}),
+    ("POST", f"{REPO}/actions/runs/{{failed}}/rerun-failed-jobs", {}),
     ("GET", f"{REPO}/actions/artifacts?name=evidence", None),
     ("GET", f"{REPO}/actions/artifacts/{{artifact}}", None),
     ("GET", f"{REPO}/actions/artifacts/{{artifact}}/zip", None),
@@ -225,6 +228,8 @@ def serves(fake: FakeGitHub) -> set[Handler]:
             "comment": max(fake.comments, default=0),
             "artifact": first(fake.artifacts.values()),
             "commit": fake.branches["1.x"],
+            "again": fake.add_workflow_run("again", "success", suite=31)["id"],
+            "failed": fake.add_workflow_run("failed", "failure", suite=32)["id"],
         }
         where = path
         for name, value in names.items():

@@ -26,7 +26,12 @@ SHOWN = sorted(EXAMPLES.glob("*.yml"))
 #: What each job of the examples may do, and why nothing less will do is said beside it there.
 LEAST = {
     "prjury.yml": {
-        "prjury": {"contents": "read", "pull-requests": "write", "checks": "write"},
+        "prjury": {
+            "contents": "read",
+            "pull-requests": "write",
+            "checks": "write",
+            "statuses": "read",
+        },
     },
     "prjury-queue.yml": {
         "prjury": {
@@ -69,6 +74,15 @@ LEAST = {
             "pull-requests": "write",
             "checks": "write",
             "statuses": "write",
+        },
+    },
+    "prjury-comment.yml": {
+        "comment": {
+            "contents": "read",
+            "pull-requests": "write",
+            "actions": "write",
+            "statuses": "write",
+            "checks": "write",
         },
     },
     "prjury-backport.yml": {

@@ -25,6 +25,7 @@ _MODES: Mapping[str, str] = {
     "publish": "prjury.action.stages:publish",
     "backport": "prjury.action.backporting:backport",
     "conflicts": "prjury.action.conflicts:conflicts",
+    "comment": "prjury.action.commenting:comment",
 }
 #: With ``fail-on: never`` the job is green for these; a wrong workflow or a bug stays red.
 _FORGIVEN = frozenset(

@@ -7,6 +7,7 @@ comes from a new branch, which is made through GitHub's API.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -42,24 +43,34 @@ def backport(job: Job) -> JobResult:
         UsageError: for an event of another kind, or without a token.
         SourceError: when GitHub cannot be asked.
     """
-    picking = job.dependencies.picks
     event = read_event(job.environ)
     _refuse_other_events(event, job)
     with job.dependencies.connect(event, job.inputs) as hub:
         event, reason = _merged(event, hub)
-        if reason:
-            return job.nothing(reason)
-        judged = picking(event, job.inputs, ())
-        if judged.reason or judged.opening is None:
-            return job.nothing(judged.reason or "The policy opens no backports: `backport.open`.")
-        round_ = _Round(job, event, judged.opening, hub)
-        if moved := round_.go_through(judged):
-            again = picking(event, job.inputs, tuple(moved))
-            still = round_.go_through(again)
-            left = moved.keys() - {pick.branch for pick in again.picks}
-            for branch in sorted({*still, *left}):
-                round_.complain(branch, str(still.get(branch, moved[branch])))
-    return round_.ended()
+        opened = reason or open_backports(job, event, hub)
+    return job.nothing(opened) if isinstance(opened, str) else opened.ended()
+
+
+def open_backports(
+    job: Job, event: Event, hub: GitHub, branches: Sequence[str] = ()
+) -> BackportRound | str:
+    """Open what the policy wants for these branches, or for its own; or why nothing is to do.
+
+    Args:
+        event: with what GitHub says of the merged pull request.
+    """
+    picking = job.dependencies.picks
+    judged = picking(event, job.inputs, branches)
+    if judged.reason or judged.opening is None:
+        return judged.reason or "The policy opens no backports: `backport.open`."
+    round_ = BackportRound(job, event, judged.opening, hub)
+    if moved := round_.go_through(judged):
+        again = picking(event, job.inputs, tuple(moved))
+        still = round_.go_through(again)
+        left = moved.keys() - {pick.branch for pick in again.picks}
+        for branch in sorted({*still, *left}):
+            round_.complain(branch, str(still.get(branch, moved[branch])))
+    return round_
 
 
 def _refuse_other_events(event: Event, job: Job) -> None:
@@ -91,8 +102,8 @@ def _merged(event: Event, hub: GitHub) -> tuple[Event, str]:
 
 
 @dataclass
-class _Round:
-    """What has become of each branch."""
+class BackportRound:
+    """What has become of each branch; ``lines`` tells it as a list in Markdown."""
 
     job: Job
     event: Event

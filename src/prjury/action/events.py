@@ -14,6 +14,13 @@ from prjury.report.model import Override
 #: In these a job holds the base repository's token and secrets, whoever wrote the change.
 _BESIDE_SECRETS = frozenset({EventKind.PULL_REQUEST_TARGET, EventKind.WORKFLOW_DISPATCH})
 
+#: Events that other modes are for.
+_ELSEWHERE = {
+    EventKind.WORKFLOW_RUN: "the modes collect, decide and publish",
+    EventKind.ISSUE_COMMENT: "the mode comment",
+    EventKind.PUSH: "the mode conflicts",
+}
+
 
 def event_of(job: Job) -> Event:
     """The event that names a pull request or a comparison.
@@ -23,17 +30,11 @@ def event_of(job: Job) -> Event:
             base repository's token.
     """
     event = read_event(job.environ)
-    if event.kind is EventKind.PUSH:
+    if modes := _ELSEWHERE.get(event.kind):
         raise UsageError(
-            f"The mode {job.inputs.mode} does not run on push",
-            why="That event names no pull request",
-            remedy="Use the mode conflicts there",
-        )
-    if event.kind is EventKind.WORKFLOW_RUN:
-        raise UsageError(
-            f"The mode {job.inputs.mode} does not run on workflow_run",
-            why="That event names no pull request and must not build one",
-            remedy="Use the modes collect, decide and publish there",
+            f"The mode {job.inputs.mode} does not run on {event.kind}",
+            why="That event names no commit of a pull request and must not build one",
+            remedy=f"Use {modes} there",
         )
     pull = event.pull
     if event.kind is EventKind.WORKFLOW_DISPATCH and event.number:

@@ -8,7 +8,9 @@ from typing import Literal
 
 from prjury.errors import UsageError
 
-Mode = Literal["review", "build", "collect", "decide", "publish", "backport", "conflicts"]
+Mode = Literal[
+    "review", "build", "collect", "decide", "publish", "backport", "conflicts", "comment"
+]
 FailOn = Literal["gate", "never"]
 
 _PREFIX = "PRJURY_INPUT_"
@@ -37,7 +39,7 @@ INPUTS = (
     Input(
         "mode",
         "review",
-        ("review", "build", "collect", "decide", "publish", "backport", "conflicts"),
+        ("review", "build", "collect", "decide", "publish", "backport", "conflicts", "comment"),
     ),
     Input("github-token"),
     Input("config"),

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from prjury.action.job import Job
 from prjury.app.artifact_file import read_artifact_file, sha256
 from prjury.app.stages.codec import LARGEST
 from prjury.app.stages.evidence import NoEvidence, StageEvidence
-from prjury.errors import SourceError, UsageError
+from prjury.errors import CannotJudgeError, SourceError, UsageError
+from prjury.github.artifacts import left_behind, only_file
+from prjury.github.client import GitHub
 from prjury.github.event import Event
+from prjury.report.wire_model import ReportJson
 from prjury.snapshot.model import visible
 
 EVIDENCE, VERDICT = "evidence.json", "verdict.json"
+#: What the workflows keep for people, by the artifact's and the file's name.
+_REPORT, _REPORT_FILE = "prjury-report", "report.json"
 #: Where the jobs before say which file they have made; empty where they have made none.
 EVIDENCE_DIGEST, VERDICT_DIGEST = "PRJURY_EVIDENCE_SHA256", "PRJURY_VERDICT_SHA256"
 
@@ -71,3 +77,16 @@ def _told(environ: Mapping[str, str], variable: str) -> str:
             remedy="Use the workflows that `prjury init --forks` writes",
         )
     return digest
+
+
+def kept_report(hub: GitHub, repo: str, run: int) -> dict[str, Any] | None:
+    """The report that a run has kept; None for none, and for one of another version.
+
+    Raises:
+        SourceError: where GitHub cannot be asked.
+    """
+    try:
+        content = only_file(left_behind(hub, repo, run, _REPORT), _REPORT_FILE, alone=False)
+        return ReportJson.model_validate_json(content).model_dump(mode="json", by_alias=True)
+    except (CannotJudgeError, ValueError):
+        return None

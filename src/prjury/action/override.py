@@ -6,8 +6,10 @@ from the files of that run; removing the label restores the verdict.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 
+from prjury.action.commanded import commanded_override
 from prjury.action.events import override_of
 from prjury.action.job import Job, JobResult
 from prjury.action.job_artifacts import EVIDENCE, VERDICT, digests, refuse_other
@@ -16,6 +18,7 @@ from prjury.app.artifact_file import sha256
 from prjury.app.stages.codec import evidence_from_text, opinions_from_text
 from prjury.app.stages.evidence import NoEvidence, StageEvidence
 from prjury.app.stages.publish import publish_stage
+from prjury.app.steps import accepted_override
 from prjury.errors import SourceError
 from prjury.github.artifacts import handed_file
 from prjury.github.check_runs import Statuses
@@ -26,6 +29,7 @@ from prjury.github.payload import at
 from prjury.publishers.comment import Marker
 from prjury.publishers.idempotent import run_of
 from prjury.publishers.status import CONTEXT
+from prjury.report.model import Override
 from prjury.snapshot.model import visible
 
 #: After these a status that is there already is about another base, or another pull request.
@@ -39,24 +43,67 @@ def apply_override(job: Job, event: Event) -> JobResult:
     if event.action not in {"labeled", "unlabeled"} or not event.label:
         return job.nothing("Nothing to do: no label was added or removed.")
     with job.dependencies.connect(event, job.inputs) as hub:
-        refuse_twins(open_pulls(hub, event.repo), event.pull.head.sha or "")
-        run = _judged_by(hub, event)
-        if run is None:
-            return job.nothing("Nothing to override: this head has no verdict yet.")
-        content = handed_file(hub, event.repo, run.id, EVIDENCE)
-        verdict = handed_file(hub, event.repo, run.id, VERDICT)
-        _refuse_unknown(hub, event, digests(content, verdict))
-    evidence = evidence_from_text(content)
-    refuse_other(evidence, event)
+        last = last_verdict(hub, event)
+    if last is None:
+        return job.nothing("Nothing to override: this head has no verdict yet.")
+    evidence = last.evidence
     if isinstance(evidence, NoEvidence) or not _overrules(event.label, evidence):
         return job.nothing("Nothing to do: this is not the label that overrides the gate.")
     override = override_of(event, job)
     if event.action == "labeled" and override is None:
         return job.nothing(f"The label does not count: {event.sender} may not write here.")
-    report = publish_stage(evidence, sha256(content), opinions_from_text(verdict), override)
+    if override is None:  # without the label, a comment's word on this head still holds
+        head = event.pull.head.sha or ""
+        with job.dependencies.connect(event, job.inputs) as hub:
+            commanded = commanded_override(hub, event.repo, event.number or 0, head)
+        override = accepted_override(commanded, evidence.policy.config)
+    return publish_again(job, event, last, override)
+
+
+@dataclass(frozen=True)
+class LastVerdict:
+    """The files from which the run that has set a head's status has made its report."""
+
+    run: RunId
+    content: bytes
+    verdict: bytes
+
+    @cached_property
+    def evidence(self) -> StageEvidence | NoEvidence:
+        """What was collected then."""
+        return evidence_from_text(self.content)
+
+
+def last_verdict(hub: GitHub, event: Event) -> LastVerdict | None:
+    """The last verdict on the event's head, where the gate is a status; None where it has none.
+
+    Raises:
+        SourceError: where it is not certain that these are the files of that verdict.
+    """
+    refuse_twins(open_pulls(hub, event.repo), event.pull.head.sha or "")
+    run = _judged_by(hub, event)
+    if run is None:
+        return None
+    content = handed_file(hub, event.repo, run.id, EVIDENCE)
+    verdict = handed_file(hub, event.repo, run.id, VERDICT)
+    _refuse_unknown(hub, event, digests(content, verdict))
+    last = LastVerdict(run, content, verdict)
+    refuse_other(last.evidence, event)
+    return last
+
+
+def publish_again(
+    job: Job, event: Event, last: LastVerdict, override: Override | None
+) -> JobResult:
+    """Publish a verdict again, with a maintainer's word or without it."""
+    evidence = last.evidence
+    if isinstance(evidence, NoEvidence):
+        return job.nothing("Nothing to do: there was no change to judge.")
+    opinions = opinions_from_text(last.verdict)
+    report = publish_stage(evidence, sha256(last.content), opinions, override)
     # In that run's name, so that one that judges anew is newer than this.
-    files = digests(content, verdict)
-    with Publication(job, replace(event, run=run), files) as publication:
+    files = digests(last.content, last.verdict)
+    with Publication(job, replace(event, run=last.run), files) as publication:
         publication.begin(evidence.policy)
         return publication.finish(report)
 

@@ -12,9 +12,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from prjury.action.commanded import commanded_override
 from prjury.action.job import Job
-from prjury.errors import CannotJudgeError, PrJuryError
-from prjury.github.artifacts import left_behind, only_file
+from prjury.action.job_artifacts import kept_report
+from prjury.errors import PrJuryError
 from prjury.github.check_runs import PostedStatus, Statuses
 from prjury.github.client import GitHub
 from prjury.github.event import Event, EventKind
@@ -24,10 +25,8 @@ from prjury.publishers.idempotent import run_of
 from prjury.publishers.status import CONTEXT
 from prjury.report.codec import said_in_report
 from prjury.report.model import EarlierVotes, Override
-from prjury.report.wire_model import ReportJson
 
 _GROUP = re.compile(r"gh-readonly-queue/.+/pr-(?P<number>[1-9]\d{0,8})-[0-9a-f]{40}", re.ASCII)
-_ARTIFACT, _FILE = "prjury-report", "report.json"
 _MOST_RUNS = 10
 #: Who opened the gate, in the words of our own status.
 _BY = re.compile(r"\S+ Overridden by @([A-Za-z0-9-]{1,39}(?:\[bot\])?)", re.ASCII)
@@ -53,18 +52,21 @@ def earlier_votes(job: Job, event: Event) -> EarlierVotes | None:
 def _found(hub: GitHub, pull: PullFacts) -> EarlierVotes | None:
     """The newest readable report of the head, with a maintainer's override if it still holds.
 
+    A comment's override is a status of the head, whatever the report says.
     Where the gate is a status, the run that judged knows nothing of a label that came later: then
     its verdict closed the gate, and the status is a success all the same.
     """
     latest = Statuses(hub, pull.repo).latest(pull.head.sha or "", CONTEXT)
     ours = latest if latest and latest.creator == hub.login() else None
     for run in _runs(hub, pull, ours):
-        report = _report(hub, pull.repo, run)
+        report = kept_report(hub, pull.repo, run)
         if report is None:
             continue
         said = said_in_report(report)
         given = said.override or _overruled(report, ours)
-        return replace(said, override=given if given and _stands(hub, pull, given) else None)
+        if given is None or not _stands(hub, pull, given):
+            given = commanded_override(hub, pull.repo, pull.number or 0, pull.head.sha or "")
+        return replace(said, override=given)
     return None
 
 
@@ -104,12 +106,3 @@ def _runs(hub: GitHub, pull: PullFacts, status: PostedStatus | None) -> Iterator
     for run in runs if isinstance(runs, list) else ():
         if at(run, "head_repository", "full_name") == at(run, "repository", "full_name"):
             yield whole_number(at(run, "id"), "the run's id")
-
-
-def _report(hub: GitHub, repo: str, run: int) -> dict[str, Any] | None:
-    """The report that a run has kept; None for none, and for one of another version."""
-    try:
-        content = only_file(left_behind(hub, repo, run, _ARTIFACT), _FILE, alone=False)
-        return ReportJson.model_validate_json(content).model_dump(mode="json", by_alias=True)
-    except (CannotJudgeError, ValueError):
-        return None

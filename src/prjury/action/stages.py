@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+from prjury.action.commanded import override_by_comment
 from prjury.action.dependencies import Beforehand, request_of, with_inputs
 from prjury.action.directories import keep_logs
 from prjury.action.events import confirm_newer_head, event_of, override_of, refuse_twin
@@ -41,6 +42,7 @@ from prjury.app.stages.decide import decide as decide_stage
 from prjury.app.stages.evidence import NoEvidence
 from prjury.app.stages.junit import junit_evidence
 from prjury.app.stages.publish import publish_stage
+from prjury.app.steps import accepted_override
 from prjury.errors import ExitCode, UsageError
 from prjury.git.open_snapshot import NothingToReview
 from prjury.github.artifacts import FILE, BuildArtifact
@@ -55,7 +57,7 @@ from prjury.github.event import (
 )
 from prjury.judges.builds.stage import BuiltEvidence
 from prjury.publishers.files import write_atomically
-from prjury.report.model import Report
+from prjury.report.model import Override, Report
 from prjury.snapshot.model import visible
 
 
@@ -66,7 +68,7 @@ def review(job: Job) -> JobResult:
         return job.nothing(f"Nothing to review: #{event.number} is closed.", is_open=True)
     job.dependencies.connect(event, job.inputs).close()  # fails early for a wrong token
     refuse_twin(event, job)
-    override = override_of(event, job)
+    override = override_of(event, job) or _commanded(event, job)
     with Publication(job, event) as publication:
         known = Beforehand(override, earlier_votes(job, event), publication.begin)
         judged = job.dependencies.judge(event, job.inputs, known)
@@ -165,7 +167,8 @@ def publish(job: Job) -> JobResult:
         publication.begin(evidence.policy)
         verdict = download_artifacts(job, VERDICT, VERDICT_DIGEST)
         publication.files = digests(content, verdict)
-        report = publish_stage(evidence, sha256(content), opinions_from_text(verdict))
+        override = accepted_override(_commanded(event, job), evidence.policy.config)
+        report = publish_stage(evidence, sha256(content), opinions_from_text(verdict), override)
         return publication.finish(_dated(report, event))
 
 
@@ -176,6 +179,20 @@ def _cancelled(job: Job, run: TriggeringRun, publication: Publication) -> JobRes
         return job.nothing("The build was cancelled, and there is a newer one.")
     publication.close("The build was cancelled: run it again")
     return job.nothing("The build was cancelled, so that there is nothing to judge.")
+
+
+def _commanded(event: Event, job: Job) -> Override | None:
+    """The override that a comment has left on this very head; None without a token."""
+    number, head = event.pull.number, event.pull.head.sha
+    wanted = event.of_pull_request or job.inputs.mode == "publish"
+    if not (wanted and number and head and job.inputs.github_token):
+        return None
+    with job.dependencies.connect(event, job.inputs) as hub:
+        found = override_by_comment(hub, event.repo, number, head)
+    if isinstance(found, str):
+        job.log.say(found)
+        return None
+    return found
 
 
 def _dated(report: Report, event: Event) -> Report:

@@ -31,6 +31,7 @@ from prjury.ports import Ports, Progress, Recorder
 from prjury.report.assemble import assemble
 from prjury.report.judge_facts import PanelFacts
 from prjury.report.model import (
+    OVERRIDE_COMMAND,
     Backport,
     Cost,
     EarlierVotes,
@@ -292,9 +293,11 @@ def make_report(  # noqa: PLR0913 - what a report is made of
 
 
 def accepted_override(given: Override | None, config: Config) -> Override | None:
-    """The maintainer's label, if it is the one that the policy names."""
+    """The maintainer's word, if the policy lets anybody overrule, by this label or a comment."""
     label = config.gate.override.label
-    return given if given and label and given.label.casefold() == label.casefold() else None
+    if not (given and label):
+        return None
+    return given if given.label.casefold() in {label.casefold(), OVERRIDE_COMMAND} else None
 
 
 def _gate_policy(config: Config) -> GatePolicy:

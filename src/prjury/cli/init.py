@@ -30,6 +30,7 @@ _APART = ("prjury-build.yml", "prjury-judge.yml", "prjury-override.yml")
 _CONFLICTS = ("prjury-conflicts.yml",)
 _QUEUE = ("prjury-queue.yml",)
 _BACKPORT = ("prjury-backport.yml",)
+_COMMENT = ("prjury-comment.yml",)
 #: Those that build.
 _BUILDING = ("prjury.yml", "prjury-build.yml", "prjury-queue.yml")
 _ACTION = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,38}/[\w.-]{1,100}@[0-9a-f]{40}", re.ASCII)
@@ -48,6 +49,9 @@ class Situation:
     backport: Annotated[
         bool, typer.Option("--backport", help="Propose backports after the merge.")
     ] = False
+    commands: Annotated[
+        bool, typer.Option("--commands", help="Answer commands in comments, such as /prjury help.")
+    ] = False
     from_ci: Annotated[
         bool, typer.Option("--from-ci", help="Take the build from the checks that run already.")
     ] = False
@@ -56,7 +60,8 @@ class Situation:
     def workflows(self) -> tuple[str, ...]:
         """The files that fit."""
         gate = _APART if self.forks else _ALONE
-        return gate + _CONFLICTS + _QUEUE * self.queue + _BACKPORT * self.backport
+        more = _QUEUE * self.queue + _BACKPORT * self.backport + _COMMENT * self.commands
+        return gate + _CONFLICTS + more
 
 
 @options.expand

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from prjury.doctor.finding import Diagnosis, problem, warning
-from prjury.doctor.setup import BACKPORT, CONFLICTS, OVERRIDE, Setup, Sitting
+from prjury.doctor.setup import BACKPORT, COMMENT, CONFLICTS, OVERRIDE, Setup, Sitting
 from prjury.manifests.workflow import ALL, Permissions
 
 _SECRET = re.compile(r"\bsecrets\s*(\.\s*(?!GITHUB_TOKEN\b)\w+|\[)", re.IGNORECASE)
@@ -76,6 +76,15 @@ _NEEDED = {
         {"contents": "write", "pull-requests": "write"},
         may_write=frozenset({"issues"}),
     ),
+    COMMENT: _Rights(
+        "only answers comments",
+        {"pull-requests": "write"},
+        {
+            "actions": ("write", "it cannot start a run again"),
+            "statuses": ("write", "nobody can override the gate by a comment"),
+        },
+        frozenset({"contents", "checks", "issues"}),
+    ),
 }
 
 
@@ -139,7 +148,8 @@ def secrets(setup: Setup) -> Iterator[Diagnosis]:
                 f"the job `{sitting.job.id}` runs the change's code and is given a secret; "
                 "remove it, the judge has the model's key",
             )
-    for sitting in setup.parts("collect", "publish", OVERRIDE, BACKPORT, CONFLICTS):
+    keyless = ("collect", "publish", OVERRIDE, BACKPORT, CONFLICTS, COMMENT)
+    for sitting in setup.parts(*keyless):
         if sitting.step.inputs.get("model-api-key"):
             yield problem(
                 sitting.about,

@@ -18,7 +18,9 @@ JUDGING = ("collect", "decide", "publish")
 BACKPORT = "backport"
 #: The mode that tells of what GitHub starts no run for.
 CONFLICTS = "conflicts"
-MODES = ("review", "build", *JUDGING, BACKPORT, CONFLICTS)
+#: The mode that answers commands in comments.
+COMMENT = "comment"
+MODES = ("review", "build", *JUDGING, BACKPORT, CONFLICTS, COMMENT)
 #: The action's inputs, as `prjury.action.inputs` has them.
 INPUTS = frozenset(
     "base build config fail-on github-token head junit mode model model-api-key model-base-url "
@@ -28,7 +30,7 @@ INPUTS = frozenset(
 #: where a label starts it.
 OVERRIDE = "override"
 #: What GitHub starts from the default branch only, whatever a pull request holds.
-FROM_DEFAULT = (*JUDGING, OVERRIDE, BACKPORT, CONFLICTS)
+FROM_DEFAULT = (*JUDGING, OVERRIDE, BACKPORT, CONFLICTS, COMMENT)
 
 _NAMES = frozenset({"pr-jury", "prjury"})
 _OTHERS = frozenset({"actions", "github"})

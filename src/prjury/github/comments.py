@@ -4,16 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, TypeAlias
 from urllib.parse import quote
 
 from prjury.errors import PublishError
 from prjury.github.client import GitHub
-from prjury.github.payload import at, object_name, text, whole_number
+from prjury.github.payload import (
+    CommentFacts,
+    at,
+    object_name,
+    read_comment,
+    text,
+    whole_number,
+)
 from prjury.github.repo_client import RepoClient
 from prjury.report.inline import Remark
 
 _READS, _WRITES = "pull-requests: read", "pull-requests: write"
+#: How a comment is answered at a glance: done, refused, not understood.
+Reaction: TypeAlias = Literal["+1", "-1", "confused"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,12 +164,17 @@ class IssueLabels(_OfPull):
 
 @dataclass(frozen=True, slots=True)
 class PostedComment:
-    """A comment below a pull request, as GitHub holds it."""
+    """A comment below a pull request, as GitHub holds it.
+
+    Attributes:
+        updated: when it was written last, such as ``2026-01-02T03:04:05Z``.
+    """
 
     id: int
     body: str
     author: str
     url: str
+    updated: str = ""
 
 
 class Comments(_OfPull):
@@ -173,6 +187,28 @@ class Comments(_OfPull):
         """Every comment, from all pages, oldest first."""
         doing, path = f"list the comments of {self._told_as}", f"/issues/{self._number}/comments"
         return self._room.every(doing, path, _posted_comment, needs=_READS)
+
+    def one(self, comment: int) -> CommentFacts | None:
+        """A comment as it stands now; None where there is none of that number."""
+        doing, path = f"read a comment on {self._told_as}", f"/issues/comments/{comment}"
+        try:
+            found = self._room.get(doing, path, read_comment, needs=_READS)
+        except PublishError as error:
+            if error.reason != "not_found":
+                raise
+            return None
+        return found if found.number == self._number else None
+
+    def react(self, comment: int, content: Reaction) -> None:
+        """Put a reaction to a comment; once more is the same as once."""
+        self._room.send(
+            f"react to a comment on {self._told_as}",
+            "POST",
+            f"/issues/comments/{comment}/reactions",
+            {"content": content},
+            lambda _answer: None,
+            needs=_WRITES,
+        )
 
     def create(self, body: str) -> PostedComment:
         """Posts a comment; after an unclear failure nobody knows whether it is there."""
@@ -215,4 +251,5 @@ def _posted_comment(payload: object) -> PostedComment:
         body=text(at(payload, "body")),
         author=text(at(payload, "user", "login")),
         url=text(at(payload, "html_url")),
+        updated=text(at(payload, "updated_at")),
     )

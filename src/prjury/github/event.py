@@ -13,10 +13,12 @@ from typing import NamedTuple
 from prjury.errors import SourceError, UsageError
 from prjury.github.client import GitHub
 from prjury.github.payload import (
+    CommentFacts,
     PullFacts,
     Tip,
     at,
     object_name,
+    read_comment,
     read_pull,
     repo_name,
     text,
@@ -200,6 +202,7 @@ class EventKind(StrEnum):
     MERGE_GROUP = "merge_group"
     WORKFLOW_RUN = "workflow_run"
     PUSH = "push"
+    ISSUE_COMMENT = "issue_comment"
 
 
 class RunId(NamedTuple):
@@ -226,6 +229,8 @@ class Event:
         label: the label that was put on or taken off, where it is about one.
         default_branch: the branch by whose policy the repository's owner speaks.
         moved: whether the pull request got another base.
+        comment: what somebody has said, where it is about that; None below an issue that is no
+            pull request. The pull request's sides are not known then.
         notes: what a reader of the report has to know about this kind of event.
     """
 
@@ -240,6 +245,7 @@ class Event:
     label: str | None = None
     default_branch: str | None = None
     moved: bool = False
+    comment: CommentFacts | None = None
     notes: tuple[str, ...] = ()
 
     @property
@@ -284,6 +290,7 @@ def read_event(environ: Mapping[str, str]) -> Event:
             label=text(at(payload, "label", "name")) or None,
             default_branch=text(at(payload, "repository", "default_branch")) or None,
             moved=at(payload, "changes", "base") is not None,
+            comment=_comment(kind, payload),
             notes=(_TARGET_NOTE,) if kind is EventKind.PULL_REQUEST_TARGET else (),
         )
     except ValueError as error:
@@ -420,6 +427,22 @@ def _of_push(payload: object, repo: str) -> PullFacts:
     )
 
 
+def _of_issue_comment(payload: object, repo: str) -> PullFacts:
+    """The number alone: the event says neither which head the pull request has nor which base."""
+    return PullFacts(
+        repo=repo_name(repo, "GITHUB_REPOSITORY"),
+        base=Tip(),
+        head=Tip(),
+        number=whole_number(at(payload, "issue", "number"), "issue.number"),
+    )
+
+
+def _comment(kind: EventKind, payload: object) -> CommentFacts | None:
+    below_pull = at(payload, "issue", "pull_request") is not None
+    said = kind is EventKind.ISSUE_COMMENT and below_pull
+    return read_comment(at(payload, "comment")) if said else None
+
+
 def _trigger(kind: EventKind, payload: object) -> TriggeringRun | None:
     return read_trigger(at(payload, "workflow_run")) if kind is EventKind.WORKFLOW_RUN else None
 
@@ -431,6 +454,7 @@ _READERS = {
     EventKind.MERGE_GROUP: _of_merge_group,
     EventKind.WORKFLOW_RUN: _of_workflow_run,
     EventKind.PUSH: _of_push,
+    EventKind.ISSUE_COMMENT: _of_issue_comment,
 }
 
 

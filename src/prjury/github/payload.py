@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 _SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _REPO = re.compile(r"[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}")
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
@@ -163,3 +164,55 @@ def _head_repo(payload: object) -> str | None:
     """GitHub sends null for the repository of a deleted fork."""
     name = at(payload, "head", "repo", "full_name")
     return None if name is None else repo_name(name, "head.repo.full_name")
+
+
+@dataclass(frozen=True, slots=True)
+class CommentFacts:
+    """A comment below an issue or a pull request.
+
+    Attributes:
+        number: of the issue or pull request.
+        author: the login of the account that wrote it, empty for a deleted one.
+        by_program: whether that is a bot, or an app that writes in a person's name.
+        created: when it was written, such as ``2026-01-02T03:04:05Z``; these compare as texts.
+        edited: whether it was changed since, as far as GitHub's seconds tell.
+    """
+
+    id: int
+    number: int
+    author: str
+    by_program: bool
+    body: str
+    created: str
+    edited: bool
+
+
+def read_comment(payload: object) -> CommentFacts:
+    """The comment in a payload of GitHub's.
+
+    Raises:
+        ValueError: when the payload lacks something or holds something of the wrong form.
+    """
+    created = moment(at(payload, "created_at"), "comment.created_at")
+    number = text(at(payload, "issue_url")).rpartition("/issues/")[2]
+    kind, app = at(payload, "user", "type"), at(payload, "performed_via_github_app")
+    return CommentFacts(
+        id=whole_number(at(payload, "id"), "comment.id"),
+        number=whole_number(int(number) if number.isdecimal() else None, "comment.issue_url"),
+        author=text(at(payload, "user", "login")),
+        by_program=kind != "User" or app is not None,
+        body=text(at(payload, "body")),
+        created=created,
+        edited=moment(at(payload, "updated_at"), "comment.updated_at") != created,
+    )
+
+
+def moment(value: object, what: str) -> str:
+    """A moment as GitHub writes it.
+
+    Raises:
+        ValueError: for anything else.
+    """
+    if not _MOMENT.fullmatch(text(value)):
+        raise ValueError(f"{what} is not a moment")
+    return text(value)

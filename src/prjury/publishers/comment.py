@@ -88,7 +88,7 @@ class StickyComment:
     """
 
     conversation: CommentsPort
-    render: Callable[[Report], str]
+    render: Callable[[Report], str] = lambda report: report.headline
     id: str = "default"
     sleep: Callable[[float], None] = time.sleep
     name: str = "comment"
@@ -97,7 +97,10 @@ class StickyComment:
 
     def publish(self, report: Report) -> str | None:
         """Creates or edits the comment; the result is its web address."""
-        body = self.render(report)
+        return self.write(self.render(report))
+
+    def write(self, body: str) -> str:
+        """The same with a text, whose first line is a marker of this id."""
         return write_converging(lambda: self._upsert(body), self.sleep)
 
     def _upsert(self, body: str) -> str:

@@ -11,6 +11,7 @@ from prjury.jury.judgment import Status
 from prjury.report.coverage import measure
 from prjury.report.headline import OVERRIDDEN, headline
 from prjury.report.model import (
+    OVERRIDE_COMMAND,
     Backport,
     Cost,
     Coverage,
@@ -81,10 +82,9 @@ def assemble(  # noqa: PLR0913 - each argument is one part of the report
 
 
 def _overridden(override: Override, pull: PullRequest) -> str:
-    return (
-        f"@{override.by} opened the gate with the label {override.label}, for commit "
-        f"{pull.head.sha[:12]} only"
-    )
+    by = "the label " * (override.label != OVERRIDE_COMMAND) + override.label
+    why = f": {override.reason}" if override.reason else ""
+    return f"@{override.by} opened the gate with {by}, for commit {pull.head.sha[:12]} only{why}"
 
 
 def hold(verdict: Verdict, coverage: Coverage, policy: GatePolicy) -> Verdict:

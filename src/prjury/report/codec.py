@@ -116,7 +116,7 @@ def said_in_report(data: Mapping[str, Any]) -> EarlierVotes:
         and ballot.status in {Status.PASS, Status.FAIL}
     }
     told = report.verdict.override
-    override = Override(told.label, told.by) if told else None
+    override = Override(told.label, told.by, told.reason) if told else None
     return EarlierVotes(report.pull.patch_id or "", report.policy.hash, judgments, override)
 
 

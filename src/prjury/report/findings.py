@@ -132,6 +132,13 @@ def grouped(found: Iterable[Finding]) -> tuple[Group, ...]:
     return tuple(Group(tuple(group)) for group in groups.values())
 
 
+def numbered(verdict: Verdict) -> tuple[Group, ...]:
+    """The groups of all findings, in the order of the numbers that a comment gives them."""
+    found = findings(verdict)
+    blockers = grouped(one for one in found if one.weight is Weight.MUST_FIX)
+    return (*blockers, *grouped(one for one in found if one.weight is not Weight.MUST_FIX))
+
+
 def counted_checks(judgment: Judgment) -> tuple[Check, ...]:
     """The failed checks that are findings.
 

@@ -138,16 +138,53 @@ class Sandbox:
     network: bool
 
 
+#: The label of an override that was asked for in a comment.
+OVERRIDE_COMMAND = "/prjury override"
+
+
 @dataclass(frozen=True, slots=True)
 class Override:
     """A maintainer's word that opens the gate for one head, whatever the verdict says.
 
     Attributes:
-        by: the account that put the label on.
+        label: the label, or `OVERRIDE_COMMAND`.
+        by: the account that put the label on, or wrote the comment.
+        reason: what the comment says; empty for a label.
     """
 
     label: str
     by: str
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Since:
+    """What became of the findings of the last verdict on another head.
+
+    Attributes:
+        head: the commit that it was about.
+        before: the fingerprints of its findings.
+    """
+
+    head: str
+    fixed: int
+    open: int
+    new: int
+    before: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Dismissal:
+    """A maintainer's word that a finding is not to be acted on. It changes no verdict.
+
+    Attributes:
+        finding: its fingerprint, so that it ends where the content changes.
+        by: the account that wrote the comment.
+    """
+
+    finding: str
+    by: str
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -177,6 +214,8 @@ class Report:
             pull request.
         override: who opened a gate that the verdict had closed; None where nobody did.
         recovery: what came of an attempt to repair the tests; None where none was made.
+        since: what became of the findings of the last verdict on another head, if that is known.
+        dismissals: what maintainers have said of findings of this report.
     """
 
     pull: PullRequest
@@ -194,3 +233,5 @@ class Report:
     notes: tuple[str, ...] = ()
     override: Override | None = None
     recovery: Recovery | None = None
+    since: Since | None = None
+    dismissals: tuple[Dismissal, ...] = ()

@@ -17,6 +17,7 @@ from jinja2.sandbox import SandboxedEnvironment
 from markupsafe import Markup
 
 from prjury.report.backports import Backports
+from prjury.report.continuity import told_words
 from prjury.report.model import Report
 from prjury.report.redact import Redact
 from prjury.report.sanitise import BY_SHAPE
@@ -94,7 +95,7 @@ class Renderer:
 
     def comment(self, report: Report, *, id: str = "default", run: str | None = None) -> str:  # noqa: A002 - the marker's own word
         """The sticky comment, found again by the hidden marker in its first line."""
-        line = marker(report, id, run)
+        line = marker(report, id, run, told_words(report))
         return self.fitting(report, "comment.md.j2", COMMENT_SHAPES, COMMENT_LIMIT, line)
 
     def check(self, report: Report) -> str:
@@ -155,8 +156,12 @@ class Renderer:
         return text
 
 
-def marker(report: Report, id: str, run: str | None) -> str:  # noqa: A002 - the marker's own word
-    """The hidden line by which a comment is found again and its age is known."""
+def marker(report: Report, id: str, run: str | None, more: str = "") -> str:  # noqa: A002 - the marker's own word
+    """The hidden line by which a comment is found again and its age is known.
+
+    Args:
+        more: further values, which must hold no outside word.
+    """
     pull = report.pull
     key = hashlib.sha256(f"{pull.repo}#{pull.number}".encode()).hexdigest()[:16]
     words = {
@@ -168,7 +173,7 @@ def marker(report: Report, id: str, run: str | None) -> str:  # noqa: A002 - the
         "config": report.policy.hash[:16],
     }
     told = " ".join(f"{name}={_NOT_IN_A_MARKER.sub('-', word)}" for name, word in words.items())
-    return f"<!-- prjury:v1 {told} -->"
+    return f"<!-- prjury:v1 {told}{' ' if more else ''}{more} -->"
 
 
 def load_templates() -> None:

@@ -67,10 +67,11 @@ class PullJson(ReportPart):
 
 
 class OverrideJson(ReportPart):
-    """Who opened the gate for this head, and by which label."""
+    """Who opened the gate for this head, and by which label or comment."""
 
     label: str
     by: str
+    reason: str = ""
 
 
 class VerdictJson(ReportPart):

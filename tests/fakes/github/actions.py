@@ -7,6 +7,7 @@ from fakes.github.exchange import REPO, Answer, Call, Payload, Refusal, Routes
 routes = Routes()
 
 READS = "actions=read"
+WRITES = "actions=write"
 #: Where archives are downloaded from, on the same server; a store of its own at GitHub.
 BLOBS = "/_blobs"
 _RUN = f"{REPO}/actions/runs/{{run_id}}"
@@ -76,6 +77,28 @@ def blob(call: Call) -> Answer:
     if content is None or "sig" not in call.query:
         return Answer(404, b"<Error><Code>BlobNotFound</Code></Error>", kind="application/xml")
     return Answer(200, content, kind="application/zip")
+
+
+@routes("POST", f"{_RUN}/rerun", WRITES)
+def rerun(call: Call) -> Answer:
+    return _again(call, only_failed=False)
+
+
+@routes("POST", f"{_RUN}/rerun-failed-jobs", WRITES)
+def rerun_failed(call: Call) -> Answer:
+    return _again(call, only_failed=True)
+
+
+def _again(call: Call, *, only_failed: bool) -> Answer:
+    """One more attempt of the same run, for the same commit; not while it runs."""
+    run = _run(call)
+    if run["status"] != "completed":
+        raise Refusal(403, "This workflow is already running")
+    if only_failed and run["conclusion"] == "success":
+        raise Refusal(403, "The workflow run containing this job has no failed jobs")
+    more = {"status": "queued", "conclusion": None, "run_attempt": run["run_attempt"] + 1}
+    run |= more
+    return Answer(201, {})
 
 
 def _run(call: Call) -> Payload:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fakes.github.exchange import REPO, Answer, Call, Payload, Refusal, Routes
+from fakes.github.payloads import user_payload
 
 routes = Routes()
 
@@ -45,6 +46,22 @@ def edit_comment(call: Call) -> Answer:
 def delete_comment(call: Call) -> Answer:
     del call.fake.comments[_comment(call)["id"]]
     return Answer(204)
+
+
+@routes("POST", f"{_COMMENT}/reactions", WRITES)
+def react(call: Call) -> Answer:
+    """The reaction of an account, made once: a second one of the same kind is the first."""
+    comment, content = _comment(call), call.needed("content")
+    key = (comment["id"], call.author.login, content)
+    there = call.fake.reactions.get(key)
+    call.fake.reactions[key] = there or {
+        "id": call.fake.number(),
+        "node_id": "REA_1",
+        "user": user_payload(call.fake.url, call.author),
+        "content": content,
+        "created_at": call.fake.moment(),
+    }
+    return Answer(200 if there else 201, call.fake.reactions[key])
 
 
 def _comment(call: Call) -> Payload:

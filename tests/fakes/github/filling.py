@@ -195,8 +195,8 @@ class Filling(State):
             "issue_url": f"{root}/{issue}",
             "body": body,
             "user": user_payload(self.url, author),
-            "created_at": MOMENT,
-            "updated_at": MOMENT,
+            "created_at": self.moment(),
+            "updated_at": self.moment(),
             "author_association": "CONTRIBUTOR",
             "performed_via_github_app": None,
         }

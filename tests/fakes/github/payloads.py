@@ -242,3 +242,35 @@ ONLY_ALONE = frozenset(
     "merged mergeable rebaseable mergeable_state merged_by maintainer_can_modify commits "
     "comments review_comments additions deletions changed_files".split()
 )
+
+
+def issue_payload(root: str, repo: str, number: int) -> Payload:
+    """A pull request as the event ``issue_comment`` shows it: without its sides."""
+    url, page = f"{root}/repos/{repo}/pulls/{number}", f"{HTML}/{repo}/pull/{number}"
+    return {
+        "url": f"{root}/repos/{repo}/issues/{number}",
+        "repository_url": f"{root}/repos/{repo}",
+        "html_url": page,
+        "id": number,
+        "number": number,
+        "title": "Move the cart",
+        "user": user_payload(root, OCTOCAT),
+        "labels": [],
+        "state": "open",
+        "locked": False,
+        "comments": 1,
+        "created_at": MOMENT,
+        "updated_at": MOMENT,
+        "closed_at": None,
+        "author_association": "CONTRIBUTOR",
+        "draft": False,
+        "pull_request": {
+            "url": url,
+            "html_url": page,
+            "diff_url": f"{page}.diff",
+            "patch_url": f"{page}.patch",
+            "merged_at": None,
+        },
+        "body": "It was in the way.",
+        "performed_via_github_app": None,
+    }

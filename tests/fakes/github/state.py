@@ -49,6 +49,7 @@ class State:
         self.pulls: dict[tuple[str, int], Payload] = {}
         self.diffs: dict[int, dict[str, frozenset[int]]] = {}
         self.comments: dict[int, Payload] = {}
+        self.reactions: dict[tuple[int, str, str], Payload] = {}
         self.review_list: list[Payload] = []
         self.review_comment_list: list[Payload] = []
         self.events: dict[int, list[Payload]] = {}

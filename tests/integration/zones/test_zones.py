@@ -387,7 +387,8 @@ class TestOverride:
         assert "build" in comment
         assert [check["conclusion"] for check in closed.fake.checks(closed.head)] == ["success"]
         report = told(closed, "label")
-        assert report["verdict"]["override"] == {"label": self.LABEL, "by": "maintainer"}
+        word = {"label": self.LABEL, "by": "maintainer", "reason": ""}
+        assert report["verdict"]["override"] == word
         assert (report["verdict"]["status"], report["verdict"]["gate"]) == ("fail", "success")
 
     def test_taken_off_the_verdict_is_back(self, closed: Zones) -> None:

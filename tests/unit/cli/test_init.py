@@ -33,6 +33,7 @@ APART = {
 }
 QUEUE = {".github/workflows/prjury-queue.yml"}
 BACKPORT = {".github/workflows/prjury-backport.yml"}
+COMMENT = {".github/workflows/prjury-comment.yml"}
 
 
 @pytest.fixture
@@ -51,6 +52,7 @@ def run(repo: Path, **options: object) -> None:
         "forks": False,
         "queue": False,
         "backport": False,
+        "commands": False,
         "from_ci": False,
         "action": None,
         "force": False,
@@ -71,6 +73,7 @@ def files(root: Path) -> Mapping[str, str]:
         ({}, ALONE),
         ({"queue": True}, ALONE | QUEUE),
         ({"backport": True}, ALONE | BACKPORT),
+        ({"commands": True}, ALONE | COMMENT),
         ({"forks": True}, APART),
         ({"forks": True, "queue": True}, APART | QUEUE),
     ],

@@ -19,6 +19,7 @@ JUDGE, QUEUE = "prjury-judge.yml", "prjury-queue.yml"
 OVERRIDE = "prjury-override.yml"
 BACKPORT = "prjury-backport.yml"
 CONFLICTS = "prjury-conflicts.yml"
+COMMENT = "prjury-comment.yml"
 APART = (BUILD, JUDGE, OVERRIDE)
 WAYS = {
     BACKPORT: (ALONE, BACKPORT),
@@ -523,7 +524,7 @@ DEFECTS = {
         "mode: revue",
         "problem",
         "there is no `mode: revue`; the modes are review, build, collect, decide, publish, "
-        "backport, conflicts",
+        "backport, conflicts, comment",
     ),
     "another name of the build": Defect(
         JUDGE,
@@ -575,7 +576,16 @@ DEFECTS = {
 
 
 @pytest.mark.parametrize(
-    "way", [(ALONE,), (ALONE, QUEUE), (ALONE, BACKPORT), APART, (*APART, QUEUE), (*APART, BACKPORT)]
+    "way",
+    [
+        (ALONE,),
+        (ALONE, QUEUE),
+        (ALONE, BACKPORT),
+        APART,
+        (*APART, QUEUE),
+        (*APART, BACKPORT),
+        (ALONE, COMMENT),
+    ],
 )
 def test_what_init_writes_is_fine(way: tuple[str, ...]) -> None:
     assert complaints(set_up({name: text_of(name) for name in way})) == []

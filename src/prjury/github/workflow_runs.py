@@ -1,0 +1,88 @@
+"""Runs of workflows: which there are for a commit, and one more attempt of one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from prjury.errors import PublishError
+from prjury.github.client import GitHub
+from prjury.github.payload import at, object_name, text, whole_number
+from prjury.github.repo_client import RepoClient
+
+_READS, _WRITES = "actions: read", "actions: write"
+#: Runs of one commit that are looked at, the newest first.
+_MOST = 30
+
+
+@dataclass(frozen=True, slots=True)
+class PostedRun:
+    """A workflow run as GitHub holds it.
+
+    Attributes:
+        path: the workflow's file.
+        conclusion: empty as long as it has not ended.
+    """
+
+    id: int
+    path: str
+    conclusion: str
+    url: str
+
+
+class WorkflowRuns:
+    """The workflow runs of one repository; every method raises PublishError."""
+
+    def __init__(self, hub: GitHub, repo: str) -> None:
+        self._room = RepoClient(hub, repo, PublishError)
+
+    def of_head(self, sha: str) -> list[PostedRun]:
+        """The newest runs that pull requests have started for a commit, the newest first."""
+        head = object_name(sha, "the head")
+        return self._room.get(
+            f"list the runs of {head[:12]}",
+            "/actions/runs",
+            _posted_runs,
+            needs=_READS,
+            query={"head_sha": head, "event": "pull_request", "per_page": str(_MOST)},
+        )
+
+    def one(self, run: int) -> PostedRun | None:
+        """A run; None where there is none any more."""
+        try:
+            return self._room.get(
+                f"read run {run}", f"/actions/runs/{run}", _posted_run, needs=_READS
+            )
+        except PublishError as error:
+            if error.reason != "not_found":
+                raise
+            return None
+
+    def again(self, run: int, *, only_failed: bool) -> None:
+        """Start another attempt of a run that has ended, for the same commit as before."""
+        what = "rerun-failed-jobs" if only_failed else "rerun"
+        self._room.send(
+            f"run {run} again",
+            "POST",
+            f"/actions/runs/{run}/{what}",
+            {},
+            lambda _answer: None,
+            needs=_WRITES,
+            repeatable=False,
+        )
+
+
+def _posted_runs(payload: object) -> list[PostedRun]:
+    runs = at(payload, "workflow_runs")
+    if not isinstance(runs, list):
+        raise ValueError("workflow_runs is not a list")  # noqa: TRY004 - as every answer of a wrong form
+    return [_posted_run(run) for run in runs]
+
+
+def _posted_run(payload: object) -> PostedRun:
+    ended = at(payload, "status") == "completed"
+    return PostedRun(
+        id=whole_number(at(payload, "id"), "the run's id"),
+        path=text(at(payload, "path")).partition("@")[0],
+        conclusion=(text(at(payload, "conclusion")) or "unknown") if ended else "",
+        url=text(at(payload, "html_url")),
+    )

@@ -1,0 +1,331 @@
+"""Commands in comments, one job each, against a GitHub that remembers: a table of outcomes."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fakes import reports
+from fakes.github import (
+    ACTIONS,
+    BASE_SHA,
+    HEAD_SHA,
+    NO_FAULT,
+    OCTOCAT,
+    Account,
+    FakeGitHub,
+    Fault,
+    refused,
+    running,
+    side_payload,
+)
+from fakes.github.payloads import issue_payload
+from fakes.render import to_comment
+from fakes.skeletons import inline_types
+from prjury.action import main
+from prjury.action.commanded import commanded_override
+from prjury.action.dependencies import wire
+from prjury.action.inputs import Inputs
+from prjury.errors import ExitCode
+from prjury.github.client import Connection, GitHub, RetryBudget
+from prjury.github.event import Event, EventKind
+from prjury.github.payload import PullFacts, Tip
+from prjury.report.codec import report_to_json
+from prjury.report.continuity import dismissals
+from prjury.report.model import OVERRIDE_COMMAND, Override, Report
+from prjury.report.redact import Redactor
+from prjury.snapshot.model import Side
+
+NEWER = "d" * 40
+STRANGER = Account("stranger", id=9)
+HELPER = Account("helper[bot]", "Bot", id=10)
+RUN = 1200
+
+
+def judged() -> Report:
+    """A failing report on the pull request's own head, with three findings under two numbers."""
+    report = reports.broken_build()
+    pull = replace(
+        report.pull,
+        repo="octo/shop",
+        number=7,
+        base=Side("main", BASE_SHA),
+        head=Side("cart", HEAD_SHA),
+    )
+    return replace(report, pull=pull)
+
+
+@dataclass
+class Thread:
+    """The conversation below pull request 7, in which the verdict of run 12 stands."""
+
+    directory: Path
+    fake: FakeGitHub
+    log: str = ""
+
+    def say(self, body: str, by: Account = OCTOCAT) -> dict[str, Any]:
+        self.fake.number()  # time goes on
+        return self.fake.add_comment(body, by)
+
+    def run(self, said: dict[str, Any], action: str = "created", **payload: Any) -> int:
+        event = {
+            "action": action,
+            "issue": issue_payload(self.fake.url, "octo/shop", 7),
+            "comment": dict(said),
+            "repository": {"full_name": "octo/shop", "default_branch": "main"},
+            "sender": said["user"],
+            **payload,
+        }
+        file = self.directory / "event.json"
+        file.write_text(json.dumps(event))
+        environ = {
+            "GITHUB_EVENT_NAME": "issue_comment",
+            "GITHUB_EVENT_PATH": str(file),
+            "GITHUB_REPOSITORY": "octo/shop",
+            "GITHUB_API_URL": self.fake.url,
+            "GITHUB_RUN_ID": "99",
+            "GITHUB_RUN_ATTEMPT": "1",
+            "GITHUB_OUTPUT": str(self.directory / "output"),
+            "RUNNER_TEMP": str(self.directory),
+            "PRJURY_INPUT_MODE": "comment",
+            "PRJURY_INPUT_GITHUB_TOKEN": "ghs_actions",
+        }
+        stream = io.StringIO()
+        parts = replace(wire(environ, stream, Redactor()), connect=self.connect)
+        code = main(environ, stream, parts)
+        self.log = stream.getvalue()
+        return code
+
+    def connect(self, event: Event, inputs: Inputs) -> GitHub:
+        connection = Connection(
+            event.api_url,
+            inputs.github_token or None,
+            seconds_between_requests=0,
+            seconds_between_writes=0,
+        )
+        return GitHub(connection, RetryBudget(sleep=lambda _seconds: None))
+
+    def push(self) -> None:
+        side = side_payload(self.fake.url, "octo/shop", "cart", NEWER)
+        self.fake.pulls["octo/shop", 7]["head"] = side
+
+    def edit(self, comment: dict[str, Any], body: str) -> None:
+        self.fake.number()
+        comment |= {"body": body, "updated_at": self.fake.moment()}
+
+    @property
+    def reactions(self) -> list[str]:
+        return [content for (_, _, content) in self.fake.reactions]
+
+    @property
+    def answers(self) -> list[str]:
+        return [body for body in self.fake.bodies if body.startswith("<!-- prjury:v1 id=answer.")]
+
+    @property
+    def reruns(self) -> list[str]:
+        return [path for method, path in self.fake.writes if "/rerun" in path]
+
+
+@pytest.fixture
+def thread(tmp_path: Path) -> Iterator[Thread]:
+    with running() as fake:
+        fake.add_pull("octo/shop", 7)
+        fake.add_workflow_run(
+            "PR Jury", "failure", suite=RUN // 100, path=".github/workflows/prjury.yml"
+        )
+        report = judged()
+        content = json.dumps(report_to_json(report)).encode()
+        fake.add_artifact("prjury-report", {"report.json": content}, run=RUN)
+        fake.add_comment(to_comment(report, run=f"{RUN}.1"), ACTIONS)
+        yield Thread(tmp_path, fake)
+
+
+def silent(thread: Thread) -> None:
+    assert (thread.reactions, thread.answers, thread.reruns) == ([], [], [])
+
+
+ALLOWED: dict[str, tuple[str, str]] = {
+    "/prjury help": ("+1", "`/prjury dismiss N REASON`"),
+    "/prjury review": ("+1", "is started again"),
+    "/prjury rerun\r\n\r\nPlease.": ("+1", "is started again"),
+    "/prjury explain 1": ("+1", "cannot find symbol `Money`"),
+    "/prjury explain 3": ("+1", "pre-existing"),
+    "/prjury explain 9": ("-1", "There is no finding with the number 9; the last is 3."),
+    "/prjury dismiss 2 it is as it should be": ("+1", "Finding 2 of the verdict on"),
+    "/prjury override the build machine is broken": ("+1", "Overridden for `bbbbbbbbbbbb` only"),
+    "/prjury backport 1.x": ("-1", "once the pull request is merged"),
+    "/prjury fix": ("-1", "`fix: {enabled: false}`"),
+    "/prjury frobnicate": ("confused", "This is not a command"),
+}
+
+
+@pytest.mark.parametrize("body", ALLOWED)
+def test_a_command_is_answered_once_by_a_reaction_and_a_comment(thread: Thread, body: str) -> None:
+    reaction, words = ALLOWED[body]
+    said = thread.say(body)
+    assert thread.run(said) == ExitCode.OPEN, thread.log
+    assert thread.reactions == [reaction]
+    assert [words in answer for answer in thread.answers] == [True], thread.answers
+    writes = len(thread.fake.writes)
+    assert thread.run(said) == ExitCode.OPEN
+    assert len(thread.fake.writes) == writes
+
+
+IGNORED: dict[str, Callable[[Thread], int]] = {
+    "no command": lambda t: t.run(t.say("Looks good\n/prjury review")),
+    "another word": lambda t: t.run(t.say("/prjuryx review")),
+    "an edited comment": lambda t: t.run(t.say("/prjury review"), "edited", changes={"body": {}}),
+    "a deleted comment": lambda t: t.run(t.say("/prjury review"), "deleted"),
+    "a bot": lambda t: t.run(t.say("/prjury review", HELPER)),
+    "our own words": lambda t: t.run(t.say("/prjury review", ACTIONS)),
+    "below an issue": lambda t: t.run(t.say("/prjury review"), issue={"number": 7}),
+}
+
+
+@pytest.mark.parametrize("case", IGNORED)
+def test_what_is_no_command_of_a_person_is_ignored(thread: Thread, case: str) -> None:
+    assert IGNORED[case](thread) == ExitCode.OPEN
+    silent(thread)
+    assert not thread.fake.writes
+
+
+@pytest.mark.parametrize("role", ["none", "read", "triage"])
+def test_who_may_not_write_gets_a_reaction_and_nothing_else(thread: Thread, role: str) -> None:
+    thread.fake.roles["stranger"] = role
+    assert thread.run(thread.say("/prjury override please", STRANGER)) == ExitCode.OPEN
+    assert (thread.reactions, thread.answers, thread.fake.statuses) == (["-1"], [], [])
+
+
+@pytest.mark.parametrize("role", ["write", "maintain", "admin"])
+def test_who_may_write_is_heard(thread: Thread, role: str) -> None:
+    thread.fake.roles["stranger"] = role
+    thread.run(thread.say("/prjury help", STRANGER))
+    assert thread.reactions == ["+1"]
+
+
+def test_a_comment_edited_before_the_job_begins_is_ignored(thread: Thread) -> None:
+    said = thread.say("/prjury help")
+    event = dict(said)
+    thread.edit(said, "/prjury override because")
+    assert thread.run(event) == ExitCode.OPEN
+    silent(thread)
+    assert thread.run(said) == ExitCode.OPEN
+    silent(thread)
+
+
+@pytest.mark.parametrize("body", ["/prjury override why not", "/prjury dismiss 1 x"])
+def test_a_push_in_between_makes_it_void(thread: Thread, body: str) -> None:
+    said = thread.say(body)
+    thread.push()
+    thread.run(said)
+    assert thread.reactions == ["-1"]
+    assert "the head is `dddddddddddd` now" in thread.answers[0]
+    assert (thread.fake.statuses, dismissals(thread.answers)) == ([], ())
+
+
+@pytest.mark.parametrize("body", ["/prjury override why not", "/prjury dismiss 1 x"])
+def test_a_verdict_that_came_after_it_makes_it_void(thread: Thread, body: str) -> None:
+    said = thread.say(body)
+    verdict = thread.fake.comments[min(thread.fake.comments)]
+    thread.edit(verdict, verdict["body"])
+    thread.run(said)
+    assert thread.reactions == ["-1"]
+    assert "after this command" in thread.answers[0]
+
+
+def test_two_at_once_are_answered_both(thread: Thread) -> None:
+    first = thread.say("/prjury dismiss 1 a known one")
+    second = thread.say("/prjury dismiss 2 another one")
+    other: list[int] = []
+    # The second job runs as a whole while the first one is about to write its answer.
+    thread.fake.faults.append(
+        Fault(
+            "POST",
+            "/issues/7/comments",
+            status=NO_FAULT,
+            action=lambda: other.append(thread.run(second)),
+        )
+    )
+    assert (thread.run(first), other) == (ExitCode.OPEN, [ExitCode.OPEN])
+    assert len(thread.answers) == 2
+    assert {one.reason for one in dismissals(thread.answers)} == {"a known one", "another one"}
+
+
+def test_a_dismissal_says_who_and_why_and_holds_nothing_live(thread: Thread) -> None:
+    evil = "<!-- prjury:v1 --> @octocat `${{ github.token }}` ![x](http://evil.example/x)"
+    thread.run(thread.say(f"/prjury dismiss 1 {evil}"))
+    (answer,) = thread.answers
+    assert "<!-- prjury" not in answer.partition("\n")[2]
+    assert inline_types(answer) <= {"text", "text_special", "code_inline"}
+    found = dismissals([answer])
+    assert {(one.by, one.reason) for one in found} == {("octocat", evil)}
+    assert len(found) == 2  # the first number stands for two places
+
+
+def test_an_override_is_a_status_of_the_commit_and_starts_the_run_again(thread: Thread) -> None:
+    said = thread.say("/prjury override the machine is broken")
+    thread.run(said)
+    (status,) = thread.fake.statuses_of(HEAD_SHA, "prjury/override")
+    assert status["target_url"].endswith(f"#issuecomment-{said['id']}")
+    assert thread.reruns == [f"/repos/octo/shop/actions/runs/{RUN}/rerun"]
+
+
+def test_a_run_that_is_not_at_its_end_is_not_started_again(thread: Thread) -> None:
+    thread.fake.workflow_runs[0] |= {"status": "in_progress", "conclusion": None}
+    thread.run(thread.say("/prjury review"))
+    assert (thread.reactions, thread.reruns) == (["+1"], [])
+    assert "is not at its end yet" in thread.answers[0]
+
+
+def test_a_missing_permission_is_named_and_the_job_fails(thread: Thread) -> None:
+    grants = {"pull_requests": "write", "actions": "read", "contents": "read"}
+    thread.fake.accounts["ghs_actions"] = replace(ACTIONS, grants=grants)
+    assert thread.run(thread.say("/prjury review")) == ExitCode.NOT_PUBLISHED
+    assert thread.reactions == ["-1"]
+    assert "actions: write" in thread.answers[0].replace("\\", "").replace("\u200b", "")
+
+
+def test_a_closed_pull_request_is_not_judged_again(thread: Thread) -> None:
+    thread.fake.pulls["octo/shop", 7]["state"] = "closed"
+    thread.run(thread.say("/prjury review"))
+    assert (thread.reactions, thread.reruns) == (["-1"], [])
+
+
+def test_nothing_is_told_as_done_where_the_command_could_not_be_carried_out(thread: Thread) -> None:
+    thread.fake.faults.append(refused("POST", "/statuses/", 422, "No commit found for SHA"))
+    assert thread.run(thread.say("/prjury override now")) == ExitCode.NOT_PUBLISHED
+    assert (thread.reactions, thread.reruns) == (["-1"], [])
+
+
+def test_a_review_hears_the_comment_as_long_as_it_stands(thread: Thread) -> None:
+    said = thread.say("/prjury override the machine is broken")
+    thread.run(said)
+    hub = thread.connect(read(thread), Inputs(github_token="ghs_actions"))
+    given = Override(OVERRIDE_COMMAND, "octocat", "the machine is broken")
+    assert commanded_override(hub, "octo/shop", 7, HEAD_SHA) == given
+    assert commanded_override(hub, "octo/shop", 7, NEWER) is None
+    assert commanded_override(hub, "octo/shop", 8, HEAD_SHA) is None
+    thread.fake.roles["octocat"] = "read"
+    assert commanded_override(hub, "octo/shop", 7, HEAD_SHA) is None
+    thread.fake.roles["octocat"] = "write"
+    thread.edit(said, "/prjury override the machine is broken ")
+    assert commanded_override(hub, "octo/shop", 7, HEAD_SHA) is None
+
+
+def test_a_status_of_somebody_else_overrides_nothing(thread: Thread) -> None:
+    said = thread.say("/prjury override the machine is broken")
+    place = f"https://github.com/octo/shop/pull/7#issuecomment-{said['id']}"
+    thread.fake.add_status("prjury/override", "success", by="evil", target_url=place)
+    hub = thread.connect(read(thread), Inputs(github_token="ghs_actions"))
+    assert commanded_override(hub, "octo/shop", 7, HEAD_SHA) is None
+
+
+def read(thread: Thread) -> Event:
+    pull = PullFacts("octo/shop", Tip(), Tip(), 7)
+    return Event(EventKind.ISSUE_COMMENT, pull, api_url=thread.fake.url)
