@@ -22,6 +22,11 @@ ACTIONS = "github-actions"
 
 _SKIPPED = frozenset({"skipped", "neutral"})
 _OURS, _OUR_REPORT = "prjury", "pr jury report"
+#: What the job of `prjury.yml` is called where it does nothing.
+_IDLE = "Nothing to judge"
+_WORKFLOWS = ".github/workflows/prjury{}.yml"
+#: Events whose workflows no pull request can change.
+_FROM_DEFAULT = frozenset({"pull_request_target", "workflow_run", "issue_comment"})
 _LONGEST_NAME = 255
 _LONGEST_URL = 1_000
 _URL = re.compile(r"https?://[!-~]+", re.IGNORECASE)
@@ -53,6 +58,7 @@ class WorkflowRun:
         suite: what its jobs' check runs have in common.
         conclusion: None as long as it has not ended.
         ended: when it was last changed, in seconds since 1970; 0 where that is not known.
+        path: the workflow's file.
     """
 
     id: int
@@ -64,6 +70,15 @@ class WorkflowRun:
     conclusion: str | None
     url: str | None
     ended: float = 0.0
+    path: str = ""
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether it only reports: one of ours that GitHub takes from the default branch alone."""
+        if self.event == "push":
+            return self.path == _WORKFLOWS.format("-conflicts")
+        stem = _WORKFLOWS.format("").removesuffix(".yml")
+        return self.event in _FROM_DEFAULT and self.path.startswith((f"{stem}.", f"{stem}-"))
 
     @property
     def series(self) -> tuple[int, str]:
@@ -104,6 +119,7 @@ def read_workflow_run(payload: object) -> WorkflowRun:
         conclusion=_conclusion(payload),
         url=_url(at(payload, "html_url")),
         ended=_moment(at(payload, "updated_at")),
+        path=text(at(payload, "path")).partition("@")[0],
     )
 
 
@@ -164,10 +180,22 @@ class CommitRuns:
     def said(self) -> tuple[CheckResult, ...]:
         """What counts of it, this program's own reports left out."""
         ours = self._ours()
-        runs = [run for run in self.runs if self._question(run) not in ours and not _is_ours(run)]
+        runs = [
+            run
+            for run in self.runs
+            if self._question(run) not in ours and not (_is_ours(run) or self._only_reports(run))
+        ]
         statuses = [status for status in self.statuses if not _is_ours(status)]
         message = (*self._newest(runs), *self._newest(statuses))
         return (*(reported.run for reported in message), *self._silent_workflows())
+
+    def _only_reports(self, reported: ReportedRun) -> bool:
+        """Whether it is a job of ours that checks nothing of the change itself."""
+        workflow = self._workflow(reported)
+        if workflow is None:
+            return False
+        idle = workflow.path == _WORKFLOWS.format("") and reported.run.name == _IDLE
+        return idle or workflow.is_ours
 
     @cached_property
     def _by_suite(self) -> Mapping[int, WorkflowRun]:
@@ -233,7 +261,7 @@ class CommitRuns:
         """Workflow runs that tell more than their jobs do: not begun, not allowed, or going on."""
         own = {workflow.workflow for workflow in self.workflows if workflow.id == self.own.id}
         for workflow in self._newest_workflows():
-            if workflow.workflow in own:
+            if workflow.workflow in own or workflow.is_ours:
                 continue
             jobs = [one.run for one in self.runs if one.suite == workflow.suite]
             running = any(job.conclusion is None for job in jobs)

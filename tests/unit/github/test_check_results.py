@@ -48,6 +48,40 @@ def said(*things: ReportedRun | WorkflowRun, own: OwnRun | None = None) -> list[
     return [f"{run.name}: {run.conclusion}" for run in commit.said()]
 
 
+class TestOurOwnWorkflows:
+    """What only reports is no check of the change: neither waited for nor taken as evidence."""
+
+    @pytest.mark.parametrize(
+        ("path", "event", "name"),
+        [
+            ("prjury-conflicts.yml", "pull_request_target", "Conflicts"),
+            ("prjury-conflicts.yml", "push", "Conflicts"),
+            ("prjury-override.yml@refs/heads/main", "pull_request_target", "Override"),
+            ("prjury-judge.yml", "workflow_run", "Publish"),
+            ("prjury.yml", "pull_request", "Nothing to judge"),
+        ],
+    )
+    def test_they_are_left_out(self, path: str, event: str, name: str) -> None:
+        run = flow(1, path=f".github/workflows/{path}", event=event)
+        assert said(run, job(7, name), flow(2), job(8, "test", suite=2)) == ["test: success"]
+
+    @pytest.mark.parametrize(
+        ("path", "event", "name"),
+        [
+            ("prjury-tests.yml", "pull_request", "test"),
+            ("prjury-tests.yml", "push", "test"),
+            ("prjury.yml", "pull_request", "test"),
+            ("prjurytests.yml", "pull_request_target", "test"),
+            ("ci.yml", "pull_request_target", "Conflicts"),
+        ],
+    )
+    def test_a_file_that_a_pull_request_brings_hides_nothing(
+        self, path: str, event: str, name: str
+    ) -> None:
+        run = flow(1, path=f".github/workflows/{path}", event=event)
+        assert said(run, job(7, name, "failure")) == [f"{name}: failure"]
+
+
 class TestReading:
     def test_a_check_run(self) -> None:
         read = job(7, "test", "failure", 3)
