@@ -1,0 +1,224 @@
+"""What GitHub does in front of a runner: which workflows an event starts, what waits, what ends.
+
+It knows of events, activities, filters of branches, conflicts, who acted and with which token;
+then of concurrency, of the checks that jobs leave on a commit, and of what the merge box makes of
+them. It runs nothing: a test says how a run ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+
+from runner.expressions import filled, holds
+
+Payload = Mapping[str, Any]
+Status = Literal["pending", "in_progress", "completed"]
+
+#: What starts a workflow that names no activities.
+_DEFAULTS: Mapping[str, frozenset[str]] = {
+    "pull_request": frozenset({"opened", "synchronize", "reopened"}),
+    "pull_request_target": frozenset({"opened", "synchronize", "reopened"}),
+}
+#: Whose runs have no secrets and a token that only reads.
+_UNTRUSTED = frozenset({"dependabot[bot]"})
+
+
+@dataclass
+class Check:
+    """The check run of a job."""
+
+    name: str
+    head: str
+    run: int
+    conclusion: str | None = None
+
+
+@dataclass
+class Run:
+    """A run of a workflow.
+
+    Attributes:
+        jobs: the checks of its jobs by their ids; a run that waits has none yet.
+        reads_only: whether its token only reads, and there are no secrets.
+    """
+
+    id: int
+    file: str
+    event: str
+    payload: Payload
+    head: str
+    group: str
+    reads_only: bool
+    attempt: int = 1
+    status: Status = "pending"
+    conclusion: str | None = None
+    jobs: dict[str, Check] = field(default_factory=dict)
+
+
+@dataclass
+class Triggers:
+    """A repository's workflows, and everything that was started.
+
+    Attributes:
+        workflows: documents by their files' names.
+    """
+
+    workflows: Mapping[str, Any]
+    runs: list[Run] = field(default_factory=list)
+    checks: list[Check] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, *files: Path) -> Triggers:
+        return cls({file.name: _document(file.read_text()) for file in files})
+
+    def happens(
+        self, event: str, payload: Payload, *, conflicts: bool = False, by_job: bool = False
+    ) -> list[Run]:
+        """An event, and what it starts.
+
+        Args:
+            conflicts: whether the pull request's merge does.
+            by_job: whether a job has done it with its own token, which starts nothing.
+        """
+        if by_job or (event == "pull_request" and conflicts):
+            return []
+        files = [name for name, one in self.workflows.items() if _starts(one, event, payload)]
+        return [self._start(name, event, payload) for name in files]
+
+    def ends(self, run: Run, conclusion: str) -> list[Run]:
+        """A run has ended, and what waits for it, or for its workflow, starts."""
+        run.status, run.conclusion = "completed", conclusion
+        for check in run.jobs.values():
+            check.conclusion = check.conclusion or conclusion
+        for other in self.runs:
+            if other.status == "pending" and other.group == run.group:
+                self._begin(other)
+                break
+        name = self.workflows[run.file].get("name", "")
+        told = {
+            "event": run.event,
+            "conclusion": conclusion,
+            "head_sha": run.head,
+            "head_branch": "cart",
+            "head_repository": {"full_name": "octo/shop"},
+            "name": name,
+        }
+        return self.happens("workflow_run", {"action": "completed", "workflow_run": told})
+
+    def again(self, run: Run) -> Run:
+        """The button to run it again: the same run, another attempt, checks of its own."""
+        run.attempt, run.conclusion = run.attempt + 1, None
+        self._begin(run)
+        return run
+
+    def newest(self, head: str, name: str) -> str | None:
+        """How the newest check of a name on a commit stands; None where there is none."""
+        found = [one for one in self.checks if (one.head, one.name) == (head, name)]
+        return (found[-1].conclusion or "in progress") if found else None
+
+    def merge_box(self, head: str, *, conflicts: bool = False, required: str = "prjury") -> str:
+        """What stands below the pull request."""
+        if conflicts:
+            return "blocked: this branch has conflicts"
+        state = self.newest(head, required)
+        if state is None:
+            return f"blocked: {required} expected, waiting for status to be reported"
+        # A skipped or neutral check counts as a success.
+        return "ready" if state in {"success", "skipped", "neutral"} else f"blocked: {state}"
+
+    def _start(self, file: str, event: str, payload: Payload) -> Run:
+        number = 100 + len(self.runs)
+        document = self.workflows[file]
+        run = Run(number, file, event, payload, _head(event, payload), str(number), _weak(payload))
+        limit = document.get("concurrency")
+        if limit:
+            context = _context(run)
+            run.group = filled(limit["group"], context)
+            ends_others = filled(limit.get("cancel-in-progress", False), context) == "true"
+            self._make_room(run.group, ends_others=ends_others)
+        self.runs.append(run)
+        if not any(one.group == run.group and one.status == "in_progress" for one in self.runs):
+            self._begin(run)
+        return run
+
+    def _make_room(self, group: str, *, ends_others: bool) -> None:
+        """One run of a group is at work, and one waits; who has waited gives way."""
+        for other in self.runs:
+            waits = other.group == group and other.status == "pending"
+            if waits or (ends_others and other.group == group and other.status == "in_progress"):
+                other.status, other.conclusion = "completed", "cancelled"
+                for check in other.jobs.values():
+                    check.conclusion = check.conclusion or "cancelled"
+
+    def _begin(self, run: Run) -> None:
+        """Its jobs are checks from now on; one whose condition does not hold is skipped."""
+        run.status = "in_progress"
+        context = _context(run)
+        for name, job in self.workflows[run.file]["jobs"].items():
+            check = Check(filled(job.get("name", name), context), run.head, run.id)
+            if not job.get("needs") and not holds(job.get("if"), context, failed=False):
+                check.conclusion = "skipped"
+            run.jobs[name] = check
+            self.checks.append(check)
+        if all(one.conclusion for one in run.jobs.values()):
+            run.status, run.conclusion = "completed", "skipped"
+
+
+def _document(text: str) -> Any:
+    document = yaml.safe_load(text)
+    document["on"] = document.pop(True, None) or document["on"]  # YAML 1.1 takes `on` for true
+    return document
+
+
+def _starts(document: Any, event: str, payload: Payload) -> bool:
+    on = document["on"]
+    if event not in on:
+        return False
+    wanted = (on[event] if isinstance(on, Mapping) else None) or {}
+    if event == "push":
+        branch = str(payload["ref"]).removeprefix("refs/heads/")
+        return branch in wanted.get("branches", [branch])
+    if event == "workflow_run":
+        return payload["workflow_run"]["name"] in wanted["workflows"]
+    return payload.get("action") in (wanted.get("types") or _DEFAULTS.get(event, frozenset()))
+
+
+def _head(event: str, payload: Payload) -> str:
+    """The commit on which the checks hang: what runs after a run is of the default branch."""
+    if event == "push":
+        return str(payload["after"])
+    if event == "merge_group":
+        return str(payload["merge_group"]["head_sha"])
+    return str(payload["pull_request"]["head"]["sha"]) if "pull_request" in payload else "main"
+
+
+def _weak(payload: Payload) -> bool:
+    pull = payload.get("pull_request")
+    if not pull:
+        return False
+    fork = pull["head"]["repo"]["full_name"] != pull["base"]["repo"]["full_name"]
+    return fork or payload.get("sender", {}).get("login") in _UNTRUSTED
+
+
+def _context(run: Run) -> Mapping[str, Any]:
+    pull = run.payload.get("pull_request") or {}
+    github = {
+        "event": run.payload,
+        "event_name": run.event,
+        "run_id": str(run.id),
+        "ref": run.payload.get("ref", ""),
+        "base_ref": pull.get("base", {}).get("ref", ""),
+    }
+    return {"github": github}
+
+
+def started(runs: list[Run]) -> Iterator[str]:
+    """The files of the runs that have something to do."""
+    for run in runs:
+        if run.conclusion != "skipped":
+            yield run.file
