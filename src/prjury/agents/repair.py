@@ -6,6 +6,7 @@ its verdict: only allowed files are taken over, into a tree of our own.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -89,10 +90,27 @@ class TestsRepair:
     def _rounds(self, context: PullRequestContext, tree: str) -> Recovery:
         state = _State(tree, [judgment for _, judgment in self.builds])
         while not (stop := state.stop or self._stop(state, context)):
+            started = time.monotonic()
             state.rounds.append(self._round(context, tree, state))
+            self._record(state, time.monotonic() - started)
             if state.passed:
                 return self._recovered(state, tree)
         return Recovery("not_recovered", stop, tuple(state.rounds))
+
+    def _record(self, state: _State, seconds: float) -> None:
+        """Keep the last round in the journal."""
+        last = state.rounds[-1]
+        self.ports.journal.record(
+            "round",
+            number=last.number,
+            status="pass" if state.passed else "fail",
+            edited=len(last.edited),
+            refused=last.refused_total,
+            input_tokens=last.input_tokens,
+            output_tokens=last.output_tokens,
+            usd=last.usd,
+            ms=round(seconds * 1000),
+        )
 
     def _stop(self, state: _State, context: PullRequestContext) -> str:
         """Why no further round is made; empty where one is."""

@@ -140,7 +140,8 @@ def build_ports(
 ) -> Ports:
     """The ports that a build needs; a build begins when everything is loaded."""
     shell = contained_shell(environment, config, network=config.sandbox.network, bench=bench)
-    return Ports(store, shell, environment.progress, redact=environment.redact)
+    redact, journal = environment.redact, environment.journal
+    return Ports(store, shell, environment.progress, redact=redact, journal=journal)
 
 
 def contained_shell(

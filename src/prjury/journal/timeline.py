@@ -66,7 +66,8 @@ def _what(event: JournalEvent) -> str:
     match event.kind:
         case "judged":
             label = event.text("label") or event.text("status")
-            return f"{event.text('tier')} / {event.text('judge')}: {label}"
+            turns = f", {event.text('turns')} turns" if event.text("turns") else ""
+            return f"{event.text('tier')} / {event.text('judge')}: {label}{turns}"
         case "command":
             return f"  $ {event.text('text')}"
         case "model":

@@ -15,6 +15,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from typing import Any
 from prjury.errors import SourceError
 from prjury.jury.voting import Ballot
 from prjury.ports import Progress, Recorder
+from prjury.report.judge_facts import AgentFacts
 from prjury.report.redact import Redact
 from prjury.report.sanitise import BY_SHAPE, log_line
 from prjury.state_directory import private_directory
@@ -170,6 +172,7 @@ class RecordedProgress:
             confidence=said.confidence,
             ms=ballot.elapsed_ms,
             reasoning_sha256=hashlib.sha256(said.reasoning.encode(errors="replace")).hexdigest(),
+            **{name: count for name, count in asdict(AgentFacts.of(said)).items() if count},
         )
 
     def say(self, text: str) -> None:

@@ -193,6 +193,7 @@ class Ports:
         checks: None where they cannot be asked for; ``checks_missing`` says why.
         evidence: of a build elsewhere, None where the operator named none.
         agents: who starts agents; nobody, but in a review.
+        journal: keeps what happens.
     """
 
     repository: Repository
@@ -205,3 +206,4 @@ class Ports:
     checks_missing: str = "nothing says where the checks of this repository are"
     evidence: Evidence | None = None
     agents: Agents = field(default_factory=NoAgents)
+    journal: Recorder = field(default_factory=NoRecorder)

@@ -92,6 +92,24 @@ class GeneralFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class AgentFacts:
+    """What an agent says that it took, where an agent was asked.
+
+    Attributes:
+        turns: 0 where it does not say, as with tokens.
+    """
+
+    turns: Annotated[Count, Field(validation_alias=AliasPath("agent", "turns"))] = 0
+    input_tokens: Annotated[Count, Field(validation_alias=AliasPath("agent", "input_tokens"))] = 0
+    output_tokens: Annotated[Count, Field(validation_alias=AliasPath("agent", "output_tokens"))] = 0
+
+    @classmethod
+    def of(cls, judgment: Judgment) -> Self:
+        """The facts of a judgment."""
+        return _read(cls, judgment.metadata)
+
+
+@dataclass(frozen=True, slots=True)
 class LeftOut:
     """A file, and why a judge or a build has nothing to say of it.
 

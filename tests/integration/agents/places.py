@@ -54,12 +54,21 @@ def repository(tmp_path: Path, change: Mapping[str, str] = RENAMED) -> Path:
     return place
 
 
-def review(place: Path, policy: Mapping[str, Any], **environ: str) -> Report:
+class Events(list[dict[str, object]]):
+    """A journal in memory."""
+
+    def record(self, event: str, /, **facts: object) -> None:
+        self.append({"event": event, **facts})
+
+
+def review(
+    place: Path, policy: Mapping[str, Any], journal: Events | None = None, **environ: str
+) -> Report:
     """The report on the change; the policy is JSON, which is YAML."""
     file = place.parent / "policy.yml"
     file.write_text(json.dumps({"version": 1, "backport": {"branches": []}, **policy}))
     request = ReviewRequest(SnapshotRequest(place, base="main", head="topic"), config=file)
     given = {"PATH": os.environ["PATH"], "HOME": str(place.parent), **environ}
-    report = run(request, RunEnvironment(given))
+    report = run(request, RunEnvironment(given, journal=Events() if journal is None else journal))
     assert isinstance(report, Report)
     return report

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from integration.agents.places import BASE, BUILD, RENAMED, git, repository, review
+from integration.agents.places import BASE, BUILD, RENAMED, Events, git, repository, review
 from prjury.jury.judgment import Status
 from prjury.report.codec import report_to_json
 from prjury.report.model import Report
@@ -21,7 +21,7 @@ FIXED = BASE["tests/test_price.py"].replace("total", "sum_of")
 JSON = '{"type": "result", "result": "done", "total_cost_usd": 0.25, "usage": {"input_tokens": 9}}'
 
 
-def recover(tmp_path: Path, program: str, **fix: Any) -> Report:
+def recover(tmp_path: Path, program: str, journal: Events | None = None, **fix: Any) -> Report:
     """The report, where the agent is this Python program; ``goal`` is what it is told."""
     agent = tmp_path / "agent.py"
     head = f"import os, sys, pathlib\ngoal = sys.stdin.read()\nFIXED = {FIXED!r}\n"
@@ -29,7 +29,7 @@ def recover(tmp_path: Path, program: str, **fix: Any) -> Report:
     agent.write_text(f"{head}{program}\nprint({JSON!r})\n")
     wanted = {"enabled": True, "command": f"{sys.executable} {agent}", **fix}
     tier = {"name": "build", "policy": "final_tier", "judges": ["merge", BUILD]}
-    return review(repository(tmp_path), {"tiers": [tier], "fix": wanted})
+    return review(repository(tmp_path), {"tiers": [tier], "fix": wanted}, journal)
 
 
 def recovery_of(report: Report) -> Recovery:
@@ -44,6 +44,7 @@ def refused(last: RepairRound) -> Mapping[str, str]:
 
 @pytest.mark.slow
 def test_tests_are_repaired_in_the_second_round(tmp_path: Path) -> None:
+    journal = Events()
     report = recover(
         tmp_path,
         # The first attempt gets one of two places, the second what it was told.
@@ -52,9 +53,12 @@ def test_tests_are_repaired_in_the_second_round(tmp_path: Path) -> None:
         "tests.write_text(FIXED if 'NameError' in goal else"
         " text.replace('import total', 'import sum_of'))\n"
         "if 'NameError' not in goal: pathlib.Path('shop/price.py').write_text('total = sum')",
+        journal,
     )
     recovery = recovery_of(report)
     assert recovery.outcome == "recovered"
+    kept = [event for event in journal if event["event"] == "round"]
+    assert [(each["status"], each["refused"]) for each in kept] == [("fail", 1), ("pass", 0)]
     first, second = recovery.rounds
     assert refused(first) == {"shop/price.py": "it is outside of the paths that may change"}
     assert (second.edited, second.refused) == (("tests/test_price.py",), ())
