@@ -6,6 +6,7 @@ A factory is named as ``module:function`` and imported when it is first asked fo
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
@@ -147,15 +148,22 @@ class Seating:
 
 @dataclass(frozen=True)
 class Unwanted:
-    """The judges that the operator has switched off, each with the option for the report."""
+    """The judges that the operator has switched off, each with the option for the report.
+
+    Attributes:
+        tiers: those that judge no file of this change, as the policy says.
+    """
 
     judges: Mapping[str, str]
     model_backed: str | None = None
+    tiers: AbstractSet[str] = frozenset()
 
-    def reason(self, name: str, judge: PullJudge) -> str | None:
+    def reason(self, tier: str, name: str, judge: PullJudge) -> str | None:
         """Why this judge is left out, or None."""
         if name in self.judges:
             return self.judges[name]
+        if tier in self.tiers:
+            return "paths: no file that it judges is changed"
         return self.model_backed if type_of(judge) in MODEL_BACKED else None
 
 
@@ -180,7 +188,7 @@ def seat(config: Config, ports: Ports, unwanted: Unwanted, cast: Casting = as_na
             place = SeatPosition(tier.name, number, entry.name)
             judge = cast(place, partial(_make, _with_policy(entry, config), tier.name), ports)
             judges[place] = judge
-            if reason := unwanted.reason(entry.name, judge):
+            if reason := unwanted.reason(tier.name, entry.name, judge):
                 skipped[tier.name].append(SkippedJudge(entry.name, reason))
             else:
                 seats.append(Seat(judge, entry.weight))

@@ -13,6 +13,7 @@ from prjury.app.policy_in_force import edits_workflow, policy_in_force, policy_n
 from prjury.app.registry import Seating, Unwanted
 from prjury.app.release_branches import opinion_on, with_opinions
 from prjury.app.request import ReviewRequest
+from prjury.app.scope import tiers_aside
 from prjury.deadline import Deadline
 from prjury.errors import SourceError, UsageError
 from prjury.git.open_snapshot import NothingToReview, Snapshot, open_snapshot
@@ -80,7 +81,8 @@ class OpenedChange:
         if not (request.build or request.trusts_policy or request.config):
             off = (*off, "python")  # it is the repository's, too
         models = None if request.models else "--no-llm"
-        return Unwanted(dict.fromkeys(off, "--no-build"), models)
+        elsewhere = tiers_aside(self.config, self.pull)
+        return Unwanted(dict.fromkeys(off, "--no-build"), models, elsewhere)
 
     @property
     def seconds(self) -> float:

@@ -299,6 +299,13 @@ def _with_options(entry: JudgeEntry, said: Mapping[str, Any], commit: str | None
     return entry.model_copy(update={"build": build})
 
 
+class PathsConfig(PolicySection):
+    """Paths that only some tiers judge."""
+
+    match: list[Glob] = Field(min_length=1, max_length=100)
+    tiers: list[str] = Field(min_length=1, description="the names of tiers")
+
+
 def _default_tiers() -> list[TierConfig]:
     return [TierConfig.model_validate(tier) for tier in Config.DEFAULT_TIERS]
 
@@ -341,10 +348,10 @@ class Config(PolicySection):
         description="not supported yet; `advisory: false` makes a tier of models block",
         json_schema_extra={"maxProperties": 0},
     )
-    paths: Annotated[list[dict[str, Any]], NOT_YET] = Field(
+    paths: list[PathsConfig] = Field(
         default_factory=list,
-        description="not supported yet: all tiers judge all paths",
-        json_schema_extra={"maxItems": 0},
+        max_length=100,
+        description="which tiers judge which paths; what no entry matches is judged by all",
     )
     pulls: PullsConfig = PullsConfig()
 
@@ -380,6 +387,14 @@ class Config(PolicySection):
     @classmethod
     def _reports_are_kept(cls, tiers: list[TierConfig]) -> list[TierConfig]:
         return keep_reports(tiers)
+
+    @model_validator(mode="after")
+    def _paths_name_tiers(self) -> Self:
+        names = [tier.name for tier in self.tiers]
+        for entry in self.paths:
+            if unknown := [name for name in entry.tiers if name not in names]:
+                raise ValueError(f"paths: there is no tier {unknown[0]}, only {', '.join(names)}")
+        return self
 
     @model_validator(mode="after")
     def _overrules_nothing_itself(self) -> Self:

@@ -51,7 +51,6 @@ NOT_SUPPORTED = {
     "calibration: {quality: does/not/exist.json}": "calibration",
     "sandbox: {mounts: [/opt]}": "sandbox.mounts",
     "build: {coverage: [jacoco.xml]}": "build.coverage",
-    'paths: [{match: ["docs/**"], tiers: [version-patterns]}]': "paths",
 }
 
 TIER = "tiers:\n  - name: a\n    policy: final_tier\n    judges: [{judge}]\n"
