@@ -6,7 +6,6 @@ A factory is named as ``module:function`` and imported when it is first asked fo
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
@@ -156,7 +155,7 @@ class Unwanted:
 
     judges: Mapping[str, str]
     model_backed: str | None = None
-    tiers: AbstractSet[str] = frozenset()
+    tiers: tuple[str, ...] = ()
 
     def reason(self, tier: str, name: str, judge: PullJudge) -> str | None:
         """Why this judge is left out, or None."""

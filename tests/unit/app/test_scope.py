@@ -38,12 +38,12 @@ def changed(path: str, old: str | None = None) -> FileChange:
 )
 def test_tiers_that_judge_no_changed_path(files: list[FileChange], aside: set[str]) -> None:
     config = read_policy(f"version: 1{TIERS}", "here").config
-    assert tiers_aside(config, pull(*files)) == aside
+    assert set(tiers_aside(config, pull(*files))) == aside
 
 
 def test_without_paths_every_tier_judges_everything() -> None:
     config = read_policy("version: 1", "here").config
-    assert tiers_aside(config, pull(changed("docs/a.rst"))) == set()
+    assert tiers_aside(config, pull(changed("docs/a.rst"))) == ()
 
 
 def test_a_tier_that_there_is_not_is_refused() -> None:
