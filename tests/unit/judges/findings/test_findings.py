@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -132,6 +135,27 @@ def test_other_forms(form: str, report: str, words: str) -> None:
     assert said.status is Status.FAIL
     assert words in said.reasoning
     assert len(said.checks) == 1
+
+
+@pytest.mark.parametrize("form", ["sarif", "junit"])
+def test_what_ruff_writes(tmp_path: Path, form: str) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "new.py").write_text("import os\n")
+    command = [
+        sys.executable,
+        "-m",
+        "ruff",
+        "check",
+        "--isolated",
+        "--no-cache",
+        "--output-format",
+        form,
+        "src",
+    ]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    said = judged(done.stdout.replace(f"{tmp_path}/", ""), form)
+    assert said.status is Status.FAIL
+    assert "`os` imported but unused" in said.reasoning
 
 
 @pytest.mark.parametrize(
