@@ -81,7 +81,14 @@ class MergedTreeCommand:
             result, builder = self._run(tree, context.pull, context.deadline)
         except CannotJudgeError as error:
             self.keep(self.plan, error)
-            raise
+            if error.reason != "tool_missing":
+                raise
+            raise CannotJudgeError(
+                error.what,
+                why="The tool is not installed here, or its name is misspelt",
+                remedy="Install it, or correct `command: {run: …}` in .github/prjury.yml",
+                reason=error.reason,
+            ) from error
         KeptReports.of(context).taking(self.keep)(result.plan, result)
         judgment = self.decide(result)
         builder.forget_logs(but=frozenset(RunFacts.of(judgment).logs))
