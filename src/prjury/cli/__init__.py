@@ -21,6 +21,7 @@ from prjury.cli.demo import demo
 from prjury.cli.doctor import doctor
 from prjury.cli.evidence import evidence
 from prjury.cli.explain import explain
+from prjury.cli.improve import improve
 from prjury.cli.init import init
 from prjury.cli.journal import journal
 from prjury.cli.judge import judge
@@ -45,7 +46,7 @@ app = typer.Typer(
 )
 #: In the order of the help.
 _COMMANDS = (
-    *(review, backport, judge, build, collect, decide, publish),
+    *(review, backport, judge, improve, build, collect, decide, publish),
     *(replay, explain, mcp, demo, check_config, schema, init, doctor),
 )
 for _command in _COMMANDS:

@@ -51,18 +51,18 @@ def judge(
     from prjury.jury.context import JudgmentContext
 
     terminal: Terminal = context.obj
-    options = _parsed(option or ())
+    options = parsed_options(option or ())
     if not workspace.is_dir():
         raise UsageError(
             f"--workspace {workspace} is not a directory",
             remedy="Name the directory that holds the work",
         )
-    with _own_output_only():
+    with own_output_only():
         ballot = ask_judge(terminal, name, options, JudgmentContext(goal, workspace=workspace))
     return _told(terminal, ballot, format)
 
 
-def _parsed(texts: Sequence[str]) -> dict[str, str]:
+def parsed_options(texts: Sequence[str]) -> dict[str, str]:
     """``NAME=VALUE`` of each option.
 
     Raises:
@@ -82,7 +82,7 @@ def _parsed(texts: Sequence[str]) -> dict[str, str]:
 
 
 @contextmanager
-def _own_output_only() -> Iterator[None]:
+def own_output_only() -> Iterator[None]:
     """Send what a judge, or a program that it runs, prints meanwhile to standard error."""
     sys.stdout.flush()
     ours, errors = sys.stdout.fileno(), sys.stderr.fileno()
@@ -106,16 +106,21 @@ def ask_judge(
     environment = terminal.environment()
     progress = environment.progress
     try:
-        made = _named(terminal, name, options, environment)
+        made = named_judge(terminal, name, options, environment)
         jury = Jury.of(MajorityVoting(), made, name="judge")
         return jury.vote(context, listener=progress).ballots[0]
     finally:
         progress.close()
 
 
-def _named(
+def named_judge(
     terminal: Terminal, name: str, options: dict[str, str], environment: RunEnvironment
 ) -> Judge[JudgmentContext]:
+    """The judge of a directory that goes by a name, ours or somebody else's.
+
+    Raises:
+        UsageError: for an unknown name or option.
+    """
     from prjury.app.registry import installed, judge_factory
     from prjury.judges.workspace.catalog import (
         KINDS,

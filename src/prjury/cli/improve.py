@@ -1,0 +1,186 @@
+"""``prjury improve``: judge, feedback, try again, with an agent on the command line."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from prjury.cli.judge import named_judge, own_output_only, parsed_options
+from prjury.cli.options import absolute
+from prjury.cli.output import PlainFormat, Terminal, print_out
+from prjury.errors import ExitCode, UsageError
+
+if TYPE_CHECKING:
+    from prjury.agents.command import CommandAgent
+    from prjury.jury.library.improvement import Improvement, ImprovementRound
+
+_STOPPED = {
+    "passed": "accepted",
+    "max_rounds": "no round is left",
+    "no_progress": "two rounds in a row were told the same",
+    "not_judged": "it could not be judged",
+}
+
+
+def improve(  # noqa: PLR0913 - the options of the command
+    context: typer.Context,
+    *,
+    goal: Annotated[str, typer.Option(help="What the agent should achieve.")],
+    agent: Annotated[
+        str,
+        typer.Option(
+            metavar="COMMAND",
+            help="One line for the shell. It reads the goal from standard input and works in the "
+            "workspace, such as 'claude -p --output-format json'.",
+        ),
+    ],
+    judge: Annotated[
+        list[str],
+        typer.Option(metavar="NAME", help="A judge as `prjury judge` knows it; several times."),
+    ],
+    option: Annotated[
+        list[str] | None,
+        typer.Option(metavar="[JUDGE.]NAME=VALUE", help="An option of a judge; several times."),
+    ] = None,
+    workspace: Annotated[
+        Path, typer.Option(metavar="DIR", callback=absolute, help="Where the agent works.")
+    ] = Path(),
+    max_rounds: Annotated[int, typer.Option(min=1, max=99, help="Attempts at most.")] = 3,
+    timeout: Annotated[
+        float, typer.Option(min=1.0, metavar="SECONDS", help="For each attempt of the agent.")
+    ] = 600.0,
+    env: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="A variable that the agent gets, such as its key."),
+    ] = None,
+    home: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="The agent's HOME, where its login is; else a fresh one."),
+    ] = None,
+    format: Annotated[
+        PlainFormat, typer.Option(help="What goes to standard output.")
+    ] = PlainFormat.TERMINAL,
+) -> int:
+    """Let an agent work until the judges accept it, each time with the feedback on the last try."""
+    from prjury.jury.jury import Jury
+    from prjury.jury.library.improvement import improve as improved
+    from prjury.jury.voting import ConsensusVoting, ErrorPolicy
+
+    terminal: Terminal = context.obj
+    if not workspace.is_dir():
+        raise UsageError(
+            f"--workspace {workspace} is not a directory",
+            remedy="Name the directory that the agent works in",
+        )
+    options = _options_of(judge, option or ())
+    environment = terminal.environment()
+    program = _agent(terminal, agent, timeout, env or (), home)
+    try:
+        with own_output_only():
+            seats = [named_judge(terminal, name, options[name], environment) for name in judge]
+            jury = Jury.of(ConsensusVoting(on_error=ErrorPolicy.PROPAGATE), *seats)
+            done = improved(goal, program, jury, max_rounds, workspace)
+    finally:
+        environment.progress.close()
+    return _told(terminal, done, format)
+
+
+def _options_of(judges: Sequence[str], texts: Sequence[str]) -> dict[str, dict[str, str]]:
+    """The options of each judge; without a judge's name in front they are those of the only one.
+
+    Raises:
+        UsageError: for a judge that is named twice, or an option of nobody.
+    """
+    if len(set(judges)) != len(judges):
+        raise UsageError("--judge names the same judge twice", remedy="Leave one of them out")
+    found: dict[str, list[str]] = {name: [] for name in judges}
+    for text in texts:
+        owner = max((n for n in judges if text.startswith(f"{n}.")), key=len, default="")
+        if not owner and len(judges) != 1:
+            raise UsageError(
+                f"--option {text!r} does not say whose it is",
+                remedy=f"Put the judge in front, such as --option {judges[0]}.{text}",
+            )
+        found[owner or judges[0]].append(text.removeprefix(f"{owner}.") if owner else text)
+    return {name: parsed_options(each) for name, each in found.items()}
+
+
+def _agent(
+    terminal: Terminal, command: str, timeout: float, env: Sequence[str], home: Path | None
+) -> CommandAgent:
+    from prjury.agents.command import CommandAgent
+    from prjury.judges.workspace.program_judges import contained_shell
+
+    missing = [name for name in env if not terminal.environ.get(name)]
+    if missing:
+        raise UsageError(f"--env {missing[0]} is not set", remedy="Set it, or leave it out")
+    try:
+        return CommandAgent(
+            command,
+            timeout,
+            env=env,
+            home=home.absolute() if home else None,
+            environ=terminal.environ,
+            shell=contained_shell(terminal.environ),
+        )
+    except ValueError as error:
+        raise UsageError(str(error), remedy="Correct --agent or --env") from None
+
+
+def _told(terminal: Terminal, done: Improvement, kind: PlainFormat) -> int:
+    """Prints the rounds, and maps the last verdict to its exit code."""
+    from prjury.jury.judgment import Status
+    from prjury.report.codec import printable_json
+    from prjury.report.redact import redacted
+
+    rounds = [_round(each) for each in done.rounds]
+    if kind is PlainFormat.JSON:
+        value = {"status": done.verdict.status, "stopped": done.stopped, "rounds": rounds}
+        told = printable_json(value, terminal.redact)
+        print_out("improvement", json.dumps(told, ensure_ascii=False, indent=2))
+    else:
+        count = f"{len(rounds)} round{'' if len(rounds) == 1 else 's'}"
+        text = "\n".join([*map(_lines, rounds), f"{_STOPPED[done.stopped]} after {count}"])
+        print_out("improvement", redacted(text, terminal.redact), sys.stdout.encoding)
+    if done.verdict.status is Status.PASS:
+        return ExitCode.OPEN
+    rejected = done.verdict.status is Status.FAIL
+    why = done.verdict.aggregated.reasoning
+    print(redacted(f"not accepted: {why}", terminal.redact), file=sys.stderr)
+    return ExitCode.REJECTED if rejected else ExitCode.NOT_JUDGED
+
+
+def _round(each: ImprovementRound) -> dict[str, Any]:
+    result = each.result
+    return {
+        "number": each.number,
+        "status": each.verdict.status,
+        "reasoning": each.verdict.aggregated.reasoning,
+        "agent": {
+            "status": result.status,
+            "error": result.error,
+            "output": result.output,
+            **result.metadata,
+        }
+        if result
+        else None,
+        "feedback": each.feedback,
+    }
+
+
+def _lines(told: dict[str, Any]) -> str:
+    from prjury.jury.guard import printable
+
+    agent = told["agent"] or {}
+    facts = [f"{agent['seconds']:g} s"] if "seconds" in agent else []
+    facts += [f"${agent['usd']:.2f}"] if "usd" in agent else []
+    about = f" ({', '.join(facts)})" if facts else ""
+    line = f"round {told['number']}{about}: {told['status']}: {told['reasoning']}"
+    if agent.get("error"):
+        line += f"\n  the agent failed: {agent['error']}"
+    return printable(line)
