@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -148,6 +147,8 @@ def _agent(
 
 def _told(terminal: Terminal, done: Improvement, kind: PlainFormat) -> int:
     """Prints the rounds, and maps the last verdict to its exit code."""
+    import json
+
     from prjury.jury.judgment import Status
     from prjury.report.codec import printable_json
     from prjury.report.redact import redacted
