@@ -18,7 +18,7 @@ MODULES = [path for path in sorted(SOURCE.rglob("*.py")) if SAMPLE not in path.p
 
 LONGEST_MODULE = 500
 LONGEST_FUNCTION = 60
-MOST_MODULES_AT_START = 20
+MOST_MODULES_AT_START = 23
 
 
 def _functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
