@@ -76,24 +76,34 @@ class _AnswerJudge:
 
 @dataclass(frozen=True)
 class CorrectnessJudge(_AnswerJudge):
-    """Whether an agent's output, and the diff of its work if the context has one, reach the goal.
+    """Whether the work reaches the goal: the context's diff and output, or its files.
 
-    Four criteria: ``reached``, ``works``, ``contained``, ``honest``. Every failure quotes the goal
-    or the work, and the quote is compared with what the model was shown.
+    The files of the context's workspace are the work where it has some, and no diff. Four criteria:
+    The files of the context's workspace are the work where it has some, and no diff. Criteria are
+    the quote is compared with what the model was shown.
     """
 
     name: str = field(default="correctness", kw_only=True)
 
     def judge(self, context: JudgmentContext | RagContext, /) -> Judgment:
-        """PASS or FAIL; ABSTAIN where there is no goal, or no output."""
-        from prjury.judges.quality.kinds.agent_work import (  # noqa: PLC0415 - as above
-            correctness_of_output,
-        )
+        """PASS or FAIL; ABSTAIN without a goal or work, ERROR where it cannot be read."""
+        from prjury.judges.workspace.files import answered  # noqa: PLC0415 - as above
 
         if isinstance(context, RagContext):
             context = JudgmentContext(context.question or "", agent_output=context.answer)
+        asked = context
+        return answered(lambda: self._ask(self._inquiry(asked), asked))
+
+    def _inquiry(self, context: JudgmentContext) -> Inquiry[JudgmentContext]:
+        from prjury.judges.quality.kinds import agent_work  # noqa: PLC0415 - as above
+        from prjury.judges.workspace.model_judges import all_files  # noqa: PLC0415 - as above
+
         threshold = 1.0 if self.threshold is None else self.threshold
-        return self._ask(correctness_of_output(BY_SHAPE, threshold), context)
+        in_files = context.workspace is not None and not context.diff
+        files = all_files(context) if in_files else ()
+        if files:
+            return agent_work.correctness(lambda _: files, BY_SHAPE, threshold)
+        return agent_work.correctness_of_output(BY_SHAPE, threshold)
 
 
 @dataclass(frozen=True)

@@ -76,7 +76,7 @@ def _correctness(
     Args:
         output: a file of the workspace with what the worker said.
     """
-    inquiry = correctness(_all_files, around.redact, asking.threshold)
+    inquiry = correctness(all_files, around.redact, asking.threshold)
     ask = _asked(inquiry, around, asking)
 
     def judged(context: JudgmentContext) -> Judgment:
@@ -165,7 +165,7 @@ def _over_directory(
     return _answering(name, f"asks a model about every line of a directory: {name}", judged)
 
 
-def _all_files(context: JudgmentContext) -> tuple[FileChange, ...]:
+def all_files(context: JudgmentContext) -> tuple[FileChange, ...]:
     """Every file of the workspace that people read, with all its lines as added ones."""
     return _all_lines(open_directory(Workspace.of(context).root).pull)
 

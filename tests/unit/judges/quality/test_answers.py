@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -153,6 +154,21 @@ def test_correctness_compares_output_and_diff_with_the_goal() -> None:
     assert CorrectnessJudge(model()).judge(RAG).status is Status.PASS
     nothing = CorrectnessJudge(model()).judge(JudgmentContext("Add it."))
     assert (nothing.status, nothing.label) == (Status.ABSTAIN, "not_applicable")
+
+
+def test_correctness_reads_the_files_of_a_workspace(tmp_path: Path) -> None:
+    (tmp_path / "sum.py").write_text("def add(a, b):\n    return a - b\n")
+    wrong = {**said("fail", "sum.py", "    return a - b")}
+    wrong["evidence"] = [{**wrong["evidence"][0], "line": 2, "end_line": 2}]
+    context = JudgmentContext("Add.", tmp_path, agent_output="Done.")
+    judgment = CorrectnessJudge(model(works=wrong)).judge(context)
+    assert judgment.status is Status.FAIL
+    assert [str(check.location) for check in judgment.failed_checks] == ["sum.py:2"]
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    assert CorrectnessJudge(model()).judge(replace(context, workspace=empty)).status is Status.PASS
+    gone = CorrectnessJudge(model()).judge(replace(context, workspace=tmp_path / "gone"))
+    assert (gone.status, gone.metadata["reason"]) == (Status.ERROR, "no_workspace")
 
 
 @pytest.mark.parametrize(
