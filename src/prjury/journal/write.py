@@ -143,7 +143,7 @@ def _forget(place: Path) -> None:
 
 def journal_files(place: Path) -> list[Path]:
     """The journals in a directory, the newest last."""
-    return sorted(file for file in place.glob("*.jsonl") if not file.is_symlink())
+    return sorted(file for file in place.glob("[0-9]*T[0-9]*Z-*.jsonl") if not file.is_symlink())
 
 
 class RecordedProgress:

@@ -68,11 +68,13 @@ def test_old_journals_are_removed(tmp_path: Path) -> None:
     place = tmp_path / "prjury"
     place.mkdir()
     for number in range(write.MOST_FILES + 5):
-        (place / f"2020{number:04}.jsonl").write_text("{}\n")
+        (place / f"2020{number:04}T000000Z-1-a.jsonl").write_text("{}\n")
+    (place / "labels.jsonl").write_text("somebody else's\n")
     journal(tmp_path).record("end", exit=0)
     kept = journal_files(place)
     assert len(kept) == write.MOST_FILES
-    assert kept[0].name == "20200006.jsonl"
+    assert kept[0].name == "20200006T000000Z-1-a.jsonl"
+    assert (place / "labels.jsonl").exists()
 
 
 def test_judges_and_commands_are_events(tmp_path: Path) -> None:
