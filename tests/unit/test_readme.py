@@ -105,7 +105,12 @@ def test_the_code_that_is_named_exists(page: Path) -> None:
 
 def commands() -> list[str]:
     found = FENCE.findall(text() + COMMANDS.read_text())
-    lines = [line for name, body in found if name == "sh" for line in body.splitlines()]
+    lines = [
+        line
+        for name, body in found
+        if name == "sh"
+        for line in body.replace("\\\n", " ").splitlines()
+    ]
     return [line.partition("#")[0] for line in lines if line.startswith("prjury ")]
 
 
