@@ -11,6 +11,8 @@ import pytest
 from prjury import JudgmentContext, Jury, MedianVoting, ModelClient, ModelJudge, Status
 from prjury.errors import ConfigError, PrJuryError
 from prjury.ports.messages import ModelError
+from prjury.report.judge_facts import PanelFacts
+from prjury.report.model import Cost
 
 
 def script(place: Path, *texts: str) -> str:
@@ -26,7 +28,9 @@ def test_it_answers_a_judge_with_its_tokens_and_price(tmp_path: Path) -> None:
     client = ModelClient(script(tmp_path / "a.json", "Answer: YES\nReasoning: so."), environ={})
     judgment = ModelJudge("{goal}?", model=client).judge(JudgmentContext("Is it so"))
     assert judgment.status is Status.PASS
-    assert judgment.metadata["usage"] == {"input_tokens": 9, "output_tokens": 2, "usd": 0.5}
+    usage = {"llm_calls": 1, "input_tokens": 9, "output_tokens": 2, "usd": 0.5}
+    assert judgment.metadata["usage"] == usage
+    assert PanelFacts.of(judgment).cost == Cost(1, 0, 9, 2, 0.5)
 
 
 def test_each_member_of_a_jury_has_its_own(tmp_path: Path) -> None:

@@ -222,7 +222,9 @@ def classified(reply: object, classify: Classifier, name: str, context: object) 
         check = Check(name, said.status is Status.PASS, said.reasoning)
         said = replace(said, checks=(check,))
     usage = usage_of(reply)
-    return said.with_metadata(usage=usage) if usage else said
+    if not usage:
+        return said
+    return said.with_metadata(usage={"llm_calls": usage.get("requests", 1), **usage})
 
 
 def failure(
