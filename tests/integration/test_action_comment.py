@@ -30,6 +30,7 @@ from fakes.render import to_comment
 from fakes.skeletons import inline_types
 from prjury.action import main
 from prjury.action.commanded import commanded_override
+from prjury.action.continued import continued
 from prjury.action.dependencies import wire
 from prjury.action.inputs import Inputs
 from prjury.errors import ExitCode
@@ -37,7 +38,7 @@ from prjury.github.client import Connection, GitHub, RetryBudget
 from prjury.github.event import Event, EventKind
 from prjury.github.payload import PullFacts, Tip
 from prjury.report.codec import report_to_json
-from prjury.report.continuity import dismissals
+from prjury.report.continuity import dismissals, dismissed_words
 from prjury.report.model import OVERRIDE_COMMAND, Override, Report
 from prjury.report.redact import Redactor
 from prjury.snapshot.model import Side
@@ -329,3 +330,36 @@ def test_a_status_of_somebody_else_overrides_nothing(thread: Thread) -> None:
 def read(thread: Thread) -> Event:
     pull = PullFacts("octo/shop", Tip(), Tip(), 7)
     return Event(EventKind.ISSUE_COMMENT, pull, api_url=thread.fake.url)
+
+
+class TestDismissal:
+    """A dismissal is there in the next report, as long as the command stands."""
+
+    def told(self, thread: Thread) -> list[tuple[str, str]]:
+        hub = thread.connect(read(thread), Inputs(github_token="ghs_actions"))
+        pull = replace(judged().pull, head=Side("cart", NEWER))
+        report = continued(replace(judged(), pull=pull), hub, "octo/shop", 7)
+        assert not isinstance(report, str)
+        assert report.since is not None
+        assert (report.since.head, report.since.open) == (HEAD_SHA, 4)
+        return [(one.by, one.reason) for one in report.dismissals]
+
+    def test_it_stays_over_pushes(self, thread: Thread) -> None:
+        thread.run(thread.say("/prjury dismiss 2 it is so"))
+        assert self.told(thread) == [("octocat", "it is so")]
+
+    def test_without_its_command_it_is_none(self, thread: Thread) -> None:
+        said = thread.say("/prjury dismiss 2 it is so")
+        thread.run(said)
+        del thread.fake.comments[said["id"]]
+        assert self.told(thread) == []
+
+    def test_one_that_only_looks_like_ours_is_none(self, thread: Thread) -> None:
+        said = thread.say("/prjury dismiss 2 x", STRANGER)
+        thread.run(said)
+        finding = report_to_json(judged())["tiers"][0]["judgments"][1]["checks"][1]["fingerprint"]
+        values = dismissed_words([finding], HEAD_SHA, "stranger", "x")
+        thread.say(f"<!-- prjury:v1 id=answer.{said['id']} {values} -->\n", ACTIONS)
+        values = dismissed_words([finding], HEAD_SHA, "octocat", "x")
+        thread.say(f"<!-- prjury:v1 id=answer.{said['id']} {values} -->\n", ACTIONS)
+        assert self.told(thread) == []

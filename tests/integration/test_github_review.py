@@ -13,10 +13,11 @@ from fakes.writing import connected, no_sleep
 from prjury.errors import PublishError
 from prjury.github.client import GitHub
 from prjury.github.comments import IssueLabels, Reviews
+from prjury.github.review_threads import ReviewThreads
 from prjury.jury.judgment import Check, Judgment, Location
 from prjury.publishers.labels import Labels
 from prjury.publishers.review import LineReview
-from prjury.report.model import Backport, Report
+from prjury.report.model import Backport, Dismissal, Report
 from prjury.snapshot.model import FileChange, FileKind, FileStatus, Hunk, Line, Side
 
 PATH = "src/a b.py"
@@ -46,7 +47,40 @@ def judged(*lines: int, head: str = HEAD_SHA, fix: str | None = None) -> Report:
 
 
 def review(hub: GitHub) -> LineReview:
-    return LineReview(Reviews(hub, "octo/shop", 7), sleep=no_sleep)
+    threads = ReviewThreads(hub, "octo/shop", 7)
+    return LineReview(Reviews(hub, "octo/shop", 7), sleep=no_sleep, threads=threads)
+
+
+def test_threads_of_findings_that_are_gone_are_resolved(fake: FakeGitHub) -> None:
+    with connected(fake) as hub:
+        review(hub).publish(judged(3, 5, 7))
+        fake.add_pull("octo/shop", 7)["head"]["sha"] = "c" * 40
+        later = judged(3, 5, head="c" * 40)
+        gone = later.verdict.attempts[0].verdict
+        assert gone is not None
+        print_ = gone.ballots[0].judgment.checks[0].fingerprint
+        review(hub).publish(replace(later, dismissals=(Dismissal(print_, "octocat", "so"),)))
+    first, second, third = (one["id"] for one in fake.review_comment_list)
+    assert fake.resolved == {first, third}, second
+
+
+def test_without_the_permission_threads_stay_open_and_that_is_said(fake: FakeGitHub) -> None:
+    grants = {"pull_requests": "write", "contents": "read"}
+    fake.accounts["ghs_actions"] = replace(ACTIONS, grants=grants)
+    with connected(fake) as hub:
+        review(hub).publish(judged(3, 5))
+        told = review(hub)
+        told.publish(judged(3))
+    assert fake.resolved == set()
+    assert ["`contents: write`" in note for note in told.notes] == [True]
+
+
+def test_what_was_not_judged_again_is_not_resolved(fake: FakeGitHub) -> None:
+    with connected(fake) as hub:
+        review(hub).publish(judged(3, 5))
+        erred = report(tier("t", ballot("patterns", Judgment.errored("no answer"))))
+        review(hub).publish(erred)
+    assert fake.resolved == set()
 
 
 def test_one_review_on_the_head_with_suggestions(fake: FakeGitHub) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Any, Self
 
+from prjury.action.continued import continued
 from prjury.action.directories import keep_logs
 from prjury.action.events import target_of
 from prjury.action.inputs import OUTPUTS
@@ -131,10 +132,21 @@ class Publication:
         if self.job.inputs.fail_on == "never" and self.job.inputs.mode == "review":
             report = replace(report, headline=report.headline + _NOT_GATING)
         self.job.log.say(report.headline)
-        self._publish(report)
+        self._publish(self._continued(report))
         for note in self.notes:
             self.job.log.say(note)
         return job_result(report, self.complaints)
+
+    def _continued(self, report: Report) -> Report:
+        """The report with what our earlier comments say of its findings."""
+        number = self.event.number
+        if self._hub is None or not number:
+            return report
+        told = continued(report, self._hub, self.event.repo, number)
+        if isinstance(told, str):
+            self.job.log.say(told)
+            return report
+        return told
 
     def _publish(self, report: Report) -> None:
         """Writes files, summary, posts and outputs, in this order.

@@ -10,6 +10,7 @@ from prjury.errors import PublishError, SourceError
 from prjury.github.check_runs import CheckRuns, Statuses
 from prjury.github.client import GitHub
 from prjury.github.comments import Comments, IssueLabels, Reviews
+from prjury.github.review_threads import ReviewThreads
 from prjury.ports import Publisher
 from prjury.publishers.check_run import CheckRunReport
 from prjury.publishers.comment import StickyComment
@@ -106,7 +107,17 @@ class PublisherFactory:
             yield "comment-url", StickyComment(conversation, render, sleep=self.hub.sleep)
         if wanted.get("review"):
             reviews = Reviews(self.hub, target.repo, target.number)
-            yield "", LineReview(reviews, target.run, redact=self.redact, sleep=self.hub.sleep)
+            threads = ReviewThreads(self.hub, target.repo, target.number)
+            yield (
+                "",
+                LineReview(
+                    reviews,
+                    target.run,
+                    redact=self.redact,
+                    sleep=self.hub.sleep,
+                    threads=threads,
+                ),
+            )
         if labels := wanted.get("labels"):
             port = IssueLabels(self.hub, target.repo, target.number)
             yield "", Labels(port, labels)

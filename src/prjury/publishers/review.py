@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from prjury.errors import PublishError
 from prjury.publishers.idempotent import write_converging, written_once
+from prjury.report.continuity import is_whole
+from prjury.report.findings import findings
 from prjury.report.inline import AddedLines, Remark, Remarks, Reviewer, added_lines, markers
 from prjury.report.model import Report
 from prjury.report.redact import Redact
@@ -22,6 +24,7 @@ from prjury.snapshot.model import PullRequest
 
 if TYPE_CHECKING:
     from prjury.github.comments import PostedText
+    from prjury.github.review_threads import PostedThread
 
 
 class ReviewsPort(Protocol):
@@ -40,6 +43,16 @@ class ReviewsPort(Protocol):
         """Posts a review that neither approves nor blocks."""
 
 
+class ThreadsPort(Protocol):
+    """The threads of one pull request's reviews; every method raises PublishError."""
+
+    def unresolved(self) -> Sequence[PostedThread]:
+        """The threads that nobody has resolved."""
+
+    def resolve(self, thread: str) -> None:
+        """Resolves a thread."""
+
+
 @dataclass
 class LineReview:
     """Publishes a report as a review of its head.
@@ -50,6 +63,8 @@ class LineReview:
         redact: takes the secrets of this run out of texts.
         id: which of several reviewers of the pull request this is.
         sleep: waits so many seconds between attempts.
+        threads: where remarks on findings that are gone are resolved; None leaves them as they are.
+        notes: what could not be done by this token.
     """
 
     reviews: ReviewsPort
@@ -59,15 +74,43 @@ class LineReview:
     id: str = "default"
     sleep: Callable[[float], None] = time.sleep
     name: str = "review"
+    threads: ThreadsPort | None = None
+    notes: list[str] = field(default_factory=list, init=False)
 
     def publish(self, report: Report) -> str | None:
         """Posts what is new; the result is the review's address, None if nothing was to be said."""
         line = marker(report, self.id, self.run)
         lines = self.added(report.pull)
         reviewer = Reviewer(report, line, lines, self.redact, self.id)
+        self._resolve(report)
         if reviewer.remarks() is None:
             return None
         return write_converging(lambda: self._attempt(reviewer), self.sleep)
+
+    def _resolve(self, report: Report) -> None:
+        """Resolve our threads on findings that are fixed or dismissed.
+
+        Where some judge did not come to a vote, what it did not find may be there still.
+        """
+        if self.threads is None:
+            return
+        there = {one.check.fingerprint for one in findings(report.verdict)}
+        dismissed = {one.finding for one in report.dismissals}
+        whole, account = is_whole(report.verdict), ""
+        try:
+            for thread in self.threads.unresolved():
+                values = markers(thread.body) or {}
+                finding = values.get("finding")
+                gone = finding in dismissed or (whole and finding not in there)
+                if not (finding and gone) or values.get("id") != self.id:
+                    continue
+                account = account or self.reviews.author()
+                if thread.author == account:
+                    self.threads.resolve(thread.id)
+        except PublishError as error:
+            self.notes.append(
+                f"Threads of findings that are gone stay open (`contents: write`): {error}"
+            )
 
     def _attempt(self, reviewer: Reviewer, *, inline: bool = True) -> str | None:
         head = reviewer.report.pull.head.sha

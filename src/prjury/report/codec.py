@@ -57,6 +57,8 @@ def report_to_json(report: Report, redact: Redact = BY_SHAPE) -> Json:
         "policy": report.policy,
         "sandbox": report.sandbox,
         "notes": report.notes,
+        "since": report.since,
+        "dismissals": report.dismissals,
         "elapsed_ms": report.elapsed_ms,
         "version": report.version,
     }

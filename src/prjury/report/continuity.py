@@ -15,7 +15,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from prjury.jury.cascade import Verdict
-from prjury.report.findings import findings, numbered
+from prjury.jury.judgment import Status
+from prjury.report.findings import findings, numbered, seat_outcomes
 from prjury.report.inline import markers
 from prjury.report.model import Dismissal, Report, Since
 
@@ -99,12 +100,23 @@ def since(verdict: Verdict, head: str, told: ToldVerdict | None) -> Since | None
     then, before = earlier
     now = Counter(one.check.fingerprint for one in findings(verdict))
     was = Counter(before)
+    gone, whole = (was - now).total(), is_whole(verdict)
     return Since(
         head=then,
-        fixed=(was - now).total(),
+        fixed=gone if whole else 0,
         open=(was & now).total(),
         new=(now - was).total(),
+        not_judged=0 if whole else gone,
         before=before,
+    )
+
+
+def is_whole(verdict: Verdict) -> bool:
+    """Whether every tier ran and every judge voted, so that what is not found is not there."""
+    votes = {Status.PASS, Status.FAIL}
+    return all(attempt.ran for attempt in verdict.attempts) and all(
+        voice.judgment.status in votes or voice.judgment.label == "not_applicable"
+        for voice in seat_outcomes(verdict)
     )
 
 

@@ -116,14 +116,17 @@ class Reviewer:
             most: remarks at lines; 0 puts everything into the body.
         """
         found = findings(self.report.verdict)
-        heard = [finding for finding in found if suppressed_by(finding) is None]
+        dismissed = {one.finding for one in self.report.dismissals}
+        kept = [finding for finding in found if finding.check.fingerprint not in dismissed]
+        heard = [finding for finding in kept if suppressed_by(finding) is None]
         new = [finding for finding in heard if finding.check.fingerprint not in told]
         if not new:
             return None
         placed = list(islice(self._placed(new), most))
         at_lines = {id(finding) for finding, _ in placed}
         rest = [finding for finding in new if id(finding) not in at_lines]
-        unsaid = _unsaid(len(heard) - len(new), len(found) - len(heard))
+        silent = len(kept) - len(heard), len(found) - len(kept)
+        unsaid = _unsaid(len(heard) - len(new), *silent)
         return Remarks(self._body(len(placed), rest, unsaid), tuple(self._inline(placed)))
 
     def _inline(self, placed: Sequence[tuple[Finding, Location]]) -> Iterator[Remark]:
@@ -224,15 +227,13 @@ class Reviewer:
         return f"*{place} **{plain(check.name, 200, self.redact)}**{message}"
 
 
-def _unsaid(before: int, suppressed: int) -> str:
+def _unsaid(before: int, suppressed: int, dismissed: int) -> str:
     """How many findings are not told again, so that the numbers add up to those of the report."""
     parts = [f"{before:,} reported before"] if before else []
     parts += [f"{suppressed:,} suppressed in the code"] if suppressed else []
-    return (
-        f"Not repeated here: {counted(before + suppressed, 'more finding')} ({', '.join(parts)})."
-        if parts
-        else ""
-    )
+    parts += [f"{dismissed:,} dismissed"] if dismissed else []
+    more = counted(before + suppressed + dismissed, "more finding")
+    return f"Not repeated here: {more} ({', '.join(parts)})." if parts else ""
 
 
 def _on_added(place: Location, added: Mapping[int, Line]) -> Location | None:

@@ -163,6 +163,7 @@ class Since:
 
     Attributes:
         head: the commit that it was about.
+        not_judged: findings that are not there any more, where some judge did not come to a vote.
         before: the fingerprints of its findings.
     """
 
@@ -170,6 +171,7 @@ class Since:
     fixed: int
     open: int
     new: int
+    not_judged: int = 0
     before: tuple[str, ...] = ()
 
 

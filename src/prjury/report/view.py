@@ -49,6 +49,7 @@ from prjury.report.wording import (
     footer,
     judged_share,
     reasons_beyond,
+    since_words,
 )
 from prjury.snapshot.model import FileChange, FileKind, Side, printable
 
@@ -117,6 +118,8 @@ def page(report: Report, redact: Redact = BY_SHAPE) -> View:
         not_checked=report.coverage.not_checked,
         backports=tuple(map(_backport, report.backports)),
         notes=report.notes,
+        about_head=own(f"`{report.pull.head.sha[:7]}`"),
+        since=since_words(report),
         recovery=_recovery(report.recovery),
         footer=footer(report),
         cost=cost_table(report.cost),
@@ -206,6 +209,7 @@ def _check(check: Check, links: Links | None = None) -> View:
 def _finding(report: Report, group: Group, links: Links) -> View:
     finding, voice = group.first, group.first.voice
     several = group.findings if group.count > 1 else ()
+    prints = {one.check.fingerprint for one in group.findings}
     return View(
         symbol=_WEIGHT_SYMBOLS[finding.weight],
         tier=voice.attempt.name,
@@ -215,6 +219,7 @@ def _finding(report: Report, group: Group, links: Links) -> View:
         count=group.count,
         # Each with its own place, evidence and fix, where there are several.
         places=tuple(_check(one.check, links) for one in several),
+        dismissed=next((one for one in report.dismissals if one.finding in prints), None),
         # Whether the evidence needs all of its lines: two texts in conflict, a compiler's drawing.
         whole=bool(MergeFacts.of(voice.judgment)) or "\n" in (finding.check.evidence or ""),
     )

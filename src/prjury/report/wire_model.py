@@ -268,6 +268,24 @@ class SandboxJson(ReportPart):
     network: bool
 
 
+class SinceJson(ReportPart):
+    """What became of the findings of the last verdict on another head."""
+
+    head: Sha
+    fixed: Count
+    open: Count
+    new: Count
+    not_judged: Count = Field(0, description="gone, but some judge did not come to a vote")
+
+
+class DismissalJson(ReportPart):
+    """Who dismissed which finding, and why; it changes no verdict."""
+
+    finding: str = Field(description="the fingerprint of its check")
+    by: str
+    reason: str
+
+
 class ReportJson(ReportPart):
     """A report of PR Jury."""
 
@@ -281,6 +299,8 @@ class ReportJson(ReportPart):
     policy: PolicyJson
     sandbox: SandboxJson
     notes: list[str] = Field(default_factory=list)
+    since: SinceJson | None = None
+    dismissals: list[DismissalJson] = Field(default_factory=list)
     elapsed_ms: Count
     version: str
     recovery: RecoveryJson | None = None

@@ -253,3 +253,19 @@ def _policy_words(source: str) -> str:
         sha, _, path = rest.partition(":")
         return f"`{path}` at base `{sha[:7]}`"
     return f"`{rest or source}`"
+
+
+def since_words(report: Report) -> str | None:
+    """What became of the findings of the last verdict, and how many are dismissed; None for both.
+
+    What a judge that did not come to a vote may have found again is not called fixed.
+    """
+    since, dismissed = report.since, len(report.dismissals)
+    told = []
+    if since:
+        words = f"Since the last verdict on `{since.head[:7]}`: fixed {since.fixed}, "
+        words += f"open {since.open}, new {since.new}"
+        told.append(words + (f", not judged again {since.not_judged}" if since.not_judged else ""))
+    if dismissed:
+        told.append(f"Dismissed: {counted(dismissed, 'finding')}")
+    return ". ".join(told) + "." if told else None

@@ -52,6 +52,7 @@ class State:
         self.reactions: dict[tuple[int, str, str], Payload] = {}
         self.review_list: list[Payload] = []
         self.review_comment_list: list[Payload] = []
+        self.resolved: set[int] = set()
         self.events: dict[int, list[Payload]] = {}
         self.conflicting: set[int] = set()
         self.known_labels: set[str] = set()

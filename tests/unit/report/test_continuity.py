@@ -1,0 +1,112 @@
+"""What one verdict leaves for the next: read from our own comment, compared by fingerprint."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from fakes import reports
+from fakes.render import to_comment
+from fakes.reports import ballot, report, tier
+from prjury.jury.judgment import Check, Judgment, Location
+from prjury.report.codec import report_to_json
+from prjury.report.continuity import ToldVerdict, dismissals, dismissed_words, since
+from prjury.report.findings import numbered
+from prjury.report.model import Dismissal, Report, Since
+from prjury.snapshot.model import Side
+
+FIRST, SECOND, THIRD = "1" * 40, "2" * 40, "3" * 40
+
+
+def found(head: str, *messages: str) -> Report:
+    checks = [Check("rule", False, one, Location("a.py", 3)) for one in messages]
+    said = Judgment.failed("no", checks=checks) if checks else Judgment.passed("yes")
+    made = report(tier("t", ballot("patterns", said)))
+    return replace(made, pull=replace(made.pull, head=Side("cart", head)))
+
+
+def after(told: Report, now: Report) -> Since | None:
+    read = ToldVerdict.of(to_comment(told, run="12.1"))
+    assert read is not None
+    return since(now.verdict, now.pull.head.sha, read)
+
+
+def test_findings_are_fixed_open_and_new_whatever_their_lines() -> None:
+    told = after(found(FIRST, "a", "b", "b"), found(SECOND, "b", "c"))
+    assert told is not None
+    assert (told.head, told.fixed, told.open, told.new) == (FIRST, 2, 1, 1)
+
+
+def test_a_second_run_on_the_same_head_compares_with_the_head_before() -> None:
+    second = found(SECOND, "b", "c")
+    second = replace(second, since=after(found(FIRST, "a", "b"), second))
+    again = after(second, found(SECOND, "b"))
+    assert again is not None
+    assert (again.head, again.fixed, again.open, again.new) == (FIRST, 1, 1, 0)
+    third = after(second, found(THIRD))
+    assert third is not None
+    assert (third.head, third.fixed, third.open, third.new) == (SECOND, 2, 0, 0)
+
+
+def test_a_first_verdict_is_compared_with_nothing() -> None:
+    assert after(found(FIRST, "a"), found(FIRST, "a")) is None
+    assert since(found(FIRST).verdict, FIRST, None) is None
+
+
+def test_what_a_judge_did_not_come_to_is_not_called_fixed() -> None:
+    erred = report(tier("t", ballot("patterns", Judgment.errored("no answer"))))
+    told = after(found(FIRST, "a"), erred)
+    assert told is not None
+    assert (told.fixed, told.not_judged) == (0, 1)
+    assert "not judged again 1" in to_comment(replace(erred, since=told))
+
+
+def test_the_comment_says_it_and_the_report_counts_it() -> None:
+    now = found(SECOND, "b")
+    said = Dismissal(numbered(now.verdict)[0].first.check.fingerprint, "octocat", "it *is* so")
+    now = replace(now, since=after(found(FIRST, "a", "b", "c"), now), dismissals=(said,))
+    text = to_comment(now)
+    assert "This is the verdict on `2222222`. Since the last verdict on `1111111`: fixed 2" in text
+    assert "open 1, new 0" in text
+    assert "(dismissed by octocat: it \\*is\\* so)" in text
+    written = report_to_json(now)
+    assert written["since"] == {
+        "head": FIRST,
+        "fixed": 2,
+        "open": 1,
+        "new": 0,
+        "not_judged": 0,
+    }
+    assert written["dismissals"] == [
+        {"finding": said.finding, "by": "octocat", "reason": "it *is* so"}
+    ]
+
+
+@pytest.mark.parametrize("many", [501, 700])
+def test_too_many_to_be_kept_are_not_compared(many: int) -> None:
+    assert after(found(FIRST, *map(str, range(many))), found(SECOND, "1")) is None
+
+
+def test_numbers_are_those_of_the_comment() -> None:
+    told = ToldVerdict.of(to_comment(reports.broken_build(), run="9.1"))
+    assert told is not None
+    assert ([len(group) for group in told.groups], told.run) == ([2, 1, 1], 9)
+
+
+@pytest.mark.parametrize(
+    "values",
+    ["dismissed=xyz by=o why=YQ==", "dismissed=" + "a" * 16 + " by=a<b why=YQ==",
+     "dismissed=" + "a" * 16 + " by=o why=!", "dismissed=" + "a" * 16 + " by=o"],
+)  # fmt: skip
+def test_a_damaged_dismissal_is_none(values: str) -> None:
+    assert dismissals([f"<!-- prjury:v1 id=answer.1 {values} -->\n"]) == ()
+
+
+def test_a_dismissal_is_read_as_it_was_written() -> None:
+    values = dismissed_words(["a" * 16, "b" * 16], FIRST, "octocat", "--> ünd \u202e so")
+    found = dismissals([f"<!-- prjury:v1 id=answer.1 {values} -->\n"])
+    assert [(one.finding[0], one.by, one.reason) for one in found] == [
+        ("a", "octocat", "--> ünd \u202e so"),
+        ("b", "octocat", "--> ünd \u202e so"),
+    ]
