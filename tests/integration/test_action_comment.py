@@ -277,6 +277,13 @@ def test_an_override_is_a_status_of_the_commit_and_starts_the_run_again(thread: 
     assert thread.reruns == [f"/repos/octo/shop/actions/runs/{RUN}/rerun"]
 
 
+def test_a_run_that_had_nothing_to_do_is_not_the_one_to_start_again(thread: Thread) -> None:
+    label = {"path": ".github/workflows/prjury.yml", "display_title": "Nothing to judge"}
+    thread.fake.add_workflow_run("PR Jury", "success", id=RUN + 1, **label)
+    thread.run(thread.say("/prjury review"))
+    assert thread.reruns == [f"/repos/octo/shop/actions/runs/{RUN}/rerun"]
+
+
 def test_a_run_that_is_not_at_its_end_is_not_started_again(thread: Thread) -> None:
     thread.fake.workflow_runs[0] |= {"status": "in_progress", "conclusion": None}
     thread.run(thread.say("/prjury review"))

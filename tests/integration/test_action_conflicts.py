@@ -24,9 +24,7 @@ from prjury.publishers.comment import Marker
 from prjury.report.redact import Redactor
 
 REPO = "octo/shop"
-VERDICT = (
-    "<!-- prjury:v1 id=default head={head} base={base} run=9.1 -->\n## ✅ Ready to merge\n\nmore\n"
-)
+VERDICT = "<!-- prjury:v1 id=default head={head} base={base} run=9.1 -->\n## ✅ Ready to merge\n**Why:** it does\n"
 
 
 @dataclass
@@ -165,6 +163,7 @@ def test_a_base_that_has_moved_marks_what_is_about_the_earlier_one(shop: Shop) -
     assert shop.checks(7) == ["failure"]
     assert moved.splitlines()[1] == "## ✅ Ready to merge"
     assert moved.splitlines()[3].startswith("> \N{HOURGLASS} `main` has moved on since; this is")
+    assert moved.splitlines()[4:6] == ["", "**Why:** it does"]
     assert "moved" not in fresh + running_now
     assert "Looked at 4 of 4 open pull requests onto main." in shop.log
     written = len(shop.fake.writes)

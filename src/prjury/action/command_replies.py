@@ -198,7 +198,8 @@ class Replies:
 
     def _review(self) -> CommandReply:
         found = self._runs.of_head(self._head)
-        named = [run for run in found if PurePosixPath(run.path).name in _OURS]
+        ours = (run for run in found if PurePosixPath(run.path).name in _OURS)
+        named = [run for run in ours if not run.is_idle]
         run = named[0] if named else self._run_of(self._newest)
         return CommandReply(self._again(run, only_failed=False))
 

@@ -5,6 +5,7 @@ Only what the repository declares, or what runners do not bring, is set up; each
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -29,6 +30,10 @@ _CACHES = {"npm": "npm", "pnpm": "pnpm", "yarn": "yarn", "maven": "maven", "grad
 #: Where lock files decide what a cache holds; without one the action that caches fails.
 _LOCKED = {"npm": ("package-lock.json", "npm-shrinkwrap.json"), "yarn": ("yarn.lock",)}
 _PLACE = "    steps:\n"
+#: The condition of the first step of a workflow's first job.
+_CONDITION = re.compile(
+    r"\A(?:(?!    steps:\n).*\n)*    steps:\n      - name: .*\n(        if: .*)\n"
+)
 
 
 @dataclass(frozen=True)
@@ -53,8 +58,11 @@ class SetupStep:
 
 
 def with_setup(workflow: str, steps: Sequence[SetupStep]) -> str:
-    """A workflow whose first job begins with these steps."""
-    text = "".join(f"{line}\n" for step in steps for line in step.lines())
+    """A workflow whose first job begins with these steps, under the condition of its first one."""
+    found = _CONDITION.search(workflow)
+    condition = [found[1]] if found else []
+    named = ((first, *condition, *rest) for first, *rest in map(SetupStep.lines, steps))
+    text = "".join(f"{line}\n" for lines in named for line in lines)
     return workflow.replace(_PLACE, _PLACE + text, 1)
 
 

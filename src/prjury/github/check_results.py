@@ -16,14 +16,13 @@ from functools import cached_property
 from typing import TypeAlias
 
 from prjury.github.payload import at, text, whole_number
+from prjury.github.workflow_runs import IDLE
 from prjury.ports.types import CheckResult
 
 ACTIONS = "github-actions"
 
 _SKIPPED = frozenset({"skipped", "neutral"})
 _OURS, _OUR_REPORT = "prjury", "pr jury report"
-#: What the job of `prjury.yml` is called where it does nothing.
-_IDLE = "Nothing to judge"
 _WORKFLOWS = ".github/workflows/prjury{}.yml"
 #: Events whose workflows no pull request can change.
 _FROM_DEFAULT = frozenset({"pull_request_target", "workflow_run", "issue_comment"})
@@ -194,7 +193,7 @@ class CommitRuns:
         workflow = self._workflow(reported)
         if workflow is None:
             return False
-        idle = workflow.path == _WORKFLOWS.format("") and reported.run.name == _IDLE
+        idle = workflow.path == _WORKFLOWS.format("") and reported.run.name == IDLE
         return idle or workflow.is_ours
 
     @cached_property

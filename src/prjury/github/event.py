@@ -81,7 +81,7 @@ def read_trigger(payload: object) -> TriggeringRun:
 
 
 def has_newer_run(hub: GitHub, repo: str, run: TriggeringRun) -> bool:
-    """Whether the workflow of a run has a later one, or a later attempt, for the same head.
+    """Whether the workflow of a run has a later one, or a later attempt, that does something.
 
     Raises:
         SourceError: when GitHub cannot be asked.
@@ -96,7 +96,10 @@ def has_newer_run(hub: GitHub, repo: str, run: TriggeringRun) -> bool:
     listed = at(told, "workflow_runs")
     runs = [read_trigger(one) for one in listed] if isinstance(listed, list) else []
     return any(
-        one.path == run.path and (one.id, one.attempt) > (run.id, run.attempt) for one in runs
+        one.path == run.path
+        and (one.id, one.attempt) > (run.id, run.attempt)
+        and one.conclusion != "skipped"
+        for one in runs
     )
 
 

@@ -14,6 +14,10 @@ _READS, _WRITES = "actions: read", "actions: write"
 _MOST = 30
 
 
+#: What `prjury.yml` calls a run, and its job, where nothing is to be judged.
+IDLE = "Nothing to judge"
+
+
 @dataclass(frozen=True, slots=True)
 class PostedRun:
     """A workflow run as GitHub holds it.
@@ -21,12 +25,19 @@ class PostedRun:
     Attributes:
         path: the workflow's file.
         conclusion: empty as long as it has not ended.
+        title: what its workflow calls it.
     """
 
     id: int
     path: str
     conclusion: str
     url: str
+    title: str = ""
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether it had nothing to do: after a title, a text or a label of somebody else's."""
+        return self.conclusion == "skipped" or self.title == IDLE
 
 
 class WorkflowRuns:
@@ -85,4 +96,5 @@ def _posted_run(payload: object) -> PostedRun:
         path=text(at(payload, "path")).partition("@")[0],
         conclusion=(text(at(payload, "conclusion")) or "unknown") if ended else "",
         url=text(at(payload, "html_url")),
+        title=text(at(payload, "display_title")),
     )

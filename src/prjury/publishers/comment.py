@@ -176,4 +176,4 @@ def mark_outdated(body: str, word: str, note: str) -> str:
     first = re.sub(r" moved=[^\s>]*", "", first).replace(" -->", f" moved={word} -->", 1)
     headline, _, rest = rest.partition("\n")
     rest = re.sub(rf"\A\n{re.escape(_NOTE)}[^\n]*\n", "", rest)
-    return f"{first}\n{headline}\n\n{_NOTE}{note}\n{rest}"
+    return f"{first}\n{headline}\n\n{_NOTE}{note}\n\n{rest.lstrip(chr(10))}"
