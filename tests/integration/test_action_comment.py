@@ -278,7 +278,10 @@ def test_an_override_is_a_status_of_the_commit_and_starts_the_run_again(thread: 
 
 
 def test_a_run_that_had_nothing_to_do_is_not_the_one_to_start_again(thread: Thread) -> None:
-    label = {"path": ".github/workflows/prjury.yml", "display_title": "Nothing to judge"}
+    label: dict[str, Any] = {
+        "path": ".github/workflows/prjury.yml",
+        "display_title": "Nothing to judge",
+    }
     thread.fake.add_workflow_run("PR Jury", "success", id=RUN + 1, **label)
     thread.run(thread.say("/prjury review"))
     assert thread.reruns == [f"/repos/octo/shop/actions/runs/{RUN}/rerun"]

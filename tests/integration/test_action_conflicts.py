@@ -24,7 +24,11 @@ from prjury.publishers.comment import Marker
 from prjury.report.redact import Redactor
 
 REPO = "octo/shop"
-VERDICT = "<!-- prjury:v1 id=default head={head} base={base} run=9.1 -->\n## ✅ Ready to merge\n**Why:** it does\n"
+VERDICT = """\
+<!-- prjury:v1 id=default head={head} base={base} run=9.1 -->
+## ✅ Ready to merge
+**Why:** it does
+"""
 
 
 @dataclass

@@ -66,7 +66,8 @@ class _Context:
 
 def steps_of(root: Path, **options: bool) -> dict[str, Mapping[str, Any]]:
     """The inputs of the job's steps before ours, by their actions without commits."""
-    given = {"forks": False, "queue": False, "backport": False, "from_ci": False, **options}
+    off = ("forks", "queue", "backport", "from_ci", "commands")
+    given = {**dict.fromkeys(off, False), **options}
     assert init(context=_Context(), repo=root, action=None, force=False, **given) == 0
     name = "prjury-build" if options.get("forks") else "prjury"
     (job,) = safe_load((root / f".github/workflows/{name}.yml").read_text())["jobs"].values()
