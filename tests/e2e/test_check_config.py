@@ -53,10 +53,6 @@ def test_each_problem_is_a_line_in_the_order_of_the_file(check: Prjury) -> None:
             "1:48: tiers[0].judges[0]: there is no judge called 'biuld'. Did you mean",
         ),
         (
-            "merge, coverage",
-            "1:55: tiers[0].judges[1]: the judge 'coverage' is not supported in a policy yet.",
-        ),
-        (
             "{patterns: {packs: [numpy-2, numpi]}}",
             (
                 "1:77: tiers[0].judges[0].patterns.packs[1]: there is no pack 'numpi'. "

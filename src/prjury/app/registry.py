@@ -67,12 +67,10 @@ JUDGES: Mapping[str, str] = {
     "superset-diff": "prjury.judges.merged_tree.files:superset",
     "findings": "prjury.judges.findings.judge:make",
     "python": "prjury.judges.functions.judge:make",
+    "coverage": "prjury.judges.merged_tree.coverage:make",
     "class-version": "prjury.judges.merged_tree.files:class_version",
     "agent": "prjury.agents.seat:make",
 }
-
-#: Judges that no policy can seat yet.
-LATER = frozenset({"coverage"})
 
 #: The package of the judges that ask models.
 ASKING = "prjury.judges.quality."
@@ -111,8 +109,6 @@ def judge_factory(name: str, where: str = "") -> JudgeFactory:
         return lambda options, ports: _outsider(name, outside[name], options, ports)
     known = {*JUDGES, *outside}
     what = f"there is no judge called {name!r}"
-    if name in LATER:
-        what = f"the judge {name!r} is not supported in a policy yet"
     raise ConfigError(
         f"{where}{': ' if where else ''}{what}",
         why=did_you_mean(name, known) or f"Known are {', '.join(sorted(known))}",

@@ -47,7 +47,7 @@ from prjury.snapshot.model import PullRequest, printable
 from prjury.snapshot.patch_id import patch_id
 
 #: The judges that run what the change brings, or read what a run has left behind.
-RUNNING = ("build", "command", "findings")
+RUNNING = ("build", "command", "coverage", "findings")
 
 
 @dataclass(frozen=True)

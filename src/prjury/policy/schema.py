@@ -34,6 +34,7 @@ from prjury.policy.fields import (
     complete,
 )
 from prjury.policy.models import ModelConfig, ModelsConfig
+from prjury.policy.reports import keep_reports
 from prjury.policy.tiers import (
     ArtifactNames,
     BuildOptions,
@@ -46,7 +47,6 @@ from prjury.policy.tiers import (
     Steps,
     SuitabilityOptions,
     TierConfig,
-    keep_reports,
 )
 from prjury.policy.voting import VotingEntry
 
@@ -276,7 +276,9 @@ class BuildConfig(PolicySection):
     recipes: list[InsidePath] = Field(
         default_factory=list, description="your own build systems, for every such judge"
     )
-    coverage: Later = Field(default_factory=list)
+    coverage: list[Glob] = Field(
+        default_factory=list, description="the coverage reports that it writes, as globs"
+    )
 
     @model_validator(mode="after")
     def _is_a_command(self) -> Self:
@@ -385,8 +387,9 @@ class Config(PolicySection):
 
     @field_validator("tiers")
     @classmethod
-    def _reports_are_kept(cls, tiers: list[TierConfig]) -> list[TierConfig]:
-        return keep_reports(tiers)
+    def _reports_are_kept(cls, tiers: list[TierConfig], info: ValidationInfo) -> list[TierConfig]:
+        build: BuildConfig = info.data.get("build", BuildConfig())
+        return keep_reports(tiers, build.coverage)
 
     @model_validator(mode="after")
     def _paths_name_tiers(self) -> Self:

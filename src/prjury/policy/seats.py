@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal, Self, TypeAlias
 
 from pydantic import Field, field_validator, model_validator
 
@@ -70,6 +70,43 @@ class CommandOptions(PolicySection):
         if not run.strip() or "\0" in run:
             raise ValueError("a command is needed")
         return run
+
+
+Percent: TypeAlias = Annotated[float, Field(ge=0.0, le=100.0, allow_inf_nan=False)]
+
+
+class CoverageOptions(PolicySection):
+    """How much of the code the tests of a build have to cover."""
+
+    report: Glob = Field(description="the report that a build or a command writes, as a glob")
+    minimum: Percent | None = Field(None, description="percent")
+    metric: Literal["line", "branch", "method", "instruction", "complexity", "class"] = "line"
+    baseline: Literal["base"] | Percent | None = Field(
+        None, description="percent; `base` takes what the build of the base has measured"
+    )
+    max_drop: Percent | None = Field(None, description="points below the baseline")
+    mode: Literal["floor", "preserved", "improved", "added_lines"] | None = Field(
+        None, description="what is asked; if not set, whatever else is named"
+    )
+
+    @model_validator(mode="after")
+    def _asks_something(self) -> Self:
+        if self.minimum is None and (self.mode in {"floor", "added_lines"} or not self._compares):
+            raise ValueError("name the `minimum`, in percent, or a `baseline`")
+        if self._compares and self.mode in {"floor", "added_lines"}:
+            raise ValueError(f"the mode {self.mode} compares with no baseline")
+        if self.baseline is None and (self.mode in {"preserved", "improved"} or self.max_drop):
+            raise ValueError("name the `baseline`: `base`, or percent")
+        return self
+
+    @property
+    def _compares(self) -> bool:
+        return self.baseline is not None or self.max_drop is not None
+
+    @property
+    def whole(self) -> bool:
+        """Whether all of the code is judged, also what the change cannot affect."""
+        return self.mode != "added_lines"
 
 
 class FunctionOptions(FilesOfPolicy):

@@ -30,6 +30,7 @@ from prjury.policy.seats import (
     ClassVersionOptions,
     CommandOptions,
     ComparisonOptions,
+    CoverageOptions,
     FileContentOptions,
     FileExistsOptions,
     FindingsOptions,
@@ -123,6 +124,10 @@ class BuildOptions(FilesOfPolicy):
         default_factory=list,
         description="reports that the build writes and other judges read; those that judges of the "
         "policy name are kept anyway",
+    )
+    keep_of_base: list[Glob] = Field(
+        default_factory=list,
+        description="the same of the base's build; `coverage` with `baseline: base` needs no word",
     )
     from_: BuildSource = Field("run", alias="from")
     checks: CheckNamesOption = Field(
@@ -288,6 +293,7 @@ class JudgeEntry(NamedEntry):
     file_content: FileContentOptions | None = Field(None, alias="file-content")
     semantic: ComparisonOptions | None = None
     superset: ComparisonOptions | None = Field(None, alias="superset-diff")
+    coverage: CoverageOptions | None = None
     class_version: ClassVersionOptions | None = Field(None, alias="class-version")
     agent: AgentOptions | None = None
     python: FunctionOptions | None = None
@@ -329,7 +335,8 @@ class JudgeEntry(NamedEntry):
     @property
     def reports(self) -> tuple[str, ...]:
         """The reports that the judge reads, which a build or a command has to leave behind."""
-        return (self.findings.report,) if self.findings else ()
+        reading = self.findings or self.coverage
+        return (reading.report,) if reading else ()
 
     @property
     def runs(self) -> BuildOptions | CommandOptions | None:
@@ -393,32 +400,3 @@ class TierConfig(PolicySection):
         if self.min_confidence is not None and not self._accepts:
             raise ValueError("min_confidence is for the policy accept_on_all_pass")
         return self
-
-
-def keep_reports(tiers: list[TierConfig]) -> list[TierConfig]:
-    """The tiers, in which builds and commands keep the reports that later tiers read.
-
-    Raises:
-        ValueError: for a judge that reads a report before anything is run.
-    """
-    wanted = sorted({path for tier in tiers for one in tier.judges for path in one.reports})
-    ran = False
-    for tier in tiers:
-        reading = next((one.name for one in tier.judges if one.reports), None)
-        if reading and not ran:
-            raise ValueError(
-                f"{reading} in the tier {tier.name} reads a report, and no tier before it has a "
-                "`build` or a `command` that could write it"
-            )
-        ran = ran or any(one.runs for one in tier.judges)
-    return [
-        tier.model_copy(update={"judges": [_keeping(one, wanted) for one in tier.judges]})
-        for tier in tiers
-    ]
-
-
-def _keeping(entry: JudgeEntry, wanted: list[str]) -> JudgeEntry:
-    if entry.runs is None or not wanted:
-        return entry
-    keep = [*dict.fromkeys([*entry.runs.keep, *wanted])]
-    return entry.model_copy(update={entry.name: entry.runs.model_copy(update={"keep": keep})})

@@ -50,7 +50,6 @@ pulls: {drafts: false, bots: [dependabot, renovate]}
 NOT_SUPPORTED = {
     "calibration: {quality: does/not/exist.json}": "calibration",
     "sandbox: {mounts: [/opt]}": "sandbox.mounts",
-    "build: {coverage: [jacoco.xml]}": "build.coverage",
 }
 
 TIER = "tiers:\n  - name: a\n    policy: final_tier\n    judges: [{judge}]\n"

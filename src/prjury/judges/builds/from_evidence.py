@@ -117,7 +117,7 @@ class EvidenceBuild:
 
     def _result(self, plan: BuildPlan, record: CaseJson) -> BuildResult:
         result = EvidenceReader(plan, self.known, self.options).case(record)
-        self.kept.files.update(result.kept)
+        self.kept.take(result)
         return result
 
     def _refuse_other_change(self, recorded: BuildEvidenceJson) -> None:

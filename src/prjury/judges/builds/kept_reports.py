@@ -38,9 +38,11 @@ class KeptReports:
     Attributes:
         files: their bytes, with paths relative to the root of the tree; None for one that could not
             be read.
+        base: those of the base.
     """
 
     files: dict[str, bytes | None] = field(default_factory=dict)
+    base: dict[str, bytes | None] = field(default_factory=dict)
 
     @classmethod
     def of(cls, context: PullRequestContext) -> KeptReports:
@@ -52,10 +54,20 @@ class KeptReports:
 
         def both(plan: BuildPlan, became: BuildResult | CannotJudgeError) -> None:
             if isinstance(became, BuildResult):
-                self.files.update(became.kept)
+                self.take(became)
             keep(plan, became)
 
         return both
+
+    def take(self, result: BuildResult) -> None:
+        """Take the reports of a build."""
+        self.files.update(result.kept)
+        self.base.update(result.kept_of_base)
+
+    @property
+    def of_base(self) -> KeptReports:
+        """Those that the build of the base has left."""
+        return KeptReports(self.base)
 
     def write(self, glob: str, directory: Path) -> Mapping[str, Path]:
         """Write the reports that a glob names below a directory; by their paths in the tree.

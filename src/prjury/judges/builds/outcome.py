@@ -103,6 +103,7 @@ class BuildResult:
         ran_again: how many failing tests were run again alone.
         versions: of the tools that were used, by their names.
         kept: reports for other judges, by their paths; None for one that could not be read.
+        kept_of_base: those of the base that other judges compare with.
     """
 
     plan: BuildPlan
@@ -115,6 +116,7 @@ class BuildResult:
     ran_again: int = 0
     versions: Mapping[str, str] = field(default_factory=dict)
     kept: Mapping[str, bytes | None] = field(default_factory=dict)
+    kept_of_base: Mapping[str, bytes | None] = field(default_factory=dict)
 
     def excuses(self, failure: Failure) -> bool:
         """Whether a failure does not fail the judge."""

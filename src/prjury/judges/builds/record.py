@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
@@ -111,6 +111,7 @@ class CaseJson(EvidencePart):
     ran_again: Count
     versions: dict[Line, Line] = {}
     kept: dict[Line, str | None] = {}
+    kept_of_base: dict[Line, str | None] = {}
 
 
 class ErrorJson(EvidencePart):
@@ -265,11 +266,12 @@ class EvidenceRecorder:
             "first": self.outcome(case.first) if case.first else None,
             "ran_again": case.ran_again,
             "versions": {self._line(name): self._line(one) for name, one in case.versions.items()},
-            **({"kept": kept} if (kept := dict(self._kept(case))) else {}),
+            "kept": dict(self._kept(case.kept)),
+            "kept_of_base": dict(self._kept(case.kept_of_base)),
         }
 
-    def _kept(self, case: BuildResult) -> Iterator[tuple[str, str | None]]:
-        for path, content in case.kept.items():
+    def _kept(self, kept: Mapping[str, bytes | None]) -> Iterator[tuple[str, str | None]]:
+        for path, content in kept.items():
             text = None if content is None else self.clean(content.decode("utf-8", "replace"))
             yield self._line(path), None if text is None else packed(text)
 
@@ -343,19 +345,12 @@ class EvidenceReader:
             first,
             record.ran_again,
             record.versions,
-            self._kept(record),
+            _kept(record.kept, self.options.keep),
+            _kept(record.kept_of_base, self.options.keep_of_base),
         )
         if contradiction := next(self._contradictions(case), None):
             raise ValueError(contradiction)
         return case
-
-    def _kept(self, record: CaseJson) -> dict[str, bytes | None]:
-        """The reports that this side's policy asks for."""
-        return {
-            path: None if text is None else unpacked(text)
-            for path, text in record.kept.items()
-            if any(matches(path, glob) for glob in self.options.keep)
-        }
 
     def _plan(self, record: CaseJson) -> BuildPlan:
         if not record.thorough:
@@ -438,6 +433,15 @@ def _reports(record: ReportsJson) -> Reports:
     told = record.model_dump(exclude={"failures", "problems", "ran"})
     problems, ran = tuple(record.problems), tuple(record.ran)
     return Reports(**told, failures=_failures(record.failures), problems=problems, ran=ran)
+
+
+def _kept(kept: Mapping[str, str | None], globs: Sequence[str]) -> dict[str, bytes | None]:
+    """The reports that this side's policy asks for."""
+    return {
+        path: None if text is None else unpacked(text)
+        for path, text in kept.items()
+        if any(matches(path, glob) for glob in globs)
+    }
 
 
 def _failures(records: Sequence[FailureJson]) -> tuple[Failure, ...]:

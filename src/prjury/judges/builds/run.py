@@ -411,7 +411,7 @@ class ComparisonRun:
 
     def _known_base(self, case: BuildResult) -> PlanOutcome | None:
         """What an earlier run kept; it is not asked for where it could excuse a failure."""
-        if case.outcome.failed:
+        if case.outcome.failed or self.options.keep_of_base:
             return None
         return self._kept_base.recall(case.plan, self.base.entries)
 
@@ -430,7 +430,9 @@ class ComparisonRun:
         try:
             with self.builder.opened(self.base.tree, self.base.entries) as base:
                 refuse_needed(base.absent, self.base.entries, self.merged.entries)
+                reports = watch_reports(base.places, self.options.keep_of_base)
                 old = base.run(case.plan, deadline)
+                case = replace(case, kept_of_base=reports())
                 if cause := old.environment:
                     why = f"it cannot be built here ({cause.message})"
                     return replace(alone, base_unknown=why)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 
 from prjury.judges.builds.kept_reports import KeptReports
 from prjury.judges.builds.results.tree import TreeFiles
 from prjury.judges.context import PullRequestContext
 from prjury.judges.findings.formats import READERS, ToolFinding, read_report
+from prjury.judges.merged_tree.added_lines import merged_lines
 from prjury.judges.merged_tree.tree import no_tree
 from prjury.judges.workspace.files import answered
 from prjury.jury.judge import JudgeType
@@ -118,21 +118,8 @@ class AddedLines:
         if file.unread or file.status is FileStatus.ADDED or finding.line is None:
             return True
         last = max(finding.line, finding.end_line or 0)
-        return any(finding.line <= number <= last for number in self._numbers(file))
-
-    def _numbers(self, file: FileChange) -> Iterator[int]:
-        """The added lines of a file; elsewhere where the base has moved on in it."""
-        added = {line.new for line in file.added_lines}
-        merged, head = self.blobs.get(file.path), file.new_blob
-        if merged == head or merged is None or head is None:
-            yield from (number for number in added if number)
-            return
-        texts = self.ports.repository.read([head, merged])
-        ours, theirs = ((texts[blob] or b"").split(b"\n") for blob in (head, merged))
-        for block in SequenceMatcher(None, ours, theirs, autojunk=False).get_matching_blocks():
-            for at in range(block.size):
-                if block.a + at + 1 in added:
-                    yield block.b + at + 1
+        numbers = merged_lines(file, self.blobs, self.ports.repository)
+        return any(finding.line <= number <= last for number in numbers)
 
 
 def _in_tree(path: str, tree: TreeFiles) -> str | None:

@@ -201,7 +201,9 @@ class CoverageJudge:
             },
         )
 
-    def decide(self, counter: CoverageCounter | None, baseline: float | None = None) -> Judgment:
+    def decide(
+        self, counter: CoverageCounter | None, baseline: float | Fraction | None = None
+    ) -> Judgment:
         """PASS, FAIL, ABSTAIN or ERROR for what the report counts; None where it does not. Pure.
 
         Args:
@@ -224,7 +226,7 @@ class CoverageJudge:
             "covered": counter.covered,
             "missed": counter.missed,
             "minimum": self.minimum,
-            "baseline": base,
+            "baseline": float(base) if isinstance(base, Fraction) else base,
             "max_drop": self.max_drop,
             **({"mode": self.mode} if self.mode else {}),
         }
@@ -236,7 +238,7 @@ class CoverageJudge:
             return Judgment.abstained(summary, "no_baseline", checks=checks, metadata=metadata)
         score = NumericalScore(float(current), 0.0, 100.0)
         if self.mode == "improved" and base is not None:
-            score = NumericalScore(float(_gain(current, _exact(base))))
+            score = NumericalScore(float(_gain(current, _before(base, current))))
         make = Judgment.failed if failed else Judgment.passed
         return make(words, score=score, checks=checks, metadata=metadata)
 
@@ -244,7 +246,9 @@ class CoverageJudge:
     def _question(self) -> str:
         return "improved" if self.mode == "improved" else "dropped"
 
-    def _checks(self, current: Fraction, base: float | None, place: Location) -> Iterator[Check]:
+    def _checks(
+        self, current: Fraction, base: float | Fraction | None, place: Location
+    ) -> Iterator[Check]:
         now = f"{self.metric} coverage is {_percent(current)} %"
         if self.minimum is not None:
             enough = current >= _exact(self.minimum)
@@ -252,7 +256,7 @@ class CoverageJudge:
             yield Check("coverage-minimum", enough, words, place)
         if base is None:
             return
-        before = _exact(base)
+        before = _before(base, current)
         if self.mode == "improved":
             full = current == before == _FULL
             words = f"{now} after {_number(base)} %, {_improved(current, before)}"
@@ -319,6 +323,11 @@ def _baseline_of(context: JudgmentContext) -> float | None:
     )
 
 
+def _before(base: float | Fraction, current: Fraction) -> Fraction:
+    """The baseline; one that was read from a report as a float is no thousandth off."""
+    return current if float(current) == base else _exact(base)
+
+
 def _gain(current: Fraction, before: Fraction) -> Fraction:
     """The share of the possible gain, 0..1; all of it where there was nothing left to gain."""
     if before == _FULL:
@@ -363,9 +372,9 @@ def _listed(paths: Sequence[str]) -> str:
     return ", ".join(map(visible, paths[:3])) + more
 
 
-def _exact(number: float) -> Fraction:
+def _exact(number: float | Fraction) -> Fraction:
     """The number as it is written, so that 74.9 is 749/10."""
-    return Fraction(str(number))
+    return number if isinstance(number, Fraction) else Fraction(str(number))
 
 
 def _percent(share: Fraction) -> str:
@@ -373,5 +382,7 @@ def _percent(share: Fraction) -> str:
     return _number(int(share * 100) / 100)
 
 
-def _number(number: float) -> str:
+def _number(number: float | Fraction) -> str:
+    if isinstance(number, Fraction):
+        return _percent(number)
     return str(number).removesuffix(".0")

@@ -160,7 +160,7 @@ def test_everything_is_recorded() -> None:
     assert names == {
         BuildResult: {
             "plan", "outcome", "known", "options", "base", "base_unknown", "first", "ran_again",
-            "versions", "kept",
+            "versions", "kept", "kept_of_base",
         },
         PlanOutcome: {"results", "allowed", "failures", "reports"},
         Reports: {
