@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import struct
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from pathlib import Path
 
 from prjury.errors import CannotJudgeError
-from prjury.judges.workspace.files import Workspace, answered, open_regular, path_text
+from prjury.judges.workspace.file_tree import FileTree
+from prjury.judges.workspace.files import Workspace, answered, path_text
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Location
@@ -18,6 +17,7 @@ from prjury.jury.score import BooleanScore
 from prjury.snapshot.model import visible
 
 _MAGIC = 0xCAFEBABE
+_HEADER = struct.Struct(">IHH")
 #: The major version of a class file minus this is the Java release that it needs.
 _OFFSET = 44
 _MOST_CLASSES = 200_000
@@ -59,10 +59,15 @@ class ClassVersionJudge:
 
     def judge(self, context: JudgmentContext, /) -> Judgment:
         """Whether the classes run on the release."""
-        return answered(lambda: self._judged(Workspace.of(context)))
+        return answered(lambda: self.look(Workspace.of(context)))
 
-    def _judged(self, workspace: Workspace) -> Judgment:
-        found = list(_classes(workspace, workspace.locate(self.path)))
+    def look(self, tree: FileTree) -> Judgment:
+        """The judgment of these files.
+
+        Raises:
+            CannotJudgeError: where there can be none.
+        """
+        found = list(_classes(tree, self.path))
         if not found:
             raise CannotJudgeError(
                 f"there are no classes below {visible(self.path)}",
@@ -91,29 +96,22 @@ class ClassVersionJudge:
         return release == self.release if self.exactly else release <= self.release
 
 
-def _classes(workspace: Workspace, top: Path) -> Iterator[tuple[str, int]]:
-    """The path of each class in the workspace and the release that it needs."""
-    count = 0
-    for place, directories, files in os.walk(top):
-        directories.sort()
-        for name in sorted(files):
-            if not name.endswith(".class"):
-                continue
-            count += 1
-            if count > _MOST_CLASSES:
-                raise _unreadable(str(top), f"It holds more than {_MOST_CLASSES:,} classes")
-            path = Path(place, name)
-            yield path.relative_to(workspace.root).as_posix(), _release(path)
+def _classes(tree: FileTree, place: str) -> Iterator[tuple[str, int]]:
+    """The path of each class and the release that it needs."""
+    heads = tree.heads(place, ".class", _HEADER.size)
+    for count, (path, head) in enumerate(heads, 1):
+        if count > _MOST_CLASSES:
+            raise _unreadable(place, f"It holds more than {_MOST_CLASSES:,} classes")
+        yield path, _release(path, head)
 
 
-def _release(path: Path) -> int:
+def _release(path: str, head: bytes) -> int:
     try:
-        with open_regular(path) as file:
-            magic, _, major = struct.unpack(">IHH", file.read(8))
-    except (OSError, struct.error) as error:
-        raise _unreadable(str(path), "It is no complete file") from error
+        magic, _, major = _HEADER.unpack(head)
+    except struct.error as error:
+        raise _unreadable(path, "It is no complete file") from error
     if magic != _MAGIC:
-        raise _unreadable(str(path), "It is not a class file")
+        raise _unreadable(path, "It is not a class file")
     return int(major) - _OFFSET
 
 

@@ -19,6 +19,7 @@ from prjury.judges.files.comparison import (
 )
 from prjury.judges.files.pom import pom_meaning
 from prjury.judges.files.syntax import NotComparableError
+from prjury.judges.workspace.file_tree import FileTree
 from prjury.judges.workspace.files import Workspace, answered, path_text
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import JudgeType
@@ -74,9 +75,9 @@ class ExpectedFiles:
         yield from sorted(found)
 
 
-def _found(workspace: Workspace, path: str) -> str | None:
-    """The text of the file in the workspace; None where no file is there."""
-    return workspace.text(path) if workspace.kind(path) == "file" else None
+def _found(tree: FileTree, path: str) -> str | None:
+    """The text of the file; None where no file is there."""
+    return tree.text(path) if tree.kind(path) == "file" else None
 
 
 def _lines(text: str) -> list[str]:
@@ -125,17 +126,22 @@ class SemanticComparisonJudge:
 
     def judge(self, context: JudgmentContext, /) -> Judgment:
         """Whether the files mean the same."""
-        return answered(lambda: self._judged(Workspace.of(context)))
+        return answered(lambda: self.look(Workspace.of(context)))
 
     def meaning(self, path: str, sources: SourceTexts) -> Meaning:
         """How the file at this path is compared."""
         return meaning_of(path, sources)
 
-    def _judged(self, workspace: Workspace) -> Judgment:
+    def look(self, tree: FileTree) -> Judgment:
+        """The judgment of these files.
+
+        Raises:
+            CannotJudgeError: where there can be none.
+        """
         place = Path(os.path.realpath(self.expected))
         path = self.path or (place.name if place.is_file() else ".")
         expected = dict(ExpectedFiles(place, path).texts())
-        found = {where: _found(workspace, where) for where in expected}
+        found = {where: _found(tree, where) for where in expected}
         sources = SourceTexts(
             (where, side)
             for where, text in expected.items()

@@ -9,8 +9,6 @@ from prjury.judges.files.class_version import ClassVersionJudge
 from prjury.judges.files.judges import SemanticComparisonJudge, SupersetJudge
 from prjury.judges.merged_tree.tree import MergedTreeJudge, expected_files
 from prjury.judges.workspace.files import FileContentJudge, FileExistsJudge
-from prjury.jury.context import JudgmentContext
-from prjury.jury.judge import Judge
 from prjury.policy.seats import (
     ClassVersionOptions,
     ComparisonOptions,
@@ -22,7 +20,7 @@ from prjury.ports import Ports
 
 def file_exists(options: FileExistsOptions, ports: Ports) -> MergedTreeJudge:
     """A file is in the merged tree."""
-    return _judge(FileExistsJudge(options.path), options.path, ports)
+    return _judge(FileExistsJudge(options.path), ports)
 
 
 def file_content(options: FileContentOptions, ports: Ports) -> MergedTreeJudge:
@@ -37,13 +35,13 @@ def file_content(options: FileContentOptions, ports: Ports) -> MergedTreeJudge:
         )
     except ValueError as error:
         raise ConfigError(f"file-content: {error}", remedy="Correct the expression") from error
-    return _judge(judge, options.path, ports)
+    return _judge(judge, ports)
 
 
 def class_version(options: ClassVersionOptions, ports: Ports) -> MergedTreeJudge:
     """The compiled classes of the merged tree run on a Java release."""
     judge = ClassVersionJudge(options.release, options.path or ".", options.exactly)
-    return _judge(judge, options.path or "", ports)
+    return _judge(judge, ports)
 
 
 def semantic(options: ComparisonOptions, ports: Ports) -> MergedTreeJudge:
@@ -56,9 +54,10 @@ def superset(options: ComparisonOptions, ports: Ports) -> MergedTreeJudge:
     return _comparing(SupersetJudge, options, ports)
 
 
-def _judge(judge: Judge[JudgmentContext], within: str, ports: Ports) -> MergedTreeJudge:
-    description = str(getattr(judge, "description", ""))
-    return MergedTreeJudge(ports, lambda _: judge, within, judge.name, description)
+def _judge(
+    judge: FileExistsJudge | FileContentJudge | ClassVersionJudge, ports: Ports
+) -> MergedTreeJudge:
+    return MergedTreeJudge(ports, lambda _: judge, judge.name, judge.description)
 
 
 def _comparing(
@@ -68,7 +67,6 @@ def _comparing(
     return MergedTreeJudge(
         ports,
         lambda around: make(expected_files(options, ports.repository, around), options.path),
-        options.path or "",
         shown.name,
         shown.description,
     )

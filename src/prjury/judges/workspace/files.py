@@ -9,13 +9,14 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import KW_ONLY, dataclass
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, TypeAlias
+from typing import Any, BinaryIO, TypeAlias
 
 from prjury.errors import CannotJudgeError
+from prjury.judges.workspace.file_tree import FileTree, Kind
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Location
@@ -24,8 +25,6 @@ from prjury.snapshot.model import printable, visible
 
 #: Bytes; a text that somebody wrote is far from it.
 LARGEST_TEXT = 16 * 1024**2
-
-Kind: TypeAlias = Literal["file", "missing", "directory", "FIFO", "socket", "device"]
 
 _KINDS: dict[int, Kind] = {
     stat.S_IFREG: "file",
@@ -99,12 +98,12 @@ class Workspace:
                 through a link.
         """
         if Path(path).is_absolute():
-            raise _outside(path, "It is absolute")
+            raise outside(path, "It is absolute")
         if Path(os.path.normpath(path)).parts[:1] == ("..",):
-            raise _outside(path, "It climbs out with `..`")
+            raise outside(path, "It climbs out with `..`")
         real = Path(os.path.realpath(self.root / path))
         if not real.is_relative_to(self.root):
-            raise _outside(path, f"A symbolic link leads to {visible(str(real))}")
+            raise outside(path, f"A symbolic link leads to {visible(str(real))}")
         return real
 
     def kind(self, path: str) -> Kind:
@@ -138,14 +137,25 @@ class Workspace:
                 content = file.read(LARGEST_TEXT + 1)
         except OSError as error:
             raise unreadable(visible(path), error.strerror) from error
-        if len(content) > LARGEST_TEXT:
-            raise CannotJudgeError(
-                f"{visible(path)} is larger than {LARGEST_TEXT // 1024**2} MiB",
-                why="Such a file is not compared as text",
-                remedy="Judge it by a command, such as grep",
-                reason="too_large",
-            )
-        return _decoded(content, path)
+        return decoded(content, path)
+
+    def heads(self, path: str, suffix: str, size: int) -> Iterator[tuple[str, bytes]]:
+        """The first bytes of each file below a directory whose name ends so, in order.
+
+        Raises:
+            CannotJudgeError: ``unreadable``; also when it leads out of the workspace.
+        """
+        for place, directories, files in os.walk(self.locate(path)):
+            directories.sort()
+            for name in sorted(files):
+                if name.endswith(suffix):
+                    file = Path(place, name)
+                    shown = file.relative_to(self.root).as_posix()
+                    try:
+                        with open_regular(file) as opened:
+                            yield shown, opened.read(size)
+                    except OSError as error:
+                        raise unreadable(visible(shown), error.strerror) from error
 
 
 def open_regular(real: Path) -> BinaryIO:
@@ -161,7 +171,19 @@ def open_regular(real: Path) -> BinaryIO:
     return open(descriptor, "rb")  # noqa: PTH123 - a descriptor, so that nothing is opened twice
 
 
-def _decoded(content: bytes, path: str) -> str:
+def decoded(content: bytes, path: str) -> str:
+    r"""The text of a file: UTF-8, a byte order mark left out, ``\r\n`` as ``\n``.
+
+    Raises:
+        CannotJudgeError: ``too_large`` or ``not_utf8``.
+    """
+    if len(content) > LARGEST_TEXT:
+        raise CannotJudgeError(
+            f"{visible(path)} is larger than {LARGEST_TEXT // 1024**2} MiB",
+            why="Such a file is not compared as text",
+            remedy="Judge it by a command, such as grep",
+            reason="too_large",
+        )
     try:
         return content.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
@@ -174,7 +196,8 @@ def _decoded(content: bytes, path: str) -> str:
         ) from error
 
 
-def _outside(path: str, why: str) -> CannotJudgeError:
+def outside(path: str, why: str) -> CannotJudgeError:
+    """The error for a path that leads out of the workspace."""
     return CannotJudgeError(
         f"{visible(path)} leaves the workspace",
         why=why,
@@ -394,8 +417,12 @@ class FileExistsJudge:
 
     def judge(self, context: JudgmentContext, /) -> Judgment:
         """Whether the file is there."""
+        return answered(lambda: self.look(Workspace.of(context)))
+
+    def look(self, tree: FileTree) -> Judgment:
+        """The judgment of these files; raises CannotJudgeError where there can be none."""
         path = os.fspath(self.path)
-        return answered(lambda: _existence(path, Workspace.of(context).kind(path)))
+        return _existence(path, tree.kind(path))
 
 
 @dataclass(frozen=True)
@@ -434,14 +461,15 @@ class FileContentJudge:
 
     def judge(self, context: JudgmentContext, /) -> Judgment:
         """Whether the file's text is as expected."""
-        return answered(lambda: self._judged(Workspace.of(context)))
+        return answered(lambda: self.look(Workspace.of(context)))
 
-    def _judged(self, workspace: Workspace) -> Judgment:
+    def look(self, tree: FileTree) -> Judgment:
+        """The judgment of these files; raises CannotJudgeError where there can be none."""
         path = os.fspath(self.path)
-        kind = workspace.kind(path)
+        kind = tree.kind(path)
         if kind in {"missing", "directory"}:
             return _existence(path, kind)
-        return _said(self._check()(workspace.text(path), path), path)
+        return _said(self._check()(tree.text(path), path), path)
 
     def _check(self) -> TextCheck:
         found = expectation(exact=self.exact, contains=self.contains, regex=self.regex)
