@@ -8,6 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from prjury.agents.bridges.langchain import LangChainAgent, jury_node
+    from prjury.agents.bridges.pydantic_ai import PydanticAgent, accepted_by
     from prjury.agents.command import CommandAgent
     from prjury.agents.judge import AgentJudge
     from prjury.agents.security_audit import SECURITY_CHECKS, SecurityAudit
@@ -155,6 +157,7 @@ __all__ = [
     "JuryJudge",
     "JuryVerdict",
     "JuryWithRetry",
+    "LangChainAgent",
     "Location",
     "MajorityVoteAggregationStrategy",
     "MajorityVoting",
@@ -167,6 +170,7 @@ __all__ = [
     "Opinion",
     "PomComparisonJudge",
     "PullRequestContext",
+    "PydanticAgent",
     "RagContext",
     "RepeatedJudge",
     "RepeatedResults",
@@ -188,6 +192,7 @@ __all__ = [
     "VotingStrategy",
     "WeightedAverageVoting",
     "XmlComparisonJudge",
+    "accepted_by",
     "aggregate_repeated_results",
     "all_of",
     "always_fail",
@@ -204,6 +209,7 @@ __all__ = [
     "judge",
     "judgment_from_json",
     "judgment_to_json",
+    "jury_node",
     "jury_verdict_from_json",
     "jury_verdict_to_json",
     "label_classifier",

@@ -6,7 +6,9 @@ import subprocess
 import sys
 
 #: The packages of the extras, which an installation for the core does not have.
-EXTRAS = ("anthropic", "genai_prices", "google", "httpx2", "openai", "pydantic_ai")
+EXTRAS = tuple(
+    "anthropic genai_prices google httpx2 langchain_core langgraph openai pydantic_ai".split()
+)
 
 PROGRAM = f"""
 import sys

@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import chain
 from typing import Any, TypeGuard, cast
 
 #: Where responses keep their answer: the OpenAI Agents SDK, pydantic-ai, LangChain, other clients.
@@ -35,7 +36,7 @@ def output_of(response: object) -> str | None:
 
 def usage_of(response: object) -> dict[str, float]:
     """The tokens, requests and US dollars that a response says it took; empty where it does not."""
-    for usage in (*_usages(response), response):
+    for usage in chain(_usages(response), (response,)):  # no further than needed
         get = usage.get if isinstance(usage, Mapping) else lambda key, of=usage: getattr(of, key, 0)
         counts = {key: get(key) for key in _COUNTS}
         found = {key: n for key, n in counts.items() if _is_count(n)}
@@ -71,11 +72,10 @@ def _usages(response: object) -> Iterator[object]:
     """What the response keeps of its usage, as an attribute or a method without arguments."""
     for name in _USAGES:
         usage = getattr(response, name, None)
-        if not callable(usage):
-            yield usage
-            continue
-        with suppress(TypeError):
-            yield usage()
+        yield usage  # the counts themselves, even where they could still be called as of old
+        if callable(usage):
+            with suppress(TypeError):
+                yield usage()
 
 
 def _is_count(value: object) -> TypeGuard[float]:

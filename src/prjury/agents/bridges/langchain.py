@@ -1,0 +1,98 @@
+"""Runnables of LangChain and graphs of LangGraph (extra ``langgraph``), and a jury as a node."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from prjury.agents.bridges.verdicts import refuse_unjudged
+from prjury.jury.context import JudgmentContext
+from prjury.jury.library.agent import AgentResult
+from prjury.jury.library.responses import output_of, usage_of
+
+_JURY = "jury"
+
+
+def as_messages(goal: str, workspace: Path | None) -> Mapping[str, Any]:  # noqa: ARG001 - a form of input
+    """The input of a graph whose state has messages."""
+    return {"messages": [("user", goal)]}
+
+
+@dataclass(frozen=True)
+class LangChainAgent:
+    """A graph, an agent or any other Runnable as an `AgentClient`.
+
+    The workspace is in the configuration as ``configurable["workspace"]``. The result's metadata
+    has the tokens of all messages, and ``tools``: what was called.
+
+    Args:
+        runnable: what has ``ainvoke``.
+        as_input: makes its input of goal and workspace; by default a state with one message.
+    """
+
+    runnable: Any = field(repr=False)  # it may show its key
+    as_input: Callable[[str, Path | None], Any] = as_messages
+
+    async def run(self, goal: str, workspace: Path | None, /) -> AgentResult:
+        """Invokes it on the goal."""
+        config = {"configurable": {"workspace": str(workspace) if workspace else None}}
+        done = await self.runnable.ainvoke(self.as_input(goal, workspace), config=config)
+        messages = _messages(done)
+        usage = Counter[str]()
+        for message in messages:
+            usage.update({key: int(n) for key, n in usage_of(message).items() if key != "usd"})
+        return AgentResult(
+            output_of(done) or "", metadata={**usage, "tools": list(_tools(messages))}
+        )
+
+
+def _messages(done: object) -> Sequence[Any]:
+    found = done.get("messages") if isinstance(done, Mapping) else None
+    return found if isinstance(found, Sequence) else [done]
+
+
+def _tools(messages: Sequence[Any]) -> Iterator[str]:
+    for message in messages:
+        for call in getattr(message, "tool_calls", None) or ():
+            yield str(call["name"])
+
+
+def _last_work(messages: Sequence[Any]) -> object:
+    """The last message that is not the jury's own."""
+    work = (each for each in reversed(messages) if getattr(each, "name", None) != _JURY)
+    return next(work, None)
+
+
+def jury_node(
+    jury: Any,  # noqa: ANN401 - whatever has vote_async
+    back_to: str,
+    *,
+    max_rounds: int = 3,
+) -> Callable[[Any], Any]:
+    """A node of a graph whose state has messages: it judges the last one; the first is the goal.
+
+    What the jury passes ends the graph. What it fails goes back to a node with the feedback as a
+    message of the user ``jury``; once ``max_rounds`` attempts have failed, the graph ends with that
+    message as its last one. What it cannot judge raises `CannotJudgeError`.
+
+    ``graph.add_node("jury", jury_node(jury, "agent"), destinations=("agent", END))``
+    """
+
+    async def judged(state: Any) -> Any:  # noqa: ANN401 - a state and a command of LangGraph's
+        from langchain_core.messages import HumanMessage  # noqa: PLC0415 - an extra
+        from langgraph.graph import END  # noqa: PLC0415 - an extra
+        from langgraph.types import Command  # noqa: PLC0415 - an extra
+
+        messages = state["messages"]
+        goal, said = output_of(messages[0]) or "", output_of(_last_work(messages))
+        verdict = await jury.vote_async(JudgmentContext(goal, agent_output=said))
+        if refuse_unjudged(verdict):
+            return Command(goto=END)
+        told = HumanMessage(verdict.feedback(), name=_JURY)
+        rounds = 1 + sum(getattr(each, "name", None) == _JURY for each in messages)
+        return Command(update={"messages": [told]}, goto=END if rounds >= max_rounds else back_to)
+
+    return judged

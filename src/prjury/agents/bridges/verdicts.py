@@ -1,0 +1,19 @@
+"""What a framework is told of a verdict."""
+
+from __future__ import annotations
+
+from prjury.errors import CannotJudgeError
+from prjury.jury.cascade import Verdict
+from prjury.jury.judgment import Status
+from prjury.jury.jury import JuryVerdict
+
+
+def refuse_unjudged(verdict: JuryVerdict | Verdict) -> bool:
+    """Whether the work is accepted; False where feedback helps.
+
+    Raises:
+        CannotJudgeError: for ERROR and ABSTAIN.
+    """
+    if verdict.status in {Status.PASS, Status.FAIL}:
+        return verdict.status is Status.PASS
+    raise CannotJudgeError(f"the work could not be judged: {verdict.aggregated.reasoning}")
