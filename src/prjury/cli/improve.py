@@ -80,6 +80,7 @@ def improve(  # noqa: PLR0913 - the options of the command
     ] = PlainFormat.TERMINAL,
 ) -> int:
     """Let an agent work until the judges accept it, each time with the feedback on the last try."""
+    from prjury.journal.rounds import RecordedRounds
     from prjury.jury.jury import Jury
     from prjury.jury.library.improvement import improve as improved
     from prjury.jury.voting import ConsensusVoting, ErrorPolicy
@@ -97,7 +98,8 @@ def improve(  # noqa: PLR0913 - the options of the command
         with own_output_only():
             seats = [named_judge(terminal, name, options[name], environment) for name in judge]
             jury = Jury.of(ConsensusVoting(on_error=ErrorPolicy.PROPAGATE), *seats)
-            done = improved(goal, program, jury, max_rounds, workspace)
+            rounds = RecordedRounds(jury, environment.progress, environment.journal)
+            done = improved(goal, program, rounds, max_rounds, workspace)
     finally:
         environment.progress.close()
     return _told(terminal, done, format)

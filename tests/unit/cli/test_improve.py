@@ -45,6 +45,10 @@ def test_feedback_takes_an_agent_from_fail_to_pass(place: Path) -> None:
     assert [each["status"] for each in told["rounds"]] == ["fail", "pass"]
     assert told["rounds"][0]["agent"]["usd"] == 0.5
     assert "README.md" in told["rounds"][0]["feedback"]
+    (journal,) = (place / ".local" / "state" / "prjury").glob("*.jsonl")
+    events = [json.loads(line) for line in journal.read_text().splitlines()]
+    kept = [(e["number"], e["status"]) for e in events if e["event"] == "round"]
+    assert kept == [(1, "fail"), (2, "pass")]
 
 
 @pytest.mark.slow
