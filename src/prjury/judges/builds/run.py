@@ -259,7 +259,8 @@ class Workplace:
         own = {name: text.format(**filled) for name, text in plan.env.items()}
         shell = self.builder.ports.shell.environment()
         env = {**shell, **own, "HOME": home, "TMPDIR": str(around / "tmp")}
-        return lend_tools(words_of(plan), around / "lent", env)
+        versions = {one.tool: one.version for one in reversed(plan.wants)}
+        return lend_tools(words_of(plan), around / "lent", env, versions)
 
     def _run_steps(
         self,

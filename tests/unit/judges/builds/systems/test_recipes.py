@@ -122,3 +122,18 @@ CMAKE = "project(x)\nenable_testing()\n"
 def test_what_is_run(files: dict[str, str], system: str, command: str) -> None:
     (plan,) = SYSTEMS[system].plans(root_of(files), None)
     assert command in plan.text
+
+
+@pytest.mark.parametrize(
+    ("option", "flags"),
+    [
+        ('option(SHOP_BUILD_TESTS "Build tests" OFF)', "-DSHOP_BUILD_TESTS=ON"),
+        ('option(SHOP_WITHOUT_TESTS "Build no tests" OFF)', ""),
+        ('option(SHOP_DISABLE_TESTING "Build no tests" OFF)', ""),
+        ('option(NO_TESTS "Build no tests" OFF)', ""),
+        ('option(SHOP_TEST_WITH_VALGRIND "Slow" OFF)', ""),
+    ],
+)
+def test_options_of_cmake_that_switch_tests_on(option: str, flags: str) -> None:
+    (plan,) = SYSTEMS["cmake"].plans(root_of({"CMakeLists.txt": f"{CMAKE}{option}\n"}), None)
+    assert plan.steps[0].text.partition("COMMANDS=ON")[2].strip() == flags
