@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from prjury.judges.workspace.coverage import CoverageJudge
+from prjury.judges.workspace.build import BuildJudge
+from prjury.judges.workspace.coverage import CoverageImprovementJudge
 from prjury.judges.workspace.coverage_formats.jacoco import parse_jacoco
 from prjury.judges.workspace.coverage_formats.report import CoverageCounter
-from prjury.judges.workspace.program_judges import CommandJudge, MavenTests, run_maven_tests
+from prjury.judges.workspace.program_judges import MavenTests, run_maven_tests
 from prjury.jury.cascade import CascadedJury, Tier, TierPolicy
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judgment import Status
@@ -186,12 +187,12 @@ def test_a_cascade_from_build_to_coverage(project: Path) -> None:
     tiers = [
         Tier(
             "build",
-            Jury.of(ConsensusVoting(), CommandJudge(["mvn", "-q", "-B", "-ntp", "test"])),
+            Jury.of(ConsensusVoting(), BuildJudge.maven("clean", "test")),
             TierPolicy.REJECT_ON_ANY_FAIL,
         ),
         Tier(
             "coverage",
-            Jury.of(ConsensusVoting(), CoverageJudge(".", minimum=85, baseline=50)),
+            Jury.of(ConsensusVoting(), CoverageImprovementJudge(baseline=50, target=85)),
             TierPolicy.FINAL_TIER,
         ),
     ]
