@@ -74,3 +74,14 @@ def test_the_view_that_is_described() -> None:
     view = view_of(pull_between(BEFORE, {**BEFORE, "src/a.py": "x = 2\n"}))
     assert keys_in("pull") == view.keys()
     assert keys_in("file") == view["files"][0].keys()
+
+
+def test_a_cascade_takes_a_dozen_lines() -> None:
+    (cascade,) = [example for example in EXAMPLES if "tests-exercise-behaviour]\n" in example[-40:]]
+    assert len(cascade.splitlines()) == 12
+    tiers = read_policy(cascade, "policy.md").config.tiers
+    assert [[judge.name for judge in tier.judges] for tier in tiers] == [
+        ["merge", "build"],
+        ["coverage"],
+        ["tests-exercise-behaviour"],
+    ]
