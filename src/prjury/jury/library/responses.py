@@ -6,13 +6,15 @@ import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import chain
 from typing import Any, TypeGuard, cast
 
 #: Where responses keep their answer: the OpenAI Agents SDK, pydantic-ai, LangChain, other clients.
-_ANSWERS = ("final_output", "output", "content", "text", "result", "answer")
-#: Where retrieval chains keep what they found, and a document its text.
+_ANSWERS = ("final_output", "output", "content", "text", "result", "answer", "response")
+#: Where retrieval chains and index engines keep what they found, and a document its text.
 _DOCUMENTS = ("documents", "context", "source_documents")
+_NODES = ("source_nodes", "documents")
 _DOCUMENT_TEXTS = ("page_content", "text", "content")
 _USAGES = ("usage", "usage_metadata")
 _COUNTS = ("input_tokens", "output_tokens", "requests", "usd")
@@ -47,9 +49,10 @@ def usage_of(response: object) -> dict[str, float]:
 
 def documents_of(response: object) -> list[str]:
     """The texts of the documents that a response was given on; empty where it names none."""
-    if not isinstance(response, Mapping):
-        return []
-    found = next((response[key] for key in _DOCUMENTS if response.get(key)), ())
+    if isinstance(response, Mapping):
+        found = next(filter(None, map(response.get, _DOCUMENTS)), ())
+    else:
+        found = next(filter(None, map(partial(_attribute, response), _NODES)), ())
     if isinstance(found, str) or not isinstance(found, Sequence):
         return [found] if isinstance(found, str) else []
     texts = [document_text(one) for one in found]
@@ -60,7 +63,7 @@ def document_text(document: object) -> str | None:
     """A document's text: itself, or what it keeps as a key or an attribute; None without one."""
     if isinstance(document, str):
         return document
-    get = document.get if isinstance(document, Mapping) else lambda key: _attribute(document, key)
+    get = document.get if isinstance(document, Mapping) else partial(_attribute, document)
     return next((text for text in map(get, _DOCUMENT_TEXTS) if isinstance(text, str)), None)
 
 

@@ -118,15 +118,27 @@ def test_documents_come_from_the_constructor_or_from_the_context() -> None:
     assert [TERMS in prompt for prompt in asked] == [True, True]
 
 
-def test_a_retrieval_chains_response_brings_its_documents() -> None:
-    @dataclass
-    class Document:
-        page_content: str
+@dataclass
+class Node:
+    text: str
 
-    def chain(goal: str) -> dict[str, object]:
-        return {"input": goal, "context": [Document(TERMS)], "answer": "30 days."}
 
-    _, verdict = evaluate("How long?", chain, FaithfulnessJudge(model()))
+@dataclass
+class Indexed:
+    response: str
+    source_nodes: list[Node]
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        {"input": "How long?", "context": [Node(TERMS)], "answer": "30 days."},
+        {"output": "30 days.", "documents": [{"page_content": TERMS}]},
+        Indexed("30 days.", [Node(TERMS)]),
+    ],
+)
+def test_a_retrieval_chains_response_brings_its_documents(response: object) -> None:
+    _, verdict = evaluate("How long?", lambda _: response, FaithfulnessJudge(model()))
     assert verdict.status is Status.PASS
     assert verdict.by_name["faithfulness"].metadata["subjects"] == {"statement-1": "30 days."}
 
