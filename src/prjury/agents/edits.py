@@ -7,7 +7,7 @@ import re
 import stat
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from prjury.agents.copies import DirectoryState, FileEdit
 from prjury.code.languages import language_of
@@ -23,6 +23,9 @@ _LARGEST, _MOST = 512 * 1024, 200
 _SECONDS = 20.0
 #: Nobody is told of what a run of the tests leaves behind.
 _BY_PRODUCT = re.compile(r"(^|/)(__pycache__|\.pytest_cache|\.mypy_cache|\.ruff_cache)/|\.pyc$")
+
+#: Where what is imported by its bare name lies.
+_TOPS = frozenset({"", "src", "lib"})
 
 _ASSERTION = re.compile(
     r"\bassert\w*\b|\bexpect\w*\s*\(|\bshould\w*\b|\bverify\w*\s*\(|\brequire\.\w+\s*\("
@@ -98,9 +101,27 @@ class EditRules:
             return "no file may be deleted"
         if self.modes.get(path, "100644") not in {"100644", "100755"}:
             return "it is no plain file in the tree"
+        if edit.kind == "added" and self._stands_in(path):
+            return "it takes the place of a file of the project"
         if count >= _MOST:
             return f"more than {_MOST} files"
         return _plain_content(root / path)
+
+    def _stands_in(self, path: str) -> bool:
+        """Whether a new file could be imported in the place of one that may not change.
+
+        That is code of the same name in a directory of the same name, or at the top.
+        """
+        place = PurePosixPath(path)
+        if language_of(path) is None:
+            return False
+        others = set(self.modes).difference(self.may_change())
+        named = (PurePosixPath(other) for other in others if other.endswith(place.name))
+        return any(
+            other.name == place.name
+            and (other.parent.name == place.parent.name or other.parent.name in _TOPS)
+            for other in named
+        )
 
     def may_change(self) -> list[str]:
         """The tree's files that a repair may touch."""

@@ -39,8 +39,8 @@ def review_ports(
     """
     bench = model_panel(request, environment, config)
     ports = program_ports(request, environment, config, snapshot.store, bench)
-    # A build could have written answers of earlier runs.
-    spoiled = builds_here(request, config) and not bench.secret
+    # A build, or an agent, could have written answers of earlier runs.
+    spoiled = others_run_here(request, config) and not bench.secret
     memory = NoMemory() if spoiled else memory_at(environment.environ, bench.secret)
     nobody = models_for(snapshot.pull, config.pulls, request.actor)
     agents = agents_for(request, environment, config, nobody, bench)
@@ -167,6 +167,12 @@ def contained_shell(
 def builds_here(request: ReviewRequest, config: Config) -> bool:
     """Whether code of the change may run."""
     return request.build and any(each.from_ == "run" for each in running(config))
+
+
+def others_run_here(request: ReviewRequest, config: Config) -> bool:
+    """Whether code of the change, or an agent, may run."""
+    agents = any(entry.agent for tier in config.tiers for entry in tier.judges)
+    return builds_here(request, config) or (request.models and agents)
 
 
 def builds(config: Config) -> list[BuildOptions]:

@@ -11,7 +11,7 @@ import time
 from typing import TYPE_CHECKING
 
 from prjury.app import steps
-from prjury.app.composition import builds_here, review_ports
+from prjury.app.composition import others_run_here, review_ports
 from prjury.app.registry import as_named, seat
 from prjury.app.release_branches import BranchJudges
 from prjury.app.request import ReviewRequest, RunEnvironment
@@ -48,8 +48,10 @@ def run(request: ReviewRequest, environment: RunEnvironment) -> Report | Nothing
         branches = BranchJudges(
             change.snapshot, ports, change.config, request.build, thorough=named
         )
-        if builds_here(request, change.config):
-            _ = branches.picked  # read before the build, which could change the operator's packs
+        if others_run_here(request, change.config):
+            _ = (
+                branches.picked
+            )  # read before a build or an agent, which could change the operator's packs
         verdict = steps.vote(seating, context, ports.progress)
         chosen = change.choose_branches()
         tried = branches.beside(chosen.names, verdict.status, context.deadline)

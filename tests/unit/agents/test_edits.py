@@ -16,7 +16,7 @@ class A(unittest.TestCase):
     def test_b(self):
         self.assertEqual(total([]), 0)
 """
-FILES = {"src/a.py": "x = 1\n", "tests/test_a.py": TESTS}
+FILES = {"src/a.py": "x = 1\n", "src/shop/b.py": "x = 1\n", "tests/test_a.py": TESTS}
 NAME = "tests/test_a.py"
 
 
@@ -72,6 +72,8 @@ HOSTILE: Mapping[str, tuple[Callable[[Path], object], str, str]] = {
     ),
     "a pipe": (lambda root: os.mkfifo(root / "tests/p.py"), "tests/p.py", "no plain file"),
     "the directory as a link": (moved, NAME, "no file may be deleted"),
+    "shadows": (written("tests/shop/b.py", "x = 2"), "tests/shop/b.py", "takes the place of"),
+    "shadows at the top": (written("tests/a.py", "x = 2"), "tests/a.py", "takes the place of"),
     "too large": (written("tests/b.py", "x" * 600_000), "tests/b.py", "larger than 512 KiB"),
     "binary": (
         lambda root: (root / "tests/b.py").write_bytes(b"\xff\xfe\x00"),
