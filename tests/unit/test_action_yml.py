@@ -3,6 +3,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 import yaml
 
 from fakes.bare_report import report
-from prjury.action.inputs import INPUTS, OUTPUTS
+from prjury.action.inputs import INPUTS, OUTPUTS, SWITCH, Inputs, read_inputs
 from prjury.doctor.finding import Level
 from prjury.doctor.local import workflows
 from prjury.doctor.run_checks import examine_setup
@@ -266,3 +267,12 @@ def test_no_job_of_the_examples_holds_a_key_and_may_write_for_strangers(path: Pa
         has_key = "secrets." in str(job)
         writes = "write" in job["permissions"].values()
         assert not (has_key and writes) or (path.name, name) == ("prjury.yml", "prjury")
+
+
+def test_every_input_has_the_type_of_its_field() -> None:
+    inputs = read_inputs({"PRJURY_INPUT_BUILD": "false"})
+    assert inputs.build is False
+    switches = {entry.name.replace("-", "_") for entry in INPUTS if entry.allowed == SWITCH}
+    assert switches == {
+        field.name for field in fields(Inputs) if isinstance(getattr(inputs, field.name), bool)
+    }

@@ -14,6 +14,8 @@ Mode = Literal[
 FailOn = Literal["gate", "never"]
 
 _PREFIX = "PRJURY_INPUT_"
+#: The values of an input that is on or off.
+SWITCH = ("true", "false")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,7 @@ INPUTS = (
     Input("model"),
     Input("model-api-key"),
     Input("model-base-url"),
-    Input("build", "true", ("true", "false")),
+    Input("build", "true", SWITCH),
     Input("base"),
     Input("head"),
     Input("fail-on", "gate", ("gate", "never")),
@@ -106,7 +108,11 @@ def read_inputs(environ: Mapping[str, str]) -> Inputs:
                 remedy="Use one release of the action as a whole",
             )
     values = {entry.name.replace("-", "_"): _value(entry, environ) for entry in INPUTS}
-    typed = {**values, "build": values["build"] == "true"}
+    switches = {e.name for e in INPUTS if e.allowed == SWITCH}
+    typed = {
+        name: value == "true" if name.replace("_", "-") in switches else value
+        for name, value in values.items()
+    }
     return Inputs(**typed)  # type: ignore[arg-type] # checked against the table's words
 
 

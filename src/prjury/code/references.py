@@ -266,4 +266,4 @@ class DefinitionFinder:
         words = before.split()
         if words and words[0] in NO_TYPES:
             return False
-        return any(form.fits(before, behind) for form in _FORMS[self.kin])
+        return any(form.fits(before, behind) for form in _FORMS.get(self.kin, _ANYWHERE))

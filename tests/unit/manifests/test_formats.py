@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from prjury.code.languages import LANGUAGES, language_of
 from prjury.manifests.formats import RANKS, directory_of, format_of, reader_of
-from prjury.manifests.manifest import Manifest, ManifestError
+from prjury.manifests.manifest import ECOSYSTEMS, FAMILIES, Manifest, ManifestError
+from prjury.manifests.spans import SPANS
 
 NAMES = [
     "pom.xml", "build.gradle", "gradle/libs.versions.toml",
@@ -127,3 +128,10 @@ def test_every_language_that_declares_has_a_reader() -> None:
 def test_ranks_are_below_their_number() -> None:
     kinds = [kind for name in NAMES if (kind := format_of(name))]
     assert max(kind.rank for kind in kinds) < RANKS
+
+
+def test_an_ecosystem_is_complete() -> None:
+    """Without a family no pattern reads its requirements, without a span every version is one."""
+    assert set(SPANS) == set(ECOSYSTEMS)
+    assert set(FAMILIES.values()) <= {language.family for language in LANGUAGES.values()}
+    assert set(ECOSYSTEMS) - {"action", "runtime"} <= set(FAMILIES)
