@@ -23,7 +23,12 @@ from prjury.sandbox import ContainedShell
 
 PAGE = Path(__file__).resolve().parents[2] / ".github" / "docs" / "policy.md"
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
-EXAMPLES = [text for language, text in BLOCKS if language == "yaml"]
+YAML = r"\n```yaml\n(.*?)```\n"
+PAGES = (PAGE.parent / "judges" / name for name in ("findings.md", "python.md"))
+EXAMPLES = [
+    *(text for language, text in BLOCKS if language == "yaml"),
+    *(text for page in PAGES for text in re.findall(YAML, page.read_text(), re.DOTALL)),
+]
 RULES = "".join(text for language, text in BLOCKS if language == "python")
 BEFORE = {"CHANGELOG.md": "old\n", "src/a.py": "x = 1\n"}
 
