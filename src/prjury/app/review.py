@@ -52,6 +52,7 @@ def run(request: ReviewRequest, environment: RunEnvironment) -> Report | Nothing
             _ = (
                 branches.picked
             )  # read before a build or an agent, which could change the operator's packs
+        names = steps.changed_names(change, context.deadline)
         verdict = steps.vote(seating, context, ports.progress)
         chosen = change.choose_branches()
         tried = branches.beside(chosen.names, verdict.status, context.deadline)
@@ -72,6 +73,7 @@ def run(request: ReviewRequest, environment: RunEnvironment) -> Report | Nothing
             notes=(*change.notes, *chosen.notes),
             override=steps.accepted_override(label, change.config),
             recovery=recovery,
+            names=names,
         )
         steps.record_verdict(report, environment.journal)
         return report

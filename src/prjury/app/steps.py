@@ -14,9 +14,12 @@ from prjury.app.registry import Seating, Unwanted
 from prjury.app.release_branches import opinion_on, with_opinions
 from prjury.app.request import ReviewRequest
 from prjury.app.scope import tiers_aside
+from prjury.code.parser import Parser
+from prjury.code.publics.difference import ChangeKind
 from prjury.deadline import Deadline
-from prjury.errors import SourceError, UsageError
+from prjury.errors import PrJuryError, SourceError, UsageError
 from prjury.git.open_snapshot import NothingToReview, Snapshot, open_snapshot
+from prjury.judges.backport.checks.api import interface_of
 from prjury.judges.backport.requests.branches import Chosen, release_branches
 from prjury.judges.builds.judge import TreeBuildJudge
 from prjury.judges.context import PullRequestContext
@@ -34,6 +37,7 @@ from prjury.report.judge_facts import PanelFacts
 from prjury.report.model import (
     OVERRIDE_COMMAND,
     Backport,
+    ChangedNames,
     Cost,
     EarlierVotes,
     Override,
@@ -46,6 +50,8 @@ from prjury.snapshot import exempt
 from prjury.snapshot.model import PullRequest, printable
 from prjury.snapshot.patch_id import patch_id
 
+#: Public names of each kind that a report holds, characters of one, seconds to find them.
+_MOST_NAMES, _LONGEST_NAME, _NAMES_SECONDS = 1_000, 200, 20.0
 #: The judges that run what the change brings, or read what a run has left behind.
 RUNNING = ("build", "command", "coverage", "findings")
 
@@ -267,6 +273,7 @@ def make_report(  # noqa: PLR0913 - what a report is made of
     notes: tuple[str, ...],
     override: Override | None,
     recovery: Recovery | None = None,
+    names: ChangedNames | None = None,
 ) -> Report:
     """The report of a verdict, with the gate that follows from it.
 
@@ -276,6 +283,7 @@ def make_report(  # noqa: PLR0913 - what a report is made of
         opinion: a model's word where those leave it open.
         override: a maintainer's label, if there is one.
         recovery: what came of an attempt to repair the tests.
+        names: what the change does to public names.
     """
     return assemble(
         pull,
@@ -291,7 +299,28 @@ def make_report(  # noqa: PLR0913 - what a report is made of
         notes=notes,
         override=override,
         recovery=recovery,
+        names=names,
     )
+
+
+def changed_names(change: OpenedChange, deadline: Deadline) -> ChangedNames | None:
+    """What the change does to public names; None where nobody could tell in time.
+
+    It is looked for before anything of the change is built.
+    """
+    try:
+        found = interface_of(
+            change.pull, change.snapshot.store, Parser(), deadline.within(_NAMES_SECONDS)
+        )
+    except PrJuryError:
+        return None
+    labels: dict[ChangeKind, list[str]] = {kind: [] for kind in ChangeKind}
+    for each in found.names:
+        labels[each.kind].append(printable(each.symbol.label)[:_LONGEST_NAME])
+    if not found.names and found.unchecked:
+        return None
+    added, changed, removed = (tuple(labels[kind][:_MOST_NAMES]) for kind in ChangeKind)
+    return ChangedNames(added, changed, removed, len(found.breaking))
 
 
 def accepted_override(given: Override | None, config: Config) -> Override | None:

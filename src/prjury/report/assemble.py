@@ -13,6 +13,7 @@ from prjury.report.headline import OVERRIDDEN, headline
 from prjury.report.model import (
     OVERRIDE_COMMAND,
     Backport,
+    ChangedNames,
     Cost,
     Coverage,
     Override,
@@ -41,6 +42,7 @@ def assemble(  # noqa: PLR0913 - each argument is one part of the report
     notes: Sequence[str] = (),
     override: Override | None = None,
     recovery: Recovery | None = None,
+    names: ChangedNames | None = None,
 ) -> Report:
     """The report of one run.
 
@@ -48,6 +50,7 @@ def assemble(  # noqa: PLR0913 - each argument is one part of the report
         override: a maintainer's word that opens the gate where the verdict closes it.
         skipped: the judges that were never seated, by the name of their tier.
         notes: what a reader must know beyond the verdict; those of the pull request come first.
+        names: what the change does to public names.
         recovery: what came of an attempt to repair the tests; it changes nothing about the verdict.
     """
     coverage = measure(pull, verdict.attempts)
@@ -78,6 +81,7 @@ def assemble(  # noqa: PLR0913 - each argument is one part of the report
         notes=tuple(dict.fromkeys((*pull.notes, *notes))),
         override=override,
         recovery=recovery,
+        names=names,
     )
 
 

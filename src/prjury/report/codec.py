@@ -59,6 +59,7 @@ def report_to_json(report: Report, redact: Redact = BY_SHAPE) -> Json:
         "notes": report.notes,
         "since": report.since,
         "dismissals": report.dismissals,
+        "names": report.names,
         "elapsed_ms": report.elapsed_ms,
         "version": report.version,
     }

@@ -158,6 +158,20 @@ class Override:
 
 
 @dataclass(frozen=True, slots=True)
+class ChangedNames:
+    """What a change does to public names, by their signatures.
+
+    Attributes:
+        breaking: how many removals and changes may break callers.
+    """
+
+    added: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    breaking: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Since:
     """What became of the findings of the last verdict on another head.
 
@@ -218,6 +232,7 @@ class Report:
         recovery: what came of an attempt to repair the tests; None where none was made.
         since: what became of the findings of the last verdict on another head, if that is known.
         dismissals: what maintainers have said of findings of this report.
+        names: what the change does to public names; None where that is not known.
     """
 
     pull: PullRequest
@@ -237,3 +252,4 @@ class Report:
     recovery: Recovery | None = None
     since: Since | None = None
     dismissals: tuple[Dismissal, ...] = ()
+    names: ChangedNames | None = None

@@ -15,6 +15,7 @@ from prjury.jury.cascade import TierAttempt
 from prjury.jury.gate import Gate
 from prjury.jury.judgment import Check, Judgment, Location, Status
 from prjury.report.backports import Backports
+from prjury.report.change_summary import change_lines
 from prjury.report.findings import (
     Group,
     SeatOutcome,
@@ -120,6 +121,7 @@ def page(report: Report, redact: Redact = BY_SHAPE) -> View:
         notes=report.notes,
         about_head=own(f"`{report.pull.head.sha[:7]}`"),
         since=since_words(report),
+        what=change_lines(report),
         recovery=_recovery(report.recovery),
         footer=footer(report),
         cost=cost_table(report.cost),

@@ -278,6 +278,15 @@ class SinceJson(ReportPart):
     not_judged: Count = Field(0, description="gone, but some judge did not come to a vote")
 
 
+class ChangedNamesJson(ReportPart):
+    """What the change does to public names."""
+
+    added: list[str]
+    changed: list[str]
+    removed: list[str]
+    breaking: Count
+
+
 class DismissalJson(ReportPart):
     """Who dismissed which finding, and why; it changes no verdict."""
 
@@ -301,6 +310,7 @@ class ReportJson(ReportPart):
     notes: list[str] = Field(default_factory=list)
     since: SinceJson | None = None
     dismissals: list[DismissalJson] = Field(default_factory=list)
+    names: ChangedNamesJson | None = None
     elapsed_ms: Count
     version: str
     recovery: RecoveryJson | None = None

@@ -202,7 +202,7 @@ def test_runs_in_any_order_end_with_the_newest(order: list[tuple[str, str]]) -> 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        (body("5.2"), Marker("default", (5, 2))),
+        (body("5.2"), Marker("default", (5, 2), head="b" * 40)),
         ("<!-- prjury:v1 -->", Marker("default")),
         ("<!-- prjury:v1 id=x run=5 -->\r\n", Marker("x")),
         ("<!-- prjury:v1 id=x run=٣.1 -->", Marker("x")),
@@ -223,4 +223,5 @@ def test_any_text_has_a_marker_or_none(text: str) -> None:
 
 
 def test_the_marker_of_a_real_comment_is_understood() -> None:
-    assert Marker.of(to_comment(report(), id="x", run="12.3")) == Marker("x", (12, 3))
+    expected = Marker("x", (12, 3), head="b" * 40, base="a" * 40)
+    assert Marker.of(to_comment(report(), id="x", run="12.3")) == expected

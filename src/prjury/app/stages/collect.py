@@ -74,6 +74,7 @@ def collect(
         casting = deferred(replace(ports, repository=reading))
         seating = seat(change.config, ports, change.unwanted, casting)
         context = change.start_clock()
+        names = steps.changed_names(change, context.deadline)
         verdict = steps.vote(seating, context, ports.progress)
         chosen = change.choose_branches()
         named = frozenset(request.backport_to)
@@ -91,6 +92,7 @@ def collect(
             trusted=request.trusts_policy or request.config is not None,
             level=ports.shell.level,
             seconds=change.seconds,
+            names=names,
             elapsed_ms=round((time.monotonic() - started) * 1000),
         )
 

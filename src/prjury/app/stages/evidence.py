@@ -21,7 +21,7 @@ from prjury.policy.load import Policy
 from prjury.policy.schema import Config
 from prjury.ports import Repository
 from prjury.ports.types import TreeEntry
-from prjury.report.model import Backport, Cost
+from prjury.report.model import Backport, ChangedNames, Cost
 from prjury.report.wire_model import CostJson
 from prjury.snapshot.merge_style import RebaseTrial, StyleCommit
 from prjury.snapshot.model import PullRequest
@@ -162,6 +162,7 @@ class StageEvidence:
         trusted: whether the policy may say where models are reached, and with which key.
         level: the sandbox level of this side; nothing of the change was run here.
         seconds: how long the judges of the next stage may take together.
+        names: what the change does to public names.
     """
 
     pull: PullRequest
@@ -177,6 +178,7 @@ class StageEvidence:
     level: str = "L0"
     seconds: _Seconds = 2700.0
     elapsed_ms: _Count = 0
+    names: ChangedNames | None = None
 
 
 @dataclass(frozen=True)

@@ -63,4 +63,5 @@ def publish_stage(
         elapsed_ms=evidence.elapsed_ms + opinions.elapsed_ms,
         notes=evidence.notes,
         override=override,
+        names=evidence.names,
     )
