@@ -16,7 +16,8 @@ from prjury.code import standby
 from prjury.errors import ConfigError
 from prjury.resources import own_version, pack_texts
 
-#: Modules that no run needs after a build, and the clients of models, which `ModelPanel` loads.
+#: Modules that no run needs after a build, the clients of models, which `ModelPanel` loads, and
+#: what needs packages that do not come with ours.
 _LEFT_OUT = (
     "prjury.__main__",
     "prjury.action.__main__",
@@ -25,6 +26,7 @@ _LEFT_OUT = (
     "prjury.models.price",
     "prjury.models.providers",
     "prjury.models.wire",
+    "prjury.pytest_plugin",
 )
 #: What libraries, and functions of ours, import only when they are called.
 _LATE = (

@@ -5,10 +5,10 @@ from __future__ import annotations
 import subprocess
 import sys
 
-#: The packages of the extras, which an installation for the core does not have.
-EXTRAS = tuple(
+#: The packages of the extras and of tests, which an installation for the core does not have.
+EXTRAS = frozenset(
     "anthropic genai_prices google httpx2 langchain_core langgraph openai pydantic_ai".split()
-)
+) | {"pytest"}
 
 PROGRAM = f"""
 import sys
