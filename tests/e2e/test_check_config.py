@@ -39,7 +39,7 @@ def test_each_problem_is_a_line_in_the_order_of_the_file(check: Prjury) -> None:
             "not 5"
         ),
         "p.yml:7:3: limits.wall: 45 has no unit; write 45s or 45m",
-        "p.yml:8:7: fix.enabled: this is not supported yet; leave it out",
+        "p.yml:8:1: fix: `enabled: true` needs a `command`",
         "p.yml:9:8: gate.coverage_flor is not a known key; did you mean coverage_floor?",
         "prjury: p.yml has 4 problems. Correct what the lines above name.",
     ]
