@@ -97,11 +97,13 @@ class AgentFacts:
 
     Attributes:
         turns: 0 where it does not say, as with tokens.
+        usd: None where it does not say.
     """
 
     turns: Annotated[Count, Field(validation_alias=AliasPath("agent", "turns"))] = 0
     input_tokens: Annotated[Count, Field(validation_alias=AliasPath("agent", "input_tokens"))] = 0
     output_tokens: Annotated[Count, Field(validation_alias=AliasPath("agent", "output_tokens"))] = 0
+    usd: Annotated[float | None, Field(validation_alias=AliasPath("agent", "usd"))] = None
 
     @classmethod
     def of(cls, judgment: Judgment) -> Self:

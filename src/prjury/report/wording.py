@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.voting import Ballot
 from prjury.report.findings import SeatOutcome, seat_outcomes
-from prjury.report.judge_facts import BuildFacts, GeneralFacts, PanelFacts, RunFacts
+from prjury.report.judge_facts import AgentFacts, BuildFacts, GeneralFacts, PanelFacts, RunFacts
 from prjury.report.model import NOT_TRIED, Backport, Cost, Coverage, Report
 from prjury.snapshot.model import printable
 
@@ -196,13 +197,26 @@ def tests_words(judgment: Judgment) -> str:
 
 def footer(report: Report) -> tuple[str, ...]:
     """Models, cost, policy, sandbox and version, each as one short phrase."""
-    return (*_cost(report), *_origin(report))
+    return (*_cost(report), *_agents(report), *_origin(report))
+
+
+def _agents(report: Report) -> Iterator[str]:
+    """How often agents were started, and what they say that it cost."""
+    voices = seat_outcomes(report.verdict)
+    asked = (v for v in voices if v.ballot.type is JudgeType.AGENT and v.judgment.label is None)
+    costs = [AgentFacts.of(voice.judgment).usd for voice in asked]
+    costs += [each.usd for each in report.recovery.rounds] if report.recovery else []
+    if costs:
+        known = [cost for cost in costs if cost is not None]
+        price = f", ${sum(known):.2f}" if known else ""
+        yield f"{counted(len(costs), 'agent run')}{price}"
 
 
 def _cost(report: Report) -> Iterator[str]:
     cost = report.cost
     if not cost.llm_calls and not cost.cached_calls:
-        yield "no model was called"
+        if not list(_agents(report)):
+            yield "no model was called"
         return
     panels = (PanelFacts.of(voice.judgment) for voice in seat_outcomes(report.verdict))
     models = list(dict.fromkeys(model for panel in panels for model in panel.models))

@@ -64,6 +64,7 @@ def test_tests_are_repaired_in_the_second_round(tmp_path: Path) -> None:
     assert (second.edited, second.refused) == (("tests/test_price.py",), ())
     assert (second.usd, second.input_tokens, recovery.usd) == (0.25, 9, 0.5)
     said = "recoverable: patch attached, recovered in round 2 (1 file, $0.50)"
+    assert "2 agent runs, $0.50" in Renderer().summary(report).replace("\\", "")
     assert report.notes[0] == f"{said}; the verdict on this pull request stays"
     place = tmp_path / "shop"
     assert git(place, "status", "--porcelain") == ""
