@@ -81,6 +81,22 @@ class Shop:
         self.history.switch("main")
         return {"action": action, "number": NUMBER, "pull_request": self.pull(), **self._where()}
 
+    def move_base(self, files: Files, *, conflicts: bool = False) -> Payload:
+        """A commit on the branch below the pull request, and the event that GitHub makes of it."""
+        self.history.switch("main")
+        self.history.commit(files, "Move on")
+        self.fake.branches["main"] = after = self.history.sha("main")
+        self.fake.conflicting = {NUMBER} if conflicts else set()
+        self.pull()
+        return {"ref": "refs/heads/main", "after": after, **self._where()}
+
+    def labelled(self, name: str, by: str) -> Payload:
+        """The event of a label that somebody has put on."""
+        self.fake.add_label(NUMBER, name, repo=REPO)
+        pull = self.fake.pulls[REPO, NUMBER]
+        event = {"action": "labeled", "label": {"name": name}, "pull_request": pull}
+        return {**event, **self._where(), "sender": {"login": by}}
+
     @property
     def head(self) -> str:
         """The pull request's newest commit."""
@@ -141,9 +157,9 @@ class Shop:
             self.fake.add_artifact("build-evidence", evidence, self.runs, workflow_run=owned)
         return {"action": "completed", "workflow_run": run, **self._where()}
 
-    def env(self) -> Mapping[str, str]:
-        """What GitHub sets for the next run of a workflow."""
-        self.runs += 1
+    def env(self, attempt: int = 1) -> Mapping[str, str]:
+        """What GitHub sets for the next run of a workflow, or a later attempt of the last one."""
+        self.runs += attempt == 1
         owner, _, _ = REPO.partition("/")
         return {
             "GITHUB_REPOSITORY": REPO,
@@ -152,7 +168,7 @@ class Shop:
             "GITHUB_API_URL": self.fake.url,
             "GITHUB_GRAPHQL_URL": f"{self.fake.url}/graphql",
             "GITHUB_RUN_ID": str(self.runs),
-            "GITHUB_RUN_ATTEMPT": "1",
+            "GITHUB_RUN_ATTEMPT": str(attempt),
             "GITHUB_REF": f"refs/pull/{NUMBER}/merge",
             "GIT_SSL_CAINFO": str(self.git.authority),
         }

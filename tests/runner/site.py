@@ -85,6 +85,7 @@ class Site:
         corrupted: str = "",
         lost: str = "",
         no_quota: str = "",
+        attempt: int = 1,
     ) -> Ran:
         """Runs an example, or any other workflow.
 
@@ -95,6 +96,7 @@ class Site:
             corrupted: the artifact that changes while it is kept.
             lost: the artifact that the first one who asks does not get.
             no_quota: a pattern of the artifacts for which there is no room.
+            attempt: a later one of the last run.
         """
         untrusted = event == "pull_request" and self.shop.fork is not None
         with TemporaryDirectory() as place:
@@ -103,7 +105,7 @@ class Site:
             self.shop.git.tokens = tokens.readers
             kept = {"ARTIFACTS": str(self.store), "CORRUPTED": corrupted, "LOST": lost}
             kept["NO_QUOTA"] = no_quota
-            env = {**self.shop.env(), **kept}
+            env = {**self.shop.env(attempt), **kept}
             ran = self.runner.run(tokens.workflow, event, payload, env, tokens.secrets)
         told = ran.log + ran.summary()
         leaked = [name for name, value in tokens.secrets.items() if value in told]

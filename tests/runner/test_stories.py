@@ -1,0 +1,68 @@
+"""Whole stories of a pull request: what GitHub starts is played by a real runner, one by one."""
+
+from __future__ import annotations
+
+import pytest
+
+from fakes.github import Payload
+from runner.ran import Ran
+from runner.shop import GREEN, Shop
+from runner.site import EXAMPLES, Site
+from runner.triggers import Run, Triggers
+
+pytestmark = pytest.mark.nightly
+
+THEIRS = {"cart.sh": "# Another total.\ntotal() {\n  echo $(($1 + $2 + 0))\n}\n"}
+
+
+class Story:
+    """A site, and GitHub in front of its runner."""
+
+    def __init__(self, site: Site, *names: str) -> None:
+        self.site = site
+        self.github = Triggers.of(*(EXAMPLES / name for name in names))
+
+    def play(
+        self, event: str, payload: Payload, *, conflicts: bool = False, no_quota: str = ""
+    ) -> dict[str, Ran]:
+        """What the event starts, each run to its end; what each has come to, by its file."""
+        found = self.github.happens(event, payload, conflicts=conflicts)
+        return {run.file: self._run(run, no_quota) for run in found}
+
+    def _run(self, run: Run, no_quota: str) -> Ran:
+        ran = self.site.run(run.file, run.event, run.payload, no_quota=no_quota)
+        self.github.ends(run, "success" if ran.code == 0 else "failure")
+        return ran
+
+    def box(self, *, conflicts: bool = False) -> str:
+        return self.github.merge_box(self.shop.head, conflicts=conflicts)
+
+    @property
+    def shop(self) -> Shop:
+        return self.site.shop
+
+    def is_about_now(self, headline: str, conclusion: str) -> bool:
+        """Whether one comment and one check run tell the same of this very head."""
+        ((_, comment),) = self.site.fake.comments.items()
+        first, second = comment["body"].splitlines()[:2]
+        checks = [one["conclusion"] for one in self.site.fake.checks(self.shop.head)]
+        assert (checks, f"head={self.shop.head}" in first) == ([conclusion], True)
+        return headline in second
+
+
+def test_a_label_by_a_bot_and_a_conflict_with_a_base_that_moved(site: Site) -> None:
+    story = Story(site, "prjury.yml", "prjury-conflicts.yml")
+    opened = story.play("pull_request", site.shop.push(GREEN, "opened"), no_quota="prjury-report")
+    assert "Artifact storage quota" in opened["prjury.yml"].log
+    assert opened["prjury.yml"].jobs == {"prjury": "success"}, opened["prjury.yml"].log[-6000:]
+    assert (story.box(), story.is_about_now("Ready to merge", "success")) == ("ready", True)
+
+    requests = len(site.fake.requests)
+    labelled = story.play("pull_request", site.shop.labelled("dependencies", "renovate[bot]"))
+    assert labelled["prjury.yml"].jobs == {"prjury": "success"}
+    assert (len(site.fake.requests), story.box()) == (requests, "ready")
+
+    moved = story.play("push", site.shop.move_base(THEIRS, conflicts=True))
+    assert moved["prjury-conflicts.yml"].jobs == {"conflicts": "success"}
+    assert story.is_about_now("merge conflicts in 1 file", "failure")
+    assert story.box(conflicts=True) == "blocked: this branch has conflicts"
