@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from prjury.action.commands import read_command
-from prjury.errors import PublishError
+from prjury.errors import PrJuryError
 from prjury.github.check_runs import Statuses
 from prjury.github.client import GitHub
 from prjury.github.comments import Comments
@@ -60,12 +60,10 @@ def commanded_override(hub: GitHub, repo: str, number: int, head: str) -> Overri
 
 
 def override_by_comment(hub: GitHub, repo: str, number: int, head: str) -> Override | str | None:
-    """As `commanded_override`; one line for the log where this token may not look."""
+    """As `commanded_override`; where GitHub does not tell, none, and one line for the log."""
     try:
         return commanded_override(hub, repo, number, head)
-    except PublishError as error:
-        if error.reason != "permission":
-            raise
+    except PrJuryError as error:
         return f"Whether a comment overrides the verdict is not known: {error}"
 
 
