@@ -6,7 +6,7 @@ import pytest
 
 from fakes.github import Payload
 from runner.ran import Ran
-from runner.shop import GREEN, Shop
+from runner.shop import GREEN, REPAIRED, Shop
 from runner.site import EXAMPLES, Site
 from runner.triggers import Run, Triggers
 
@@ -66,3 +66,16 @@ def test_a_label_by_a_bot_and_a_conflict_with_a_base_that_moved(site: Site) -> N
     assert moved["prjury-conflicts.yml"].jobs == {"conflicts": "success"}
     assert story.is_about_now("merge conflicts in 1 file", "failure")
     assert story.box(conflicts=True) == "blocked: this branch has conflicts"
+
+
+def test_a_push_into_a_conflict_and_its_repair(site: Site) -> None:
+    story = Story(site, "prjury.yml", "prjury-conflicts.yml")
+    story.play("pull_request", site.shop.push(GREEN, "opened"))
+    site.shop.move_base(THEIRS, conflicts=True)
+    pushed = site.shop.push({"README.md": "The shop.\n"})
+    assert story.play("pull_request", pushed, conflicts=True) == {}
+    story.play("pull_request_target", pushed, conflicts=True)
+    assert story.is_about_now("merge conflicts in 1 file", "failure")
+    site.fake.conflicting.clear()
+    story.play("pull_request", site.shop.push(REPAIRED, force=True))
+    assert (story.box(), story.is_about_now("Ready to merge", "success")) == ("ready", True)
