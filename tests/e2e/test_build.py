@@ -163,7 +163,7 @@ def test_evidence_that_nobody_reads(
     run = review("--config", own, "--evidence", "e.json")
     assert (run.code, run.out) == (2, "")
     assert run.complaint == (
-        "prjury: --evidence e.json is given, and no build judge of the policy reads it. "
+        "prjury: The evidence e.json is given, and no build judge of the policy reads it. "
         "Leave it out, or set `build: {from: evidence}` in the policy."
     )
 

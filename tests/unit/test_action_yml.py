@@ -161,8 +161,8 @@ def test_no_step_can_be_reached_from_the_checkout(step: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("there", "lacking"),
     [
-        ((), "git and Python 3 with pip"),
-        (("git",), "Python 3 with pip"),
+        ((), "git and Python 3"),
+        (("git",), "Python 3"),
         (("python3",), "git"),
     ],
 )

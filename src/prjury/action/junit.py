@@ -49,7 +49,7 @@ class JunitReports:
     places: JunitPlaces
 
     def __str__(self) -> str:
-        return "of JUnit reports"
+        return "of the JUnit reports"
 
     def read(self) -> bytes:
         """The evidence.

@@ -182,7 +182,7 @@ def refuse_idle_evidence(change: OpenedChange) -> None:
     evidence = change.request.evidence
     if evidence and not any(each.from_ == "evidence" for each in running(change.config)):
         raise UsageError(
-            f"Evidence {evidence} is given, and no build judge of the policy reads it",
+            f"The evidence {evidence} is given, and no build judge of the policy reads it",
             remedy="Leave it out, or set `build: {from: evidence}` in the policy",
         )
 
