@@ -97,8 +97,8 @@ def assert_verdict(verdict: JuryVerdict | Verdict, status: str = "pass") -> None
 
     wanted, found = Status(status), verdict.aggregated.status
     if found is not wanted:
-        told = "" if found is Status.PASS else f"\n\n{verdict.feedback()}"
-        pytest.fail(f"the verdict is {found.name}, not {wanted.name}\n{verdict}{told}")
+        reported = "" if found is Status.PASS else f"\n\n{verdict.feedback()}"
+        pytest.fail(f"the verdict is {found.name}, not {wanted.name}\n{verdict}{reported}")
 
 
 @pytest.fixture(name="assert_verdict")

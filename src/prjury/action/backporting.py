@@ -90,15 +90,15 @@ def _merged(event: Event, hub: GitHub) -> tuple[Event, str]:
     """The event with what GitHub says of the pull request now, and why there is nothing to do."""
     if event.action not in {"closed", "labeled"}:
         return event, "Nothing to do: it was neither merged nor given a label."
-    told = hub.pull(event.repo, event.number or 0)
-    if not told.merged:
+    found = hub.pull(event.repo, event.number or 0)
+    if not found.merged:
         return event, f"Nothing to do: #{event.number} is not merged."
-    if not told.is_fork and (told.head.ref or "").startswith(HEADS):
+    if not found.is_fork and (found.head.ref or "").startswith(HEADS):
         return event, f"Nothing to do: #{event.number} is a backport itself."
     by = event.sender or ""
     if event.action == "labeled" and not (by and hub.may_write(event.repo, by)):
         return event, f"The label does not count: {visible(by)} may not write here."
-    return replace(event, pull=told), ""
+    return replace(event, pull=found), ""
 
 
 @dataclass
@@ -109,7 +109,7 @@ class BackportRound:
     event: Event
     opening: Opening
     hub: GitHub
-    told: list[str] = field(default_factory=list)
+    found: list[str] = field(default_factory=list)
     complaints: list[str] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
 
@@ -143,7 +143,7 @@ class BackportRound:
     def _say(self, done: Proposal) -> None:
         words = _WORDS[done.state] + (f" ({done.note})" if done.note else "")
         address = f": {done.url}" if done.url else ""
-        self.told.append(f"{visible(done.branch)}: {words}{address}")
+        self.found.append(f"{visible(done.branch)}: {words}{address}")
         link = f": <{done.url}>" if done.url else ""
         shown = plain(words, None, self.job.log.redact)
         self.lines.append(f"* {inline_code(done.branch)}: {shown}{link}")
@@ -153,7 +153,7 @@ class BackportRound:
         nothing = "No release branch is suitable"
         if not self.lines:
             self.job.log.say(f"{nothing} for #{self.event.number}; nothing was opened.")
-        for line in self.told:
+        for line in self.found:
             self.job.log.say(line)
         if self.job.places.summary:
             lines = "\n".join(self.lines) or f"{nothing}; nothing was opened."

@@ -1,6 +1,6 @@
 """What each command does, and what is said to it.
 
-Every word of a command, of a report and of a branch goes through the sanitiser before it is told.
+Every word of a command, of a report and of a branch goes through the sanitiser before it is posted.
 """
 
 from __future__ import annotations
@@ -109,16 +109,16 @@ class Replies:
     @cached_property
     def _told(self) -> ToldVerdict:
         """The verdict that the command is about: on this head, and there when it was written."""
-        found = [(one, told) for one in self.own if (told := ToldVerdict.of(one.body))]
+        found = [(one, reported) for one in self.own if (reported := ToldVerdict.of(one.body))]
         if not found:
             raise DeclinedError(
                 "There is no comment with a verdict here to which this could refer "
                 "(`publish: {comment: true}`)."
             )
-        posted, told = found[-1]
-        if told.head != self._head:
+        posted, reported = found[-1]
+        if reported.head != self._head:
             raise DeclinedError(
-                f"The last verdict is about `{told.head[:12]}`, and the head is "
+                f"The last verdict is about `{reported.head[:12]}`, and the head is "
                 f"`{self._head[:12]}` now. Wait for its verdict, read it, and write this again."
             )
         if posted.updated >= self.said.created:
@@ -126,7 +126,7 @@ class Replies:
                 "The verdict was written or changed after this command. Read it, and write the "
                 "command again if it still holds."
             )
-        return told
+        return reported
 
     @cached_property
     def _report(self) -> dict[str, Any] | None:
@@ -143,12 +143,12 @@ class Replies:
 
     def _explain(self, command: CommentCommand) -> CommandReply:
         group, report = self._group(command.number), self._report
-        told = explain_findings(report, group, self.job.log.redact) if report else ""
-        if not told:
+        reported = explain_findings(report, group, self.job.log.redact) if report else ""
+        if not reported:
             raise DeclinedError(
                 "The report of that run is not there any more. `/prjury review` makes a new one."
             )
-        return CommandReply(f"**{command.number}.** {told}")
+        return CommandReply(f"**{command.number}.** {reported}")
 
     def _dismiss(self, command: CommentCommand) -> CommandReply:
         group, redact = self._group(command.number), self.job.log.redact
@@ -215,8 +215,8 @@ class Replies:
 
     @property
     def _newest(self) -> int | None:
-        """The run that has told the last verdict, if that is on this head."""
-        every = [told for one in self.own if (told := ToldVerdict.of(one.body))]
+        """The run that has published the last verdict, if that is on this head."""
+        every = [reported for one in self.own if (reported := ToldVerdict.of(one.body))]
         return every[-1].run if every and every[-1].head == self._head else None
 
     @property

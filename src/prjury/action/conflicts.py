@@ -65,14 +65,14 @@ class _Watch:
     """One look at what may conflict.
 
     Attributes:
-        told: what was found, one line each.
+        reported: what was found, one line each.
         complaints: what failed, one line each; one pull request does not stop the others.
     """
 
     job: Job
     event: Event
     hub: GitHub
-    told: list[str] = field(default_factory=list)
+    reported: list[str] = field(default_factory=list)
     complaints: list[str] = field(default_factory=list)
 
     def look_at_one(self) -> None:
@@ -80,9 +80,9 @@ class _Watch:
         number = self.event.number or 0
         pull = settled_pull(self.hub, self.event.repo, number)
         if pull.closed or pull.head.sha != self.event.pull.head.sha:
-            self.told.append(f"Nothing to do: #{number} is closed, or has a newer head.")
+            self.reported.append(f"Nothing to do: #{number} is closed, or has a newer head.")
         elif pull.mergeable:
-            self.told.append(f"Nothing to do: #{number} can be merged, so that it is judged.")
+            self.reported.append(f"Nothing to do: #{number} can be merged, so that it is judged.")
         else:
             self._judge(pull)
 
@@ -90,7 +90,7 @@ class _Watch:
         """The pull requests onto the branch that has moved."""
         base = self.event.pull.base
         if not (base.ref and base.sha):
-            self.told.append("Nothing to do: no branch has moved.")
+            self.reported.append("Nothing to do: no branch has moved.")
             return
         states, total = merge_states(self.hub, self.event.repo, base.ref, _MOST)
         judged = 0
@@ -99,7 +99,7 @@ class _Watch:
                 judged += self._look_at(state, base.sha, may_judge=judged < _MOST_JUDGED)
             except PrJuryError as error:
                 self.complaints.append(f"#{state.number}: {error}")
-        self.told.append(
+        self.reported.append(
             f"Looked at {len(states)} of {total} open pull requests onto {visible(base.ref)}."
         )
 
@@ -123,16 +123,16 @@ class _Watch:
         event = replace(self.event, kind=EventKind.PULL_REQUEST_TARGET, pull=pull)
         judged = self.job.dependencies.judge(event, self.job.inputs, Beforehand())
         if not isinstance(judged, Report):
-            self.told.append(f"#{pull.number}: {judged.reason}")
+            self.reported.append(f"#{pull.number}: {judged.reason}")
             return True
         if not judged.pull.merge.conflicts:
-            self.told.append(f"#{pull.number} merges without a conflict.")
+            self.reported.append(f"#{pull.number} merges without a conflict.")
             return True
         by_status = self._by_status(pull.head.sha or "")
         with Publication(self.job, event, CONFLICT, by_status=by_status) as publication:
             publication.finish(judged)
         self.complaints += publication.complaints
-        self.told.append(f"#{pull.number}: {judged.headline}")
+        self.reported.append(f"#{pull.number}: {judged.headline}")
         return True
 
     def _mark(
@@ -151,7 +151,7 @@ class _Watch:
         again = "A push judges it anew, and so does closing and reopening this pull request."
         body = mark_outdated(found.body, (base.sha or "")[:12], f"{said} {again}")
         comments.edit(found.id, body)
-        self.told.append(f"#{state.number}: its verdict is about an older base.")
+        self.reported.append(f"#{state.number}: its verdict is about an older base.")
         if resolved:
             self._withdraw(state)
 
@@ -176,8 +176,8 @@ class _Watch:
         return latest is not None and latest.creator == self.hub.login()
 
     def ended(self) -> JobResult:
-        """The verdicts hang on their heads; this job is red only where one could not be told."""
-        for line in self.told:
+        """The verdicts hang on their heads; this job is red only where one was not published."""
+        for line in self.reported:
             self.job.log.say(line)
         code = ExitCode.NOT_PUBLISHED if self.complaints else ExitCode.OPEN
         return JobResult(code, " ".join(self.complaints) or None)

@@ -37,8 +37,8 @@ def continued(report: Report, hub: GitHub, repo: str, number: int) -> Report | s
         found = tuple(_dismissals(report, own, hub, room, repo))
     except PrJuryError as error:
         return f"What was said before is not known: {error}"
-    told = [each for one in own if (each := ToldVerdict.of(one.body))]
-    before = since(report.verdict, report.pull.head.sha, told[-1] if told else None)
+    reported = [each for one in own if (each := ToldVerdict.of(one.body))]
+    before = since(report.verdict, report.pull.head.sha, reported[-1] if reported else None)
     return replace(report, since=before, dismissals=found)
 
 

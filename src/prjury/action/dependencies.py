@@ -121,7 +121,7 @@ def wire(
 
     Args:
         environ: the job's environment with its secrets.
-        stream: where the judges' progress is told.
+        stream: where the judges' progress is shown.
         redact: takes the secrets of this run out of texts.
         git: how git reaches the server; over https by default.
     """

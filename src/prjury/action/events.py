@@ -58,9 +58,9 @@ def _completed(event: Event, job: Job) -> PullFacts:
     """What GitHub says of the number; the head is the one that the event names, if it does."""
     named = event.pull
     with job.dependencies.connect(event, job.inputs) as hub:
-        told = hub.pull(named.repo, named.number or 0)
-    base = named.base if named.base.named else told.base
-    return replace(told, base=base, head=named.head)
+        found = hub.pull(named.repo, named.number or 0)
+    base = named.base if named.base.named else found.base
+    return replace(found, base=base, head=named.head)
 
 
 def override_of(event: Event, job: Job) -> Override | None:
@@ -76,9 +76,9 @@ def override_of(event: Event, job: Job) -> Override | None:
     if not (event.of_pull_request and event.action == "labeled" and by and label):
         return None
     with job.dependencies.connect(event, job.inputs) as hub:
-        told = hub.pull(event.repo, event.number or 0)
-        there = {name.casefold() for name in told.labels}
-        still = label.casefold() in there and told.head.sha == event.pull.head.sha
+        found = hub.pull(event.repo, event.number or 0)
+        there = {name.casefold() for name in found.labels}
+        still = label.casefold() in there and found.head.sha == event.pull.head.sha
         if not (still and hub.may_write(event.repo, by)):
             return None
     return Override(label, by)
@@ -88,7 +88,7 @@ def refuse_twin(event: Event, job: Job) -> None:
     """The job is the check of a commit, so that commit must be the head of one pull request alone.
 
     A branch of this repository may well go to two others at once: whoever may push it can do worse,
-    so that is told and no more. A token that may not list pull requests says so as well.
+    so that is noted and no more. A token that may not list pull requests says so as well.
 
     Raises:
         SourceError: ``not_bound``, where another one has it as well, and one of them is a fork's.
@@ -117,8 +117,8 @@ def confirm_newer_head(event: Event, job: Job) -> None:
         SourceError: when GitHub still calls the event's head the current one.
     """
     with job.dependencies.connect(event, job.inputs) as hub:
-        told = hub.pull(event.repo, event.number or 0)
-    if told.head.sha == event.pull.head.sha:
+        found = hub.pull(event.repo, event.number or 0)
+    if found.head.sha == event.pull.head.sha:
         raise SourceError(
             f"The head of #{event.number} cannot be fetched",
             why="The server's refs/pull is not at the head that GitHub names; it may lag behind",

@@ -1,4 +1,4 @@
-"""A finding of a report told in full, in Markdown, for the answer to ``/prjury explain N``."""
+"""A finding of a report in full, in Markdown, for the answer to ``/prjury explain N``."""
 
 from __future__ import annotations
 

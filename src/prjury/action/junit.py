@@ -24,20 +24,20 @@ def read_junit(text: str, environ: Mapping[str, str]) -> JunitPlaces:
     Raises:
         UsageError: for reports of the base alone, and for more than one result.
     """
-    told: dict[str, list[str]] = {key: [] for key in _KEYS}
+    found: dict[str, list[str]] = {key: [] for key in _KEYS}
     for line in filter(None, map(str.strip, text.splitlines())):
         key, colon, value = line.partition(":")
         named = bool(colon) and key in _KEYS
-        told[key if named else "head"].append(value.strip() if named else line)
-    if not told["head"] or len(told["result"]) > 1:
+        found[key if named else "head"].append(value.strip() if named else line)
+    if not found["head"] or len(found["result"]) > 1:
         raise UsageError(
             "The input junit names no reports of the head, or more than one result",
             remedy="Give lines such as `head: reports/head`, `base: reports/base` and "
             "`result: success`",
         )
     root = Path(environ.get("GITHUB_WORKSPACE") or ".")
-    head, base = ([root / path for path in told[key]] for key in ("head", "base"))
-    return JunitPlaces(head, base, "".join(told["result"]))
+    head, base = ([root / path for path in found[key]] for key in ("head", "base"))
+    return JunitPlaces(head, base, "".join(found["result"]))
 
 
 @dataclass(frozen=True)

@@ -114,10 +114,10 @@ def _closed(job: Job, event: Event) -> JobResult:
     A run that has judged this meanwhile is a later one, and its word stays.
     """
     with Publication(job, event) as publication:
-        told = publication.hub.pull(event.repo, event.number or 0)
+        reported = publication.hub.pull(event.repo, event.number or 0)
         onto = visible(event.pull.base.ref or "its base")
         conflicts = f"It conflicts with {onto}; the verdict follows when that is resolved"
-        publication.close(conflicts if told.mergeable is False else "The verdict follows")
+        publication.close(conflicts if reported.mergeable is False else "The verdict follows")
     return job.nothing(f"The gate of #{event.number} is closed until its verdict is there.")
 
 
@@ -160,9 +160,9 @@ def _judged_by(hub: GitHub, event: Event) -> RunId | None:
         return None
     run = RunId(*found)
     path, needs = f"/actions/runs/{run.id}", "actions: read"
-    told = hub.repo(event.repo).get(f"read run {run.id}", path, lambda it: it, needs=needs)
+    reported = hub.repo(event.repo).get(f"read run {run.id}", path, lambda it: it, needs=needs)
     # Runs of this event take their workflow from the default branch, whatever a fork brings.
-    if at(told, "event") != "workflow_run" or latest.creator != hub.login():
+    if at(reported, "event") != "workflow_run" or latest.creator != hub.login():
         raise SourceError(
             f"The status {CONTEXT} was not set by the workflow that judges",
             why="Another workflow or person has set it",

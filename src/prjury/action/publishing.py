@@ -71,8 +71,8 @@ class Publication:
         self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
     ) -> None:
         if error is not None:
-            told = str(error) if isinstance(error, PrJuryError) else _INTERRUPTED
-            self._abandon(told)
+            found = str(error) if isinstance(error, PrJuryError) else _INTERRUPTED
+            self._abandon(found)
         if self._hub:
             self._hub.close()
 
@@ -142,11 +142,11 @@ class Publication:
         number = self.event.number
         if self._hub is None or not number:
             return report
-        told = continued(report, self._hub, self.event.repo, number)
-        if isinstance(told, str):
-            self.job.log.say(told)
+        found = continued(report, self._hub, self.event.repo, number)
+        if isinstance(found, str):
+            self.job.log.say(found)
             return report
-        return told
+        return found
 
     def _publish(self, report: Report) -> None:
         """Writes files, summary, posts and outputs, in this order.
@@ -290,9 +290,9 @@ class Publication:
         self.notes.append(f"Not written: {', '.join(lacks)}. {'. '.join(whys)}. {_NO_POST}")
 
     def _tell_in_summary(self) -> None:
-        told, summary = self.complaints + self.notes, self.job.places.summary
-        if told and summary:
-            lines = "\n".join(f"* {plain(line, None, self.job.log.redact)}" for line in told)
+        found, summary = self.complaints + self.notes, self.job.places.summary
+        if found and summary:
+            lines = "\n".join(f"* {plain(line, None, self.job.log.redact)}" for line in found)
             add_markdown(summary, f"\n**Not published everywhere:**\n\n{lines}\n")
 
 

@@ -44,8 +44,8 @@ def earlier_votes(job: Job, event: Event) -> EarlierVotes | None:
     except PrJuryError as error:
         job.log.say(f"What was said of #{number} cannot be had: {error}")
         return None
-    told = "is taken over if the change is the same" if found else "was not kept"
-    job.log.say(f"What was said of #{number} {told}.")
+    reported = "is taken over if the change is the same" if found else "was not kept"
+    job.log.say(f"What was said of #{number} {reported}.")
     return found
 
 
@@ -95,14 +95,14 @@ def _runs(hub: GitHub, pull: PullFacts, status: PostedStatus | None) -> Iterator
     if judged:
         yield judged[0]
     query = {"head_sha": pull.head.sha, "event": "pull_request", "per_page": str(_MOST_RUNS)}
-    told = hub.repo(pull.repo).get(
+    reported = hub.repo(pull.repo).get(
         f"list the runs of {str(pull.head.sha)[:12]}",
         "/actions/runs",
         lambda it: it,
         needs="actions: read",
         query=query,
     )
-    runs = at(told, "workflow_runs")
+    runs = at(reported, "workflow_runs")
     for run in runs if isinstance(runs, list) else ():
         if at(run, "head_repository", "full_name") == at(run, "repository", "full_name"):
             yield whole_number(at(run, "id"), "the run's id")

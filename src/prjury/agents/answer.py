@@ -38,13 +38,13 @@ class AgentAnswer:
     @property
     def metadata(self) -> dict[str, Any]:
         """What is known of usage and cost, as JSON."""
-        told = {
+        reported = {
             "input_tokens": self.input_tokens,
             "output_tokens": self.output_tokens,
             "usd": self.usd,
             "turns": self.turns,
         }
-        return {name: value for name, value in told.items() if value}
+        return {name: value for name, value in reported.items() if value}
 
 
 def read_answer(printed: str) -> AgentAnswer:

@@ -21,7 +21,7 @@ from prjury.snapshot.exempt import matches
 #: Bytes of one file, and files of one repair.
 _LARGEST, _MOST = 512 * 1024, 200
 _SECONDS = 20.0
-#: Nobody is told of what a run of the tests leaves behind.
+#: What a run of the tests leaves behind is not listed.
 _BY_PRODUCT = re.compile(r"(^|/)(__pycache__|\.pytest_cache|\.mypy_cache|\.ruff_cache)/|\.pyc$")
 
 #: Where what is imported by its bare name lies.

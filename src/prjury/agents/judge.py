@@ -159,6 +159,6 @@ def with_undone(judgment: Judgment, edits: tuple[FileEdit, ...]) -> Judgment:
         return judgment
     named = [f"{edit.kind} {edit.path}" for edit in edits[:_MOST_NAMED]]
     count = f"{len(edits)} file{'s' if len(edits) > 1 else ''}"
-    told = f"{judgment.reasoning} (the agent changed {count}: undone)"
+    found = f"{judgment.reasoning} (the agent changed {count}: undone)"
     undone = {"count": len(edits), "files": named}
-    return replace(judgment, reasoning=told).with_metadata(undone=undone)
+    return replace(judgment, reasoning=found).with_metadata(undone=undone)

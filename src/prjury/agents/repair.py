@@ -125,25 +125,25 @@ class TestsRepair:
         number = len(state.rounds) + 1
         self.ports.progress.say(f"repair, round {number}: asking the agent")
         result, edits = self._edited(context, state)
-        told = _told(number, result)
+        found = _told(number, result)
         if result.status is not ExecutionStatus.SUCCESS:
             state.stop = f"the agent {_ENDED.get(result.status, 'failed')}: {result.error}"
-            return replace(told, outcome=_short(state.stop))
+            return replace(found, outcome=_short(state.stop))
         edits = self._without_settings(state.tree, edits)
         state.refused = edits.refused
-        told = replace(
-            told,
+        found = replace(
+            found,
             edited=tuple(sorted(map(visible, edits.accepted))),
             refused=tuple(_shown(edits.refused)),
             refused_total=len(edits.refused),
         )
         if not edits.accepted:
             state.outcome = "the agent changed nothing that it may change"
-            return replace(told, outcome=state.outcome)
+            return replace(found, outcome=state.outcome)
         state.tree = graft(self.store, state.tree, edits.accepted)
         self.ports.progress.say(f"repair, round {number}: building again")
         self._judge(context, tree, state)
-        return replace(told, outcome=_short(state.outcome))
+        return replace(found, outcome=_short(state.outcome))
 
     def _edited(self, context: PullRequestContext, state: _State) -> tuple[AgentResult, Edits]:
         """How the agent ended, and what it changed in a fresh copy of the tree."""
@@ -164,8 +164,8 @@ class TestsRepair:
             return result, rules.sort(root, before, held)
 
     def _goal(self, state: _State) -> str:
-        ballots = tuple(Ballot(f"build-{n}", told) for n, told in enumerate(state.told, 1))
-        verdict = JuryVerdict(_worst(state.told), ballots)
+        ballots = tuple(Ballot(f"build-{n}", found) for n, found in enumerate(state.found, 1))
+        verdict = JuryVerdict(_worst(state.found), ballots)
         refused = "".join(f"- {each.path}: {each.reason}\n" for each in _shown(state.refused))
         return _GOAL.format(
             paths=", ".join(self.config.paths),
@@ -203,8 +203,8 @@ class TestsRepair:
         repaired = [file for file in self._changes(tree, state.tree) if file.path not in touched]
         merge = replace(pull.merge, tree=state.tree)
         again = replace(context, pull=replace(pull, merge=merge, files=(*pull.files, *repaired)))
-        state.told = [_judged(judge, again, first) for judge, first in self.builds]
-        state.outcome = _worst(state.told).reasoning
+        state.found = [_judged(judge, again, first) for judge, first in self.builds]
+        state.outcome = _worst(state.found).reasoning
 
     def _recovered(self, state: _State, tree: str) -> Recovery:
         patch = patch_between(self.store, tree, state.tree)
@@ -223,12 +223,12 @@ class _State:
 
     Attributes:
         tree: the merged tree with all that was accepted so far.
-        told: what the builds said last.
+        found: what the builds said last.
         stop: why it is over; empty where it is not.
     """
 
     tree: str
-    told: list[Judgment]
+    found: list[Judgment]
     refused: tuple[RefusedEdit, ...] = ()
     rounds: list[RepairRound] = field(default_factory=list)
     outcome: str = ""
@@ -237,7 +237,7 @@ class _State:
     @property
     def passed(self) -> bool:
         """Whether every build passes, after at least one round."""
-        return bool(self.rounds) and all(each.status is Status.PASS for each in self.told)
+        return bool(self.rounds) and all(each.status is Status.PASS for each in self.found)
 
 
 _ENDED = {
@@ -273,9 +273,9 @@ def _counts(judgment: Judgment) -> int:
     return max(0, tests.run - tests.skipped) if tests else 0
 
 
-def _worst(told: Sequence[Judgment]) -> Judgment:
+def _worst(found: Sequence[Judgment]) -> Judgment:
     order = (Status.FAIL, Status.ERROR, Status.ABSTAIN, Status.PASS)
-    return min(told, key=lambda judgment: order.index(judgment.status))
+    return min(found, key=lambda judgment: order.index(judgment.status))
 
 
 def _told(number: int, result: AgentResult) -> RepairRound:

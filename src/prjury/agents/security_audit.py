@@ -1,4 +1,4 @@
-"""An agent's audit of a workspace: one finding for each thing that it was told to look at."""
+"""An agent's audit of a workspace: one finding for each thing that it was asked to look at."""
 
 from __future__ import annotations
 
@@ -119,8 +119,8 @@ def audited(reply: str, names: Iterable[str]) -> Judgment:
         return replace(said, status=Status.FAIL, score=None)
     seen = {check.name for check in said.checks}
     if missing := [name for name in names if name not in seen]:
-        told = f"the agent says nothing of {', '.join(missing)}"
-        return Judgment.abstained(told, "not_checked", checks=said.checks, metadata=said.metadata)
+        found = f"the agent says nothing of {', '.join(missing)}"
+        return Judgment.abstained(found, "not_checked", checks=said.checks, metadata=said.metadata)
     return said
 
 
@@ -129,8 +129,8 @@ def _verified(said: Judgment, root: Path) -> Judgment:
     workspace = Workspace(root.resolve())
     checks = tuple(c if c.passed or _stands(c, workspace) else _doubted(c) for c in said.checks)
     if said.status is Status.FAIL and all(c.passed or c.severity == "hint" for c in checks):
-        told = f"no finding has a place that is there: {said.reasoning}"
-        return Judgment.abstained(told, "no_opinion", checks=checks, metadata=said.metadata)
+        found = f"no finding has a place that is there: {said.reasoning}"
+        return Judgment.abstained(found, "no_opinion", checks=checks, metadata=said.metadata)
     return replace(said, checks=checks)
 
 

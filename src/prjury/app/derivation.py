@@ -103,9 +103,9 @@ class _Recount:
 
 def _roster(report: ReportJson, tiers: Sequence[TierConfig], verdict: Verdict) -> Iterator[str]:
     """Tiers and judges of the policy that the report does not account for."""
-    named, told = [tier.name for tier in tiers], [tier.name for tier in report.tiers]
-    if named != told:
-        yield f"the policy has the tiers {', '.join(named)}; the report has {', '.join(told)}"
+    named, reported = [tier.name for tier in tiers], [tier.name for tier in report.tiers]
+    if named != reported:
+        yield f"the policy has the tiers {', '.join(named)}; the report has {', '.join(reported)}"
         return
     stopped: str | None = None
     for config, tier, attempt in zip(tiers, report.tiers, verdict.attempts, strict=True):

@@ -66,9 +66,9 @@ def _rules(name: str, packs: list[Pack]) -> Iterator[str]:
     for pack in packs:
         if pack.id == name:
             yield "\n".join(pack_lines(pack))
-        for told in Described(pack).rules:
-            if name in {told.rule.id, f"{pack.id}/{told.rule.id}"}:
-                yield "\n".join(rule_lines(told))
+        for reported in Described(pack).rules:
+            if name in {reported.rule.id, f"{pack.id}/{reported.rule.id}"}:
+                yield "\n".join(rule_lines(reported))
 
 
 def _passages(name: str, pages: Mapping[str, str]) -> Iterator[str]:

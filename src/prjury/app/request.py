@@ -59,7 +59,7 @@ class RunEnvironment:
 
     Attributes:
         environ: the operator's environment.
-        progress: is told what is going on.
+        progress: hears what is going on.
         redact: removes secrets from everything that leaves this machine.
         begun: is called with the policy in force before anything is judged.
         journal: keeps what happens.

@@ -50,7 +50,7 @@ def doctor(
 def _as_json(findings: Sequence[Diagnosis], terminal: Terminal) -> dict[str, object]:
     from prjury.report.sanitise import log_line
 
-    told = [
+    found = [
         {
             "level": str(finding.level),
             "about": log_line(finding.about, redact=terminal.redact) if finding.about else "",
@@ -58,7 +58,7 @@ def _as_json(findings: Sequence[Diagnosis], terminal: Terminal) -> dict[str, obj
         }
         for finding in findings
     ]
-    return {"schema": SCHEMA, "findings": told}
+    return {"schema": SCHEMA, "findings": found}
 
 
 def _print(findings: Sequence[Diagnosis], terminal: Terminal, *, everything: bool) -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _STOPPED = {
     "passed": "accepted",
     "max_rounds": "no round is left",
-    "no_progress": "two rounds in a row were told the same",
+    "no_progress": "two rounds in a row got the same feedback",
     "not_judged": "it could not be judged",
 }
 
@@ -158,8 +158,8 @@ def _told(terminal: Terminal, done: Improvement, kind: PlainFormat) -> int:
     rounds = [_round(each) for each in done.rounds]
     if kind is PlainFormat.JSON:
         value = {"status": done.verdict.status, "stopped": done.stopped, "rounds": rounds}
-        told = printable_json(value, terminal.redact)
-        print_out("improvement", json.dumps(told, ensure_ascii=False, indent=2))
+        reported = printable_json(value, terminal.redact)
+        print_out("improvement", json.dumps(reported, ensure_ascii=False, indent=2))
     else:
         count = f"{len(rounds)} round{'' if len(rounds) == 1 else 's'}"
         text = "\n".join([*map(_lines, rounds), f"{_STOPPED[done.stopped]} after {count}"])
@@ -190,14 +190,14 @@ def _round(each: ImprovementRound) -> dict[str, Any]:
     }
 
 
-def _lines(told: dict[str, Any]) -> str:
+def _lines(reported: dict[str, Any]) -> str:
     from prjury.jury.guard import printable
 
-    agent = told["agent"] or {}
+    agent = reported["agent"] or {}
     facts = [f"{agent['seconds']:g} s"] if "seconds" in agent else []
     facts += [f"${agent['usd']:.2f}"] if "usd" in agent else []
     about = f" ({', '.join(facts)})" if facts else ""
-    line = f"round {told['number']}{about}: {told['status']}: {told['reasoning']}"
+    line = f"round {reported['number']}{about}: {reported['status']}: {reported['reasoning']}"
     if agent.get("error"):
         line += f"\n  the agent failed: {agent['error']}"
     return printable(line)

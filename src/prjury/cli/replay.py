@@ -134,10 +134,10 @@ def _lines(derived: Derivation) -> list[str]:
     from prjury.snapshot.model import visible
 
     override = "; opened by a label of maintainers" if derived.overridden else ""
-    told = [f"{derived.verdict}", f"gate: {derived.gate}{override}"]
+    reported = [f"{derived.verdict}", f"gate: {derived.gate}{override}"]
     if not derived.differences:
-        told.append("The report says the same.")
-    return [visible(line) for text in told for line in text.splitlines()]
+        reported.append("The report says the same.")
+    return [visible(line) for text in reported for line in text.splitlines()]
 
 
 def _as_json(derived: Derivation) -> dict[str, Any]:

@@ -254,5 +254,5 @@ def _factory(terminal: Terminal, report: Report) -> PublisherFactory:
     renderer = Renderer(terminal.redact)
     hub = GitHub(Connection(environ.get("GITHUB_API_URL") or GITHUB_API, token))
     target = Target(pull.repo, pull.number, pull.head.sha, by_status=True)
-    words = Texts(lambda told, run: renderer.comment(told, run=run), renderer.check)
+    words = Texts(lambda reported, run: renderer.comment(reported, run=run), renderer.check)
     return PublisherFactory(target, hub, words, terminal.redact)

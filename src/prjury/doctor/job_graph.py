@@ -98,14 +98,14 @@ def waiting(setup: Setup) -> Iterator[Diagnosis]:
 
 
 def handed_over(setup: Setup) -> Iterator[Diagnosis]:
-    """Whether each job is told what its file has to be."""
+    """Whether each job knows what its file has to be."""
     wanted = {"decide": (_EVIDENCE,), "publish": (_EVIDENCE, _VERDICT)}
     for sitting in setup.parts(*wanted):
         for name in wanted[sitting.mode]:
             if not _told(sitting, name):
                 yield problem(
                     sitting.about,
-                    f"the job `{sitting.job.id}` is not told by `{name}` which file to take; "
+                    f"the job `{sitting.job.id}` does not learn from `{name}` which file to take; "
                     "copy its `env` from what `prjury init --forks` writes",
                 )
 

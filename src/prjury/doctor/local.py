@@ -35,9 +35,9 @@ def machine() -> Iterator[Diagnosis]:
     yield fine("", f"prjury {version('prjury')} on Python {python}")
 
 
-def git_version(told: str) -> Diagnosis:
+def git_version(found: str) -> Diagnosis:
     """Whether git is new enough to merge without a work tree."""
-    numbers = re.search(r"(\d+)\.(\d+)", told)
+    numbers = re.search(r"(\d+)\.(\d+)", found)
     oldest = ".".join(map(str, OLDEST_GIT))
     if not numbers:
         return unknown("git", f"its version is not known; {oldest} or newer is needed")

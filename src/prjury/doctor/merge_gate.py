@@ -72,11 +72,11 @@ def names(setup: Setup) -> Iterator[Diagnosis]:
     """Gates that are called differently from each other, or otherwise than their job says."""
     names = setup.gate_names
     if len(names) > 1:
-        told = ", ".join(f"`{name}`" for name in names)
+        found = ", ".join(f"`{name}`" for name in names)
         other = next(gate for gate in setup.gates if gate.job.name != GATE)
         yield problem(
             other.about,
-            f"the gate has several names, {told}, and where one of them is required the others "
+            f"the gate has several names, {found}, and where one of them is required the others "
             f"never arrive; call every such job `{GATE}`",
         )
     for gate in setup.gates:

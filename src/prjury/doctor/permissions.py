@@ -89,7 +89,7 @@ _NEEDED = {
 
 
 def _kind(sitting: Sitting) -> str:
-    """The part of the work; a review is told apart by what starts it."""
+    """The part of the work; reviews differ by what starts them."""
     if sitting.mode != "review" or sitting.on_pull_requests:
         return sitting.part
     return "queue" if sitting.in_queue else "elsewhere"
@@ -131,10 +131,10 @@ def too_many(setup: Setup) -> Iterator[Diagnosis]:
         for scope, level in (_given(sitting) or {}).items():
             needed = wanted.get(scope) == "write" or scope in rights.may_write
             if level == "write" and not needed:
-                told = "write-all" if scope == ALL else f"{scope}: write"
+                found = "write-all" if scope == ALL else f"{scope}: write"
                 yield problem(
                     sitting.about,
-                    f"the job `{sitting.job.id}` {rights.harm} and has the permission `{told}`, "
+                    f"the job `{sitting.job.id}` {rights.harm} and has the permission `{found}`, "
                     "which it does not need; remove it",
                 )
 

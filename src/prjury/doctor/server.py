@@ -135,20 +135,20 @@ def required(standing: ServerState) -> Iterator[Diagnosis]:
 
 
 def _of_source(standing: ServerState, about: str, check: RequiredCheck) -> Diagnosis:
-    told = f"`{check.context}` is required by {check.source}"
+    found = f"`{check.context}` is required by {check.source}"
     if check.app is None:
         return warning(
             about,
-            f"{told} from any source, so that another app or a person can turn it green; "
+            f"{found} from any source, so that another app or a person can turn it green; "
             "choose GitHub Actions as its source",
         )
     if standing.actions_app and check.app != standing.actions_app:
         return problem(
             about,
-            f"{told} from the app {check.app}, but it comes from GitHub Actions "
+            f"{found} from the app {check.app}, but it comes from GitHub Actions "
             f"({standing.actions_app}) and never comes; choose that as its source",
         )
-    return fine(about, told)
+    return fine(about, found)
 
 
 def _misspelt(standing: ServerState, about: str) -> Iterator[Diagnosis]:

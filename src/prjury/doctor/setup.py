@@ -87,8 +87,8 @@ class Setup:
 
     Attributes:
         is_home: whether this is the repository of PR Jury itself, where `uses: ./` is it.
-        default_branch: None where it cannot be told.
-        on_default: the paths of the workflows there; None where they cannot be told.
+        default_branch: None where it is not known.
+        on_default: the paths of the workflows there; None where they are not known.
         override: what the policy says of overruling; None where that cannot be read.
     """
 

@@ -28,8 +28,8 @@ def graft(store: Store, tree: str, files: NewFiles) -> str:
     with tempfile.TemporaryDirectory(prefix="prjury-index-") as scratch:
         env = {"GIT_INDEX_FILE": f"{scratch}/index"}
         store.git("read-tree", tree, env=env)
-        told = entries.encode("utf-8", "surrogateescape")
-        store.git("update-index", "-z", "--index-info", stdin=told, env=env)
+        found = entries.encode("utf-8", "surrogateescape")
+        store.git("update-index", "-z", "--index-info", stdin=found, env=env)
         return store.git("write-tree", env=env).decode().strip()
 
 

@@ -203,8 +203,8 @@ class CheckRuns:
         output |= {"text": text} if text else {}
         output |= {"annotations": [_sent(one) for one in annotations]} if annotations else {}
         state = {"conclusion": conclusion, "status": "completed"}
-        told = {"output": output, **_named(origin)}
-        content = {**told, **(state if conclusion else {"status": "in_progress"})}
+        found = {"output": output, **_named(origin)}
+        content = {**found, **(state if conclusion else {"status": "in_progress"})}
         return self._room.send(
             f"update the check run of {self._room.repo}",
             "PATCH",

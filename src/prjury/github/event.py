@@ -86,14 +86,14 @@ def has_newer_run(hub: GitHub, repo: str, run: TriggeringRun) -> bool:
     Raises:
         SourceError: when GitHub cannot be asked.
     """
-    told = hub.repo(repo).get(
+    reported = hub.repo(repo).get(
         f"list the runs of {run.head_sha[:12]}",
         "/actions/runs",
         lambda it: it,
         needs="actions: read",
         query={"head_sha": run.head_sha, "event": run.event, "per_page": "100"},
     )
-    listed = at(told, "workflow_runs")
+    listed = at(reported, "workflow_runs")
     runs = [read_trigger(one) for one in listed] if isinstance(listed, list) else []
     return any(
         one.path == run.path

@@ -66,11 +66,11 @@ def settled_pull(hub: GitHub, repo: str, number: int) -> PullFacts:
         SourceError: when GitHub cannot be asked.
     """
     for pause in (*_PAUSES, 0.0):
-        told = hub.pull(repo, number)
-        if told.closed or told.mergeable is not None or not pause:
+        reported = hub.pull(repo, number)
+        if reported.closed or reported.mergeable is not None or not pause:
             break
         hub.sleep(pause)
-    return told
+    return reported
 
 
 def _read(answer: object) -> tuple[list[MergeState], int]:

@@ -77,8 +77,8 @@ def _what(event: JournalEvent) -> str:
             return f"read the change, {event.text('files')} files"
         case "verdict":
             return f"verdict: {event.text('status')}, gate {event.text('gate')}"
-    told = (event.text(name) for name in ("number", "name", "status"))
-    return " ".join([event.kind, *filter(None, told)])
+    found = (event.text(name) for name in ("number", "name", "status"))
+    return " ".join([event.kind, *filter(None, found)])
 
 
 def _bar(event: JournalEvent, total: float) -> str:

@@ -50,7 +50,7 @@ class RunJournal:
 
     Args:
         command: the command that runs, without its arguments.
-        warn: is told once why nothing is written.
+        warn: called once, with the reason, where nothing can be written.
         clock: seconds on a clock that never goes back.
     """
 

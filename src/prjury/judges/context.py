@@ -23,7 +23,7 @@ class Once:
         self._lock = threading.Lock()
 
     def get(self, name: str, make: Callable[[], T]) -> T:
-        """The thing of this name; whoever comes second waits for it. A failure is nobody's."""
+        """The thing of this name, made once; others wait. A failure is not kept."""
         with self._lock:
             lock = self._locks.setdefault(name, threading.Lock())
         with lock:
@@ -34,7 +34,7 @@ class Once:
 
 @dataclass(frozen=True)
 class PullRequestContext(JudgmentContext):
-    """A judgment context with the photograph of a pull request and the time that is left.
+    """A judgment context with the snapshot of a pull request and the time that is left.
 
     Attributes:
         once: what judges share, so that it is made once.

@@ -74,14 +74,14 @@ class _Chain(Generic[ContextT]):
         members = dict(zip(names, map(judgment_to_json, heard), strict=False))
         passed = answer.status is Status.PASS
         found = [said.checks for said in heard if not passed or said.status is Status.PASS]
-        told = replace(
+        reported = replace(
             answer,
             reasoning="; ".join(
                 _words(name, said, answer) for name, said in zip(names, heard, strict=False)
             ),
             checks=tuple(chain.from_iterable(found)),
         )
-        return told.with_metadata(members=members)
+        return reported.with_metadata(members=members)
 
 
 def _words(name: str, said: Judgment, answer: Judgment) -> str:

@@ -1,4 +1,4 @@
-"""A verdict as instructions for whoever did the work: what is wrong, where, and what would help."""
+"""A verdict as instructions for its author: what is wrong, where, and what would help."""
 
 from __future__ import annotations
 
@@ -78,9 +78,9 @@ def _items(ballot: Ballot) -> Iterator[_Item]:
     failed = [check for check in judgment.failed_checks if check.severity == "error"]
     remedy = str(judgment.metadata.get("remedy") or "")
     summaries = judgment.metadata.get("summaries") or ()
-    told = [check for check in failed if check.name not in summaries] or failed
-    if judgment.status is Status.FAIL and told:
-        for check in told:
+    reported = [check for check in failed if check.name not in summaries] or failed
+    if judgment.status is Status.FAIL and reported:
+        for check in reported:
             yield _of_check(check, ballot.judge, remedy)
     elif judgment.status is not Status.PASS and not is_benign(judgment):
         words = _plain(judgment.reasoning)

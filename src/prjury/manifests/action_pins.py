@@ -56,11 +56,11 @@ def read_pre_commit(content: bytes) -> Manifest:
 def _pinned(name: str, ref: str, comment: str, number: int) -> Coordinate:
     """A repository at a reference; for a commit the version in the comment behind it counts."""
     is_commit = _COMMIT.fullmatch(ref) is not None
-    told = _TOLD.search(comment) if is_commit else None
+    reported = _TOLD.search(comment) if is_commit else None
     return Coordinate(
         "",
         name,
-        told[1] if told else ref,
+        reported[1] if reported else ref,
         Role.DEPENDENCY,
         (number,),
         "action",

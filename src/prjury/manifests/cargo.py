@@ -79,12 +79,12 @@ def read_cargo_toml(content: bytes) -> CargoToml:
 
 def _place(name: str, value: object) -> tuple[str, str]:
     """The path of a dependency, or the key under which its workspace's root may have one."""
-    told = value if isinstance(value, dict) else {}
-    if told.get("workspace") is True:
+    reported = value if isinstance(value, dict) else {}
+    if reported.get("workspace") is True:
         return "", f"{_INHERITED}{name}"
-    if "path" in told:
-        return word(told["path"]) or "", ""
-    return "", f"{_PATCHED}{word(told.get('package')) or name}"
+    if "path" in reported:
+        return word(reported["path"]) or "", ""
+    return "", f"{_PATCHED}{word(reported.get('package')) or name}"
 
 
 def _offered(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -161,11 +161,11 @@ def _dependencies(
 def _dependency(
     name: str, value: object, role: Role, seen: Mapping[str, Sequence[int]]
 ) -> Coordinate:
-    told = value if isinstance(value, dict) else {}
+    reported = value if isinstance(value, dict) else {}
     version = _version(value)
-    if told.get("workspace") is True:
+    if reported.get("workspace") is True:
         version = f"${{{_INHERITED}{name}}}"
-    crate = word(told.get("package")) or name
+    crate = word(reported.get("package")) or name
     anything = None if version == "*" else version
     return Coordinate("", crate, anything, role, lines_in(seen, name), "cargo")
 

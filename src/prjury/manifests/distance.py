@@ -100,9 +100,9 @@ def distance(one: str, other: str) -> Distance | None:
         ends = [[bound for bound in side if bound.operator in operators] for side in sides]
         if not all(len(end) == 1 for end in ends):
             continue
-        told = _distance(ends[0][0], ends[1][0])
-        if told is None or told.step is not VersionStep.SAME:
-            return told
+        reported = _distance(ends[0][0], ends[1][0])
+        if reported is None or reported.step is not VersionStep.SAME:
+            return reported
         compared += 1
     return Distance(VersionStep.SAME) if compared == len(sides[0]) == len(sides[1]) > 0 else None
 

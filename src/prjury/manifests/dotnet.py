@@ -44,10 +44,10 @@ def _placeholders(text: str) -> str:
 
 def _frameworks(project: Node) -> Iterator[Coordinate]:
     nodes = [node for tag in _FRAMEWORKS for node in project.all("PropertyGroup", tag)]
-    told = [_framework(node) for node in nodes if node.text]
-    if told:
+    reported = [_framework(node) for node in nodes if node.text]
+    if reported:
         lines = tuple(node.line for node in nodes if node.text)
-        yield runtime("dotnet", ";".join(told), lines)
+        yield runtime("dotnet", ";".join(reported), lines)
 
 
 def _framework(node: Node) -> str:
@@ -67,8 +67,8 @@ def _packages(project: Node) -> Iterator[Coordinate]:
 
 def _version(node: Node) -> str | None:
     for key in ("VersionOverride", "Version"):
-        if told := node.attributes.get(key) or node.value(key):
-            return _placeholders(told)
+        if reported := node.attributes.get(key) or node.value(key):
+            return _placeholders(reported)
     return None
 
 
@@ -85,8 +85,8 @@ def read_packages_config(content: bytes) -> Manifest:
     for node in packages.all("package"):
         name, version = node.attributes.get("id"), node.attributes.get("version")
         if name:
-            told = f"[{version}]" if version else None
-            found.append(_nuget(name, told, Role.DEPENDENCY, node.line))
+            reported = f"[{version}]" if version else None
+            found.append(_nuget(name, reported, Role.DEPENDENCY, node.line))
     return Manifest(coordinates=tuple(found))
 
 

@@ -159,8 +159,8 @@ def _runtimes(
     properties: Mapping[str, str],
 ) -> Iterator[Coordinate]:
     """The Java and the Kotlin that a project asks for, possibly by a property."""
-    told = [s for s in settings if s.plugin == _COMPILER]
-    configured = [s for key in ("release", "source") for s in told if s.key == key]
+    found = [s for s in settings if s.plugin == _COMPILER]
+    configured = [s for key in ("release", "source") for s in found if s.key == key]
     named = [f"${{{name}}}" for name in _JAVA if properties.get(name)]
     if configured:
         yield runtime("java", configured[0].value, (configured[0].line,))

@@ -116,15 +116,15 @@ def _catalog_key(catalog: str, name: str) -> str:
 def _engines(
     document: Mapping[str, Any], seen: Mapping[tuple[str, str], Sequence[int]]
 ) -> Iterator[Coordinate]:
-    if told := word(table(document, "engines").get("node")):
-        yield runtime("node", told, lines_in(seen, ("node", told)))
+    if found := word(table(document, "engines").get("node")):
+        yield runtime("node", found, lines_in(seen, ("node", found)))
 
 
-def _manager(told: str, seen: Mapping[tuple[str, str], Sequence[int]]) -> Iterator[Coordinate]:
+def _manager(found: str, seen: Mapping[tuple[str, str], Sequence[int]]) -> Iterator[Coordinate]:
     """The package manager that Corepack would start."""
-    name, _, version = told.partition("@")
+    name, _, version = found.partition("@")
     if name and version:
-        lines = lines_in(seen, ("packageManager", told))
+        lines = lines_in(seen, ("packageManager", found))
         yield Coordinate("", name, version.partition("+")[0], Role.PLUGIN, lines, "npm")
 
 

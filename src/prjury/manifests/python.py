@@ -169,7 +169,7 @@ def _listed(
 
 
 def _pinned(document: Mapping[str, Any], seen: Mapping[str, Sequence[int]]) -> Iterator[Coordinate]:
-    """What uv is told to take whatever others ask for, and what it would take."""
+    """What uv has to take whatever others ask for, and what it would take."""
     uv = table(document, "tool", "uv")
     yield from _listed(uv.get("override-dependencies"), Role.MANAGED, seen)
     yield from _listed(uv.get("constraint-dependencies"), Role.LOCKED, seen)
@@ -178,10 +178,10 @@ def _pinned(document: Mapping[str, Any], seen: Mapping[str, Sequence[int]]) -> I
 def _python(
     project: Mapping[str, Any], poetry: Mapping[str, Any], seen: Mapping[str, Sequence[int]]
 ) -> Iterator[Coordinate]:
-    if told := word(project.get("requires-python")):
-        yield runtime("python", told, lines_in(seen, "requires-python"))
-    elif told := _poetry_version(table(poetry, "dependencies").get("python")):
-        yield runtime("python", told, lines_in(seen, "python"))
+    if reported := word(project.get("requires-python")):
+        yield runtime("python", reported, lines_in(seen, "requires-python"))
+    elif reported := _poetry_version(table(poetry, "dependencies").get("python")):
+        yield runtime("python", reported, lines_in(seen, "python"))
 
 
 def _poetry_groups(poetry: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -211,8 +211,8 @@ def _poetry(
 
 def _poetry_version(value: object) -> str | None:
     """A constraint, or a table with one; None where any version will do."""
-    told = word(value.get("version") if isinstance(value, dict) else value)
-    return None if told is None or told.strip() == "*" else told
+    reported = word(value.get("version") if isinstance(value, dict) else value)
+    return None if reported is None or reported.strip() == "*" else reported
 
 
 def read_pipfile(content: bytes) -> Manifest:

@@ -105,11 +105,11 @@ def _bound_once(tree: ast.Module) -> Names:
 def _setup(call: ast.AST, names: Names) -> Manifest:
     keywords = call.keywords if isinstance(call, ast.Call) else []
     found = {keyword.arg: keyword.value for keyword in keywords if keyword.arg}
-    told = {key: _literal(value, names) for key, value in found.items()}
-    extras = told.get("extras_require")
-    main = list(_requirements(_strings(told.get("install_requires"))))
+    reported = {key: _literal(value, names) for key, value in found.items()}
+    extras = reported.get("extras_require")
+    main = list(_requirements(_strings(reported.get("install_requires"))))
     groups = extras.values() if isinstance(extras, dict) else ()
-    texts = {key: value[0] for key, value in told.items() if isinstance(value, tuple)}
+    texts = {key: value[0] for key, value in reported.items() if isinstance(value, tuple)}
     return _manifest(
         texts.get("name"),
         texts.get("version"),
@@ -131,8 +131,8 @@ def _literal(node: ast.expr, names: Names, depth: int = 0) -> Any:  # noqa: ANN4
         case ast.List(elts=items) | ast.Tuple(elts=items):
             return [_literal(item, names, depth + 1) for item in items]
         case ast.Dict(values=values):
-            told = [_literal(value, names, depth + 1) for value in values]
-            return dict(enumerate(told))
+            reported = [_literal(value, names, depth + 1) for value in values]
+            return dict(enumerate(reported))
         case ast.BinOp(left=left, op=ast.Add(), right=right):
             parts = [_literal(side, names, depth + 1) for side in (left, right)]
             return [item for part in parts if isinstance(part, list) for item in part]

@@ -359,7 +359,7 @@ SPANS: Mapping[str, Callable[[str], VersionSpan | None]] = {
 
 
 def declared_span(text: str, ecosystem: str, name: str = "") -> VersionSpan | None:
-    """What a declared version may come to, or None where it cannot be told.
+    """What a declared version may come to, or None where it is not known.
 
     Args:
         name: of what; only runtimes are read by it.

@@ -38,8 +38,8 @@ def read_mise(content: bytes) -> Manifest:
 
 
 def _tools(tools: Mapping[str, object]) -> Iterator[tuple[str, str]]:
-    for name, told in tools.items():
-        one = told[0] if isinstance(told, list) and told else told
+    for name, reported in tools.items():
+        one = reported[0] if isinstance(reported, list) and reported else reported
         wanted = one.get("version") if isinstance(one, dict) else one
         yield name, str(wanted)
 
@@ -60,9 +60,9 @@ def _of(pairs: Iterator[tuple[str, str]] | list[tuple[str, str]]) -> Manifest:
 
 
 def _pinned(pairs: Iterator[tuple[str, str]] | list[tuple[str, str]]) -> Iterator[Coordinate]:
-    for name, told in pairs:
+    for name, reported in pairs:
         tool = name.lower().rpartition(":")[2].rpartition("/")[2]
-        if found := _VERSION.search(told):
+        if found := _VERSION.search(reported):
             yield runtime(_NAMES.get(tool, tool), found[1], role=Role.LOCKED)
 
 

@@ -114,7 +114,7 @@ class BuildTree:
         return self.places.anchor(directory_of(build_file), kind.family) is not None
 
     def chain(self, build_file: str) -> Chain:
-        """The module's build files and what it inherits; `load` must have been told of it."""
+        """The module's build files and what it inherits; `load` must have been given it."""
         if _is_pom(build_file):
             return maven_chain(build_file, self._manifests)
         places = list(self._with_included(build_file))

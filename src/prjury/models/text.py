@@ -57,5 +57,5 @@ class TextModel:
             raise ModelError(f"The model returned a {kind} without a text", "provider_error")
         refuse_no_answer(text)
         usage = usage_of(done.result)
-        told, answered = (int(usage.get(key, 0)) for key in ("input_tokens", "output_tokens"))
-        return Reply(text, self.name, told, answered, usage.get("usd"))
+        found, answered = (int(usage.get(key, 0)) for key in ("input_tokens", "output_tokens"))
+        return Reply(text, self.name, found, answered, usage.get("usd"))

@@ -30,7 +30,7 @@ class WrappedModel:
         return self._inner.price(input_tokens, output_tokens)
 
 
-# What is wrong with a reply, or with the way to it, whoever notices.
+# What is wrong with a reply, or with the way to it.
 
 #: Bytes of a reply's text; more than this is not read as an answer.
 REPLY_LIMIT = 64 * 1024

@@ -122,8 +122,8 @@ class Problem:
 def refused(document: Document, problems: Sequence[Problem]) -> ConfigError:
     """The error with all problems, in the order of the file."""
     placed = _placed(document, problems)
-    told = [f"{document.source} line {line}: {text}" for line, _, text in placed]
-    return ConfigError("; ".join(told)).at(placed_lines(document, problems))
+    reported = [f"{document.source} line {line}: {text}" for line, _, text in placed]
+    return ConfigError("; ".join(reported)).at(placed_lines(document, problems))
 
 
 def placed_lines(document: Document, problems: Iterable[Problem]) -> list[str]:

@@ -11,7 +11,7 @@ def keep_reports(tiers: list[TierConfig], more: Sequence[str] = ()) -> list[Tier
     """The tiers, in which builds and commands keep the reports that later tiers read.
 
     Args:
-        more: globs of reports that are kept whoever reads them.
+        more: globs of reports that are kept in any case.
 
     Raises:
         ValueError: for a judge that reads a report before anything is run.

@@ -110,7 +110,7 @@ def _title(pattern: str) -> str:
     return pattern
 
 
-#: What is wrong in a list is told of its entry, not of the other form as well.
+#: What is wrong in a list is said of its entry, not of the other form as well.
 Branches: TypeAlias = Annotated[
     Annotated[Literal["auto"], Tag("auto")] | Annotated[list[BranchName], Tag("list")],
     Discriminator(lambda value: "list" if isinstance(value, list) else "auto"),

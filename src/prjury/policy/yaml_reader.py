@@ -157,8 +157,8 @@ def _pairs(node: yaml.MappingNode, path: KeyPath, document: Document) -> Iterato
         key = key_node.value
         here = (*path, key)
         if key in seen:
-            told = ".".join(map(str, here))
-            raise _refusal(document.source, _place(key_node), f"repeats the key {told}")
+            found = ".".join(map(str, here))
+            raise _refusal(document.source, _place(key_node), f"repeats the key {found}")
         seen.add(key)
         value = _convert(value_node, here, document)
         _note(document, here, key_node)

@@ -154,7 +154,7 @@ class SilentProgress:
 
 
 class Recorder(Protocol):
-    """Keeps what happened in a run, for whoever looks at it later."""
+    """Keeps what happened in a run, to be read later."""
 
     def record(self, event: str, /, **facts: object) -> None:
         """Keep one event, such as ``model``; ``ms`` is how long it took. It never raises."""

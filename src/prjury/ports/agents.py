@@ -31,7 +31,7 @@ class NoAgents:
     """No agent is started (`Agents`).
 
     Attributes:
-        why: what a reader is told.
+        why: for the reader.
         label: the machine-readable reason.
     """
 

@@ -217,7 +217,7 @@ class CheckRunReport:
         return own[-1].url
 
     def _has_ended(self, run: PostedCheckRun) -> bool:
-        """Whether this very workflow run has told its verdict already."""
+        """Whether this very workflow run has published its verdict already."""
         same = self._run is not None and self._writer(run) == self._run
         return same and run.conclusion is not None
 
@@ -347,13 +347,13 @@ class CheckRunReport:
     def _write(
         self, run: PostedCheckRun, words: CheckRunTexts, batch: Sequence[Annotation], *, ended: bool
     ) -> str:
-        told = "\n\n".join([words.summary, *(plain(note) for note in self.notes)])
+        reported = "\n\n".join([words.summary, *(plain(note) for note in self.notes)])
         with written_once():
             return self.check_runs.update(
                 run.id,
                 self._origin,
                 title=words.title if ended else _JUDGING[0],
-                summary=told if ended else _JUDGING[1],
+                summary=reported if ended else _JUDGING[1],
                 text=words.text if ended else "",
                 annotations=batch,
                 conclusion=words.conclusion if ended else None,

@@ -55,7 +55,7 @@ class Marker:
         files: what it says of the files that the report was made of.
         head: the commit that the comment is about; empty for comments of old.
         base: the commit that it was merged into.
-        moved: where the base has moved on since: what `mark_outdated` was told.
+        moved: where the base has moved on since: what `mark_outdated` was given.
     """
 
     id: str
@@ -84,7 +84,7 @@ class StickyComment:
     Attributes:
         render: the comment's Markdown, with the marker on its first line.
         sleep: waits so many seconds between attempts.
-        outdated: after `publish`, whether a later run has told its verdict already.
+        outdated: after `publish`, whether a later run has published its verdict already.
     """
 
     conversation: CommentsPort

@@ -128,11 +128,11 @@ class PublisherFactory:
         if not (target.head_sha and target.number):
             return
         try:
-            told = self.hub.pull(target.repo, target.number)
+            found = self.hub.pull(target.repo, target.number)
         except SourceError as error:
             raise error.told_as(PublishError) from error
-        if told.closed or target.head_sha != told.head.sha:
-            now = "is closed" if told.closed else "has a newer head"
+        if found.closed or target.head_sha != found.head.sha:
+            now = "is closed" if found.closed else "has a newer head"
             raise PublishError(
                 f"Superseded: the pull request {now}, so nothing was posted to it",
                 reason="superseded",

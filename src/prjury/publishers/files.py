@@ -40,7 +40,7 @@ class ReportFile:
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:
-    """Puts a file in place as a whole: whoever reads it sees the old content or the new one.
+    """Puts a file in place as a whole: a reader sees the old content or the new one.
 
     Only regular files are replaced: a link, a device or a pipe of that name is left alone.
 

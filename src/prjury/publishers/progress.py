@@ -31,13 +31,13 @@ class Running:
     """A judge at work.
 
     Attributes:
-        told: when something was last told of it.
+        found: when something was last said of it.
     """
 
     jury: str
     judge: str
     started: float
-    told: float
+    found: float
     said: str = ""
 
     @property
@@ -95,7 +95,7 @@ class PlainProgress:
 
     Args:
         stream: a file, a pipe, the log of a job.
-        every: seconds without a line after which a judge at work is told of again, with its time
+        every: seconds without a line after which a judge at work is named again, with its time
             and what it said last.
         clock: seconds on a clock that never goes back.
     """
@@ -132,7 +132,7 @@ class PlainProgress:
             self._write(answer(jury, ballot))
 
     def say(self, text: str) -> None:
-        """A command is told at once; of the thousands of lines of a build one now and then."""
+        """A command is shown at once; of the thousands of lines of a build one now and then."""
         with self._lock:
             running = self._at_work.said(text)
             if running and running.said.startswith(_COMMAND):
@@ -148,13 +148,13 @@ class PlainProgress:
         while not self._closed.wait(self._every / _BEATS):
             with self._lock:
                 for running in self._at_work.running:
-                    if self._clock() - running.told >= self._every:
+                    if self._clock() - running.found >= self._every:
                         self._tell(running)
 
     def _tell(self, running: Running) -> None:
-        running.told = self._clock()
+        running.found = self._clock()
         said = f", {running.said}" if running.said else ""
-        self._write(f"{running.jury} / {running.judge}: {running.elapsed(running.told)}{said}")
+        self._write(f"{running.jury} / {running.judge}: {running.elapsed(running.found)}{said}")
 
     def _write(self, words: str) -> None:
         line = line_for(self._stream, words, self._redact)

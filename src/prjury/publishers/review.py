@@ -114,14 +114,14 @@ class LineReview:
 
     def _attempt(self, reviewer: Reviewer, *, inline: bool = True) -> str | None:
         head = reviewer.report.pull.head.sha
-        told: set[str] = set()
+        found: set[str] = set()
         bodies, remarks = self.reviews.bodies(), self.reviews.remarks()
         for said, values in self._ours([*bodies, *remarks]):
             if values.get("head") == head:
                 return said.url
-            told |= {values["finding"]} if "finding" in values else set()
-            told |= set(values.get("told", "").split(","))
-        new = reviewer.remarks(told) if inline else reviewer.remarks(told, most=0)
+            found |= {values["finding"]} if "finding" in values else set()
+            found |= set(values.get("told", "").split(","))
+        new = reviewer.remarks(found) if inline else reviewer.remarks(found, most=0)
         return self._post(head, new, reviewer) if new else None
 
     def _ours(self, every: Sequence[PostedText]) -> list[tuple[PostedText, dict[str, str]]]:

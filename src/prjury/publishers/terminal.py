@@ -250,8 +250,8 @@ class _Page:
         if len(lines) > _EVIDENCE_LINES:
             yield self._indented(f"… (+{len(lines) - _EVIDENCE_LINES} lines)", 5, "dim")
         if finding.weight is Weight.MUST_FIX:
-            told = remedy(self.report.pull, finding)
-            yield self._indented(f"What would make it pass: {told.strip()}", 5)
+            reported = remedy(self.report.pull, finding)
+            yield self._indented(f"What would make it pass: {reported.strip()}", 5)
 
     def _about(self) -> Iterator[RenderableType]:
         rules = rules_of(findings(self.report.verdict))

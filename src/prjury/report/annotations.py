@@ -65,17 +65,17 @@ class Annotations:
     @property
     def notes(self) -> tuple[str, ...]:
         """What is not there, in sentences."""
-        told = []
+        reported = []
         if self.left_out:
             more = counted(self.left_out, "more finding")
-            told.append(f"Not annotated, but in the report: {more}.")
+            reported.append(f"Not annotated, but in the report: {more}.")
         if self.unplaceable:
             some = counted(self.unplaceable, "finding")
-            told.append(f"Not annotated: {some} in files whose path cannot be sent to GitHub.")
+            reported.append(f"Not annotated: {some} in files whose path cannot be sent to GitHub.")
         if self.homeless:
             some = counted(self.homeless, "finding")
-            told.append(f"Not annotated: {some} that are not in a file of this change.")
-        return tuple(told)
+            reported.append(f"Not annotated: {some} that are not in a file of this change.")
+        return tuple(reported)
 
 
 def annotate(report: Report, redact: Redact = BY_SHAPE, most: int = MOST) -> Annotations:
@@ -144,5 +144,5 @@ def _details(pull: PullRequest, finding: Finding, redact: Redact) -> str:
     parts = [evidence_beyond(check) or ""]
     if finding.weight is Weight.MUST_FIX or check.fix:
         parts.append(f"What would make it pass: {remedy(pull, finding)}")
-    told = "\n\n".join(part.strip("\n") for part in parts if part.strip())
-    return clean(told, _LONGEST_TEXT, redact) if told else ""
+    reported = "\n\n".join(part.strip("\n") for part in parts if part.strip())
+    return clean(reported, _LONGEST_TEXT, redact) if reported else ""

@@ -56,18 +56,18 @@ def assemble(  # noqa: PLR0913 - each argument is one part of the report
     coverage = measure(pull, verdict.attempts)
     held = hold(verdict, coverage, gate_policy)
     closed = gate(held, gate_policy)
-    told = headline(pull, held, closed, coverage)
+    found = headline(pull, held, closed, coverage)
     override = None if closed is Gate.SUCCESS else override
     if override:
         notes = (_overridden(override, pull), *notes)
-        told = f"{OVERRIDDEN} by @{override.by}: {told}"
+        found = f"{OVERRIDDEN} by @{override.by}: {found}"
     if recovery:
         notes = (recovery.words, *notes)
     return Report(
         pull=pull,
         verdict=held,
         gate=Gate.SUCCESS if override else closed,
-        headline=told,
+        headline=found,
         tiers=tuple(
             TierReport(attempt, tuple(skipped.get(attempt.name, ()))) for attempt in held.attempts
         ),

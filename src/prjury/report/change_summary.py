@@ -68,13 +68,13 @@ def _some(named: Sequence[str], most: int) -> str:
 
 def _names(names: ChangedNames) -> str:
     kinds = {"new": names.added, "changed": names.changed, "removed": names.removed}
-    told = [
+    found = [
         f"{len(each):,} {kind} ({_some([f'`{name}`' for name in each], _MOST_NAMES)})"
         for kind, each in kinds.items()
         if each
     ]
     breaking = f"; {names.breaking:,} may break callers" if names.breaking else ""
-    return f"Public names: {', '.join(told) or 'none touched'}{breaking}."
+    return f"Public names: {', '.join(found) or 'none touched'}{breaking}."
 
 
 def _tests(report: Report) -> Iterator[str]:

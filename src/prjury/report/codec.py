@@ -105,7 +105,7 @@ def gate_from_report(data: Mapping[str, Any], recount: Recount | None = None) ->
 
 
 def said_in_report(data: Mapping[str, Any]) -> EarlierVotes:
-    """What was said of a change by models and maintainers, for whoever judges the same one again.
+    """What was said of a change by models and maintainers, for the next time that it is judged.
 
     Raises:
         ValueError: for a value that is no such report.
@@ -118,8 +118,8 @@ def said_in_report(data: Mapping[str, Any]) -> EarlierVotes:
         if ballot.type in {JudgeType.LLM_POWERED, JudgeType.AGENT}
         and ballot.status in {Status.PASS, Status.FAIL}
     }
-    told = report.verdict.override
-    override = Override(told.label, told.by, told.reason) if told else None
+    found = report.verdict.override
+    override = Override(found.label, found.by, found.reason) if found else None
     return EarlierVotes(report.pull.patch_id or "", report.policy.hash, judgments, override)
 
 

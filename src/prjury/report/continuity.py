@@ -36,7 +36,7 @@ class ToldVerdict:
         groups: the fingerprints of the findings, by the number that the comment shows, less one.
         earlier: the head of the verdict before, and its findings; None where there was none.
         complete: whether every finding is among them.
-        run: the workflow run that told it, None outside of one.
+        run: the workflow run that published it, None outside of one.
     """
 
     head: str
@@ -54,10 +54,10 @@ class ToldVerdict:
     def of(cls, body: str) -> ToldVerdict | None:
         """The verdict that a comment tells; None for another comment, and for an older form."""
         values = markers(body) or {}
-        told, head = values.get("findings"), values.get("head", "")
-        if told is None or not _HEAD.fullmatch(head):
+        reported, head = values.get("findings"), values.get("head", "")
+        if reported is None or not _HEAD.fullmatch(head):
             return None
-        groups = tuple(tuple(group.split("+")) for group in told.split(",") if group)
+        groups = tuple(tuple(group.split("+")) for group in reported.split(",") if group)
         since, before = values.get("since", ""), _prints(values.get("before", ""))
         if not all(_PRINT.fullmatch(one) for group in groups for one in group):
             return None
@@ -89,12 +89,12 @@ def told_words(report: Report) -> str:
     return values
 
 
-def since(verdict: Verdict, head: str, told: ToldVerdict | None) -> Since | None:
+def since(verdict: Verdict, head: str, reported: ToldVerdict | None) -> Since | None:
     """What became of the findings of the last verdict on another head; None where none is known."""
-    if told is None or not told.complete:
+    if reported is None or not reported.complete:
         return None
-    same = told.head == head
-    earlier = told.earlier if same else (told.head, told.findings)
+    same = reported.head == head
+    earlier = reported.earlier if same else (reported.head, reported.findings)
     if earlier is None:
         return None
     then, before = earlier

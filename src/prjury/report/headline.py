@@ -57,8 +57,8 @@ def why(pull: PullRequest, verdict: Verdict) -> tuple[tuple[str, str], ...]:
         pairs = against or [(v.ballot.judge, _first_words(pull, v)) for v in said]
         return tuple(pairs) or (("", first_line(verdict.aggregated.reasoning)),)
     guilty = culprits(verdict)
-    told = tuple((voice.ballot.judge, _first_words(pull, voice)) for voice in guilty)
-    return told or (("", first_line(verdict.aggregated.reasoning)),)
+    reported = tuple((voice.ballot.judge, _first_words(pull, voice)) for voice in guilty)
+    return reported or (("", first_line(verdict.aggregated.reasoning)),)
 
 
 def _first_words(pull: PullRequest, voice: SeatOutcome) -> str:

@@ -108,18 +108,18 @@ class Reviewer:
         object.__setattr__(self, "_places", HeadLines(self.report.pull))
         object.__setattr__(self, "_links", Links(self.report.pull, self.redact))
 
-    def remarks(self, told: Collection[str] = (), most: int = MOST_INLINE) -> Remarks | None:
+    def remarks(self, reported: Collection[str] = (), most: int = MOST_INLINE) -> Remarks | None:
         """What is new, heaviest first; None where everything has been said.
 
         Args:
-            told: fingerprints of findings that need no further word.
+            reported: fingerprints of findings that need no further word.
             most: remarks at lines; 0 puts everything into the body.
         """
         found = findings(self.report.verdict)
         dismissed = {one.finding for one in self.report.dismissals}
         kept = [finding for finding in found if finding.check.fingerprint not in dismissed]
         heard = [finding for finding in kept if suppressed_by(finding) is None]
-        new = [finding for finding in heard if finding.check.fingerprint not in told]
+        new = [finding for finding in heard if finding.check.fingerprint not in reported]
         if not new:
             return None
         placed = list(islice(self._placed(new), most))
@@ -172,8 +172,8 @@ class Reviewer:
         elif finding.check.fix and "\n" in finding.check.fix.strip("\n"):
             yield block(finding.check.fix, 2_000, self.redact)
         elif finding.check.fix or finding.weight is Weight.MUST_FIX:
-            told = prose(remedy(self.report.pull, finding), 600, self.redact)
-            yield f"What would make it pass: {told}"
+            reported = prose(remedy(self.report.pull, finding), 600, self.redact)
+            yield f"What would make it pass: {reported}"
 
     def _suggestion(self, finding: Finding, span: Location) -> str | None:
         """A block that a click applies; only where the fix is the line as it would be right.
@@ -228,7 +228,7 @@ class Reviewer:
 
 
 def _unsaid(before: int, suppressed: int, dismissed: int) -> str:
-    """How many findings are not told again, so that the numbers add up to those of the report."""
+    """How many findings are not repeated, so that the numbers add up to those of the report."""
     parts = [f"{before:,} reported before"] if before else []
     parts += [f"{suppressed:,} suppressed in the code"] if suppressed else []
     parts += [f"{dismissed:,} dismissed"] if dismissed else []

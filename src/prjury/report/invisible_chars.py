@@ -1,7 +1,7 @@
 r"""Characters that a reader cannot see, and how they are shown: ``\u{202e}``.
 
 Terminal escapes, bidirectional overrides, zero-width characters and tags can make a text read
-differently from what it is. They are never dropped: what was there is told.
+differently from what it is. They are never dropped: what was there is named.
 """
 
 from __future__ import annotations

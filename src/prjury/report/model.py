@@ -222,7 +222,7 @@ class EarlierVotes:
 
 @dataclass(frozen=True)
 class Report:
-    """A run, told completely. Every publisher and every format shows a part of it.
+    """All that is known of a run. Every publisher and every format shows a part of it.
 
     Attributes:
         headline: the first line for people: the decision and its one main reason.

@@ -25,7 +25,7 @@ WITHHELD = "[withheld: redaction error]"
 _SHORTEST_SECRET = 6
 #: A line of a secret of several lines that is at least this long is a secret of its own.
 _LONG_LINE = 20
-#: A line at least this long may have been wrapped by whoever printed it.
+#: A line at least this long may have been wrapped when it was printed.
 _WRAPPED = 60
 
 _ISSUERS = {

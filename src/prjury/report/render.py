@@ -44,7 +44,7 @@ class Shape:
         checks: checks per judge, in the fold that tells every judge's reasoning.
         blocks: whether evidence is quoted as a whole there.
         not_checked: files that nobody read.
-        backports: conflicts and commits that are told of each branch, with its reasons and
+        backports: conflicts and commits that are listed for each branch, with its reasons and
             commands; none of all that where it is 0.
         places: places that are listed of findings of one cause.
         rules: rules of findings that are explained.
@@ -110,9 +110,9 @@ class Renderer:
         """What a coding agent has to do: what is wrong, where, what would make it pass."""
         return self.fitting(report, "feedback.md.j2", SUMMARY_SHAPES, SUMMARY_LIMIT)
 
-    def backports(self, told: Backports) -> str:
+    def backports(self, reported: Backports) -> str:
         """The backport judgement alone, in Markdown."""
-        view = backports_page(told)
+        view = backports_page(reported)
         template = environment(MarkdownText).get_template("backports.md.j2")
         return _tidy(template.render(page=self._inked(view, MarkdownText)))
 
@@ -172,8 +172,8 @@ def marker(report: Report, id: str, run: str | None, more: str = "") -> str:  # 
         "run": run or "local",
         "config": report.policy.hash[:16],
     }
-    told = " ".join(f"{name}={_NOT_IN_A_MARKER.sub('-', word)}" for name, word in words.items())
-    return f"<!-- prjury:v1 {told}{' ' if more else ''}{more} -->"
+    reported = " ".join(f"{name}={_NOT_IN_A_MARKER.sub('-', word)}" for name, word in words.items())
+    return f"<!-- prjury:v1 {reported}{' ' if more else ''}{more} -->"
 
 
 def load_templates() -> None:

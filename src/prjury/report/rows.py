@@ -66,8 +66,8 @@ class TableRow:
 
 def rows(report: Report) -> tuple[TableRow, ...]:
     """Every row, in the order of the cascade."""
-    told = frozenset(words for _, words in why(report.pull, report.verdict))
-    return tuple(row for tier in report.tiers for row in _tier_rows(tier, report.policy, told))
+    found = frozenset(words for _, words in why(report.pull, report.verdict))
+    return tuple(row for tier in report.tiers for row in _tier_rows(tier, report.policy, found))
 
 
 def at_most(every: Sequence[TableRow], most: int) -> tuple[TableRow, ...]:
@@ -101,11 +101,11 @@ def subject_of(ballot: Ballot) -> str:
 
 
 def _tier_rows(
-    tier: TierReport, policy: PolicyOrigin, told: AbstractSet[str]
+    tier: TierReport, policy: PolicyOrigin, found: AbstractSet[str]
 ) -> Iterator[TableRow]:
     attempt = tier.attempt
     if attempt.verdict:
-        yield from (_ballot_row(attempt, ballot, told) for ballot in attempt.verdict.ballots)
+        yield from (_ballot_row(attempt, ballot, found) for ballot in attempt.verdict.ballots)
     elif attempt.skipped_because and not _nobody_seated(tier, policy):
         words = f"not run: {attempt.skipped_because}"
         yield TableRow(attempt.name, _bench(tier, policy), NOT_RUN, words, Rank.NOT_RUN)
@@ -114,10 +114,10 @@ def _tier_rows(
         yield TableRow(attempt.name, skipped.judge, NOT_RUN, words, Rank.NOT_RUN)
 
 
-def _ballot_row(attempt: TierAttempt, ballot: Ballot, told: AbstractSet[str]) -> TableRow:
+def _ballot_row(attempt: TierAttempt, ballot: Ballot, found: AbstractSet[str]) -> TableRow:
     judgment = ballot.judgment
     said, word = _short(judgment), word_of(judgment)
-    if said in told and len(said) > _LONG:
+    if said in found and len(said) > _LONG:
         # The sentence stands above the table already.
         said = textwrap.shorten(_CLAUSE.split(said, maxsplit=1)[0], _LONG, placeholder=" …")
     said = "; ".join(filter(None, (tests_words(judgment), said)))
@@ -129,13 +129,13 @@ def _ballot_row(attempt: TierAttempt, ballot: Ballot, told: AbstractSet[str]) ->
 
 
 def _short(judgment: Judgment) -> str:
-    """What was said, without the findings where these are told one by one elsewhere."""
+    """What was said, without the findings where these are listed elsewhere."""
     if judgment.reason == BASE_BROKEN:
         return "fails, and so does the base"
     said = first_line(judgment.reasoning)
-    told = _COUNTED.match(said)
+    found = _COUNTED.match(said)
     placed = any(check.location for check in judgment.failed_checks)
-    return told[1] if told and placed and judgment.status is Status.FAIL else said
+    return found[1] if found and placed and judgment.status is Status.FAIL else said
 
 
 def _nobody_seated(tier: TierReport, policy: PolicyOrigin) -> bool:
@@ -172,7 +172,7 @@ def _entry(entry: object) -> str:
 def _gathered(rest: Sequence[TableRow]) -> TableRow:
     counts = Counter(row.symbol for row in rest)
     words = {**{SYMBOLS[status]: WORDS[status] for status in Status}, NOT_RUN: "not run"}
-    told = listed([f"{count} {words[symbol]}" for symbol, count in counts.items()], most=5)
+    found = listed([f"{count} {words[symbol]}" for symbol, count in counts.items()], most=5)
     tiers = listed(list(dict.fromkeys(row.tier for row in rest)))
     symbol = rest[0].symbol
-    return TableRow(tiers, counted(len(rest), "more judge"), symbol, told, rest[0].rank)
+    return TableRow(tiers, counted(len(rest), "more judge"), symbol, found, rest[0].rank)

@@ -60,9 +60,9 @@ def to_sarif(
         most_bytes: how long all results are at most as JSON.
     """
     writer = _Writer(report, redact)
-    told = findings(report.verdict)
-    placed = [(one, place) for one in told if (place := writer.places.of(one))]
-    homeless = [one for one in told if writer.places.of(one) is None]
+    found = findings(report.verdict)
+    placed = [(one, place) for one in found if (place := writer.places.of(one))]
+    homeless = [one for one in found if writer.places.of(one) is None]
     shown = list(writer.within(placed[:most_results], most_bytes))
     run: dict[str, Any] = {
         "tool": {"driver": _driver(report, writer)},
@@ -179,7 +179,7 @@ def _invocation(
     report: Report, writer: _Writer, homeless: Sequence[Finding], left_out: int
 ) -> dict[str, Any]:
     """How the run went: what has no place in a file, and what there was no room for."""
-    told = [
+    found = [
         {
             "level": _LEVELS[finding.weight],
             "message": {"text": f"{unlinked(writer.name(finding))}: {writer.message(finding)}"},
@@ -188,7 +188,7 @@ def _invocation(
     ]
     left_out += max(0, len(homeless) - _MOST_NOTIFICATIONS)
     if left_out:
-        told.append(
+        found.append(
             {
                 "level": "warning",
                 "message": {"text": f"In the report only: {counted(left_out, 'more finding')}."},
@@ -198,7 +198,7 @@ def _invocation(
         "executionSuccessful": report.gate is not Gate.ACTION_REQUIRED,
         "exitCode": int(report.gate.exit_code),
         "exitCodeDescription": writer.text(report.headline),
-        "toolExecutionNotifications": told,
+        "toolExecutionNotifications": found,
     }
 
 

@@ -91,7 +91,7 @@ def page(report: Report, redact: Redact = BY_SHAPE) -> View:
     blockers = [finding for finding in found if finding.weight is Weight.MUST_FIX]
     others = [finding for finding in found if finding.weight is not Weight.MUST_FIX]
     must_fix, should_look = grouped(blockers), grouped(others)
-    told = frozenset(_told((*must_fix, *should_look)))
+    reported = frozenset(_told((*must_fix, *should_look)))
     rules = rules_of(found)
     every_row = rows(report)
     return View(
@@ -115,7 +115,7 @@ def page(report: Report, redact: Redact = BY_SHAPE) -> View:
         about=rules,
         how_to=how_to(rules),
         unjudged=_unjudged(report),
-        judges=tuple(_judge(voice, links, told) for voice in seat_outcomes(verdict)),
+        judges=tuple(_judge(voice, links, reported) for voice in seat_outcomes(verdict)),
         not_checked=report.coverage.not_checked,
         backports=tuple(map(_backport, report.backports)),
         notes=report.notes,
@@ -235,7 +235,7 @@ def _told(groups: Iterable[Group]) -> Iterator[int]:
                 yield id(check)
 
 
-def _judge(voice: SeatOutcome, links: Links, told: Collection[int]) -> View:
+def _judge(voice: SeatOutcome, links: Links, reported: Collection[int]) -> View:
     """A judge with every check, and evidence where it does not stand among the findings."""
     judgment = voice.judgment
     # Checks that only sum up others quote them once more.
@@ -249,7 +249,9 @@ def _judge(voice: SeatOutcome, links: Links, told: Collection[int]) -> View:
         reasoning=judgment.reasoning,
         facts=facts_of(voice.ballot),
         checks=tuple(
-            _check(replace(check, evidence=None) if id(check) in sums.union(told) else check, links)
+            _check(
+                replace(check, evidence=None) if id(check) in sums.union(reported) else check, links
+            )
             for check in judgment.checks
         ),
         seats=seats_view(judgment),

@@ -275,11 +275,11 @@ def since_words(report: Report) -> str | None:
     What a judge that did not come to a vote may have found again is not called fixed.
     """
     since, dismissed = report.since, len(report.dismissals)
-    told = []
+    found = []
     if since:
         words = f"Since the last verdict on `{since.head[:7]}`: fixed {since.fixed}, "
         words += f"open {since.open}, new {since.new}"
-        told.append(words + (f", not judged again {since.not_judged}" if since.not_judged else ""))
+        found.append(words + (f", not judged again {since.not_judged}" if since.not_judged else ""))
     if dismissed:
-        told.append(f"Dismissed: {counted(dismissed, 'finding')}")
-    return ". ".join(told) + "." if told else None
+        found.append(f"Dismissed: {counted(dismissed, 'finding')}")
+    return ". ".join(found) + "." if found else None

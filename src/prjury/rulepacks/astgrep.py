@@ -2,7 +2,7 @@
 
 A rule file holds one rule or several documents; a project has an ``sgconfig.yml``, or just a
 directory ``rules``. Each becomes a pack that looks at every project. What stands in ``transform``,
-``rewriters``, ``labels`` and ``metadata`` is for ast-grep alone; a ``fix`` is told as advice. For
+``rewriters``, ``labels`` and ``metadata`` is for ast-grep alone; a ``fix`` is shown as advice. For
 all that is wrong in a file, `ConfigError` names the file and the line.
 """
 

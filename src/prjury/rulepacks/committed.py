@@ -75,8 +75,8 @@ def committed_packs(repository: Repository, commit: str, paths: Iterable[str]) -
             parts = [part for path in inside for part in copy.lay_out(path)]
             loaded = load_packs(root / path for path in inside)
         except ConfigError as error:
-            told = f"{error.what.replace(f'{root}/', '')} (in the base commit {commit[:12]})"
-            raise ConfigError(told, reason=error.reason) from error
+            reported = f"{error.what.replace(f'{root}/', '')} (in the base commit {commit[:12]})"
+            raise ConfigError(reported, reason=error.reason) from error
     return CommittedPacks([each.pack for each in loaded], list(dict.fromkeys(parts)))
 
 
@@ -121,8 +121,8 @@ class _Copy:
         for name in names:
             content = contents[self.tree[name].blob]
             if content is None:
-                told = f"the pack {visible(name)} is missing from this partial clone"
-                raise SourceError(told, reason="object_missing")
+                reported = f"the pack {visible(name)} is missing from this partial clone"
+                raise SourceError(reported, reason="object_missing")
             (self.root / name).parent.mkdir(parents=True, exist_ok=True)
             (self.root / name).write_bytes(content)
         return part

@@ -192,12 +192,12 @@ class DescribedRule:
         """What a finding is with which versions, as one sentence."""
         hint = "before that a hint" if self.early else "hint"
         versions = {"error": self.error, "warning": self.warning, hint: self.hint}
-        told = [
+        reported = [
             f"{name} {since if since == ALWAYS else f'with {since}'}"
             for name, since in versions.items()
             if since
         ]
-        sentence = "; ".join(told) + "."
+        sentence = "; ".join(reported) + "."
         return sentence[0].upper() + sentence[1:]
 
     @property
@@ -264,8 +264,8 @@ class Described:
     def counted(self) -> str:
         """How many rules it has, by severity: ``14 rules: 9 errors, 5 warnings``."""
         numbers = Counter(rule.severity for rule in self.pack.rules)
-        told = [counted(numbers[each], each) for each in SEVERITIES if numbers[each]]
-        return f"{counted(len(self.pack.rules), 'rule')}: {', '.join(told)}"
+        reported = [counted(numbers[each], each) for each in SEVERITIES if numbers[each]]
+        return f"{counted(len(self.pack.rules), 'rule')}: {', '.join(reported)}"
 
     @property
     def languages(self) -> str:
@@ -281,8 +281,8 @@ class Described:
     @property
     def asks_for_versions(self) -> bool:
         """Whether what a finding is depends on what the project declares."""
-        told = {since for rule in self.rules for since in (rule.error, rule.warning, rule.hint)}
-        return not told <= {"", ALWAYS}
+        reported = {since for rule in self.rules for since in (rule.error, rule.warning, rule.hint)}
+        return not reported <= {"", ALWAYS}
 
     @property
     def kept_by(self) -> str:
@@ -304,10 +304,10 @@ def kept(by: KeptBy | None) -> str:
     softer = ["that uses the old way already"] if by.code else []
     if by.brought_by:
         softer.append(f"that asks for what brings it along ({_listed(by.brought_by)})")
-    told = [f"A module {_either(reasons)} is left alone."] if reasons else []
+    reported = [f"A module {_either(reasons)} is left alone."] if reasons else []
     if softer:
-        told.append(f"In a module {_either(softer)} findings are warnings at most.")
-    return " ".join(told)
+        reported.append(f"In a module {_either(softer)} findings are warnings at most.")
+    return " ".join(reported)
 
 
 def _either(clauses: Sequence[str]) -> str:

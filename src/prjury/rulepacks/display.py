@@ -35,20 +35,20 @@ _KNOWN_BY = {
 
 def summary(pack: Pack) -> list[str]:
     """A pack in three lines."""
-    told = Described(pack)
+    reported = Described(pack)
     return [
         f"{pack.id}: {pack.title}",
-        f"    {told.counted}; {told.languages}",
-        *_wrapped(f"for {told.audience}", 4),
+        f"    {reported.counted}; {reported.languages}",
+        *_wrapped(f"for {reported.audience}", 4),
     ]
 
 
 def pack_lines(pack: Pack) -> list[str]:
     """A pack, and a line for each of its rules."""
-    told = Described(pack)
+    reported = Described(pack)
     width = max(len(rule.id) for rule in pack.rules)
-    rows = [f"    {r.rule.severity:7}  {r.rule.id:{width}}  {r.title}" for r in told.rules]
-    keeping = told.kept_by.replace("`", "")
+    rows = [f"    {r.rule.severity:7}  {r.rule.id:{width}}  {r.title}" for r in reported.rules]
+    keeping = reported.kept_by.replace("`", "")
     lines = [*summary(pack), *_wrapped(keeping, 4), "", "Rules:", *rows]
     if pack.not_rules:
         lines += ["", "No rule decides:"]
@@ -57,30 +57,30 @@ def pack_lines(pack: Pack) -> list[str]:
     return [*lines, "", f"prjury rules show {pack.id}/{pack.rules[0].id} tells about one rule."]
 
 
-def rule_lines(told: DescribedRule) -> list[str]:
+def rule_lines(reported: DescribedRule) -> list[str]:
     """Everything about a rule."""
-    rule = told.rule
+    rule = reported.rule
     known_by = f": {_KNOWN_BY[rule.known_by]}" if rule.known_by else ""
     return [
-        f"{told.pack.id}/{rule.id}: {told.title}",
+        f"{reported.pack.id}/{rule.id}: {reported.title}",
         "",
         *_wrapped(rule.why),
         "",
         *_wrapped(f"It says: {rule.message}"),
         "",
-        *_severities(told),
-        *_wrapped(told.kept_by.replace("`", ""), _COLUMN),
+        *_severities(reported),
+        *_wrapped(reported.kept_by.replace("`", ""), _COLUMN),
         "",
         f"Languages   {languages(rule.languages)}",
-        *_field("Instead", told.replacement or "nothing in particular"),
+        *_field("Instead", reported.replacement or "nothing in particular"),
         *(
             f"Fix         {fix.find}  becomes  {fix.replace}  ({_APPLICABILITY[fix.applicability]})"
             for fix in rule.fix
         ),
         f"Confidence  {rule.confidence}{known_by}",
-        f"Silence it  prjury-ignore[{told.pack.id}/{rule.id}] in a comment there or just above",
+        f"Silence it  prjury-ignore[{reported.pack.id}/{rule.id}] in a comment there or just above",
         *(f"See         {reference}" for reference in rule.references),
-        *_samples(told),
+        *_samples(reported),
     ]
 
 
@@ -103,23 +103,23 @@ def _field(name: str, text: str) -> list[str]:
     return [f"{name:{_COLUMN}}{first.strip()}", *rest]
 
 
-def _severities(told: DescribedRule) -> Iterator[str]:
-    yield from _where("Error", told.error)
-    if told.error:
+def _severities(reported: DescribedRule) -> Iterator[str]:
+    yield from _where("Error", reported.error)
+    if reported.error:
         yield from _wrapped(_ELSE, _COLUMN)
-    yield from _where("Warning", told.warning)
-    yield from _where("Hint", told.hint, "before that, " if told.early else "")
+    yield from _where("Warning", reported.warning)
+    yield from _where("Hint", reported.hint, "before that, " if reported.early else "")
 
 
 def _where(severity: str, since: str, before: str = "") -> list[str]:
     if not since:
         return []
-    told = since if since == ALWAYS else f"where the project declares {since}"
-    return _field(severity, before + told)
+    reported = since if since == ALWAYS else f"where the project declares {since}"
+    return _field(severity, before + reported)
 
 
-def _samples(told: DescribedRule) -> Iterator[str]:
-    found, left_alone = told.found, told.left_alone
+def _samples(reported: DescribedRule) -> Iterator[str]:
+    found, left_alone = reported.found, reported.left_alone
     for title, sample, code in (
         ("Found", found, found.code if found else None),
         ("Fixed", found, found.fixed if found else None),
@@ -133,12 +133,12 @@ def _samples(told: DescribedRule) -> Iterator[str]:
 
 def pack_json(pack: Pack) -> dict[str, Any]:
     """A pack for machines."""
-    told = Described(pack)
+    reported = Described(pack)
     return {
         "id": pack.id,
         "title": pack.title,
         "gate": [requirement.text for requirement in pack.gate],
-        "applies_to": told.applies_to,
+        "applies_to": reported.applies_to,
         "rules": {s: sum(rule.severity == s for rule in pack.rules) for s in SEVERITIES},
         "languages": sorted({name for rule in pack.rules for name in rule.languages}),
     }
@@ -147,19 +147,19 @@ def pack_json(pack: Pack) -> dict[str, Any]:
 _SAME = {"title", "why", "message", "severity", "confidence", "known_by"}
 
 
-def rule_json(told: DescribedRule) -> Mapping[str, Any]:
+def rule_json(reported: DescribedRule) -> Mapping[str, Any]:
     """A rule for machines, without its matchers."""
-    rule = told.rule
+    rule = reported.rule
     return {
-        "rule": f"{told.pack.id}/{rule.id}",
+        "rule": f"{reported.pack.id}/{rule.id}",
         **rule.model_dump(include=_SAME),
-        "since": {"error": told.error, "warning": told.warning, "hint": told.hint},
+        "since": {"error": reported.error, "warning": reported.warning, "hint": reported.hint},
         "languages": sorted(rule.languages),
         "replacement": rule.replacement,
         "fix": [fix.model_dump() for fix in rule.fix],
         "references": list(rule.references),
-        "found": asdict(told.found) if told.found else None,
-        "left_alone": asdict(told.left_alone) if told.left_alone else None,
+        "found": asdict(reported.found) if reported.found else None,
+        "left_alone": asdict(reported.left_alone) if reported.left_alone else None,
     }
 
 

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ValidationError
 from prjury.errors import ConfigError
 from prjury.policy.yaml_reader import MAX_BYTES, Document, KeyPath
 
-#: Mistakes of one file that are told at once.
+#: Mistakes of one file that are reported at once.
 _MOST = 20
 _Model = TypeVar("_Model", bound=BaseModel)
 
@@ -75,9 +75,9 @@ def validated(model: type[_Model], document: Document) -> _Model:
 
 def all_wrong(wrongs: Sequence[ConfigError]) -> ConfigError:
     """Several mistakes as one."""
-    told = [wrong.what for wrong in wrongs[:_MOST]]
-    told += [f"{len(wrongs) - _MOST} more"] if len(wrongs) > _MOST else []
-    return ConfigError("; ".join(told), reason=wrongs[0].reason)
+    reported = [wrong.what for wrong in wrongs[:_MOST]]
+    reported += [f"{len(wrongs) - _MOST} more"] if len(wrongs) > _MOST else []
+    return ConfigError("; ".join(reported), reason=wrongs[0].reason)
 
 
 def position(document: Document, path: KeyPath) -> PackPosition:

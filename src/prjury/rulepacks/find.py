@@ -57,8 +57,8 @@ def _loaded(point: EntryPoint) -> list[LoadedPack]:
     try:
         return load_packs([path])
     except ConfigError as error:
-        told = f"a pack of {_name(point)} is wrong: {error.what}"
-        raise ConfigError(told, why=error.why, remedy=error.remedy) from error
+        reported = f"a pack of {_name(point)} is wrong: {error.what}"
+        raise ConfigError(reported, why=error.why, remedy=error.remedy) from error
 
 
 def _path(point: EntryPoint) -> Path:

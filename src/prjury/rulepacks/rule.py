@@ -32,8 +32,8 @@ def _regex(text: str) -> str:
         re2.compile(text, without_warnings())
     except re2.error as error:
         reason = error.args[0]
-        told = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else reason
-        raise ValueError(f"RE2 refuses {text!r}: {told}") from error
+        reported = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else reason
+        raise ValueError(f"RE2 refuses {text!r}: {reported}") from error
     return text
 
 

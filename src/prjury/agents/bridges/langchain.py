@@ -91,8 +91,10 @@ def jury_node(
         verdict = await jury.vote_async(JudgmentContext(goal, agent_output=said))
         if refuse_unjudged(verdict):
             return Command(goto=END)
-        told = HumanMessage(verdict.feedback(), name=_JURY)
+        reported = HumanMessage(verdict.feedback(), name=_JURY)
         rounds = 1 + sum(getattr(each, "name", None) == _JURY for each in messages)
-        return Command(update={"messages": [told]}, goto=END if rounds >= max_rounds else back_to)
+        return Command(
+            update={"messages": [reported]}, goto=END if rounds >= max_rounds else back_to
+        )
 
     return judged

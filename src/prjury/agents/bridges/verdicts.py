@@ -1,4 +1,4 @@
-"""What a framework is told of a verdict."""
+"""What a framework gets of a verdict."""
 
 from __future__ import annotations
 

@@ -72,8 +72,8 @@ def evidence_from_text(content: bytes) -> StageEvidence | NoEvidence:
 
 def verdict_to_text(report: Report, opinions: Opinions, redact: Redact = BY_SHAPE) -> str:
     """The file ``verdict.json``: the report for readers, and the opinions for the next stage."""
-    told = {"schema": OPINIONS_SCHEMA, **_FORMS[Opinions].dump_python(opinions)}
-    return _text({**report_to_json(report, redact), "opinions": told})
+    reported = {"schema": OPINIONS_SCHEMA, **_FORMS[Opinions].dump_python(opinions)}
+    return _text({**report_to_json(report, redact), "opinions": reported})
 
 
 def opinions_from_text(content: bytes) -> Opinions:

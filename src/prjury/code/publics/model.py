@@ -71,7 +71,7 @@ class Symbol:
         bases: the simple names of what a type extends or implements.
         replaced: names of earlier parameters that a decorator still takes.
         offered: whether the name is meant for others; one that is not may still be there for
-            whoever used it before, such as an imported name.
+            a use of it before, such as an imported name.
     """
 
     name: str

@@ -145,8 +145,8 @@ class _Gathering:
         named = self.options.artifacts != "auto"
         if not left.files and not (named and left.problems):
             return None, left.problems
-        told = left.problems if named else ()
-        return read_reported(left.files, known, told), () if named else left.problems
+        found = left.problems if named else ()
+        return read_reported(left.files, known, found), () if named else left.problems
 
 
 def beside_base(
@@ -189,20 +189,20 @@ def _red(
     """The judgment where checks failed."""
     pairs = [(run, evidence.on_base(run)) for run in summary.failed]
     old = [run for run, there in pairs if there]
-    told = replace(judgment, checks=(*judgment.checks, *_annotated(summary, evidence)))
+    found = replace(judgment, checks=(*judgment.checks, *_annotated(summary, evidence)))
     if not old:
-        return _with_tests(told, tested)
+        return _with_tests(found, tested)
     if len(old) < len(pairs) or options.pre_existing == "block":
         words = f"{judgment.reasoning}; {len(old)} of them failed on the base as well"
-        return _with_tests(replace(told, reasoning=words), tested)
+        return _with_tests(replace(found, reasoning=words), tested)
     if tested and tested.status is Status.FAIL and tested.reason != BASE_BROKEN:
         words = f"{judgment.reasoning}, on the base as well, but not in the same way"
-        return _with_tests(replace(told, reasoning=f"{words}: {tested.reasoning}"), tested)
+        return _with_tests(replace(found, reasoning=f"{words}: {tested.reasoning}"), tested)
     words = (
         f"{judgment.reasoning}, and so did the base. A check that fails may have left out what "
         "comes after it, so what this change breaks is not known. Fix the base first."
     )
-    return _with_tests(replace(told, reasoning=words), tested).with_metadata(reason=BASE_BROKEN)
+    return _with_tests(replace(found, reasoning=words), tested).with_metadata(reason=BASE_BROKEN)
 
 
 def _kind(annotation: CheckAnnotation) -> tuple[str, str]:
@@ -249,8 +249,8 @@ def _with_tests(
     ran = BuildFacts.of(tested)
     harmless = judgment.status is Status.FAIL and tested.status is Status.PASS
     facts = {} if harmless else dict(tested.metadata)
-    told = BuildFacts.of(judgment)
-    note = (ran.note if ran else "") or (told.note if told else "")
+    found = BuildFacts.of(judgment)
+    note = (ran.note if ran else "") or (found.note if found else "")
     more = {"note": note} if note and judgment.status is Status.PASS else {}
     origin = {"from": "checks"}
     metadata = {**facts, **judgment.metadata, **more, **origin}

@@ -147,8 +147,8 @@ class TreeBuildJudge:
         settings = changed_test_settings(pull.files, self.ports.repository.read)
         facts = BuildFacts.of(judgment) or BuildFacts()
         noted = combine_outcomes([judgment], (*_settings_note(settings), FROM_EVIDENCE))
-        told = replace(facts, settings=settings).to_metadata()
-        return unless_edited(noted.with_metadata(**told), pull)
+        reported = replace(facts, settings=settings).to_metadata()
+        return unless_edited(noted.with_metadata(**reported), pull)
 
     def _from_evidence(
         self,

@@ -33,7 +33,7 @@ _LARGEST = 20 * 1024**2
 
 @dataclass
 class KeptReports:
-    """The reports of this review by their paths in the tree, put there by whoever ran something.
+    """The reports of this review by their paths in the tree, put there by what ran.
 
     Attributes:
         files: their bytes, with paths relative to the root of the tree; None for one that could not

@@ -302,10 +302,10 @@ class EvidenceRecorder:
         }
 
     def _failure(self, failure: Failure) -> Json:
-        told = asdict(failure)
+        stated = asdict(failure)
         for key in ("message", "path", "name", "suite"):
-            told[key] = None if told[key] is None else self._line(told[key])
-        return {**told, "details": self.clean(failure.details)[:LONGEST_TEXT]}
+            stated[key] = None if stated[key] is None else self._line(stated[key])
+        return {**stated, "details": self.clean(failure.details)[:LONGEST_TEXT]}
 
     def _line(self, text: str) -> str:
         return self.clean(text)[:LONGEST_LINE]
@@ -430,9 +430,9 @@ def _results(steps: Sequence[BuildStep], records: Sequence[StepJson]) -> Iterato
 
 
 def _reports(record: ReportsJson) -> Reports:
-    told = record.model_dump(exclude={"failures", "problems", "ran"})
+    stated = record.model_dump(exclude={"failures", "problems", "ran"})
     problems, ran = tuple(record.problems), tuple(record.ran)
-    return Reports(**told, failures=_failures(record.failures), problems=problems, ran=ran)
+    return Reports(**stated, failures=_failures(record.failures), problems=problems, ran=ran)
 
 
 def _kept(kept: Mapping[str, str | None], globs: Sequence[str]) -> dict[str, bytes | None]:

@@ -154,16 +154,16 @@ def fits(toolchain: Toolchain, wanted: Numbers) -> bool:
 
 def _version_of(tool: str, home: Path) -> Numbers | None:
     """The version that an installation's own files or its name give."""
-    if tool == "java" and (told := _JAVA_VERSION.search(_text(home / "release"))):
-        return release(told[1])
+    if tool == "java" and (reported := _JAVA_VERSION.search(_text(home / "release"))):
+        return release(reported[1])
     header = "include/node/node_version.h"
     if tool == "node" and (parts := _NODE_VERSION.findall(_text(home / header))):
         return tuple(int(part) for part in parts)
-    if tool == "go" and (told := re.match(r"go([\d.]+)", _text(home / "VERSION"))):
-        return release(told[1])
+    if tool == "go" and (reported := re.match(r"go([\d.]+)", _text(home / "VERSION"))):
+        return release(reported[1])
     names = (home.name, home.parent.name)
-    told = next(filter(None, map(_IN_NAME.search, names)), None)
-    return release(told[1]) if told else None
+    reported = next(filter(None, map(_IN_NAME.search, names)), None)
+    return release(reported[1]) if reported else None
 
 
 def _text(file: Path) -> str:

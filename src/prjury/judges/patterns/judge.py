@@ -109,7 +109,7 @@ class PatternsJudge:
 
     Attributes:
         whole: whether the pull request adds a whole tree; its own baseline is then in force.
-        own: the user's packs; a pull request that changes them is told that it does.
+        own: the user's packs; a pull request that changes them gets a note about it.
     """
 
     options: PatternsOptions
@@ -135,8 +135,8 @@ class PatternsJudge:
         judgment = self._judged(pull, context.deadline)
         if (note := self.own.note(pull)) is None:
             return judgment
-        told = judgment.with_metadata(notes=[*judgment.metadata.get("notes", []), note])
-        return replace(told, reasoning=f"{judgment.reasoning}; {note}")
+        reported = judgment.with_metadata(notes=[*judgment.metadata.get("notes", []), note])
+        return replace(reported, reasoning=f"{judgment.reasoning}; {note}")
 
     def concerned(self, pull: PullRequest) -> frozenset[str]:
         """The files whose added lines hold what some rule looks for, whichever versions hold."""
@@ -166,14 +166,14 @@ class PatternsJudge:
         languages = {found.name for f in changed if (found := language_of(printable(f.path)))}
         packs = self.selection.packs_for(project.places, languages)
         heads = packs or self.selection.heads.values()
-        told = {"packs": [pack.id for pack in packs], **versions(project, heads)}
-        told["silencing"] = self.options.suppressions
-        told |= {"baseline": baseline.file} if baseline.file else {}
+        reported = {"packs": [pack.id for pack in packs], **versions(project, heads)}
+        reported["silencing"] = self.options.suppressions
+        reported |= {"baseline": baseline.file} if baseline.file else {}
         if not packs:
             outcome.outside |= {printable(file.path): "no pack applies" for file in changed}
             about = any(self.selection.is_about(project.places, head) for head in heads)
             reason = _NO_RULE if about else _NO_PACK
-            return _not_applicable(reason, {**told, **scope(outcome)})
+            return _not_applicable(reason, {**reported, **scope(outcome)})
         rules = {place.key: self.selection.standing(packs, place) for place in project.places}
         standing = {path: rules[place.key] for path, place in project.of_file.items()}
         outcome.unread |= project.unread
@@ -185,10 +185,10 @@ class PatternsJudge:
         listening = SuppressionRules(own, own and options.ecosystem)
         review = PatternScan(self.repository, self.parser, standing, listening, self.whole)
         review.run(files, outcome, deadline)
-        self._set_aside(baseline, outcome, told["packs"])
+        self._set_aside(baseline, outcome, reported["packs"])
         outcome.findings = ExistingUsage(project, self.repository).soften(outcome.findings)
         looked = list(_looked(packs, files, standing))
-        return decide(outcome, looked, options.severity, told, whole=self.whole)
+        return decide(outcome, looked, options.severity, reported, whole=self.whole)
 
     def _baseline(self, pull: PullRequest) -> Baseline:
         """What is known, by the base's own word: a pull request adds nothing to it."""

@@ -34,8 +34,8 @@ class CaseFailure:
     path: KeyPath = ()
 
     def __str__(self) -> str:
-        told = f"{self.rule} ({self.language})" if self.language else self.rule
-        return f"{told}: {self.problem}" + (f": {self.code.strip()!r}" if self.code else "")
+        reported = f"{self.rule} ({self.language})" if self.language else self.rule
+        return f"{reported}: {self.problem}" + (f": {self.code.strip()!r}" if self.code else "")
 
 
 @dataclass(frozen=True)
@@ -221,11 +221,11 @@ class PackTestResult:
     def line(self) -> str:
         """What ran, in one line."""
         tested = self.tested
-        told = [counted(len(tested.pack.rules), "rule"), f"{len(tested.ran)} cases of code"]
-        told += [f"{tested.versions} of versions"] if tested.versions else []
-        told += [f"{counted(self.untested, 'rule')} without a case"] if self.untested else []
-        told += [f"{len(self.found)} failed"] if self.found else []
-        return f"{'ok  ' if self.sound else 'FAIL'} {tested.pack.id}: {', '.join(told)}"
+        reported = [counted(len(tested.pack.rules), "rule"), f"{len(tested.ran)} cases of code"]
+        reported += [f"{tested.versions} of versions"] if tested.versions else []
+        reported += [f"{counted(self.untested, 'rule')} without a case"] if self.untested else []
+        reported += [f"{len(self.found)} failed"] if self.found else []
+        return f"{'ok  ' if self.sound else 'FAIL'} {tested.pack.id}: {', '.join(reported)}"
 
     @property
     def failures(self) -> list[str]:

@@ -97,8 +97,8 @@ def own_directives(page: CommentPage) -> Iterator[Directive]:
         for match in _DIRECTIVE.finditer(page.source.text, start, end):
             line = page.source.line_at(match.start())
             for name in map(str.strip, match[1].split(",")):
-                told = f"{MARKER}[{name}]"
-                yield Directive(MARKER, told, line, range(line, line + 2), frozenset({name}))
+                reported = f"{MARKER}[{name}]"
+                yield Directive(MARKER, reported, line, range(line, line + 2), frozenset({name}))
 
 
 _OURS = "prjury:"

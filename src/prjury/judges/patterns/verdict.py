@@ -49,7 +49,7 @@ def decide(
     outcome: ScanOutcome,
     looked: Sequence[ScannedFiles],
     threshold: Severity,
-    told: Mapping[str, Any],
+    reported: Mapping[str, Any],
     *,
     whole: bool = False,
 ) -> Judgment:
@@ -60,10 +60,10 @@ def decide(
     """
     findings, silenced = sorted(outcome.findings, key=_place), sorted(outcome.silenced, key=_place)
     seen: dict[str, Any] = {
-        "checks": [*_checks(outcome, findings, silenced, looked, told)],
+        "checks": [*_checks(outcome, findings, silenced, looked, reported)],
         "metadata": {
             "subject": named(looked),
-            **told,
+            **reported,
             **scope(outcome),
             "suppressed": len(silenced),
             "suppressions": [finding.place for finding in silenced],
@@ -91,7 +91,7 @@ def _checks(
     findings: Sequence[PatternFinding],
     silenced: Sequence[PatternFinding],
     looked: Sequence[ScannedFiles],
-    told: Mapping[str, Any],
+    reported: Mapping[str, Any],
 ) -> Iterator[Check]:
     yield from (finding.check for finding in findings)
     yield from (finding.silenced for finding in silenced)
@@ -107,7 +107,7 @@ def _checks(
         yield _hint("unused-suppression", message, place, "Remove the comment")
     for entry in outcome.stale:
         message = f"{visible(entry.rule)} in {visible(entry.path)} is in the baseline and not found"
-        place = Location(printable(told["baseline"]), entry.line)
+        place = Location(printable(reported["baseline"]), entry.line)
         fix = "Remove the entry, or write the baseline again"
         yield _hint("stale-baseline", message, place, fix)
 
@@ -132,10 +132,10 @@ def scope(outcome: ScanOutcome) -> dict[str, Any]:
 
 def _aside(outcome: ScanOutcome) -> str:
     """What was found and does not count, at the end of a sentence."""
-    kinds, told = _kinds(outcome.silenced), ""
+    kinds, reported = _kinds(outcome.silenced), ""
     if kinds:
-        told = f"; {counted(len(outcome.silenced), 'finding')} silenced by {kinds}"
-    return told + (f"; {len(outcome.known)} known from the baseline" if outcome.known else "")
+        reported = f"; {counted(len(outcome.silenced), 'finding')} silenced by {kinds}"
+    return reported + (f"; {len(outcome.known)} known from the baseline" if outcome.known else "")
 
 
 def _relaxed(silenced: Sequence[PatternFinding]) -> str:
@@ -193,8 +193,8 @@ def _clean_sentence(
         found = "nothing else found" if outcome.silenced or outcome.known else "nothing found"
         return f"{packs} over {files}: {found}{unread}"
     counts = [(s, sum(f.severity == s for f in findings)) for s in ("warning", "hint")]
-    told = " and ".join(counted(number, name) for name, number in counts if number)
-    return f"{packs} over {files}: {told}, none reaches {threshold}{unread}"
+    reported = " and ".join(counted(number, name) for name, number in counts if number)
+    return f"{packs} over {files}: {reported}, none reaches {threshold}{unread}"
 
 
 def _crashed(outcome: ScanOutcome, seen: Mapping[str, Any]) -> Judgment:

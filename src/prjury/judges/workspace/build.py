@@ -117,8 +117,8 @@ class BuildJudge:
         try:
             return BuildOptions.model_validate({"command": self.command, "systems": systems})
         except ValidationError as error:
-            told = error.errors(include_url=False, include_input=False)[-1]  # of the named ones
-            raise ValueError(f"{told['loc'][0]}: {told['msg']}") from None
+            reported = error.errors(include_url=False, include_input=False)[-1]  # of the named ones
+            raise ValueError(f"{reported['loc'][0]}: {reported['msg']}") from None
 
     def _judged(self, root: Path) -> Judgment:
         from prjury.git.directory import TREE, open_directory  # noqa: PLC0415 - as above

@@ -36,7 +36,7 @@ class ImprovementRound:
     Attributes:
         number: from 1.
         result: what the call returned.
-        feedback: what the next attempt is told; empty for one that was accepted.
+        feedback: what the next attempt gets; empty for one that was accepted.
     """
 
     number: int
@@ -82,7 +82,7 @@ def improve(  # noqa: PLR0913 - the last three are options
     """Make the call until the jury passes its work, each time with the feedback on the last one.
 
     The judges see the goal as it was given, and the number of the round as
-    ``metadata["round"]``. It stops before ``max_rounds`` where two rounds in a row are told the
+    ``metadata["round"]``. It stops before ``max_rounds`` where two rounds in a row get the
     same, and where the jury cannot judge (ERROR or ABSTAIN).
 
     Args:
@@ -110,8 +110,8 @@ def improve(  # noqa: PLR0913 - the last three are options
             timeout=timeout,
         )
         passed = verdict.status is Status.PASS
-        told = "" if passed else verdict.feedback(limit)
-        rounds.append(ImprovementRound(number, result, verdict, told))
+        found = "" if passed else verdict.feedback(limit)
+        rounds.append(ImprovementRound(number, result, verdict, found))
         if stopped := _stop(rounds, feedback, max_rounds):
             return Improvement(tuple(rounds), stopped)
 

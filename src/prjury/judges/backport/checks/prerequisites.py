@@ -302,14 +302,14 @@ def _no_source(tried: Sequence[StyleCommit]) -> str:
 
 
 def _in_vain(tried: Sequence[StyleCommit], sweeping: int) -> str:
-    told = []
+    reported = []
     if tried:
         what = counted(len(tried), "earlier change")
-        told.append(f"none of {what} makes it clean ({_short(tried)})")
+        reported.append(f"none of {what} makes it clean ({_short(tried)})")
     if sweeping:
-        told.append(f"not tried: {counted(sweeping, 'change')} of more than {_BROADEST} files")
+        reported.append(f"not tried: {counted(sweeping, 'change')} of more than {_BROADEST} files")
     nothing = "no commit on the base since the branches forked touches the conflicting files"
-    return "; ".join(told) or nothing
+    return "; ".join(reported) or nothing
 
 
 def _short(commits: Sequence[StyleCommit]) -> str:

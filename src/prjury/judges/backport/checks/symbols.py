@@ -132,7 +132,7 @@ def _modules(needs: ChangeReferences, files: Files) -> MissingOnBranch:
     _strip(needs, [(at.path, heads[at.path]) for places in found.values() for at in places])
     lacking = []
     for (name, path), places in found.items():
-        # Go's import paths are strings, so that they cannot be told from text.
+        # Go's import paths are strings, which look like any text.
         used = [at for at in places if path.endswith(".go") or needs.bare.holds(heads[at.path], at)]
         if used:
             lacking.append(MissingSymbols(name, tuple(used), Location(path)))
@@ -217,7 +217,7 @@ def _in_code(
 
 
 def _unread(needs: ChangeReferences, suspects: Mapping[str, Sequence[Location]]) -> str:
-    """Return which files could not be read, so that code and text cannot be told apart."""
+    """Return which files could not be read, so that code cannot be distinguished from text."""
     heads = _heads(needs.pull)
     blobs = {needs.files[at.path] for some in suspects.values() for at in some}
     blobs |= {heads[at.path] for some in uses(needs.pull, suspects).values() for at in some}

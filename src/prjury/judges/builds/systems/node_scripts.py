@@ -223,7 +223,7 @@ class NodeTool:
     ) -> BuildStep:
         """One step that runs a script in each of the members.
 
-        Tests run in all of them, and each that fails is told in a line of its own: no manager's
+        Tests run in all of them, and each that fails has a line of its own: no manager's
         own way does both. A build stops at the first that fails, for others may need it.
         The first yarn says by itself that a script failed.
         """

@@ -59,9 +59,9 @@ def with_environment(plan: BuildPlan, root: SourceTree, path: str) -> BuildPlan:
         root: where the plan runs.
         path: where steps look for programs, as it is written in the variables of plans.
     """
-    told = _version_variables(root)
+    reported = _version_variables(root)
     if plan.system in {"uv", "tox"}:
-        plan = plan.with_env(dict.fromkeys(told, "{version}"))
+        plan = plan.with_env(dict.fromkeys(reported, "{version}"))
         return _with_tox_environment(plan, root) if plan.system == "tox" else plan
     if plan.system not in PREPARED:
         return plan
@@ -69,9 +69,9 @@ def with_environment(plan: BuildPlan, root: SourceTree, path: str) -> BuildPlan:
     command = environment.command
     if not command:
         return plan
-    set_up = BuildStep("setup", _VENV), BuildStep("setup", _told(told) + command)
+    set_up = BuildStep("setup", _VENV), BuildStep("setup", _told(reported) + command)
     more = {"VIRTUAL_ENV": "{home}/venv", "PATH": f"{_BIN}:{path}"}
-    more |= {"PRJURY_VERSION": "{version}"} if told else {}
+    more |= {"PRJURY_VERSION": "{version}"} if reported else {}
     prepared = replace(
         plan,
         steps=(*set_up, *plan.steps),

@@ -47,7 +47,7 @@ class _Reading:
         self.method = 0
         self.roots: list[str] = []
         self.counts: Counter[str] = Counter()
-        self.told: dict[str, CoverageCounter] = {}
+        self.reported: dict[str, CoverageCounter] = {}
 
     def take(self, event: str, element: Element) -> None:
         """One element as it starts or ends."""
@@ -76,7 +76,7 @@ class _Reading:
         for metric, name in (("line", "lines"), ("branch", "branches")):
             words = [element.get(f"{name}-{part}", "") for part in ("covered", "valid")]
             if all(map(_NUMBER.fullmatch, words)):
-                self.told |= counted(metric, *map(int, words))
+                self.reported |= counted(metric, *map(int, words))
 
     def _line(self, element: Element) -> None:
         """A line of a class, or of one of its methods, which says it a second time."""
@@ -98,7 +98,7 @@ class _Reading:
             **self.lines.counter,
             **counted("branch", counts["branches_run"], counts["branches"]),
             **counted("method", counts["methods_run"], counts["methods"]),
-            **self.told,
+            **self.reported,
         }
         roots = tuple(self.roots)
         return CoverageReport(CoverageMetrics(counters), self.lines.files, roots, self.path)
