@@ -546,8 +546,8 @@ DEFECTS = {
         "      PRJURY_VERDICT_SHA256: ${{ needs.judge.outputs.sha256 }}\n",
         "",
         "problem",
-        "the job `publish` does not learn from `PRJURY_VERDICT_SHA256` which file to take; copy its "
-        "`env` from what `prjury init --forks` writes",
+        "the job `publish` does not learn from `PRJURY_VERDICT_SHA256` which file to take; copy "
+        "its `env` from what `prjury init --forks` writes",
     ),
     "the placeholder": Defect(
         ALONE,

@@ -26,6 +26,7 @@ _WHOLE = re.compile(
     | maven\.config | jvm\.config | gradle\.properties | junit-platform\.properties
     | \.?cargo/config(?:\.toml)? | nextest\.toml | CTestCustom\.cmake
     | meson(?:_options\.txt|\.options)
+    | tests?/(?:[^/.]+|(?:run|do|all|check)[\w-]*\.(?:sh|bash|pl|py)) # scripts that run tests
     | phpunit(?:\.dist)?\.xml(?:\.dist)? | \.rspec | Rakefile | go\.env
     )$""",
     re.VERBOSE,
