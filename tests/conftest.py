@@ -29,6 +29,9 @@ settings.register_profile(
 _DEFAULT_PROFILE = "ci" if os.environ.get("CI") else "dev"
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", _DEFAULT_PROFILE))
 
+# Hundreds of tests start the program, which without its bytecode would be compiled anew each time.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 # A shell without job control has its background processes ignore Ctrl-C, and children inherit that.
 # Tests that interrupt a child, or look at its signals, need one with the defaults.
 _DEFAULTS: Mapping[signal.Signals, Callable[[int, FrameType | None], object] | signal.Handlers] = {

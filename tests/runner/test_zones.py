@@ -91,6 +91,7 @@ def test_a_build_without_evidence_opens_nothing(fork: Site) -> None:
     assert "Ready to merge" not in "".join(fork.fake.bodies)
 
 
+@pytest.mark.nightly
 def test_a_job_that_fails_leaves_an_error_behind(fork: Site) -> None:
     fork.shop.push(GREEN, "opened")
     ran = judge(fork, fork.shop.built("success", None), lost="evidence.json")

@@ -168,7 +168,7 @@ def test_spaces_and_unicode_in_the_names_of_directories(court: Court) -> None:
     assert judged.build.metadata["ran_again"] == 1
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_go_project_in_a_directory_with_spaces_and_unicode(court: Court) -> None:
     court.needs(GO)
     tree = {f"mein dienst/größe/{path}": content for path, content in GO.tree.items()}

@@ -295,7 +295,7 @@ def test_it_could_not_be_judged_and_how_it_can_be(
     check(tmp_path, addresses, fault)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("fault", SLOW, ids=lambda fault: fault.name)
 def test_what_takes_longer(tmp_path: Path, addresses: Addresses, fault: Fault) -> None:
     if not answers(CENTRAL):

@@ -57,6 +57,10 @@ def court(tmp_path: Path) -> Court:
     return Court.at(tmp_path / "court")
 
 
+#: Without our own plugin: in the site of these tests its package is not installed.
+OWN = "pytest -q -p no:prjury tests"
+
+
 def edited(site: Path, tmp_path: Path, tree: Tree, below: str = "") -> None:
     """An editable install of another checkout, which holds this tree."""
     write(tmp_path / "checkout", tree)
@@ -99,7 +103,7 @@ def test_another_checkout_that_comes_first_is_an_error(
     court: Court, site: Path, tmp_path: Path, change: str
 ) -> None:
     edited(site, tmp_path, {**FLAT, "shop/__init__.py": change})
-    judged = court.judge(FLAT, {"shop/__init__.py": change}, command="pytest -q tests")
+    judged = court.judge(FLAT, {"shop/__init__.py": change}, command=OWN)
 
     assert judged.build.status is Status.ERROR
     assert judged.build.metadata["reason"] == "tested_elsewhere"
@@ -113,7 +117,7 @@ def test_a_finder_that_comes_before_every_path_is_an_error(
     edited(site, tmp_path, SRC, "src")
     origin = str(tmp_path / "checkout" / "src" / "shop" / "__init__.py")
     (site / "sitecustomize.py").write_text(FINDER.format(origin))
-    judged = court.judge(SRC, {"src/shop/__init__.py": BROKEN}, command="pytest -q tests")
+    judged = court.judge(SRC, {"src/shop/__init__.py": BROKEN}, command=OWN)
 
     assert judged.build.metadata["reason"] == "tested_elsewhere"
 

@@ -57,7 +57,9 @@ def test_it_stops_where_it_does_not_help(place: Path) -> None:
     wanted = ("--judge", "command", "--option", "command.command=false")
     done = improve(place, *wanted, *more)
     assert done.returncode == 1
-    assert done.stdout.splitlines()[-1] == "two rounds in a row were told the same after 2 rounds"
+    assert (
+        done.stdout.splitlines()[-1] == "two rounds in a row got the same feedback after 2 rounds"
+    )
     assert "not accepted" in done.stderr
 
 
