@@ -80,10 +80,7 @@ def _refuse_other_events(event: Event, job: Job) -> None:
             remedy="Use `pull_request_target` with the types `closed` and `labeled`",
         )
     if not job.inputs.github_token:
-        raise UsageError(
-            f"The mode {job.inputs.mode} takes a token",
-            remedy="Give `github-token: ${{ github.token }}` to the action",
-        )
+        raise job.no_token
 
 
 def _merged(event: Event, hub: GitHub) -> tuple[Event, str]:

@@ -47,10 +47,7 @@ def conflicts(job: Job) -> JobResult:
             remedy="Use `pull_request_target` and `push`",
         )
     if not job.inputs.github_token:
-        raise UsageError(
-            f"The mode {job.inputs.mode} takes a token",
-            remedy="Give `github-token: ${{ github.token }}` to the action",
-        )
+        raise job.no_token
     with job.dependencies.connect(event, job.inputs) as hub:
         watch = _Watch(job, event, hub)
         if event.kind is EventKind.PUSH:

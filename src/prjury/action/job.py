@@ -11,7 +11,7 @@ from prjury.action.dependencies import Dependencies
 from prjury.action.directories import JobDirectories
 from prjury.action.inputs import OUTPUTS, Inputs
 from prjury.action.log import Log
-from prjury.errors import ExitCode, PublishError
+from prjury.errors import ExitCode, PublishError, UsageError
 from prjury.publishers.outputs import write_outputs
 from prjury.publishers.summary import add_markdown
 from prjury.report.model import Report
@@ -55,6 +55,14 @@ class Job:
     log: Log
     dependencies: Dependencies
     places: JobDirectories
+
+    @property
+    def no_token(self) -> UsageError:
+        """What is wrong where the mode takes a token and there is none."""
+        return UsageError(
+            f"The mode {self.inputs.mode} takes a token",
+            remedy="Give `github-token: ${{ github.token }}` to the action",
+        )
 
     def nothing(self, reason: str, *, is_open: bool = False) -> JobResult:
         """Ends where nothing is judged, and says so.

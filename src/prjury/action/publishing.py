@@ -13,7 +13,7 @@ from prjury.action.directories import keep_logs
 from prjury.action.events import target_of
 from prjury.action.inputs import OUTPUTS
 from prjury.action.job import Job, JobResult, job_result
-from prjury.errors import PrJuryError, PublishError, UsageError
+from prjury.errors import PrJuryError, PublishError
 from prjury.github.client import GitHub
 from prjury.github.event import Event
 from prjury.policy.load import Policy
@@ -84,10 +84,7 @@ class Publication:
             UsageError: without a token.
         """
         if self._hub is None:
-            raise UsageError(
-                f"The mode {self.job.inputs.mode} takes a token",
-                remedy="Give `github-token: ${{ github.token }}` to the action",
-            )
+            raise self.job.no_token
         return self._hub
 
     def begin(self, policy: Policy) -> None:
