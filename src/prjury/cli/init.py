@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import stat
 import sys
@@ -14,7 +15,7 @@ import typer
 
 from prjury.cli import options
 from prjury.cli.output import Terminal
-from prjury.errors import ExitCode, UsageError
+from prjury.errors import ExitCode, SourceError, UsageError
 
 if TYPE_CHECKING:
     from prjury.git.operator import OperatorRepository
@@ -34,6 +35,9 @@ _COMMENT = ("prjury-comment.yml",)
 #: Those that build.
 _BUILDING = ("prjury.yml", "prjury-build.yml", "prjury-queue.yml")
 _ACTION = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,38}/[\w.-]{1,100}@[0-9a-f]{40}", re.ASCII)
+#: What the template watches, and names that no pattern of branches takes for something else.
+_USUAL = "branches: [main, master]"
+_PLAIN = re.compile(r"[\w./-]+", re.ASCII)
 _PINNED = r"[\w.-]+/[\w./-]+@[0-9a-f]{40}"
 
 
@@ -93,6 +97,7 @@ def init(
     root = _work_tree(repository)
     built = "" if situation.from_ci else _build(root, terminal)
     wanted = _by_checks(wanted) if situation.from_ci else _equipped(wanted, root, built)
+    wanted = _watching(wanted, repository)
     new = {path: text for path, text in wanted.items() if not _is_there(root / path, text)}
     differing = [path for path in new if (root / path).exists()]
     if differing and not force:
@@ -245,6 +250,26 @@ def _equipped(
     return {
         path: with_setup(text, steps) if path in places else text for path, text in wanted.items()
     }
+
+
+def _watching(wanted: Mapping[str, str], repository: OperatorRepository) -> Mapping[str, str]:
+    """The files, with a look at conflicts after a push to the default or a release branch.
+
+    Where the default branch is not known, or has an odd name, the usual ones are watched.
+    """
+    from prjury.judges.backport.requests.branches import bare, release_branches
+    from prjury.policy.schema import BackportConfig
+
+    try:
+        default = bare(repository.default_branch().ref)
+    except SourceError:
+        return wanted
+    releases = release_branches(repository.branches(), default, BackportConfig()).names
+    watched = json.dumps([default, *releases])
+    place = f"{WORKFLOWS}/{_CONFLICTS[0]}"
+    if not _PLAIN.fullmatch(default):
+        return wanted
+    return {**wanted, place: wanted[place].replace(_USUAL, f"branches: {watched}")}
 
 
 def _told_of(built: DetectedBuilds | str) -> str:

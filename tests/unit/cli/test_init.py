@@ -11,6 +11,7 @@ import pytest
 import typer
 from yaml import safe_load
 
+from fakes.history import History
 from prjury.app.composition import builds
 from prjury.cli.init import init
 from prjury.cli.output import Terminal
@@ -89,6 +90,27 @@ def test_files_are_those_of_the_templates(repository: Path) -> None:
     run(repository, forks=True)
     template = (templates() / "workflows" / "prjury-judge.yml").read_text()
     assert files(repository)[".github/workflows/prjury-judge.yml"] == template
+
+
+@pytest.mark.parametrize(
+    ("branches", "watched"),
+    [
+        (["trunk", "1.2.x", "release/2.0", "cart"], ["trunk", "release/2.0", "1.2.x"]),
+        (["main", "1.2"], ["main", "1.2"]),
+        (["main+1"], ["main", "master"]),
+    ],
+)
+def test_pushes_to_the_default_and_the_release_branches_are_watched(
+    tmp_path: Path, branches: list[str], watched: list[str]
+) -> None:
+    shop = History(tmp_path / "shop", branch=branches[0])
+    shop.commit({"README.md": "A shop.\n"}, "A shop")
+    shop.remote("https://github.com/octo/shop.git", head=branches[0])
+    for name in branches[1:]:
+        shop.branch(name)
+    run(shop.path)
+    written = safe_load(files(shop.path)[".github/workflows/prjury-conflicts.yml"])
+    assert written[True]["push"]["branches"] == watched
 
 
 def test_with_the_ci_that_runs_already_its_checks_are_read(repository: Path) -> None:
