@@ -28,14 +28,14 @@ _STATUSES = {
 
 
 def change_lines(report: Report) -> tuple[str, ...]:
-    """One line each on files, places, public names and tests; none on what is not known."""
+    """One line each on files and places, public names, and tests; none on what is not known."""
     files = report.pull.files
     if not files:
         return ()
-    lines = [_files(files), _places(files)]
+    lines = [f"{_files(files)}{_places(files)}."]
     if report.names is not None:
         lines.append(_names(report.names))
-    return tuple(line for line in (*lines, *_tests(report)) if line)
+    return (*lines, *_tests(report))
 
 
 def _files(files: Sequence[FileChange]) -> str:
@@ -43,9 +43,14 @@ def _files(files: Sequence[FileChange]) -> str:
     words = [f"{kinds[kind]:,} {kind}" for kind in (*_KINDS.values(), _OTHER) if kinds[kind]]
     statuses = Counter(_STATUSES[file.status] for file in files if file.status in _STATUSES)
     more = [f"{statuses[word]:,} {word}" for word in _STATUSES.values() if statuses[word]]
-    of_them = f"; {', '.join(more)}" if more else ""
+    if len(words) == 1:
+        told = counted(len(files), f"{next(iter(kinds))} file")
+        told += f" ({', '.join(more)})" if more else ""
+    else:
+        of_them = f"; {', '.join(more)}" if more else ""
+        told = f"{counted(len(files), 'file')} ({', '.join(words)}{of_them})"
     lines = f"+{sum(f.additions for f in files):,} −{sum(f.deletions for f in files):,} lines"
-    return f"{counted(len(files), 'file')} ({', '.join(words)}{of_them}), {lines}."
+    return f"{told}, {lines}"
 
 
 def _places(files: Sequence[FileChange]) -> str:
@@ -58,7 +63,7 @@ def _places(files: Sequence[FileChange]) -> str:
     named = [f"`{printable(place)}`" if place else "the top directory" for place in places]
     if not named:
         return ""
-    return f"{'In' if len(named) == 1 else 'Mostly in'} {_some(named, _MOST_PLACES)}."
+    return f", {'in' if len(named) == 1 else 'mostly in'} {_some(named, _MOST_PLACES)}"
 
 
 def _some(named: Sequence[str], most: int) -> str:

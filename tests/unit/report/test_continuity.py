@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from fakes import reports
-from fakes.render import to_comment
+from fakes.render import to_comment, to_html
 from fakes.reports import ballot, report, tier
 from prjury.jury.judgment import Check, Judgment, Location
 from prjury.report.codec import report_to_json
@@ -70,6 +70,9 @@ def test_the_comment_says_it_and_the_report_counts_it() -> None:
     assert "This is the verdict on `2222222`. Since the last verdict on `1111111`: fixed 2" in text
     assert "open 1, new 0" in text
     assert "(dismissed by octocat: it \\*is\\* so)" in text
+    shown = to_html(now)
+    assert "Since the last verdict on" in shown
+    assert "(dismissed by octocat: it *is* so)" in shown
     written = report_to_json(now)
     assert written["since"] == {
         "head": FIRST,
