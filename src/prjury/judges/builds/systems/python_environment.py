@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import product
 
 from prjury.judges.builds.plan import BuildPlan, BuildStep
 from prjury.judges.builds.systems.source_tree import SourceTree
@@ -43,12 +44,15 @@ _VERSIONS = (
     ("UV_DYNAMIC_VERSIONING_BYPASS", re.compile(r"uv-dynamic-versioning")),
     ("PBR_VERSION", re.compile(r"\bpbr\b")),
 )
-#: The interpreter in the name of an environment of tox.
-_INTERPRETER = re.compile(r"py(?:thon)?\d[\d.]*")
+#: The interpreter in the name of an environment of tox: any, or one by its number alone.
+_INTERPRETER = re.compile(r"py(?:thon)?[\d.]*|(?P<number>\d\.\d+)")
+#: The number of the interpreter that is here, as environments of tox are called by it.
+_NUMBER_HERE = """$(python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')"""
 #: The last factor of environments with nothing special.
 _USUAL = ("-tests", "-test", "-default")
 _ENVLIST = re.compile(r"^env_?list[ \t]*=[ \t]*(.*(?:\n[ \t]+\S.*|\n[ \t]*)*)", re.MULTILINE)
 _BRACES = re.compile(r"\{([^{}]*)\}")
+_RANGE = re.compile(r"\b(\d+)-(\d+)\b")
 _TOX_NAME = re.compile(r"[\w.-]+")
 
 
@@ -232,8 +236,9 @@ def _with_tox_environment(plan: BuildPlan, root: SourceTree) -> BuildPlan:
     name = tox_environment(root)
 
     def narrowed(one: BuildPlan) -> BuildPlan:
-        steps = (replace(step, command=(*step.command, "-e", name)) for step in one.steps)
-        notes = (f"of tox's environments, {name} is run, with the Python that is here",)
+        steps = (replace(step, command=_with_name(step, name)) for step in one.steps)
+        shown = name.replace(_NUMBER_HERE, "3.x")
+        notes = (f"of tox's environments, {shown} is run, with the Python that is here",)
         return replace(one, steps=tuple(steps), notes=notes)
 
     if not name:
@@ -242,31 +247,53 @@ def _with_tox_environment(plan: BuildPlan, root: SourceTree) -> BuildPlan:
     return replace(narrowed(plan), keep_going=going_on, programs=("tox",))
 
 
+def _with_name(step: BuildStep, name: str) -> tuple[str, ...] | str:
+    """The command for one environment, whose name the shell may have to complete."""
+    return f'{step.text} -e "{name}"' if "$" in name else (*step.command, "-e", name)
+
+
 def tox_environment(root: SourceTree) -> str:
     """The name of the environment with the tests, for any interpreter; empty if none has tests.
 
     Of several for one interpreter the last is taken, which is usually the newest.
     """
-    listed = [one for one in _listed(root) if _INTERPRETER.fullmatch(one.partition("-")[0])]
-    if not listed:
-        return ""
+    named = filter(_TOX_NAME.fullmatch, _listed(root))
+    listed = [one for one in named if _INTERPRETER.fullmatch(one.partition("-")[0])]
     plain = [one for one in listed if "-" not in one]
     usual = [one for one in listed if one.endswith(_USUAL)]
-    factors = (plain or usual or listed)[-1].partition("-")[2]
-    return f"py-{factors}" if factors else "py"
+    first, dash, factors = next(reversed(plain or usual or listed), "").partition("-")
+    by_number = (found := _INTERPRETER.fullmatch(first)) and found["number"]
+    return f"{_NUMBER_HERE if by_number else first and 'py'}{dash}{factors}"
 
 
 def _listed(root: SourceTree) -> list[str]:
     for path, keys in (("tox.toml", ()), (_MANIFEST, ("tool", "tox"))):
         settings = table(root.settings(path), *keys)
-        if found := strings(settings.get("env_list")):
-            return list(found)
+        if isinstance(found := settings.get("env_list"), list):
+            return [name for one in found for name in _named(one)]
     legacy = table(root.settings(_MANIFEST), "tool", "tox").get("legacy_tox_ini")
     for text in (root.text("tox.ini"), str(legacy or ""), root.text("setup.cfg")):
         if found_list := _ENVLIST.search(text.replace("\r", "")):
             lines = (line.partition("#")[0] for line in found_list[1].splitlines())
             return [one for line in lines for one in _expanded(line)]
     return []
+
+
+def _named(one: object) -> list[str]:
+    """The names that an item of a list in TOML stands for, two of each range or choice."""
+    if isinstance(one, str):
+        return [one]
+    factors = table(one).get("product")
+    each = [_factors(factor) for factor in factors] if isinstance(factors, list) else []
+    return ["-".join(names) for names in product(*each)] if each else []
+
+
+def _factors(one: object) -> list[str]:
+    if isinstance(one, list):
+        return [name for name in one if isinstance(name, str)][-2:]
+    settings = table(one)
+    ends = [str(settings[key]) for key in ("start", "stop") if key in settings]
+    return [f"{settings.get('prefix', '')}{end}" for end in ends]
 
 
 def _expanded(line: str) -> Iterator[str]:
@@ -280,6 +307,6 @@ def _choices(word: str, most: int = 6) -> list[str]:
     found = _BRACES.search(word)
     if not found or not most:
         return [word]
-    last = found[1].split(",")[-2:]
+    last = _RANGE.sub(r"\1,\2", found[1]).split(",")[-2:]
     each = (f"{word[: found.start()]}{one}{word[found.end() :]}" for one in last)
     return [name for one in each for name in _choices(one, most - 1)]

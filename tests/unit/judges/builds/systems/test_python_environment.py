@@ -22,6 +22,7 @@ PROJECT = '[build-system]\nrequires = ["hatchling"]\n[project]\nname = "p"\n'
 UV = "uv pip install --quiet"
 EXPORTED = '>"$HOME/requirements.txt" && uv pip install --quiet -r "$HOME/requirements.txt"'
 POETRY = "uv tool run --quiet --with poetry-plugin-export poetry export --without-hashes"
+HERE = """$(python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')"""
 OWN = " && uv pip install --quiet --no-deps -e ."
 
 
@@ -132,6 +133,20 @@ def test_a_version_from_git_is_told_to_the_installation_alone() -> None:
         ({"tox.ini": "[tox]\nenvlist = py{310,311}-dj{4.2,5.0}\n"}, "py-dj5.0"),
         ({"tox.toml": 'env_list = ["fix", "3.12", "py312"]\n'}, "py"),
         ({"pyproject.toml": '[tool.tox]\nenv_list = ["py39-a", "py39"]\n'}, "py"),
+        ({"tox.ini": "[tox]\nenvlist = py,pypy3\n"}, "py"),
+        (
+            {"tox.ini": "[tox]\nenvlist = lint, 3.1{0-5}-{tests,mypy}, docs-{a,b}\n"},
+            HERE + "-tests",
+        ),
+        (
+            {"tox.toml": 'env_list = ["fix", {product = [{prefix = "3.", start = 9, stop = 15}]}]'},
+            HERE,
+        ),
+        (
+            {"tox.toml": 'env_list = [{product = [{prefix = "py3", start = 9}, ["a", "b"]]}]'},
+            "py-b",
+        ),
+        ({"tox.toml": 'env_list = ["3.9-$(id)"]\n'}, ""),
     ],
 )
 def test_one_environment_of_tox_is_run(files: Mapping[str, str], name: str) -> None:
@@ -140,7 +155,8 @@ def test_one_environment_of_tox_is_run(files: Mapping[str, str], name: str) -> N
     if name and "tox.ini" in files:
         (plan,) = plans(root, None)
         narrowed = with_environment(plan, root, "/bin")
-        assert narrowed.text == f"tox --skip-missing-interpreters true -e {name}"
+        shown = f'"{name}"' if "$" in name else name
+        assert narrowed.text == f"tox --skip-missing-interpreters true -e {shown}"
         assert narrowed.keep_going
         assert narrowed.keep_going.text == narrowed.text
 
