@@ -373,12 +373,14 @@ class _Python:
         if self.root.has(uv.LOCK) and (tests or not settings):
             single = uv.single_plan(self.root, tests) if tests else self._other(*uv.PYTHON)
             return self._noted(single or uv.compiled_plan())
-        if settings:
+        locked = self.root.has("poetry.lock", "pdm.lock")
+        if settings and not (locked and tests):
             return tox_plan(settings)
         manifest = self.root.readable(MANIFEST, read_pyproject)
         managed = self.uv_is_used and manifest is not None and manifest.is_project
         if tests:
-            return uv.unlocked_plan(self.root, tests) if managed else self._tested(tests)
+            plan = uv.unlocked_plan(self.root, tests) if managed else self._tested(tests)
+            return self._noted(plan)
         return self._other(*(uv.UNLOCKED_PYTHON if managed else ("python3",))) or self._compiled()
 
     def _other(self, *python: str) -> BuildPlan | None:

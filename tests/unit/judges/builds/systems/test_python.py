@@ -57,6 +57,13 @@ def test_uv_comes_before_tox_which_is_named() -> None:
     assert (plan.system, plan.notes) == ("uv", ("tox.ini configures tox, which is not run",))
 
 
+def test_an_environment_from_a_lock_file_comes_before_tox_too() -> None:
+    files = {"poetry.lock": "", "tox.ini": "[tox]\n", "test_a.py": ""}
+    plan = plan_of(files)
+    assert (plan.system, plan.notes) == ("pytest", ("tox.ini configures tox, which is not run",))
+    assert plan_of({"poetry.lock": "", "tox.ini": "[tox]\n"}).system == "tox"
+
+
 def test_tox_comes_before_a_mere_compilation() -> None:
     assert plan_of({"uv.lock": LOCK, "tox.ini": "[tox]\n"}).system == "tox"
     plan = plan_of({"uv.lock": LOCK, "pyproject.toml": project("p")})
