@@ -1,7 +1,8 @@
 """GitHub's expressions, as far as our workflows and `action.yml` use them; no others are taken.
 
 There are names with dots, texts in single quotes, ``==``, ``!=``, ``&&``, ``||``, ``!``, brackets,
-and the functions `always`, `success`, `failure`, `cancelled`, `contains` and `endsWith`.
+and the functions `always`, `success`, `failure`, `cancelled`, `contains`, `startsWith` and
+`endsWith`.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ _EMBEDDED = re.compile(r"\$\{\{(.*?)\}\}", re.DOTALL)
 _OF_TEXTS: Mapping[str, Callable[[str, str], bool]] = {
     "contains": lambda text, part: part in text,
     "endsWith": lambda text, part: text.endswith(part),
+    "startsWith": lambda text, part: text.startswith(part),
 }
 _FUNCTIONS = frozenset({"always", "success", "failure", "cancelled"})
 

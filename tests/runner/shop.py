@@ -39,17 +39,21 @@ class Shop:
     """The repository and its pull request.
 
     Attributes:
+        git: where runners fetch from; None where nothing but this process does.
         fork: the repository that the head lies in, if it is another one.
+        base: the branch that the pull request is merged into.
     """
 
     history: History
     fake: FakeGitHub
-    git: GitServer
+    git: GitServer | None
     fork: str | None = None
+    base: str = "main"
     runs: int = field(default=100, init=False)
+    draft: bool = field(default=False, init=False)
 
     @classmethod
-    def founded(cls, directory: Path, fake: FakeGitHub, git: GitServer) -> Shop:
+    def founded(cls, directory: Path, fake: FakeGitHub, git: GitServer | None) -> Shop:
         """A shop whose pull request has no commit yet.
 
         Args:
@@ -74,21 +78,41 @@ class Shop:
             force: the commit replaces those that were there.
         """
         if force:
-            self.history.branch("cart", at="main")
+            self.history.branch("cart", at=self.base)
         self.history.switch("cart")
         self.history.commit(files, "Tell what the total is")
         self.history.pull_ref(NUMBER)
-        self.history.switch("main")
-        return {"action": action, "number": NUMBER, "pull_request": self.pull(), **self._where()}
+        self.history.switch(self.base)
+        return self.event(action)
+
+    def event(self, action: str, **more: Any) -> Payload:
+        """An event of the pull request as it is now."""
+        return {
+            "action": action,
+            "number": NUMBER,
+            "pull_request": self.pull(),
+            **self._where(),
+            **more,
+        }
 
     def move_base(self, files: Files, *, conflicts: bool = False) -> Payload:
         """A commit on the branch below the pull request, and the event that GitHub makes of it."""
-        self.history.switch("main")
+        self.history.switch(self.base)
         self.history.commit(files, "Move on")
-        self.fake.branches["main"] = after = self.history.sha("main")
+        self.fake.branches[self.base] = after = self.history.sha(self.base)
         self.fake.conflicting = {NUMBER} if conflicts else set()
         self.pull()
-        return {"ref": "refs/heads/main", "after": after, **self._where()}
+        return {"ref": f"refs/heads/{self.base}", "after": after, **self._where()}
+
+    def rename_base(self, name: str) -> Payload:
+        """The branch below the pull request gets another name, to which GitHub takes it along."""
+        before, tip = self.base, self.history.sha(self.base)
+        self.history.switch(name, create=True, at=before)
+        self.history.git("update-ref", "-d", f"refs/heads/{before}")
+        self.fake.branches[name] = self.fake.branches.pop(before)
+        self.base = name
+        changes = {"base": {"ref": {"from": before}, "sha": {"from": tip}}}
+        return self.event("edited", changes=changes)
 
     def labelled(self, name: str, by: str) -> Payload:
         """The event of a label that somebody has put on."""
@@ -106,7 +130,9 @@ class Shop:
         """The pull request as it is now, also for the API."""
         url = self.fake.url
         payload = pull_payload(url, REPO, NUMBER) | {
-            "base": side_payload(url, REPO, "main", self.history.sha("main")),
+            "base": side_payload(url, REPO, self.base, self.history.sha(self.base)),
+            "draft": self.draft,
+            "labels": self.fake.pulls.get((REPO, NUMBER), {}).get("labels", []),
             "head": side_payload(url, self.fork or REPO, "cart", self.history.sha("cart")),
         }
         self.fake.pulls[REPO, NUMBER] = payload
@@ -114,12 +140,12 @@ class Shop:
 
     def queued(self) -> Payload:
         """The event of a merge queue that tests the pull request on its base."""
-        base, head = self.history.sha("main"), self.history.sha("cart")
-        ref = f"gh-readonly-queue/main/pr-{NUMBER}-{base}"
-        self.history.switch(ref, create=True, at="main")
+        base, head = self.history.sha(self.base), self.history.sha("cart")
+        ref = f"gh-readonly-queue/{self.base}/pr-{NUMBER}-{base}"
+        self.history.switch(ref, create=True, at=self.base)
         self.history.merge("cart", message=f"Merge pull request #{NUMBER}")
         group = self.history.head
-        self.history.switch("main")
+        self.history.switch(self.base)
         commit = {"id": group, "tree_id": head, "message": f"Merge pull request #{NUMBER}"}
         return {
             "action": "checks_requested",
@@ -127,7 +153,7 @@ class Shop:
                 "head_sha": group,
                 "head_ref": f"refs/heads/{ref}",
                 "base_sha": base,
-                "base_ref": "refs/heads/main",
+                "base_ref": f"refs/heads/{self.base}",
                 "head_commit": commit,
             },
             **self._where(),
@@ -159,6 +185,7 @@ class Shop:
 
     def env(self, attempt: int = 1) -> Mapping[str, str]:
         """What GitHub sets for the next run of a workflow, or a later attempt of the last one."""
+        assert self.git is not None
         self.runs += attempt == 1
         owner, _, _ = REPO.partition("/")
         return {

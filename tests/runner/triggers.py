@@ -60,15 +60,30 @@ class Run:
     jobs: dict[str, Check] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Ruleset:
+    """What the rules of the branch below ask for.
+
+    Attributes:
+        required: the checks, by name.
+        queue: whether a merge queue merges.
+    """
+
+    required: tuple[str, ...] = ("prjury",)
+    queue: bool = False
+
+
 @dataclass
 class Triggers:
     """A repository's workflows, and everything that was started.
 
     Attributes:
         workflows: documents by their files' names.
+        rules: what the merge box asks for.
     """
 
     workflows: Mapping[str, Any]
+    rules: Ruleset = Ruleset()
     runs: list[Run] = field(default_factory=list)
     checks: list[Check] = field(default_factory=list)
 
@@ -121,15 +136,30 @@ class Triggers:
         found = [one for one in self.checks if (one.head, one.name) == (head, name)]
         return (found[-1].conclusion or "in progress") if found else None
 
-    def merge_box(self, head: str, *, conflicts: bool = False, required: str = "prjury") -> str:
+    def merge_box(self, head: str, *, conflicts: bool = False, draft: bool = False) -> str:
         """What stands below the pull request."""
         if conflicts:
             return "blocked: this branch has conflicts"
-        state = self.newest(head, required)
-        if state is None:
-            return f"blocked: {required} expected, waiting for status to be reported"
-        # A skipped or neutral check counts as a success.
-        return "ready" if state in {"success", "skipped", "neutral"} else f"blocked: {state}"
+        if draft:
+            return "blocked: this pull request is still a work in progress"
+        for required in self.rules.required:
+            state = self.newest(head, required)
+            if state is None:
+                return f"blocked: {required} expected, waiting for status to be reported"
+            # A skipped or neutral check counts as a success.
+            if state not in {"success", "skipped", "neutral"}:
+                return f"blocked: {state}"
+        return "ready"
+
+    def queued(self, head: str, group: Payload) -> list[Run]:
+        """The merge queue takes what the merge box lets in, and tests it on its base."""
+        assert self.rules.queue
+        assert self.merge_box(head) == "ready"
+        return self.happens("merge_group", group)
+
+    def is_merged(self, group: Payload) -> bool:
+        """Whether the queue merges: the required checks of the group are those of its commit."""
+        return self.merge_box(_head("merge_group", group)) == "ready"
 
     def _start(self, file: str, event: str, payload: Payload) -> Run:
         number = 100 + len(self.runs)
@@ -137,7 +167,7 @@ class Triggers:
         run = Run(number, file, event, payload, _head(event, payload), str(number), _weak(payload))
         limit = document.get("concurrency")
         if limit:
-            context = _context(run)
+            context = context_of(run)
             run.group = filled(limit["group"], context)
             ends_others = filled(limit.get("cancel-in-progress", False), context) == "true"
             self._make_room(run.group, ends_others=ends_others)
@@ -158,7 +188,7 @@ class Triggers:
     def _begin(self, run: Run) -> None:
         """Its jobs are checks from now on; one whose condition does not hold is skipped."""
         run.status = "in_progress"
-        context = _context(run)
+        context = context_of(run)
         for name, job in self.workflows[run.file]["jobs"].items():
             check = Check(filled(job.get("name", name), context), run.head, run.id)
             if not job.get("needs") and not holds(job.get("if"), context, failed=False):
@@ -205,7 +235,7 @@ def _weak(payload: Payload) -> bool:
     return fork or payload.get("sender", {}).get("login") in _UNTRUSTED
 
 
-def _context(run: Run) -> Mapping[str, Any]:
+def context_of(run: Run) -> Mapping[str, Any]:
     pull = run.payload.get("pull_request") or {}
     github = {
         "event": run.payload,

@@ -1,0 +1,264 @@
+"""A pull request's life in this process: GitHub starts workflows, and their jobs are our own calls.
+
+It is for stories that would take minutes on a real runner. Each job has the token of its own that
+the workflow's permissions make, and is a check run on the head as on GitHub.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from fakes.github import NO_FAULT, Account, FakeGitHub, Fault, Payload
+from fakes.github.payloads import issue_payload
+from prjury.action import main
+from prjury.action.dependencies import GitAccess, wire
+from prjury.action.inputs import Inputs
+from prjury.github.client import Connection, GitHub, RetryBudget
+from prjury.github.event import Event
+from prjury.publishers.check_run import NAME
+from prjury.publishers.comment import Marker
+from prjury.report.redact import Redactor
+from runner.expressions import filled, holds
+from runner.shop import NUMBER, REPO, Shop
+from runner.site import EXAMPLES
+from runner.tokens import ACTION, tokens_for
+from runner.triggers import Check, Run, Triggers, context_of
+
+
+@dataclass
+class Bill:
+    """What it has come to.
+
+    Attributes:
+        runs: that were started, one that is skipped as a whole left out.
+        jobs: which a runner has played, each of them a minute or more.
+        builds: jobs that have judged, which builds the change.
+    """
+
+    runs: int = 0
+    jobs: int = 0
+    builds: int = 0
+    requests: int = 0
+
+
+@dataclass
+class Life:
+    """A pull request, the workflows around it, and what they have cost so far.
+
+    Attributes:
+        directory: for what jobs write.
+        bills: by the workflow's file.
+        ungated: the same repository with one workflow that does everything at every event.
+        logs: of every job that was played, by its run and its name.
+    """
+
+    directory: Path
+    shop: Shop
+    github: Triggers
+    ungated: Triggers
+    bills: dict[str, Bill] = field(default_factory=lambda: defaultdict(Bill))
+    logs: dict[tuple[int, str], str] = field(default_factory=dict)
+
+    @property
+    def fake(self) -> FakeGitHub:
+        return self.shop.fake
+
+    def happens(
+        self,
+        event: str,
+        payload: Payload,
+        *,
+        conflicts: bool = False,
+        meanwhile: Callable[[], None] | None = None,
+    ) -> list[Run]:
+        """An event, with all that it starts played to the end.
+
+        Args:
+            meanwhile: what happens as soon as the first job has begun its check run.
+        """
+        others = self.ungated.happens(event, payload, conflicts=conflicts)
+        found = self.github.happens(event, payload, conflicts=conflicts)
+        if event == "pull_request":  # GitHub sends both
+            found += self.github.happens("pull_request_target", payload)
+        self.play(found, meanwhile)
+        for run in others:
+            self.ungated.ends(run, run.conclusion or "success")
+        return found
+
+    def play(self, found: list[Run], meanwhile: Callable[[], None] | None = None) -> None:
+        """Runs that were started, and then those that a job has started again."""
+        if meanwhile:
+            paths = ("POST", "check-runs")
+            self.fake.faults = [Fault(*paths, moment="after", status=NO_FAULT, action=meanwhile)]
+        for run in found:
+            if run.conclusion != "skipped":
+                self._play(run)
+        for run in self.github.runs:
+            posted = self._posted(run)
+            if posted and posted["status"] == "queued":
+                self._play(self.github.again(run))
+
+    def says(self, body: str) -> list[Run]:
+        """A comment of a maintainer's."""
+        owner = Account("octocat", id=583_231)
+        self.fake.number()  # time goes on
+        comment = self.fake.add_comment(body, owner, NUMBER)
+        issue = issue_payload(self.fake.url, REPO, NUMBER)
+        where = self.shop.event("created")
+        del where["pull_request"]
+        return self.happens("issue_comment", {**where, "issue": issue, "comment": dict(comment)})
+
+    def box(self, **more: Any) -> str:
+        return self.github.merge_box(self.shop.head, **more)
+
+    def _play(self, run: Run) -> None:
+        self.bills[run.file].runs += 1
+        before = len(self.fake.requests)
+        document = self.github.workflows[run.file]
+        for name, check in run.jobs.items():
+            if check.conclusion is None:
+                posted = self._begun(run, check)
+                code = self._job(run, name, document["jobs"][name])
+                check.conclusion = "failure" if code else "success"
+                posted |= {"status": "completed", "conclusion": check.conclusion}
+                posted["completed_at"] = self.fake.moment()
+        failed = any(one.conclusion == "failure" for one in run.jobs.values())
+        self.bills[run.file].requests += len(self.fake.requests) - before
+        conclusion = "failure" if failed else "success"
+        if recorded := self._posted(run):
+            recorded |= {"status": "completed", "conclusion": conclusion}
+        self.play(self.github.ends(run, conclusion))
+
+    def _begun(self, run: Run, check: Check) -> Payload:
+        """GitHub knows of the run, and of the job as a check on the head."""
+        self.bills[run.file].jobs += 1
+        suite = 10_000 + run.id
+        if not self._posted(run):
+            document = self.github.workflows[run.file]
+            title = filled(document.get("run-name", ""), context_of(run))
+            path = f".github/workflows/{run.file}"
+            self.fake.add_workflow_run(
+                *(document["name"], None),
+                suite=suite,
+                id=run.id,
+                path=path,
+                event=run.event,
+                head_sha=run.head,
+                display_title=title,
+            )
+        return self.fake.add_check_run(check.name, suite=suite, head_sha=run.head)
+
+    def _posted(self, run: Run) -> Payload | None:
+        return next((one for one in self.fake.workflow_runs if one["id"] == run.id), None)
+
+    def _job(self, run: Run, name: str, job: Mapping[str, Any]) -> int:
+        place = self.directory / f"{run.id}.{run.attempt}" / name
+        place.mkdir(parents=True)
+        tokens = tokens_for(EXAMPLES / run.file, place, read_only=run.reads_only)
+        self.fake.accounts |= tokens.accounts
+        context = {**context_of(run), "secrets": tokens.secrets}
+        (step,) = [one for one in job["steps"] if one.get("uses") == ACTION]
+        if not holds(step.get("if"), context, failed=False):
+            return 0
+        given = {key: filled(value, context) for key, value in step["with"].items()}
+        given["github-token"] = f"ghs_of_the_job_{name}"
+        self.bills[run.file].builds += given.get("mode", "review") == "review"
+        code = self._main(run, name, place, given)
+        self._keep(run, place / "prjury-report")
+        return code
+
+    def _main(self, run: Run, name: str, place: Path, given: Mapping[str, str]) -> int:
+        (place / "event.json").write_text(json.dumps(run.payload))
+        environ = {
+            "GITHUB_ACTIONS": "true",
+            "GITHUB_EVENT_NAME": run.event,
+            "GITHUB_EVENT_PATH": str(place / "event.json"),
+            "GITHUB_REPOSITORY": REPO,
+            "GITHUB_API_URL": self.fake.url,
+            "GITHUB_SERVER_URL": "https://github.com",
+            "GITHUB_RUN_ID": str(run.id),
+            "GITHUB_RUN_ATTEMPT": str(run.attempt),
+            "GITHUB_JOB": name,
+            "GITHUB_OUTPUT": str(place / "output"),
+            "GITHUB_STEP_SUMMARY": str(place / "summary"),
+            "RUNNER_TEMP": str(place),
+            "PATH": "/usr/local/bin:/usr/bin:/bin",
+            "XDG_CACHE_HOME": str(self.directory / "cache"),
+            **{f"PRJURY_INPUT_{key.upper().replace('-', '_')}": on for key, on in given.items()},
+        }
+        stream = io.StringIO()
+        server = self.shop.history.path.parent.parent
+        git = GitAccess("file", lambda event: f"file://{server}/{event.repo}.git")
+        parts = replace(wire(environ, stream, Redactor(), git), connect=_connect)
+        code = main(environ, stream, parts)
+        self.logs[run.id, name] = stream.getvalue()
+        return code
+
+    def _keep(self, run: Run, reports: Path) -> None:
+        """What the step that keeps the report uploads."""
+        if (reports / "report.json").exists():
+            files = {"report.json": (reports / "report.json").read_bytes()}
+            self.fake.add_artifact("prjury-report", files, run=run.id)
+
+    def is_merged_by_the_queue(self) -> bool:
+        """The queue takes the pull request, tests it on its base, and merges it or does not."""
+        group = self.shop.queued()
+        self.ungated.happens("merge_group", group)
+        self.play(self.github.queued(self.shop.head, group))
+        return self.github.is_merged(group)
+
+    def shown(self) -> list[str]:
+        """How each of our check runs on the head stands, the newest last."""
+        ours = [one for one in self.fake.checks(self.shop.head) if one["name"] == NAME]
+        return [one["conclusion"] or one["status"] for one in ours]
+
+    def check(self, headline: str, gate: str, box: str, **more: Any) -> str:
+        """The merge box; fails where what is shown is not true of the present head and base."""
+        assert self.wrong(headline, gate, box, **more) == []
+        return box
+
+    def wrong(self, headline: str, gate: str, box: str, **more: Any) -> list[str]:
+        """What is not true of the present head and base; empty where all that is shown is."""
+        head, base = self.shop.head, self.shop.history.sha(self.shop.base)
+        return [
+            *self._wrong_comment(headline, head, base),
+            *self._wrong_checks(gate),
+            *self._wrong_statuses(head),
+            *([] if self.box(**more) == box else [f"merge box: {self.box(**more)}"]),
+        ]
+
+    def _wrong_comment(self, headline: str, head: str, base: str) -> Iterator[str]:
+        marked = [(body, Marker.of(body)) for body in self.fake.bodies]
+        ours = [(body, one) for body, one in marked if one and one.id == "default"]
+        if len(ours) != 1:
+            yield f"{len(ours)} comments"
+        for body, marker in ours:
+            if (marker.head, marker.base) != (head, base):
+                yield f"a comment on {marker.head} onto {marker.base}, not {head} onto {base}"
+            if headline not in body.splitlines()[1]:
+                yield f"the comment says {body.splitlines()[1]}"
+
+    def _wrong_checks(self, gate: str) -> Iterator[str]:
+        if self.shown() != [gate]:
+            yield f"check runs: {self.shown()}"
+
+    def _wrong_statuses(self, head: str) -> Iterator[str]:
+        newest = {one["context"]: one["state"] for one in reversed(self.fake.statuses_of(head))}
+        if set(newest) - {"prjury/override"}:
+            yield f"statuses: {newest}"
+
+
+def _connect(event: Event, inputs: Inputs) -> GitHub:
+    connection = Connection(
+        event.api_url,
+        inputs.github_token or None,
+        seconds_between_requests=0,
+        seconds_between_writes=0,
+    )
+    return GitHub(connection, RetryBudget(sleep=lambda _seconds: None))
