@@ -193,7 +193,7 @@ class CommitRuns:
         workflow = self._workflow(reported)
         if workflow is None:
             return False
-        idle = workflow.path == _WORKFLOWS.format("") and reported.run.name == IDLE
+        idle = workflow.path == _WORKFLOWS.format("") and _is_job(reported.run.name, IDLE)
         return idle or workflow.is_ours
 
     @cached_property

@@ -96,6 +96,26 @@ def test_the_gate_has_one_name_in_every_mode() -> None:
     assert "prjury" not in {job["name"] for job in others}
 
 
+def test_a_repository_calls_the_shared_workflow_as_the_page_shows() -> None:
+    page = (ROOT / ".github" / "docs" / "organisations.md").read_text()
+    caller = yaml.safe_load(page.partition("```yaml\n")[2].partition("```")[0])
+    (calling,) = caller["jobs"].values()
+    shared, alone = (read(EXAMPLES / f"{name}.yml") for name in ("prjury-shared", "prjury"))
+    (job,) = shared["jobs"].values()
+    given, (judged, *_), (review, *_) = (
+        shared[True]["workflow_call"],
+        job["steps"],
+        alone["jobs"]["prjury"]["steps"],
+    )
+    assert calling["permissions"] == job["permissions"]
+    assert calling["secrets"].keys() == given["secrets"].keys()
+    assert caller[True] == alone[True]
+    assert judged["with"].keys() - {"github-token", "model-api-key"} == given["inputs"].keys()
+    assert (judged["if"], job["name"]) == (review["if"], alone["jobs"]["prjury"]["name"])
+    assert shared["concurrency"] == alone["concurrency"]
+    assert f"`{next(iter(caller['jobs']))} / prjury`" in page
+
+
 def test_only_one_job_of_four_holds_the_key() -> None:
     texts = {name: (templates() / "workflows" / name).read_text() for name in ("prjury-build.yml",)}
     assert [name for name, text in texts.items() if "secrets." in text] == []

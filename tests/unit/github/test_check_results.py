@@ -59,6 +59,7 @@ class TestOurOwnWorkflows:
             ("prjury-override.yml@refs/heads/main", "pull_request_target", "Override"),
             ("prjury-judge.yml", "workflow_run", "Publish"),
             ("prjury.yml", "pull_request", "Nothing to judge"),
+            ("prjury.yml", "pull_request", "prjury / Nothing to judge"),
         ],
     )
     def test_they_are_left_out(self, path: str, event: str, name: str) -> None:
