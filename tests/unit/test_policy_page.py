@@ -12,8 +12,7 @@ from fakes.repository import BASE, FakeRepository, pull_between
 from prjury.app.registry import JUDGES
 from prjury.deadline import Deadline
 from prjury.judges.context import PullRequestContext
-from prjury.judges.functions.judge import make
-from prjury.judges.functions.view import view_of
+from prjury.judges.functions.judge import make, view_of
 from prjury.jury.judgment import Status
 from prjury.policy.load import json_schema, read_policy
 from prjury.policy.schema import JudgeEntry
