@@ -23,7 +23,6 @@ _LEFT_OUT = (
     "prjury.action.__main__",
     "prjury.demo",
     "prjury.doctor",
-    "prjury.models.price",
     "prjury.models.providers",
     "prjury.models.wire",
     "prjury.pytest_plugin",

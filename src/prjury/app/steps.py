@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
@@ -13,7 +13,6 @@ from prjury.app.policy_in_force import edits_workflow, policy_in_force, policy_n
 from prjury.app.registry import Seating, Unwanted
 from prjury.app.release_branches import opinion_on, with_opinions
 from prjury.app.request import ReviewRequest
-from prjury.app.scope import tiers_aside
 from prjury.code.parser import Parser
 from prjury.code.publics.difference import ChangeKind
 from prjury.deadline import Deadline
@@ -47,8 +46,30 @@ from prjury.report.model import (
 )
 from prjury.report.recovery import Recovery
 from prjury.snapshot import exempt
+from prjury.snapshot.exempt import matches
 from prjury.snapshot.model import PullRequest, printable
 from prjury.snapshot.patch_id import patch_id
+
+
+def tiers_aside(config: Config, pull: PullRequest) -> tuple[str, ...]:
+    """The names of the tiers that judge none of the changed paths.
+
+    The first entry that matches a path counts; what no entry matches is judged by all tiers. A
+    renamed file has both of its paths.
+    """
+    every = [tier.name for tier in config.tiers]
+    if not (config.paths and pull.files):
+        return ()
+    paths = {path for file in pull.files for path in (file.path, file.old_path) if path}
+    asked = {name for path in paths for name in _asked(path, config, every)}
+    return tuple(name for name in every if name not in asked)
+
+
+def _asked(path: str, config: Config, every: Iterable[str]) -> Iterable[str]:
+    entries = (e for e in config.paths if any(matches(path, glob) for glob in e.match))
+    found = next(entries, None)
+    return found.tiers if found else every
+
 
 #: Public names of each kind that a report holds, characters of one, seconds to find them.
 _MOST_NAMES, _LONGEST_NAME, _NAMES_SECONDS = 1_000, 200, 20.0

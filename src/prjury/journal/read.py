@@ -3,14 +3,53 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from prjury.errors import UsageError
 from prjury.journal.write import LARGEST_FILE, SCHEMA
+from prjury.ports import Recorder
 from prjury.snapshot.model import visible
+
+if TYPE_CHECKING:
+    from prjury.jury.context import JudgmentContext
+    from prjury.jury.guard import Listener
+    from prjury.jury.jury import Jury, JuryVerdict
+
+
+@dataclass
+class RecordedRounds:
+    """A jury on an agent's attempts, each of which is kept as a round.
+
+    Attributes:
+        listener: hears of the judges.
+        number: of the last round.
+    """
+
+    jury: Jury[JudgmentContext]
+    listener: Listener
+    recorder: Recorder
+    number: int = 0
+
+    def vote(self, context: JudgmentContext, /) -> JuryVerdict:
+        """The jury's verdict on one attempt."""
+        started = time.monotonic()
+        self.number += 1
+        verdict = self.jury.vote(context, listener=self.listener)
+        worked = context.execution_time.total_seconds() if context.execution_time else 0.0
+        self.recorder.record(
+            "round",
+            number=self.number,
+            status=verdict.status.value,
+            agent=context.execution_status.value,
+            agent_ms=round(worked * 1000),
+            ms=round((worked + time.monotonic() - started) * 1000),
+        )
+        return verdict
+
 
 #: Events of which only the time matters.
 _NO_STEP = frozenset({"start", "asked", "full", "end"})

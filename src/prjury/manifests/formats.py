@@ -1,9 +1,13 @@
-"""Which files are build files, whose, and who reads them: a visible table."""
+"""Which files are build files, whose, and who reads them: a visible table; and lock files.
+
+Lock files are large and written by tools; they are read for what they resolve each package to.
+"""
 
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -13,20 +17,88 @@ from prjury.manifests.cargo import read_cargo_toml, read_toolchain
 from prjury.manifests.dotnet import read_global_json, read_msbuild, read_packages_config
 from prjury.manifests.go import read_go_mod
 from prjury.manifests.gradle import read_script_bytes, read_shared_script, read_wrapper
-from prjury.manifests.locks import (
-    read_cargo_lock,
-    read_package_lock,
-    read_pipfile_lock,
-    read_pnpm_lock,
-    read_python_lock,
-    read_yarn_lock,
-)
-from prjury.manifests.manifest import Manifest
+from prjury.manifests.manifest import Coordinate, Manifest, ManifestError, Role
 from prjury.manifests.maven import read_pom
 from prjury.manifests.node import read_node_version, read_package_json, read_pnpm_workspace
 from prjury.manifests.python import read_pipfile, read_pyproject, read_python_version
-from prjury.manifests.requirements import read_constraints, read_requirements
+from prjury.manifests.requirements import normalised, read_constraints, read_requirements
 from prjury.manifests.setuptools import read_setup_cfg, read_setup_py
+from prjury.manifests.syntax import json_of, table, text_of, word
+
+_ENTRY = re.compile(
+    r'^\[\[package\]\]\s*\nname = "([^"\n]+)"\s*\nversion = "([^"\n]+)"', re.MULTILINE
+)
+_YARN = re.compile(
+    r'^"?((?:@[^@/\s"]+/)?[^@\s"/]+)@[^\n]*:[ \t]*\n[ \t]+"?version"?:?[ \t]+"?([^"\s]+)"?',
+    re.MULTILINE,
+)
+_PNPM = re.compile(
+    r"^ {6}'?((?:@[^@/\s']+/)?[^@\s'/:]+)'?:[ \t]*\n"
+    r" {8}specifier:[^\n]*\n {8}version: '?([^\s'(]+)",
+    re.MULTILINE,
+)
+_MODULES = "node_modules/"
+
+
+def read_python_lock(content: bytes) -> Manifest:
+    """What ``uv.lock``, ``poetry.lock`` or ``pdm.lock`` resolves packages to."""
+    found = _ENTRY.findall(text_of(content))
+    return _locked([(normalised(name), f"=={version}") for name, version in found], "pypi")
+
+
+def read_cargo_lock(content: bytes) -> Manifest:
+    """What ``Cargo.lock`` resolves crates to."""
+    found = _ENTRY.findall(text_of(content))
+    return _locked([(name, f"={version}") for name, version in found], "cargo")
+
+
+def read_pipfile_lock(content: bytes) -> Manifest:
+    """What ``Pipfile.lock`` resolves packages to."""
+    document = json_of(text_of(content))
+    entries = [pair for key in ("default", "develop") for pair in table(document, key).items()]
+    return _locked(_versions((normalised(name), value) for name, value in entries), "pypi")
+
+
+def read_package_lock(content: bytes) -> Manifest:
+    """What ``package-lock.json`` puts into the topmost ``node_modules``."""
+    document = json_of(text_of(content))
+    packages = {
+        path.removeprefix(_MODULES): value
+        for path, value in table(document, "packages").items()
+        if path.startswith(_MODULES) and path.count(_MODULES) == 1
+    }
+    found = packages or table(document, "dependencies")
+    return _locked(_versions(found.items()), "npm")
+
+
+def read_yarn_lock(content: bytes) -> Manifest:
+    """What ``yarn.lock``, old or new, resolves packages to."""
+    return _locked(_YARN.findall(text_of(content)), "npm")
+
+
+def read_pnpm_lock(content: bytes) -> Manifest:
+    """What ``pnpm-lock.yaml`` resolves the packages to that are asked for by name."""
+    text = text_of(content)
+    importers = text.partition("\nimporters:\n")[2]
+    if not importers and "\nspecifiers:\n" in text:
+        raise ManifestError("a pnpm lock file of an old form")
+    return _locked(_PNPM.findall(importers.partition("\npackages:\n")[0]), "npm")
+
+
+def _versions(entries: Iterable[tuple[str, object]]) -> Iterator[tuple[str, str]]:
+    """The names with their versions, where they have any."""
+    for name, value in entries:
+        if version := word(table(value).get("version")):
+            yield name, version
+
+
+def _locked(found: Iterable[tuple[str, str]], ecosystem: str) -> Manifest:
+    return Manifest(
+        coordinates=tuple(
+            Coordinate("", name, version, Role.LOCKED, (), ecosystem) for name, version in found
+        )
+    )
+
 
 #: Reads a build file. All readers raise `ManifestError` for one that they cannot read: it is no
 #: text, TOML, JSON or XML, or larger or deeper than any that a person writes.

@@ -54,7 +54,7 @@ class HostedModel(ChosenModel):
     def price(self, input_tokens: int, output_tokens: int) -> float | None:
         """US dollars for so many tokens; None where the price is not known."""
         try:
-            from prjury.models.price import price  # noqa: PLC0415 - heavy and optional
+            from prjury.models.wire import price  # noqa: PLC0415 - heavy and optional
         except ImportError:
             return None
         return price(self._choice, input_tokens, output_tokens)

@@ -14,6 +14,7 @@ from typing import Literal, TypeAlias, TypeVar, cast
 
 import anyio.lowlevel
 import httpx2
+from genai_prices import Usage, calc_price
 from pydantic_ai.direct import model_request
 from pydantic_ai.exceptions import (
     AgentRunError,
@@ -45,7 +46,6 @@ from pydantic_ai.usage import RequestUsage
 
 from prjury.deadline import Deadline
 from prjury.models.choose import DEFAULT_NAMES, ModelChoice, Provider
-from prjury.models.price import price
 from prjury.models.providers import connect, http_client
 from prjury.models.wrappers import (
     BusyError,
@@ -55,6 +55,35 @@ from prjury.models.wrappers import (
     refuse_no_answer,
 )
 from prjury.ports.messages import ModelError, ModelReason, Prompt, Reply
+
+
+def price(
+    choice: ModelChoice, input_tokens: int, output_tokens: int, *, read: int = 0, written: int = 0
+) -> float | None:
+    """US dollars, or None where the server or the model has no known price.
+
+    Args:
+        choice: the model.
+        input_tokens: all of them, also those that came from the provider's cache.
+        output_tokens: all of them, also those of the thinking before the answer.
+        read: how many of the input tokens were read from the cache, which is cheaper.
+        written: how many of them were written to it, which may cost more.
+    """
+    usage = Usage(
+        input_tokens=input_tokens,
+        output_tokens=output_tokens,
+        cache_read_tokens=read,
+        cache_write_tokens=written,
+    )
+    try:
+        if choice.base_url:
+            cost = calc_price(usage, choice.name, provider_api_url=choice.base_url)
+        else:
+            cost = calc_price(usage, choice.name, provider_id=choice.provider)
+    except (LookupError, ValueError):
+        return None
+    return float(cost.total_price)
+
 
 _FILTERED = frozenset({"content_filter", "content_policy_violation"})
 _FIRST_CLIENT_ERROR = 400

@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
 
-from prjury.jury.cascade import Verdict
+from prjury.jury.cascade import TierAttempt, Verdict
 from prjury.jury.gate import Gate, GatePolicy, gate, hold_to_content, hold_to_coverage
-from prjury.jury.judgment import Status
-from prjury.report.coverage import measure
+from prjury.jury.judge import JudgeType
+from prjury.jury.judgment import Judgment, Status
+from prjury.jury.voting import Ballot
 from prjury.report.headline import OVERRIDDEN, headline
+from prjury.report.judge_facts import (
+    FAILURES_IGNORED,
+    TESTS_VANISHED,
+    BuildFacts,
+    LeftOut,
+    ScopeFacts,
+)
 from prjury.report.model import (
     OVERRIDE_COMMAND,
     Backport,
     ChangedNames,
     Cost,
     Coverage,
+    NotChecked,
     Override,
     PolicyOrigin,
     Report,
@@ -24,7 +34,173 @@ from prjury.report.model import (
     TierReport,
 )
 from prjury.report.recovery import Recovery
-from prjury.snapshot.model import PullRequest
+from prjury.snapshot.kinds import is_inert
+from prjury.snapshot.model import FileChange, FileKind, PullRequest, printable
+
+_REASONS = {
+    FileKind.LOCK: "lock file",
+    FileKind.BINARY: "binary file",
+    FileKind.SUBMODULE: "submodule",
+}
+_EXEMPT = ", unless the base's policy names it under `coverage.exempt`"
+_NOBODY = "no judge read it"
+_OUTSIDE = "no judge looks at files of this kind"
+_UNTRIED = "not built, and read by no judge"
+_RAN = frozenset({Status.PASS, Status.FAIL})
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where a file stands: whether its lines count, and why it is not judged, if so."""
+
+    counts: bool
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class _Claims:
+    """What the judges of the blocking, or of the advisory, tiers say of files.
+
+    Attributes:
+        unread: why a file was not read, also where somebody else has read it.
+        firm: the part of it that a deterministic judge says.
+        narrow: whether a judge declares anything but files that are outside its business.
+    """
+
+    read: frozenset[str]
+    unread: Mapping[str, str]
+    firm: Mapping[str, str]
+    outside: frozenset[str]
+    narrow: bool
+
+    def place(self, path: str) -> _Place | None:
+        """Where the file stands by these claims; None where they do not speak of it."""
+        if path in self.firm:
+            return _Place(counts=True, reason=self.firm[path])
+        if path in self.read:
+            return _Place(counts=True)
+        reason = self.unread.get(path)
+        return _Place(counts=True, reason=reason) if reason else None
+
+    @classmethod
+    def of(cls, ballots: Iterable[Ballot]) -> _Claims:
+        """Read the declarations; what is malformed claims nothing."""
+        declared = [(b.type, scope) for b in ballots if (scope := ScopeFacts.of(b.judgment))]
+        scopes = [scope for _, scope in declared]
+        firm = [scope for kind, scope in declared if kind is JudgeType.DETERMINISTIC]
+        return cls(
+            read=frozenset(path for scope in scopes for path in scope.read),
+            unread=_reasons(entry for scope in scopes for entry in scope.unread),
+            firm=_reasons(entry for scope in firm for entry in scope.unread),
+            outside=frozenset(one.path for scope in scopes for one in scope.outside or ()),
+            narrow=any(not scope.outside or scope.read or scope.unread for scope in scopes),
+        )
+
+
+def _reasons(entries: Iterable[LeftOut]) -> dict[str, str]:
+    """The first reason that is given for each path."""
+    found: dict[str, str] = {}
+    for entry in entries:
+        found.setdefault(entry.path, entry.reason)
+    return found
+
+
+@dataclass(frozen=True)
+class _Scope:
+    """What all judges together have read, and why not the rest.
+
+    Attributes:
+        unbuilt: where the files stand that the build which ran cannot have looked at.
+    """
+
+    blocking: _Claims
+    advisory: _Claims
+    built: bool
+    unbuilt: Mapping[str, _Place]
+
+    @property
+    def kind(self) -> Literal["lines", "tree"]:
+        """An advisory judge that has read nothing changes nothing."""
+        return "lines" if self.blocking.narrow or self.advisory.read else "tree"
+
+    def place(self, file: FileChange) -> _Place:
+        """Where a file stands."""
+        path = printable(file.path)
+        if file.exempt or not file.readable:
+            parsed = file.kind is FileKind.LOCK and path in self.blocking.read
+            counts = parsed and not file.exempt
+            return _Place(counts, None if counts else file.exempt or _why_opaque(file))
+        if self.kind == "tree":
+            reason = file.unread or (None if self.built else _UNTRIED)
+            place = self.unbuilt.get(path) if self.built and not reason else None
+            return place or _Place(self.built, reason)
+        advised = self.advisory.place(path)
+        place = self.blocking.place(path)
+        if place or (advised and advised.reason is None):
+            return place or _Place(counts=True)
+        reason = advised.reason if advised else file.unread
+        if path in self.blocking.outside | self.advisory.outside:
+            return _Place(counts=False, reason=reason or _OUTSIDE)
+        if not file.additions and not file.unread:
+            return _Place(counts=True)
+        return _Place(counts=True, reason=reason or _NOBODY)
+
+
+def measure(pull: PullRequest, attempts: Sequence[TierAttempt]) -> Coverage:
+    """The coverage that these attempts reach."""
+    scope = _scope(attempts)
+    places = [(file, scope.place(file)) for file in pull.files]
+    counted = [(file, place) for file, place in places if place.counts]
+    not_checked = tuple(
+        NotChecked(printable(file.path), place.reason) for file, place in places if place.reason
+    )
+    return Coverage(
+        scope=scope.kind,
+        files_total=len(places),
+        files_judged=len(places) - len(not_checked),
+        added_lines_total=sum(file.additions for file, _ in counted),
+        added_lines_judged=sum(file.additions for file, place in counted if not place.reason),
+        not_checked=not_checked,
+        unread_content=tuple(printable(file.path) for file in pull.files if _is_opaque(file)),
+    )
+
+
+def _why_opaque(file: FileChange) -> str:
+    said = _REASONS[file.kind]
+    return f"{said}, which only a human can judge{_EXEMPT}" if _is_opaque(file) else said
+
+
+def _is_opaque(file: FileChange) -> bool:
+    """Whether the change brings content that may be executed and that nobody can read."""
+    opaque = file.kind is FileKind.SUBMODULE or (
+        file.kind is FileKind.BINARY and not is_inert(printable(file.path))
+    )
+    changed = file.new_blob is not None and file.new_blob != file.old_blob
+    return opaque and changed and not file.exempt
+
+
+def _scope(attempts: Sequence[TierAttempt]) -> _Scope:
+    blocking = [ballot for a in attempts if not a.advisory for ballot in _ballots(a)]
+    advisory = [ballot for a in attempts if a.advisory for ballot in _ballots(a)]
+    said = [ballot.judgment for ballot in (*blocking, *advisory)]
+    ran = [build for one in said if _has_run(one) and (build := BuildFacts.of(one))]
+    return _Scope(
+        _Claims.of(blocking),
+        _Claims.of(advisory),
+        built=bool(ran),
+        unbuilt={
+            one.path: _Place(one.counts, one.reason) for build in ran for one in build.unbuilt or ()
+        },
+    )
+
+
+def _has_run(judgment: Judgment) -> bool:
+    """Whether the tree was built: also where what ran passed, and less ran than on the base."""
+    return judgment.status in _RAN or judgment.label in {TESTS_VANISHED, FAILURES_IGNORED}
+
+
+def _ballots(attempt: TierAttempt) -> Sequence[Ballot]:
+    return attempt.verdict.ballots if attempt.verdict else ()
 
 
 def assemble(  # noqa: PLR0913 - each argument is one part of the report

@@ -22,9 +22,90 @@ from prjury.errors import CannotJudgeError
 from prjury.ports import Progress, SilentProgress
 from prjury.ports.types import Completed, ShellCommand
 from prjury.sandbox import launcher
-from prjury.sandbox.caches import copy_caches
 from prjury.sandbox.environment import allowed, is_refused, withheld
 from prjury.sandbox.run import Limits, ProcessRun
+
+#: Below HOME, by the program that looks there.
+_CACHES = {
+    "pnpm": (".local/share/pnpm/store", ".cache/pnpm"),
+    "yarn": (".cache/yarn", ".yarn/berry/cache"),
+    "bun": (".bun/install/cache",),
+    "deno": (".cache/deno",),
+    "poetry": (".cache/pypoetry/cache", ".cache/pypoetry/artifacts"),
+    "pdm": (".cache/pdm",),
+    "pipenv": (".cache/pipenv",),
+    "composer": (".cache/composer", ".composer/cache"),
+    "mix": (".hex/packages", ".mix/archives", ".mix/elixir"),
+}
+#: Where a variable moves a part of HOME.
+_MOVED = {".cache/": "XDG_CACHE_HOME", ".local/share/": "XDG_DATA_HOME"}
+#: A larger cache would take longer to copy than a project takes to download.
+_MOST_FILES, _MOST_BYTES = 60_000, 1 << 30
+_SECONDS = 60
+
+
+def copy_caches(
+    environ: Mapping[str, str],
+    programs: Collection[str],
+    home: Path,
+    most_files: int = _MOST_FILES,
+) -> None:
+    """Copies what these programs have downloaded for the operator into a fresh HOME.
+
+    What is already there stays; what is too large, or cannot be read, is left out.
+
+    Args:
+        most_files: files and directories that a cache may have.
+    """
+    for program in sorted(_CACHES.keys() & programs):
+        for below in _CACHES[program]:
+            source, target = _place(environ, below), home / below
+            if source and source.is_dir() and not target.exists() and _is_small(source, most_files):
+                _copy(source, target)
+
+
+def _place(environ: Mapping[str, str], below: str) -> Path | None:
+    for start, variable in _MOVED.items():
+        if below.startswith(start) and environ.get(variable):
+            return Path(environ[variable], below.removeprefix(start))
+    return Path(environ["HOME"], below) if environ.get("HOME") else None
+
+
+def _is_small(directory: Path, most_files: int) -> bool:
+    size = 0
+    for files, entry in enumerate(_entries(directory), 1):
+        size += entry.stat(follow_symlinks=False).st_blocks * 512
+        if files > most_files or size > _MOST_BYTES:
+            return False
+    return True
+
+
+def _entries(directory: Path) -> Iterator[os.DirEntry[str]]:
+    waiting = [str(directory)]
+    while waiting:
+        try:
+            with os.scandir(waiting.pop()) as listing:
+                entries = list(listing)
+        except OSError:
+            continue
+        waiting.extend(entry.path for entry in entries if entry.is_dir(follow_symlinks=False))
+        yield from entries
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Copies with ``cp``, which shares blocks where the file system can; links stay links."""
+    if not (program := shutil.which("cp", path=os.defpath)):
+        return
+    target.parent.mkdir(parents=True, exist_ok=True)
+    arguments = [program, "-RPp", "--reflink=auto", "--", str(source), str(target)]
+    silent = subprocess.DEVNULL
+    try:
+        subprocess.run(  # noqa: S603 - a program of the system's
+            arguments, check=False, timeout=_SECONDS, stdin=silent, stdout=silent, stderr=silent
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        shutil.rmtree(target, ignore_errors=True)
+
 
 _ADVICE = {
     "mvn": "install Apache Maven, or commit the Maven wrapper (`mvn wrapper:wrapper`)",

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from fakes.llm import pull
-from prjury.app.scope import tiers_aside
+from prjury.app.steps import tiers_aside
 from prjury.errors import ConfigError
 from prjury.policy.load import read_policy
 from prjury.snapshot.model import FileChange, FileKind, FileStatus

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from prjury.manifests.cargo import read_cargo_toml, read_toolchain
-from prjury.manifests.locks import read_cargo_lock
+from prjury.manifests.formats import read_cargo_lock
 from prjury.manifests.manifest import Manifest, ManifestError, Role
 
 CARGO = b"""\

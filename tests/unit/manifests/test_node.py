@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from prjury.manifests.locks import read_package_lock, read_pnpm_lock, read_yarn_lock
+from prjury.manifests.formats import read_package_lock, read_pnpm_lock, read_yarn_lock
 from prjury.manifests.manifest import Manifest, ManifestError, Role
 from prjury.manifests.node import read_node_version, read_package_json, read_pnpm_workspace
 

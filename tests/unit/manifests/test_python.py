@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from prjury.manifests.locks import read_pipfile_lock, read_python_lock
+from prjury.manifests.formats import read_pipfile_lock, read_python_lock
 from prjury.manifests.manifest import Manifest, ManifestError, Role
 from prjury.manifests.python import read_pipfile, read_pyproject, read_python_version
 from prjury.manifests.requirements import read_constraints, read_requirements

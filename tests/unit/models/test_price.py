@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from prjury.models.choose import DEFAULT_NAMES, KEYS, ModelChoice
-from prjury.models.price import price
+from prjury.models.wire import price
 
 
 @pytest.mark.parametrize("provider", KEYS)

@@ -9,7 +9,7 @@ from fakes import reports as fake
 from prjury.jury.cascade import TierPolicy
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment
-from prjury.report.coverage import measure
+from prjury.report.assemble import measure
 from prjury.report.model import Coverage, NotChecked
 from prjury.snapshot.model import FileKind, FileStatus
 

@@ -25,7 +25,7 @@ def chat_model(model: JudgeModel | Callable[[str], ModelReply]) -> ChatModel:
     Raises:
         TypeError: for what cannot be asked.
     """
-    from prjury.models.text import TextModel  # noqa: PLC0415 - importing the package costs nothing
+    from prjury.models.client import TextModel  # noqa: PLC0415 - importing the package costs nothing
 
     return model.model if isinstance(model, ModelClient) else TextModel(asker(model))
 

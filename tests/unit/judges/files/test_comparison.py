@@ -25,7 +25,7 @@ from prjury import (
 from prjury.code.languages import LANGUAGES
 from prjury.code.parser import Parsed, Parser, job
 from prjury.deadline import Deadline
-from prjury.judges.files.comparison import SourceTexts, meaning_of
+from prjury.judges.files.judges import SourceTexts, meaning_of
 from prjury.judges.files.syntax import NotComparableError
 
 HERE = Path(__file__)
