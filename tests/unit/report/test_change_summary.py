@@ -8,9 +8,9 @@ from fakes import reports
 from fakes.render import to_comment, to_html
 from fakes.reports import ballot, file, pull, report, tier
 from prjury.jury.judgment import Judgment
-from prjury.report.change_summary import change_lines
 from prjury.report.codec import report_to_json
 from prjury.report.model import ChangedNames
+from prjury.report.view import change_lines
 from prjury.snapshot.model import FileKind, FileStatus
 
 
