@@ -60,6 +60,11 @@ class Situation:
         bool, typer.Option("--from-ci", help="Take the build from the checks that run already.")
     ] = False
 
+    app: Annotated[
+        bool,
+        typer.Option("--app", help="With --forks: post as a GitHub App of your own."),
+    ] = False
+
     @property
     def workflows(self) -> tuple[str, ...]:
         """The files that fit."""
@@ -83,6 +88,7 @@ def init(
     ] = False,
 ) -> int:
     """Write workflows and a policy into a repository; nothing is overwritten without --force."""
+    from prjury.app.app_token import with_app_token
     from prjury.git.operator import open_repository
     from prjury.publishers.files import write_atomically
 
@@ -92,12 +98,20 @@ def init(
             "--from-ci and --forks are two ways to keep the build away from the token",
             remedy="Leave out one of them",
         )
+    if situation.app and (situation.queue or not situation.forks):
+        raise UsageError(
+            "--app goes with --forks, and without --queue",
+            why="An app's key must not lie beside a build, and a queue's check is its job",
+            remedy="Add --forks, or leave out --app",
+        )
     wanted = _wanted(situation.workflows, action)
     repository = open_repository(repo)
     root = _work_tree(repository)
     built = "" if situation.from_ci else _build(root, terminal)
     wanted = _by_checks(wanted) if situation.from_ci else _equipped(wanted, root, built)
     wanted = _watching(wanted, repository)
+    if situation.app:
+        wanted = {path: with_app_token(text) for path, text in wanted.items()}
     new = {path: text for path, text in wanted.items() if not _is_there(root / path, text)}
     differing = [path for path in new if (root / path).exists()]
     if differing and not force:
@@ -109,7 +123,7 @@ def init(
     for path, text in new.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         write_atomically(root / path, text)
-    _tell(terminal, _lines(list(new), root, forks=situation.forks, action=action))
+    _tell(terminal, _lines(list(new), root, situation, action=action))
     if built:
         _tell(terminal, iter([_told_of(built)]))
     return ExitCode.OPEN
@@ -200,10 +214,12 @@ def _is_there(path: Path, text: str) -> bool:
     return re.fullmatch(pattern, there) is not None
 
 
-def _lines(written: list[str], root: Path, *, forks: bool, action: str | None) -> Iterator[str]:
+def _lines(
+    written: list[str], root: Path, situation: Situation, *, action: str | None
+) -> Iterator[str]:
     """What was written, and what is to be done next."""
     yield f"wrote {_listed(written)}" if written else "everything is already there"
-    other = _ALONE if forks else _APART
+    other = _ALONE if situation.forks else _APART
     superfluous = [f"{WORKFLOWS}/{name}" for name in other if (root / WORKFLOWS / name).exists()]
     if superfluous:
         yield f"Remove {_listed(superfluous)}: a pull request has one gate."
@@ -212,8 +228,13 @@ def _lines(written: list[str], root: Path, *, forks: bool, action: str | None) -
             f"Put the action's repository and commit in place of {PLACEHOLDER}, or run it again "
             "with --action OWNER/NAME@SHA --force."
         )
+    if situation.app:
+        from prjury.app.app_token import CLIENT_ID, KEY
+
+        yield f"Set the variable {CLIENT_ID} and the secret {KEY} of the app."
+    source = "the app" if situation.app else "GitHub Actions"
     yield (
-        "When it is merged, require the check `prjury` in a ruleset, with GitHub Actions as its "
+        f"When it is merged, require the check `prjury` in a ruleset, with {source} as its "
         "source; models need the secret OPENAI_API_KEY."
     )
     yield (

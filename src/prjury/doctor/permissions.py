@@ -96,6 +96,8 @@ def _kind(sitting: Sitting) -> str:
 
 
 def _given(sitting: Sitting) -> Permissions | None:
+    if rights := sitting.app_rights:
+        return rights
     job = sitting.job.permissions
     return sitting.workflow.permissions if job is None else job
 

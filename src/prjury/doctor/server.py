@@ -136,17 +136,32 @@ def required(standing: ServerState) -> Iterator[Diagnosis]:
 
 def _of_source(standing: ServerState, about: str, check: RequiredCheck) -> Diagnosis:
     found = f"`{check.context}` is required by {check.source}"
+    has_app = standing.setup.has_app
     if check.app is None:
+        source = "the app that posts it" if has_app else "GitHub Actions"
         return warning(
             about,
             f"{found} from any source, so that another app or a person can turn it green; "
-            "choose GitHub Actions as its source",
+            f"choose {source} as its source",
         )
+    if has_app:
+        return _of_app(about, found, is_actions=check.app == standing.actions_app)
     if standing.actions_app and check.app != standing.actions_app:
         return problem(
             about,
             f"{found} from the app {check.app}, but it comes from GitHub Actions "
             f"({standing.actions_app}) and never comes; choose that as its source",
+        )
+    return fine(about, found)
+
+
+def _of_app(about: str, found: str, *, is_actions: bool) -> Diagnosis:
+    """The app's number is not known here, but that of GitHub Actions is."""
+    if is_actions:
+        return problem(
+            about,
+            f"{found} from GitHub Actions, as any workflow of a change reports, but it comes from "
+            "an app of your own; choose that as its source",
         )
     return fine(about, found)
 
@@ -196,7 +211,7 @@ def imitations(standing: ServerState) -> Iterator[Diagnosis]:
         yield unknown("recent commits", standing.said)
         return
     for check in standing.said:
-        if check.is_foreign:
+        if check.is_foreign and not standing.setup.has_app:
             yield warning(
                 "recent commits",
                 f"a {check.kind} `{check.name}` comes from {check.author}, not from a workflow; "

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import PurePosixPath
 
-from prjury.manifests.workflow import Workflow, WorkflowJob, WorkflowStep
+from prjury.app.app_token import APP_ACTION
+from prjury.manifests.workflow import ALL, Permissions, Workflow, WorkflowJob, WorkflowStep
 from prjury.policy.schema import OverrideConfig
 
 #: What the required check is called in every workflow that `prjury init` writes.
@@ -32,6 +33,8 @@ OVERRIDE = "override"
 #: What GitHub starts from the default branch only, whatever a pull request holds.
 FROM_DEFAULT = (*JUDGING, OVERRIDE, BACKPORT, CONFLICTS, COMMENT)
 
+#: What the inputs of the action that makes an app's token are called by which it asks for rights.
+_ASKED = "permission-"
 _NAMES = frozenset({"pr-jury", "prjury"})
 _OTHERS = frozenset({"actions", "github"})
 
@@ -54,6 +57,20 @@ class Sitting:
         """The part of the work that the step does: its mode, but for `OVERRIDE`."""
         triggers = self.workflow.triggers
         return OVERRIDE if self.overrules and "workflow_run" not in triggers else self.mode
+
+    @property
+    def app_rights(self) -> Permissions | None:
+        """What the token of an app may do that the step posts with; None where it has none."""
+        token = self.step.inputs.get("github-token", "")
+        made = [step for step in self.job.steps if step.action == APP_ACTION]
+        if not made or "outputs.token" not in token:
+            return None
+        asked = {
+            name.removeprefix(_ASKED): level
+            for name, level in made[0].inputs.items()
+            if name.startswith(_ASKED)
+        }
+        return asked or {ALL: "write"}
 
     @property
     def overrules(self) -> bool:
@@ -121,6 +138,11 @@ class Setup:
     def is_apart(self) -> bool:
         """Whether building and judging are jobs of their own, as forks need it."""
         return bool(self.parts("build", *JUDGING))
+
+    @property
+    def has_app(self) -> bool:
+        """Whether the gate is a status that an app of one's own sets."""
+        return any(one.app_rights for one in self.parts("publish"))
 
     @property
     def gates(self) -> list[Sitting]:

@@ -54,6 +54,7 @@ def run(repo: Path, **options: object) -> None:
         "queue": False,
         "backport": False,
         "commands": False,
+        "app": False,
         "from_ci": False,
         "action": None,
         "force": False,
@@ -135,6 +136,31 @@ def test_the_action_is_put_in_place(repository: Path) -> None:
     texts = "".join(files(repository).values())
     assert texts.count(f"uses: {ACTION}\n") == 7
     assert "OWNER/" not in texts
+
+
+def test_with_an_app_only_jobs_that_build_nothing_hold_its_key(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(repository, forks=True, app=True, backport=True, commands=True)
+    assert "with the app as its source" in capsys.readouterr().out
+    posting = {}
+    for text in files(repository).values():
+        for name, job in safe_load(text).get("jobs", {}).items():
+            if "PRJURY_APP_PRIVATE_KEY" in str(job):
+                posting[name] = job["permissions"]
+                assert job["steps"][-1 if name != "publish" else -2]["with"]["github-token"] == (
+                    "${{ steps.app.outputs.token }}"
+                )
+    assert posting == {
+        key: {} for key in ("publish", "override", "conflicts", "backport", "comment")
+    }
+
+
+@pytest.mark.parametrize("other", [{}, {"forks": True, "queue": True}])
+def test_an_app_has_no_place_beside_a_build(repository: Path, other: dict[str, bool]) -> None:
+    with pytest.raises(UsageError, match="--app goes with --forks, and without --queue"):
+        run(repository, app=True, **other)
+    assert files(repository) == {}
 
 
 @pytest.mark.parametrize(

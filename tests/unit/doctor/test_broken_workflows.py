@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from prjury.app.app_token import with_app_token
 from prjury.doctor.finding import Diagnosis, Level
 from prjury.doctor.run_checks import examine_setup
 from prjury.doctor.setup import Setup
@@ -589,6 +590,19 @@ DEFECTS = {
 )
 def test_what_init_writes_is_fine(way: tuple[str, ...]) -> None:
     assert complaints(set_up({name: text_of(name) for name in way})) == []
+
+
+def test_jobs_that_post_as_an_app_are_measured_by_its_rights() -> None:
+    way = (*APART, CONFLICTS, BACKPORT, COMMENT)
+    texts = {name: with_app_token(text_of(name)) for name in way}
+    assert complaints(set_up(texts)) == []
+    assert set_up(texts).has_app
+    for old, new, told_as in (
+        ("permission-statuses: write", "permission-statuses: read", "lacks the permission"),
+        ("permission-actions: read", "permission-contents: write", "which it does not need"),
+    ):
+        changed = {**texts, JUDGE: replaced(texts[JUDGE], old, new)}
+        assert any(told_as in one for one in complaints(set_up(changed)))
 
 
 @pytest.mark.parametrize("name", DEFECTS)
