@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from prjury.agents.bridges.langchain import LangChainAgent, jury_node
+    from prjury.agents.bridges.openai_agents import OpenAIAgent
     from prjury.agents.bridges.pydantic_ai import PydanticAgent, accepted_by
     from prjury.agents.command import CommandAgent
     from prjury.agents.judge import AgentJudge
@@ -167,6 +168,7 @@ __all__ = [
     "ModelJudge",
     "ModelText",
     "NumericalScore",
+    "OpenAIAgent",
     "Opinion",
     "PomComparisonJudge",
     "PullRequestContext",

@@ -8,9 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from agents import Agent as SdkAgent
+from agents import Model, RunConfig, Usage, function_tool
+from agents import ModelResponse as SdkResponse
 from langchain_core.language_models.fake_chat_models import FakeMessagesListChatModel
 from langchain_core.messages import AIMessage
 from langgraph.graph import END, START, MessagesState, StateGraph
+from openai.types.responses import (
+    ResponseFunctionToolCall,
+    ResponseOutputMessage,
+    ResponseOutputText,
+)
 from pydantic_ai import Agent
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
@@ -22,6 +30,7 @@ from prjury import (
     JudgmentContext,
     Jury,
     LangChainAgent,
+    OpenAIAgent,
     PydanticAgent,
     Status,
     accepted_by,
@@ -144,3 +153,54 @@ class TestLangChain:
         said = AgentJudge(client, "Is it hot?").judge(JudgmentContext("make tea"))
         assert said.status is Status.PASS
         assert said.metadata["agent"]["input_tokens"] == 5
+
+
+class ScriptedSdkModel(Model):
+    """Answers in order; ``(look)`` calls the tool."""
+
+    def __init__(self, *answers: str) -> None:
+        self.answers = list(answers)
+        self.heard: list[Any] = []
+
+    async def get_response(self, *texts: Any, **given: Any) -> SdkResponse:
+        self.heard.append(texts or given["input"])
+        said = self.answers.pop(0)
+        part: Any = ResponseFunctionToolCall(
+            arguments="{}", call_id="1", name="look", type="function_call"
+        )
+        if said != "(look)":
+            text = ResponseOutputText(text=said, type="output_text", annotations=[])
+            part = ResponseOutputMessage(
+                id="1", type="message", role="assistant", status="completed", content=[text]
+            )
+        return SdkResponse([part], Usage(requests=1, input_tokens=5, output_tokens=2), None)
+
+    def stream_response(self, *args: Any, **options: Any) -> Any:
+        raise NotImplementedError
+
+
+class TestOpenAIAgents:
+    @staticmethod
+    def client(model: Model, **options: Any) -> OpenAIAgent:
+        agent = SdkAgent("assistant", model=model, tools=[function_tool(look)])
+        return OpenAIAgent(agent, run_config=RunConfig(tracing_disabled=True), **options)
+
+    def test_its_work_is_evaluated(self, tmp_path: Path) -> None:
+        places: list[Path | None] = []
+        client = self.client(ScriptedSdkModel("(look)", "tea, please"), context=places.append)
+        result, verdict = evaluate("ask for tea", client, JURY, tmp_path)
+        assert result
+        assert (result.output, verdict.status, places) == ("tea, please", Status.PASS, [tmp_path])
+        assert result.metadata["tools"] == ("look",)
+        assert (result.metadata["requests"], result.metadata["output_tokens"]) == (2, 4)
+
+    def test_feedback_reaches_the_next_round(self) -> None:
+        model = ScriptedSdkModel("tea!", "tea, please")
+        done = improve("ask for tea", self.client(model), JURY)
+        assert (done.stopped, len(done.rounds)) == ("passed", 2)
+        assert "say please" in str(model.heard[1])
+
+    def test_it_judges(self) -> None:
+        client = self.client(ScriptedSdkModel("Answer: NO\nReasoning: cold"))
+        said = AgentJudge(client, "Is it hot?").judge(JudgmentContext("make tea"))
+        assert said.status is Status.FAIL
