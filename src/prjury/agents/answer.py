@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from prjury.agents.tool_calls import ToolCall, tool_calls
 from prjury.jury.library.responses import output_of
 
 _TOKENS = {
@@ -26,6 +27,7 @@ class AgentAnswer:
         input_tokens: 0 where it does not say.
         usd: None where it does not say.
         turns: events of JSON lines that end a turn, or its own count; 0 where it does not say.
+        calls: the tools that it used, the first ones.
     """
 
     text: str
@@ -34,6 +36,7 @@ class AgentAnswer:
     output_tokens: int = 0
     usd: float | None = None
     turns: int = 0
+    calls: tuple[ToolCall, ...] = ()
 
     @property
     def metadata(self) -> dict[str, Any]:
@@ -43,6 +46,7 @@ class AgentAnswer:
             "output_tokens": self.output_tokens,
             "usd": self.usd,
             "turns": self.turns,
+            "tool_calls": [call.as_json for call in self.calls],
         }
         return {name: value for name, value in reported.items() if value}
 
@@ -71,7 +75,8 @@ def read_answer(printed: str) -> AgentAnswer:
             tokens = {name: tokens[name] + _tokens(event, name) for name in tokens}
     if not text and error is None:
         text = printed.strip()  # JSON of another kind: the classifier may know it
-    return AgentAnswer(text, error, tokens["input_tokens"], tokens["output_tokens"], usd, turns)
+    counts = tokens["input_tokens"], tokens["output_tokens"]
+    return AgentAnswer(text, error, *counts, usd, turns, tool_calls(events))
 
 
 def _events(printed: str) -> Iterator[Mapping[str, Any]]:

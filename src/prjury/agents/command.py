@@ -43,8 +43,9 @@ class CommandAgent:
     when it prints, forks or allocates too much, and when this process ends.
 
     The result's output is its last message (`read_answer`); ``metadata`` has ``seconds`` and,
-    where it says so, ``input_tokens``, ``output_tokens``, ``usd`` and ``turns``. Its status is
-    FAILED for an exit code other than 0, TIMEOUT at the timeout.
+    where it says so, ``input_tokens``, ``output_tokens``, ``usd``, ``turns`` and ``tool_calls``
+    (``name``, ``target``, ``outcome``). Its status is FAILED for an exit code other than 0, TIMEOUT
+    at the timeout.
 
     Args:
         command: one line for ``/bin/sh``.

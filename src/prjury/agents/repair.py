@@ -7,7 +7,7 @@ its verdict: only allowed files are taken over, into a tree of our own.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,6 +16,7 @@ from prjury.agents.edits import EditRules, Edits
 from prjury.errors import CannotJudgeError, SourceError
 from prjury.git.graft import changes_between, graft, patch_between
 from prjury.git.store import Store
+from prjury.journal.write import record_tools
 from prjury.judges.builds.judge import TreeBuildJudge
 from prjury.judges.builds.test_settings import changed_test_settings
 from prjury.judges.context import PullRequestContext
@@ -28,7 +29,7 @@ from prjury.jury.library.execution import perform
 from prjury.jury.voting import Ballot
 from prjury.policy.agents import FixConfig
 from prjury.ports import Ports
-from prjury.report.judge_facts import BuildFacts
+from prjury.report.judge_facts import AgentFacts, BuildFacts
 from prjury.report.recovery import Recovery, RefusedEdit, RepairRound
 from prjury.snapshot.kinds import kind_of
 from prjury.snapshot.model import FileChange, FileStatus, visible
@@ -76,10 +77,20 @@ class TestsRepair:
             self._client(context)
         except CannotJudgeError as error:
             return Recovery("not_tried", str(error))
+        return self._watched(lambda: self._rounds(context, tree))
+
+    def _watched(self, rounds: Callable[[], Recovery]) -> Recovery:
+        """What comes of the rounds; whoever waits for them is told how far they are."""
+        progress, started = self.ports.progress, time.monotonic()
+        progress.judge_started("fix", "agent")
         try:
-            return self._rounds(context, tree)
+            recovery = rounds()
         except (CannotJudgeError, SourceError) as error:
-            return Recovery("not_recovered", str(error))
+            recovery = Recovery("not_recovered", str(error))
+        done = Judgment.passed if recovery.outcome == "recovered" else Judgment.failed
+        elapsed = round((time.monotonic() - started) * 1000)
+        progress.judge_finished("fix", Ballot("agent", done(recovery.words), elapsed_ms=elapsed))
+        return recovery
 
     def _client(self, context: PullRequestContext) -> AgentClient:
         """A way to the agent, for one round."""
@@ -160,6 +171,7 @@ class TestsRepair:
             client = self._client(context)
             done = perform(lambda: run_agent(client, goal, root))
             result = done.result or AgentResult("", done.status, done.error)
+            record_tools(self.ports.journal, AgentFacts.of_result(result.metadata))
             held = {path: old[blob] or b"" for path, blob in blobs.items()}
             return result, rules.sort(root, before, held)
 

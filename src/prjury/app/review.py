@@ -8,6 +8,7 @@ The face that asked, `cli` or `action`, has the report published.
 from __future__ import annotations
 
 import time
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from prjury.app import steps
@@ -53,11 +54,12 @@ def run(request: ReviewRequest, environment: RunEnvironment) -> Report | Nothing
                 branches.picked
             )  # read before a build or an agent, which could change the operator's packs
         names = steps.changed_names(change, context.deadline)
-        verdict = steps.vote(seating, context, ports.progress)
-        chosen = change.choose_branches()
-        tried = branches.beside(chosen.names, verdict.status, context.deadline)
-        opinion = steps.ask_opinion(tried, verdict, ports, context) if request.models else None
-        recovery = steps.repair(change, seating, verdict, ports, context)
+        with closing(ports.progress):
+            verdict = steps.ask(seating, context, ports.progress)
+            chosen = change.choose_branches()
+            tried = branches.beside(chosen.names, verdict.status, context.deadline)
+            opinion = steps.ask_opinion(tried, verdict, ports, context) if request.models else None
+            recovery = steps.repair(change, seating, verdict, ports, context)
         label = request.override or (earlier.override if earlier else None)
         report = steps.make_report(
             change.pull,

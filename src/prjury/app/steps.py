@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 
 from prjury.agents.repair import TestsRepair
@@ -226,19 +226,19 @@ def context_of(pull: PullRequest, seconds: float) -> PullRequestContext:
 
 
 def vote(seating: Seating, context: PullRequestContext, progress: Progress) -> Verdict:
-    """The cascade's verdict; the progress display ends with it.
+    """The cascade's verdict; the progress display ends with it."""
+    with closing(progress):
+        return ask(seating, context, progress)
 
-    What must not depend on a build is asked before anything of the change runs.
-    """
-    try:
-        for tier in seating.cascade.tiers:
-            for each in tier.jury.seats if tier.jury else ():
-                if isinstance(each.judge, PythonRule):
-                    each.judge.prepare(context)
-        timeout = context.deadline.remaining
-        return seating.cascade.vote(context, timeout=timeout, listener=progress)
-    finally:
-        progress.close()
+
+def ask(seating: Seating, context: PullRequestContext, progress: Progress) -> Verdict:
+    """The cascade's verdict; what must not depend on a build is asked before anything runs."""
+    for tier in seating.cascade.tiers:
+        for each in tier.jury.seats if tier.jury else ():
+            if isinstance(each.judge, PythonRule):
+                each.judge.prepare(context)
+    timeout = context.deadline.remaining
+    return seating.cascade.vote(context, timeout=timeout, listener=progress)
 
 
 def repair(

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from prjury.errors import UsageError
-from prjury.journal.write import LARGEST_FILE, SCHEMA
+from prjury.journal.write import LARGEST_FILE, SCHEMA, record_tools
 from prjury.ports import Recorder
+from prjury.report.judge_facts import AgentFacts
 from prjury.snapshot.model import visible
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ class RecordedRounds:
         """The jury's verdict on one attempt."""
         started = time.monotonic()
         self.number += 1
+        record_tools(self.recorder, AgentFacts.of_result(context.metadata))
         verdict = self.jury.vote(context, listener=self.listener)
         worked = context.execution_time.total_seconds() if context.execution_time else 0.0
         self.recorder.record(

@@ -73,6 +73,9 @@ def _what(event: JournalEvent) -> str:
         case "model":
             tokens = f"{event.number('input_tokens'):.0f}+{event.number('output_tokens'):.0f}"
             return f"  {event.text('model')}: {event.text('reason') or f'{tokens} tokens'}"
+        case "tool":
+            outcome = f": {event.text('outcome')}" if event.text("outcome") else ""
+            return f"  {event.text('name')} {event.text('target')}".rstrip() + outcome
         case "change":
             return f"read the change, {event.text('files')} files"
         case "verdict":

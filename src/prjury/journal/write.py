@@ -36,6 +36,8 @@ MOST_FILES = 200
 #: Characters of a text.
 LONGEST_TEXT = 300
 _ALWAYS = frozenset({"verdict", "end"})
+#: Calls of tools that are kept of one run of an agent, and what is known of each.
+_MOST_TOOLS, _TOOL = 100, ("name", "target", "outcome")
 #: What a judge says when it runs a command begins like this.
 _COMMAND = "$ "
 
@@ -146,6 +148,12 @@ def journal_files(place: Path) -> list[Path]:
     return sorted(file for file in place.glob("[0-9]*T[0-9]*Z-*.jsonl") if not file.is_symlink())
 
 
+def record_tools(recorder: Recorder, agent: AgentFacts) -> None:
+    """Keep what an agent says that it used, an event for each call."""
+    for call in agent.tools[:_MOST_TOOLS]:
+        recorder.record("tool", **{key: call[key] for key in _TOOL if call.get(key)})
+
+
 class RecordedProgress:
     """Progress that is written down as well: judges, and the commands that they run."""
 
@@ -162,6 +170,8 @@ class RecordedProgress:
         """A judge has answered."""
         self._shown.judge_finished(jury, ballot)
         said = ballot.judgment
+        agent = AgentFacts.of(said)
+        record_tools(self._recorder, agent)
         self._recorder.record(
             "judged",
             tier=jury,
@@ -172,7 +182,7 @@ class RecordedProgress:
             confidence=said.confidence,
             ms=ballot.elapsed_ms,
             reasoning_sha256=hashlib.sha256(said.reasoning.encode(errors="replace")).hexdigest(),
-            **{name: count for name, count in asdict(AgentFacts.of(said)).items() if count},
+            **{name: n for name, n in asdict(agent).items() if n and name != "tools"},
         )
 
     def say(self, text: str) -> None:

@@ -12,7 +12,15 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar, Self, TypeVar
 
-from pydantic import AliasPath, BeforeValidator, Field, Strict, TypeAdapter, ValidationError
+from pydantic import (
+    AliasChoices,
+    AliasPath,
+    BeforeValidator,
+    Field,
+    Strict,
+    TypeAdapter,
+    ValidationError,
+)
 
 from prjury.jury.judgment import Check, Judgment, Location
 from prjury.report.model import Cost
@@ -91,6 +99,12 @@ class GeneralFacts:
         return _read(cls, judgment.metadata)
 
 
+def _calls(given: object) -> object:
+    """Calls as texts by name; of a bridge only the names are known."""
+    entries = given if isinstance(given, list | tuple) else ()
+    return [{"name": each} if isinstance(each, str) else each for each in entries]
+
+
 @dataclass(frozen=True, slots=True)
 class AgentFacts:
     """What an agent says that it took, where an agent was asked.
@@ -98,17 +112,33 @@ class AgentFacts:
     Attributes:
         turns: 0 where it does not say, as with tokens.
         usd: None where it does not say.
+        tools: the tools that it says it used, each with ``name`` and perhaps ``target`` and
+            ``outcome``.
     """
 
     turns: Annotated[Count, Field(validation_alias=AliasPath("agent", "turns"))] = 0
     input_tokens: Annotated[Count, Field(validation_alias=AliasPath("agent", "input_tokens"))] = 0
     output_tokens: Annotated[Count, Field(validation_alias=AliasPath("agent", "output_tokens"))] = 0
     usd: Annotated[float | None, Field(validation_alias=AliasPath("agent", "usd"))] = None
+    tools: Annotated[
+        tuple[dict[str, str], ...],
+        BeforeValidator(_calls),
+        Field(
+            validation_alias=AliasChoices(
+                AliasPath("agent", "tool_calls"), AliasPath("agent", "tools")
+            )
+        ),
+    ] = ()
 
     @classmethod
     def of(cls, judgment: Judgment) -> Self:
         """The facts of a judgment."""
         return _read(cls, judgment.metadata)
+
+    @classmethod
+    def of_result(cls, metadata: Metadata) -> Self:
+        """The facts in the metadata of an agent's result."""
+        return _read(cls, {"agent": metadata})
 
 
 @dataclass(frozen=True, slots=True)

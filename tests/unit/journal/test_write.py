@@ -10,6 +10,7 @@ import pytest
 from fakes import reports as fake
 from prjury.journal import write
 from prjury.journal.read import read_journal
+from prjury.journal.timeline import show
 from prjury.journal.write import RecordedProgress, RunJournal, journal_files
 from prjury.jury.judgment import Judgment
 from prjury.ports import SilentProgress
@@ -97,3 +98,20 @@ def test_what_an_agent_took_is_kept(tmp_path: Path) -> None:
     (event,) = [line for line in lines(tmp_path) if line["event"] == "judged"]
     assert event["turns"] == 7
     assert "input_tokens" not in event
+
+
+def test_what_an_agent_used_comes_before_its_judgment(tmp_path: Path) -> None:
+    shown = RecordedProgress(SilentProgress(), journal(tmp_path))
+    calls = [{"name": "Bash", "target": "ls", "outcome": "ok", "input": "secret"}, {"name": "Read"}]
+    said = Judgment.passed("fine", metadata={"agent": {"turns": 2, "tool_calls": calls}})
+    shown.judge_finished("t", fake.ballot("agent", said))
+    bridged = Judgment.passed("fine", metadata={"agent": {"tools": ["look"]}})
+    shown.judge_finished("t", fake.ballot("agent", bridged))
+    _, bash, read, judged, look, _ = lines(tmp_path)
+    kept = {"event": "tool", "name": "Bash", "target": "ls", "outcome": "ok"}
+    assert bash == {"t": bash["t"], **kept}
+    assert (read["name"], judged["turns"], look["name"]) == ("Read", 2, "look")
+    assert "tools" not in judged
+    (file,) = journal_files(tmp_path / "prjury")
+    text = "\n".join(show(read_journal(file)))
+    assert "  Bash ls: ok" in text
