@@ -17,7 +17,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from prjury.app.request import ReviewRequest, RunEnvironment
@@ -43,6 +43,7 @@ class Reached:
     asked: bool
     why: str
     rejected: bool
+    headline: str = ""
 
 
 def outcome_of(report: Report) -> Reached:
@@ -65,14 +66,12 @@ def visit(repository: Path, sha: str, options: argparse.Namespace, place: Path) 
     title = _git(repository, "show", "-s", "--format=%s", sha).strip()
     wanted = SnapshotRequest(repository, base=f"{sha}^", head=sha, facts={"title": title})
     script = f"scripted:{place / 'script.jsonl'}"
-    request = ReviewRequest(
-        wanted, config=place / "policy.yml", build=options.build, model=script, offline=False
-    )
+    request = ReviewRequest(wanted, config=place / "policy.yml", build=options.build, model=script)
     environ = {**os.environ, "XDG_CACHE_HOME": str(place / "cache")}
     report = run(request, RunEnvironment(environ))
     if not isinstance(report, Report):
         return Reached(False, f"nothing to review: {report.reason}", rejected=False)
-    return outcome_of(report)
+    return replace(outcome_of(report), headline=report.headline)
 
 
 def _git(repository: Path, *args: str) -> str:
@@ -100,7 +99,7 @@ def main(argv: Sequence[str]) -> None:
                 found.append(visit(options.repository, sha, options, place))
             except PrJuryError as error:
                 found.append(Reached(False, f"not judged: {error}", rejected=False))
-            print(f"{sha[:10]} {found[-1].why}", file=sys.stderr, flush=True)
+            print(f"{sha[:10]} {found[-1].why} | {found[-1].headline}", file=sys.stderr, flush=True)
     _show(found, time.monotonic() - started)
 
 

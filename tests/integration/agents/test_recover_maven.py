@@ -134,8 +134,8 @@ def test_four_compile_errors_after_a_rebase_are_repaired_in_the_second_round(
     agent.write_text(AGENT)
     tier = {"name": "build", "policy": "final_tier", "judges": ["merge", "build"]}
     fix = {"enabled": True, "command": f"{sys.executable} {agent}"}
-    home = {"HOME": str(Path.home())}  # what Maven has downloaded already
-    report = review(place, {"tiers": [tier], "fix": fix}, **home)
+    home = str(Path.home())  # it has what Maven has downloaded already
+    report = review(place, {"tiers": [tier], "fix": fix}, HOME=home)
 
     assert report.verdict.status is Status.FAIL  # whatever the agent does
     recovery = report.recovery

@@ -85,6 +85,12 @@ MESSAGES = (
         "JDK",
     ),
     EnvironmentFault(
+        r"Detected JDK .* is version (?P<here>\S+) which is not in the allowed "
+        r"range (?P<want>\S+?)\.?$",
+        _JAVA,
+        "JDK",
+    ),
+    EnvironmentFault(
         r"compiled by a more recent version of the Java Runtime \(class file version "
         r"(?P<classes>\d+)",
         _JAVA,

@@ -65,6 +65,15 @@ def judged(
         ),
         (
             (
+                "[ERROR] Failed to execute goal org.apache.maven.plugins:maven-enforcer-plugin:"
+                "3.7.0:enforce (enforce) on project t: \n[ERROR] Rule 1: org.apache.maven.enforcer."
+                "rules.version.RequireJavaVersion failed with message:\n[ERROR] Detected JDK "
+                "/jdk is version 17.0.15 which is not in the allowed range [17.0.19,)."
+            ),
+            "JDK",
+        ),
+        (
+            (
                 "error: rustc 1.95.0 is not supported by the following packages:\n"
                 "  grep@1.0 requires rustc 1.96\n"
             ),
