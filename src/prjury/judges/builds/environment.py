@@ -309,14 +309,14 @@ CAUSES = (
     ),
     EnvironmentFault(
         r"[Cc]ertificate|\w*CERT(?:_\w+)?\b|SSLError|SSL routines|PKIX path|x509:|[Tt]LS handshake"
-        r"|SSLHandshake|UNABLE_TO_(?:GET|VERIFY)\w*",
+        r"|SSLHandshake|UNABLE_TO_(?:GET|VERIFY)\w*|:tls_alert\b",
         _TLS,
     ),
     EnvironmentFault(
         r"ENOTFOUND|EAI_AGAIN|dns error|DNSResolveFailed|[Cc]ould not resolve host|no such host"
         r"|Name or service not known|nodename nor servname|Temporary failure in name resolution"
         r"|Temporary failure resolving|[Uu]nknown ?[Hh]ost|Could not reach host"
-        r"|resolve host address",
+        r"|resolve host address|:nxdomain\b",
         _DNS,
         passing=True,
     ),
@@ -328,7 +328,8 @@ CAUSES = (
         r"|[Cc]onnection ?(?:refused|reset|timed out|closed|aborted|broken)"
         r"|[Cc]onnect(?:ion)? timed? ?out|Connection(?:Refused|Closed|Reset)|[Rr]ead timed out"
         r"|[Oo]peration timed out|[Nn]etwork is unreachable|Could not connect|Failed to connect"
-        r"|Failure when receiving|error sending request|unexpected EOF|Remote host terminated",
+        r"|Failure when receiving|error sending request|unexpected EOF|Remote host terminated"
+        r"|:e(?:conn\w+|timedout)\b|:failed_connect\b",
         _CONNECT,
         passing=True,
     ),

@@ -47,6 +47,13 @@ def judged(
         ("error: release version 21 not supported", "JDK"),
         (
             (
+                "** (Mix) httpc request failed with: {:failed_connect, [{:to_address, {'repo.hex.pm', "
+                "443}}, {:inet6, [:inet6], :nxdomain}]}\n\nAlternatively, run:\n\n    mix archive"
+            ),
+            "name service",
+        ),
+        (
+            (
                 "[ERROR] Failed to execute goal org.apache.maven.plugins:maven-compiler-plugin:"
                 "3.11.0:compile (default-compile) on project b: Fatal error compiling: error: "
                 "release version 99 not supported -> [Help 1]"
