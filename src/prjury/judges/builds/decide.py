@@ -336,7 +336,7 @@ def decide(case: BuildResult) -> Judgment:
 
 def _not_here(case: BuildResult, cause: Failure) -> Judgment:
     """The ERROR of a build that cannot be done here, whatever the change is like."""
-    remedy = remedy_for(cause, case.versions)
+    remedy = remedy_for(cause, case.versions, case.known)
     tried = ", tried twice" if case.base is None and may_pass(cause) else ""
     return Judgment.errored(
         f"it cannot be built here{tried}, and the change is not to blame: "

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from prjury.judges.builds.failure import Failure
 from prjury.judges.builds.results.runner_output import LogSection
+from prjury.judges.builds.systems.source_tree import parents_of
 
 _JAVA = "install that JDK and name it in JAVA_HOME (add actions/setup-java)"
 _MAVEN = "install that Maven, or check in its wrapper (`mvn wrapper:wrapper`)"
@@ -168,6 +169,12 @@ MESSAGES = (
     EnvironmentFault(
         r"^Error: Corepack cannot download the latest stable version of ",
         "name the package manager's version in package.json (`packageManager`), or install it",
+    ),
+    EnvironmentFault(
+        r"(?:^|: )Error: (?:No compatible signature found in package metadata"
+        r"|Cannot find matching keyid)",
+        "update Corepack (`npm install --global corepack@latest`), or install the package manager "
+        "without it",
     ),
     EnvironmentFault(r"^error NETSDK1045: .*", "install that .NET SDK (add actions/setup-dotnet)"),
     EnvironmentFault(
@@ -400,19 +407,22 @@ def is_unfound(failure: Failure) -> bool:
     return failure.kind == "error" and "(from versions: none" in failure.message
 
 
-def remedy_for(failure: Failure, versions: Mapping[str, str]) -> str:
+def remedy_for(
+    failure: Failure, versions: Mapping[str, str], tree: frozenset[str] = frozenset()
+) -> str:
     """What to do about a failure of the environment.
 
     Args:
         versions: of the tools that were used, by their names.
+        tree: the paths of the tree.
     """
     known = _known(failure)
     if known is None:
         missing = missing_name(failure)
         if is_unfound(failure):
             return f"{_CONNECT}: no index that it asks has any version of `{missing}`"
-        if "No rule to make target" in failure.message:
-            return _SUBMODULE
+        if submodule := missing_submodule(failure, tree):
+            return f"{_SUBMODULE}: `{submodule}`"
         return _ABSENT.format(missing) if missing else _OTHERWISE
     fault, match = known
     groups = match.groupdict()
@@ -426,6 +436,24 @@ def remedy_for(failure: Failure, versions: Mapping[str, str]) -> str:
     here = groups.get("here") or versions.get(fault.tool, "")
     there = f"; here is {here}" if here else ""
     return f"this project wants {fault.tool} {want}{there}: {fault.remedy}"
+
+
+#: What is said of a file that is not there, and that nobody makes.
+_NOT_THERE = re.compile(
+    r"(?:No rule to make target|[Nn]o such file or directory[:,](?: \w+)?|[Cc]annot open)"
+    r" ['`‘\"]?(?P<file>[^'’\"\s]+/[^'’\"\s]+)"
+)
+
+
+def missing_submodule(failure: Failure, tree: frozenset[str]) -> str:
+    """The entry of the tree below which a missing file lies, although it is no directory of files.
+
+    Args:
+        tree: the paths of the tree, submodules among them.
+    """
+    found = _NOT_THERE.search(failure.message)
+    places = parents_of(found["file"]) if found else ()
+    return next((place for place in places if place in tree), "")
 
 
 _ABSENT = (

@@ -12,11 +12,16 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from prjury.judges.builds.environment import is_known, is_unfound, may_pass, missing_name
+from prjury.judges.builds.environment import (
+    is_known,
+    is_unfound,
+    may_pass,
+    missing_name,
+    missing_submodule,
+)
 from prjury.judges.builds.failure import Failure, State, inside_tree, make_failure
 from prjury.judges.builds.outcome import PlanOutcome
 from prjury.judges.builds.plan import CUSTOM, REPORTED, BuildPlan
-from prjury.judges.builds.systems.source_tree import parents_of
 from prjury.judges.builds.test_sets import Vanished
 from prjury.report.wording import counted
 from prjury.snapshot.kinds import kind_of
@@ -170,24 +175,15 @@ def compared(outcome: PlanOutcome, base: PlanOutcome, known: frozenset[str]) -> 
     return replace(outcome, failures=tuple(failures))
 
 
-#: What make says of a program that it cannot start, and of a file that nobody makes.
+#: What make says of a program that it cannot start.
 _NOT_STARTED = re.compile(r"\*\*\* \[.*\] Error 12[67]$")
-_NOT_MADE = re.compile(r"No rule to make target ['`‘](?P<file>[^'’]+/[^'’]+)['’]")
 
 
 def _is_absent(failure: Failure, known: frozenset[str]) -> bool:
     """Whether an old failure is for something that neither tree has: a program, a submodule."""
     if missing := missing_name(failure):
         return not _is_ours(missing, known)
-    unmade = _NOT_MADE.search(failure.message)
-    return bool(unmade and _submodule_of(unmade["file"], known)) or bool(
-        _NOT_STARTED.search(failure.message)
-    )
-
-
-def _submodule_of(path: str, known: frozenset[str]) -> str:
-    """The entry of the tree below which a path lies, although it is no directory of files."""
-    return next((place for place in parents_of(path) if place in known), "")
+    return bool(missing_submodule(failure, known) or _NOT_STARTED.search(failure.message))
 
 
 def _is_ours(module: str, known: frozenset[str]) -> bool:

@@ -47,13 +47,6 @@ def judged(
         ("error: release version 21 not supported", "JDK"),
         (
             (
-                "** (Mix) httpc request failed with: {:failed_connect, [{:to_address, {'repo.hex.pm', "
-                "443}}, {:inet6, [:inet6], :nxdomain}]}\n\nAlternatively, run:\n\n    mix archive"
-            ),
-            "name service",
-        ),
-        (
-            (
                 "[ERROR] Failed to execute goal org.apache.maven.plugins:maven-compiler-plugin:"
                 "3.11.0:compile (default-compile) on project b: Fatal error compiling: error: "
                 "release version 99 not supported -> [Help 1]"
@@ -61,6 +54,7 @@ def judged(
             "JDK",
         ),
         ("> error: invalid source release: 21", "JDK"),
+        ("Error: No compatible signature found in package metadata", "Corepack"),
         (
             (
                 "[ERROR] Failed to execute goal org.apache.maven.plugins:maven-enforcer-plugin:"
@@ -114,6 +108,13 @@ def test_a_test_that_fails_is_no_matter_of_the_machine() -> None:
     ("log", "remedy"),
     [
         ("ERROR: HTTP error 503 while getting https://pypi.org/a.whl", "later"),
+        (
+            (
+                "** (Mix) httpc request failed with: {:failed_connect, [{:to_address, "
+                "{'repo.hex.pm', 443}}, {:inet6, [:inet6], :nxdomain}]}\n\nOr:\n\n    mix archive"
+            ),
+            "name service",
+        ),
         ("error: Failed to fetch: `https://pypi.org/simple/a/`\n  Caused by: dns error", "address"),
         ("npm error code E429\nnpm error 429 Too Many Requests - GET https://r/a", "limits"),
         ("npm error code ECONNREFUSED\nnpm error network request to https://r failed", "proxy"),
@@ -291,11 +292,21 @@ def test_a_module_that_is_missing_on_both_sides(module: str, reason: str) -> Non
         ("make: *** [Makefile:8: compile] Error 2", "base_broken"),
         ("make: *** No rule to make target 'lib/sub/x.la', needed by 'y'.  Stop.", "environment"),
         ("make: *** No rule to make target 'src/sub/x.la', needed by 'y'.  Stop.", "base_broken"),
+        (
+            f"{TRACE}FileNotFoundError: [Errno 2] No such file or directory: 'lib/sub/tests'\n",
+            "environment",
+        ),
+        (
+            f"{TRACE}FileNotFoundError: [Errno 2] No such file or directory: 'lib/other/tests'\n",
+            "base_broken",
+        ),
     ],
 )
 def test_a_program_or_submodule_that_is_missing_on_both_sides(line: str, reason: str) -> None:
     judgment, _ = judged(line, Scripted(1, line))
     assert judgment.metadata["reason"] == reason, judgment.reasoning
+    if "sub/" in line and reason == "environment":
+        assert judgment.metadata["remedy"].startswith("builds see no submodules")
 
 
 @pytest.mark.parametrize(
