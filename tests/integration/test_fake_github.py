@@ -9,6 +9,7 @@ import io
 import json
 import subprocess
 import sys
+import time
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -648,6 +649,26 @@ class TestRepository:
         fake.branches["release/1.0"] = "d" * 40
         told = ask(fake, "GET", f"{REPO}/branches/release%2F1.0").json
         assert (told["commit"]["sha"], told["protected"]) == ("d" * 40, False)
+
+
+class TestRateLimit:
+    @pytest.mark.parametrize("status", [403, 429])
+    def test_the_tokens_of_jobs_share_a_thousand_requests_an_hour(
+        self, fake: FakeGitHub, status: int
+    ) -> None:
+        fake.hourly, fake.over = 2, status
+        first = ask(fake, "GET", REPO)
+        told = {name: first.headers[f"x-ratelimit-{name}"] for name in ("limit", "remaining")}
+        assert told == {"limit": "2", "remaining": "1"}
+        assert ask(fake, "GET", "/rate_limit").json["rate"]["remaining"] == 1
+        assert ask(fake, "GET", REPO).status == 200
+        reply = ask(fake, "GET", REPO)
+        assert (reply.status, reply.headers["x-ratelimit-remaining"]) == (status, "0")
+        assert int(reply.headers["x-ratelimit-reset"]) > time.time()
+        assert reply.message == "API rate limit exceeded for installation ID 1."
+        assert ask(fake, "GET", REPO, token="ghp_octocat").status == 200
+        fake.next_hour()
+        assert ask(fake, "GET", REPO).status == 200
 
 
 class TestFaults:

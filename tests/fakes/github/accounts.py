@@ -38,6 +38,11 @@ class Account:
         return self.login.removesuffix("[bot]")
 
     @property
+    def is_job(self) -> bool:
+        """Whether it is the one behind the token that every job gets."""
+        return self.installation and self.slug == "github-actions"
+
+    @property
     def app_id(self) -> int:
         return self.id if self.app is None else self.app
 

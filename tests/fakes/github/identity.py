@@ -17,8 +17,9 @@ def user(call: Call) -> Answer:
 
 @routes("GET", "/rate_limit", needs="")
 def rate_limit(call: Call) -> Answer:
+    told = call.fake.rate_of(call.account)
     limit, remaining, reset = (
-        int(call.fake.rate[f"X-RateLimit-{name}"]) for name in ("Limit", "Remaining", "Reset")
+        int(told[f"X-RateLimit-{name}"]) for name in ("Limit", "Remaining", "Reset")
     )
     rate = {"limit": limit, "remaining": remaining, "used": limit - remaining, "reset": reset}
     return Answer(200, {"resources": {"core": rate, "search": rate, "graphql": rate}, "rate": rate})

@@ -59,6 +59,8 @@ class FakeGitHub(Filling, Outcome):
         with self._lock:
             account = self.accounts.get(request.token or "")
             try:
+                if not request.route.endswith("/rate_limit"):
+                    self.spend(account)
                 answer = self._answer(request, account)
             except Refusal as refused:
                 answer = refused.answer
@@ -154,6 +156,7 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     #: Head and body are two writes; with the client's delayed answer each would take 40 ms.
     disable_nagle_algorithm = True
+    token = ""
 
     @property
     def fake(self) -> FakeGitHub:
@@ -178,6 +181,7 @@ class _Handler(BaseHTTPRequestHandler):
             state = hashlib.sha1(answer.content, usedforsecurity=False).hexdigest()
             headers = {**headers, "ETag": f'W/"{state}"'}
             if request.etag == headers["ETag"]:
+                self.fake.spent = max(0, self.fake.spent - 1)  # what has not changed costs nothing
                 self.reply(Answer(304, None, headers))
                 return
         self.reply(Answer(answer.status, answer.payload, headers, answer.kind))
@@ -185,12 +189,12 @@ class _Handler(BaseHTTPRequestHandler):
     def request_of(self) -> Request:
         length = int(self.headers.get("Content-Length") or 0)
         body = self.rfile.read(length).decode()
-        scheme, _, token = self.headers.get("Authorization", "").partition(" ")
+        scheme, _, self.token = self.headers.get("Authorization", "").partition(" ")
         assert scheme in {"", "token", "Bearer"}, scheme
         return Request(
             self.command,
             self.path,
-            token or None,
+            self.token or None,
             body,
             self.headers.get("If-None-Match"),
             self.headers.get("Accept", ""),
@@ -230,7 +234,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response_only(answer.status)
         date = self.date_time_string(time.time() + self.fake.skew)
         own = {"Server": "github.com", "Date": date, "Content-Type": answer.kind}
-        for name, value in {**own, **self.fake.rate, **answer.headers}.items():
+        rate = self.fake.rate_of(self.fake.accounts.get(self.token))
+        for name, value in {**own, **rate, **answer.headers}.items():
             self.send_header(name, value)
         if length is not None:
             self.send_header("Content-Length", str(length))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
+import time
 from datetime import UTC, datetime, timedelta
 
 from fakes.github.accounts import ACTIONS, OCTOCAT, Account
@@ -38,6 +39,9 @@ class State:
         violations: where somebody did not speak as GitHub describes it; see `contract`.
         delay: seconds before each answer.
         skew: seconds by which the server's clock is wrong, in the header ``Date``.
+        hourly: the requests that the tokens of all jobs have together in an hour.
+        spent: those of them that were made since the last `next_hour`.
+        over: the status beyond them: GitHub says 403 or 429.
     """
 
     url: str
@@ -87,6 +91,8 @@ class State:
             "X-RateLimit-Remaining": "4999",
             "X-RateLimit-Reset": "4102444800",
         }
+        self.hourly, self.spent, self.over = 1_000, 0, 403
+        self._reset = int(time.time()) + 3_600
         self.next_link: str | None = None
         self._next_id = 1_000
         self._lock = threading.RLock()
@@ -101,6 +107,31 @@ class State:
         """The time by the server's clock, which goes on by a second whenever something is made."""
         now = _START + timedelta(seconds=self._next_id - 1_000)
         return now.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+    def next_hour(self) -> None:
+        """The tokens of jobs have all of their requests again."""
+        self.spent, self._reset = 0, int(time.time()) + 3_600
+
+    def rate_of(self, account: Account | None) -> Headers:
+        """What is told with each answer; the tokens of all jobs of a repository share one limit."""
+        if account is None or not account.is_job:
+            return self.rate
+        return {
+            "X-RateLimit-Limit": str(self.hourly),
+            "X-RateLimit-Remaining": str(max(0, self.hourly - self.spent)),
+            "X-RateLimit-Used": str(min(self.spent, self.hourly)),
+            "X-RateLimit-Reset": str(self._reset),
+            "X-RateLimit-Resource": "core",
+        }
+
+    def spend(self, account: Account | None) -> None:
+        """One request more, unless there is none left."""
+        if account is None or not account.is_job:
+            return
+        with self._lock:
+            if self.spent >= self.hourly:
+                raise Refusal(self.over, "API rate limit exceeded for installation ID 1.")
+            self.spent += 1
 
     def can_merge(self, pull: Payload) -> bool:
         """What GitHub's trial of a merge comes to."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from fakes.github import NO_FAULT, FakeGitHub, Fault, running
-from integration.faults.stage import MODES, Handed, Stage, furnish
+from integration.faults.stage import MODES, Handed, Stage, furnish, wrong
 from prjury.errors import ExitCode
 from prjury.publishers.check_run import NAME
 from prjury.publishers.idempotent import run_of
@@ -94,3 +95,22 @@ def said(fake: FakeGitHub, head: str, mode: str) -> tuple[int, str | None, str |
     if mode == "publish":
         assert run_of(fake.statuses_of(head, "prjury")[0]["target_url"]) == (13, 1)
     return len(fake.bodies), shown["conclusion"], status
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("left", [0, 3, 7, 11])
+def test_when_the_hour_s_requests_are_used_up_nothing_is_green_and_another_attempt_ends_it(
+    mode: str, left: int, cases: dict[str, Handed], tmp_path: Path
+) -> None:
+    case = cases["pass"]
+    with running() as fake:
+        furnish(fake, case.head)
+        stage = Stage(tmp_path, fake.url, mode)
+        fake.hourly, fake.over = left, 429 if left % 2 else 403
+        assert stage.run(case) not in {ExitCode.OPEN, ExitCode.BUG}
+        assert re.search(r"rate limit is used up for another \d+ s", stage.logs[0])
+        assert fake.latest_status(case.head, "prjury") in {None, "pending"}
+        fake.hourly = 1_000
+        fake.next_hour()
+        assert stage.run(case, attempt=2) == case.code, stage.logs
+        assert wrong(fake, case, mode, (12, 2)) == []
