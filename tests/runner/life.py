@@ -17,7 +17,7 @@ from typing import Any
 from fakes.github import NO_FAULT, Account, FakeGitHub, Fault, Payload
 from fakes.github.payloads import issue_payload
 from prjury.action import main
-from prjury.action.dependencies import GitAccess, wire
+from prjury.action.dependencies import wire
 from prjury.action.inputs import Inputs
 from prjury.github.client import Connection, GitHub, RetryBudget
 from prjury.github.event import Event
@@ -53,6 +53,7 @@ class Life:
 
     Attributes:
         directory: for what jobs write.
+        workflows: where the files are.
         bills: by the workflow's file.
         ungated: the same repository with one workflow that does everything at every event.
         logs: of every job that was played, by its run and its name.
@@ -62,6 +63,7 @@ class Life:
     shop: Shop
     github: Triggers
     ungated: Triggers
+    workflows: Path = EXAMPLES
     bills: dict[str, Bill] = field(default_factory=lambda: defaultdict(Bill))
     logs: dict[tuple[int, str], str] = field(default_factory=dict)
 
@@ -160,8 +162,9 @@ class Life:
     def _job(self, run: Run, name: str, job: Mapping[str, Any]) -> int:
         place = self.directory / f"{run.id}.{run.attempt}" / name
         place.mkdir(parents=True)
-        tokens = tokens_for(EXAMPLES / run.file, place, read_only=run.reads_only)
+        tokens = tokens_for(self.workflows / run.file, place, read_only=run.reads_only)
         self.fake.accounts |= tokens.accounts
+        self.shop.git.tokens = tokens.readers
         context = {**context_of(run), "secrets": tokens.secrets}
         (step,) = [one for one in job["steps"] if one.get("uses") == ACTION]
         if not holds(step.get("if"), context, failed=False):
@@ -181,7 +184,8 @@ class Life:
             "GITHUB_EVENT_PATH": str(place / "event.json"),
             "GITHUB_REPOSITORY": REPO,
             "GITHUB_API_URL": self.fake.url,
-            "GITHUB_SERVER_URL": "https://github.com",
+            "GITHUB_SERVER_URL": self.shop.git.url,
+            "GIT_SSL_CAINFO": str(self.shop.git.authority),
             "GITHUB_RUN_ID": str(run.id),
             "GITHUB_RUN_ATTEMPT": str(run.attempt),
             "GITHUB_JOB": name,
@@ -193,9 +197,7 @@ class Life:
             **{f"PRJURY_INPUT_{key.upper().replace('-', '_')}": on for key, on in given.items()},
         }
         stream = io.StringIO()
-        server = self.shop.history.path.parent.parent
-        git = GitAccess("file", lambda event: f"file://{server}/{event.repo}.git")
-        parts = replace(wire(environ, stream, Redactor(), git), connect=_connect)
+        parts = replace(wire(environ, stream, Redactor()), connect=_connect)
         code = main(environ, stream, parts)
         self.logs[run.id, name] = stream.getvalue()
         return code
@@ -220,7 +222,8 @@ class Life:
 
     def check(self, headline: str, gate: str, box: str, **more: Any) -> str:
         """The merge box; fails where what is shown is not true of the present head and base."""
-        assert self.wrong(headline, gate, box, **more) == []
+        wrong = self.wrong(headline, gate, box, **more)
+        assert not wrong, (wrong, list(self.logs.values())[-1])
         return box
 
     def wrong(self, headline: str, gate: str, box: str, **more: Any) -> list[str]:

@@ -39,21 +39,20 @@ class Shop:
     """The repository and its pull request.
 
     Attributes:
-        git: where runners fetch from; None where nothing but this process does.
         fork: the repository that the head lies in, if it is another one.
         base: the branch that the pull request is merged into.
     """
 
     history: History
     fake: FakeGitHub
-    git: GitServer | None
+    git: GitServer
     fork: str | None = None
     base: str = "main"
     runs: int = field(default=100, init=False)
     draft: bool = field(default=False, init=False)
 
     @classmethod
-    def founded(cls, directory: Path, fake: FakeGitHub, git: GitServer | None) -> Shop:
+    def founded(cls, directory: Path, fake: FakeGitHub, git: GitServer) -> Shop:
         """A shop whose pull request has no commit yet.
 
         Args:
@@ -185,7 +184,6 @@ class Shop:
 
     def env(self, attempt: int = 1) -> Mapping[str, str]:
         """What GitHub sets for the next run of a workflow, or a later attempt of the last one."""
-        assert self.git is not None
         self.runs += attempt == 1
         owner, _, _ = REPO.partition("/")
         return {

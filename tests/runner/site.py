@@ -102,8 +102,7 @@ class Site:
         with TemporaryDirectory() as place:
             tokens = tokens_for(EXAMPLES / workflow, Path(place), read_only=untrusted)
             self.fake.accounts |= tokens.accounts
-            if self.shop.git:
-                self.shop.git.tokens = tokens.readers
+            self.shop.git.tokens = tokens.readers
             kept = {"ARTIFACTS": str(self.store), "CORRUPTED": corrupted, "LOST": lost}
             kept["NO_QUOTA"] = no_quota
             env = {**self.shop.env(attempt), **kept}

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from fakes.github import running
+from prjury.cli.init import POLICY, by_checks
+from runner.git_server import serving
 from runner.life import Bill, Life
 from runner.shop import BROKEN, GREEN, REPAIRED, Shop
 from runner.site import EXAMPLES
@@ -42,8 +45,8 @@ jobs:
 
 @pytest.fixture
 def life(tmp_path: Path) -> Iterator[Life]:
-    with running() as fake:
-        shop = Shop.founded(tmp_path / "server", fake, None)
+    with running() as fake, serving(tmp_path / "git", tmp_path / "certificates") as git:
+        shop = Shop.founded(tmp_path / "git", fake, git)
         github = Triggers.of(*(EXAMPLES / name for name in FILES))
         github.rules = Ruleset(queue=True)
         (tmp_path / "all.yml").write_text(UNGATED)
@@ -128,3 +131,34 @@ def test_at_each_moment_of_twelve_events_what_is_shown_is_true(life: Life) -> No
     every = MEASURED.values()
     counts = [sum(getattr(one, name) for one in every) for name in ("runs", "builds", "requests")]
     assert "| all | {} | {} | {} |".format(*counts) in page
+
+
+CHECKS = """\
+version: 1
+tiers:
+  - name: build
+    policy: final_tier
+    judges: [merge, {build: {from: checks}}]
+"""
+
+
+def test_checks_that_are_read_hold_neither_the_running_job_nor_its_report(
+    life: Life, tmp_path: Path
+) -> None:
+    """GitHub lists both on the head, the report of the run before as well."""
+    shop, life.workflows = life.shop, tmp_path / "workflows"
+    shutil.copytree(EXAMPLES, life.workflows)
+    file = life.workflows / "prjury.yml"
+    (_, text), *_ = by_checks({"prjury.yml": file.read_text(), POLICY: ""}).items()
+    file.write_text(text)
+    shop.move_base({".github/prjury.yml": CHECKS})
+    opened = shop.push(GREEN, "opened", force=True)
+    test = life.fake.add_check_run("test", "failure", suite=7, head_sha=shop.head)
+    life.happens("pull_request", opened)
+    life.check(FAILS, "failure", BLOCKED)
+    test["conclusion"] = "success"
+    life.says("/prjury review")
+    life.check(PASSES, "success", READY)
+    names = [one["name"] for one in life.fake.checks(shop.head)]
+    assert sorted(set(names)) == ["Conflicts", "PR Jury report", "prjury", "test"]
+    assert {log.count("waiting for") for log in life.logs.values()} == {0}

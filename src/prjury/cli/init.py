@@ -38,6 +38,11 @@ _ACTION = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,38}/[\w.-]{1,100}@[0-9a-f]{40}"
 #: What the template watches, and names that no pattern of branches takes for something else.
 _USUAL = "branches: [main, master]"
 _PLAIN = re.compile(r"[\w./-]+", re.ASCII)
+#: Permissions for a build that is taken from the checks of the head, beside those of the templates.
+_CHECKS = "      checks: write # to write the annotated check run\n"
+_VERDICT = "      actions: read # to read the verdict of the pull request\n"
+_READING = (_CHECKS, f"{_CHECKS}      actions: read # to read the checks that build the change\n")
+_READING_IN_QUEUE = (_VERDICT, f"{_VERDICT}      checks: read # and the checks that build it\n")
 _PINNED = r"[\w.-]+/[\w./-]+@[0-9a-f]{40}"
 
 
@@ -108,7 +113,7 @@ def init(
     repository = open_repository(repo)
     root = _work_tree(repository)
     built = "" if situation.from_ci else _build(root, terminal)
-    wanted = _by_checks(wanted) if situation.from_ci else _equipped(wanted, root, built)
+    wanted = by_checks(wanted) if situation.from_ci else _equipped(wanted, root, built)
     wanted = _watching(wanted, repository)
     if situation.app:
         wanted = {path: with_app_token(text) for path, text in wanted.items()}
@@ -151,15 +156,12 @@ def _wanted(workflows: tuple[str, ...], action: str | None) -> Mapping[str, str]
     return {**pinned, POLICY: (place / "policy.yml").read_text(encoding="utf-8")}
 
 
-def _by_checks(wanted: Mapping[str, str]) -> Mapping[str, str]:
+def by_checks(wanted: Mapping[str, str]) -> Mapping[str, str]:
     """The files, for a build that is taken from the checks of the head."""
-    permission = "      checks: write # to write the annotated check run\n"
-    reading = (
-        "      statuses: read # to read the checks that build the change\n      actions: read\n"
-    )
-    changed = {
-        path: text.replace(permission, permission + reading) for path, text in wanted.items()
-    }
+    changed = {path: text.replace(*_READING) for path, text in wanted.items()}
+    queue = f"{WORKFLOWS}/{_QUEUE[0]}"
+    if queue in changed:
+        changed[queue] = changed[queue].replace(*_READING_IN_QUEUE)
     own, checks = "          from: run # or checks,", "          from: checks # or run,"
     return {**changed, POLICY: changed[POLICY].replace(own, checks)}
 

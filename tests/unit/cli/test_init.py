@@ -17,6 +17,7 @@ from prjury.cli.init import init
 from prjury.cli.output import Terminal
 from prjury.errors import PrJuryError, SourceError, UsageError
 from prjury.policy.load import read_policy
+from prjury.policy.yaml_reader import read_yaml
 from prjury.resources import templates
 
 ACTION = "octo/pr-jury@" + "0123456789" * 4
@@ -114,9 +115,19 @@ def test_pushes_to_the_default_and_the_release_branches_are_watched(
     assert written[True]["push"]["branches"] == watched
 
 
+@pytest.mark.parametrize("options", [{}, {"from_ci": True}, {"forks": True}])
+def test_no_key_stands_twice_in_a_workflow(repository: Path, options: Mapping[str, bool]) -> None:
+    """GitHub starts nothing of such a file."""
+    run(repository, queue=True, backport=True, commands=True, **options)
+    for path, text in files(repository).items():
+        assert read_yaml(text, path).value
+
+
 def test_with_the_ci_that_runs_already_its_checks_are_read(repository: Path) -> None:
-    run(repository, from_ci=True)
+    run(repository, from_ci=True, queue=True)
     written = files(repository)
+    queue = safe_load(written[".github/workflows/prjury-queue.yml"])["jobs"]["prjury"]
+    assert queue["permissions"]["checks"] == "read"
     job = safe_load(written[".github/workflows/prjury.yml"])["jobs"]["prjury"]
     assert job["permissions"] == {
         "contents": "read",
