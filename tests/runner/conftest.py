@@ -22,7 +22,7 @@ from runner.tokens import ACTION
 
 STUBS = Path(__file__).parent / "stubs"
 
-_ARTIFACT_ACTION = re.compile(r"uses: (actions/((?:up|down)load-artifact)@\S+)")
+_SERVICE = re.compile(r"uses: (actions/((?:up|down)load-artifact|cache)@\S+)")
 _NEEDED = ("git", "make", "openssl")
 #: Set to ``host``, this takes our own harness although act may be there.
 _CHOICE = "PRJURY_RUNNER"
@@ -56,7 +56,7 @@ def repositories(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Path]
     """What stands in for the repositories that the examples name: ours as it is checked out."""
     action = copy_of_the_action(tmp_path_factory.mktemp("action"))
     text = "".join(file.read_text() for file in EXAMPLES.glob("*.yml"))
-    stubs = {used: STUBS / name for used, name in _ARTIFACT_ACTION.findall(text)}
+    stubs = {used: STUBS / name for used, name in _SERVICE.findall(text)}
     return {ACTION: action, **stubs}
 
 

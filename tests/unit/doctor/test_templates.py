@@ -124,6 +124,17 @@ def test_only_one_job_of_four_holds_the_key() -> None:
     assert jobs["judge"]["permissions"] == {}
 
 
+def test_answers_are_remembered_only_where_nothing_of_a_change_runs() -> None:
+    cached = {
+        (path.name, name)
+        for path in WORKFLOWS
+        for name, job in read(path)["jobs"].items()
+        if any(step["uses"].startswith("actions/cache@") for step in job["steps"])
+    }
+    assert cached == {("prjury-judge.yml", "judge")}
+    assert list(read(templates() / "workflows" / "prjury-judge.yml")[True]) == ["workflow_run"]
+
+
 def test_the_policy_is_the_default_one() -> None:
     written = read_policy(POLICY.read_text(), "file:policy.yml")
     assert written.resolved == default_policy().resolved
