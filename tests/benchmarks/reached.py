@@ -84,10 +84,11 @@ def main(argv: Sequence[str]) -> None:
     parser.add_argument("repository", type=Path)
     parser.add_argument("branch")
     parser.add_argument("--count", type=int, default=300)
+    parser.add_argument("--only", nargs="+", metavar="COMMIT", help="these, and no others")
     parser.add_argument("--build", action="store_true")
     options = parser.parse_args(argv)
     walk = ("rev-list", "--no-merges", "--first-parent", f"-{options.count}", options.branch)
-    commits = _git(options.repository, *walk).split()
+    commits = options.only or _git(options.repository, *walk).split()
     found: list[Reached] = []
     started = time.monotonic()
     with tempfile.TemporaryDirectory() as scratch:

@@ -458,6 +458,20 @@ def test_a_seat_that_was_steered_is_not_trusted_when_it_is_asked_again(tmp_path:
 # Several models.
 
 
+def test_models_of_a_tier_vote_by_median(tmp_path: Path) -> None:
+    replies = [reply(), reply(risk=FAILING), reply(**dict.fromkeys(FOUR, FAILING))]
+    with serving(*map(completes, replies)) as server:
+        shop = Shop(tmp_path).at(openai=server.url)
+        voting = {"median": {"threshold": 0.7}}
+        seats = [{"quality": {"model": f"openai:{name}", "must": []}} for name in "abc"]
+        tier = {"name": "panel", "policy": "final_tier", "advisory": False}
+        tiers = [{**tier, "voting": voting, "judges": seats}]
+        said = shop.review({"version": 1, "tiers": tiers, "models": {"base_url": server.url}})
+    (panel,) = said.report["tiers"]
+    assert (said.code, panel["status"], said.cost["llm_calls"]) == (0, "pass", 3)
+    assert "fails and was outvoted" in said.first_line
+
+
 def test_two_models_side_by_side(server: Aimock, shop: Shop) -> None:
     server.script(GOOD)
     said = shop.review(policy(advisory=False), "--model", f"openai:a,{CLAUDE}")
