@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from prjury.agents.command import CommandAgent
     from prjury.agents.judge import AgentJudge
     from prjury.agents.security_audit import SECURITY_CHECKS, SecurityAudit
+    from prjury.journal.read import JournalFile, read_journal
+    from prjury.journal.transitions import Transitions
     from prjury.judges.context import PullRequestContext
     from prjury.judges.files.class_version import ClassVersionJudge
     from prjury.judges.files.judges import (
@@ -149,6 +151,7 @@ __all__ = [
     "HallucinationJudge",
     "Improvement",
     "ImprovementRound",
+    "JournalFile",
     "Judge",
     "JudgeModel",
     "JudgeType",
@@ -190,6 +193,7 @@ __all__ = [
     "Tier",
     "TierAttempt",
     "TierPolicy",
+    "Transitions",
     "Verdict",
     "VotingStrategy",
     "WeightedAverageVoting",
@@ -219,6 +223,7 @@ __all__ = [
     "parse_coverage",
     "parse_jacoco",
     "rating",
+    "read_journal",
     "run_maven_tests",
     "to_boolean",
     "to_numerical",

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from prjury.errors import UsageError
 from prjury.journal.write import LARGEST_FILE, SCHEMA, record_tools
 from prjury.ports import Recorder
-from prjury.report.judge_facts import AgentFacts
 from prjury.snapshot.model import visible
 
 if TYPE_CHECKING:
@@ -37,6 +36,8 @@ class RecordedRounds:
 
     def vote(self, context: JudgmentContext, /) -> JuryVerdict:
         """The jury's verdict on one attempt."""
+        from prjury.report.judge_facts import AgentFacts  # noqa: PLC0415 - pydantic is slow
+
         started = time.monotonic()
         self.number += 1
         record_tools(self.recorder, AgentFacts.of_result(context.metadata))

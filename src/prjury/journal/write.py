@@ -18,15 +18,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from prjury.errors import SourceError
 from prjury.jury.voting import Ballot
 from prjury.ports import Progress, Recorder
-from prjury.report.judge_facts import AgentFacts
 from prjury.report.redact import Redact
 from prjury.report.sanitise import BY_SHAPE, log_line
 from prjury.state_directory import private_directory
+
+if TYPE_CHECKING:
+    from prjury.report.judge_facts import AgentFacts
 
 SCHEMA = "prjury/journal/v1"
 #: Bytes of one file; the end of a run is written beyond it.
@@ -169,6 +171,8 @@ class RecordedProgress:
     def judge_finished(self, jury: str, ballot: Ballot) -> None:
         """A judge has answered."""
         self._shown.judge_finished(jury, ballot)
+        from prjury.report.judge_facts import AgentFacts  # noqa: PLC0415 - pydantic is slow
+
         said = ballot.judgment
         agent = AgentFacts.of(said)
         record_tools(self._recorder, agent)

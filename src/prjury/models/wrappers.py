@@ -10,12 +10,15 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from prjury.deadline import Deadline
-from prjury.policy.models import RateConfig
-from prjury.policy.schema import LimitsConfig
 from prjury.ports import ChatModel, Recorder
 from prjury.ports.messages import ModelError, Prompt, Reply, UnsentError, tokens_of
+
+if TYPE_CHECKING:  # pydantic is slow
+    from prjury.policy.models import RateConfig
+    from prjury.policy.schema import LimitsConfig
 
 
 class WrappedModel:

@@ -41,8 +41,8 @@ _MOST_FINDINGS = 50
 class CoverageJudge:
     """PASS where a coverage report of the workspace holds what is asked, else FAIL.
 
-    ``CoverageJudge("target/site/jacoco/jacoco.xml", minimum=80)``; for a project of several modules
-    ``CoverageJudge(".", minimum=80, metric="branch")``; for a change
+    ``CoverageJudge(minimum=80)`` finds the report, or those of several modules, by the usual names;
+    ``CoverageJudge("target/jacoco.xml", minimum=80, metric="branch")`` takes this one; for a change
     ``CoverageJudge("coverage.xml", minimum=90, mode="added_lines")``.
 
     Without a ``mode`` everything that is named is asked for. ``minimum`` asks for at least so many
@@ -60,7 +60,8 @@ class CoverageJudge:
     ``baseline_invalid``, and ``no_such_counter`` where the report does not count what is asked.
 
     Args:
-        report: a report, or a directory that holds some, relative to the workspace.
+        report: a report, or a directory that holds some, relative to the workspace, which is
+            searched by default.
         minimum: percent, 0..100.
         metric: line, branch, method, instruction, complexity or class.
         baseline: percent, 0..100.
@@ -75,7 +76,7 @@ class CoverageJudge:
         TypeError: for anything but numbers.
     """
 
-    report: str | os.PathLike[str]
+    report: str | os.PathLike[str] = "."
     minimum: float | None = None
     metric: Metric = "line"
     baseline: float | None = None

@@ -229,6 +229,15 @@ class TestJudge:
         judge = CoverageJudge("r.xml", 80, metric="method", read=self.read)
         assert judge.judge(context).metadata == {"reason": "no_such_counter"}
 
+    def test_it_finds_the_report_by_its_usual_name(self, tmp_path: Path) -> None:
+        context = JudgmentContext("goal", workspace=tmp_path)
+        judge = CoverageJudge(minimum=50)
+        assert judge.judge(context).metadata == {"reason": "report_missing"}
+        (tmp_path / "build").mkdir()
+        report = "SF:a\nDA:1,1\nDA:2,0\nend_of_record\n"
+        (tmp_path / "build" / "lcov.info").write_text(report)
+        assert judge.judge(context).status is Status.PASS
+
     def test_a_link_is_read_where_it_leads(self, tmp_path: Path) -> None:
         (tmp_path / "r.xml").write_text("8")
         (tmp_path / "link.xml").symlink_to("r.xml")
