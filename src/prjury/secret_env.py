@@ -33,6 +33,11 @@ SECRET_VARIABLES = (
 _SECRET = re.compile(
     r".*(API_?KEY|ACCESS_?KEY|[_-]KEY|TOKEN|SECRET|PASSWORD|PASSWD)", re.IGNORECASE
 )
+#: Credentials of the job and its files of commands, which no program of a change and no agent gets.
+JOB_CREDENTIALS = (
+    r"(GH|GITHUB)_(\w+_)?(TOKEN|PAT)|GITHUB_(ENV|OUTPUT|PATH|STATE|STEP_SUMMARY)"
+    r"|(ACTIONS|INPUT)_.*|CI_\w*(TOKEN|JWT|PASSWORD)\w*|SYSTEM_ACCESSTOKEN|SSH_AUTH_SOCK"
+)
 #: Characters; a shorter value of such a variable may well be no secret and stand anywhere.
 _SHORTEST = 8
 _PIPE = "PRJURY_SECRETS_PIPE"

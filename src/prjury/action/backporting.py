@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from prjury.action.job import Job, JobResult
-from prjury.errors import ExitCode, PublishError, UsageError
+from prjury.errors import PublishError, UsageError
 from prjury.github.branches import Branches
 from prjury.github.client import GitHub
 from prjury.github.event import Event, EventKind, read_event
@@ -150,12 +150,9 @@ class BackportRound:
         nothing = "No release branch is suitable"
         if not self.lines:
             self.job.log.say(f"{nothing} for #{self.event.number}; nothing was opened.")
-        for line in self.found:
-            self.job.log.say(line)
         if self.job.places.summary:
             lines = "\n".join(self.lines) or f"{nothing}; nothing was opened."
             with suppress(PublishError):
                 title = f"## Backports of #{self.event.number}"
                 add_markdown(self.job.places.summary, f"{title}\n\n{lines}\n")
-        code = ExitCode.NOT_PUBLISHED if self.complaints else ExitCode.OPEN
-        return JobResult(code, " ".join(self.complaints) or None)
+        return self.job.ended(self.found, self.complaints)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from prjury.action.dependencies import Beforehand
 from prjury.action.job import Job, JobResult
 from prjury.action.publishing import Publication
-from prjury.errors import ExitCode, PrJuryError, PublishError, UsageError
+from prjury.errors import PrJuryError, PublishError, UsageError
 from prjury.github.check_runs import CheckRuns, Statuses
 from prjury.github.client import GitHub
 from prjury.github.comments import Comments, PostedComment
@@ -174,10 +174,7 @@ class _Watch:
 
     def ended(self) -> JobResult:
         """The verdicts hang on their heads; this job is red only where one was not published."""
-        for line in self.reported:
-            self.job.log.say(line)
-        code = ExitCode.NOT_PUBLISHED if self.complaints else ExitCode.OPEN
-        return JobResult(code, " ".join(self.complaints) or None)
+        return self.job.ended(self.reported, self.complaints)
 
 
 def _ours(comments: Comments) -> PostedComment | None:

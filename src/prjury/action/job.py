@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -74,6 +74,13 @@ class Job:
         gate = "success" if is_open else "action_required"
         write_outcome(self.places, "abstain", gate, reason, self.log.redact)
         return JobResult(ExitCode.OPEN)
+
+    def ended(self, lines: Iterable[str], complaints: Sequence[str]) -> JobResult:
+        """Say what was done; what could not be published fails the job."""
+        for line in lines:
+            self.log.say(line)
+        code = ExitCode.NOT_PUBLISHED if complaints else ExitCode.OPEN
+        return JobResult(code, " ".join(complaints) or None)
 
     def tell_error(self, complaint: str) -> None:
         """Says in the summary and the outputs that there is no verdict."""

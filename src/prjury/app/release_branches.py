@@ -9,6 +9,7 @@ from functools import cached_property
 from prjury.deadline import Deadline
 from prjury.git.open_snapshot import Snapshot
 from prjury.git.releases import ReleaseBranches
+from prjury.judges.backport.checks.api import Interface
 from prjury.judges.backport.checks.picked import PickedJudges, PickJudge
 from prjury.judges.backport.judge import BackportJudge
 from prjury.judges.backport.verdict import needs_opinion, with_opinion
@@ -37,6 +38,7 @@ class BranchJudges:
         build: whether picked trees may be built here.
         texts: whether title and description may ask for a backport.
         thorough: the branches on which all checks run; None for all branches.
+        interface: what the change does to what it offers, if that was looked for already.
     """
 
     snapshot: Snapshot
@@ -45,6 +47,7 @@ class BranchJudges:
     build: bool = False
     texts: bool = True
     thorough: frozenset[str] | None = None
+    interface: Interface | None = None
 
     def judge(self, branches: Sequence[str], deadline: Deadline) -> tuple[Backport, ...]:
         """Return the verdict for each branch, in order."""
@@ -60,6 +63,7 @@ class BranchJudges:
             own_label=self.config.publish.labels.get("backport"),
             texts=self.texts,
             thorough=self.thorough,
+            interface=self.interface,
         )
         return judge.judge(self.snapshot.pull, branches, deadline)
 
@@ -80,6 +84,10 @@ class BranchJudges:
         """The judges of picked changes, with rule packs that are read on first use."""
         builds = self.build and self.config.backport.build
         return PickedJudges(self._patterns(), self._build() if builds else None)
+
+    def read_packs(self) -> None:
+        """Read the operator's packs before a build or an agent runs, which could change them."""
+        _ = self.picked
 
     def _patterns(self) -> PatternsJudge:
         """Return the judge of version patterns with the policy's options."""

@@ -46,14 +46,17 @@ def run(request: ReviewRequest, environment: RunEnvironment) -> Report | Nothing
             wired.models.warm()
         context = change.start_clock()
         named = frozenset(request.backport_to)
+        interface = steps.find_interface(change, context.deadline)
         branches = BranchJudges(
-            change.snapshot, ports, change.config, request.build, thorough=named
+            change.snapshot,
+            ports,
+            change.config,
+            request.build,
+            thorough=named,
+            interface=interface,
         )
         if others_run_here(request, change.config):
-            _ = (
-                branches.picked
-            )  # read before a build or an agent, which could change the operator's packs
-        names = steps.changed_names(change, context.deadline)
+            branches.read_packs()
         with closing(ports.progress):
             verdict = steps.ask(seating, context, ports.progress)
             chosen = change.choose_branches()
@@ -75,7 +78,7 @@ def run(request: ReviewRequest, environment: RunEnvironment) -> Report | Nothing
             notes=(*change.notes, *chosen.notes),
             override=steps.accepted_override(label, change.config),
             recovery=recovery,
-            names=names,
+            names=steps.changed_names(interface),
         )
         steps.record_verdict(report, environment.journal)
         return report

@@ -18,11 +18,10 @@ from prjury.code.publics.difference import ChangeKind
 from prjury.deadline import Deadline
 from prjury.errors import PrJuryError, SourceError, UsageError
 from prjury.git.open_snapshot import NothingToReview, Snapshot, open_snapshot
-from prjury.judges.backport.checks.api import interface_of
+from prjury.judges.backport.checks.api import Interface, interface_of
 from prjury.judges.backport.requests.branches import Chosen, release_branches
 from prjury.judges.builds.judge import TreeBuildJudge
-from prjury.judges.context import PullRequestContext
-from prjury.judges.functions.judge import PythonRule
+from prjury.judges.context import AskedBeforeBuilds, PullRequestContext
 from prjury.judges.merge.conflict_class import classify
 from prjury.jury.cascade import Verdict
 from prjury.jury.gate import GatePolicy
@@ -235,7 +234,7 @@ def ask(seating: Seating, context: PullRequestContext, progress: Progress) -> Ve
     """The cascade's verdict; what must not depend on a build is asked before anything runs."""
     for tier in seating.cascade.tiers:
         for each in tier.jury.seats if tier.jury else ():
-            if isinstance(each.judge, PythonRule):
+            if isinstance(each.judge, AskedBeforeBuilds):
                 each.judge.prepare(context)
     timeout = context.deadline.remaining
     return seating.cascade.vote(context, timeout=timeout, listener=progress)
@@ -324,16 +323,21 @@ def make_report(  # noqa: PLR0913 - what a report is made of
     )
 
 
-def changed_names(change: OpenedChange, deadline: Deadline) -> ChangedNames | None:
-    """What the change does to public names; None where nobody could tell in time.
+def find_interface(change: OpenedChange, deadline: Deadline) -> Interface | None:
+    """What the change does to what it offers; None where nobody could tell in time.
 
     It is looked for before anything of the change is built.
     """
+    within = deadline.within(_NAMES_SECONDS)
     try:
-        found = interface_of(
-            change.pull, change.snapshot.store, Parser(), deadline.within(_NAMES_SECONDS)
-        )
+        return interface_of(change.pull, change.snapshot.store, Parser(), within)
     except PrJuryError:
+        return None
+
+
+def changed_names(found: Interface | None) -> ChangedNames | None:
+    """The public names among what was found, for the report."""
+    if found is None:
         return None
     labels: dict[ChangeKind, list[str]] = {kind: [] for kind in ChangeKind}
     for each in found.names:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from prjury.doctor.finding import Diagnosis, problem, unknown, warning
-from prjury.doctor.setup import FROM_DEFAULT, INPUTS, JUDGING, MODES, Setup, Sitting
+from prjury.doctor.setup import FROM_DEFAULT, INPUTS, JUDGING, MODES, ActionUse, Setup
 from prjury.errors import did_you_mean
 
 _AGAIN = "write the workflows with `prjury init --forks`"
@@ -18,7 +18,7 @@ _EVIDENCE, _VERDICT = "PRJURY_EVIDENCE_SHA256", "PRJURY_VERDICT_SHA256"
 
 def used(setup: Setup) -> Iterator[Diagnosis]:
     """Whether PR Jury runs here at all."""
-    if setup.sittings:
+    if setup.uses:
         return
     called = next(
         (w.path for w in setup.workflows for job in w.jobs if "jury" in job.uses.lower()), None
@@ -31,29 +31,29 @@ def used(setup: Setup) -> Iterator[Diagnosis]:
 
 def modes(setup: Setup) -> Iterator[Diagnosis]:
     """Modes that there are not."""
-    for sitting in setup.sittings:
-        if sitting.mode not in MODES:
+    for use in setup.uses:
+        if use.mode not in MODES:
             yield problem(
-                sitting.about,
-                f"there is no `mode: {sitting.mode}`; the modes are {', '.join(MODES)}",
+                use.about,
+                f"there is no `mode: {use.mode}`; the modes are {', '.join(MODES)}",
             )
 
 
 def placeholders(setup: Setup) -> Iterator[Diagnosis]:
     """What `prjury init` writes without `--action`, still there."""
-    for path in dict.fromkeys(s.about for s in setup.sittings if s.step.uses == _PLACEHOLDER):
+    for path in dict.fromkeys(s.about for s in setup.uses if s.step.uses == _PLACEHOLDER):
         text = f"it still holds `{_PLACEHOLDER}`; put the action's repository and commit there"
         yield problem(path, text)
 
 
 def inputs(setup: Setup) -> Iterator[Diagnosis]:
     """Inputs that do not exist; GitHub only warns of them, and runs the job without."""
-    for sitting in setup.sittings:
-        for name in sitting.step.inputs:
+    for use in setup.uses:
+        for name in use.step.inputs:
             if name not in {*INPUTS, _OF_CHECKOUT}:
                 meant = did_you_mean(name, INPUTS) or f"there are {', '.join(sorted(INPUTS))}"
                 yield problem(
-                    sitting.about,
+                    use.about,
                     f"the action has no input `{name}`, and nothing reads it; "
                     f"{meant[:1].lower()}{meant[1:]}",
                 )
@@ -66,7 +66,7 @@ def parts(setup: Setup) -> Iterator[Diagnosis]:
         yield problem(builds[0].about, f"it builds, and no job judges that; {_AGAIN}")
     if judging and not builds:
         yield problem(judging[0].about, f"it judges builds, and nothing builds; {_AGAIN}")
-    present = {sitting.part for sitting in judging}
+    present = {use.part for use in judging}
     for mode in JUDGING:
         if judging and mode not in present:
             yield problem(judging[0].about, f"no job has `mode: {mode}`; {_AGAIN}")
@@ -74,7 +74,7 @@ def parts(setup: Setup) -> Iterator[Diagnosis]:
 
 def waiting(setup: Setup) -> Iterator[Diagnosis]:
     """Whether the judge waits for the build by the name that it has."""
-    builds = {sitting.workflow.name for sitting in setup.parts("build")}
+    builds = {use.workflow.name for use in setup.parts("build")}
     for workflow in {one.about: one.workflow for one in setup.parts(*JUDGING)}.values():
         trigger = workflow.triggers.get("workflow_run")
         if trigger is None:
@@ -100,18 +100,18 @@ def waiting(setup: Setup) -> Iterator[Diagnosis]:
 def handed_over(setup: Setup) -> Iterator[Diagnosis]:
     """Whether each job knows what its file has to be."""
     wanted = {"decide": (_EVIDENCE,), "publish": (_EVIDENCE, _VERDICT)}
-    for sitting in setup.parts(*wanted):
-        for name in wanted[sitting.mode]:
-            if not _told(sitting, name):
+    for use in setup.parts(*wanted):
+        for name in wanted[use.mode]:
+            if not _told(use, name):
                 yield problem(
-                    sitting.about,
-                    f"the job `{sitting.job.id}` does not learn from `{name}` which file to take; "
+                    use.about,
+                    f"the job `{use.job.id}` does not learn from `{name}` which file to take; "
                     "copy its `env` from what `prjury init --forks` writes",
                 )
 
 
-def _told(sitting: Sitting, name: str) -> bool:
-    places = (sitting.step.env, sitting.job.env, sitting.workflow.env)
+def _told(use: ActionUse, name: str) -> bool:
+    places = (use.step.env, use.job.env, use.workflow.env)
     return any(place.get(name) for place in places)
 
 

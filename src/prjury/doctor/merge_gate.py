@@ -58,12 +58,12 @@ def always_green(setup: Setup) -> Iterator[Diagnosis]:
 
 def unfinished(setup: Setup) -> Iterator[Diagnosis]:
     """A last job that does not run where an earlier one failed: the status would hang."""
-    for sitting in setup.parts("publish"):
-        conditions = [one for one in (sitting.job.condition, sitting.step.condition) if one]
-        if not sitting.job.condition or any("always()" not in one for one in conditions):
+    for use in setup.parts("publish"):
+        conditions = [one for one in (use.job.condition, use.step.condition) if one]
+        if not use.job.condition or any("always()" not in one for one in conditions):
             yield problem(
-                sitting.about,
-                f"the job `{sitting.job.id}` lacks `if: always()`: where a job before it fails, "
+                use.about,
+                f"the job `{use.job.id}` lacks `if: always()`: where a job before it fails, "
                 f"the status `{GATE}` never comes; add it",
             )
 
@@ -90,7 +90,7 @@ def names(setup: Setup) -> Iterator[Diagnosis]:
 
 def imitations(setup: Setup) -> Iterator[Diagnosis]:
     """Other jobs whose check has the name of the gate."""
-    reviews = [one for one in setup.sittings if one.mode not in {"build", *FROM_DEFAULT}]
+    reviews = [one for one in setup.uses if one.mode not in {"build", *FROM_DEFAULT}]
     gates = {(one.workflow.path, one.job.id) for one in reviews}
     for workflow in setup.workflows:
         for job in workflow.jobs:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from prjury.doctor.finding import Diagnosis, problem, warning
-from prjury.doctor.setup import OVERRIDE, Setup, Sitting
+from prjury.doctor.setup import OVERRIDE, ActionUse, Setup
 from prjury.doctor.triggers import lacking
 
 _TYPES = {
@@ -23,12 +23,12 @@ _AGAIN = "write it with `prjury init --forks`"
 
 def heard(setup: Setup) -> Iterator[Diagnosis]:
     """Whether a label starts a run in which it counts, and another one when it is taken off."""
-    for sitting, event in _listening(setup):
-        types = sitting.workflow.triggers[event].started_by
+    for use, event in _listening(setup):
+        types = use.workflow.triggers[event].started_by
         if "labeled" not in types:
-            yield warning(sitting.about, lacking(event, "labeled", _TYPES["labeled"]))
+            yield warning(use.about, lacking(event, "labeled", _TYPES["labeled"]))
         elif "unlabeled" not in types:
-            yield problem(sitting.about, lacking(event, "unlabeled", _TYPES["unlabeled"]))
+            yield problem(use.about, lacking(event, "unlabeled", _TYPES["unlabeled"]))
     yield from _unheard(setup)
 
 
@@ -47,18 +47,18 @@ def named(setup: Setup) -> Iterator[Diagnosis]:
     """Whether the workflow waits for the label that the policy names; GitHub ignores its case."""
     label = setup.label or ""
     waiting = [one for one in setup.gates if one.job.idle_if]
-    for sitting in [*setup.overruling, *waiting]:
-        for name in _labels(sitting):
+    for use in [*setup.overruling, *waiting]:
+        for name in _labels(use):
             if name.casefold() != label.casefold():
                 yield warning(
-                    sitting.about,
+                    use.about,
                     f"it waits for the label `{name}`, and by the policy `{label}` overrides the "
-                    f"gate; put that one into its {_place(sitting)}",
+                    f"gate; put that one into its {_place(use)}",
                 )
 
 
-def _place(sitting: Sitting) -> str:
-    return "`if`, name and `concurrency`" if sitting.job.idle_if else "`if`"
+def _place(use: ActionUse) -> str:
+    return "`if`, name and `concurrency`" if use.job.idle_if else "`if`"
 
 
 def judged(setup: Setup) -> Iterator[Diagnosis]:
@@ -66,23 +66,23 @@ def judged(setup: Setup) -> Iterator[Diagnosis]:
     if setup.parts("publish"):
         return
     alone = [one for one in setup.gates if one.on_pull_requests]
-    for sitting in setup.parts(OVERRIDE):
+    for use in setup.parts(OVERRIDE):
         fix = (
             f"{alone[0].about} listens to the label itself, so remove this one"
             if alone
             else "write the workflows with `prjury init --forks`"
         )
         yield problem(
-            sitting.about, f"it overrides a status, and no job here judges and sets one; {fix}"
+            use.about, f"it overrides a status, and no job here judges and sets one; {fix}"
         )
 
 
 def turns(setup: Setup) -> Iterator[Diagnosis]:
     """Whether runs for one pull request take turns: a label may be taken off at once."""
-    for sitting in setup.parts(OVERRIDE):
-        if not (sitting.workflow.has_concurrency or sitting.job.has_concurrency):
+    for use in setup.parts(OVERRIDE):
+        if not (use.workflow.has_concurrency or use.job.has_concurrency):
             yield warning(
-                sitting.about,
+                use.about,
                 "it has no `concurrency`, so that a label that is taken off at once may open the "
                 "gate for good; add it as `prjury init` does",
             )
@@ -90,24 +90,24 @@ def turns(setup: Setup) -> Iterator[Diagnosis]:
 
 def idle(setup: Setup) -> Iterator[Diagnosis]:
     """A workflow that waits for a label where none counts."""
-    for sitting in setup.overruling:
+    for use in setup.overruling:
         yield warning(
-            sitting.about,
+            use.about,
             "it waits for a label, and by `gate.override.label` of the policy none overrides the "
             "gate; remove it, or name the label there",
         )
 
 
-def _listening(setup: Setup) -> Iterator[tuple[Sitting, str]]:
-    for sitting in setup.sittings:
-        if sitting.on_pull_requests:
-            yield sitting, "pull_request"
-        if sitting.overrules:
-            yield sitting, "pull_request_target"
+def _listening(setup: Setup) -> Iterator[tuple[ActionUse, str]]:
+    for use in setup.uses:
+        if use.on_pull_requests:
+            yield use, "pull_request"
+        if use.overrules:
+            yield use, "pull_request_target"
 
 
-def _labels(sitting: Sitting) -> list[str]:
-    job = sitting.job
-    conditions = (job.idle_if,) if job.idle_if else (job.condition, sitting.step.condition)
+def _labels(use: ActionUse) -> list[str]:
+    job = use.job
+    conditions = (job.idle_if,) if job.idle_if else (job.condition, use.step.condition)
     found = [name for condition in conditions for name in _NAMED.findall(condition)]
     return [name.replace("''", "'") for name in found]

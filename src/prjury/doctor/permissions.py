@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from prjury.doctor.finding import Diagnosis, problem, warning
-from prjury.doctor.setup import BACKPORT, COMMENT, CONFLICTS, OVERRIDE, Setup, Sitting
+from prjury.doctor.setup import BACKPORT, COMMENT, CONFLICTS, OVERRIDE, ActionUse, Setup
 from prjury.manifests.workflow import ALL, Permissions
 
 _SECRET = re.compile(r"\bsecrets\s*(\.\s*(?!GITHUB_TOKEN\b)\w+|\[)", re.IGNORECASE)
@@ -88,81 +88,81 @@ _NEEDED = {
 }
 
 
-def _kind(sitting: Sitting) -> str:
+def _kind(use: ActionUse) -> str:
     """The part of the work; reviews differ by what starts them."""
-    if sitting.mode != "review" or sitting.on_pull_requests:
-        return sitting.part
-    return "queue" if sitting.in_queue else "elsewhere"
+    if use.mode != "review" or use.on_pull_requests:
+        return use.part
+    return "queue" if use.in_queue else "elsewhere"
 
 
-def _given(sitting: Sitting) -> Permissions | None:
-    if rights := sitting.app_rights:
+def _given(use: ActionUse) -> Permissions | None:
+    if rights := use.app_rights:
         return rights
-    job = sitting.job.permissions
-    return sitting.workflow.permissions if job is None else job
+    job = use.job.permissions
+    return use.workflow.permissions if job is None else job
 
 
 def too_few(setup: Setup) -> Iterator[Diagnosis]:
     """Rights that a job lacks."""
-    for sitting in setup.parts(*_NEEDED):
-        given = _given(sitting)
+    for use in setup.parts(*_NEEDED):
+        given = _given(use)
         if given is None:
             yield warning(
-                sitting.about,
-                f"the job `{sitting.job.id}` declares no `permissions` and gets the repository's "
+                use.about,
+                f"the job `{use.job.id}` declares no `permissions` and gets the repository's "
                 "default, which may be too much or too little; list them as `prjury init` does",
             )
             continue
-        rights = _NEEDED[_kind(sitting)]
+        rights = _NEEDED[_kind(use)]
         needed = [(problem, *each, "it cannot work") for each in rights.must.items()]
         needed += [(warning, scope, *each) for scope, each in rights.should.items()]
         for tell, scope, level, otherwise in needed:
             if not _has(given, scope, level):
                 yield tell(
-                    sitting.about,
-                    f"the job `{sitting.job.id}` lacks the permission `{scope}: {level}`, without "
+                    use.about,
+                    f"the job `{use.job.id}` lacks the permission `{scope}: {level}`, without "
                     f"which {otherwise}; add it",
                 )
 
 
 def too_many(setup: Setup) -> Iterator[Diagnosis]:
     """Rights to write that a job does not need."""
-    for sitting in setup.parts(*_NEEDED):
-        rights = _NEEDED[_kind(sitting)]
+    for use in setup.parts(*_NEEDED):
+        rights = _NEEDED[_kind(use)]
         wanted = {**rights.must, **{scope: level for scope, (level, _) in rights.should.items()}}
-        for scope, level in (_given(sitting) or {}).items():
+        for scope, level in (_given(use) or {}).items():
             needed = wanted.get(scope) == "write" or scope in rights.may_write
             if level == "write" and not needed:
                 found = "write-all" if scope == ALL else f"{scope}: write"
                 yield problem(
-                    sitting.about,
-                    f"the job `{sitting.job.id}` {rights.harm} and has the permission `{found}`, "
+                    use.about,
+                    f"the job `{use.job.id}` {rights.harm} and has the permission `{found}`, "
                     "which it does not need; remove it",
                 )
 
 
 def secrets(setup: Setup) -> Iterator[Diagnosis]:
     """Secrets in a job that has no use for them."""
-    for sitting in setup.parts("build"):
-        if _has_secret(sitting):
+    for use in setup.parts("build"):
+        if _has_secret(use):
             yield problem(
-                sitting.about,
-                f"the job `{sitting.job.id}` runs the change's code and is given a secret; "
+                use.about,
+                f"the job `{use.job.id}` runs the change's code and is given a secret; "
                 "remove it, the judge has the model's key",
             )
     keyless = ("collect", "publish", OVERRIDE, BACKPORT, CONFLICTS, COMMENT)
-    for sitting in setup.parts(*keyless):
-        if sitting.step.inputs.get("model-api-key"):
+    for use in setup.parts(*keyless):
+        if use.step.inputs.get("model-api-key"):
             yield problem(
-                sitting.about,
-                f"`mode: {sitting.mode}` asks no model and is given `model-api-key`; give it to "
+                use.about,
+                f"`mode: {use.mode}` asks no model and is given `model-api-key`; give it to "
                 "`mode: decide` alone",
             )
 
 
-def _has_secret(sitting: Sitting) -> bool:
-    job = sitting.job
-    places = [sitting.workflow.env, job.env]
+def _has_secret(use: ActionUse) -> bool:
+    job = use.job
+    places = [use.workflow.env, job.env]
     places += [given for step in job.steps for given in (step.env, step.inputs)]
     texts = [text for place in places for text in place.values()]
     texts += [step.run for step in job.steps]

@@ -83,7 +83,7 @@ def examine_setup(setup: Setup, *, complete: bool = True) -> Iterator[Diagnosis]
         complete: whether every workflow of PR Jury could be read; what cannot be read may use it.
     """
     unused = (_USED, _CHECKOUTS) if complete else (_CHECKOUTS,)
-    yield from examine(setup, CHECKS if setup.sittings else unused)
+    yield from examine(setup, CHECKS if setup.uses else unused)
 
 
 def examination(

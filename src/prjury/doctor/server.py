@@ -168,7 +168,7 @@ def _of_app(about: str, found: str, *, is_actions: bool) -> Diagnosis:
 
 def _misspelt(standing: ServerState, about: str) -> Iterator[Diagnosis]:
     """The page of a pull request shows the workflow's name before the job's; a rule must not."""
-    shown = {f"{one.workflow.name} / {one.job.name}" for one in standing.setup.sittings}
+    shown = {f"{one.workflow.name} / {one.job.name}" for one in standing.setup.uses}
     for check in standing.required:
         if check.context in shown:
             yield problem(
@@ -193,10 +193,10 @@ def _not_required(standing: ServerState, about: str) -> Iterator[Diagnosis]:
 
 def queue(standing: ServerState) -> Iterator[Diagnosis]:
     """A merge queue in which the gate never reports."""
-    sittings = standing.setup.sittings
-    if isinstance(standing.rules, str) or not (standing.rules.has_queue and sittings):
+    uses = standing.setup.uses
+    if isinstance(standing.rules, str) or not (standing.rules.has_queue and uses):
         return
-    if not any(one.in_queue for one in sittings):
+    if not any(one.in_queue for one in uses):
         yield problem(
             f"the rules of `{standing.branch}`",
             "there is a merge queue and no workflow of PR Jury on `merge_group`, so that a "

@@ -40,7 +40,7 @@ _OTHERS = frozenset({"actions", "github"})
 
 
 @dataclass(frozen=True)
-class Sitting:
+class ActionUse:
     """A step in which PR Jury runs."""
 
     workflow: Workflow
@@ -116,18 +116,18 @@ class Setup:
     override: OverrideConfig | None = field(default_factory=OverrideConfig)
 
     @cached_property
-    def sittings(self) -> tuple[Sitting, ...]:
+    def uses(self) -> tuple[ActionUse, ...]:
         """Every step in which PR Jury runs."""
-        return tuple(self._sittings())
+        return tuple(self._find_uses())
 
-    def parts(self, *names: str) -> list[Sitting]:
-        """The sittings that do these parts of the work."""
-        return [one for one in self.sittings if one.part in names]
+    def parts(self, *names: str) -> list[ActionUse]:
+        """The uses that do these parts of the work."""
+        return [one for one in self.uses if one.part in names]
 
     @property
-    def overruling(self) -> list[Sitting]:
-        """The sittings that hear a maintainer's label where the gate is a status."""
-        return [one for one in self.sittings if one.overrules]
+    def overruling(self) -> list[ActionUse]:
+        """The uses that hear a maintainer's label where the gate is a status."""
+        return [one for one in self.uses if one.overrules]
 
     @property
     def label(self) -> str | None:
@@ -145,9 +145,9 @@ class Setup:
         return any(one.app_rights for one in self.parts("publish"))
 
     @property
-    def gates(self) -> list[Sitting]:
-        """The sittings whose jobs are the gate, for pull requests first."""
-        found = [one for one in self.sittings if one.is_gate]
+    def gates(self) -> list[ActionUse]:
+        """The uses whose jobs are the gate, for pull requests first."""
+        found = [one for one in self.uses if one.is_gate]
         return sorted(found, key=lambda one: not one.on_pull_requests)
 
     @property
@@ -156,12 +156,12 @@ class Setup:
         names = [one.job.name for one in self.gates]
         return list(dict.fromkeys(names + [GATE] * bool(self.parts("publish"))))
 
-    def _sittings(self) -> Iterator[Sitting]:
+    def _find_uses(self) -> Iterator[ActionUse]:
         for workflow in self.workflows:
             for job in workflow.jobs:
                 for step in job.steps:
                     if self._is_ours(workflow, step):
-                        yield Sitting(workflow, job, step)
+                        yield ActionUse(workflow, job, step)
 
     def _is_ours(self, workflow: Workflow, step: WorkflowStep) -> bool:
         """By the action's name; in a file of ours, by whatever name a copy of it has."""

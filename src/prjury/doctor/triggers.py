@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from prjury.doctor.finding import Diagnosis, problem, warning
-from prjury.doctor.setup import Setup, Sitting
+from prjury.doctor.setup import ActionUse, Setup
 from prjury.manifests.workflow import Trigger, Workflow, WorkflowStep
 
 _RUNS_CODE = ("review", "build")
@@ -23,14 +23,14 @@ _NEEDED = {
 
 def missing_types(setup: Setup) -> Iterator[Diagnosis]:
     """Events of a pull request after which the verdict would be an old one."""
-    for sitting in _on_pull_requests(setup):
-        types = sitting.workflow.triggers["pull_request"].started_by
+    for use in _on_pull_requests(setup):
+        types = use.workflow.triggers["pull_request"].started_by
         for name, otherwise in _NEEDED.items():
             if name not in types:
-                yield problem(sitting.about, lacking("pull_request", name, otherwise))
+                yield problem(use.about, lacking("pull_request", name, otherwise))
         if "ready_for_review" not in types:
             otherwise = "a draft is not judged when it becomes ready"
-            yield warning(sitting.about, lacking("pull_request", "ready_for_review", otherwise))
+            yield warning(use.about, lacking("pull_request", "ready_for_review", otherwise))
 
 
 def lacking(event: str, name: str, otherwise: str) -> str:
@@ -41,11 +41,11 @@ def lacking(event: str, name: str, otherwise: str) -> str:
 def filters(setup: Setup) -> Iterator[Diagnosis]:
     """Filters under which the required check never starts."""
     seen: set[tuple[str, str]] = set()
-    for sitting in setup.sittings:
-        for event, trigger in sitting.workflow.triggers.items():
-            if (sitting.about, event) not in seen and event != "push":
-                yield from _of_filters(sitting.about, event, trigger)
-            seen.add((sitting.about, event))
+    for use in setup.uses:
+        for event, trigger in use.workflow.triggers.items():
+            if (use.about, event) not in seen and event != "push":
+                yield from _of_filters(use.about, event, trigger)
+            seen.add((use.about, event))
 
 
 def _of_filters(about: str, event: str, trigger: Trigger) -> Iterator[Diagnosis]:
@@ -61,28 +61,26 @@ def _of_filters(about: str, event: str, trigger: Trigger) -> Iterator[Diagnosis]
 def never_started(setup: Setup) -> Iterator[Diagnosis]:
     """Workflows that no pull request starts."""
     known = {"pull_request", "merge_group", "workflow_call", *_PRIVILEGED}
-    for sitting in setup.parts(*_RUNS_CODE):
-        if not known & sitting.workflow.triggers.keys():
-            yield warning(
-                sitting.about, "no pull request starts it; add `pull_request` to its `on`"
-            )
+    for use in setup.parts(*_RUNS_CODE):
+        if not known & use.workflow.triggers.keys():
+            yield warning(use.about, "no pull request starts it; add `pull_request` to its `on`")
 
 
 def privileged_builds(setup: Setup) -> Iterator[Diagnosis]:
     """The change's code where a token can write."""
-    for sitting in setup.parts(*_RUNS_CODE):
+    for use in setup.parts(*_RUNS_CODE):
         for event in _PRIVILEGED:
-            if event in sitting.workflow.triggers:
+            if event in use.workflow.triggers:
                 yield problem(
-                    sitting.about,
-                    f"`mode: {sitting.mode}` runs the change's code, and `{event}` gives it "
+                    use.about,
+                    f"`mode: {use.mode}` runs the change's code, and `{event}` gives it "
                     f"secrets and a token that can write; use `pull_request`, {_FOR_FORKS}",
                 )
 
 
 def privileged_checkouts(setup: Setup) -> Iterator[Diagnosis]:
     """Checkouts of a pull request's head under events that bring secrets, in any workflow."""
-    ours = {sitting.workflow.path for sitting in setup.sittings}
+    ours = {use.workflow.path for use in setup.uses}
     for workflow in setup.workflows:
         tell = problem if workflow.path in ours else warning
         event = next((name for name in _PRIVILEGED if name in workflow.triggers), None)
@@ -100,10 +98,10 @@ def privileged_checkouts(setup: Setup) -> Iterator[Diagnosis]:
             )
 
 
-def _on_pull_requests(setup: Setup) -> Iterator[Sitting]:
-    for sitting in setup.parts(*_RUNS_CODE):
-        if "pull_request" in sitting.workflow.triggers:
-            yield sitting
+def _on_pull_requests(setup: Setup) -> Iterator[ActionUse]:
+    for use in setup.parts(*_RUNS_CODE):
+        if "pull_request" in use.workflow.triggers:
+            yield use
 
 
 def _steps(workflow: Workflow) -> Iterator[WorkflowStep]:

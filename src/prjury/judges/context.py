@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, TypeVar, cast
+from typing import Any, Protocol, TypeVar, cast, runtime_checkable
 
 from prjury.deadline import Deadline
 from prjury.jury.context import JudgmentContext
@@ -43,3 +43,11 @@ class PullRequestContext(JudgmentContext):
     pull: PullRequest = field(kw_only=True)
     deadline: Deadline = field(kw_only=True)
     once: Once = field(default_factory=Once, kw_only=True, repr=False, compare=False)
+
+
+@runtime_checkable
+class AskedBeforeBuilds(Protocol):
+    """A judge whose answer must not depend on what a build leaves behind."""
+
+    def prepare(self, context: PullRequestContext) -> object:
+        """Find the answer before anything of the change runs; it is kept in ``context.once``."""

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+import json
+import threading
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from prjury.deadline import Deadline
+from prjury.errors import UsageError
 from prjury.models.choose import ModelChoice
-from prjury.models.scripted import ScriptedModel
 from prjury.models.wrappers import (
     Budget,
     BudgetedModel,
@@ -20,10 +25,129 @@ from prjury.models.wrappers import (
     not_installed,
 )
 from prjury.ports import ChatModel
-from prjury.ports.messages import Prompt, Reply, UnsentError
+from prjury.ports.messages import ModelError, ModelReason, Prompt, Reply, UnsentError
 
 if TYPE_CHECKING:
     from prjury.models.wire import Mode
+
+#: The prompt of the entries that answer whatever has no entry of its own.
+_ANY = "*"
+_ROOM = 30_000
+
+
+class ScriptedAnswer(BaseModel):
+    """One recorded answer, or the way in which no answer came.
+
+    Attributes:
+        prompt: which prompt it answers: its `Prompt.sha256`, its name with or without the version
+            (``quality/1``, ``quality``), or ``*`` for every other one.
+        text: the reply as it came; a JSON value instead of a string is written out as JSON.
+        error: the reason of the `ModelError` to raise instead.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    prompt: str = Field(_ANY, min_length=1)
+    text: Any = None
+    error: ModelReason | None = None
+    model: str | None = None
+    input_tokens: int = Field(0, ge=0)
+    output_tokens: int = Field(0, ge=0)
+    usd: float | None = Field(None, ge=0.0, allow_inf_nan=False)
+
+    def reply(self, name: str) -> Reply:
+        """The reply of the model that goes by this name unless the entry knows better."""
+        text = self.text if isinstance(self.text, str) else json.dumps(self.text)
+        return Reply(text, self.model or name, self.input_tokens, self.output_tokens, self.usd)
+
+
+_ENTRIES = TypeAdapter(list[ScriptedAnswer])
+
+
+class ScriptedModel:
+    """Answers from a script: each entry once and in order; the last ``*`` entry stays for ever."""
+
+    def __init__(
+        self,
+        entries: Iterable[ScriptedAnswer | Mapping[str, Any]],
+        name: str = "scripted",
+        room: int = _ROOM,
+    ) -> None:
+        self._entries = _ENTRIES.validate_python(list(entries))
+        self.name = name
+        self.room = room
+        digest = hashlib.sha256(_ENTRIES.dump_json(self._entries)).hexdigest()
+        self.identity = f"{name} {digest}"
+        self._lock = threading.Lock()
+
+    @classmethod
+    def from_file(cls, path: Path, room: int = _ROOM) -> ScriptedModel:
+        """The script in a file: a JSON list of entries, one JSON object, or one object per line.
+
+        Raises:
+            UsageError: when the file cannot be read or is no script.
+        """
+        try:
+            return cls(_read(path.read_text(encoding="utf-8")), f"scripted:{path.name}", room)
+        except OSError as error:
+            what = f"The script {path} cannot be read: {error.strerror}"
+            raise UsageError(what, remedy="Check --model scripted:FILE") from error
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False)[0]
+            place = ".".join(map(str, first["loc"])) or "the file"
+            what = f"The script {path} is not valid: {place}: {first['msg']}"
+            raise UsageError(what, remedy=_SHAPE) from error
+        except ValueError as error:
+            raise UsageError(f"The script {path} is not JSON or JSONL", remedy=_SHAPE) from error
+
+    def price(self, input_tokens: int, output_tokens: int) -> float | None:  # noqa: ARG002
+        """Nothing: what was recorded is paid for."""
+        return 0.0
+
+    def ask(self, prompt: Prompt, deadline: Deadline) -> Reply:  # noqa: ARG002 - it takes no time
+        """The next recorded answer to this prompt.
+
+        Raises:
+            ModelError: when the entry says so, or when no entry is left.
+        """
+        entry = self._next(prompt)
+        if entry is None:
+            raise ModelError(
+                f"The script holds no further answer to the prompt {prompt.name}",
+                "provider_error",
+                remedy=f"Record one for {prompt.sha256} or add an entry for {_ANY}",
+                spent=Reply("", self.name, usd=0.0),
+            )
+        if entry.error:
+            spent = entry.reply(self.name)
+            raise ModelError(f"The script says {entry.error}", entry.error, spent=spent)
+        return entry.reply(self.name)
+
+    def _next(self, prompt: Prompt) -> ScriptedAnswer | None:
+        names = (prompt.sha256, prompt.name, prompt.name.partition("/")[0], _ANY)
+        with self._lock:
+            for name in names:
+                places = [i for i, entry in enumerate(self._entries) if entry.prompt == name]
+                if places and name == _ANY and len(places) == 1:
+                    return self._entries[places[0]]
+                if places:
+                    return self._entries.pop(places[0])
+        return None
+
+
+_SHAPE = (
+    'Write entries such as {"prompt": "quality", "text": "..."}; '
+    f"an error is one of {', '.join(get_args(ModelReason))}"
+)
+
+
+def _read(text: str) -> list[Any]:
+    """The entries of JSON or JSONL text."""
+    try:
+        value = json.loads(text)
+    except json.JSONDecodeError:
+        return [json.loads(line) for line in text.splitlines() if line.strip()]
+    return value if isinstance(value, list) else [value]
 
 
 class ChosenModel:

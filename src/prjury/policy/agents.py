@@ -8,13 +8,11 @@ from typing import Annotated, Self, TypeAlias
 from pydantic import AfterValidator, Field, model_validator
 
 from prjury.policy.fields import Duration, Glob, PolicySection
+from prjury.secret_env import JOB_CREDENTIALS
 
-#: Credentials of the job, and what would make a program another one; no agent's.
+#: Credentials of the job, and what would make a program another one.
 _NEVER = re.compile(
-    r"(GH|GITHUB)_(\w+_)?(TOKEN|PAT)|GITHUB_(ENV|OUTPUT|PATH|STATE|STEP_SUMMARY)"
-    r"|(ACTIONS|INPUT|PRJURY)_.*|CI_\w*(TOKEN|JWT|PASSWORD)\w*|SYSTEM_ACCESSTOKEN|SSH_AUTH_SOCK"
-    r"|PATH|HOME|TMPDIR|LD_.*|PYTHON.*",
-    re.IGNORECASE | re.DOTALL,
+    JOB_CREDENTIALS + r"|PRJURY_.*|PATH|HOME|TMPDIR|LD_.*|PYTHON.*", re.IGNORECASE | re.DOTALL
 )
 
 

@@ -235,10 +235,10 @@ def assemble(  # noqa: PLR0913 - each argument is one part of the report
     found = headline(pull, held, closed, coverage)
     override = None if closed is Gate.SUCCESS else override
     if override:
-        notes = (_overridden(override, pull), *notes)
         found = f"{OVERRIDDEN} by @{override.by}: {found}"
-    if recovery:
-        notes = (recovery.words, *notes)
+    first = ([recovery.words] if recovery else []) + (
+        [_overridden(override, pull)] if override else []
+    )
     return Report(
         pull=pull,
         verdict=held,
@@ -254,7 +254,7 @@ def assemble(  # noqa: PLR0913 - each argument is one part of the report
         backports=tuple(backports),
         cost=cost or Cost(),
         elapsed_ms=elapsed_ms,
-        notes=tuple(dict.fromkeys((*pull.notes, *notes))),
+        notes=tuple(dict.fromkeys((*pull.notes, *first, *notes))),
         override=override,
         recovery=recovery,
         names=names,

@@ -14,6 +14,8 @@ import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from prjury.secret_env import JOB_CREDENTIALS
+
 #: Handed through when set. Where tools lie (JDKs, SDKs, version managers), which version of them
 #: is chosen, what the loader needs to start them, and who the user is.
 _PASSED = (
@@ -72,9 +74,7 @@ _PLACES = {
 }
 
 _REFUSED = re.compile(
-    r".*(TOKEN|SECRET|KEY|PASSWORD).*"
-    r"|(ACTIONS|AWS|SSH)_.*"
-    r"|GITHUB_(TOKEN|ENV|OUTPUT|PATH|STEP_SUMMARY|STATE)",
+    JOB_CREDENTIALS + r"|.*(TOKEN|SECRET|KEY|PASSWORD).*|(AWS|SSH)_.*",
     re.IGNORECASE | re.DOTALL,
 )
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from prjury.github.refusals import answer_to_403, message_of
+from prjury.github.client import answer_to_403, message_of
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 
 from prjury.deadline import Deadline
 from prjury.errors import UsageError
-from prjury.models.scripted import ScriptedModel
+from prjury.models.connect import ScriptedModel
 from prjury.ports.messages import ModelError, Prompt
 
 QUALITY = Prompt("be fair", "{}", {"type": "object"}, "quality/1")

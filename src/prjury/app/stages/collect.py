@@ -74,11 +74,13 @@ def collect(
         casting = deferred(replace(ports, repository=reading))
         seating = seat(change.config, ports, change.unwanted, casting)
         context = change.start_clock()
-        names = steps.changed_names(change, context.deadline)
+        interface = steps.find_interface(change, context.deadline)
         verdict = steps.vote(seating, context, ports.progress)
         chosen = change.choose_branches()
         named = frozenset(request.backport_to)
-        branches = BranchJudges(change.snapshot, ports, change.config, thorough=named)
+        branches = BranchJudges(
+            change.snapshot, ports, change.config, thorough=named, interface=interface
+        )
         return StageEvidence(
             pull=change.pull,
             policy=policy,
@@ -92,7 +94,7 @@ def collect(
             trusted=request.trusts_policy or request.config is not None,
             level=ports.shell.level,
             seconds=change.seconds,
-            names=names,
+            names=steps.changed_names(interface),
             elapsed_ms=round((time.monotonic() - started) * 1000),
         )
 

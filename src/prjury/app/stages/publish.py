@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from prjury.app import steps
-from prjury.app.registry import seat
-from prjury.app.stages.evidence import Opinions, StageEvidence
+from prjury.app.registry import SeatPosition, seat
+from prjury.app.stages.evidence import Opinions, SeatRecord, StageEvidence
 from prjury.app.stages.replay import replayed, with_times
 from prjury.errors import SourceError
 from prjury.ports import Ports, SilentProgress
@@ -41,14 +41,8 @@ def publish_stage(
         )
     absent: Any = None
     ports = Ports(absent, absent, SilentProgress())
-    # Who sits in a place is taken from the evidence alone.
-    records = {
-        place: replace(record, judgment=answer.judgment, elapsed_ms=answer.elapsed_ms)
-        if record.waits and (answer := opinions.records.get(place))
-        else record
-        for place, record in evidence.records.items()
-    }
-    seating = seat(evidence.policy.config, ports, evidence.unwanted, replayed(records))
+    casting = replayed(_answered(evidence, opinions))
+    seating = seat(evidence.policy.config, ports, evidence.unwanted, casting)
     context = steps.context_of(evidence.pull, _SECONDS)
     return steps.make_report(
         evidence.pull,
@@ -65,3 +59,13 @@ def publish_stage(
         override=override,
         names=evidence.names,
     )
+
+
+def _answered(evidence: StageEvidence, opinions: Opinions) -> dict[SeatPosition, SeatRecord]:
+    """The records of all seats; who sits in a place is taken from the evidence alone."""
+    return {
+        place: replace(record, judgment=answer.judgment, elapsed_ms=answer.elapsed_ms)
+        if record.waits and (answer := opinions.records.get(place))
+        else record
+        for place, record in evidence.records.items()
+    }

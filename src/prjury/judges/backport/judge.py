@@ -14,6 +14,7 @@ from functools import partial
 from prjury.code.parser import Parser
 from prjury.deadline import Deadline
 from prjury.errors import PrJuryError
+from prjury.judges.backport.checks.api import Interface
 from prjury.judges.backport.checks.picked import PickedJudges
 from prjury.judges.backport.checks.symbols import Searching
 from prjury.judges.backport.history import history_of
@@ -42,6 +43,7 @@ class BackportJudge:
         own_label: the label with ``{branch}`` that this program sets, which is no request.
         texts: whether title and description may ask for a backport.
         thorough: the branches on which all checks run; None for all branches.
+        interface: that of the change, if it was looked for already.
     """
 
     config: BackportConfig
@@ -53,6 +55,7 @@ class BackportJudge:
     own_label: str | None = None
     texts: bool = True
     thorough: frozenset[str] | None = None
+    interface: Interface | None = None
 
     def judge(
         self, pull: PullRequest, branches: Sequence[str], deadline: Deadline
@@ -103,7 +106,7 @@ class BackportJudge:
             deadline,
         )
         asking = pull if self.texts else replace(pull, title="", body="")
-        change = change_of(pull, asking, self.own_label, tools)
+        change = change_of(pull, asking, self.own_label, tools, self.interface)
         histories = list(pool.map(lambda tip: history_of(pull, tip, self.releases), tips))
         newest = min((len(one.earlier) for one in histories if one.fork_point), default=0)
         return [

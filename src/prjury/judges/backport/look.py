@@ -89,14 +89,23 @@ class Change:
         return needs_of(self.pull, self.repository)
 
 
-def change_of(pull: PullRequest, asking: PullRequest, own: str | None, tools: Tools) -> Change:
+def change_of(
+    pull: PullRequest,
+    asking: PullRequest,
+    own: str | None,
+    tools: Tools,
+    known: Interface | None = None,
+) -> Change:
     """Find what the change brings.
 
     Args:
         asking: the pull request with the texts that may ask for a backport.
         own: the label with ``{branch}`` that this program sets, which is no request.
+        known: the interface of the change; found anew where a part of it was not checked.
     """
     repository = tools.repository
+    if known is None or known.unchecked:
+        known = interface_of(pull, repository, tools.parser, tools.deadline)
     commits = tools.releases.messages(pull.merge_base, pull.head.sha)
     single = [one for one in reversed(commits) if len(one.parents) == 1]
     return Change(
@@ -104,7 +113,7 @@ def change_of(pull: PullRequest, asking: PullRequest, own: str | None, tools: To
         repository,
         identity_of(pull, [(one.parents[0], one.sha) for one in single]),
         find_requests(asking, tools.config, [one.text for one in commits], own),
-        interface_of(pull, repository, tools.parser, tools.deadline),
+        known,
         bumps_of(pull, repository),
         change_features(pull),
         tools.judges.concerned(pull),

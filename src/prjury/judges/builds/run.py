@@ -12,6 +12,7 @@ from pathlib import Path
 
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError, SourceError
+from prjury.judges.builds import lent_tools
 from prjury.judges.builds.failure import Failure
 from prjury.judges.builds.fault import (
     blame_environment,
@@ -23,7 +24,6 @@ from prjury.judges.builds.fault import (
 )
 from prjury.judges.builds.kept_base import KeptBase
 from prjury.judges.builds.kept_reports import watch_reports
-from prjury.judges.builds.lent_tools import lend_tools, version_of
 from prjury.judges.builds.origins import ImportedCode
 from prjury.judges.builds.outcome import BuildResult, PlanOutcome, StepResult
 from prjury.judges.builds.plan import BuildPlan, BuildStep
@@ -31,7 +31,6 @@ from prjury.judges.builds.results.junit import Stamp, find_reports, read_reports
 from prjury.judges.builds.results.read import merge_results, read_log
 from prjury.judges.builds.results.tree import TemporaryPaths, TreeFiles
 from prjury.judges.builds.systems.source_tree import path_in
-from prjury.judges.builds.used_tools import read_versions, version_script, words_of
 from prjury.policy.schema import BuildOptions
 from prjury.ports import Ports
 from prjury.ports.types import ShellCommand, TreeEntry
@@ -123,7 +122,9 @@ class Builder:
     @cached_property
     def version(self) -> str:
         """The version of the nearest tag; a long history takes git a while."""
-        return version_of(self.ports.repository.nearest_tag(self.base) if self.base else "")
+        return lent_tools.version_of(
+            self.ports.repository.nearest_tag(self.base) if self.base else ""
+        )
 
     @contextlib.contextmanager
     def opened(self, tree: str, entries: Sequence[TreeEntry]) -> Iterator[Workplace]:
@@ -192,7 +193,7 @@ class Workplace:
         """
         directory = self._directory(plan)
         env = self._environment(plan)
-        self.builder.ports.shell.copy_caches(words_of(plan), self.places.around / "home")
+        self.builder.ports.shell.copy_caches(lent_tools.words_of(plan), self.places.around / "home")
         earlier = stamps(self.places.tree, self.places.reports, _globs(plan))
         allowed, began = deadline.remaining, time.time()
         origins = self._origins(plan)
@@ -229,12 +230,12 @@ class Workplace:
 
     def versions(self, plan: BuildPlan, deadline: Deadline) -> Mapping[str, str]:
         """Of the tools that the plan uses; asked of them where it has run, for a moment."""
-        script = version_script(plan)
+        script = lent_tools.version_script(plan)
         if not script:
             return {}
         command = ShellCommand(script, self._directory(plan), self._environment(plan))
         printed = self.builder.ports.shell.ask(command, deadline.within(_SECONDS_TO_ANSWER))
-        return read_versions(plan, printed)
+        return lent_tools.read_versions(plan, printed)
 
     def _directory(self, plan: BuildPlan) -> Path:
         directory = self.places.tree / plan.directory
@@ -260,7 +261,7 @@ class Workplace:
         shell = self.builder.ports.shell.environment()
         env = {**shell, **own, "HOME": home, "TMPDIR": str(around / "tmp")}
         versions = {one.tool: one.version for one in reversed(plan.wants)}
-        return lend_tools(words_of(plan), around / "lent", env, versions)
+        return lent_tools.lend_tools(lent_tools.words_of(plan), around / "lent", env, versions)
 
     def _run_steps(
         self,

@@ -315,15 +315,7 @@ def run_maven_tests(
     """
     directory, around = Path(path), shell or contained_shell()
     _check_timeout(timeout)
-    if not (directory / "pom.xml").is_file():
-        raise CannotJudgeError(
-            f"{visible(str(directory))} is no Maven project: it has no pom.xml",
-            remedy="Name the directory that holds the pom.xml",
-            reason="no_pom",
-        )
-    wrapper = directory / "mvnw"
-    program = "./mvnw" if wrapper.is_file() and os.access(wrapper, os.X_OK) else "mvn"
-    argv = (program, *FLAGS, *goals)
+    argv = (_maven_of(directory), *FLAGS, *goals)
     command = ShellCommand(argv, directory.absolute(), around.environment())
     before = _stamps(directory)
     completed = _run_maven(command, timeout, around, progress or SilentProgress())
@@ -339,6 +331,17 @@ def run_maven_tests(
         skipped=counts["skipped"],
         stopped=completed.stopped,
     )
+
+
+def _maven_of(directory: Path) -> str:
+    if not (directory / "pom.xml").is_file():
+        raise CannotJudgeError(
+            f"{visible(str(directory))} is no Maven project: it has no pom.xml",
+            remedy="Name the directory that holds the pom.xml",
+            reason="no_pom",
+        )
+    wrapper = directory / "mvnw"
+    return "./mvnw" if wrapper.is_file() and os.access(wrapper, os.X_OK) else "mvn"
 
 
 def _run_maven(

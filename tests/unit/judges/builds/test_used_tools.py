@@ -7,8 +7,8 @@ import pytest
 from fakes.shell import Scripted, ScriptedShell, SilentProgress
 from fakes.trees import TreeRepository, pull_context
 from prjury.judges.builds.judge import make
+from prjury.judges.builds.lent_tools import read_versions, version_script
 from prjury.judges.builds.plan import BuildPlan, BuildStep
-from prjury.judges.builds.used_tools import read_versions, version_script
 from prjury.jury.judge import ask
 from prjury.policy.schema import BuildOptions
 from prjury.ports import Ports

@@ -54,7 +54,7 @@ from prjury.judges.quality.notices import NAME as INSTRUCTION
 from prjury.judges.quality.prompts import Prompts
 from prjury.jury.cascade import Verdict
 from prjury.jury.judgment import Judgment, Status
-from prjury.models.scripted import ScriptedModel
+from prjury.models.connect import ScriptedModel
 from prjury.policy.schema import Config
 from prjury.policy.tiers import (
     PromptOptions,

@@ -32,7 +32,7 @@ from prjury.judges.quality.kinds.quality import make
 from prjury.judges.quality.question import InvalidReplyError, read
 from prjury.jury.judge import JudgeType, ask, type_of
 from prjury.jury.judgment import Judgment, Status
-from prjury.models.scripted import ScriptedModel
+from prjury.models.connect import ScriptedModel
 from prjury.policy.tiers import QualityOptions
 from prjury.ports.messages import ModelError, ModelReason
 from prjury.report.redact import Redactor

@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Literal
 
 from prjury.judges.backport.checks.api import names_check
 from prjury.judges.backport.checks.asked_for import asked_for_check
-from prjury.judges.backport.checks.branch import branch
 from prjury.judges.backport.checks.dependencies import moves_check, unread_manifests
 from prjury.judges.backport.checks.lines_and_files import overlap_check
 from prjury.judges.backport.checks.migrations import migrations_check
@@ -32,9 +31,23 @@ from prjury.judges.backport.checks.prerequisites import prerequisites
 from prjury.judges.backport.checks.settings import settings_check
 from prjury.judges.backport.checks.symbols import symbols_check
 from prjury.jury.judgment import Check
+from prjury.report.wording import counted
+from prjury.snapshot.model import printable
 
 if TYPE_CHECKING:
     from prjury.judges.backport.look import LookContext
+
+
+def branch(context: LookContext) -> Check:
+    """Return the check ``branch``, which always passes and says how far the branch is behind."""
+    tip, history = context.tip, context.history
+    where = f"{printable(tip.name)} is at {tip.sha[:7]}"
+    if history.unchecked:
+        message = f"{where}; its history was not read: {history.unchecked}"
+        return Check("branch", passed=True, message=message, severity="hint")
+    since = counted(len(history.earlier), "change")
+    return Check("branch", passed=True, message=f"{where}, forked from the base {since} ago")
+
 
 #: ``first``: always run, and they may settle the verdict. ``cheap``: run for every open branch.
 #: ``deep``: run only where they can change the verdict.

@@ -162,14 +162,9 @@ def merge_results(
     by_runner = _together(logs)
     left = {runner: _left(runner, one, reports) for runner, one in by_runner.items()}
     silent = {runner for runner in by_runner if reported or _reported(runner, reports)}
+    apart = [by_runner[runner] for runner in by_runner if runner not in silent]
     known = frozenset(reports.ran)
-    names = [
-        name
-        for runner, one in by_runner.items()
-        if runner not in silent
-        for name in one.ran
-        if name not in known
-    ]
+    names = [name for one in apart for name in one.ran if name not in known]
     counted = sum(
         left[runner] if runner in silent else one.counted for runner, one in by_runner.items()
     )
@@ -189,8 +184,7 @@ def merge_results(
         problems=tuple(dict.fromkeys(problems)),
         ran=ran,
         counted=counted,
-        skipped=reports.skipped
-        + sum(by_runner[name].skipped for name in by_runner.keys() - silent),
+        skipped=reports.skipped + sum(one.skipped for one in apart),
         ignored=sum(log.ignored for log in logs),
     )
 
