@@ -11,6 +11,7 @@ import pytest
 
 from fakes.github import (
     HEAD_SHA,
+    NO_FAULT,
     READ_ONLY_ACTIONS,
     Account,
     FakeGitHub,
@@ -22,7 +23,7 @@ from fakes.github import (
 from fakes.reports import broken_build, with_findings
 from fakes.writing import connected, no_sleep
 from prjury.errors import PublishError
-from prjury.github.check_runs import CheckRuns, Statuses
+from prjury.github.check_runs import CheckRuns, Origin, Statuses
 from prjury.github.client import GitHub
 from prjury.jury.gate import Gate
 from prjury.publishers.check_run import NAME, CheckRunReport
@@ -279,9 +280,42 @@ def test_two_runs_at_once_leave_one_verdict_and_the_newer_one_is_shown(fake: Fak
         assert posted[-1]["external_id"] == "prjury:default:7:50.2"
         # The older run may have added its own between the newer one's look and its word; the next
         # run then replaces the whole, for nothing takes an annotation away.
-        # A check that the older run made too late is closed in the newer one's name, without lines.
-        said = {one["message"][:5] for run in posted for one in fake.annotations[run["id"]]}
-        assert "newer" in said
+        said = [one["message"][:5] for one in fake.annotations[posted[-1]["id"]]]
+        assert said.count("newer") == 3
+
+
+def test_a_check_run_that_an_older_run_begins_too_late_gets_the_lines_of_the_newer_one(
+    fake: FakeGitHub,
+) -> None:
+    def newer() -> None:
+        with connected(fake) as hub:
+            check_run(hub, PAGE.format(50, 2)).publish(of_head(with_findings(60, "newer")))
+
+    fake.faults = [Fault("POST", "check-runs", status=NO_FAULT, action=newer)]
+    with connected(fake) as hub:
+        check_run(hub).publish(of_head(with_findings(3, "older")))
+    assert shown(fake) == ("failure", ["newer"] * 60)
+
+
+def test_a_check_run_that_an_older_run_begins_meanwhile_gets_the_lines_as_well(
+    fake: FakeGitHub,
+) -> None:
+    def older() -> None:
+        with connected(fake) as other:
+            origin = Origin("prjury:default:7:50.1", OURS)
+            CheckRuns(other, "octo/shop").create(HEAD_SHA, NAME, origin, title="", summary="")
+
+    fake.faults = [Fault("PATCH", "check-runs", status=NO_FAULT, action=older)]
+    with connected(fake) as hub:
+        check_run(hub, PAGE.format(50, 2)).publish(of_head(with_findings(60, "newer")))
+    assert shown(fake) == ("failure", ["newer"] * 60)
+
+
+def shown(fake: FakeGitHub) -> tuple[str, list[str]]:
+    """The conclusion of the later one of two check runs, and how its lines begin."""
+    _, later = fake.checks()
+    lines = [one["message"][:5] for one in fake.annotations[later["id"]]]
+    return later["conclusion"], lines
 
 
 def test_limits_are_waited_out(fake: FakeGitHub) -> None:

@@ -184,16 +184,21 @@ class CheckRunReport:
         if missing is None:
             latest, missing = self._create(head), found.entries
         url = self._end(latest, words, found, missing)
-        self._settle(head, latest.id, words)
+        self._settle(head, latest.id, words, found)
         return url
 
-    def _settle(self, head: str, shown: int, words: CheckRunTexts) -> None:
-        """Sees to it that all our check runs say the same, for an older run may write meanwhile."""
+    def _settle(self, head: str, shown: int, words: CheckRunTexts, found: Annotations) -> None:
+        """Sees to it that all our check runs say the same, for an older run may write meanwhile.
+
+        One that an older run has begun later hides ours, so that it gets the annotations, too.
+        """
         for _ in range(_LOOKS):
             stale = [run for run in self._own(head) if self._is_stale(run, shown, words)]
             for run in stale:
                 if run.id == shown:
                     self._write(run, words, (), ended=True)
+                elif run.id > shown:
+                    self._end(run, words, found, self._missing(run, found.entries) or ())
                 else:
                     self._close(run, words)
             if not stale:
@@ -257,10 +262,19 @@ class CheckRunReport:
         return (int(match[1]), int(match[2])) if match else None
 
     def _hand_over(self, ours: Sequence[PostedCheckRun], newest: PostedCheckRun) -> None:
-        """Ends check runs in the name of a newer workflow run; not green while that one judges."""
+        """Ends check runs in the name of a newer workflow run; not green while that one judges.
+
+        They hide its check run where they were begun later, so that they get its annotations.
+        """
         conclusion = newest.conclusion or Gate.ACTION_REQUIRED.value
+        words = CheckRunTexts(conclusion, "Superseded", _SUPERSEDED)
+        hiding = any(run.id > newest.id for run in ours)
+        lines = self.check_runs.annotations(newest.id) if newest.conclusion and hiding else ()
         for run in ours:
-            self._close(run, CheckRunTexts(conclusion, "Superseded", _SUPERSEDED), newest)
+            missing = (self._missing(run, lines) or ()) if lines else ()
+            for at in range(0, len(missing), _BATCH):
+                self._write(run, words, missing[at : at + _BATCH], ended=False)
+            self._close(run, words, newest)
 
     def _settled(self, head: str) -> list[PostedCheckRun]:
         """Our check runs of the head, oldest first; at least one, for one is begun otherwise."""
