@@ -13,10 +13,10 @@ Each error reads as three parts: *what* happened, *why* that usually is, and wha
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from enum import IntEnum
-from typing import TypeVar
+from typing import Any, TypeVar
 
 Kind = TypeVar("Kind", bound="PrJuryError")
 
@@ -115,6 +115,19 @@ class PublishError(PrJuryError):
 
     exit_code = ExitCode.NOT_PUBLISHED
     default_reason = "not_published"
+
+
+def plain_problem(message: str) -> str:
+    """What pydantic says of a value, without the names of our classes."""
+    problem = message.removeprefix("Value error, ").partition(" or instance of ")[0]
+    problem = problem.replace("dictionary", "mapping of keys to values")
+    return "this key is needed" if problem == "Field required" else problem
+
+
+def first_problem(details: Sequence[Mapping[str, Any]]) -> str:
+    """The first thing that pydantic finds wrong, with its place."""
+    place = ".".join(map(str, details[0]["loc"])) or "the whole"
+    return f"{place}: {plain_problem(details[0]['msg'])}"
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

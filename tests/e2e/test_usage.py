@@ -52,6 +52,50 @@ def test_the_version(prjury: Prjury, option: str) -> None:
     assert run.out.startswith("prjury ")
 
 
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("replay nope.json", "nope.json cannot be read as JSON: No such file or directory. Name a"),
+        ("journal show nope", "nope cannot be read: No such file or directory. Name a file that a"),
+        ("rules list empty", "empty line 1: Input should be a valid mapping of keys to values."),
+        ("replay empty.jsonl --weight x", "--weight 'x' is not JUDGE=WEIGHT, such as strict=2."),
+        ("replay no.json", "the report cannot be read: pull: this key is needed. Name a file that"),
+        ("demo --keep /dev/null/x", "--keep /dev/null/x cannot be used: Not a directory. Name a"),
+    ],
+)
+def test_a_file_that_is_none_is_told_with_what_to_do(
+    prjury: Prjury, tmp_path: Path, line: str, told: str
+) -> None:
+    for name, text in {"empty": "", "no.json": "{}", "empty.jsonl": _BALLOT}.items():
+        (tmp_path / name).write_text(text)
+    run = prjury(*line.split(), cwd=tmp_path)
+    assert (run.code, run.out) == (2, "")
+    assert told in run.err
+    assert "pydantic" not in run.err
+
+
+_BALLOT = '{"item": "1", "judge": "a", "verdict": 1}'
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+@pytest.mark.parametrize("line", ["--version", "doctor --offline"])
+def test_an_output_that_is_full_is_told_in_one_line(tmp_path: Path, line: str) -> None:
+    command = f"git init -q; {sys.executable} -m prjury {line} > /dev/full"
+    run = subprocess.run(
+        ["sh", "-c", command], cwd=tmp_path, check=False, capture_output=True, text=True
+    )
+    assert run.returncode in {4, 5}
+    assert "Traceback" not in run.stderr
+    assert run.stderr.splitlines()[-1].startswith("prjury: ")
+
+
+@pytest.mark.parametrize("line", ["--version", "schema"])
+def test_a_reader_that_has_seen_enough_is_no_failure(line: str) -> None:
+    command = f"{{ {sys.executable} -m prjury {line}; echo $? >&2; }} | true"
+    run = subprocess.run(["sh", "-c", command], check=False, capture_output=True, text=True)
+    assert run.stderr == "0\n"
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
 @pytest.mark.parametrize(
     ("line", "code"),

@@ -11,8 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pydantic import ValidationError
+
 from prjury.app.registry import MODEL_BACKED, voting_strategy
-from prjury.errors import ExitCode, UsageError
+from prjury.errors import ExitCode, UsageError, first_problem
 from prjury.jury.cascade import Tier, TierAttempt, Verdict, stop_reason
 from prjury.jury.count import LOWERING, NeverLifting, NeverOverruling, count
 from prjury.jury.gate import Gate
@@ -59,6 +61,8 @@ def derive(data: Mapping[str, Any]) -> Derivation:
         gate = gate_from_report(data, recount)
     except (ValueError, TypeError, AttributeError) as error:
         problem = " ".join(str(error).split("\n")[:3])
+        if isinstance(error, ValidationError):
+            problem = first_problem(error.errors())
         raise UsageError(
             f"the report cannot be read: {problem}",
             remedy="Name a file that --format json has written",

@@ -110,4 +110,4 @@ def _decoded(content: bytes, shown: str) -> str:
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise ConfigError(f"{shown} is not UTF-8 text") from error
+        raise ConfigError(f"{shown} is not UTF-8 text", remedy="Save it as UTF-8") from error

@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from prjury.errors import first_problem
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.score import NumericalScore
 from prjury.jury.voting import Ballot
@@ -78,9 +79,7 @@ def read_records(lines: Iterable[str]) -> list[BallotRecord]:
         try:
             found.append(BallotRecord.model_validate(json.loads(line)))
         except ValidationError as error:
-            first = error.errors()[0]
-            place = ".".join(map(str, first["loc"]))
-            raise ValueError(f"line {number}: {place or 'record'}: {first['msg']}") from error
+            raise ValueError(f"line {number}: {first_problem(error.errors())}") from error
         except (ValueError, RecursionError) as error:
             raise ValueError(f"line {number} is no JSON: {error}") from error
     if not found:

@@ -99,15 +99,27 @@ def main(environ: Mapping[str, str]) -> NoReturn:
     sys.argv += ["--help"] * (len(sys.argv) == 1)
     run = CommandRun(environ)
     code = _guarded(run)
+    code = _flushed(code)
     run.end(code)
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        close_terminal()
     sys.stderr.flush()
     # Threads of judges that hang are abandoned, not waited for; what they left behind is removed.
     atexit._run_exitfuncs()  # noqa: SLF001 - os._exit skips them, and there is no public name
     os._exit(int(code))
+
+
+def _flushed(code: int) -> int:
+    """The exit code once standard output is written; a full disk takes the place of a success."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        close_terminal()
+        if not code and not isinstance(error, BrokenPipeError):
+            return _unprinted(f"standard output cannot be written: {error.strerror}")
+    return code
+
+
+def _unprinted(what: str) -> int:
+    return _told(f"{what}. Free some space, or read all of the output.", ExitCode.NOT_PUBLISHED)
 
 
 def _open_streams() -> None:
@@ -154,7 +166,9 @@ def _guarded(run: CommandRun) -> int:  # noqa: PLR0911 - one for each way to end
     except SystemExit:
         # Typer ends like this when the reader of our output has gone away.
         close_terminal()
-        return ExitCode.NOT_PUBLISHED
+        if {"-h", "--help", "-V", "--version"} & set(sys.argv):
+            return ExitCode.OPEN
+        return _unprinted("the reader of standard output has gone away")
     except OSError as error:
         what = f"the system refuses a file or directory: {error}."
         return _told(f"{what} Check TMPDIR, the disk and the permissions.", ExitCode.SOURCE)

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from prjury.cli.output import print_out
 from prjury.errors import ConfigError
 
 
@@ -63,4 +64,4 @@ def schema(
     from prjury.policy.load import json_schema
     from prjury.report.wire_model import report_schema
 
-    print(json.dumps(report_schema() if report else json_schema(), indent=2))
+    print_out("schema", json.dumps(report_schema() if report else json_schema(), indent=2))

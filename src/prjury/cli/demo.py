@@ -59,7 +59,9 @@ def _empty(place: Path) -> Path:
         place.mkdir(parents=True, exist_ok=True)
         occupied = any(place.iterdir())
     except OSError as error:
-        raise UsageError(f"--keep {place} cannot be used: {error.strerror}") from error
+        raise UsageError(
+            f"--keep {place} cannot be used: {error.strerror}", remedy="Name a new directory"
+        ) from error
     if occupied:
         raise UsageError(f"--keep {place} is not empty", remedy="Name a new directory")
     return place

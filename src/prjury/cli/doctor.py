@@ -36,6 +36,7 @@ def doctor(
     """Check the set-up: workflows, policy, token, required checks; each problem with its fix."""
     from prjury.doctor.finding import Level
     from prjury.doctor.run_checks import examination
+    from prjury.report.wording import counted
 
     terminal: Terminal = context.obj
     findings = list(examination(repo, terminal.environ, offline=offline))
@@ -43,8 +44,12 @@ def doctor(
         print(json.dumps(_as_json(findings, terminal), indent=2))
     else:
         _print(findings, terminal, everything=verbose or terminal.verbose)
-    bad = any(finding.level is Level.PROBLEM for finding in findings)
-    return ExitCode.REJECTED if bad else ExitCode.OPEN
+    problems = sum(finding.level is Level.PROBLEM for finding in findings)
+    if not problems:
+        return ExitCode.OPEN
+    found = counted(problems, "problem")
+    print(f"prjury: the set-up has {found}. Do what is said of each.", file=sys.stderr)
+    return ExitCode.REJECTED
 
 
 def _as_json(findings: Sequence[Diagnosis], terminal: Terminal) -> dict[str, object]:

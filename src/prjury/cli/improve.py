@@ -168,7 +168,8 @@ def _told(terminal: Terminal, done: Improvement, kind: PlainFormat) -> int:
         return ExitCode.OPEN
     rejected = done.verdict.status is Status.FAIL
     why = done.verdict.aggregated.reasoning
-    print(redacted(f"not accepted: {why}", terminal.redact), file=sys.stderr)
+    words = f"prjury: not accepted: {why}. Correct the work, or --goal and --agent."
+    print(redacted(words, terminal.redact), file=sys.stderr)
     return ExitCode.REJECTED if rejected else ExitCode.NOT_JUDGED
 
 

@@ -215,7 +215,9 @@ def _facts(judges: JudgeOptions) -> dict[str, object]:
         try:
             facts["body"] = file.read_text("utf-8", "replace")
         except OSError as error:
-            raise UsageError(f"--body-file {file} cannot be read: {error.strerror}") from error
+            raise UsageError(
+                f"--body-file {file} cannot be read: {error.strerror}", remedy="Check the path"
+            ) from error
     return facts
 
 

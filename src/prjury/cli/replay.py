@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -76,7 +77,9 @@ def _compare(
             cases = cases_of(read_records(lines))
         found = compare(cases, threshold, dict(map(_weight, weights)))
     except OSError as error:
-        raise UsageError(f"{file} cannot be read: {error.strerror}") from error
+        raise UsageError(
+            f"{file} cannot be read: {error.strerror}", remedy="Check the path"
+        ) from error
     except ValueError as error:
         raise UsageError(f"{file}: {error}", remedy="Correct the records or the options") from error
     if kind is PlainFormat.JSON:
@@ -90,10 +93,11 @@ def _compare(
 
 
 def _weight(text: str) -> tuple[str, float]:
-    judge, equals, value = text.rpartition("=")
-    if not equals or not judge:
-        raise ValueError(f"--weight {text!r} is not JUDGE=WEIGHT")
-    return judge, float(value)
+    judge, _, value = text.rpartition("=")
+    with suppress(ValueError):
+        if judge:
+            return judge, float(value)
+    raise ValueError(f"--weight {text!r} is not JUDGE=WEIGHT, such as strict=2")
 
 
 def _table(found: Sequence[StrategyResult]) -> Iterator[str]:
@@ -124,7 +128,10 @@ def read_json(path: Path) -> dict[str, Any]:
         value = json.loads(text)
     except (OSError, ValueError, RecursionError) as error:
         why = error.strerror if isinstance(error, OSError) else str(error)
-        raise UsageError(f"{path} cannot be read as JSON: {why}") from error
+        raise UsageError(
+            f"{path} cannot be read as JSON: {why}",
+            remedy="Name a report that --format json has written",
+        ) from error
     if not isinstance(value, dict):
         raise UsageError(f"{path} holds no JSON object", remedy="Name a report in JSON")
     return value

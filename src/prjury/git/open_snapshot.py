@@ -248,10 +248,11 @@ def _remote(wanted: SnapshotRequest, local: OperatorRepository | None) -> Remote
     url = wanted.url or (local.remote_url if local else None)
     if wanted.transport and url:
         return Remote(url, wanted.transport)
-    here, number = local.name if local else "this directory", wanted.number
+    here, number = local.name if local else visible(str(wanted.repo)), wanted.number
+    lack = "--offline forbids to fetch it" if url else "there is no remote to fetch it from"
     raise SourceError(
         f"pull request {number} is not in {here}",
-        why="Its head was never fetched, and there is no remote to fetch it from",
+        why=f"Its head was never fetched, and {lack}",
         remedy=f"Run: git fetch origin pull/{number}/head:refs/pull/{number}/head",
         reason="not_fetched",
     )

@@ -135,7 +135,9 @@ def read_journal(path: Path) -> JournalFile:
         with path.open("rb") as file:
             content = file.read(2 * LARGEST_FILE)
     except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror}") from error
+        raise UsageError(
+            f"{path} cannot be read: {error.strerror}", remedy="Name a file that a run has written"
+        ) from error
     lines = [line for line in content.split(b"\n") if line.strip()]
     values = [_object(line) for line in lines]
     if not values or values[0].get("schema") != SCHEMA:

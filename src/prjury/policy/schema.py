@@ -437,26 +437,33 @@ class Config(PolicySection):
         build: BuildConfig = info.data.get("build", BuildConfig())
         return keep_reports(tiers, build.coverage)
 
-    @model_validator(mode="after")
-    def _paths_name_tiers(self) -> Self:
-        names = [tier.name for tier in self.tiers]
-        for entry in self.paths:
-            if unknown := [name for name in entry.tiers if name not in names]:
-                raise ValueError(f"paths: there is no tier {unknown[0]}, only {', '.join(names)}")
-        return self
+    @field_validator("paths")
+    @classmethod
+    def _name_tiers(cls, paths: list[PathsConfig], info: ValidationInfo) -> list[PathsConfig]:
+        names = [tier.name for tier in info.data.get("tiers", ())]
+        for name in (name for entry in paths for name in entry.tiers):
+            if names and name not in names:
+                raise complete(f"there is no tier {name}, only {', '.join(names)}")
+        return paths
 
-    @model_validator(mode="after")
-    def _overrules_nothing_itself(self) -> Self:
-        names = [name.casefold() for name in self.publish.labels.values()]
-        label = self.gate.override.label
+    @field_validator("publish")
+    @classmethod
+    def _overrules_nothing_itself(
+        cls, publish: PublishConfig, info: ValidationInfo
+    ) -> PublishConfig:
+        gate: GateConfig = info.data.get("gate", GateConfig())
+        names = [name.casefold() for name in publish.labels.values()]
+        label = gate.override.label
         if label and label.casefold() in names:
-            raise ValueError("publish.labels: a run cannot give the label that overrides the gate")
-        return self
+            raise ValueError("labels: a run cannot give the label that overrides the gate")
+        return publish
 
-    @model_validator(mode="after")
-    def _asks_nothing_itself(self) -> Self:
-        own = self.publish.labels.get("backport")
-        asking = [*self.backport.labels, *filter(None, [self.backport.override])]
+    @field_validator("publish")
+    @classmethod
+    def _asks_nothing_itself(cls, publish: PublishConfig, info: ValidationInfo) -> PublishConfig:
+        backport: BackportConfig = info.data.get("backport", BackportConfig())
+        own = publish.labels.get("backport")
+        asking = [*backport.labels, *filter(None, [backport.override])]
         if own and own.casefold() in map(str.casefold, asking):
-            raise ValueError("publish.labels: a run cannot give the label that asks for a backport")
-        return self
+            raise ValueError("labels: a run cannot give the label that asks for a backport")
+        return publish

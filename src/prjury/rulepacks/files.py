@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from prjury.errors import ConfigError
+from prjury.errors import ConfigError, plain_problem
 from prjury.policy.yaml_reader import MAX_BYTES, Document, KeyPath
 
 #: Mistakes of one file that are reported at once.
@@ -94,5 +94,4 @@ def pack_error(place: PackPosition, path: KeyPath, problem: str) -> ConfigError:
     """What is wrong at a place."""
     key = ".".join(map(str, path))
     where = f"{place.source} line {place.line}" + (f" ({key})" if key else "")
-    problem = problem.removeprefix("Value error, ")  # pydantic's
-    return ConfigError(f"{where}: {problem}", reason="pack_invalid")
+    return ConfigError(f"{where}: {plain_problem(problem)}", reason="pack_invalid")

@@ -43,7 +43,7 @@ _FORM = "a label has 1 to 50 characters, and neither a comma nor a line break"
         ("{backport: x}", "publish.labels: backport: the label has to hold {branch}."),
         (
             "{pass: 'PRjury:Override'}",
-            "publish.labels: a run cannot give the label that overrides the gate.",
+            "publish: labels: a run cannot give the label that overrides the gate.",
         ),
     ],
 )

@@ -67,7 +67,7 @@ def test_a_sound_pack_loads(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "line", "words"),
     [
-        ("title: Mine", "titel: Mine", 1, "Field required"),
+        ("title: Mine", "titel: Mine", 1, "this key is needed"),
         ("title: Mine\n", "title: Mine\ncolour: red\n", 3, "Extra inputs are not permitted"),
         ("kind: identifier", "kind: nonsense", 11, "Kind `nonsense` is invalid"),
         ("kind: identifier", "kinds: identifier", 11, "unknown field `kinds`"),
@@ -118,8 +118,8 @@ def test_a_pack_runs_without_cases_and_references_and_is_not_published_without(
 def test_all_that_is_wrong_in_a_file_is_told_at_once(tmp_path: Path) -> None:
     wrong = PACK.replace("title: Mine\n", "").replace("    why: Because.\n", "")
     told = load(tmp_path, wrong)
-    assert "mine.yml line 1 (title): Field required; " in told
-    assert "(rules.0.why): Field required" in told
+    assert "mine.yml line 1 (title): this key is needed; " in told
+    assert "(rules.0.why): this key is needed" in told
 
 
 @pytest.mark.parametrize(

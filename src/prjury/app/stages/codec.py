@@ -16,7 +16,7 @@ from typing import Any, Final, TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from prjury.app.stages.evidence import Json, NoEvidence, Opinions, StageEvidence
-from prjury.errors import CannotJudgeError, SourceError
+from prjury.errors import CannotJudgeError, SourceError, first_problem
 from prjury.report.codec import report_to_json
 from prjury.report.model import Report
 from prjury.report.redact import Redact
@@ -154,9 +154,7 @@ def _checked(kind: type[Passed], value: Json, what: str) -> Passed:
     try:
         made: Passed = _FORMS[kind].validate_python(value)
     except ValidationError as error:
-        detail = error.errors()[0]
-        place = ".".join(map(str, detail["loc"]))
-        raise _invalid(what, f"{place}: {detail['msg']}") from error
+        raise _invalid(what, first_problem(error.errors())) from error
     except RecursionError as error:
         raise _invalid(what, "it is nested too deeply") from error
     except (ValueError, TypeError, LookupError, AttributeError) as error:

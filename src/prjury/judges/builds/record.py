@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from prjury.errors import CannotJudgeError
+from prjury.errors import CannotJudgeError, first_problem
 from prjury.judges.builds.failure import Failure, Kind, State, inside_tree
 from prjury.judges.builds.fault import comparable, compared
 from prjury.judges.builds.kept_reports import packed, unpacked
@@ -177,7 +177,7 @@ def read_evidence(content: bytes) -> BuildEvidenceJson:
     try:
         return BuildEvidenceJson.model_validate(_json(content))
     except ValidationError as error:
-        raise invalid(_first(error)) from error
+        raise invalid(first_problem(error.errors())) from error
     except (ValueError, RecursionError) as error:
         why = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
         raise invalid(f"it is not JSON: {why}") from error
@@ -219,13 +219,6 @@ def _finite(text: str) -> float:
     if math.isfinite(number := float(text)):
         return number
     raise ValueError("a number is too large")
-
-
-def _first(error: ValidationError) -> str:
-    """The first thing that is wrong, with its place."""
-    problem = error.errors(include_url=False, include_context=False, include_input=False)[0]
-    place = ".".join(str(part) for part in problem["loc"]) or "the whole"
-    return f"{place}: {problem['msg']}"
 
 
 Json: TypeAlias = dict[str, Any]

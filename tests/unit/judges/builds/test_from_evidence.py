@@ -284,9 +284,9 @@ class TestWhatIsNoEvidence:
         [
             (b"", "it is not JSON: Expecting value"),
             (b"{", "it is not JSON: Expecting property name"),
-            (b"[]", "the whole: Input should be a valid dictionary"),
-            (b"null", "the whole: Input should be a valid dictionary"),
-            (b"{}", "schema: Field required"),
+            (b"[]", "the whole: Input should be a valid mapping of keys to values"),
+            (b"null", "the whole: Input should be a valid mapping of keys to values"),
+            (b"{}", "schema: this key is needed"),
             (b"\xff", "it is not JSON: 'utf-8' codec can't decode byte 0xff"),
             (b"\xef\xbb\xbf{}", "it is not JSON"),
             (b'{"a": 1, "a": 1}', "it is not JSON: a key is repeated"),
