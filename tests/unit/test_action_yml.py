@@ -3,6 +3,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+import tomllib
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -286,3 +287,11 @@ def test_every_input_has_the_type_of_its_field() -> None:
     assert switches == {
         field.name for field in fields(Inputs) if isinstance(getattr(inputs, field.name), bool)
     }
+
+
+def test_what_builds_the_package_is_pinned_with_all_that_it_needs() -> None:
+    """`uv sync --locked` checks these against the lock file as well."""
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        pinned = tomllib.load(file)["tool"]["uv"]["build-constraint-dependencies"]
+    names = {line.partition("==")[0] for line in pinned if line.count("==") == 1}
+    assert names == {"hatchling", "packaging", "pathspec", "pluggy", "trove-classifiers"}
