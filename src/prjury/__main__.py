@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from typing import NoReturn
 
 from prjury.errors import PrJuryError
+
+#: Objects between two collections: imports make many that stay.
+_MOST_NEW = 200_000
 
 
 def main() -> NoReturn:
@@ -16,6 +20,7 @@ def main() -> NoReturn:
     except PrJuryError as error:
         sys.stderr.write(f"prjury: {error}\n")
         sys.exit(error.exit_code)
+    gc.set_threshold(_MOST_NEW)
     from prjury.cli import main as run  # noqa: PLC0415 - the first of two starts is a short one
 
     run(environ)

@@ -1,37 +1,37 @@
-"""Loads what a run may still need, before a program runs that is not trusted.
+"""Keeps what a run may still need, before a program runs that is not trusted.
 
 A build runs as the same user and could write into the files of this program. So nothing of ours is
-imported, rendered or started from these files after a build has begun.
+read from these files after a build has begun: what is imported, rendered or started later comes
+from what was read before.
 """
 
 from __future__ import annotations
 
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
-from pkgutil import walk_packages
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from importlib.util import cache_from_source, spec_from_file_location
+from pathlib import Path
 
-import prjury
 from prjury.code import standby
 from prjury.errors import ConfigError
-from prjury.resources import own_version, pack_texts
+from prjury.resources import own_version, pack_texts, score_text, template_texts
 
-#: Modules that no run needs after a build, the clients of models, which `ModelPanel` loads, and
-#: what needs packages that do not come with ours.
-_LEFT_OUT = (
-    "prjury.__main__",
-    "prjury.action.__main__",
-    "prjury.demo",
-    "prjury.doctor",
-    "prjury.models.providers",
-    "prjury.models.wire",
-    "prjury.pytest_plugin",
-)
+#: Packages whose modules are read beforehand and imported when they are needed. The clients of
+#: models are imported beforehand, by `ModelPanel`.
+_HELD = ("prjury", "jinja2")
 #: What libraries, and functions of ours, import only when they are called.
 _LATE = (
     "asyncio",
     "defusedxml.ElementTree",
     "encodings.idna",
+    "encodings.unicode_escape",
+    "html",
     "packaging.requirements",
     "re2",
     "rich.box",
@@ -46,24 +46,68 @@ _LATE = (
 )
 
 
+class _HeldLoader(SourceFileLoader):
+    """Imports a module from what its files held when they were read."""
+
+    def __init__(self, name: str, path: str, held: Mapping[str, tuple[bytes, float]]) -> None:
+        super().__init__(name, path)
+        self._held = held
+
+    def get_data(self, path: str) -> bytes:
+        if path in self._held:
+            return self._held[path][0]
+        raise OSError(path)
+
+    def path_stats(self, path: str) -> Mapping[str, float]:
+        content, changed = self._held[path]
+        return {"mtime": changed, "size": len(content)}
+
+    def set_data(self, path: str, data: object, *, _mode: int = 0) -> None:
+        """Writes nothing."""
+
+
+class _HeldModules(MetaPathFinder):
+    """Finds modules among the files that were read."""
+
+    def __init__(self, packages: Sequence[str]) -> None:
+        found = dict(each for package in packages for each in _modules(package))
+        self.files = {name: str(file) for name, file in found.items() if name not in sys.modules}
+        self._held: dict[str, tuple[bytes, float]] = {}
+        for file in self.files.values():
+            for each in (file, cache_from_source(file)):
+                with suppress(OSError), Path(each).open("rb") as stream:
+                    self._held[each] = stream.read(), os.fstat(stream.fileno()).st_mtime
+
+    def find_spec(
+        self, name: str, _path: object = None, _target: object = None, /
+    ) -> ModuleSpec | None:
+        if not (file := self.files.get(name)):
+            return None
+        return spec_from_file_location(name, file, loader=_HeldLoader(name, file, self._held))
+
+
+def _modules(package: str) -> Iterator[tuple[str, Path]]:
+    """Every module of a package by its name."""
+    top = Path(import_module(package).__path__[0])
+    for file in top.rglob("*.py"):
+        parts = (package, *file.relative_to(top).with_suffix("").parts)
+        yield ".".join(parts).removesuffix(".__init__"), file
+
+
 @cache
 def load_everything() -> None:
-    """Load modules, templates, packs and data, and start the process that forks parsers."""
-    for module in walk_packages(prjury.__path__, "prjury."):
-        if not module.name.startswith(_LEFT_OUT):
-            import_module(module.name)
+    """Read modules, templates, packs and data, and start the process that forks parsers."""
+    sys.meta_path.insert(0, _HeldModules(_HELD))
     for name in _LATE:
         with suppress(ImportError):  # some Pythons lack sqlite3
             import_module(name)
-    from prjury.judges.backport.score.score import shipped_models  # noqa: PLC0415 - see above
-    from prjury.report.render import load_templates  # noqa: PLC0415 - see above
     from prjury.rulepacks.find import provided  # noqa: PLC0415 - see above
 
     with suppress(ConfigError):  # raised again where the packs are needed
         provided()
     own_version()
     pack_texts()
-    shipped_models()
+    score_text()
     import_module("rich.cells").cell_len("\u5b57")  # loads a table
-    load_templates()
+    template_texts()
     standby.start()

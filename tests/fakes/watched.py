@@ -1,8 +1,9 @@
 """Runs a program and writes down what it loads after the first build has begun.
 
 ``python -P watched.py FILE PROGRAM [ARGUMENT...]``, where PROGRAM is ``prjury`` or ``action``. The
-file gets a line for each module that is looked for, each file of an installation that is opened,
-and each Python that is started, but for the build's own launcher.
+file gets the line ``begun``, and one for each module that is looked for and was not read before,
+each file of an installation that is opened, and each Python that is started, but for the build's
+own launcher.
 """
 
 from __future__ import annotations
@@ -25,15 +26,21 @@ def heard(event: str, args: tuple[Any, ...]) -> None:
     global begun  # noqa: PLW0603 - a hook has nothing else to remember by
     if event == "subprocess.Popen" and isinstance(args[1], list):
         words = list(map(str, args[1]))
-        is_launcher = any(word.endswith("shell/launcher.py") for word in words)
-        if is_launcher and "--probe" not in words:
+        is_launcher = any(word.endswith("sandbox/launcher.py") for word in words)
+        if is_launcher and "--probe" not in words and not begun:
             begun = True
-        elif begun and words[0] == sys.executable:
+            noted("begun", "")
+        elif begun and words[0] == sys.executable and not is_launcher:
             noted("started", " ".join(words))
-    elif begun and event == "import":
+    elif begun and event == "import" and not held(args[0]):
         noted("imported", args[0])
     elif begun and event == "open" and str(args[0]).startswith(OURS):
         noted("opened", str(args[0]))
+
+
+def held(name: str) -> bool:
+    """Whether this module's text was read before."""
+    return any(name in getattr(finder, "files", ()) for finder in sys.meta_path)
 
 
 def noted(what: str, about: str) -> None:

@@ -9,7 +9,6 @@ from prjury.agents.starter import AgentStarter
 from prjury.app.request import ReviewRequest, RunEnvironment
 from prjury.git.open_snapshot import Snapshot
 from prjury.git.store import Store
-from prjury.github.checks import checks_of
 from prjury.jury.voting import NOT_APPLICABLE, NOT_CONFIGURED
 from prjury.loading import load_everything
 from prjury.models.memory import memory_at
@@ -82,6 +81,8 @@ def program_ports(
     ports = build_ports(environment, config, store, bench)
     sources = {each.from_ for each in running(config)}
     if "checks" in sources:
+        from prjury.github.checks import checks_of  # noqa: PLC0415 - few ask for them
+
         url = request.wanted.url or store.operator.remote_url
         found = checks_of(url, environment.environ, offline=request.offline)
         more = {"checks_missing": found} if isinstance(found, str) else {"checks": found}

@@ -8,11 +8,8 @@ from functools import cached_property
 
 from prjury.deadline import Deadline
 from prjury.git.open_snapshot import Snapshot
-from prjury.git.releases import ReleaseBranches
 from prjury.judges.backport.checks.api import Interface
 from prjury.judges.backport.checks.picked import PickedJudges, PickJudge
-from prjury.judges.backport.judge import BackportJudge
-from prjury.judges.backport.verdict import needs_opinion, with_opinion
 from prjury.judges.context import PullRequestContext
 from prjury.judges.patterns import judge as patterns
 from prjury.judges.patterns.judge import PatternsJudge
@@ -53,6 +50,9 @@ class BranchJudges:
         """Return the verdict for each branch, in order."""
         if not branches:
             return ()
+        from prjury.git.releases import ReleaseBranches  # noqa: PLC0415 - many have no branches
+        from prjury.judges.backport.judge import BackportJudge  # noqa: PLC0415 - as above
+
         store = self.snapshot.store
         judge = BackportJudge(
             self.config.backport,
@@ -111,6 +111,10 @@ def opinion_on(
     tried: Sequence[Backport], ports: Ports, context: PullRequestContext
 ) -> Judgment | None:
     """Ask a model where a human has to decide about a clean pick; None if none is asked."""
+    if not tried:
+        return None
+    from prjury.judges.backport.verdict import needs_opinion  # noqa: PLC0415 - as above
+
     if not any(map(needs_opinion, tried)):
         return None
     options = SuitabilityOptions()
@@ -127,4 +131,6 @@ def with_opinions(tried: Sequence[Backport], opinion: Judgment | None) -> tuple[
     """Add the opinion where a human has to decide about a clean pick."""
     if opinion is None:
         return tuple(tried)
+    from prjury.judges.backport.verdict import needs_opinion, with_opinion  # noqa: PLC0415 - as above
+
     return tuple(with_opinion(one, opinion) if needs_opinion(one) else one for one in tried)

@@ -13,15 +13,12 @@ from typing import TYPE_CHECKING
 
 from prjury.app import steps
 from prjury.app.composition import others_run_here, review_ports
-from prjury.app.registry import as_named, seat
+from prjury.app.registry import Casting, as_named, seat
 from prjury.app.release_branches import BranchJudges
 from prjury.app.request import ReviewRequest, RunEnvironment
-from prjury.app.stages.replay import reused
 from prjury.git.open_snapshot import NothingToReview
-from prjury.judges.quality.judge import ModelBackedJudge
-from prjury.judges.quality.kinds import suitability
 from prjury.policy.schema import SuitabilityOptions
-from prjury.report.model import Report
+from prjury.report.model import EarlierVotes, Report
 from prjury.resources import own_version
 
 if TYPE_CHECKING:
@@ -40,7 +37,7 @@ def run(request: ReviewRequest, environment: RunEnvironment) -> Report | Nothing
         wired = review_ports(request, environment, change.config, change.snapshot)
         ports = wired.ports
         earlier = steps.reusable_votes(change)
-        casting = reused(earlier.judgments) if earlier else as_named
+        casting = _reused(earlier)
         seating = seat(change.config, ports, change.unwanted, casting)
         if request.models:
             wired.models.warm()
@@ -84,10 +81,22 @@ def run(request: ReviewRequest, environment: RunEnvironment) -> Report | Nothing
         return report
 
 
+def _reused(earlier: EarlierVotes | None) -> Casting:
+    """Judges that repeat what models said of the same change before."""
+    if earlier is None:
+        return as_named
+    from prjury.app.stages.replay import reused  # noqa: PLC0415 - a first run has nothing to repeat
+
+    return reused(earlier.judgments)
+
+
 def forecast(
     request: ReviewRequest, environment: RunEnvironment
 ) -> tuple[Forecast, ...] | NothingToReview:
     """Estimate what a review would ask of models, without asking any."""
+    from prjury.judges.quality.judge import ModelBackedJudge  # noqa: PLC0415 - a review may need none
+    from prjury.judges.quality.kinds import suitability  # noqa: PLC0415 - as above
+
     with steps.open_change(request) as change:
         if isinstance(change, NothingToReview):
             return change

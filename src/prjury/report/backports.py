@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from prjury.report.codec import Json, backport_to_json, printable_json, pull_to_json
 from prjury.report.model import Backport
 from prjury.report.redact import Redact
 from prjury.report.sanitise import BY_SHAPE
 from prjury.report.wording import verdict_words
 from prjury.snapshot.model import PullRequest, printable, visible
+
+if TYPE_CHECKING:
+    from prjury.report.codec import Json
 
 SCHEMA_NAME = "prjury/backports/v1"
 
@@ -69,6 +72,12 @@ class Backports:
 
 def backports_to_json(found: Backports, redact: Redact = BY_SHAPE) -> Json:
     """Return the JSON ``prjury/backports/v1``, whose parts are those of the report."""
+    from prjury.report.codec import (  # noqa: PLC0415 - the terminal needs no models of JSON
+        backport_to_json,
+        printable_json,
+        pull_to_json,
+    )
+
     value = {
         "schema": SCHEMA_NAME,
         "headline": found.headline,

@@ -11,7 +11,7 @@ from threading import Lock
 from prjury.code.parser import Parser
 from prjury.deadline import Deadline
 from prjury.errors import SourceError
-from prjury.judges.backport.checks import CHECKS, Stage
+from prjury.judges.backport.check_list import CHECKS, Stage
 from prjury.judges.backport.checks.api import Interface, interface_of
 from prjury.judges.backport.checks.asked_for import (
     FoundRequests,

@@ -8,12 +8,12 @@ from bisect import bisect_right
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import Any, Literal, TypeAlias
 
 from prjury.judges.backport.history import HistoryFeatures
 from prjury.judges.backport.score.features import ChangeFeatures
 from prjury.report.wording import counted
+from prjury.resources import score_text
 
 #: From this share on, all lines count as present.
 _WHOLE = 0.995
@@ -292,8 +292,7 @@ class ScoreModels:
 @cache
 def shipped_models() -> ScoreModels:
     """Read the shipped models once."""
-    text = files("prjury.judges.backport.score").joinpath("model.json").read_text("utf-8")
-    return ScoreModels.read(json.loads(text))
+    return ScoreModels.read(json.loads(score_text()))
 
 
 def score(traits: ChangeFeatures, branch: Circumstances) -> Score:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from prjury.judges.backport.checks import CHECKS
+from prjury.judges.backport.check_list import CHECKS
 from prjury.judges.backport.verdict import AGAINST, CAREFUL, TO_CHANGE
 
 PAGE = Path(__file__).parents[5] / ".github/docs/judges/backport.md"
