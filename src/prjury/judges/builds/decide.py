@@ -11,7 +11,7 @@ from typing import Any
 
 from prjury.judges.builds.environment import may_pass, remedy_for
 from prjury.judges.builds.failure import Failure
-from prjury.judges.builds.fault import broken_command, unproven, unseen
+from prjury.judges.builds.fault import broken_command, not_started, unproven, unseen
 from prjury.judges.builds.outcome import BuildResult, PlanOutcome, StepResult
 from prjury.judges.builds.plan import CUSTOM, REPORTED, BuildPlan
 from prjury.judges.builds.test_sets import Reports, Vanished
@@ -350,6 +350,8 @@ def _beside_base(case: BuildResult, base: PlanOutcome) -> Judgment:
     """The judgment of a failed build whose base was built as well."""
     alike = case.outcome.ends_like(base)
     if alike and not case.outcome.failures:
+        if cause := not_started(case.outcome):
+            return _not_here(case, cause)
         return _base_broken(case, "what went wrong could not be read")
     flaky = any(failure.state == "flaky" for failure in case.outcome.failures)
     if case.blocking or not (alike or flaky):

@@ -478,6 +478,7 @@ _MISSING = re.compile(
     r"|No package '(?P<pc>[\w.+-]+)' found"
     r"|Could NOT find (?P<cmake>\w+)|package configuration file provided by \"(?P<config>\w+)\""
     r"|Dependency \"(?P<meson>[\w.+-]+)\" not found"
+    r"|^(?:\S*env: )?['‘]?(?P<interpreter>[\w.+-]+)['’]?: No such file or directory$"
     r"|(?:^|: )(?P<program>[\w.+-]+): (?:command )?not found$"
     r"|Could not find a version that satisfies the requirement (?P<pip>[\w.-]+)"
     r".*\(from versions: none"

@@ -336,6 +336,16 @@ _UNKNOWN = re.compile(
 )
 
 
+def not_started(outcome: PlanOutcome) -> Failure | None:
+    """That the last step's program could not be started, if it is one of the machine's."""
+    last = outcome.last
+    program = last.step.text.split(maxsplit=1)[0]
+    if last.completed.exit_code not in _UNUSABLE or "/" in program:
+        return None
+    said = last.tail.strip().splitlines()
+    return make_failure("error", said[-1] if said else f"{program} cannot be started")
+
+
 def broken_command(plan: BuildPlan, outcome: PlanOutcome, base: PlanOutcome) -> str:
     """Why a command of the policy cannot work in this project, or nothing.
 

@@ -173,6 +173,27 @@ def test_a_stand_in_of_a_version_manager_that_finds_no_tool() -> None:
     assert (judgment.status, judgment.metadata["reason"]) == (Status.ERROR, "tool_missing")
 
 
+@pytest.mark.parametrize(
+    ("code", "said", "remedy"),
+    [
+        (127, "/usr/bin/env: 'bash': No such file or directory", "install `bash`"),
+        (126, "python3: cannot execute: required file not found", "see what the step printed"),
+        (127, "", "see what the step printed"),
+    ],
+)
+def test_an_interpreter_that_does_not_start_on_either_side(
+    code: int, said: str, remedy: str
+) -> None:
+    judgment = judged([Scripted(code, said)] * 4, {"test_a.py": ""})
+    assert (judgment.status, judgment.metadata["reason"]) == (Status.ERROR, "environment")
+    assert remedy in judgment.metadata["remedy"]
+
+
+def test_a_script_that_names_an_interpreter_which_is_not_there_is_new() -> None:
+    said = "/usr/bin/env: 'pythn': No such file or directory"
+    assert judged([Scripted(127, said), Scripted()], {"test_a.py": ""}).status is Status.FAIL
+
+
 def test_a_script_of_npm_that_is_not_found_is_a_failure_of_the_build() -> None:
     scripts = [Scripted(127, "sh: 1: jest: not found"), Scripted(0)]
     package = '{"scripts": {"test": "jest"}}'
