@@ -100,11 +100,11 @@ def judge_factory(name: str, where: str = "") -> JudgeFactory:
     Raises:
         ConfigError: for an unknown name.
     """
-    outside = installed()
     if name in JUDGES:
         module, _, function = JUDGES[name].partition(":")
         factory: JudgeFactory = getattr(import_module(module), function)
         return factory
+    outside = installed()
     if name in outside:
         return lambda options, ports: _outsider(name, outside[name], options, ports)
     known = {*JUDGES, *outside}

@@ -49,6 +49,8 @@ _ADDRESSES = (
     "CARGO_REGISTRIES_*_INDEX CARGO_REGISTRIES_*_PROTOCOL CARGO_HTTP_PROXY CARGO_NET_OFFLINE "
     "RUSTUP_DIST_SERVER RUSTUP_UPDATE_ROOT HEX_MIRROR HEX_CDN RUBYGEMS_HOST BUNDLE_MIRROR__*"
 ).split()
+_ADDRESS = re.compile("|".join(map(fnmatch.translate, _ADDRESSES)))
+_KNOWN = re.compile("|".join(map(fnmatch.translate, (*_PASSED, *_CERTIFICATES, *_ADDRESSES))))
 #: A user's name, a password, or a query, which may be either; ``path=`` of a file is none.
 _CREDENTIALS = re.compile(r"@|[?&]\w+=", re.ASCII)
 
@@ -94,7 +96,7 @@ def allowed(
         extra: names that the operator lists; those that look like secrets are refused all the same.
         own_prefix: our own virtual environment, whose programs are not the build's.
     """
-    names = set(_matching(environ, (*_PASSED, *_CERTIFICATES, *_ADDRESSES)))
+    names = {name for name in environ if _KNOWN.match(name)}
     names -= set(withheld(environ))
     names |= {name for name in extra if name in environ}
     if own_prefix and _inside(environ.get("VIRTUAL_ENV", ""), own_prefix):
@@ -121,13 +123,8 @@ def _uv(environ: Mapping[str, str], own_prefix: Path | None) -> dict[str, str]:
 
 def withheld(environ: Mapping[str, str], extra: Iterable[str] = ()) -> list[str]:
     """The names that are not handed through because credentials may be in them, unless listed."""
-    named = set(_matching(environ, _ADDRESSES)) - set(extra)
+    named = set(filter(_ADDRESS.match, environ)) - set(extra)
     return sorted(name for name in named if _CREDENTIALS.search(environ[name]))
-
-
-def _matching(environ: Mapping[str, str], patterns: Iterable[str]) -> list[str]:
-    known = tuple(patterns)
-    return [name for name in environ if any(fnmatch.fnmatchcase(name, p) for p in known)]
 
 
 def _places(environ: Mapping[str, str]) -> dict[str, str]:
