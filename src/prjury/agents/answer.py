@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from prjury.agents.tool_calls import ToolCall, tool_calls
-from prjury.jury.library.responses import output_of
+from prjury.jury.library.execution import output_of
 
 _TOKENS = {
     "input_tokens": ("input_tokens", "prompt_tokens", "inputTokens"),

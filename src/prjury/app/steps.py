@@ -46,8 +46,7 @@ from prjury.report.model import (
 from prjury.report.recovery import Recovery
 from prjury.snapshot import exempt
 from prjury.snapshot.exempt import matches
-from prjury.snapshot.model import PullRequest, printable
-from prjury.snapshot.patch_id import patch_id
+from prjury.snapshot.model import PullRequest, patch_id, printable
 
 
 def tiers_aside(config: Config, pull: PullRequest) -> tuple[str, ...]:

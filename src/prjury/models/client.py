@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 from prjury.deadline import Deadline
 from prjury.jury.context import ExecutionStatus
-from prjury.jury.library.execution import perform
-from prjury.jury.library.responses import output_of, usage_of
+from prjury.jury.library.execution import output_of, perform, usage_of
 from prjury.jury.threads import aside
 from prjury.models.wrappers import late, refuse_no_answer
 from prjury.ports.messages import ModelError, Prompt, Reply

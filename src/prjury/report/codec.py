@@ -30,8 +30,7 @@ from prjury.report.recovery import Recovery
 from prjury.report.redact import Redact, redacted
 from prjury.report.sanitise import BY_SHAPE
 from prjury.report.wire_model import SCHEMA_NAME, FileJson, JudgmentJson, ReportJson, TierJson
-from prjury.snapshot.model import PullRequest
-from prjury.snapshot.patch_id import patch_id
+from prjury.snapshot.model import PullRequest, patch_id
 
 Json: TypeAlias = dict[str, Any]
 

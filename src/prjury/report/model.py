@@ -208,7 +208,7 @@ class EarlierVotes:
     """What models said of a change in an earlier run.
 
     Attributes:
-        patch: the change's name (`prjury.snapshot.patch_id`).
+        patch: the change's name (`prjury.snapshot.model`).
         policy: the hash of the policy by which they were asked.
         judgments: by tier and judge; those that passed or failed.
         override: who had opened the gate for it.

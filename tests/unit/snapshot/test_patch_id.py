@@ -5,8 +5,7 @@ from dataclasses import replace
 import pytest
 
 from fakes.llm import changed, pull
-from prjury.snapshot.model import FileChange, PullRequest
-from prjury.snapshot.patch_id import patch_id
+from prjury.snapshot.model import FileChange, PullRequest, patch_id
 
 CHANGE = changed("src/app.py", " def add(a, b):", "-    return a - b", "+    return a + b")
 

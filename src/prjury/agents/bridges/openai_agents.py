@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from prjury.jury.library.agent import AgentResult
-from prjury.jury.library.responses import output_of, usage_of
+from prjury.jury.library.execution import output_of, usage_of
 
 
 @dataclass(frozen=True)

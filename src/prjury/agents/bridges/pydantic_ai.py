@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from prjury.agents.bridges.verdicts import refuse_unjudged
 from prjury.jury.context import JudgmentContext
 from prjury.jury.library.agent import AgentResult
-from prjury.jury.library.responses import output_of, usage_of
+from prjury.jury.library.execution import output_of, usage_of
 
 OutputT = TypeVar("OutputT")
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from prjury.jury.context import JudgmentContext
 from prjury.jury.frozen import FrozenDict
-from prjury.jury.library.responses import document_text
+from prjury.jury.library.execution import document_text
 
 RELEVANCE = "contextual-relevance"
 

@@ -17,8 +17,14 @@ from prjury.jury.frozen import freeze
 from prjury.jury.guard import hear, patience, printable
 from prjury.jury.jury import JuryVerdict, Member, roster
 from prjury.jury.library.agent import AgentClient, AgentResult, result_of, run_agent
-from prjury.jury.library.execution import Execution, ResultT, perform
-from prjury.jury.library.responses import documents_of, output_of, usage_of
+from prjury.jury.library.execution import (
+    Execution,
+    ResultT,
+    documents_of,
+    output_of,
+    perform,
+    usage_of,
+)
 
 VerdictT = TypeVar("VerdictT", bound=JuryVerdict | Verdict)
 VerdictT_co = TypeVar("VerdictT_co", bound=JuryVerdict | Verdict, covariant=True)

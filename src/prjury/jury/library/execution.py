@@ -3,15 +3,121 @@
 from __future__ import annotations
 
 import inspect
+import json
+import math
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import Any, Generic, TypeVar, overload
+from functools import partial
+from itertools import chain
+from typing import Any, Generic, TypeGuard, TypeVar, cast, overload
 
 from prjury.errors import PrJuryError
 from prjury.jury.context import ExecutionStatus
 from prjury.jury.guard import in_words, printable, unwrapped
+
+#: Where responses keep their answer: the OpenAI Agents SDK, pydantic-ai, LangChain, other clients.
+_ANSWERS = ("final_output", "output", "content", "text", "result", "answer", "response")
+#: Where retrieval chains and index engines keep what they found, and a document its text.
+_DOCUMENTS = ("documents", "context", "source_documents")
+_NODES = ("source_nodes", "documents")
+_DOCUMENT_TEXTS = ("page_content", "text", "content")
+_USAGES = ("usage", "usage_metadata")
+_COUNTS = ("input_tokens", "output_tokens", "requests", "usd")
+
+
+def output_of(response: object) -> str | None:
+    """The answer of a response as text, JSON where it is a value; None where there is none.
+
+    A response is a text, a message with ``content``, a result with ``output`` or ``final_output``,
+    or a mapping with one of these or with ``messages``, of which the last one counts.
+    """
+    if isinstance(response, str):
+        return str(response)
+    if isinstance(response, Mapping):
+        messages = response.get("messages")
+        if isinstance(messages, Sequence) and messages and not isinstance(messages, str):
+            return output_of(messages[-1])
+        return _first(response.get)
+    return None if response is None else _first(lambda name: getattr(response, name, None))
+
+
+def usage_of(response: object) -> dict[str, float]:
+    """The tokens, requests and US dollars that a response says it took; empty where it does not."""
+    for usage in chain(_usages(response), (response,)):  # no further than needed
+        get = usage.get if isinstance(usage, Mapping) else lambda key, of=usage: getattr(of, key, 0)
+        counts = {key: get(key) for key in _COUNTS}
+        found = {key: n for key, n in counts.items() if _is_count(n)}
+        if found:
+            return found
+    return {}
+
+
+def documents_of(response: object) -> list[str]:
+    """The texts of the documents that a response was given on; empty where it names none."""
+    if isinstance(response, Mapping):
+        found = next(filter(None, map(response.get, _DOCUMENTS)), ())
+    else:
+        found = next(filter(None, map(partial(_attribute, response), _NODES)), ())
+    if isinstance(found, str) or not isinstance(found, Sequence):
+        return [found] if isinstance(found, str) else []
+    texts = [document_text(one) for one in found]
+    return [text for text in texts if text is not None] if None not in texts else []
+
+
+def document_text(document: object) -> str | None:
+    """A document's text: itself, or what it keeps as a key or an attribute; None without one."""
+    if isinstance(document, str):
+        return document
+    get = document.get if isinstance(document, Mapping) else partial(_attribute, document)
+    return next((text for text in map(get, _DOCUMENT_TEXTS) if isinstance(text, str)), None)
+
+
+def _attribute(of: object, name: str) -> object:
+    return getattr(of, name, None)
+
+
+def _usages(response: object) -> Iterator[object]:
+    """What the response keeps of its usage, as an attribute or a method without arguments."""
+    for name in _USAGES:
+        usage = getattr(response, name, None)
+        yield usage  # the counts themselves, even where they could still be called as of old
+        if callable(usage):
+            with suppress(TypeError):
+                yield usage()
+
+
+def _is_count(value: object) -> TypeGuard[float]:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return number and 0 < cast("float", value) < math.inf
+
+
+def _first(value_of: Callable[[str], object]) -> str | None:
+    values = (value_of(name) for name in _ANSWERS)
+    return next(filter(None, (_as_text(value) for value in values if not callable(value))), None)
+
+
+def _as_text(value: object) -> str | None:
+    """A text, a list of blocks with text, or whatever can be said in JSON."""
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, Sequence) and value and all(map(_block, value)):
+        return "".join(filter(None, map(_block, value)))
+    dump: Any = getattr(value, "model_dump_json", None)
+    if callable(dump):
+        return str(dump())
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except (TypeError, ValueError):
+        return None
+
+
+def _block(block: object) -> str | None:
+    text = block.get("text") if isinstance(block, Mapping) else getattr(block, "text", block)
+    return text if isinstance(text, str) else None
+
 
 ResultT = TypeVar("ResultT")
 ResultT_co = TypeVar("ResultT_co", covariant=True)

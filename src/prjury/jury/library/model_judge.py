@@ -11,7 +11,7 @@ from prjury.jury.context import ExecutionStatus, JudgmentContext
 from prjury.jury.guard import printable
 from prjury.jury.judge import ContextT, JudgeType
 from prjury.jury.judgment import Check, Judgment, Status
-from prjury.jury.library.execution import perform
+from prjury.jury.library.execution import output_of, perform, usage_of
 from prjury.jury.library.presets import CRITERION_PROMPT, Criterion
 from prjury.jury.library.replies import (
     CONFIDENCE_FORM,
@@ -23,7 +23,6 @@ from prjury.jury.library.replies import (
     with_confidence,
     yes_or_no,
 )
-from prjury.jury.library.responses import output_of, usage_of
 from prjury.jury.library.template import Template, template_of
 
 _VOTES = frozenset({Status.PASS, Status.FAIL})

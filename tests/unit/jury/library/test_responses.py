@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from prjury.jury.library.responses import output_of, usage_of
+from prjury.jury.library.execution import output_of, usage_of
 
 
 class Answer(BaseModel):
