@@ -40,6 +40,7 @@ from prjury.github.payload import PullFacts, Tip
 from prjury.report.codec import report_to_json
 from prjury.report.continuity import dismissals, dismissed_words
 from prjury.report.model import OVERRIDE_COMMAND, Override, Report
+from prjury.report.recovery import NO_REPAIR, Recovery, RepairRound
 from prjury.report.redact import Redactor
 from prjury.snapshot.model import Side
 
@@ -176,6 +177,28 @@ def test_a_command_is_answered_once_by_a_reaction_and_a_comment(thread: Thread, 
     writes = len(thread.fake.writes)
     assert thread.run(said) == ExitCode.OPEN
     assert len(thread.fake.writes) == writes
+
+
+REPAIRED = Recovery("recovered", "passed", (RepairRound(1, "passed"),), "diff --git a/t b/t\n")
+FIXES: dict[str, tuple[dict[str, Any], str, str]] = {
+    "judged in one job": ({}, "+1", "tries the repair"),
+    "in four": ({"notes": (NO_REPAIR,)}, "-1", "in four jobs"),
+    "repaired already": ({"recovery": REPAIRED}, "-1", "brings a patch already"),
+}
+
+
+@pytest.mark.parametrize("case", FIXES)
+def test_a_repair_is_tried_by_the_review_that_may(thread: Thread, case: str) -> None:
+    more, reaction, words = FIXES[case]
+    report = report_to_json(replace(judged(), **more))
+    report["policy"]["resolved"] = {"fix": {"enabled": True}}
+    content = {"report.json": json.dumps(report).encode()}
+    thread.fake.artifacts.clear()
+    thread.fake.add_artifact("prjury-report", content, run=RUN)
+    thread.run(thread.say("/prjury fix"))
+    assert thread.reactions == [reaction]
+    assert words in thread.answers[0]
+    assert len(thread.reruns) == (reaction == "+1")
 
 
 IGNORED: dict[str, Callable[[Thread], int]] = {

@@ -28,6 +28,7 @@ from prjury.github.payload import CommentFacts, PullFacts
 from prjury.github.workflow_runs import PostedRun, WorkflowRuns
 from prjury.report.continuity import ToldVerdict, dismissed_words
 from prjury.report.model import OVERRIDE_COMMAND, Override
+from prjury.report.recovery import NO_REPAIR
 from prjury.report.sanitise import clean, inline_code, plain
 
 #: The files of the workflows that judge pull requests, where they bear the names of ours.
@@ -259,7 +260,16 @@ class Replies:
         return CommandReply(words)
 
     def _fix(self) -> CommandReply:
-        resolved = (self._report or {}).get("policy", {}).get("resolved", {})
+        """A repair is part of a review in one job, by whose rights and secrets it runs again."""
+        report = self._report or {}
+        resolved = report.get("policy", {}).get("resolved", {})
         if not resolved.get("fix", {}).get("enabled"):
             raise DeclinedError("It is not enabled: the policy says `fix: {enabled: false}`.")
-        raise DeclinedError("A repair cannot be started by a comment yet; run it by hand.")
+        if NO_REPAIR in report.get("notes", ()):
+            raise DeclinedError(
+                "This pull request is judged in four jobs, none of which has both its tree and an "
+                "agent's key. Run `prjury review` on a machine of yours."
+            )
+        if (report.get("recovery") or {}).get("outcome") == "recovered":
+            raise DeclinedError("The report of the last verdict brings a patch already.")
+        return CommandReply(f"{self._review().words} It tries the repair if the build fails anew.")

@@ -23,7 +23,7 @@ COMMANDS: tuple[tuple[str, str], ...] = (
     ("/prjury dismiss N REASON", "marks that finding as dismissed until its content changes"),
     ("/prjury override REASON", "opens the gate for this head, whatever the verdict says"),
     ("/prjury backport BRANCH", "opens a pull request onto a release branch, after the merge"),
-    ("/prjury fix", "starts the repair that the policy sets up, if it does"),
+    ("/prjury fix", "starts the review again that tries the repair of the policy"),
 )
 
 #: Characters of a reason.

@@ -9,6 +9,9 @@ from typing import Literal, TypeAlias
 #: ``not_tried``: no agent could be started.
 RecoveryOutcome: TypeAlias = Literal["recovered", "not_recovered", "not_tried"]
 
+#: Said where a review is made in several jobs: none of them has both the tree and an agent's key.
+NO_REPAIR = "fix: a repair is tried by `prjury review` alone, not in jobs of their own"
+
 
 @dataclass(frozen=True, slots=True)
 class RefusedEdit:

@@ -20,6 +20,7 @@ from prjury.policy.load import Policy
 from prjury.policy.schema import Config, JudgeEntry
 from prjury.ports import Panel, Ports
 from prjury.ports.messages import Prompt, Reply
+from prjury.report.recovery import NO_REPAIR
 from prjury.resources import own_version
 from prjury.snapshot.model import visible
 
@@ -159,9 +160,7 @@ def _ports(change: OpenedChange, environment: RunEnvironment, workflow: str | No
 
 def _no_repair(config: Config) -> tuple[str, ...]:
     """Says that no repair is tried here: no job has both the tree and an agent's key."""
-    if not config.fix.enabled:
-        return ()
-    return ("fix: a repair is tried by `prjury review` alone, not in jobs of their own",)
+    return (NO_REPAIR,) if config.fix.enabled else ()
 
 
 def _spares(change: OpenedChange) -> tuple[str, str] | None:
