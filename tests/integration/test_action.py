@@ -34,6 +34,8 @@ from prjury.errors import CannotJudgeError, ExitCode
 from prjury.github.client import Connection, GitHub, RetryBudget
 from prjury.github.event import Event, EventKind
 from prjury.github.payload import PullFacts, Tip
+from prjury.journal.read import read_journal
+from prjury.journal.write import journal_files
 from prjury.jury.gate import Gate
 from prjury.jury.judgment import Status
 from prjury.policy.load import default_policy
@@ -482,6 +484,10 @@ def test_the_real_parts_judge_a_real_repository(server: Server) -> None:
     assert comment.startswith("<!-- prjury:v1 ")
     assert "run=12.1" in comment.splitlines()[0]
     assert "not gating" in comment.splitlines()[1]
+    place = Path(server.job.outputs["report-json"]).parent / "prjury"
+    (file,) = journal_files(place)
+    kinds = [event.kind for event in read_journal(file).events]
+    assert (kinds[:2], kinds[-2:]) == (["start", "change"], ["verdict", "end"])
 
 
 def test_the_head_of_the_event_is_judged(server: Server) -> None:

@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Protocol, TextIO, TypeAlias
 from urllib.parse import urlsplit
 
+from prjury.action.directories import JobDirectories
 from prjury.action.inputs import Inputs
 from prjury.app.request import ReviewRequest, RunEnvironment
 from prjury.git.fetch import Transport
@@ -18,6 +19,7 @@ from prjury.github.event import Event, EventKind
 from prjury.policy.load import POLICY_PATH, Policy
 from prjury.report.model import EarlierVotes, Override, Report
 from prjury.report.redact import Redact
+from prjury.resources import own_version
 
 if TYPE_CHECKING:
     from prjury.app.backport import Picks
@@ -173,16 +175,23 @@ def _judge(
     environment: RunEnvironment, git: GitAccess, event: Event, inputs: Inputs, known: Beforehand
 ) -> Report | Nothing:
     from prjury.app.review import run  # noqa: PLC0415 - everything that judges; tests do without
+    from prjury.journal.write import RecordedProgress, RunJournal  # noqa: PLC0415 - as above
 
     request = request_of(event, inputs, environment, git)
-    around = with_inputs(environment, inputs)
+    place = {"XDG_STATE_HOME": str(JobDirectories.of(environment.environ).reports)}
+    journal = RunJournal(place, "action", version=own_version(), redact=environment.redact)
+    progress = RecordedProgress(environment.progress, journal)
+    around = replace(with_inputs(environment, inputs), journal=journal, progress=progress)
     if inputs.junit:
         from prjury.action.junit import JunitReports, read_junit  # noqa: PLC0415 - as above
 
         places = read_junit(inputs.junit, environment.environ)
         request = replace(request, evidence=JunitReports(request, around, places))
     request = replace(request, override=known.override, said=known.said)
-    return run(request, replace(around, begun=known.begun))
+    report = run(request, replace(around, begun=known.begun))
+    if isinstance(report, Report):
+        journal.record("end", exit=report.gate.exit_code)
+    return report
 
 
 def _picks(
