@@ -157,6 +157,16 @@ def test_a_verdict_is_hung_up_everywhere(job: Job) -> None:
     assert job.asked[0][0].number == 7
 
 
+def test_a_run_that_is_started_again_reads_the_title_of_today(job: Job) -> None:
+    job.fake.pulls["octo/shop", 7]["title"] = "Another title"
+    job.run()
+    job.environ["GITHUB_RUN_ATTEMPT"] = "2"
+    job.run()
+    first, second = (event.pull for event, _ in job.asked)
+    assert (second.title, first.title != "Another title") == ("Another title", True)
+    assert (first.head, first.base) == (second.head, second.base)
+
+
 @pytest.mark.parametrize(
     ("gate", "code"),
     [(Gate.SUCCESS, 0), (Gate.FAILURE, 1), (Gate.ACTION_REQUIRED, 3)],

@@ -20,7 +20,6 @@ from prjury.action.job_artifacts import kept_report
 from prjury.action.override import last_verdict, publish_again
 from prjury.app.stages.evidence import NoEvidence
 from prjury.app.steps import accepted_override
-from prjury.errors import PublishError
 from prjury.github.client import GitHub
 from prjury.github.comments import PostedComment
 from prjury.github.event import Event, EventKind
@@ -237,11 +236,7 @@ class Replies:
             )
         if not run.conclusion:
             return f"[The run](<{run.url}>) for {head} is not at its end yet; its verdict follows."
-        try:
-            self._runs.again(run.id, only_failed=only_failed)
-        except PublishError as error:
-            if error.reason != "permission" or "already running" not in error.why:
-                raise
+        self._runs.again(run.id, only_failed=only_failed)
         return f"[The run](<{run.url}>) for {head} is started again."
 
     def _backport(self, command: CommentCommand) -> CommandReply:

@@ -39,6 +39,8 @@ def event_of(job: Job) -> Event:
     pull = event.pull
     if event.kind is EventKind.WORKFLOW_DISPATCH and event.number:
         pull = _completed(event, job)
+    if event.kind is EventKind.PULL_REQUEST and event.run and event.run.attempt > 1:
+        pull = _described_anew(event, job)
     if job.inputs.base:
         pull = replace(pull, base=Tip(job.inputs.base))
     if job.inputs.head:
@@ -61,6 +63,21 @@ def _completed(event: Event, job: Job) -> PullFacts:
         found = hub.pull(named.repo, named.number or 0)
     base = named.base if named.base.named else found.base
     return replace(found, base=base, head=named.head)
+
+
+def _described_anew(event: Event, job: Job) -> PullFacts:
+    """With the title and the text of today: a run that is started again has its event's."""
+    if not job.inputs.github_token:
+        return event.pull
+    try:
+        with job.dependencies.connect(event, job.inputs) as hub:
+            found = hub.pull(event.repo, event.number or 0)
+    except SourceError as error:
+        if error.reason != "permission":
+            raise
+        job.log.say(f"The title and the text are those of the first attempt: {error}")
+        return event.pull
+    return replace(event.pull, title=found.title, body=found.body)
 
 
 def override_of(event: Event, job: Job) -> Override | None:

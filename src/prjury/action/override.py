@@ -1,7 +1,8 @@
 """The gate where it is a status: closed for new heads, and overridden by a maintainer's label.
 
 Nothing is judged and nothing of the change is fetched. A label publishes the last verdict again,
-from the files of that run; removing the label restores the verdict.
+from the files of that run; removing the label restores the verdict. A new title or text starts that
+run again where a judge reads them.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from prjury.github.client import GitHub
 from prjury.github.comments import Comments
 from prjury.github.event import Event, RunId, open_pulls, refuse_twins
 from prjury.github.payload import at
+from prjury.github.workflow_runs import WorkflowRuns
 from prjury.publishers.comment import Marker
 from prjury.publishers.idempotent import run_of
 from prjury.publishers.status import CONTEXT
@@ -40,6 +42,8 @@ def apply_override(job: Job, event: Event) -> JobResult:
     """Publish the last verdict of the head again, with the label's override or without it."""
     if event.moved or event.action in _NEW:
         return _closed(job, event)
+    if event.action == "edited":
+        return _ask_readers(job, event)
     if event.action not in {"labeled", "unlabeled"} or not event.label:
         return job.nothing("Nothing to do: no label was added or removed.")
     with job.dependencies.connect(event, job.inputs) as hub:
@@ -119,6 +123,26 @@ def _closed(job: Job, event: Event) -> JobResult:
         conflicts = f"It conflicts with {onto}; the verdict follows when that is resolved"
         publication.close(conflicts if reported.mergeable is False else "The verdict follows")
     return job.nothing(f"The gate of #{event.number} is closed until its verdict is there.")
+
+
+def _ask_readers(job: Job, event: Event) -> JobResult:
+    """Start the run that has judged the head again, where a judge reads the title or the text.
+
+    It takes the same build's evidence, and the other judges' answers are remembered.
+    """
+    with job.dependencies.connect(event, job.inputs) as hub:
+        latest = Statuses(hub, event.repo).latest(event.pull.head.sha or "", CONTEXT)
+        run = _judged_by(hub, event) if latest and latest.state != "pending" else None
+        if run is None:
+            return job.nothing("Nothing to do: the verdict on this head is yet to come.")
+        evidence = evidence_from_text(handed_file(hub, event.repo, run.id, EVIDENCE))
+        if isinstance(evidence, NoEvidence) or not evidence.policy.config.reads_descriptions:
+            return job.nothing("Nothing to do: no judge of the policy reads titles or texts.")
+        said = (event.pull.title, event.pull.body)
+        if said == (evidence.pull.title, evidence.pull.body):
+            return job.nothing("Nothing to do: this title and this text have been judged.")
+        WorkflowRuns(hub, event.repo).again(run.id, only_failed=False)
+    return job.nothing(f"Run {run.id} judges the new title and text.")
 
 
 def _overrules(label: str, evidence: StageEvidence) -> bool:

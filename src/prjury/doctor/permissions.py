@@ -63,7 +63,10 @@ _NEEDED = {
         _TELLING | {"actions"},
     ),
     OVERRIDE: _Rights(
-        "only reports the verdict again", {"statuses": "write", "actions": "read"}, _TELL, _TELLING
+        "only reports the verdict again",
+        {"statuses": "write", "actions": "read"},
+        _TELL,
+        _TELLING | {"actions"},
     ),
     CONFLICTS: _Rights(
         "only tells of conflicts",

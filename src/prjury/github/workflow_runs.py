@@ -69,17 +69,21 @@ class WorkflowRuns:
             return None
 
     def again(self, run: int, *, only_failed: bool) -> None:
-        """Start another attempt of a run that has ended, for the same commit as before."""
+        """Start another attempt of a run, for the same commit as before, unless it runs."""
         what = "rerun-failed-jobs" if only_failed else "rerun"
-        self._room.send(
-            f"run {run} again",
-            "POST",
-            f"/actions/runs/{run}/{what}",
-            {},
-            lambda _answer: None,
-            needs=_WRITES,
-            repeatable=False,
-        )
+        try:
+            self._room.send(
+                f"run {run} again",
+                "POST",
+                f"/actions/runs/{run}/{what}",
+                {},
+                lambda _answer: None,
+                needs=_WRITES,
+                repeatable=False,
+            )
+        except PublishError as error:
+            if error.reason != "permission" or "already running" not in error.why:
+                raise
 
 
 def _posted_runs(payload: object) -> list[PostedRun]:

@@ -437,6 +437,11 @@ class Config(PolicySection):
         build: BuildConfig = info.data.get("build", BuildConfig())
         return keep_reports(tiers, build.coverage)
 
+    @property
+    def reads_descriptions(self) -> bool:
+        """Whether a judge reads the title and the text of a pull request."""
+        return any(judge.reads_description for tier in self.tiers for judge in tier.judges)
+
     @field_validator("paths")
     @classmethod
     def _name_tiers(cls, paths: list[PathsConfig], info: ValidationInfo) -> list[PathsConfig]:

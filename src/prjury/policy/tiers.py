@@ -339,6 +339,11 @@ class JudgeEntry(NamedEntry):
         return (reading.report,) if reading else ()
 
     @property
+    def reads_description(self) -> bool:
+        """Whether the judge reads the title and the text of a pull request."""
+        return bool(self.description or self.python or getattr(self.prompt, "sees_description", 0))
+
+    @property
     def runs(self) -> BuildOptions | CommandOptions | None:
         """The options of a judge that runs the change, or reads what became of such a run."""
         return self.build or self.command

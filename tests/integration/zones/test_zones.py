@@ -10,7 +10,7 @@ import pytest
 from fakes import llm
 from fakes.github import Account, Fault, side_payload
 from fakes.github.payloads import user_payload
-from integration.zones.conftest import BUILD_WORKFLOW, FORK, Zones
+from integration.zones.conftest import BOT, BUILD_WORKFLOW, FORK, POLICY, WRITES, Zones
 from prjury.errors import ExitCode
 
 BOT_USER = user_payload("http://127.0.0.1", Account("dependabot[bot]", "Bot", id=49_699_333))
@@ -427,3 +427,44 @@ class TestOverride:
         closed.fake.workflow_runs[-1]["event"] = "pull_request"
         assert closed.label("labeled", self.LABEL) == ExitCode.SOURCE
         assert closed.status == "failure"
+
+
+class TestEditedTexts:
+    """A new title or text asks the judges that read it, and builds nothing."""
+
+    @pytest.fixture
+    def judged(self, zones: Zones) -> Zones:
+        zones.shop.switch("main")
+        reading = POLICY.replace("[quality]", "[quality, description-matches-change]")
+        zones.base = zones.shop.commit({".github/prjury.yml": reading})
+        zones.push({"till.py": "def open_till():\n    return 2\n"})
+        assert zones.all() == ExitCode.OPEN, zones.log
+        zones.keep_files()
+        grants = {**WRITES, "actions": "write"}
+        zones.fake.accounts["ghs_writes"] = Account(BOT, "Bot", id=41_898_282, grants=grants)
+        return zones
+
+    def edit(self, zones: Zones, title: str) -> int:
+        zones.fake.pulls["octo/shop", 7]["title"] = title
+        return zones.label("edited", "")
+
+    def test_the_run_that_judged_is_started_again(self, judged: Zones) -> None:
+        assert self.edit(judged, "Another title") == ExitCode.OPEN, judged.log
+        (run,) = [one for one in judged.fake.workflow_runs if one["id"] == judged.run]
+        assert run["run_attempt"] == 2
+        assert "judges the new title and text" in judged.log
+        assert judged.status == "success"
+
+    def test_what_was_judged_already_or_is_to_be_judged_starts_nothing(self, judged: Zones) -> None:
+        title = judged.fake.pulls["octo/shop", 7]["title"]
+        assert self.edit(judged, title) == ExitCode.OPEN
+        assert "have been judged" in judged.log
+        judged.push({"till.py": "def open_till():\n    return 3\n"})
+        assert self.edit(judged, "Another title") == ExitCode.OPEN
+        assert "yet to come" in judged.log
+
+    def test_a_policy_without_such_a_judge_starts_nothing(self, zones: Zones) -> None:
+        assert zones.all() == ExitCode.OPEN, zones.log
+        zones.keep_files()
+        assert self.edit(zones, "Another title") == ExitCode.OPEN
+        assert "no judge of the policy reads" in zones.log

@@ -167,7 +167,8 @@ DEFECTS = {
     ),
     "an override that finds no verdict": Defect(
         OVERRIDE,
-        "      actions: read # to take the last verdict from the run that found it\n",
+        "      actions: read # to take the last verdict from the run that found it; `write` with "
+        "PRJURY_READS_TITLES, to start that run again\n",
         "",
         "problem",
         f"the job `override` lacks the permission `actions: read`, {NOT_FETCHED}",
