@@ -12,6 +12,7 @@ from typing import Any
 from prjury.app.request import ReviewRequest, RunEnvironment
 from prjury.app.review import run
 from prjury.git.open_snapshot import SnapshotRequest
+from prjury.ports import Progress, SilentProgress
 from prjury.report.model import Report
 
 BASE = {
@@ -62,13 +63,18 @@ class Events(list[dict[str, object]]):
 
 
 def review(
-    place: Path, policy: Mapping[str, Any], journal: Events | None = None, **environ: str
+    place: Path,
+    policy: Mapping[str, Any],
+    journal: Events | None = None,
+    progress: Progress | None = None,
+    **environ: str,
 ) -> Report:
     """The report on the change; the policy is JSON, which is YAML."""
     file = place.parent / "policy.yml"
     file.write_text(json.dumps({"version": 1, "backport": {"branches": []}, **policy}))
     request = ReviewRequest(SnapshotRequest(place, base="main", head="topic"), config=file)
     given = {"PATH": os.environ["PATH"], "HOME": str(place.parent), **environ}
-    report = run(request, RunEnvironment(given, journal=Events() if journal is None else journal))
+    shown, kept = progress or SilentProgress(), Events() if journal is None else journal
+    report = run(request, RunEnvironment(given, shown, journal=kept))
     assert isinstance(report, Report)
     return report

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -12,6 +13,8 @@ import pytest
 
 from integration.agents.places import BASE, BUILD, RENAMED, Events, git, repository, review
 from prjury.jury.judgment import Status
+from prjury.ports import Progress
+from prjury.publishers.progress import PlainProgress
 from prjury.report.codec import report_to_json
 from prjury.report.model import Report
 from prjury.report.recovery import Recovery, RepairRound
@@ -21,7 +24,13 @@ FIXED = BASE["tests/test_price.py"].replace("total", "sum_of")
 JSON = '{"type": "result", "result": "done", "total_cost_usd": 0.25, "usage": {"input_tokens": 9}}'
 
 
-def recover(tmp_path: Path, program: str, journal: Events | None = None, **fix: Any) -> Report:
+def recover(
+    tmp_path: Path,
+    program: str,
+    journal: Events | None = None,
+    progress: Progress | None = None,
+    **fix: Any,
+) -> Report:
     """The report, where the agent is this Python program; ``goal`` is what it is told."""
     agent = tmp_path / "agent.py"
     head = f"import os, sys, pathlib\ngoal = sys.stdin.read()\nFIXED = {FIXED!r}\n"
@@ -29,7 +38,7 @@ def recover(tmp_path: Path, program: str, journal: Events | None = None, **fix: 
     agent.write_text(f"{head}{program}\nprint({JSON!r})\n")
     wanted = {"enabled": True, "command": f"{sys.executable} {agent}", **fix}
     tier = {"name": "build", "policy": "final_tier", "judges": ["merge", BUILD]}
-    return review(repository(tmp_path), {"tiers": [tier], "fix": wanted}, journal)
+    return review(repository(tmp_path), {"tiers": [tier], "fix": wanted}, journal, progress)
 
 
 def recovery_of(report: Report) -> Recovery:
@@ -84,7 +93,11 @@ pathlib.Path('.git/hooks/post-checkout').write_text('touch /tmp/hooked')
 
 @pytest.mark.slow
 def test_what_an_agent_may_not_do_is_undone_and_the_rest_counts(tmp_path: Path) -> None:
-    report = recover(tmp_path, MANY)
+    shown = io.StringIO()
+    report = recover(tmp_path, MANY, progress=PlainProgress(shown))
+    lines = shown.getvalue().splitlines()
+    assert "fix / agent: started" in lines
+    assert lines[-1].startswith("fix / agent: ✅ pass in ")
     recovery = recovery_of(report)
     assert recovery.outcome == "recovered"
     assert "total = sum" not in recovery.patch
