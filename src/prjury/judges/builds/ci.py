@@ -127,6 +127,7 @@ class BaseCi:
         path: of the workflow.
         row: the row of its matrix.
         versions: what its actions set up, by tool.
+        version_files: the files from which its actions take versions, by tool.
         env: the variables of all its steps.
         commands: what it runs here, in order.
         services: what runs beside it, such as a database.
@@ -137,6 +138,7 @@ class BaseCi:
     job: str
     row: Mapping[str, str] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
+    version_files: Mapping[str, str] = field(default_factory=dict)
     env: Mapping[str, str] = field(default_factory=dict)
     commands: tuple[CiCommand, ...] = ()
     services: tuple[str, ...] = ()
@@ -236,6 +238,17 @@ class _Row:
                 found[tool] = step.uses.partition("@")[2]
         return found
 
+    @property
+    def version_files(self) -> Mapping[str, str]:
+        """The files that the actions read, in which no version is written itself."""
+        found = dict[str, str]()
+        for step in self.job.steps:
+            tool, key = SETUP_ACTIONS.get(step.action, ("", ""))
+            path = self.context.filled(step.inputs.get(f"{key}-file", "")) if tool else ""
+            if path and tool not in self.versions:
+                found[tool] = path.removeprefix("./")
+        return found
+
     def distance(self, distance: Distance) -> tuple[int, bool]:
         """How far this machine is from it; of equal rows usual versions come first."""
         unusual = any(map(_UNUSUAL.search, self.versions.values()))
@@ -254,6 +267,7 @@ class _Row:
             self.job.id,
             {key: str(value) for key, value in self.values.items() if value is not UNKNOWN},
             self.versions,
+            self.version_files,
             context.values["env"],
             _until_last_test(taken),
             self.job.services,

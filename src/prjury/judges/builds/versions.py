@@ -83,13 +83,18 @@ def wanted_versions(
                 kind = "pin" if one.role is Role.LOCKED else "range"
                 found = WantedVersion(one.artifact, one.version or "", path, kind)
                 (pins if kind == "pin" else ranges).setdefault(one.artifact, found)
-    of_ci = ci.versions if ci else {}
-    name = ci.name if ci else ""
-    return (
-        *pins.values(),
-        *(WantedVersion(tool, version, name, "ci") for tool, version in of_ci.items()),
-        *ranges.values(),
-    )
+    return (*pins.values(), *(_of_ci(root, ci) if ci else ()), *ranges.values())
+
+
+def _of_ci(root: SourceTree, ci: BaseCi) -> Iterator[WantedVersion]:
+    """What the base's CI sets up, by its own words or by those of a file that it names."""
+    for tool, version in ci.versions.items():
+        yield WantedVersion(tool, version, ci.name, "ci")
+    for tool, path in ci.version_files.items():
+        content = root.text(path).encode(errors="surrogateescape")
+        for one in runtimes_in(path, content):
+            if one.artifact == tool:
+                yield WantedVersion(tool, one.version or "", path, "ci")
 
 
 @dataclass(frozen=True)

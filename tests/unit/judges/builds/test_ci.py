@@ -82,6 +82,11 @@ class TestJob:
         )
         assert (ci.row, ci.versions) == ({"java": "17", "os": "ubuntu-latest"}, {"java": "17"})
 
+    def test_a_version_that_is_in_a_file(self, here: Toolchains) -> None:
+        setup = "{uses: actions/setup-java@v5, with: {java-version-file: ./ci/.java-version}}"
+        ci = read(here, ci=job(setup, "run: ./gradlew build"))
+        assert (ci.versions, ci.version_files) == ({}, {"java": "ci/.java-version"})
+
     def test_no_job_that_tests(self, here: Toolchains) -> None:
         files = {".github/workflows/docs.yml": job("run: mkdocs build")}
         assert base_ci(root_of(files), here) is None

@@ -55,6 +55,15 @@ def test_the_jdk_that_is_used(
     assert (choice.toolchain.version, choice.missing, choice.note) == (version, "", "")
 
 
+def test_the_jdk_in_a_file_that_the_ci_names(here: Toolchains) -> None:
+    ci = BaseCi("ci.yml", "test", version_files={"java": ".github/workflows/.java-version"})
+    files = {"pom.xml": pom("8"), ".github/workflows/.java-version": "21\n"}
+    (choice,) = choose_tools(("java",), wanted_versions(root_of(files), "", ci), here)
+    assert choice.toolchain
+    assert choice.toolchain.version == (21, 0, 2)
+    assert ".github/workflows/.java-version: 21" in choice.text
+
+
 def test_a_jdk_that_is_not_here(here: Toolchains) -> None:
     choice = chosen(here, "java", {"pom.xml": pom("25")})
     assert choice.missing == (
