@@ -38,12 +38,17 @@ _LIMITS = {
     "process_limit": "started more processes than a build may have and was stopped",
 }
 
+#: pytest's exit code where it collects nothing.
+_NO_TESTS = 5
+
 
 def _what_failed(outcome: PlanOutcome) -> str:
     """How the step that decided ended."""
     result = outcome.last
     which = f"{result.step.name}: " if len(outcome.results) > 1 else ""
-    return which + _ending(result.completed, outcome.allowed)
+    no_tests = result.completed.exit_code == _NO_TESTS and "no tests ran in " in result.tail
+    why = ": pytest found no tests" if no_tests else ""
+    return which + _ending(result.completed, outcome.allowed) + why
 
 
 def _ending(completed: Completed, allowed: float) -> str:

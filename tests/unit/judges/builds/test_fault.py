@@ -180,6 +180,15 @@ def test_words_about_the_machine_hide_no_failure(log: str) -> None:
     assert judgment.status is Status.FAIL, judgment.reasoning
 
 
+def test_a_run_of_pytest_without_any_test_says_so() -> None:
+    shell = ScriptedShell([Scripted(5, "\nno tests ran in 0.01s\n"), Scripted(0)])
+    ports = Ports(TreeRepository({"merged": FILES, "base": FILES}), shell, SilentProgress())
+    options = BuildOptions(command="tool", compare="on_failure")
+    judgment = ask(make(options, ports), pull_context(changed=("a.c",)))
+    assert judgment.status is Status.FAIL
+    assert "failed with exit code 5: pytest found no tests" in judgment.reasoning
+
+
 def test_a_download_that_fails_is_tried_once_more() -> None:
     flop = "ERROR: HTTP error 503 while getting https://pypi.org/a.whl\n"
     judgment, shell = judged(flop, Scripted(0, "1 passed in 0.1s\n"))

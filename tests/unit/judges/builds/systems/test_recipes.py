@@ -109,6 +109,11 @@ CMAKE = "project(x)\nenable_testing()\n"
     [
         ({"CMakeLists.txt": "project(x)\n"}, "cmake", "cmake --build _prjury --parallel 4"),
         ({"CMakeLists.txt": CMAKE}, "cmake", "--output-junit"),
+        (
+            {"CMakeLists.txt": "project(x)\nADD_CUSTOM_TARGET(check ./run)\n"},
+            "cmake",
+            "cmake --build _prjury --target check",
+        ),
         ({"meson.build": "project('x')\nsubdir('test')\n"}, "meson", "meson test"),
         ({"configure.ac": "", "autogen.sh": ""}, "autotools", "sh ./autogen.sh && ./configure"),
         ({"composer.json": '{"phpunit/phpunit": 1}'}, "composer", "--log-junit"),
