@@ -97,7 +97,11 @@ MESSAGES = (
         _JAVA,
         "JDK",
     ),
-    EnvironmentFault(r"class file has wrong version (?P<classes>\d+)\.\d", _JAVA, "JDK"),
+    EnvironmentFault(
+        r"class file has wrong version (?P<classes>\d+)\.\d(?:, should be (?P<should>\d+))?",
+        _JAVA,
+        "JDK",
+    ),
     EnvironmentFault(r"requires JVM (?P<want>\d+) or later to run", _JAVA, "JDK"),
     EnvironmentFault(r"requires at least JVM runtime version (?P<want>\d+)", _JAVA, "JDK"),
     EnvironmentFault(r"Unknown JVM target version: (?P<want>[\d.]+)", _JAVA, "JDK"),
@@ -431,6 +435,8 @@ def remedy_for(
     want = groups.get("want") or ""
     if groups.get("classes"):
         want = str(int(groups["classes"]) - _BEFORE_JAVA_1)
+    if groups.get("should") and versions.get("JDK", "").split(".")[0] == want:
+        want = f"{int(groups['should']) - _BEFORE_JAVA_1} or older"  # its compiler is its own
     if not (fault.tool and want):
         return fault.remedy
     here = groups.get("here") or versions.get(fault.tool, "")

@@ -41,10 +41,19 @@ def with_environment(
     known = [item for item in blamed if item[1].state == "environment"]
     read, lines = {number for number, _ in found}, {number for number, _ in known}
     missing = [item for item in blamed if item[0] not in read | lines]
-    others = [(number, _marked(one)) for number, one in found if number not in lines]
+    others = [
+        (number, _marked(one))
+        for number, one in found
+        if number not in lines and not _is_explained(one, lines & {*range(number, number + 4)})
+    ]
     every = [*others, *missing, *known]
     messages = [one.message for _, one in every if one.state == "environment"]
     return [item for item in every if not _is_repeated(item[1], messages)]
+
+
+def _is_explained(failure: Failure, below: Collection[int]) -> bool:
+    """Whether it is what javac cannot read for what it says below, which blames the machine."""
+    return bool(below) and failure.message.startswith("cannot access ")
 
 
 def _marked(failure: Failure) -> Failure:

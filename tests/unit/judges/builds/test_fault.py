@@ -8,6 +8,8 @@ import pytest
 
 from fakes.shell import Scripted, ScriptedShell, SilentProgress
 from fakes.trees import TreeRepository, pull_context
+from prjury.judges.builds.environment import remedy_for
+from prjury.judges.builds.failure import make_failure
 from prjury.judges.builds.judge import make
 from prjury.jury.judge import ask
 from prjury.jury.judgment import Judgment, Status
@@ -21,6 +23,7 @@ TRACE = 'Traceback (most recent call last):\n  File "src/own/core.py", line 1, i
 STEPS = {"setup": "get all", "test": "test all"}
 FILES = {
     "a.c": "",
+    "src/A.java": "",
     "test_a.py": "",
     "src/own/core.py": "",
     "src/own/other.py": "",
@@ -54,6 +57,15 @@ def judged(
             "JDK",
         ),
         ("> error: invalid source release: 21", "JDK"),
+        (
+            (
+                "[ERROR] COMPILATION ERROR : \n"
+                "[ERROR] {tree}/src/A.java:[18,15] cannot access java.io.IOException\n"
+                "  bad class file: /modules/java.base/java/io/IOException.class\n"
+                "    class file has wrong version 61.0, should be 53.0\n"
+            ),
+            "JDK 17",
+        ),
         ("Error: No compatible signature found in package metadata", "Corepack"),
         (
             (
@@ -178,6 +190,13 @@ def test_what_the_network_or_the_machine_denies(log: str, remedy: str) -> None:
 def test_words_about_the_machine_hide_no_failure(log: str) -> None:
     judgment, _ = judged(log, Scripted(0))
     assert judgment.status is Status.FAIL, judgment.reasoning
+
+
+def test_a_compiler_that_is_older_than_the_jdk_wants_an_older_one() -> None:
+    failure = make_failure("error", "class file has wrong version 61.0, should be 53.0")
+    wanted = "this project wants JDK 9 or older; here is 17.0.15"
+    assert remedy_for(failure, {"JDK": "17.0.15"}).startswith(wanted)
+    assert remedy_for(failure, {"JDK": "9.0.4"}).startswith("this project wants JDK 17;")
 
 
 def test_a_run_of_pytest_without_any_test_says_so() -> None:

@@ -440,6 +440,17 @@ TOLD: dict[str, Expected] = {
             "test::sum > fine",
         ],
     ),
+    "uvu": Expected(
+        [
+            (
+                "test/a.test.js:3",
+                "Expected values to be strictly equal: ++3 (Expected) --2 (Actual)",
+                "test:a.test.js:adds",
+            ),
+            ("test/b.test.js:3", "boom", "test:b.test.js:thrown"),
+        ],
+        counted=3,
+    ),
     "vitest-tap": Expected(
         [
             (

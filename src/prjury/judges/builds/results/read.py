@@ -27,7 +27,7 @@ from prjury.judges.builds.results.runner_output import (
     ambiguous,
 )
 from prjury.judges.builds.results.rust_runners import cargo, nextest
-from prjury.judges.builds.results.script_runners import jest, mocha, node, vitest
+from prjury.judges.builds.results.script_runners import jest, mocha, node, uvu, vitest
 from prjury.judges.builds.results.tap import tap
 from prjury.judges.builds.results.traces import READERS as TRACES
 from prjury.judges.builds.results.traces import python_traces, script_traces
@@ -45,12 +45,13 @@ READERS: Mapping[str, RunnerReader[RunnerOutput]] = {
     "jest": RunnerReader(jest, ("\nTests: ", "\nFAIL ")),
     "vitest": RunnerReader(vitest, (" Tests ", " FAIL ", "Vitest caught")),
     "mocha": RunnerReader(mocha, (" passing", " failing")),
+    "uvu": RunnerReader(uvu, ("\n  Total:  ",)),
     "jvm": RunnerReader(jvm, ("Tests run: ", "<<< ", " FAILED", "SKIPPED", " completed")),
 }
 #: Where a test runner prints results, these errors are the tests' own.
 _TESTS_OWN: Mapping[object, tuple[str, ...]] = {
     python_traces: ("pytest", "unittest"),
-    script_traces: ("tap", "node", "jest", "vitest", "mocha"),
+    script_traces: ("tap", "node", "jest", "vitest", "mocha", "uvu"),
 }
 
 _MOST_TESTS = 1_000_000

@@ -1,4 +1,4 @@
-"""What Jest, Vitest, Mocha and ``node --test`` print for people, where they write no TAP."""
+"""What Jest, Vitest, Mocha, uvu and ``node --test`` print for people, where they write no TAP."""
 
 from __future__ import annotations
 
@@ -375,3 +375,37 @@ class _NodeRun:
             names=[identity(self.section.directory, name) for name in names],
             unclear=not adds_up,
         )
+
+
+_UVU_FILE = re.compile(r"(?P<path>\S+\.[cm]?[jt]sx?)$")
+_UVU_FAILURE = re.compile(r" +FAIL  (?:\S.*? )?\"(?P<name>.+)\"$")
+_UVU_TOTAL = re.compile(r"  (?P<what>Total|Passed|Skipped): +(?P<count>\d{1,9})$")
+_UVU_HOW = re.compile(r"  \(\w+\)$")
+
+
+def uvu(section: LogSection) -> RunnerOutput:
+    """The failing tests of each file, and the counts below them; what passed has no name."""
+    results, totals = RunnerOutput(), dict[str, int]()
+    file, failing = "", list[tuple[int, Failure]]()
+    for index, line in enumerate(section.lines):
+        if match := _UVU_FILE.match(line):
+            file = match["path"]
+        elif match := _UVU_FAILURE.match(line):
+            failing.append(
+                (section.numbers[index], _uvu_failure(section, index, section.file(file), match))
+            )
+        elif match := _UVU_TOTAL.match(line):
+            totals[match["what"]] = int(match["count"])
+            if match["what"] == "Skipped" and "Total" in totals:
+                count, passed = totals["Total"], totals.get("Passed", 0)
+                results.skipped += totals["Skipped"]
+                results.settle(RunnerRun("uvu", [], failing, count, count - passed))
+                totals, failing = {}, []
+    results.failures += failing
+    return results
+
+
+def _uvu_failure(section: LogSection, index: int, file: str, match: re.Match[str]) -> Failure:
+    below = section.lines[index + 1 : index + 1 + _REACH]
+    message = with_values(_UVU_HOW.sub("", next(iter(below), "")), below[1:])
+    return section.test(match["name"], file, message, *first_frame(below))
