@@ -157,6 +157,7 @@ _TAKES = {
     "backport": frozenset({"contents: write", "pull-requests: write"}),
     "publish": _TELLS | {"statuses: write"},
     "conflicts": _TELLS | {"statuses: write"},
+    "comment": _TELLS | {"statuses: write", "actions: write"},
 }
 
 

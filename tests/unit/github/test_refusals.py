@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import pytest
+from github import GithubException
 
-from prjury.github.client import answer_to_403, message_of
+from prjury.errors import SourceError
+from prjury.github.client import Connection, GitHub, answer_to_403, message_of
 
 
 @pytest.mark.parametrize(
@@ -62,3 +64,25 @@ def test_no_permission_is_asked_for_where_none_helps(
     told, word = answer_to_403(message, "pull-requests: write")
     assert told.startswith(remedy)
     assert word == reason
+
+
+@pytest.mark.parametrize(
+    ("needs", "takes", "named"),
+    [
+        ("pull-requests: read", {"pull-requests: write", "checks: write"}, "pull-requests: write"),
+        ("actions: read", {"pull-requests: write"}, "actions: read"),
+        ("checks: write", set(), "checks: write"),
+        ("pull-requests: read", set(), "pull-requests: read"),
+    ],
+)
+def test_a_permission_is_named_with_the_level_that_the_whole_job_takes(
+    needs: str, takes: set[str], named: str
+) -> None:
+    def refused() -> None:
+        raise GithubException(403, {"message": "Resource not accessible by integration"}, {})
+
+    connection = Connection(token="t", takes=frozenset(takes))
+    with GitHub(connection) as hub, pytest.raises(SourceError) as caught:
+        hub.ask("look", refused, needs=needs)
+    assert f"the permission `{named}`" in str(caught.value)
+    assert caught.value.reason == "permission"
