@@ -24,9 +24,9 @@ COMMANDS = {
         [
             *SIDES,
             *("--config", "own.yml", "--body-file", "body.md", "--output", "json=up/report.json"),
-            *("--model", "scripted:answers.json"),
+            *("--model", "scripted:answers.json", "--record", "up/answers.jsonl"),
         ],
-        ["up/report.json"],
+        ["up/report.json", "up/answers.jsonl"],
     ),
     "backport": ([*SIDES, "--onto", "main", "--output", "json=up/b.json"], ["up/b.json"]),
     "build": ([*SIDES, "--config", "own.yml", "--output", "up/built.json"], ["up/built.json"]),

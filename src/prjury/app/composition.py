@@ -11,6 +11,7 @@ from prjury.git.open_snapshot import Snapshot
 from prjury.git.store import Store
 from prjury.jury.voting import NOT_APPLICABLE, NOT_CONFIGURED
 from prjury.loading import load_everything
+from prjury.models.connect import AnswerFile
 from prjury.models.memory import memory_at
 from prjury.models.panel import ModelPanel
 from prjury.policy.schema import BuildOptions, Config, PullsConfig
@@ -40,7 +41,8 @@ def review_ports(
     ports = program_ports(request, environment, config, snapshot.store, bench)
     # A build, or an agent, could have written answers of earlier runs.
     spoiled = others_run_here(request, config) and not bench.secret
-    memory = NoMemory() if spoiled else memory_at(environment.environ, bench.secret)
+    forgets = spoiled or request.record is not None
+    memory = NoMemory() if forgets else memory_at(environment.environ, bench.secret)
     nobody = models_for(snapshot.pull, config.pulls, request.actor)
     agents = agents_for(request, environment, config, nobody, bench)
     return Composition(replace(ports, models=nobody or bench, memory=memory, agents=agents), bench)
@@ -107,6 +109,7 @@ def model_panel(request: ReviewRequest, environment: RunEnvironment, config: Con
         offline=request.offline,
         untrusted=not (request.trusts_policy or request.config),
         recorder=environment.journal,
+        answers=AnswerFile(request.record) if request.record else None,
     )
 
 

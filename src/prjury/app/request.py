@@ -35,6 +35,7 @@ class ReviewRequest:
         said: the models' votes of an earlier run, reused for the same change and policy.
         actor: who started this run; None if unknown.
         evidence: the evidence of a build elsewhere, where the policy takes the build from it.
+        record: a file that keeps what the models answer; nothing is then taken from memory.
     """
 
     wanted: SnapshotRequest = field(default_factory=SnapshotRequest)
@@ -51,6 +52,7 @@ class ReviewRequest:
     said: EarlierVotes | None = None
     actor: str | None = None
     evidence: Evidence | None = None
+    record: Path | None = None
 
 
 @dataclass(frozen=True)

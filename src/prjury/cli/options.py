@@ -48,6 +48,14 @@ Model = Annotated[
     str | None,
     typer.Option(help="provider:name, several separated by commas, or scripted:FILE."),
 ]
+Record = Annotated[
+    Path | None,
+    typer.Option(
+        callback=absolute,
+        metavar="FILE",
+        help="Keep what the models answer, for --model scripted:FILE.",
+    ),
+]
 Offline = Annotated[bool, typer.Option("--offline", help="Use no network.")]
 Title = Annotated[str | None, typer.Option(help="The title of the change.")]
 BodyFile = Annotated[Path | None, typer.Option(help="A file with its description.")]
@@ -107,6 +115,7 @@ class ModelOptions:
     """How models are reached."""
 
     model: Model = None
+    record: Record = None
     trust_policy: TrustPolicy = False
 
 
@@ -204,6 +213,7 @@ def request_of(
         timeout=change.timeout,
         backport_to=tuple(onto or ()),
         trusts_policy=models.trust_policy,
+        record=models.record,
         evidence=EvidenceFile(evidence) if evidence else None,
     )
 

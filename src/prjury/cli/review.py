@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,7 +40,9 @@ def review(  # noqa: PLR0913 - the command line's options, named as documented
     files = parse_outputs(output, OutputFormat)
     request = options.request_of(terminal, change, judges, models, onto=onto, evidence=evidence)
     request = work.applied(request, change)
-    return (_print_forecast if dry_run else _run)(terminal, request, format, files)
+    if dry_run:
+        return _print_forecast(terminal, replace(request, record=None), format, files)
+    return _run(terminal, request, format, files)
 
 
 def _run(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import threading
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -133,6 +134,44 @@ class ScriptedModel:
                 if places:
                     return self._entries.pop(places[0])
         return None
+
+
+class AnswerFile:
+    """Keeps what models answer as a script for `ScriptedModel`, and replaces a file of that name.
+
+    Raises:
+        UsageError: for a file that cannot be written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        try:
+            self._write(b"", os.O_TRUNC)
+        except OSError as error:
+            what = f"--record {path} cannot be written: {error.strerror}"
+            raise UsageError(what, remedy="Name a file in a directory that exists") from error
+
+    def keep(self, prompt: Prompt, got: Reply | None, reason: str | None) -> None:
+        """Add an answer, or the reason why there is none."""
+        spent = got or Reply("", "")
+        entry = ScriptedAnswer.model_validate(
+            {
+                "prompt": prompt.sha256,
+                "text": None if reason else spent.text,
+                "error": reason,
+                "model": spent.model or None,
+                "input_tokens": spent.input_tokens,
+                "output_tokens": spent.output_tokens,
+                "usd": spent.usd,
+            }
+        )
+        line = json.dumps(entry.model_dump(exclude_none=True))
+        self._write(f"{line}\n".encode(), os.O_APPEND)
+
+    def _write(self, content: bytes, how: int) -> None:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | how
+        with os.fdopen(os.open(self._path, flags, 0o600), "wb") as file:
+            file.write(content)
 
 
 _SHAPE = (

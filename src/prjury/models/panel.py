@@ -22,7 +22,7 @@ from prjury.models.choose import (
     WantedModel,
     choose_model,
 )
-from prjury.models.connect import connect
+from prjury.models.connect import AnswerFile, connect
 from prjury.models.wrappers import Budget, RateLimit, RecordedModel, Spent, WrappedModel
 from prjury.policy.models import ModelConfig, ModelsConfig
 from prjury.policy.schema import LimitsConfig
@@ -210,13 +210,14 @@ class ModelPanel:
         untrusted: whether the policy is somebody else's word: then it says which models are asked,
             and not by which address, key or program.
         recorder: keeps every call.
+        answers: keeps every answer.
 
     Raises:
         ConfigError: for a `flag` that names a model which cannot be had, because its key is not
             set, or a provider that is not known.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - where models come from, and who keeps what they say
         self,
         config: ModelsConfig,
         limits: LimitsConfig,
@@ -226,8 +227,9 @@ class ModelPanel:
         offline: bool = False,
         untrusted: bool = False,
         recorder: Recorder | None = None,
+        answers: AnswerFile | None = None,
     ) -> None:
-        self._recorder = recorder or NoRecorder()
+        self._recorder, self._answers = recorder or NoRecorder(), answers
         self._config = config.without_addresses if untrusted and flag else config
         self._environ = environ
         self._flag = None if flag in {None, "", AUTO} else flag
@@ -346,7 +348,7 @@ class ModelPanel:
                 address = (choice.provider, choice.base_url or choice.command)
                 pace = self._paces.setdefault(address, RateLimit(self._config.rate))
                 model = connect(choice, self._environ, budget=self._budget, pace=pace)
-                self._models[choice] = RecordedModel(model, self._recorder)
+                self._models[choice] = RecordedModel(model, self._recorder, self._answers)
             return self._models[choice]
 
 

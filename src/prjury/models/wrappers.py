@@ -17,6 +17,7 @@ from prjury.ports import ChatModel, Recorder
 from prjury.ports.messages import ModelError, Prompt, Reply, UnsentError, tokens_of
 
 if TYPE_CHECKING:  # pydantic is slow
+    from prjury.models.connect import AnswerFile
     from prjury.policy.models import RateConfig
     from prjury.policy.schema import LimitsConfig
 
@@ -408,11 +409,17 @@ def _over(figures: str, limit: str) -> str:
 
 
 class RecordedModel(WrappedModel):
-    """Ask the inner model, and keep what the call took; prompt and reply only as hashes."""
+    """Ask the inner model, and keep what the call took; prompt and reply only as hashes.
 
-    def __init__(self, inner: ChatModel, recorder: Recorder) -> None:
+    Args:
+        answers: keeps the replies as well, where the operator asks for that.
+    """
+
+    def __init__(
+        self, inner: ChatModel, recorder: Recorder, answers: AnswerFile | None = None
+    ) -> None:
         super().__init__(inner)
-        self._recorder = recorder
+        self._recorder, self._answers = recorder, answers
 
     def ask(self, prompt: Prompt, deadline: Deadline) -> Reply:
         """The inner model's reply.
@@ -434,6 +441,8 @@ class RecordedModel(WrappedModel):
             self._record(prompt, spent, reason, time.monotonic() - started)
 
     def _record(self, prompt: Prompt, got: Reply | None, reason: str | None, took: float) -> None:
+        if self._answers and (got or reason):
+            self._answers.keep(prompt, got, reason)
         reply = "" if got is None or reason else got.text
         self._recorder.record(
             "model",

@@ -7,7 +7,9 @@ import pytest
 
 from prjury.deadline import Deadline
 from prjury.errors import UsageError
-from prjury.models.connect import ScriptedModel
+from prjury.models.connect import AnswerFile, ScriptedModel
+from prjury.models.wrappers import RecordedModel
+from prjury.ports import NoRecorder
 from prjury.ports.messages import ModelError, Prompt
 
 QUALITY = Prompt("be fair", "{}", {"type": "object"}, "quality/1")
@@ -118,3 +120,27 @@ def test_an_empty_script_answers_nothing(tmp_path: Path) -> None:
     path.touch()
     with pytest.raises(ModelError, match="no further answer"):
         ScriptedModel.from_file(path).ask(QUALITY, SOON)
+
+
+def test_what_was_recorded_is_said_again(tmp_path: Path) -> None:
+    file = tmp_path / "answers.jsonl"
+    file.write_text("of an earlier run")
+    said = ScriptedModel([{"text": "yes", "input_tokens": 7, "usd": 0.5}, {"error": "refused"}])
+    model = RecordedModel(said, NoRecorder(), AnswerFile(file))
+    first, second = (Prompt("s", user, {}, "quality/1") for user in ("a", "b"))
+    got = model.ask(first, SOON)
+    with pytest.raises(ModelError):
+        model.ask(second, SOON)
+    again = ScriptedModel.from_file(file)
+    with pytest.raises(ModelError, match="refused"):
+        again.ask(second, SOON)
+    assert again.ask(first, SOON) == got
+    assert file.stat().st_mode & 0o077 == 0
+
+
+def test_a_record_that_cannot_be_written_is_a_usage_error(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"--record .* cannot be written: No such file"):
+        AnswerFile(tmp_path / "nowhere" / "answers.jsonl")
+    (tmp_path / "link").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(UsageError, match=r"--record .* cannot be written"):
+        AnswerFile(tmp_path / "link")
