@@ -76,7 +76,8 @@ def _causes(failures: Sequence[Failure]) -> str:
     if not failures:
         return ""
     first = failures[0]
-    where = f"{first.place}: " if first.place else f"{first.name}: " if first.name else ""
+    where = first.place or first.name or ""
+    where = "" if first.message.startswith(where) else f"{where}: "
     others = sum(failure.kind != "goal" for failure in failures[1:])
     more = f" (and {others} more)" if others else ""
     return f": {where}{first.message}{more}"

@@ -110,6 +110,12 @@ def test_a_version_that_the_machine_lacks(log: str, remedy: str) -> None:
     assert len(shell.commands) == 1  # the base says nothing more
 
 
+def test_a_goal_is_named_once() -> None:
+    goal = "org.jacoco:jacoco-maven-plugin:0.8.15:check (check) on project t"
+    judgment, _ = judged(f"[ERROR] Failed to execute goal {goal}: Too little.\n", Scripted(0))
+    assert judgment.reasoning.count(goal) == 1
+
+
 def test_a_test_that_fails_is_no_matter_of_the_machine() -> None:
     log = f"error: release version 21 not supported\n{TEST}"
     judgment, _ = judged(log, Scripted(0))
