@@ -19,7 +19,7 @@ from prjury.judges.builds.failure import Failure
 from prjury.judges.builds.results.runner_output import LogSection
 from prjury.judges.builds.systems.source_tree import parents_of
 
-_REACH = 12
+_REACH, _FARTHEST = 12, 60
 
 _MESSAGE = re.compile("|".join(f"(?:{re.sub(r'[?]P<[a-z]+>', '?:', m.message)})" for m in MESSAGES))
 #: What stands around the message in a line.
@@ -39,7 +39,7 @@ def find_environment(section: LogSection) -> Iterator[tuple[int, Failure]]:
             if line.endswith(":"):  # what it is about follows
                 text = " ".join([text, *(more.strip() for more in section.lines[index + 1 :][:1])])
         elif DOWNLOADS.search(line):
-            text = _with_cause(line, section.lines[index + 1 : index + _REACH])
+            text = _with_cause(line, _below(section.lines, index))
         else:
             missing = _MISSING_LINE.search(line) is not None
             text = line if missing else ""
@@ -49,6 +49,12 @@ def find_environment(section: LogSection) -> Iterator[tuple[int, Failure]]:
                 section.numbers[index],
                 failure if missing else replace(failure, state="environment"),
             )
+
+
+def _below(lines: Sequence[str], index: int) -> list[str]:
+    """The next lines, without those of a stack trace, behind which Node prints the cause."""
+    following = lines[index + 1 : index + _FARTHEST]
+    return [line for line in following if not line.lstrip().startswith("at ")][:_REACH]
 
 
 def _with_cause(line: str, below: Sequence[str]) -> str:

@@ -133,6 +133,14 @@ def test_a_test_that_fails_is_no_matter_of_the_machine() -> None:
             ),
             "name service",
         ),
+        (
+            (
+                "Error: Error when performing the request to https://repo.yarnpkg.com/4.1.0/yarn.js"
+                + "\n    at async fetch (corepack.cjs:1:1)" * 30
+                + "\n    [cause]: Error: getaddrinfo ENOTFOUND repo.yarnpkg.com"
+            ),
+            "name service",
+        ),
         ("error: Failed to fetch: `https://pypi.org/simple/a/`\n  Caused by: dns error", "address"),
         ("npm error code E429\nnpm error 429 Too Many Requests - GET https://r/a", "limits"),
         ("npm error code ECONNREFUSED\nnpm error network request to https://r failed", "proxy"),
