@@ -240,7 +240,7 @@ MESSAGES = (
     EnvironmentFault(r"^npm (?:ERR!|error) (?:enoent )?.*\bspawn git\b", _GIT),
     EnvironmentFault(r"Git executable not found\b", _GIT),
     EnvironmentFault(r"^fatal: not a git repository\b", _VERSION),
-    EnvironmentFault(r"LookupError: setuptools-scm was unable to detect version", _VERSION),
+    EnvironmentFault(r"LookupError: .*setuptools-scm was unable to detect version", _VERSION),
     EnvironmentFault(
         r"\bNo space left on device(?: \(os error 28\)|['\")\]]*)?(?: -> \[Help \d\])?\.?$", _DISK
     ),

@@ -19,6 +19,14 @@ _OPTIONS = "--junitxml={{reports}}/{}.xml -o junit_family=xunit1 --maxfail=0"
 PYTEST_ENV = {"PYTEST_ADDOPTS": _OPTIONS.format("pytest")}
 #: The same for tox, which runs pytest in each environment; pytest fills in the name.
 TOX_PYTEST_ENV = {"PYTEST_ADDOPTS": _OPTIONS.format("pytest-$TOX_ENV_NAME")}
+#: What tells a version to the backends that would ask git, which is not there.
+VERSION_VARIABLES = (
+    "SETUPTOOLS_SCM_PRETEND_VERSION",
+    "PDM_BUILD_SCM_VERSION",
+    "POETRY_DYNAMIC_VERSIONING_BYPASS",
+    "UV_DYNAMIC_VERSIONING_BYPASS",
+    "PBR_VERSION",
+)
 #: pytest's exit code if all tests ran and some failed.
 TESTS_FAILED = 1
 
@@ -154,10 +162,15 @@ class ToxSettings:
     environments: tuple[str, ...] = ()
 
     def overrides(self, *more: str) -> str:
-        """The settings that are changed, so that pytest's options reach the tests."""
+        """The settings that are changed, so that pytest's options reach the tests.
+
+        A version that git would tell reaches the environment that builds the package.
+        """
         sections = (self.base, *self.environments)
         passed = [f"{section}.pass_env+=PYTEST_ADDOPTS" for section in sections]
-        return ";".join([*passed, *more])
+        packaging = self.base.replace("env_run_base", "env_pkg_base").replace("testenv", "pkgenv")
+        told = f"{packaging}.pass_env+={','.join(VERSION_VARIABLES)}"
+        return ";".join([*passed, told, *more])
 
 
 def tox_settings(root: SourceTree) -> ToxSettings | None:

@@ -10,6 +10,7 @@ from functools import cached_property
 from itertools import product
 
 from prjury.judges.builds.plan import BuildPlan, BuildStep
+from prjury.judges.builds.systems.pytest import VERSION_VARIABLES
 from prjury.judges.builds.systems.source_tree import SourceTree
 from prjury.manifests.python import PyProject, read_pyproject
 from prjury.manifests.syntax import strings, table
@@ -33,16 +34,13 @@ _REQUIREMENTS = re.compile(
 )
 _EXTRAS_CFG = re.compile(r"^\[options\.extras_require\](?P<body>(?:\n(?!\[).*)*)", re.MULTILINE)
 _KEY = re.compile(r"^([\w-]+)[ \t]*=", re.MULTILINE)
-#: Backends that take a version from git, and the variables that tell it instead.
-_VERSIONS = (
-    (
-        "SETUPTOOLS_SCM_PRETEND_VERSION",
-        re.compile(r"setuptools[-_]scm|hatch-vcs|flit[-_]scm|vcs-versioning|use_scm_version"),
-    ),
-    ("PDM_BUILD_SCM_VERSION", re.compile(r"\[tool\.pdm\.version\]|pdm[-_.]backend")),
-    ("POETRY_DYNAMIC_VERSIONING_BYPASS", re.compile(r"poetry-dynamic-versioning")),
-    ("UV_DYNAMIC_VERSIONING_BYPASS", re.compile(r"uv-dynamic-versioning")),
-    ("PBR_VERSION", re.compile(r"\bpbr\b")),
+#: Backends that take a version from git, in the order of the variables that tell it instead.
+_VERSIONED = (
+    r"setuptools[-_]scm|hatch-vcs|flit[-_]scm|vcs-versioning|use_scm_version",
+    r"\[tool\.pdm\.version\]|pdm[-_.]backend",
+    "poetry-dynamic-versioning",
+    "uv-dynamic-versioning",
+    r"\bpbr\b",
 )
 #: The interpreter in the name of an environment of tox: any, or one by its number alone.
 _INTERPRETER = re.compile(r"py(?:thon)?[\d.]*|(?P<number>\d\.\d+)")
@@ -92,7 +90,8 @@ def with_environment(plan: BuildPlan, root: SourceTree, path: str) -> BuildPlan:
 def _version_variables(root: SourceTree) -> tuple[str, ...]:
     """The variables that give a version to backends that would ask git, which is not there."""
     settings = "".join(map(root.text, (_MANIFEST, "setup.py", "setup.cfg", "hatch.toml")))
-    return tuple(name for name, tools in _VERSIONS if tools.search(settings))
+    each = zip(VERSION_VARIABLES, _VERSIONED, strict=True)
+    return tuple(name for name, tools in each if re.search(tools, settings))
 
 
 def _told(variables: tuple[str, ...]) -> str:

@@ -5,6 +5,7 @@ import pytest
 from fakes.roots import failing, root_of
 from prjury.judges.builds.plan import BuildStep
 from prjury.judges.builds.systems.pytest import (
+    VERSION_VARIABLES,
     PytestFiles,
     PytestRerun,
     ToxSettings,
@@ -191,6 +192,15 @@ def test_where_tox_is_configured(files: dict[str, str], found: ToxSettings | Non
     assert tox_settings(root_of(files)) == found
 
 
+VERSIONS = ",".join(VERSION_VARIABLES)
+
+
+def test_a_version_from_git_reaches_the_environment_that_builds_the_package() -> None:
+    found = ToxSettings("pyproject.toml", "tool.tox.env_run_base")
+    assert f";tool.tox.env_pkg_base.pass_env+={VERSIONS}" in found.overrides()
+    assert VERSIONS.startswith("SETUPTOOLS_SCM_PRETEND_VERSION,")
+
+
 def test_pytest_reports_from_every_environment() -> None:
     plan = tox_plan(ToxSettings("tox.ini", "testenv", ("testenv:own",)))
     assert (plan.text, plan.reasons) == (
@@ -202,7 +212,10 @@ def test_pytest_reports_from_every_environment() -> None:
         "PYTEST_ADDOPTS": (
             "--junitxml={reports}/pytest-$TOX_ENV_NAME.xml -o junit_family=xunit1 --maxfail=0"
         ),
-        "TOX_OVERRIDE": ("testenv.pass_env+=PYTEST_ADDOPTS;testenv:own.pass_env+=PYTEST_ADDOPTS"),
+        "TOX_OVERRIDE": (
+            "testenv.pass_env+=PYTEST_ADDOPTS;testenv:own.pass_env+=PYTEST_ADDOPTS;"
+            f"pkgenv.pass_env+={VERSIONS}"
+        ),
     }
     assert (plan.reported, plan.all_ran, plan.rerun_failed) == (False, None, None)
 
@@ -212,6 +225,7 @@ def test_the_form_that_keeps_going_runs_all_commands() -> None:
     assert plan.keep_going is not None
     assert plan.keep_going.steps == plan.steps
     assert plan.keep_going.env["TOX_OVERRIDE"] == (
-        "env_run_base.pass_env+=PYTEST_ADDOPTS;env_run_base.ignore_errors=true"
+        f"env_run_base.pass_env+=PYTEST_ADDOPTS;env_pkg_base.pass_env+={VERSIONS};"
+        "env_run_base.ignore_errors=true"
     )
     assert plan.keep_going.env["PYTEST_ADDOPTS"] == plan.env["PYTEST_ADDOPTS"]
