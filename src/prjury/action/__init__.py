@@ -10,8 +10,7 @@ from typing import TextIO
 from prjury.action.dependencies import Dependencies, wire
 from prjury.action.directories import JobDirectories
 from prjury.action.inputs import Inputs, read_inputs
-from prjury.action.job import Job, JobResult
-from prjury.action.log import Log
+from prjury.action.job import Job, JobResult, Log
 from prjury.errors import ExitCode, PrJuryError
 from prjury.report.redact import Redactor
 from prjury.secret_env import secrets_in

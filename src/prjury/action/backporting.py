@@ -45,14 +45,14 @@ def backport(job: Job) -> JobResult:
     """
     event = read_event(job.environ)
     _refuse_other_events(event, job)
-    with job.dependencies.connect(event, job.inputs) as hub:
-        event, reason = _merged(event, hub)
-        opened = reason or open_backports(job, event, hub)
+    with job.dependencies.connect(event, job.inputs) as client:
+        event, reason = _merged(event, client)
+        opened = reason or open_backports(job, event, client)
     return job.nothing(opened) if isinstance(opened, str) else opened.ended()
 
 
 def open_backports(
-    job: Job, event: Event, hub: GitHub, branches: Sequence[str] = ()
+    job: Job, event: Event, client: GitHub, branches: Sequence[str] = ()
 ) -> BackportRound | str:
     """Open what the policy wants for these branches, or for its own; or why nothing is to do.
 
@@ -63,7 +63,7 @@ def open_backports(
     judged = picking(event, job.inputs, branches)
     if judged.reason or judged.opening is None:
         return judged.reason or "The policy opens no backports: `backport.open`."
-    round_ = BackportRound(job, event, judged.opening, hub)
+    round_ = BackportRound(job, event, judged.opening, client)
     if moved := round_.go_through(judged):
         again = picking(event, job.inputs, tuple(moved))
         still = round_.go_through(again)
@@ -83,17 +83,17 @@ def _refuse_other_events(event: Event, job: Job) -> None:
         raise job.no_token
 
 
-def _merged(event: Event, hub: GitHub) -> tuple[Event, str]:
+def _merged(event: Event, client: GitHub) -> tuple[Event, str]:
     """The event with what GitHub says of the pull request now, and why there is nothing to do."""
     if event.action not in {"closed", "labeled"}:
         return event, "Nothing to do: it was neither merged nor given a label."
-    found = hub.pull(event.repo, event.number or 0)
+    found = client.pull(event.repo, event.number or 0)
     if not found.merged:
         return event, f"Nothing to do: #{event.number} is not merged."
     if not found.is_fork and (found.head.ref or "").startswith(HEADS):
         return event, f"Nothing to do: #{event.number} is a backport itself."
     by = event.sender or ""
-    if event.action == "labeled" and not (by and hub.may_write(event.repo, by)):
+    if event.action == "labeled" and not (by and client.may_write(event.repo, by)):
         return event, f"The label does not count: {visible(by)} may not write here."
     return replace(event, pull=found), ""
 
@@ -105,7 +105,7 @@ class BackportRound:
     job: Job
     event: Event
     opening: Opening
-    hub: GitHub
+    client: GitHub
     found: list[str] = field(default_factory=list)
     complaints: list[str] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
@@ -119,8 +119,8 @@ class BackportRound:
         for one in judged.backports:
             if one.verdict == "error":
                 self.complain(one.branch, "; ".join(one.reasons) or "there is no verdict")
-        port = Branches(self.hub, self.event.repo)
-        pulls = BackportPulls(port, self.opening, self.job.log.redact, self.hub.sleep)
+        port = Branches(self.client, self.event.repo)
+        pulls = BackportPulls(port, self.opening, self.job.log.redact, self.client.sleep)
         moved: dict[str, PublishError] = {}
         for pick in judged.picks:
             try:

@@ -5,7 +5,7 @@ Every word of a command, of a report and of a branch goes through the sanitiser 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import PurePosixPath
@@ -14,7 +14,6 @@ from typing import Any
 from prjury.action.backporting import open_backports
 from prjury.action.commanded import keep_override
 from prjury.action.commands import COMMANDS, LONGEST_REASON, CommandName, CommentCommand
-from prjury.action.explained import explain_findings
 from prjury.action.job import Job
 from prjury.action.job_artifacts import kept_report
 from prjury.action.override import last_verdict, publish_again
@@ -25,10 +24,51 @@ from prjury.github.comments import PostedComment
 from prjury.github.event import Event, EventKind
 from prjury.github.payload import CommentFacts, PullFacts
 from prjury.github.workflow_runs import PostedRun, WorkflowRuns
+from prjury.report.codec import verdict_from_report
 from prjury.report.continuity import ToldVerdict, dismissed_words
+from prjury.report.findings import Finding, findings, how_to, rules_of
 from prjury.report.model import OVERRIDE_COMMAND, Override
 from prjury.report.recovery import NO_REPAIR
-from prjury.report.sanitise import clean, inline_code, plain
+from prjury.report.redact import Redact
+from prjury.report.sanitise import block, clean, inline_code, plain, prose
+
+#: Places of one finding that are listed.
+_MOST_PLACES = 20
+
+
+def explain_findings(report: Mapping[str, Any], prints: Collection[str], redact: Redact) -> str:
+    """The findings with these fingerprints; an empty text where the report has none of them.
+
+    Args:
+        report: a JSON report.
+    """
+    found = findings(verdict_from_report(report))
+    meant = [one for one in found if one.check.fingerprint in prints]
+    return "\n\n".join(_paragraphs(meant, redact)) if meant else ""
+
+
+def _paragraphs(meant: list[Finding], redact: Redact) -> Iterator[str]:
+    first, check = meant[0], meant[0].check
+    name = plain(check.name, 200, redact)
+    judge = f"{first.voice.attempt.name} / {first.voice.ballot.judge}"
+    message = f": {prose(check.message, 1_500, redact)}" if check.message.strip() else ""
+    yield f"**{name}** ({plain(judge, 200, redact)}){message}"
+    places = [one.check.location for one in meant if one.check.location]
+    if places:
+        listed = [f"* {inline_code(str(at), 300, redact)}" for at in places[:_MOST_PLACES]]
+        more = len(places) - len(listed)
+        yield "\n".join([*listed, *([f"* … and {more} more places"] if more else [])])
+    if check.evidence:
+        yield block(check.evidence, 3_000, redact)
+    if check.fix:
+        yield "What would make it pass:"
+        yield block(check.fix, 3_000, redact)
+    rules = rules_of(meant)
+    for rule in rules:
+        yield prose(rule.words, 2_000, redact)
+    if rules:
+        yield prose(how_to(rules), 600, redact)
+
 
 #: The files of the workflows that judge pull requests, where they bear the names of ours.
 _OURS = ("prjury.yml", "prjury-build.yml")
@@ -62,7 +102,7 @@ class Replies:
 
     job: Job
     event: Event
-    hub: GitHub
+    client: GitHub
     said: CommentFacts
     own: tuple[PostedComment, ...]
 
@@ -100,7 +140,7 @@ class Replies:
     @cached_property
     def pull(self) -> PullFacts:
         """The pull request as it is now."""
-        return self.hub.pull(self.event.repo, self.event.number or 0)
+        return self.client.pull(self.event.repo, self.event.number or 0)
 
     @property
     def _head(self) -> str:
@@ -132,7 +172,7 @@ class Replies:
     def _report(self) -> dict[str, Any] | None:
         """The report behind the last verdict, as its run has kept it; None where it is gone."""
         run = self._told.run
-        return kept_report(self.hub, self.event.repo, run) if run else None
+        return kept_report(self.client, self.event.repo, run) if run else None
 
     def _group(self, number: int) -> tuple[str, ...]:
         groups = self._told.groups
@@ -171,7 +211,7 @@ class Replies:
         if label.get("label") is None:
             raise DeclinedError(_NOBODY)
         event = replace(self.event, kind=EventKind.PULL_REQUEST_TARGET, pull=self.pull)
-        last = last_verdict(self.hub, event)
+        last = last_verdict(self.client, event)
         given: Override | None = Override(OVERRIDE_COMMAND, self.said.author, command.words)
         if last and not isinstance(last.evidence, NoEvidence):
             given = accepted_override(given, last.evidence.policy.config)
@@ -194,7 +234,7 @@ class Replies:
     def _keep(self) -> None:
         url = f"{self.event.server_url}/{self.event.repo}/pull/{self.event.number}"
         place = f"{url}#issuecomment-{self.said.id}"
-        keep_override(self.hub, self.event.repo, self._head, self.said, place)
+        keep_override(self.client, self.event.repo, self._head, self.said, place)
 
     def _review(self) -> CommandReply:
         found = self._runs.of_head(self._head)
@@ -221,7 +261,7 @@ class Replies:
 
     @property
     def _runs(self) -> WorkflowRuns:
-        return WorkflowRuns(self.hub, self.event.repo)
+        return WorkflowRuns(self.client, self.event.repo)
 
     def _run_of(self, number: int | None) -> PostedRun | None:
         return self._runs.one(number) if number else None
@@ -243,7 +283,7 @@ class Replies:
         if not self.pull.merged:
             raise DeclinedError("Backports are opened once the pull request is merged.")
         event = replace(self.event, kind=EventKind.PULL_REQUEST_TARGET, pull=self.pull)
-        opened = open_backports(self.job, event, self.hub, (command.words,))
+        opened = open_backports(self.job, event, self.client, (command.words,))
         if isinstance(opened, str):
             raise DeclinedError(plain(opened, 600, self.job.log.redact))
         if not opened.lines:

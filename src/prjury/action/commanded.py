@@ -22,13 +22,13 @@ CONTEXT = "prjury/override"
 _COMMENT = re.compile(r"#issuecomment-(\d{1,18})$", re.ASCII)
 
 
-def keep_override(hub: GitHub, repo: str, head: str, said: CommentFacts, url: str) -> None:
+def keep_override(client: GitHub, repo: str, head: str, said: CommentFacts, url: str) -> None:
     """Leave the override that a comment asks for on a commit; once more is the same as once.
 
     Raises:
         PublishError: where the status cannot be set.
     """
-    statuses = Statuses(hub, repo)
+    statuses = Statuses(client, repo)
     latest = statuses.latest(head, CONTEXT)
     if latest and latest.creator == statuses.account() and latest.target_url == url:
         return
@@ -36,22 +36,22 @@ def keep_override(hub: GitHub, repo: str, head: str, said: CommentFacts, url: st
     statuses.create(head, CONTEXT, state="success", description=words, target_url=url)
 
 
-def commanded_override(hub: GitHub, repo: str, number: int, head: str) -> Override | None:
+def commanded_override(client: GitHub, repo: str, number: int, head: str) -> Override | None:
     """The override that a comment on this pull request has left on this commit, if it still holds.
 
     Raises:
         PublishError: where GitHub cannot be asked.
         SourceError: the same.
     """
-    statuses = Statuses(hub, repo)
+    statuses = Statuses(client, repo)
     latest = statuses.latest(head, CONTEXT)
     found = _COMMENT.search(latest.target_url) if latest else None
     if latest is None or found is None or latest.state != "success":
         return None
     if latest.creator != statuses.account():
         return None
-    said = Comments(hub, repo, number).one(int(found[1]))
-    if said is None or not is_word_of_a_writer(hub, repo, said):
+    said = Comments(client, repo, number).one(int(found[1]))
+    if said is None or not is_word_of_a_writer(client, repo, said):
         return None
     command = read_command(said.body)
     if command is None or command.name != "override":
@@ -59,15 +59,15 @@ def commanded_override(hub: GitHub, repo: str, number: int, head: str) -> Overri
     return Override(OVERRIDE_COMMAND, said.author, command.words)
 
 
-def override_by_comment(hub: GitHub, repo: str, number: int, head: str) -> Override | str | None:
+def override_by_comment(client: GitHub, repo: str, number: int, head: str) -> Override | str | None:
     """As `commanded_override`; where GitHub does not tell, none, and one line for the log."""
     try:
-        return commanded_override(hub, repo, number, head)
+        return commanded_override(client, repo, number, head)
     except PrJuryError as error:
         return f"Whether a comment overrides the verdict is not known: {error}"
 
 
-def is_word_of_a_writer(hub: GitHub, repo: str, said: CommentFacts) -> bool:
+def is_word_of_a_writer(client: GitHub, repo: str, said: CommentFacts) -> bool:
     """Whether a person who may write has written a comment, as it stands.
 
     Raises:
@@ -75,4 +75,4 @@ def is_word_of_a_writer(hub: GitHub, repo: str, said: CommentFacts) -> bool:
     """
     if said.by_program or said.edited or not said.author:
         return False
-    return hub.may_write(repo, said.author)
+    return client.may_write(repo, said.author)

@@ -44,8 +44,8 @@ def comment(job: Job) -> JobResult:
         return job.nothing("Nothing to do: this is no new comment that begins with /prjury.")
     if said.by_program:
         return job.nothing("Nothing to do: a program has written it, and only people are heard.")
-    with job.dependencies.connect(event, job.inputs) as hub:
-        return _Conversation(job, event, hub, said).answer()
+    with job.dependencies.connect(event, job.inputs) as client:
+        return _Conversation(job, event, client, said).answer()
 
 
 @dataclass
@@ -54,17 +54,17 @@ class _Conversation:
 
     job: Job
     event: Event
-    hub: GitHub
+    client: GitHub
     said: CommentFacts
     failed: PrJuryError | None = field(default=None, init=False)
 
     def answer(self) -> JobResult:
         """Do what the command asks for, unless it does not count or was answered before."""
-        room = Comments(self.hub, self.event.repo, self.event.number or 0)
+        room = Comments(self.client, self.event.repo, self.event.number or 0)
         now = room.one(self.said.id)
         if now is None or now.edited or now.body != self.said.body:
             return self.job.nothing("Nothing to do: the comment was deleted or edited meanwhile.")
-        if not is_word_of_a_writer(self.hub, self.event.repo, now):
+        if not is_word_of_a_writer(self.client, self.event.repo, now):
             room.react(now.id, "-1")
             return self.job.nothing("Refused: who has written it may not write to the repository.")
         mark, account = f"answer.{now.id}", room.author()
@@ -77,7 +77,7 @@ class _Conversation:
         repeated = inline_code(first, _REPEATED, self.job.log.redact)
         marker = f"<!-- prjury:v1 id={mark}{' ' if reply.values else ''}{reply.values} -->"
         body = f"{marker}\n{repeated}\n\n{reply.words}\n"
-        StickyComment(room, id=mark, sleep=self.hub.sleep).write(body)
+        StickyComment(room, id=mark, sleep=self.client.sleep).write(body)
         self.job.log.say(f"Answered: {reaction}")
         return JobResult(
             self.failed.exit_code if self.failed else ExitCode.OPEN,
@@ -86,7 +86,7 @@ class _Conversation:
 
     def _reply(self, now: CommentFacts, own: list[PostedComment]) -> tuple[CommandReply, Reaction]:
         command = read_command(now.body)
-        replies = Replies(self.job, self.event, self.hub, now, tuple(own))
+        replies = Replies(self.job, self.event, self.client, now, tuple(own))
         if command is None:
             return replies.usage("This is not a command"), "confused"
         try:

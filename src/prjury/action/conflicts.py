@@ -48,8 +48,8 @@ def conflicts(job: Job) -> JobResult:
         )
     if not job.inputs.github_token:
         raise job.no_token
-    with job.dependencies.connect(event, job.inputs) as hub:
-        watch = _Watch(job, event, hub)
+    with job.dependencies.connect(event, job.inputs) as client:
+        watch = _Watch(job, event, client)
         if event.kind is EventKind.PUSH:
             watch.look_through()
         else:
@@ -68,14 +68,14 @@ class _Watch:
 
     job: Job
     event: Event
-    hub: GitHub
+    client: GitHub
     reported: list[str] = field(default_factory=list)
     complaints: list[str] = field(default_factory=list)
 
     def look_at_one(self) -> None:
         """The event's own pull request."""
         number = self.event.number or 0
-        pull = settled_pull(self.hub, self.event.repo, number)
+        pull = settled_pull(self.client, self.event.repo, number)
         if pull.closed or pull.head.sha != self.event.pull.head.sha:
             self.reported.append(f"Nothing to do: #{number} is closed, or has a newer head.")
         elif pull.mergeable:
@@ -89,7 +89,7 @@ class _Watch:
         if not (base.ref and base.sha):
             self.reported.append("Nothing to do: no branch has moved.")
             return
-        states, total = merge_states(self.hub, self.event.repo, base.ref, _MOST)
+        states, total = merge_states(self.client, self.event.repo, base.ref, _MOST)
         judged = 0
         for state in states:
             try:
@@ -102,7 +102,7 @@ class _Watch:
 
     def _look_at(self, state: MergeState, base: str, *, may_judge: bool) -> bool:
         """Whether the pull request was judged."""
-        comments = Comments(self.hub, self.event.repo, state.number)
+        comments = Comments(self.client, self.event.repo, state.number)
         found = _ours(comments)
         marker = (Marker.of(found.body) if found else None) or Marker("")
         of_head = marker.head == state.head_sha
@@ -110,7 +110,7 @@ class _Watch:
             known = of_head and marker.files == CONFLICT and not marker.moved
             if known or not may_judge:
                 return False
-            return self._judge(self.hub.pull(self.event.repo, state.number))
+            return self._judge(self.client.pull(self.event.repo, state.number))
         if found and state.mergeable and of_head and not marker.moved and marker.base != base:
             self._mark(state, found, comments, resolved=marker.files == CONFLICT)
         return False
@@ -137,7 +137,7 @@ class _Watch:
     ) -> None:
         """Says in the comment that it is about an older base, unless a run is at work already."""
         base = self.event.pull.base
-        runs = CheckRuns(self.hub, self.event.repo).named(state.head_sha, NAME)
+        runs = CheckRuns(self.client, self.event.repo).named(state.head_sha, NAME)
         if any(run.conclusion is None for run in runs):
             return
         branch = inline_code(base.ref or "")
@@ -154,7 +154,7 @@ class _Watch:
 
     def _withdraw(self, state: MergeState) -> None:
         """No check may go on to tell of a conflict that is none any more."""
-        pull = self.hub.pull(self.event.repo, state.number)
+        pull = self.client.pull(self.event.repo, state.number)
         event = replace(self.event, kind=EventKind.PULL_REQUEST_TARGET, pull=pull)
         by_status = self._by_status(state.head_sha)
         with Publication(self.job, event, by_status=by_status) as publication:
@@ -165,12 +165,12 @@ class _Watch:
     def _by_status(self, head: str) -> bool:
         """Whether a status is the gate: then the head has one of ours already."""
         try:
-            latest = Statuses(self.hub, self.event.repo).latest(head, CONTEXT)
+            latest = Statuses(self.client, self.event.repo).latest(head, CONTEXT)
         except PublishError as error:
             if error.reason != "permission":
                 raise
             return False
-        return latest is not None and latest.creator == self.hub.login()
+        return latest is not None and latest.creator == self.client.login()
 
     def ended(self) -> JobResult:
         """The verdicts hang on their heads; this job is red only where one was not published."""

@@ -26,15 +26,15 @@ _MOST = 30
 _ANSWER = re.compile(r"answer\.(\d{1,18})", re.ASCII)
 
 
-def continued(report: Report, hub: GitHub, repo: str, number: int) -> Report | str:
+def continued(report: Report, client: GitHub, repo: str, number: int) -> Report | str:
     """The report with what earlier comments say; one line for the log where they cannot be read."""
     try:
-        room = Comments(hub, repo, number)
+        room = Comments(client, repo, number)
         every = room.comments()
         marked = [one for one in every if Marker.of(one.body)]
         account = room.author() if marked else ""
         own = [one for one in marked if one.author == account]
-        found = tuple(_dismissals(report, own, hub, room, repo))
+        found = tuple(_dismissals(report, own, client, room, repo))
     except PrJuryError as error:
         return f"What was said before is not known: {error}"
     reported = [each for one in own if (each := ToldVerdict.of(one.body))]
@@ -43,19 +43,21 @@ def continued(report: Report, hub: GitHub, repo: str, number: int) -> Report | s
 
 
 def _dismissals(
-    report: Report, own: Sequence[PostedComment], hub: GitHub, room: Comments, repo: str
+    report: Report, own: Sequence[PostedComment], client: GitHub, room: Comments, repo: str
 ) -> Iterator[Dismissal]:
     prints = {one.check.fingerprint for one in findings(report.verdict)}
     found: dict[str, Dismissal] = {}
     answers = (one for one in own if any(d.finding in prints for d in dismissals([one.body])))
     for answer in islice(answers, _MOST):
         for one in dismissals([answer.body]):
-            if one.finding in prints and _stands(answer, one, hub, room, repo):
+            if one.finding in prints and _stands(answer, one, client, room, repo):
                 found[one.finding] = one
     yield from found.values()
 
 
-def _stands(answer: PostedComment, said: Dismissal, hub: GitHub, room: Comments, repo: str) -> bool:
+def _stands(
+    answer: PostedComment, said: Dismissal, client: GitHub, room: Comments, repo: str
+) -> bool:
     marker = Marker.of(answer.body)
     number = _ANSWER.fullmatch(marker.id) if marker else None
     command = room.one(int(number[1])) if number else None
@@ -63,4 +65,4 @@ def _stands(answer: PostedComment, said: Dismissal, hub: GitHub, room: Comments,
         return False
     asked = read_command(command.body)
     dismisses = asked is not None and asked.name == "dismiss"
-    return dismisses and is_word_of_a_writer(hub, repo, command)
+    return dismisses and is_word_of_a_writer(client, repo, command)

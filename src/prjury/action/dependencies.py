@@ -257,7 +257,7 @@ def _model(event: Event | None, inputs: Inputs, environ: Mapping[str, str]) -> s
 def is_owners(event: Event) -> bool:
     """Whether the base's policy is the owner's, and may say where keys go.
 
-    Whoever may push a branch writes its policy; the default branch alone speaks for the repository.
+    Those who may push a branch write its policy; only the default branch speaks for the repository.
     """
     return event.default_branch is not None and event.pull.base.ref == event.default_branch
 

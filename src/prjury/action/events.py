@@ -11,7 +11,7 @@ from prjury.github.payload import PullFacts, Tip
 from prjury.publishers.factory import Target
 from prjury.report.model import Override
 
-#: In these a job holds the base repository's token and secrets, whoever wrote the change.
+#: In these a job holds the base repository's token and secrets, no matter who wrote the change.
 _BESIDE_SECRETS = frozenset({EventKind.PULL_REQUEST_TARGET, EventKind.WORKFLOW_DISPATCH})
 
 #: Events that other modes are for.
@@ -59,8 +59,8 @@ def event_of(job: Job) -> Event:
 def _completed(event: Event, job: Job) -> PullFacts:
     """What GitHub says of the number; the head is the one that the event names, if it does."""
     named = event.pull
-    with job.dependencies.connect(event, job.inputs) as hub:
-        found = hub.pull(named.repo, named.number or 0)
+    with job.dependencies.connect(event, job.inputs) as client:
+        found = client.pull(named.repo, named.number or 0)
     base = named.base if named.base.named else found.base
     return replace(found, base=base, head=named.head)
 
@@ -70,8 +70,8 @@ def _described_anew(event: Event, job: Job) -> PullFacts:
     if not job.inputs.github_token:
         return event.pull
     try:
-        with job.dependencies.connect(event, job.inputs) as hub:
-            found = hub.pull(event.repo, event.number or 0)
+        with job.dependencies.connect(event, job.inputs) as client:
+            found = client.pull(event.repo, event.number or 0)
     except SourceError as error:
         if error.reason != "permission":
             raise
@@ -83,7 +83,7 @@ def _described_anew(event: Event, job: Job) -> PullFacts:
 def override_of(event: Event, job: Job) -> Override | None:
     """The label that this event added to this head, if its author may write to the repository.
 
-    A label that was there before says nothing of this head. Whoever may triage may put on labels
+    A label that was there before says nothing of this head. People who may triage may put on labels
     as well, so the right to write is looked up.
 
     Raises:
@@ -92,11 +92,11 @@ def override_of(event: Event, job: Job) -> Override | None:
     by, label = event.sender, event.label
     if not (event.of_pull_request and event.action == "labeled" and by and label):
         return None
-    with job.dependencies.connect(event, job.inputs) as hub:
-        found = hub.pull(event.repo, event.number or 0)
+    with job.dependencies.connect(event, job.inputs) as client:
+        found = client.pull(event.repo, event.number or 0)
         there = {name.casefold() for name in found.labels}
         still = label.casefold() in there and found.head.sha == event.pull.head.sha
-        if not (still and hub.may_write(event.repo, by)):
+        if not (still and client.may_write(event.repo, by)):
             return None
     return Override(label, by)
 
@@ -104,7 +104,7 @@ def override_of(event: Event, job: Job) -> Override | None:
 def refuse_twin(event: Event, job: Job) -> None:
     """The job is the check of a commit, so that commit must be the head of one pull request alone.
 
-    A branch of this repository may well go to two others at once: whoever may push it can do worse,
+    A branch of this repository may well go to two others at once: its pushers can do worse,
     so that is noted and no more. A token that may not list pull requests says so as well.
 
     Raises:
@@ -114,8 +114,8 @@ def refuse_twin(event: Event, job: Job) -> None:
     if not (event.of_pull_request and job.inputs.github_token and head):
         return
     try:
-        with job.dependencies.connect(event, job.inputs) as hub:
-            twins = twins_of(open_pulls(hub, event.repo), head)
+        with job.dependencies.connect(event, job.inputs) as client:
+            twins = twins_of(open_pulls(client, event.repo), head)
         if any(twin.is_fork for twin in twins):
             refuse_twins(twins, head)
         elif len(twins) > 1:
@@ -133,8 +133,8 @@ def confirm_newer_head(event: Event, job: Job) -> None:
     Raises:
         SourceError: when GitHub still calls the event's head the current one.
     """
-    with job.dependencies.connect(event, job.inputs) as hub:
-        found = hub.pull(event.repo, event.number or 0)
+    with job.dependencies.connect(event, job.inputs) as client:
+        found = client.pull(event.repo, event.number or 0)
     if found.head.sha == event.pull.head.sha:
         raise SourceError(
             f"The head of #{event.number} cannot be fetched",

@@ -79,14 +79,14 @@ def _told(environ: Mapping[str, str], variable: str) -> str:
     return digest
 
 
-def kept_report(hub: GitHub, repo: str, run: int) -> dict[str, Any] | None:
+def kept_report(client: GitHub, repo: str, run: int) -> dict[str, Any] | None:
     """The report that a run has kept; None for none, and for one of another version.
 
     Raises:
         SourceError: where GitHub cannot be asked.
     """
     try:
-        content = only_file(left_behind(hub, repo, run, _REPORT), _REPORT_FILE, alone=False)
+        content = only_file(left_behind(client, repo, run, _REPORT), _REPORT_FILE, alone=False)
         return ReportJson.model_validate_json(content).model_dump(mode="json", by_alias=True)
     except (CannotJudgeError, ValueError):
         return None

@@ -46,8 +46,8 @@ def apply_override(job: Job, event: Event) -> JobResult:
         return _ask_readers(job, event)
     if event.action not in {"labeled", "unlabeled"} or not event.label:
         return job.nothing("Nothing to do: no label was added or removed.")
-    with job.dependencies.connect(event, job.inputs) as hub:
-        last = last_verdict(hub, event)
+    with job.dependencies.connect(event, job.inputs) as client:
+        last = last_verdict(client, event)
     if last is None:
         return job.nothing("Nothing to override: this head has no verdict yet.")
     evidence = last.evidence
@@ -58,8 +58,8 @@ def apply_override(job: Job, event: Event) -> JobResult:
         return job.nothing(f"The label does not count: {event.sender} may not write here.")
     if override is None:  # without the label, a comment's word on this head still holds
         head = event.pull.head.sha or ""
-        with job.dependencies.connect(event, job.inputs) as hub:
-            commanded = commanded_override(hub, event.repo, event.number or 0, head)
+        with job.dependencies.connect(event, job.inputs) as client:
+            commanded = commanded_override(client, event.repo, event.number or 0, head)
         override = accepted_override(commanded, evidence.policy.config)
     return publish_again(job, event, last, override)
 
@@ -78,19 +78,19 @@ class LastVerdict:
         return evidence_from_text(self.content)
 
 
-def last_verdict(hub: GitHub, event: Event) -> LastVerdict | None:
+def last_verdict(client: GitHub, event: Event) -> LastVerdict | None:
     """The last verdict on the event's head, where the gate is a status; None where it has none.
 
     Raises:
         SourceError: where it is not certain that these are the files of that verdict.
     """
-    refuse_twins(open_pulls(hub, event.repo), event.pull.head.sha or "")
-    run = _judged_by(hub, event)
+    refuse_twins(open_pulls(client, event.repo), event.pull.head.sha or "")
+    run = _judged_by(client, event)
     if run is None:
         return None
-    content = handed_file(hub, event.repo, run.id, EVIDENCE)
-    verdict = handed_file(hub, event.repo, run.id, VERDICT)
-    _refuse_unknown(hub, event, digests(content, verdict))
+    content = handed_file(client, event.repo, run.id, EVIDENCE)
+    verdict = handed_file(client, event.repo, run.id, VERDICT)
+    _refuse_unknown(client, event, digests(content, verdict))
     last = LastVerdict(run, content, verdict)
     refuse_other(last.evidence, event)
     return last
@@ -118,7 +118,7 @@ def _closed(job: Job, event: Event) -> JobResult:
     A run that has judged this meanwhile is a later one, and its word stays.
     """
     with Publication(job, event) as publication:
-        reported = publication.hub.pull(event.repo, event.number or 0)
+        reported = publication.client.pull(event.repo, event.number or 0)
         onto = visible(event.pull.base.ref or "its base")
         conflicts = f"It conflicts with {onto}; the verdict follows when that is resolved"
         publication.close(conflicts if reported.mergeable is False else "The verdict follows")
@@ -130,18 +130,18 @@ def _ask_readers(job: Job, event: Event) -> JobResult:
 
     It takes the same build's evidence, and the other judges' answers are remembered.
     """
-    with job.dependencies.connect(event, job.inputs) as hub:
-        latest = Statuses(hub, event.repo).latest(event.pull.head.sha or "", CONTEXT)
-        run = _judged_by(hub, event) if latest and latest.state != "pending" else None
+    with job.dependencies.connect(event, job.inputs) as client:
+        latest = Statuses(client, event.repo).latest(event.pull.head.sha or "", CONTEXT)
+        run = _judged_by(client, event) if latest and latest.state != "pending" else None
         if run is None:
             return job.nothing("Nothing to do: the verdict on this head is yet to come.")
-        evidence = evidence_from_text(handed_file(hub, event.repo, run.id, EVIDENCE))
+        evidence = evidence_from_text(handed_file(client, event.repo, run.id, EVIDENCE))
         if isinstance(evidence, NoEvidence) or not evidence.policy.config.reads_descriptions:
             return job.nothing("Nothing to do: no judge of the policy reads titles or texts.")
         said = (event.pull.title, event.pull.body)
         if said == (evidence.pull.title, evidence.pull.body):
             return job.nothing("Nothing to do: this title and this text have been judged.")
-        WorkflowRuns(hub, event.repo).again(run.id, only_failed=False)
+        WorkflowRuns(client, event.repo).again(run.id, only_failed=False)
     return job.nothing(f"Run {run.id} judges the new title and text.")
 
 
@@ -150,7 +150,7 @@ def _overrules(label: str, evidence: StageEvidence) -> bool:
     return ours is not None and label.casefold() == ours.casefold()
 
 
-def _refuse_unknown(hub: GitHub, event: Event, files: str) -> None:
+def _refuse_unknown(client: GitHub, event: Event, files: str) -> None:
     """The run's artifacts count if they are those of which the report was made.
 
     Any job of a run may upload files of that name; which they must be, our own comment says, and
@@ -159,8 +159,8 @@ def _refuse_unknown(hub: GitHub, event: Event, files: str) -> None:
     Raises:
         SourceError: where the comment says otherwise, or nothing.
     """
-    account = hub.login()
-    comments = Comments(hub, event.repo, event.number or 0).comments()
+    account = client.login()
+    comments = Comments(client, event.repo, event.number or 0).comments()
     ours = (Marker.of(comment.body) for comment in comments if comment.author == account)
     if not any(marker and marker.files == files for marker in ours):
         raise SourceError(
@@ -171,22 +171,22 @@ def _refuse_unknown(hub: GitHub, event: Event, files: str) -> None:
         )
 
 
-def _judged_by(hub: GitHub, event: Event) -> RunId | None:
+def _judged_by(client: GitHub, event: Event) -> RunId | None:
     """The run that has set the head's status; None where there is none.
 
     Raises:
         SourceError: for a status that no run of ours has set.
     """
-    statuses = Statuses(hub, event.repo)
+    statuses = Statuses(client, event.repo)
     latest = statuses.latest(event.pull.head.sha or "", CONTEXT)
     found = run_of(latest.target_url) if latest else None
     if latest is None or found is None:
         return None
     run = RunId(*found)
     path, needs = f"/actions/runs/{run.id}", "actions: read"
-    reported = hub.repo(event.repo).get(f"read run {run.id}", path, lambda it: it, needs=needs)
+    reported = client.repo(event.repo).get(f"read run {run.id}", path, lambda it: it, needs=needs)
     # Runs of this event take their workflow from the default branch, whatever a fork brings.
-    if at(reported, "event") != "workflow_run" or latest.creator != hub.login():
+    if at(reported, "event") != "workflow_run" or latest.creator != client.login():
         raise SourceError(
             f"The status {CONTEXT} was not set by the workflow that judges",
             why="Another workflow or person has set it",

@@ -77,7 +77,7 @@ class Publication:
             self._hub.close()
 
     @property
-    def hub(self) -> GitHub:
+    def client(self) -> GitHub:
         """The connection through which everything is written.
 
         Raises:

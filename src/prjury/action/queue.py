@@ -39,8 +39,8 @@ def earlier_votes(job: Job, event: Event) -> EarlierVotes | None:
         return None
     number = int(match["number"])
     try:
-        with job.dependencies.connect(event, job.inputs) as hub:
-            found = _found(hub, hub.pull(event.repo, number))
+        with job.dependencies.connect(event, job.inputs) as client:
+            found = _found(client, client.pull(event.repo, number))
     except PrJuryError as error:
         job.log.say(f"What was said of #{number} cannot be had: {error}")
         return None
@@ -49,33 +49,33 @@ def earlier_votes(job: Job, event: Event) -> EarlierVotes | None:
     return found
 
 
-def _found(hub: GitHub, pull: PullFacts) -> EarlierVotes | None:
+def _found(client: GitHub, pull: PullFacts) -> EarlierVotes | None:
     """The newest readable report of the head, with a maintainer's override if it still holds.
 
     A comment's override is a status of the head, whatever the report says.
     Where the gate is a status, the run that judged knows nothing of a label that came later: then
     its verdict closed the gate, and the status is a success all the same.
     """
-    latest = Statuses(hub, pull.repo).latest(pull.head.sha or "", CONTEXT)
-    ours = latest if latest and latest.creator == hub.login() else None
-    for run in _runs(hub, pull, ours):
-        report = kept_report(hub, pull.repo, run)
+    latest = Statuses(client, pull.repo).latest(pull.head.sha or "", CONTEXT)
+    ours = latest if latest and latest.creator == client.login() else None
+    for run in _runs(client, pull, ours):
+        report = kept_report(client, pull.repo, run)
         if report is None:
             continue
         said = said_in_report(report)
         given = said.override or _overruled(report, ours)
-        if given is None or not _stands(hub, pull, given):
-            given = commanded_override(hub, pull.repo, pull.number or 0, pull.head.sha or "")
+        if given is None or not _stands(client, pull, given):
+            given = commanded_override(client, pull.repo, pull.number or 0, pull.head.sha or "")
         return replace(said, override=given)
     return None
 
 
-def _stands(hub: GitHub, pull: PullFacts, given: Override) -> bool:
+def _stands(client: GitHub, pull: PullFacts, given: Override) -> bool:
     """Whether the label is there, put on last by that account, which may write here."""
     if given.label.casefold() not in {name.casefold() for name in pull.labels}:
         return False
-    by = hub.labelled_by(pull.repo, pull.number or 0, given.label)
-    return by == given.by and hub.may_write(pull.repo, by)
+    by = client.labelled_by(pull.repo, pull.number or 0, given.label)
+    return by == given.by and client.may_write(pull.repo, by)
 
 
 def _overruled(report: Mapping[str, Any], status: PostedStatus | None) -> Override | None:
@@ -85,7 +85,7 @@ def _overruled(report: Mapping[str, Any], status: PostedStatus | None) -> Overri
     return Override(label, by[1]) if closed and by and isinstance(label, str) else None
 
 
-def _runs(hub: GitHub, pull: PullFacts, status: PostedStatus | None) -> Iterator[int]:
+def _runs(client: GitHub, pull: PullFacts, status: PostedStatus | None) -> Iterator[int]:
     """The runs that have judged the head: of the workflow that is the gate, the newest first.
 
     A fork's run takes its workflow from the fork, so what it leaves behind is not looked at; the
@@ -95,7 +95,7 @@ def _runs(hub: GitHub, pull: PullFacts, status: PostedStatus | None) -> Iterator
     if judged:
         yield judged[0]
     query = {"head_sha": pull.head.sha, "event": "pull_request", "per_page": str(_MOST_RUNS)}
-    reported = hub.repo(pull.repo).get(
+    reported = client.repo(pull.repo).get(
         f"list the runs of {str(pull.head.sha)[:12]}",
         "/actions/runs",
         lambda it: it,

@@ -111,12 +111,12 @@ def _built(job: Job, event: Event) -> BuiltEvidence | NothingToReview:
 def collect(job: Job) -> JobResult:
     """Finds the pull request of the build that has ended, and what can be known of it."""
     event, run = _triggered(job)
-    with job.dependencies.connect(event, job.inputs) as hub:
-        pull = bound(hub, event.repo, run)
+    with job.dependencies.connect(event, job.inputs) as client:
+        pull = bound(client, event.repo, run)
         if isinstance(pull, Superseded):
             return job.nothing(pull.reason)
         event = replace(event, pull=pull)
-        artifact = BuildArtifact(hub, event.repo, run.id)
+        artifact = BuildArtifact(client, event.repo, run.id)
         request = replace(_request(job, event), evidence=artifact, actor=run.actor)
         found = collect_stage(request, _environment(job), run.path)
     if isinstance(found, NothingToReview) and found.superseded:
@@ -152,7 +152,7 @@ def publish(job: Job) -> JobResult:
         return apply_override(job, event)
     event, run = _triggered(job)
     with Publication(job, event) as publication:
-        pull = bound(publication.hub, event.repo, run)
+        pull = bound(publication.client, event.repo, run)
         if isinstance(pull, Superseded):
             publication.mark_superseded()
             return job.nothing(pull.reason)
@@ -175,7 +175,7 @@ def publish(job: Job) -> JobResult:
 def _cancelled(job: Job, run: TriggeringRun, publication: Publication) -> JobResult:
     """A build that was cancelled is no evidence and no error: the gate waits for another one."""
     publication.mark_superseded()
-    if has_newer_run(publication.hub, publication.event.repo, run):
+    if has_newer_run(publication.client, publication.event.repo, run):
         return job.nothing("The build was cancelled, and there is a newer one.")
     publication.close("The build was cancelled: run it again")
     return job.nothing("The build was cancelled, so that there is nothing to judge.")
@@ -187,8 +187,8 @@ def _commanded(event: Event, job: Job) -> Override | None:
     wanted = event.of_pull_request or job.inputs.mode == "publish"
     if not (wanted and number and head and job.inputs.github_token):
         return None
-    with job.dependencies.connect(event, job.inputs) as hub:
-        found = override_by_comment(hub, event.repo, number, head)
+    with job.dependencies.connect(event, job.inputs) as client:
+        found = override_by_comment(client, event.repo, number, head)
     if isinstance(found, str):
         job.log.say(found)
         return None

@@ -37,15 +37,15 @@ def review_ports(
     Raises:
         ConfigError: for an address of a model server that must not be used.
     """
-    bench = model_panel(request, environment, config)
-    ports = program_ports(request, environment, config, snapshot.store, bench)
+    panel = model_panel(request, environment, config)
+    ports = program_ports(request, environment, config, snapshot.store, panel)
     # A build, or an agent, could have written answers of earlier runs.
-    spoiled = others_run_here(request, config) and not bench.secret
+    spoiled = others_run_here(request, config) and not panel.secret
     forgets = spoiled or request.record is not None
-    memory = NoMemory() if forgets else memory_at(environment.environ, bench.secret)
+    memory = NoMemory() if forgets else memory_at(environment.environ, panel.secret)
     nobody = models_for(snapshot.pull, config.pulls, request.actor)
-    agents = agents_for(request, environment, config, nobody, bench)
-    return Composition(replace(ports, models=nobody or bench, memory=memory, agents=agents), bench)
+    agents = agents_for(request, environment, config, nobody, panel)
+    return Composition(replace(ports, models=nobody or panel, memory=memory, agents=agents), panel)
 
 
 def agents_for(
@@ -53,7 +53,7 @@ def agents_for(
     environment: RunEnvironment,
     config: Config,
     nobody: NoModels | None,
-    bench: ModelPanel,
+    panel: ModelPanel,
 ) -> Agents:
     """Who starts the agents of the policy: nobody where models are not asked either.
 
@@ -64,7 +64,7 @@ def agents_for(
     if nobody:
         return NoAgents(nobody.panel().missing, nobody.panel().label)
     trusted = request.trusts_policy or request.config is not None
-    shell = contained_shell(environment, config, network=not request.offline, bench=bench)
+    shell = contained_shell(environment, config, network=not request.offline, panel=panel)
     return AgentStarter(shell, environment.progress, environment.environ, trusted)
 
 
@@ -73,14 +73,14 @@ def program_ports(
     environment: RunEnvironment,
     config: Config,
     store: Store,
-    bench: ModelPanel | None = None,
+    panel: ModelPanel | None = None,
 ) -> Ports:
     """The ports of the judges that ask no model.
 
     Args:
-        bench: the models that may be asked after a build.
+        panel: the models that may be asked after a build.
     """
-    ports = build_ports(environment, config, store, bench)
+    ports = build_ports(environment, config, store, panel)
     sources = {each.from_ for each in running(config)}
     if "checks" in sources:
         from prjury.github.checks import checks_of  # noqa: PLC0415 - few ask for them
@@ -140,23 +140,23 @@ def model_ports(config: Config) -> Ports:
 
 
 def build_ports(
-    environment: RunEnvironment, config: Config, store: Repository, bench: ModelPanel | None = None
+    environment: RunEnvironment, config: Config, store: Repository, panel: ModelPanel | None = None
 ) -> Ports:
     """The ports that a build needs; a build begins when everything is loaded."""
-    shell = contained_shell(environment, config, network=config.sandbox.network, bench=bench)
+    shell = contained_shell(environment, config, network=config.sandbox.network, panel=panel)
     redact, journal = environment.redact, environment.journal
     return Ports(store, shell, environment.progress, redact=redact, journal=journal)
 
 
 def contained_shell(
-    environment: RunEnvironment, config: Config, *, network: bool, bench: ModelPanel | None
+    environment: RunEnvironment, config: Config, *, network: bool, panel: ModelPanel | None
 ) -> ContainedShell:
     """The shell for what is not trusted; all of ours is loaded before anything runs in it."""
 
     def load() -> None:
         load_everything()
-        if bench:
-            bench.wait()
+        if panel:
+            panel.wait()
 
     sandbox = config.sandbox
     return ContainedShell(

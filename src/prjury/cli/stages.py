@@ -222,7 +222,7 @@ def _post(terminal: Terminal, report: Report) -> None:
     posts = _factory(terminal, report)
     wanted = report.policy.resolved.get("publish", {})
     complaints: list[str] = []
-    with posts.hub:
+    with posts.client:
         posts.refuse_old_head()
         publishers = [publisher for _, publisher in posts.of_pull_request(wanted)]
         for publisher in filter(None, [*publishers, posts.status(), posts.check(wanted)]):
@@ -252,7 +252,7 @@ def _factory(terminal: Terminal, report: Report) -> PublisherFactory:
             remedy="Collect it by the pull request's number or URL",
         )
     renderer = Renderer(terminal.redact)
-    hub = GitHub(Connection(environ.get("GITHUB_API_URL") or GITHUB_API, token))
+    client = GitHub(Connection(environ.get("GITHUB_API_URL") or GITHUB_API, token))
     target = Target(pull.repo, pull.number, pull.head.sha, by_status=True)
     words = Texts(lambda reported, run: renderer.comment(reported, run=run), renderer.check)
-    return PublisherFactory(target, hub, words, terminal.redact)
+    return PublisherFactory(target, client, words, terminal.redact)

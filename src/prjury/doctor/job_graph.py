@@ -102,7 +102,7 @@ def handed_over(setup: Setup) -> Iterator[Diagnosis]:
     wanted = {"decide": (_EVIDENCE,), "publish": (_EVIDENCE, _VERDICT)}
     for use in setup.parts(*wanted):
         for name in wanted[use.mode]:
-            if not _told(use, name):
+            if not _is_given(use, name):
                 yield problem(
                     use.about,
                     f"the job `{use.job.id}` does not learn from `{name}` which file to take; "
@@ -110,7 +110,7 @@ def handed_over(setup: Setup) -> Iterator[Diagnosis]:
                 )
 
 
-def _told(use: ActionUse, name: str) -> bool:
+def _is_given(use: ActionUse, name: str) -> bool:
     places = (use.step.env, use.job.env, use.workflow.env)
     return any(place.get(name) for place in places)
 

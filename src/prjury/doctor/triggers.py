@@ -9,7 +9,7 @@ from prjury.doctor.setup import ActionUse, Setup
 from prjury.manifests.workflow import Trigger, Workflow, WorkflowStep
 
 _RUNS_CODE = ("review", "build")
-#: Events that bring secrets and a token that can write, whoever opened the pull request.
+#: Events that bring secrets and a token that can write, no matter who opened the pull request.
 _PRIVILEGED = ("pull_request_target", "workflow_run")
 _FOR_FORKS = "for forks there is `prjury init --forks`"
 

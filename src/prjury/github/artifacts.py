@@ -61,7 +61,7 @@ class Artifact:
 class BuildArtifact:
     """The evidence that a run has uploaded (`prjury.ports.Evidence`), fetched when it is read."""
 
-    hub: GitHub
+    client: GitHub
     repo: str
     run: int
 
@@ -73,36 +73,36 @@ class BuildArtifact:
                 give it.
         """
         try:
-            return only_file(left_behind(self.hub, self.repo, self.run, ARTIFACT), FILE)
+            return only_file(left_behind(self.client, self.repo, self.run, ARTIFACT), FILE)
         except SourceError as error:
             raise error.told_as(CannotJudgeError) from error
 
 
-def handed_file(hub: GitHub, repo: str, run: int, name: str) -> bytes:
+def handed_file(client: GitHub, repo: str, run: int, name: str) -> bytes:
     """A file that a run of our own has handed from job to job, which is no archive.
 
     Raises:
         CannotJudgeError: when it is not there any more, or is not what was uploaded.
         SourceError: when GitHub cannot be asked.
     """
-    content = left_behind(hub, repo, run, name)
+    content = left_behind(client, repo, run, name)
     return only_file(content, name) if content.startswith(_ZIP) else content
 
 
-def left_behind(hub: GitHub, repo: str, run: int, name: str) -> bytes:
+def left_behind(client: GitHub, repo: str, run: int, name: str) -> bytes:
     """The newest artifact of that name as GitHub keeps it.
 
     Raises:
         CannotJudgeError: when there is none, or it is too large or not what was uploaded.
         SourceError: when GitHub cannot be asked.
     """
-    return _fetched(hub, repo, _newest(hub, repo, run, name))
+    return _fetched(client, repo, _newest(client, repo, run, name))
 
 
-def _fetched(hub: GitHub, repo: str, artifact: Artifact) -> bytes:
-    content = hub.ask(
+def _fetched(client: GitHub, repo: str, artifact: Artifact) -> bytes:
+    content = client.ask(
         f"fetch the artifact {artifact.id}",
-        lambda: _download(hub, f"/repos/{repo}/actions/artifacts/{artifact.id}/zip"),
+        lambda: _download(client, f"/repos/{repo}/actions/artifacts/{artifact.id}/zip"),
         needs="actions: read",
     )
     if artifact.digest and artifact.digest != f"sha256:{hashlib.sha256(content).hexdigest()}":
@@ -110,8 +110,8 @@ def _fetched(hub: GitHub, repo: str, artifact: Artifact) -> bytes:
     return content
 
 
-def _newest(hub: GitHub, repo: str, run: int, name: str) -> Artifact:
-    found = _listed(hub, repo, run, {"name": name})
+def _newest(client: GitHub, repo: str, run: int, name: str) -> Artifact:
+    found = _listed(client, repo, run, {"name": name})
     there = [each for each in found if each.name == name]
     if not there:
         raise CannotJudgeError(
@@ -127,9 +127,9 @@ def _newest(hub: GitHub, repo: str, run: int, name: str) -> Artifact:
 
 
 def _listed(
-    hub: GitHub, repo: str, run: int, query: Mapping[str, object] | None = None
+    client: GitHub, repo: str, run: int, query: Mapping[str, object] | None = None
 ) -> list[Artifact]:
-    found = hub.repo(repo).every(
+    found = client.repo(repo).every(
         f"list the artifacts of run {run}",
         f"/actions/runs/{run}/artifacts",
         _artifact,
@@ -141,7 +141,7 @@ def _listed(
 
 
 def junit_artifacts(
-    hub: GitHub, repo: str, runs: Sequence[int], names: Sequence[str]
+    client: GitHub, repo: str, runs: Sequence[int], names: Sequence[str]
 ) -> LeftReports:
     """The JUnit reports in the newest artifact of each wanted name that the runs have left.
 
@@ -153,7 +153,7 @@ def junit_artifacts(
     """
     newest: dict[str, Artifact] = {}
     for run in runs:
-        for artifact in sorted(_listed(hub, repo, run), key=lambda each: each.id):
+        for artifact in sorted(_listed(client, repo, run), key=lambda each: each.id):
             if any(is_named(artifact.name, name) for name in names):
                 newest[artifact.name] = artifact
     files, problems, room = dict[str, bytes](), list[str](), _MOST_XML
@@ -161,7 +161,7 @@ def junit_artifacts(
         try:
             if artifact.size > _LARGEST_ZIP:
                 raise _refused(f"it is larger than {_LARGEST_ZIP // 1024**2} MiB")
-            found = junit_files(_fetched(hub, repo, artifact), room)
+            found = junit_files(_fetched(client, repo, artifact), room)
         except CannotJudgeError as error:
             problems.append(f"the artifact {artifact.name} is refused: {error.why}")
             continue
@@ -265,11 +265,11 @@ def _artifact(entry: object) -> Artifact:
     )
 
 
-def _download(hub: GitHub, path: str) -> bytes:
+def _download(client: GitHub, path: str) -> bytes:
     """The archive: GitHub sends to a store elsewhere, which must not be given the token."""
     from requests import Session  # noqa: PLC0415 - comes with PyGithub
 
-    connection = hub.connection
+    connection = client.connection
     token = {"Authorization": f"Bearer {connection.token}"} if connection.token else {}
     with Session() as session:
         session.auth = _no_auth

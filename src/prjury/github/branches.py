@@ -58,9 +58,9 @@ class Branches:
     Every method raises PublishError.
     """
 
-    def __init__(self, hub: GitHub, repo: str) -> None:
-        self._hub = hub
-        self._room = RepoClient(hub, repo)
+    def __init__(self, client: GitHub, repo: str) -> None:
+        self._hub = client
+        self._room = RepoClient(client, repo)
 
     def account(self) -> str:
         """The account that writes here."""

@@ -37,8 +37,8 @@ class Statuses:
     Every method raises PublishError.
     """
 
-    def __init__(self, hub: GitHub, repo: str) -> None:
-        self._room = RepoClient(hub, repo)
+    def __init__(self, client: GitHub, repo: str) -> None:
+        self._room = RepoClient(client, repo)
 
     def account(self) -> str:
         """The account under which statuses are set here."""
@@ -132,8 +132,8 @@ class CheckRuns:
     Every method raises PublishError.
     """
 
-    def __init__(self, hub: GitHub, repo: str) -> None:
-        self._room = RepoClient(hub, repo)
+    def __init__(self, client: GitHub, repo: str) -> None:
+        self._room = RepoClient(client, repo)
 
     def app(self) -> str:
         """The slug of the app that the token belongs to; empty for a user's token."""

@@ -63,8 +63,8 @@ class CommitChecks:
         Raises:
             SourceError: when it cannot be looked up.
         """
-        with self._connected(deadline) as hub:
-            lookout = _Lookout(hub, self.repo, self.own)
+        with self._connected(deadline) as client:
+            lookout = _Lookout(client, self.repo, self.own)
             failed, pause = 0, _FIRST_PAUSE
             while True:
                 over = not deadline.remaining
@@ -90,8 +90,8 @@ class CommitChecks:
         """
         if not run.id:
             return ()
-        with self._connected(deadline) as hub:
-            return hub.repo(self.repo).every(
+        with self._connected(deadline) as client:
+            return client.repo(self.repo).every(
                 f"read the annotations of a check of {self.repo}",
                 f"/check-runs/{run.id}/annotations",
                 _annotation,
@@ -104,10 +104,10 @@ class CommitChecks:
         Raises:
             SourceError: when they cannot be looked up.
         """
-        with self._connected(deadline) as hub:
-            workflows = _Lookout(hub, self.repo, self.own).workflows(commit)
+        with self._connected(deadline) as client:
+            workflows = _Lookout(client, self.repo, self.own).workflows(commit)
             runs = CommitRuns(workflows, own=self.own).ended_workflows()
-            return junit_artifacts(hub, self.repo, [run.id for run in runs], names)
+            return junit_artifacts(client, self.repo, [run.id for run in runs], names)
 
     def _connected(self, deadline: Deadline) -> GitHub:
         budget = min(_LONGEST_WAIT, deadline.remaining)
@@ -127,7 +127,7 @@ def _annotation(payload: object) -> CheckAnnotation:
 class _Lookout:
     """Asks GitHub; what has not changed since the last look costs nothing of the rate limit."""
 
-    hub: GitHub
+    client: GitHub
     repo: str
     own: OwnRun
     _kept: KeptPages = field(default_factory=dict)
@@ -166,7 +166,7 @@ class _Lookout:
         """Every entry of a list, each once."""
         doing, needed = f"read the checks of {self.repo}", f"{needs}: read"
         try:
-            listed = self.hub.repo(self.repo).every(
+            listed = self.client.repo(self.repo).every(
                 doing, path, read, key=key, needs=needed, query=query, kept=self._kept
             )
         except SourceError as error:

@@ -41,8 +41,8 @@ class PostedText:
 class _OfPull:
     """What hangs on one pull request."""
 
-    def __init__(self, hub: GitHub, repo: str, number: int) -> None:
-        self._room = RepoClient(hub, repo)
+    def __init__(self, client: GitHub, repo: str, number: int) -> None:
+        self._room = RepoClient(client, repo)
         self._number = number
         self._told_as = f"{repo}#{number}"
 

@@ -80,13 +80,13 @@ def read_trigger(payload: object) -> TriggeringRun:
     )
 
 
-def has_newer_run(hub: GitHub, repo: str, run: TriggeringRun) -> bool:
+def has_newer_run(client: GitHub, repo: str, run: TriggeringRun) -> bool:
     """Whether the workflow of a run has a later one, or a later attempt, that does something.
 
     Raises:
         SourceError: when GitHub cannot be asked.
     """
-    reported = hub.repo(repo).get(
+    reported = client.repo(repo).get(
         f"list the runs of {run.head_sha[:12]}",
         "/actions/runs",
         lambda it: it,
@@ -103,7 +103,7 @@ def has_newer_run(hub: GitHub, repo: str, run: TriggeringRun) -> bool:
     )
 
 
-def bound(hub: GitHub, repo: str, run: TriggeringRun) -> PullFacts | Superseded:
+def bound(client: GitHub, repo: str, run: TriggeringRun) -> PullFacts | Superseded:
     """The one open pull request of the run's head.
 
     Args:
@@ -124,7 +124,7 @@ def bound(hub: GitHub, repo: str, run: TriggeringRun) -> PullFacts | Superseded:
             "Nothing can be pushed there any more: close this pull request, and open one from a "
             "repository that is there",
         )
-    every = open_pulls(hub, repo)
+    every = open_pulls(client, repo)
     refuse_twins(every, run.head_sha)
     own = [pull for pull in every if _is_of(pull, repo, run)]
     if found := [pull for pull in own if pull.head.sha == run.head_sha]:
@@ -135,7 +135,7 @@ def bound(hub: GitHub, repo: str, run: TriggeringRun) -> PullFacts | Superseded:
     return Superseded(f"Superseded: no open pull request has the head {run.head_sha[:12]}.")
 
 
-def open_pulls(hub: GitHub, repo: str) -> list[PullFacts]:
+def open_pulls(client: GitHub, repo: str) -> list[PullFacts]:
     """Every open pull request of a repository.
 
     Raises:
@@ -143,7 +143,7 @@ def open_pulls(hub: GitHub, repo: str) -> list[PullFacts]:
     """
     doing = f"list the open pull requests of {repo}"
     query, needs = {"state": "open"}, "pull-requests: read"
-    found = hub.repo(repo).every(doing, "/pulls", read_pull, needs=needs, query=query)
+    found = client.repo(repo).every(doing, "/pulls", read_pull, needs=needs, query=query)
     if len(found) >= _MOST:
         raise _not_bound(f"there are {_MOST:,} open pull requests, which is too many to know")
     return found

@@ -36,7 +36,7 @@ class MergeState:
     mergeable: bool | None
 
 
-def merge_states(hub: GitHub, repo: str, base: str, most: int) -> tuple[list[MergeState], int]:
+def merge_states(client: GitHub, repo: str, base: str, most: int) -> tuple[list[MergeState], int]:
     """The pull requests onto a branch, the last updated first, and how many there are in all.
 
     Args:
@@ -48,28 +48,28 @@ def merge_states(hub: GitHub, repo: str, base: str, most: int) -> tuple[list[Mer
     owner, _, name = repo.partition("/")
     asked = {"owner": owner, "name": name, "base": base, "size": most}
     for pause in (*_PAUSES, 0.0):
-        found, total = hub.ask(
+        found, total = client.ask(
             f"tell which pull requests onto {base} can be merged",
-            lambda: _read(hub.api.requester.graphql_query(_QUERY, asked)[1]),
+            lambda: _read(client.api.requester.graphql_query(_QUERY, asked)[1]),
             needs="pull-requests: read",
         )
         if not pause or all(one.mergeable is not None for one in found):
             break
-        hub.sleep(pause)
+        client.sleep(pause)
     return found, total
 
 
-def settled_pull(hub: GitHub, repo: str, number: int) -> PullFacts:
+def settled_pull(client: GitHub, repo: str, number: int) -> PullFacts:
     """What GitHub says of a pull request, once it has tried the merge or takes too long for that.
 
     Raises:
         SourceError: when GitHub cannot be asked.
     """
     for pause in (*_PAUSES, 0.0):
-        reported = hub.pull(repo, number)
+        reported = client.pull(repo, number)
         if reported.closed or reported.mergeable is not None or not pause:
             break
-        hub.sleep(pause)
+        client.sleep(pause)
     return reported
 
 

@@ -46,7 +46,7 @@ class RepoClient:
         ValueError: for another name than ``owner/name``.
     """
 
-    hub: GitHub
+    client: GitHub
     repo: str
     error: type[PrJuryError] = PublishError
 
@@ -56,7 +56,7 @@ class RepoClient:
     def account(self) -> str:
         """The account that the token acts as."""
         try:
-            return self.hub.login()
+            return self.client.login()
         except SourceError as error:
             raise error.told_as(self.error) from error
 
@@ -70,7 +70,7 @@ class RepoClient:
         query: Mapping[str, object] | None = None,
     ) -> Result:
         """What is at a path."""
-        return self.hub.ask(
+        return self.client.ask(
             doing,
             lambda: read(self._request("GET", path, query)[1]),
             error=self.error,
@@ -98,7 +98,7 @@ class RepoClient:
             before = known.get((path, number))
             asked = {**(query or {}), "per_page": _PAGE, "page": number}
             call = partial(self._page, path, asked, key, before)
-            page = self.hub.ask(doing, call, error=self.error, needs=needs)
+            page = self.client.ask(doing, call, error=self.error, needs=needs)
             known[path, number] = page
             yield from page.entries
             if page.is_last:
@@ -119,7 +119,7 @@ class RepoClient:
     ) -> list[Result]:
         """Every entry of a list, read; see `entries`."""
         found = list(self.entries(doing, path, needs=needs, key=key, query=query, kept=kept))
-        return self.hub.ask(doing, lambda: list(map(read, found)), error=self.error)
+        return self.client.ask(doing, lambda: list(map(read, found)), error=self.error)
 
     def send(
         self,
@@ -133,7 +133,7 @@ class RepoClient:
         repeatable: bool = True,
     ) -> Result:
         """What GitHub answers to a write."""
-        return self.hub.ask(
+        return self.client.ask(
             doing,
             lambda: read(self._request(method, path, content=content)[1]),
             error=self.error,
@@ -163,7 +163,7 @@ class RepoClient:
         content: Mapping[str, Any] | None = None,
         etag: str = "",
     ) -> tuple[Mapping[str, Any], object]:
-        return self.hub.api.requester.requestJsonAndCheck(
+        return self.client.api.requester.requestJsonAndCheck(
             method,
             f"/repos/{self.repo}{path}",
             {name: str(value) for name, value in query.items()} if query else None,

@@ -40,8 +40,8 @@ class PostedThread:
 class ReviewThreads:
     """The threads of one pull request; every method raises PublishError."""
 
-    def __init__(self, hub: GitHub, repo: str, number: int) -> None:
-        self._hub = hub
+    def __init__(self, client: GitHub, repo: str, number: int) -> None:
+        self._hub = client
         owner, _, name = repo.partition("/")
         self._pull: dict[str, Any] = {"owner": owner, "name": name, "number": number}
 

@@ -43,8 +43,8 @@ class PostedRun:
 class WorkflowRuns:
     """The workflow runs of one repository; every method raises PublishError."""
 
-    def __init__(self, hub: GitHub, repo: str) -> None:
-        self._room = RepoClient(hub, repo, PublishError)
+    def __init__(self, client: GitHub, repo: str) -> None:
+        self._room = RepoClient(client, repo, PublishError)
 
     def of_head(self, sha: str) -> list[PostedRun]:
         """The newest runs that pull requests have started for a commit, the newest first."""

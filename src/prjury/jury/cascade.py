@@ -53,7 +53,7 @@ class Tier(Generic[ContextT]):
     """One jury of the cascade with the policy that says when it ends the matter.
 
     Attributes:
-        jury: the bench, or None where nobody was asked for: the tier is listed but does not run.
+        jury: who judges, or None where nobody was asked for: the tier is listed but does not run.
         continue_on_reject: later tiers still run after a rejection, for feedback; the verdict
             stays FAIL.
         on_error: ``"continue"`` lets later tiers run after an error; the verdict stays ERROR or
@@ -328,7 +328,7 @@ def _attempt(
 
 
 def _verdict(said: object) -> JuryVerdict:
-    """A bench that returns something else has not judged, which is not the same as not asked."""
+    """A jury that returns something else has not judged, which is not the same as not asked."""
     if not isinstance(said, JuryVerdict):
         raise TypeError(f"the vote returned a {type(said).__name__} instead of a JuryVerdict")
     return said

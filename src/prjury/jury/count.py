@@ -11,10 +11,10 @@ from prjury.jury.voting import NOBODY_VOTED, Ballot, VotingStrategy
 
 
 def count(voting: VotingStrategy, ballots: Sequence[Ballot]) -> Judgment:
-    """The judgment of the bench.
+    """The judgment of the whole jury.
 
     Judges that are backed by a model may lower what the deterministic ones say among themselves;
-    they cannot lift it. A bench on which nobody voted does not pass, whatever the strategy says: a
+    they cannot lift it. A jury in which nobody voted does not pass, whatever the strategy says: a
     threshold of 0 is reached by errors that count as fails.
 
     Raises:
@@ -76,7 +76,7 @@ def _unearned(said: Judgment, ballots: Sequence[Ballot]) -> Judgment:
 
 
 def _held_down(said: Judgment, alone: Judgment) -> Judgment:
-    """The deterministic judges' status and reason, with the counts of the whole bench."""
+    """The deterministic judges' status and reason, with the counts of the whole jury."""
     evidence = {**said.metadata, "held_down_from": said.status.value}
     evidence.pop("reason", None)
     if "reason" in alone.metadata:
@@ -110,7 +110,7 @@ class NeverLifting:
         return self.inner.name
 
     def aggregate(self, ballots: Sequence[Ballot]) -> Judgment:
-        """The worse of both results; a bench of such judges alone is taken at its word."""
+        """The worse of both results; a jury of such judges alone is taken at its word."""
         said = self.inner.aggregate(ballots)
         others = [ballot for ballot in ballots if ballot.judge not in self.lowering]
         if not others or len(others) == len(ballots):

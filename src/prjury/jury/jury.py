@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, init=False)
 class Seat(Generic[ContextT]):
-    """A judge's place on the bench.
+    """A judge's place in a jury.
 
     Attributes:
         judge: who sits there; of a plain function, the judge that is made of it.
@@ -72,7 +72,7 @@ class Seat(Generic[ContextT]):
         return guarded(lambda: printable(self.name or self.judge.name), lambda _: "")
 
 
-#: What a bench can be made of: judges, seats, and functions from a context to a judgment.
+#: What a jury can be made of: judges, seats, and functions from a context to a judgment.
 Member: TypeAlias = JudgeLike[ContextT] | Seat[ContextT]
 
 
@@ -273,7 +273,7 @@ class JuryJudge(Generic[ContextT]):
 
     @property
     def type(self) -> JudgeType:
-        """The bench's own type."""
+        """The jury's own type."""
         return self.bench.type
 
     def judge(self, context: ContextT, /) -> Judgment:

@@ -186,7 +186,7 @@ class VotingStrategy(Protocol):
         ...
 
     def aggregate(self, ballots: Sequence[Ballot], /) -> Judgment:
-        """The judgment of the whole bench.
+        """The judgment of all ballots.
 
         Raises:
             ValueError: for no ballots at all.
@@ -221,17 +221,17 @@ class MajorityVoting:
 
     def aggregate(self, ballots: Sequence[Ballot], /) -> Judgment:
         """The judgment of the majority; it carries no score."""
-        bench = population(ballots, self.name, self.on_error)
-        if isinstance(bench, Judgment):
-            return bench
-        passes = sum(map(_passed, bench.voters))
-        fails = len(bench.voters) - passes
+        counted = population(ballots, self.name, self.on_error)
+        if isinstance(counted, Judgment):
+            return counted
+        passes = sum(map(_passed, counted.voters))
+        fails = len(counted.voters) - passes
         tied = passes == fails
         status = Status(self.tie.value) if tied else _status(passed=passes > fails)
         words = f"a tie, which counts as {self.tie}: " if tied else ""
-        reason = bench.sentence(f"{words}{passes} of {len(bench.voters)} passed")
+        reason = counted.sentence(f"{words}{passes} of {len(counted.voters)} passed")
         silent = "tie" if status is Status.ABSTAIN else None
-        evidence = bench.evidence(reason=silent, tie_policy=self.tie.value, tied=tied)
+        evidence = counted.evidence(reason=silent, tie_policy=self.tie.value, tied=tied)
         return Judgment(status, reason, metadata=evidence)
 
 
@@ -255,16 +255,16 @@ class ConsensusVoting:
 
     def aggregate(self, ballots: Sequence[Ballot], /) -> Judgment:
         """The judgment on which all agree; it carries no score."""
-        bench = population(ballots, self.name, self.on_error)
-        if isinstance(bench, Judgment):
-            return bench
-        passes = sum(map(_passed, bench.voters))
-        unanimous = passes in {0, len(bench.voters)}
+        counted = population(ballots, self.name, self.on_error)
+        if isinstance(counted, Judgment):
+            return counted
+        passes = sum(map(_passed, counted.voters))
+        unanimous = passes in {0, len(counted.voters)}
         status = _status(passed=passes > 0) if unanimous else self.on_disagreement
         words = "" if unanimous else f"no consensus, which counts as {self.on_disagreement}: "
-        reason = bench.sentence(f"{words}{passes} of {len(bench.voters)} passed")
+        reason = counted.sentence(f"{words}{passes} of {len(counted.voters)} passed")
         silent = "disagreement" if status in {Status.ABSTAIN, Status.ERROR} else None
-        evidence = bench.evidence(reason=silent, unanimous=unanimous)
+        evidence = counted.evidence(reason=silent, unanimous=unanimous)
         return Judgment(status, reason, metadata=evidence)
 
 
@@ -292,18 +292,20 @@ class _ScoreVoting:
         if low > high:
             raise ValueError(f"the undecided band is empty: {low}..{high}")
 
-    def _decide(self, bench: Population, score: float, how: str) -> Judgment:
+    def _decide(self, counted: Population, score: float, how: str) -> Judgment:
         score = round(score, _DIGITS)
-        message = f"{how} {score:.2f} of {len(bench.voters)}"
+        message = f"{how} {score:.2f} of {len(counted.voters)}"
         low, high = (round(end, _DIGITS) for end in self.undecided or (2.0, -1.0))
         if low <= score <= high:
-            reason = bench.sentence(f"{message} lies in the undecided band {low:.2f} to {high:.2f}")
-            unsure = bench.evidence(reason="undecided", score=score, threshold=self.threshold)
+            reason = counted.sentence(
+                f"{message} lies in the undecided band {low:.2f} to {high:.2f}"
+            )
+            unsure = counted.evidence(reason="undecided", score=score, threshold=self.threshold)
             return Judgment(Status.ABSTAIN, reason, metadata=unsure)
         status = _status(passed=score >= round(self.threshold, _DIGITS))
         verb = "reaches" if status is Status.PASS else "is below"
-        reason = bench.sentence(f"{message} {verb} the threshold {self.threshold:.2f}")
-        evidence = bench.evidence(score=score, threshold=self.threshold)
+        reason = counted.sentence(f"{message} {verb} the threshold {self.threshold:.2f}")
+        evidence = counted.evidence(score=score, threshold=self.threshold)
         return Judgment(status, reason, NumericalScore(score), metadata=evidence)
 
 
@@ -315,11 +317,11 @@ class AverageVoting(_ScoreVoting):
 
     def aggregate(self, ballots: Sequence[Ballot], /) -> Judgment:
         """The judgment with the mean as its score."""
-        bench = population(ballots, self.name, self.on_error)
-        if isinstance(bench, Judgment):
-            return bench
-        scores = [_score_of(ballot) for ballot in bench.voters]
-        return self._decide(bench, math.fsum(scores) / len(scores), "mean")
+        counted = population(ballots, self.name, self.on_error)
+        if isinstance(counted, Judgment):
+            return counted
+        scores = [_score_of(ballot) for ballot in counted.voters]
+        return self._decide(counted, math.fsum(scores) / len(scores), "mean")
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,15 +332,15 @@ class WeightedAverageVoting(_ScoreVoting):
 
     def aggregate(self, ballots: Sequence[Ballot], /) -> Judgment:
         """The judgment with the weighted mean as its score."""
-        bench = population(ballots, self.name, self.on_error, weighted=True)
-        if isinstance(bench, Judgment):
-            return bench
+        counted = population(ballots, self.name, self.on_error, weighted=True)
+        if isinstance(counted, Judgment):
+            return counted
         # Dividing by the largest weight first keeps huge and tiny weights from over- or underflow.
-        largest = max(ballot.weight for ballot in bench.voters)
-        shares = [ballot.weight / largest for ballot in bench.voters]
-        scores = [_score_of(ballot) for ballot in bench.voters]
+        largest = max(ballot.weight for ballot in counted.voters)
+        shares = [ballot.weight / largest for ballot in counted.voters]
+        scores = [_score_of(ballot) for ballot in counted.voters]
         total = math.fsum(share * score for share, score in zip(shares, scores, strict=True))
-        return self._decide(bench, total / math.fsum(shares), "weighted mean")
+        return self._decide(counted, total / math.fsum(shares), "weighted mean")
 
 
 @dataclass(frozen=True, slots=True)
@@ -349,10 +351,10 @@ class MedianVoting(_ScoreVoting):
 
     def aggregate(self, ballots: Sequence[Ballot], /) -> Judgment:
         """The judgment with the median as its score; of an even number, the middle pair's mean."""
-        bench = population(ballots, self.name, self.on_error)
-        if isinstance(bench, Judgment):
-            return bench
-        return self._decide(bench, statistics.median(map(_score_of, bench.voters)), "median")
+        counted = population(ballots, self.name, self.on_error)
+        if isinstance(counted, Judgment):
+            return counted
+        return self._decide(counted, statistics.median(map(_score_of, counted.voters)), "median")
 
 
 def _status(*, passed: bool) -> Status:

@@ -58,11 +58,11 @@ class PublisherFactory:
     """Makes the publishers of one target.
 
     Attributes:
-        hub: a connection with the token that may write.
+        client: a connection with the token that may write.
     """
 
     target: Target
-    hub: GitHub
+    client: GitHub
     words: Texts
     redact: Redact
 
@@ -72,13 +72,13 @@ class PublisherFactory:
         if not (target.head_sha and wanted.get("check", True)):
             return None
         return CheckRunReport(
-            CheckRuns(self.hub, target.repo),
+            CheckRuns(self.client, target.repo),
             target.number,
             self.words.check,
             self._annotated if wanted.get("annotations", True) else _no_annotations,
             target.page,
             redact=self.redact,
-            sleep=self.hub.sleep,
+            sleep=self.client.sleep,
         )
 
     def _annotated(self, report: Report) -> Annotations:
@@ -88,8 +88,8 @@ class PublisherFactory:
         """The commit status, where that is the gate."""
         if not (self.target.by_status and self.target.head_sha):
             return None
-        statuses = Statuses(self.hub, self.target.repo)
-        return CommitStatus(statuses, self.target.page, redact=self.redact, sleep=self.hub.sleep)
+        statuses = Statuses(self.client, self.target.repo)
+        return CommitStatus(statuses, self.target.page, redact=self.redact, sleep=self.client.sleep)
 
     def of_pull_request(self, wanted: Mapping[str, Any]) -> Iterator[tuple[str, Publisher]]:
         """What is posted to the pull request itself, each with the output that it fills, if any."""
@@ -97,29 +97,29 @@ class PublisherFactory:
         if not target.number:
             return
         if wanted.get("comment", True):
-            conversation = Comments(self.hub, target.repo, target.number)
+            conversation = Comments(self.client, target.repo, target.number)
 
             def render(report: Report) -> str:
                 said = self.words.comment(report, target.run)
                 more = f" files={target.files} -->" if target.files else " -->"
                 return said.replace(" -->", more, 1)
 
-            yield "comment-url", StickyComment(conversation, render, sleep=self.hub.sleep)
+            yield "comment-url", StickyComment(conversation, render, sleep=self.client.sleep)
         if wanted.get("review"):
-            reviews = Reviews(self.hub, target.repo, target.number)
-            threads = ReviewThreads(self.hub, target.repo, target.number)
+            reviews = Reviews(self.client, target.repo, target.number)
+            threads = ReviewThreads(self.client, target.repo, target.number)
             yield (
                 "",
                 LineReview(
                     reviews,
                     target.run,
                     redact=self.redact,
-                    sleep=self.hub.sleep,
+                    sleep=self.client.sleep,
                     threads=threads,
                 ),
             )
         if labels := wanted.get("labels"):
-            port = IssueLabels(self.hub, target.repo, target.number)
+            port = IssueLabels(self.client, target.repo, target.number)
             yield "", Labels(port, labels)
 
     def refuse_old_head(self) -> None:
@@ -128,7 +128,7 @@ class PublisherFactory:
         if not (target.head_sha and target.number):
             return
         try:
-            found = self.hub.pull(target.repo, target.number)
+            found = self.client.pull(target.repo, target.number)
         except SourceError as error:
             raise error.told_as(PublishError) from error
         if found.closed or target.head_sha != found.head.sha:

@@ -51,7 +51,7 @@ class Running:
 
 
 class ProgressState:
-    """The judges at work, and what each of them said last. Whoever asks holds a lock."""
+    """The judges at work, and what each of them said last. Callers hold a lock."""
 
     def __init__(self) -> None:
         self.running: list[Running] = []

@@ -88,13 +88,13 @@ def _files(files: Sequence[FileChange]) -> str:
     statuses = Counter(_STATUSES[file.status] for file in files if file.status in _STATUSES)
     more = [f"{statuses[word]:,} {word}" for word in _STATUSES.values() if statuses[word]]
     if len(words) == 1:
-        told = counted(len(files), f"{next(iter(kinds))} file")
-        told += f" ({', '.join(more)})" if more else ""
+        shown = counted(len(files), f"{next(iter(kinds))} file")
+        shown += f" ({', '.join(more)})" if more else ""
     else:
         of_them = f"; {', '.join(more)}" if more else ""
-        told = f"{counted(len(files), 'file')} ({', '.join(words)}{of_them})"
+        shown = f"{counted(len(files), 'file')} ({', '.join(words)}{of_them})"
     lines = f"+{sum(f.additions for f in files):,} −{sum(f.deletions for f in files):,} lines"
-    return f"{told}, {lines}"
+    return f"{shown}, {lines}"
 
 
 def _places(files: Sequence[FileChange]) -> str:

@@ -281,7 +281,7 @@ def matching(pattern: str) -> TextCheck:
     return check
 
 
-#: How `FileContentJudge` can be told what to expect.
+#: How `FileContentJudge` learns what to expect.
 _CHECKS = {"exact": exactly, "contains": containing, "regex": matching}
 
 
