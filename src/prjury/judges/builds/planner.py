@@ -217,7 +217,7 @@ class BuildPlanner:
         tools = TOOLS_OF.get(_FAMILIES.get(plan.system, ""), ())
         if plan.source == "ci" and self.ci:
             tools = tuple(self.ci.versions)
-        chosen = choose_tools(tools, wanted, self.here)
+        chosen = choose_tools(tools, wanted, self.here, plan.system)
         env = self._path_of(plan, chosen)
         missing = "; ".join(one.missing for one in chosen if one.missing)
         notes = (*plan.notes, *(one.note for one in chosen if one.note), *self._services(plan))

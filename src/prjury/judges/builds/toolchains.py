@@ -136,6 +136,7 @@ class Toolchains:
             (f"setup-{tool}", environ.get("RUNNER_TOOL_CACHE", ""), f"{_TOOLS[tool][0]}/*/*"),
             ("mise", environ.get("MISE_DATA_DIR", ""), f"installs/{tool}/*"),
             ("pyenv", environ.get("PYENV_ROOT", "") * (tool == "python"), "versions/*"),
+            ("uv", environ.get("UV_PYTHON_INSTALL_DIR", "") * (tool == "python"), "cpython-*"),
             ("nvm", environ.get("NVM_DIR", "") * (tool == "node"), "versions/node/*"),
             ("SDKMAN", environ.get("SDKMAN_DIR", "") * (tool == "java"), "candidates/java/*"),
             ("/usr/lib/jvm", str(self.root / "usr/lib/jvm") * (tool == "java"), "*"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -30,6 +30,7 @@ _SHOWN = {"java": "JDK", "node": "Node", "python": "Python", "go": "Go", "rust":
 _SETUP = {
     "java": ("actions/setup-java", "java-version"),
     "node": ("actions/setup-node", "node-version"),
+    "python": ("actions/setup-python", "python-version"),
 }
 
 
@@ -124,10 +125,17 @@ class ToolChoice:
 
 
 def choose_tools(
-    tools: Sequence[str], wanted: Sequence[WantedVersion], here: Toolchains
+    tools: Sequence[str], wanted: Sequence[WantedVersion], here: Toolchains, system: str = ""
 ) -> tuple[ToolChoice, ...]:
-    """The versions of the tools that a build uses."""
-    found = (_Choosing(tool, tuple(w for w in wanted if w.tool == tool), here) for tool in tools)
+    """The versions of the tools that a build uses.
+
+    Args:
+        system: the build's; uv chooses the Python itself, and downloads it where none fits.
+    """
+    by_uv = system == "uv"
+    found = (
+        _Choosing(tool, tuple(w for w in wanted if w.tool == tool), here, by_uv) for tool in tools
+    )
     return tuple(one.choice() for one in found if one.wanted or one.tool in tools[:1])
 
 
@@ -136,6 +144,7 @@ class _Choosing:
     tool: str
     wanted: tuple[WantedVersion, ...]
     here: Toolchains
+    by_uv: bool = False
 
     @cached_property
     def known(self) -> tuple[Toolchain, ...]:
@@ -144,6 +153,8 @@ class _Choosing:
     def choice(self) -> ToolChoice:
         """The pinned version, else that of the CI, else the first one that the manifests allow."""
         current = self.known[0] if self.known and self.known[0].current else None
+        if self.tool == "python" and self.known:
+            return self._by_uv() if self.by_uv else self._python(current)
         if self.tool not in _CHOSEN or not self.known:
             return ToolChoice(self.tool, self.wanted, current)
         allowed = [one for one in self.known if self._is_allowed(one)]
@@ -156,6 +167,22 @@ class _Choosing:
             return ToolChoice(self.tool, self.wanted, current, missing)
         return ToolChoice(self.tool, self.wanted, used, note=self._overruled(used))
 
+    def _by_uv(self) -> ToolChoice:
+        """The pinned Python, else one that the manifest allows; uv's own come first."""
+        known = sorted(self.known, key=lambda one: one.found != "uv")
+        asked = [one for one in self.wanted if one.kind != "ci" and one.span]
+        used = next((one for one in known if _within(one, asked)), None)
+        note = "" if used else "no Python here fits, so uv has to download one"
+        return ToolChoice(self.tool, self.wanted, used, note=note)
+
+    def _python(self, current: Toolchain | None) -> ToolChoice:
+        """The current Python, in which the project may be installed, unless a manifest refuses."""
+        allowed = [one for one in self.known if self._is_allowed(one)]
+        if current is None or current in allowed:
+            return ToolChoice(self.tool, self.wanted, current)
+        missing = "" if allowed else self._remedy(next(self._ranges()))
+        return ToolChoice(self.tool, self.wanted, next(iter(allowed), current), missing)
+
     def _named(self) -> Iterator[WantedVersion]:
         return (one for one in self.wanted if one.kind != "range")
 
@@ -163,13 +190,7 @@ class _Choosing:
         return (one for one in self.wanted if one.kind == "range" and one.span)
 
     def _is_allowed(self, toolchain: Toolchain) -> bool:
-        version = trimmed(toolchain.version)
-        spans = (one.span for one in self._ranges())
-        return all(
-            span.low <= version and (span.high is None or version < span.high)
-            for span in spans
-            if span
-        )
+        return _within(toolchain, self._ranges())
 
     def _missing(self, used: Toolchain | None, allowed: bool) -> str:  # noqa: FBT001
         """Why what is here does not do: a manifest refuses it, or it is older than the pin."""
@@ -183,7 +204,8 @@ class _Choosing:
         named = next((one for one in self._named() if release(one.version)), strict)
         action, key = _SETUP[self.tool]
         numbers = release(named.version) or (strict.span.low if strict.span else None) or ()
-        major = str(numbers[0]) if numbers else visible(named.version)
+        deep = 2 if self.tool == "python" else 1
+        major = ".".join(map(str, numbers[:deep])) if numbers else visible(named.version)
         here = ", ".join(dict.fromkeys(map(_dotted, self.known)))
         return (
             f"this project wants {strict.text} ({visible(strict.origin)}); here is {here}: add "
@@ -197,6 +219,15 @@ class _Choosing:
         if first and used and numbers and not fits(used, numbers):
             return f"{visible(first.origin)} names {first.text}; {_dotted(used)} is used"
         return ""
+
+
+def _within(toolchain: Toolchain, wanted: Iterable[WantedVersion]) -> bool:
+    """Whether a version is among all that are asked for."""
+    version = trimmed(toolchain.version)
+    spans = (one.span for one in wanted)
+    return all(
+        span.low <= version and (span.high is None or version < span.high) for span in spans if span
+    )
 
 
 def _dotted(toolchain: Toolchain | None) -> str:

@@ -80,6 +80,39 @@ def test_an_older_node_than_the_pinned_one(here: Toolchains) -> None:
     )
 
 
+def test_the_python_that_is_used(tmp_path: Path) -> None:
+    """The current one unless the manifest refuses it; uv's own comes first where uv chooses."""
+    for name in ("path/bin/python3.11", "pyenv/versions/3.13.1/bin/python3"):
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).touch()
+    (tmp_path / "path/bin/python3").symlink_to("python3.11")
+    (tmp_path / "uv/cpython-3.12.4-linux-x86_64-gnu").mkdir(parents=True)
+    environ = {
+        "PATH": str(tmp_path / "path/bin"),
+        "PYENV_ROOT": str(tmp_path / "pyenv"),
+        "UV_PYTHON_INSTALL_DIR": str(tmp_path / "uv"),
+    }
+    here = Toolchains(environ, tmp_path)
+
+    def used(system: str, requires: str, pin: str = "") -> tuple[str, str, str]:
+        project = f'[project]\nname = "a"\nrequires-python = "{requires}"\n'
+        files = {"pyproject.toml": project, **({".python-version": pin} if pin else {})}
+        wanted = wanted_versions(root_of(files), "", None)
+        (choice,) = choose_tools(("python",), wanted, here, system)
+        return choice.text.split(":")[0], choice.missing, choice.note
+
+    assert used("pytest", ">=3.9") == ("Python 3.11 (PATH)", "", "")
+    assert used("pytest", ">=3.12") == ("Python 3.13.1 (pyenv)", "", "")
+    assert used("uv", ">=3.12") == ("Python 3.12.4 (uv)", "", "")
+    assert used("uv", ">=3.9", "3.11") == ("Python 3.11 (PATH)", "", "")
+    assert used("uv", ">=3.9", "3.10") == (
+        "Python", "", "no Python here fits, so uv has to download one",
+    )  # fmt: skip
+    missing = used("pytest", ">=3.14")[1]
+    assert "wants Python >=3.14 (pyproject.toml); here is 3.11, 3.13.1, 3.12.4: add " in missing
+    assert "python-version: 3.14 before" in missing
+
+
 @pytest.mark.parametrize("range_", [">=18", "^20 || ^22", ">= 18.0.0", "^18"])
 def test_a_manifest_that_allows_it_outweighs_a_pin(here: Toolchains, range_: str) -> None:
     files = {".nvmrc": "22", "package.json": f'{{"engines": {{"node": "{range_}"}}}}'}
