@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from prjury.judges.builds.environment import may_pass, remedy_for
+from prjury.judges.builds.environment import lacks_service, may_pass, remedy_for
 from prjury.judges.builds.failure import Failure
 from prjury.judges.builds.fault import broken_command, not_started, unproven, unseen
 from prjury.judges.builds.outcome import BuildResult, PlanOutcome, StepResult
@@ -360,8 +360,11 @@ def _beside_base(case: BuildResult, base: PlanOutcome) -> Judgment:
             return _not_here(case, cause)
         return _base_broken(case, "what went wrong could not be read")
     flaky = any(failure.state == "flaky" for failure in case.outcome.failures)
+    causes = case.blocking or case.outcome.failures
+    if causes and all(map(lacks_service, causes)) and any(map(lacks_service, base.failures)):
+        return _not_here(case, causes[0])
     if case.blocking or not (alike or flaky):
-        return _red(case, _causes(case.blocking or case.outcome.failures))
+        return _red(case, _causes(causes))
     if case.plan.keep_going:
         return _base_broken(case, "there was no time to run it again without stopping at failures")
     lost = case.lost if case.options.vanished == "warn" else Vanished()

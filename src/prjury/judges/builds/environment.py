@@ -11,6 +11,7 @@ from prjury.judges.builds.environment_faults import (
     CONNECT,
     DOWNLOADS,
     MESSAGES,
+    NO_SERVICE,
     OTHERWISE,
     SUBMODULE,
     EnvironmentFault,
@@ -75,7 +76,19 @@ def is_known(message: str) -> bool:
     return _MESSAGE.search(message) is not None
 
 
+def lacks_service(failure: Failure) -> bool:
+    """Whether a test fails because a database or the like does not answer."""
+    return failure.kind == "test" and _refused(failure) is not None
+
+
+def _refused(failure: Failure) -> re.Match[str] | None:
+    return re.search(NO_SERVICE.message, f"{failure.message}\n{failure.details}")
+
+
 def _known(failure: Failure) -> tuple[EnvironmentFault, re.Match[str]] | None:
+    if failure.kind == "test":
+        refused = _refused(failure)
+        return (NO_SERVICE, refused) if refused else None
     found = ((one, re.search(one.message, failure.message)) for one in (*MESSAGES, *CAUSES))
     return next(((one, match) for one, match in found if match), None)
 

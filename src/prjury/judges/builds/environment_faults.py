@@ -69,6 +69,16 @@ _PROGRAMS = (
     r"|pkg-config|autoreconf|autoconf|automake|libtoolize|bison|flex|tar|unzip|dotnet|swift)"
 )
 
+NO_SERVICE = EnvironmentFault(
+    rf"[\w.]*(?:Error|Exception)\b.*(?:port |:){_PORTS}\b.*[Cc]onnection refused"
+    rf"|ECONNREFUSED \S+:{_PORTS}\b|connecting to \S+:{_PORTS}\. Connection refused"
+    rf"|dial tcp \S+:{_PORTS}: connect: connection refused"
+    rf"|[Cc]onnection to \S*:{_PORTS} refused|server on '[\w.-]+(?::{_PORTS})?' \(111\)"
+    rf"|port {_PORTS} failed: Connection refused",
+    _SERVICE,
+    passing=True,
+)
+
 #: What a tool says by itself, in one line.
 MESSAGES = (
     EnvironmentFault(r"error: release version (?P<want>\d+) not supported", _JAVA, "JDK"),
@@ -247,15 +257,7 @@ MESSAGES = (
     EnvironmentFault(r"^npm (?:ERR!|error) (?:code )?ENOSPC\b|\bENOSPC: no space left", _DISK),
     EnvironmentFault(r"\bDisk quota exceeded\b", _DISK),
     EnvironmentFault(r"(?:\berror(?:: | - )|\[ERROR\] )Error fetching (?:URL|link): ", _JAVADOC),
-    EnvironmentFault(
-        rf"[\w.]*(?:Error|Exception)\b.*(?:port |:){_PORTS}\b.*[Cc]onnection refused"
-        rf"|ECONNREFUSED \S+:{_PORTS}\b|connecting to \S+:{_PORTS}\. Connection refused"
-        rf"|dial tcp \S+:{_PORTS}: connect: connection refused"
-        rf"|[Cc]onnection to \S*:{_PORTS} refused|server on '[\w.-]+(?::{_PORTS})?' \(111\)"
-        rf"|port {_PORTS} failed: Connection refused",
-        _SERVICE,
-        passing=True,
-    ),
+    NO_SERVICE,
 )
 
 #: How the lines begin in which a package manager says that a download failed.

@@ -194,6 +194,18 @@ def test_a_script_that_names_an_interpreter_which_is_not_there_is_new() -> None:
     assert judged([Scripted(127, said), Scripted()], {"test_a.py": ""}).status is Status.FAIL
 
 
+def test_tests_that_want_a_service_which_is_not_here() -> None:
+    """On the base as well; a change that alone asks for one is to blame."""
+    go = {"go.mod": "module m\n", "a_test.go": "package m\n"}
+    said = "dial tcp 127.0.0.1:5432: connect: connection refused"
+    refused = TESTS.removeprefix("go: x\n").replace("no\n", f"{said}\n")
+    judgment = judged([Scripted(1, refused)] * 8, go)
+    assert (judgment.status, judgment.metadata["reason"]) == (Status.ERROR, "environment")
+    assert "`services:` of the workflow's job" in judgment.metadata["remedy"]
+    alone = judged([Scripted(1, refused)] + [Scripted()] * 7, go)
+    assert alone.status is Status.FAIL
+
+
 def test_a_script_of_npm_that_is_not_found_is_a_failure_of_the_build() -> None:
     scripts = [Scripted(127, "sh: 1: jest: not found"), Scripted(0)]
     package = '{"scripts": {"test": "jest"}}'
