@@ -17,6 +17,7 @@ from prjury.judges.builds.detect import (
     SourceTree,
     detect_builds,
 )
+from prjury.judges.builds.git_version import with_repository
 from prjury.judges.builds.plan import CUSTOM, BuildPlan, BuildStep, StepName
 from prjury.judges.builds.systems import SYSTEMS
 from prjury.judges.builds.systems.python_environment import with_environment
@@ -233,6 +234,7 @@ class BuildPlanner:
         if plan.source == "policy":
             return equipped
         path = equipped.env.get("PATH", escaped(self.here.path))
+        equipped = with_repository(equipped, root)
         return with_environment(equipped, root.below(plan.directory), path)
 
     def _path_of(self, plan: BuildPlan, chosen: Sequence[ToolChoice]) -> Mapping[str, str]:

@@ -120,11 +120,9 @@ class Builder:
     base: str = ""
 
     @cached_property
-    def version(self) -> str:
-        """The version of the nearest tag; a long history takes git a while."""
-        return lent_tools.version_of(
-            self.ports.repository.nearest_tag(self.base) if self.base else ""
-        )
+    def tag(self) -> str:
+        """The nearest tag, which names a version; a long history takes git a while."""
+        return self.ports.repository.nearest_tag(self.base) if self.base else ""
 
     @contextlib.contextmanager
     def opened(self, tree: str, entries: Sequence[TreeEntry]) -> Iterator[Workplace]:
@@ -254,9 +252,10 @@ class Workplace:
     def _environment(self, plan: BuildPlan) -> Mapping[str, str]:
         around = self.places.around
         home, reports = str(around / "home"), self.places.reports
-        asked = any("{version}" in text for text in plan.env.values())
-        version = self.builder.version if asked else ""
-        filled = {"reports": reports, "home": home, "version": version}
+        asked = any("{version}" in text or "{tag}" in text for text in plan.env.values())
+        tag = self.builder.tag if asked else ""
+        version = lent_tools.version_of(tag) if asked else ""
+        filled = {"reports": reports, "home": home, "version": version, "tag": tag}
         own = {name: text.format(**filled) for name, text in plan.env.items()}
         shell = self.builder.ports.shell.environment()
         env = {**shell, **own, "HOME": home, "TMPDIR": str(around / "tmp")}
