@@ -19,9 +19,11 @@ from fakes.github import (
     running,
     side_payload,
 )
+from fakes.writing import connected
 from prjury.errors import PublishError, SourceError, UsageError
 from prjury.github.client import Connection, GitHub, RetryBudget
 from prjury.github.comments import Comments
+from prjury.github.open_pulls import open_pulls
 from prjury.github.payload import Tip
 from prjury.publishers.comment import StickyComment
 
@@ -401,3 +403,35 @@ class TestConnections:
 
     def test_a_token_is_not_shown(self) -> None:
         assert TOKEN not in repr(Connection(token=TOKEN))
+
+
+class TestManyOpenPulls:
+    """Of ten thousand few are read, and a twin among them is found all the same."""
+
+    @pytest.fixture
+    def many(self) -> Iterator[FakeGitHub]:
+        with running() as fake:
+            for number in range(1, 1_001):
+                side = side_payload(fake.url, "ada/shop", f"b{number}", f"{number:040x}")
+                fake.add_pull("octo/shop", number, head=side)
+            yield fake
+
+    def ask(self, many: FakeGitHub) -> list[int | None]:
+        with connected(many) as hub:
+            found = open_pulls(hub, "octo/shop", f"{7:040x}", "ada/shop", "b7")
+        return [pull.number for pull in found if pull.head.sha == f"{7:040x}"]
+
+    def test_few_requests_tell_whose_head_it_is(self, many: FakeGitHub) -> None:
+        assert self.ask(many) == [7]
+        assert len(many.requests) == 6
+        twin = side_payload(many.url, "eve/shop", "other", f"{7:040x}")
+        many.pulls["octo/shop", 900]["head"] = twin
+        assert sorted(filter(None, self.ask(many))) == [7, 900]
+
+    def test_a_search_that_lags_behind_tells_nothing(self, many: FakeGitHub) -> None:
+        many.unindexed = {7}
+        with pytest.raises(SourceError, match="does not know #7 by its head yet"):
+            self.ask(many)
+        with connected(many) as hub:  # it was pushed to, and the branch says so
+            found = open_pulls(hub, "octo/shop", "f" * 40, "ada/shop", "b7")
+        assert [pull.number for pull in found] == [7]

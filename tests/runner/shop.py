@@ -52,14 +52,16 @@ class Shop:
     draft: bool = field(default=False, init=False)
 
     @classmethod
-    def founded(cls, directory: Path, fake: FakeGitHub, git: GitServer) -> Shop:
+    def founded(
+        cls, directory: Path, fake: FakeGitHub, git: GitServer, project: Files = _PROJECT
+    ) -> Shop:
         """A shop whose pull request has no commit yet.
 
         Args:
             directory: what the git server serves.
         """
         history = History(directory / f"{REPO}.git", bare=True)
-        history.commit({**_PROJECT, BUILD_WORKFLOW: (ROOT / EXAMPLE).read_bytes()}, "A shop")
+        history.commit({**project, BUILD_WORKFLOW: (ROOT / EXAMPLE).read_bytes()}, "A shop")
         history.branch("cart")
         fake.branches["main"] = history.sha("main")
         return cls(history, fake, git)

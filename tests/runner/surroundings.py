@@ -33,6 +33,7 @@ _ACTION = (
     "LICENSE",
     ".github/uv-requirements.txt",
 )
+_OWN_CACHE = 'UV_CACHE_DIR="$home/cache"'
 _PAUSE = re.compile(r"(seconds_between_(?:requests|writes): float = )[\d.]+")
 
 
@@ -101,8 +102,8 @@ def _own_python() -> Path:
 def copy_of_the_action(place: Path) -> Path:
     """What is checked out here, as a runner would get it: without git, tests and caches.
 
-    One thing is changed: the program does not pause between requests, which spares GitHub and costs
-    the tests a minute.
+    Two things are changed: the program does not pause between requests, which spares GitHub and
+    costs the tests a minute, and the jobs, each of which installs all packages, share their cache.
     """
     for name in _ACTION:
         source, target = ROOT / name, place / name
@@ -115,4 +116,8 @@ def copy_of_the_action(place: Path) -> Path:
     text, changed = _PAUSE.subn(r"\g<1>0.0", hub.read_text())
     assert changed == 2, "the pauses are somewhere else now"
     hub.write_text(text)
+    action = place / "action.yml"
+    text = action.read_text()
+    assert text.count(_OWN_CACHE) == 1, "the cache is somewhere else now"
+    action.write_text(text.replace(_OWN_CACHE, 'UV_CACHE_DIR="${UV_CACHE_DIR:-$home/cache}"'))
     return place

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from fakes.github import Payload
+from fakes.github import Account, Payload
+from fakes.github.payloads import issue_payload
 from runner.ran import Ran
-from runner.shop import GREEN, REPAIRED, Shop
+from runner.shop import GREEN, NUMBER, REPAIRED, REPO, Shop
 from runner.site import EXAMPLES, Site
 from runner.triggers import Run, Triggers
 
@@ -79,3 +80,32 @@ def test_a_push_into_a_conflict_and_its_repair(site: Site) -> None:
     site.fake.conflicting.clear()
     story.play("pull_request", site.shop.push(REPAIRED, force=True))
     assert (story.box(), story.is_about_now("Ready to merge", "success")) == ("ready", True)
+
+
+def test_a_command_in_a_comment_is_answered_with_the_rights_of_its_job(site: Site) -> None:
+    pull = site.shop.push(GREEN, "opened")
+    said = site.fake.add_comment("/prjury help", Account("octocat", id=583_231))
+    issue = issue_payload(site.fake.url, REPO, NUMBER)
+    where = {key: pull[key] for key in ("repository", "sender")}
+    payload = {"action": "created", "issue": issue, "comment": dict(said), **where}
+    ran = site.run("prjury-comment.yml", "issue_comment", payload)
+    assert ran.jobs == {"comment": "success"}, ran.log[-6_000:]
+    _, answer = site.fake.bodies
+    assert answer.startswith(f"<!-- prjury:v1 id=answer.{said['id']} ")
+    assert "/prjury override REASON" in answer
+
+
+def test_a_build_of_a_fork_that_was_cancelled_and_run_again(site: Site) -> None:
+    site.shop.fork = "mallory/shop"
+    opened, head = site.shop.push(GREEN, "opened"), site.shop.head
+    site.shop.runs += 1
+    cancelled = site.run("prjury-judge.yml", "workflow_run", site.shop.built("cancelled", None))
+    assert cancelled.code == 0, cancelled.log[-6_000:]
+    assert site.fake.latest_status(head, "prjury") == "pending"
+    assert site.fake.bodies == []
+    built = site.run("prjury-build.yml", "pull_request", opened, attempt=2)
+    assert built.jobs == {"build": "success"}
+    evidence = [one for one in site.artifacts if one.name == "build-evidence"][-1].content
+    judged = site.run("prjury-judge.yml", "workflow_run", site.shop.built("success", evidence))
+    assert judged.jobs["publish"] == "success", judged.log[-6_000:]
+    assert site.fake.latest_status(head, "prjury") == "success"

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from prjury.action.job import Job
 from prjury.errors import SourceError, UsageError
-from prjury.github.event import Event, EventKind, open_pulls, read_event, refuse_twins, twins_of
+from prjury.github.event import Event, EventKind, read_event
+from prjury.github.open_pulls import open_pulls, refuse_twins, twins_of
 from prjury.github.payload import PullFacts, Tip
 from prjury.publishers.factory import Target
 from prjury.report.model import Override
@@ -115,7 +116,9 @@ def refuse_twin(event: Event, job: Job) -> None:
         return
     try:
         with job.dependencies.connect(event, job.inputs) as client:
-            twins = twins_of(open_pulls(client, event.repo), head)
+            pull = event.pull
+            every = open_pulls(client, event.repo, head, pull.head_repo, pull.head.ref)
+            twins = twins_of(every, head)
         if any(twin.is_fork for twin in twins):
             refuse_twins(twins, head)
         elif len(twins) > 1:

@@ -25,7 +25,8 @@ from prjury.github.artifacts import handed_file
 from prjury.github.check_runs import Statuses
 from prjury.github.client import GitHub
 from prjury.github.comments import Comments
-from prjury.github.event import Event, RunId, open_pulls, refuse_twins
+from prjury.github.event import Event, RunId
+from prjury.github.open_pulls import open_pulls, refuse_twins
 from prjury.github.payload import at
 from prjury.github.workflow_runs import WorkflowRuns
 from prjury.publishers.comment import Marker
@@ -84,7 +85,8 @@ def last_verdict(client: GitHub, event: Event) -> LastVerdict | None:
     Raises:
         SourceError: where it is not certain that these are the files of that verdict.
     """
-    refuse_twins(open_pulls(client, event.repo), event.pull.head.sha or "")
+    pull, head = event.pull, event.pull.head.sha or ""
+    refuse_twins(open_pulls(client, event.repo, head, pull.head_repo, pull.head.ref), head)
     run = _judged_by(client, event)
     if run is None:
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from prjury.errors import SourceError, UsageError
 from prjury.github.client import GitHub
+from prjury.github.open_pulls import not_bound, open_pulls, refuse_twins
 from prjury.github.payload import (
     CommentFacts,
     PullFacts,
@@ -24,9 +25,6 @@ from prjury.github.payload import (
     text,
     whole_number,
 )
-
-#: Open pull requests; a hundred of them are one request.
-_MOST = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,17 +112,17 @@ def bound(client: GitHub, repo: str, run: TriggeringRun) -> PullFacts | Supersed
             ``not_bound``.
     """
     if run.event not in {"pull_request", "pull_request_target"}:
-        raise _not_bound(
+        raise not_bound(
             f"run {run.id} was started by {run.event or 'nothing known'}",
             "Start the build on `pull_request`, as `prjury init --forks` writes it",
         )
     if run.head_repo is None:
-        raise _not_bound(
+        raise not_bound(
             "the repository that the head lies in was deleted",
             "Nothing can be pushed there any more: close this pull request, and open one from a "
             "repository that is there",
         )
-    every = open_pulls(client, repo)
+    every = open_pulls(client, repo, run.head_sha, run.head_repo, run.head_branch)
     refuse_twins(every, run.head_sha)
     own = [pull for pull in every if _is_of(pull, repo, run)]
     if found := [pull for pull in own if pull.head.sha == run.head_sha]:
@@ -135,56 +133,11 @@ def bound(client: GitHub, repo: str, run: TriggeringRun) -> PullFacts | Supersed
     return Superseded(f"Superseded: no open pull request has the head {run.head_sha[:12]}.")
 
 
-def open_pulls(client: GitHub, repo: str) -> list[PullFacts]:
-    """Every open pull request of a repository.
-
-    Raises:
-        SourceError: when GitHub cannot be asked, or there are too many to know them all.
-    """
-    doing = f"list the open pull requests of {repo}"
-    query, needs = {"state": "open"}, "pull-requests: read"
-    found = client.repo(repo).every(doing, "/pulls", read_pull, needs=needs, query=query)
-    if len(found) >= _MOST:
-        raise _not_bound(f"there are {_MOST:,} open pull requests, which is too many to know")
-    return found
-
-
-def refuse_twins(pulls: Iterable[PullFacts], head_sha: str) -> None:
-    """Refuses a commit that is the head of several pull requests.
-
-    A check or status belongs to the commit, not to the pull request: judged against one base, it
-    would open the gate of the other.
-
-    Raises:
-        SourceError: ``not_bound``, where there are several.
-    """
-    twins = twins_of(pulls, head_sha)
-    if len(twins) > 1:
-        numbers = ", ".join(f"#{pull.number}" for pull in twins)
-        raise _not_bound(f"{numbers} have the same head {head_sha[:12]}")
-
-
-def twins_of(pulls: Iterable[PullFacts], head_sha: str) -> list[PullFacts]:
-    """The pull requests that have this commit as their head."""
-    return [pull for pull in pulls if pull.head.sha == head_sha]
-
-
 def _is_of(pull: PullFacts, repo: str, run: TriggeringRun) -> bool:
     """Whether it has the run's repositories and branch; the filter of the list is a hint."""
     heads = (pull.head_repo or "").casefold() == (run.head_repo or "").casefold()
     bases = pull.repo.casefold() == repo.casefold()
     return heads and bases and pull.head.ref == run.head_branch and not pull.closed
-
-
-def _not_bound(
-    why: str, remedy: str = "Close the other pull request, or push a commit of its own to this one"
-) -> SourceError:
-    return SourceError(
-        "It is not sure which pull request this run belongs to",
-        why=why,
-        remedy=remedy,
-        reason="not_bound",
-    )
 
 
 #: GitHub sends no larger webhook.

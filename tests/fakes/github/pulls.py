@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from fakes.github.exchange import REPO, Answer, Call, Payload, Refusal, Routes, invalid
-from fakes.github.payloads import ONLY_ALONE, pull_payload, side_payload, user_payload
+from fakes.github.payloads import (
+    ONLY_ALONE,
+    issue_payload,
+    pull_payload,
+    side_payload,
+    user_payload,
+)
 
 routes = Routes()
 
@@ -28,6 +34,25 @@ def list_pulls(call: Call) -> Answer:
     newest = call.query.get("direction", "desc") == "desc"
     found.sort(key=lambda pull: pull["number"], reverse=newest)
     return call.paged([_in_list(pull) for pull in found])
+
+
+@routes("GET", "/search/issues", READS)
+def search(call: Call) -> Answer:
+    """Open pull requests by the name of their head, but for those that are not indexed yet."""
+    fake, (where, *_, sha) = call.fake, call.query["q"].split()
+    found = [
+        _found(issue_payload(fake.url, repo, number))
+        for (repo, number), pull in fake.pulls.items()
+        if (f"repo:{repo}", pull["state"], pull["head"]["sha"]) == (where, "open", sha)
+        and number not in fake.unindexed
+    ]
+    more = {"incomplete_results": False, "search_type": "lexical"}
+    return call.paged(found, "items", **more)
+
+
+def _found(issue: Payload) -> Payload:
+    urls = {f"{name}_url": f"{issue['url']}/{name}" for name in ("comments", "events", "labels")}
+    return {**issue, **urls, "node_id": "PR_1", "assignee": None, "milestone": None, "score": 1.0}
 
 
 @routes("POST", f"{REPO}/pulls", WRITES)

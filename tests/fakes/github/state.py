@@ -33,6 +33,7 @@ class State:
         drafts: whether the repository's plan has draft pull requests.
         files: by ref and path; the ref None stands for all.
         conflicting: the numbers of the pull requests that cannot be merged.
+        unindexed: the numbers of the pull requests that the search does not know yet.
         known_labels: the labels that the repository has, in small letters.
         roles: what people may do, by login; all others are nobody.
         protections: the required checks of a branch, and the only app that each may come from.
@@ -59,6 +60,7 @@ class State:
         self.resolved: set[int] = set()
         self.events: dict[int, list[Payload]] = {}
         self.conflicting: set[int] = set()
+        self.unindexed: set[int] = set()
         self.known_labels: set[str] = set()
         self.roles: dict[str, str] = {"octocat": "admin"}
         self.check_runs: list[Payload] = []

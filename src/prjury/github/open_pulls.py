@@ -1,0 +1,89 @@
+"""The open pull requests that have a commit as their head: there has to be one alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+
+from prjury.errors import SourceError
+from prjury.github.client import GitHub
+from prjury.github.payload import PullFacts, at, read_pull, whole_number
+
+#: So many open pull requests are read one by one, a hundred a request.
+_FEW = 300
+_MOST_FOUND = 50
+
+
+def open_pulls(
+    client: GitHub, repo: str, head_sha: str, head_repo: str | None, branch: str | None
+) -> list[PullFacts]:
+    """The open pull requests that may have a commit as their head.
+
+    Those are all that are open, or, where they are many, those that GitHub's search finds by the
+    commit, and those of the branch. The search has to know the branch's own by this commit.
+
+    Raises:
+        SourceError: when GitHub cannot be asked, or does not tell which there are: ``not_bound``.
+    """
+    doing = f"list the open pull requests of {repo}"
+    query, needs = {"state": "open"}, "pull-requests: read"
+    entries = client.repo(repo).entries(doing, "/pulls", needs=needs, query=query)
+    listed = list(islice(entries, _FEW))
+    if len(listed) < _FEW:
+        return client.ask(doing, lambda: list(map(read_pull, listed)))
+    found = {pull.number: pull for pull in _searched(client, repo, head_sha)}
+    query |= {"head": f"{(head_repo or '').partition('/')[0]}:{branch or ''}"}
+    own = client.repo(repo).every(doing, "/pulls", read_pull, needs=needs, query=query)
+    unknown = [pull for pull in twins_of(own, head_sha) if pull.number not in found]
+    if unknown:
+        why = f"GitHub's search does not know #{unknown[0].number} by its head yet"
+        raise not_bound(why, "Run the job again in a minute")
+    return list((found | {pull.number: pull for pull in own}).values())
+
+
+def _searched(client: GitHub, repo: str, head_sha: str) -> Iterator[PullFacts]:
+    """The open pull requests that hold a commit."""
+    query = {"q": f"repo:{repo} is:pr is:open {head_sha}", "per_page": _MOST_FOUND}
+    answer = client.ask(
+        f"search for the pull requests of {repo} with {head_sha[:12]}",
+        lambda: client.api.requester.requestJsonAndCheck("GET", "/search/issues", query)[1],
+        needs="pull-requests: read",
+    )
+    items, count = at(answer, "items"), at(answer, "total_count")
+    whole = isinstance(items, list) and count == len(items)
+    if not whole or at(answer, "incomplete_results"):
+        raise not_bound(f"GitHub's search does not tell all that hold {head_sha[:12]}")
+    for item in items if isinstance(items, list) else ():
+        yield client.pull(repo, whole_number(at(item, "number"), "the number"))
+
+
+def refuse_twins(pulls: Iterable[PullFacts], head_sha: str) -> None:
+    """Refuses a commit that is the head of several pull requests.
+
+    A check or status belongs to the commit, not to the pull request: judged against one base, it
+    would open the gate of the other.
+
+    Raises:
+        SourceError: ``not_bound``, where there are several.
+    """
+    twins = twins_of(pulls, head_sha)
+    if len(twins) > 1:
+        numbers = ", ".join(f"#{pull.number}" for pull in twins)
+        raise not_bound(f"{numbers} have the same head {head_sha[:12]}")
+
+
+def twins_of(pulls: Iterable[PullFacts], head_sha: str) -> list[PullFacts]:
+    """The pull requests that have this commit as their head."""
+    return [pull for pull in pulls if pull.head.sha == head_sha]
+
+
+def not_bound(
+    why: str, remedy: str = "Close the other pull request, or push a commit of its own to this one"
+) -> SourceError:
+    """The error for a head that is not certain to be that of one pull request."""
+    return SourceError(
+        "It is not sure which pull request this run belongs to",
+        why=why,
+        remedy=remedy,
+        reason="not_bound",
+    )
