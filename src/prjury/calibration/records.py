@@ -16,6 +16,8 @@ from prjury.jury.voting import Ballot
 
 #: The effective score from which on a ballot without a verdict passes.
 PASS_MARK = 0.5
+#: What names the second one of two answers as the better.
+_SECOND = 2
 
 Share = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
 
@@ -69,22 +71,52 @@ class BallotCase:
 def read_records(lines: Iterable[str]) -> list[BallotRecord]:
     """The records of a file.
 
+    Where a `gold` is 2, all compare two answers: 1 or 2 is the better one, 0 is a tie. They are
+    read as ballots on whether the first one is better; a tie says nothing.
+
     Raises:
         ValueError: naming the line and what is wrong there, or for a file without records.
     """
+    rows = _parsed(lines)
+    pairwise = any(isinstance(row, dict) and row.get("gold") == _SECOND for _, row in rows)
     found = []
+    for number, row in rows:
+        try:
+            found.append(BallotRecord.model_validate(_first_wins(row) if pairwise else row))
+        except ValidationError as error:
+            raise ValueError(f"line {number}: {first_problem(error.errors())}") from error
+    if not found:
+        raise ValueError("there are no records")
+    return found
+
+
+def _parsed(lines: Iterable[str]) -> list[tuple[int, object]]:
+    rows = []
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
         try:
-            found.append(BallotRecord.model_validate(json.loads(line)))
-        except ValidationError as error:
-            raise ValueError(f"line {number}: {first_problem(error.errors())}") from error
+            row = json.loads(line)
         except (ValueError, RecursionError) as error:
             raise ValueError(f"line {number} is no JSON: {error}") from error
-    if not found:
-        raise ValueError("there are no records")
-    return found
+        rows.append((number, row))
+    return rows
+
+
+def _first_wins(row: object) -> object:
+    """A comparison of two answers as a record of whether the first one is better.
+
+    A judge whose answer could not be read has no verdict there; scores are of both answers.
+    """
+    if not isinstance(row, dict):
+        return row
+    marks = {1: 1, _SECOND: 0, 0: None}
+    said = {
+        key: marks[value] if isinstance(value := row[key], int) and value in marks else value
+        for key in ("gold", "verdict")
+        if key in row
+    }
+    return {**row, "verdict": None, **said, "score": None}
 
 
 def cases_of(records: Sequence[BallotRecord]) -> list[BallotCase]:

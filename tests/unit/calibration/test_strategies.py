@@ -9,6 +9,7 @@ import pytest
 
 from prjury.calibration.records import cases_of, read_records
 from prjury.calibration.strategies import StrategyResult, compare
+from prjury.jury.judgment import Status
 
 DOCS = Path(__file__).resolve().parents[3] / ".github" / "docs" / "command-line.md"
 
@@ -76,6 +77,23 @@ def test_a_tie_is_undecided_and_gold_may_be_unknown() -> None:
 def test_what_is_no_record_is_refused(line: str, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         read_records([line])
+
+
+def test_comparisons_of_two_answers_are_read_as_whether_the_first_is_better() -> None:
+    marks = (
+        {"gold": 2, "verdict": 1},
+        {"gold": 2, "verdict": 2},
+        {"gold": 2, "verdict": 0},
+        {"gold": 2},
+    )
+    rows = [
+        json.dumps({"item": "a", "judge": f"j{number}", "score": [2, 5], **mark})
+        for number, mark in enumerate(marks)
+    ]
+    (case,) = cases_of(read_records(rows))
+    assert case.gold is Status.FAIL
+    said = [record.ballot(record.judge, 1.0).judgment.status for record in case.records]
+    assert said == [Status.PASS, Status.FAIL, Status.ABSTAIN, Status.ABSTAIN]
 
 
 def test_records_must_agree_on_what_is_right() -> None:
