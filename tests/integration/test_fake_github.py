@@ -161,6 +161,7 @@ GOOD: tuple[tuple[str, str, Any], ...] = (
     ("GET", "/rate_limit", None),
     ("GET", REPO, None),
     ("GET", f"{REPO}/pulls?state=all", None),
+    ("GET", f"/search/issues?q=repo:octo/shop+is:pr+is:open+{HEAD_SHA}", None),
     ("GET", f"{REPO}/pulls/7", None),
     ("GET", f"{REPO}/pulls/7/files", None),
     ("POST", REVIEWS, NEW_REVIEW),

@@ -75,7 +75,7 @@ def _what(event: JournalEvent) -> str:
             return f"  {event.text('model')}: {event.text('reason') or f'{tokens} tokens'}"
         case "tool":
             outcome = f": {event.text('outcome')}" if event.text("outcome") else ""
-            return f"  {event.text('name')} {event.text('target')}".rstrip() + outcome
+            return f"  tool {event.text('name')} {event.text('target')}".rstrip() + outcome
         case "change":
             return f"read the change, {event.text('files')} files"
         case "verdict":

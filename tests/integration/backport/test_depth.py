@@ -17,7 +17,7 @@ from integration.backport.bench import lines
 
 #: Git processes of a review without release branches, those for each branch beside it, and our
 #: modules that are loaded for branches alone.
-MOST_GITS, MOST_FOR_A_BRANCH, MOST_MODULES = 40, 20, 10
+MOST_GITS, MOST_FOR_A_BRANCH, MOST_MODULES = 40, 20, 30
 _COUNTING = '#!/bin/sh\necho "$*" >> "{log}"\nexec "{git}" "$@"\n'
 _POLICY = "version: 1\nbackport: {branches: []}\n"
 NEW = {f"new{number}.py": f"def new{number}():\n    pass\n" for number in range(9)}

@@ -66,7 +66,7 @@ class _Context:
 
 def steps_of(root: Path, **options: bool) -> dict[str, Mapping[str, Any]]:
     """The inputs of the job's steps before ours, by their actions without commits."""
-    off = ("forks", "queue", "backport", "from_ci", "commands")
+    off = ("forks", "queue", "backport", "from_ci", "commands", "app")
     given = {**dict.fromkeys(off, False), **options}
     assert init(context=_Context(), repo=root, action=None, force=False, **given) == 0
     name = "prjury-build" if options.get("forks") else "prjury"

@@ -114,4 +114,4 @@ def test_what_an_agent_used_comes_before_its_judgment(tmp_path: Path) -> None:
     assert "tools" not in judged
     (file,) = journal_files(tmp_path / "prjury")
     text = "\n".join(show(read_journal(file)))
-    assert "  Bash ls: ok" in text
+    assert "  tool Bash ls: ok" in text

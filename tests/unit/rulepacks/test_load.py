@@ -127,8 +127,8 @@ def test_all_that_is_wrong_in_a_file_is_told_at_once(tmp_path: Path) -> None:
     [
         ("id: [", "is not YAML"),
         ("a: &x 1\nb: *x\n", "alias"),
-        ("", "valid dictionary"),
-        ("- 1", "valid dictionary"),
+        ("", "valid mapping"),
+        ("- 1", "valid mapping"),
         ("id: a\nid: b\n", "repeats the key"),
         ("x: " + "y" * 600_000, "larger than 512 KiB"),
     ],
@@ -223,7 +223,7 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
         (PACK.replace("Mine", "Mi\0ne").encode(), r"line 2 is not YAML: it holds .* U\+0000"),
         (b"\0" * 100, r"U\+0000"),
         (b"PK\x03\x04", r"is not YAML"),
-        (b"<html>", r"valid dictionary"),
+        (b"<html>", r"valid mapping"),
     ],
 )
 def test_what_is_not_even_text(tmp_path: Path, content: bytes, words: str) -> None:

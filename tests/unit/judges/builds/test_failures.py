@@ -480,7 +480,7 @@ EXPECTED: dict[str, list[tuple[str, str, str]]] = {
 #: Logs of test runners; what they tell is expected elsewhere.
 RUNNERS = tuple(
     "cargo-test go- gotestsum jest mocha mocha-tap mvn-multi mvn-test nextest node-spec node-tap "
-    "npm-ws pnpm-ws pytest tox unittest vitest vitest-tap".split()
+    "npm-ws pnpm-ws pytest tox unittest uvu vitest vitest-tap".split()
 )
 
 
