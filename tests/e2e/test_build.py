@@ -95,6 +95,22 @@ def test_a_green_change(
     assert run.judgment("build")["metadata"]["tests"]["run"] == 1
 
 
+def test_the_base_is_built_once_for_all_its_changes(project: History, prjury: Prjury) -> None:
+    review = ("review", "--repo", project.path, "--no-llm", "--format", "json")
+    two = f"{TEST}\n\ndef test_zero():\n    assert add(0, 0) == 0\n"
+    project.commit({".github/prjury.yml": POLICY % "run", "test_calc.py": two}, "Build here")
+    project.git("branch", "-f", "main")
+    for number, built in ((1, 2), (2, 1)):
+        project.commit({"calc.py": CALC + f"\n\nONE = {number}\n"}, "Count")
+        run = prjury(*review)
+        assert (run.code, run.err.count("$ python3 -m pytest -q")) == (0, built), run.err
+    project.commit({"test_calc.py": TEST}, "Lose a test")
+    run = prjury(*review)
+    assert run.err.count("$ python3 -m pytest -q") == 1
+    built = run.judgment("build")
+    assert (built["status"], built["metadata"]["tests"]["vanished"]) == ("abstain", 1), run.out
+
+
 def test_a_change_that_breaks_a_test(
     project: History, build: Callable[..., Run], review: Callable[..., Run], evidence: Path
 ) -> None:

@@ -12,13 +12,14 @@ from prjury.git.store import Store
 from prjury.jury.voting import NOT_APPLICABLE, NOT_CONFIGURED
 from prjury.loading import load_everything
 from prjury.models.connect import AnswerFile
-from prjury.models.memory import memory_at
+from prjury.models.memory import SqliteMemory, memory_at
 from prjury.models.panel import ModelPanel
 from prjury.policy.schema import BuildOptions, Config, PullsConfig
 from prjury.policy.seats import CommandOptions
 from prjury.ports import Agents, NoAgents, NoMemory, NoModels, Ports, Repository
 from prjury.sandbox import ContainedShell
 from prjury.snapshot.model import PullRequest
+from prjury.state_directory import private_directory
 
 
 @dataclass(frozen=True)
@@ -145,7 +146,16 @@ def build_ports(
     """The ports that a build needs; a build begins when everything is loaded."""
     shell = contained_shell(environment, config, network=config.sandbox.network, panel=panel)
     redact, journal = environment.redact, environment.journal
-    return Ports(store, shell, environment.progress, redact=redact, journal=journal)
+    place = private_directory(environment.environ, "XDG_STATE_HOME", ".local/state")
+    outcomes = SqliteMemory(place / "bases.sqlite3") if place else NoMemory()
+    return Ports(
+        store,
+        shell,
+        environment.progress,
+        base_outcomes=outcomes,
+        redact=redact,
+        journal=journal,
+    )
 
 
 def contained_shell(

@@ -1,4 +1,4 @@
-"""What models answered before, kept in a file of this user's.
+"""What models answered before, kept in a file of this user's; what bases came to, in another.
 
 An answer from the file counts as if a model had given it just now, so the file is believed only
 where nobody else can have written it: a plain file of this user's in a directory that is this

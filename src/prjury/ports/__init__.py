@@ -405,6 +405,7 @@ class Ports:
     Attributes:
         models: who may be asked; nobody, unless there is a provider and a key.
         memory: answers of earlier runs.
+        base_outcomes: what bases came to that earlier runs built.
         redact: takes secrets out of whatever leaves this machine.
         checks: None where they cannot be asked for; ``checks_missing`` says why.
         evidence: of a build elsewhere, None where the operator named none.
@@ -417,6 +418,7 @@ class Ports:
     progress: Progress
     models: Models = field(default_factory=NoModels)
     memory: Memory = field(default_factory=NoMemory)
+    base_outcomes: Memory = field(default_factory=NoMemory)
     redact: Redact = BY_SHAPE
     checks: Checks | None = None
     checks_missing: str = "nothing says where the checks of this repository are"

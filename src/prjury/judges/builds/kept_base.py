@@ -23,7 +23,8 @@ class KeptBase:
     """Keeps what a plan came to on a tree, in the operator's memory of earlier runs.
 
     A kept outcome excuses nothing: it is asked for only where the change passes, to see which
-    tests no longer run. A memory that a build could write to is handed over as one that forgets.
+    tests no longer run. So a memory will do that an earlier build could have written to: such a
+    build could change the installation as well.
 
     Attributes:
         redact: takes secrets out; an outcome whose tests have other names then is not kept.

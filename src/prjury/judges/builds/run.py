@@ -414,12 +414,15 @@ class ComparisonRun:
         """What an earlier run kept; it is not asked for where it could excuse a failure."""
         if case.outcome.failed or self.options.keep_of_base:
             return None
-        return self._kept_base.recall(case.plan, self.base.entries)
+        known = self._kept_base.recall(case.plan, self.base.entries)
+        if known:
+            self.builder.ports.progress.say("what the base came to is known from an earlier run")
+        return known
 
     @property
     def _kept_base(self) -> KeptBase:
         ports = self.builder.ports
-        return KeptBase(ports.memory, ports.redact, ports.shell.environment())
+        return KeptBase(ports.base_outcomes, ports.redact, ports.shell.environment())
 
     def _with_base(self, case: BuildResult, merged: Workplace, deadline: Deadline) -> BuildResult:
         """Add the base's outcome; run both to the end where the plan has such a form.

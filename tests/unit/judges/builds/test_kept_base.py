@@ -53,7 +53,7 @@ class Trees:
         """The result, and how many commands were run."""
         repository = TreeRepository({"merged": {"t.py": "2"}, "base": self.base})
         shell = ScriptedShell(scripts)
-        builder = Builder(Ports(repository, shell, SilentProgress(), memory=self.memory))
+        builder = Builder(Ports(repository, shell, SilentProgress(), base_outcomes=self.memory))
         merged, base = (BuildSide(name, repository.files(name)) for name in ("merged", "base"))
         run = ComparisonRun(builder, merged, base, BuildOptions())
         return run.case(plan, Deadline.after(60)), len(shell.commands)
