@@ -107,8 +107,9 @@ def test_the_base_is_built_once_for_all_its_changes(project: History, prjury: Pr
     project.commit({"test_calc.py": TEST}, "Lose a test")
     run = prjury(*review)
     assert run.err.count("$ python3 -m pytest -q") == 1
-    built = run.judgment("build")
-    assert (built["status"], built["metadata"]["tests"]["vanished"]) == ("abstain", 1), run.out
+    judgment = run.judgment("build")
+    vanished = judgment["metadata"]["tests"]["vanished"]
+    assert (judgment["status"], vanished) == ("abstain", 1), run.out
 
 
 def test_a_change_that_breaks_a_test(

@@ -215,7 +215,7 @@ def ports(
         cast("Progress", closed),
         Roster(Panel(models, MISSING, **panel)),
         memory,
-        redact,
+        redact=redact,
     )
 
 
