@@ -38,13 +38,13 @@ from prjury.snapshot.kinds import has_suffix, holds_text, kind_of
 from prjury.snapshot.model import FileKind, visible
 
 _MOST_NAMED = 3
-_WHY = "This partial clone lacks their content"
-_REMEDY = "Fetch it all with: git fetch --refetch --no-filter; or use a full clone"
+_FETCH_ALL = "Fetch it all with: git fetch --refetch --no-filter; or use a full clone"
 
 
 def object_missing(what: str) -> CannotJudgeError:
     """The error of a build that cannot go on without what is missing."""
-    return CannotJudgeError(what, why=_WHY, remedy=_REMEDY, reason="object_missing")
+    why = "This partial clone lacks their content"
+    return CannotJudgeError(what, why=why, remedy=_FETCH_ALL, reason="object_missing")
 
 
 def refuse_needed(
@@ -352,7 +352,6 @@ def _is_absent(result: StepResult, programs: Sequence[str]) -> bool:
 
 
 _NOT_FOUND_NAME = re.compile(r"(?:^|: )([\w.+-]+): (?:command )?not found$", re.MULTILINE)
-
 _SECONDS_TO_ANSWER = 10.0
 #: More failing tests than this are not flaky, and too many to run again one by one.
 _MOST_AGAIN = 20
