@@ -29,13 +29,14 @@ def open_repository(path: Path) -> OperatorRepository:
     git = Git(_find(path, safe))
     work_tree = _work_tree(path, safe)
     urls = _remote_urls(git)
+    asked = ("--path-format=absolute", "--git-common-dir", "--show-object-format")
+    common_dir, _, object_format = git.text("rev-parse", *asked).rpartition("\n")
     return OperatorRepository(
         git,
         _name(urls, work_tree or path),
         work_tree,
-        Path(git.text("rev-parse", "--path-format=absolute", "--git-common-dir")),
-        git.text("rev-parse", "--show-object-format"),
-        excludes_file=_excludes_file(git),
+        Path(common_dir),
+        object_format,
         remote_url=next(iter(urls), None),
     )
 
@@ -100,14 +101,6 @@ def _values(file: Path, key: str) -> list[str]:
     return [value.decode("utf-8", "surrogateescape") for value in output.split(b"\0")[:-1]]
 
 
-def _excludes_file(git: Git) -> Path | None:
-    """The list of ignored files that the repository or the operator names, or the usual one."""
-    output, code, _ = git.try_run("config", "--get", "core.excludesFile")
-    named = [_line(output)] if code == 0 else _operators_own("core.excludesFile")
-    usual = Path.home() / ".config" / "git" / "ignore"
-    return Path(os.path.expanduser(named[-1])) if named else usual  # noqa: PTH111 - never raises
-
-
 def _remote_urls(git: Git) -> list[str]:
     """The URLs of the remotes, those of ``origin`` first; what is not UTF-8 names nothing."""
     output, _, _ = git.try_run("config", "-z", "--get-regexp", r"^remote\..*\.url$")
@@ -154,7 +147,6 @@ class OperatorRepository:
         name: ``owner/name`` by its first remote, else the directory's name.
         work_tree: where its files are, None for a bare repository.
         common_dir: where objects and refs lie, which linked work trees share.
-        excludes_file: a list of files to ignore besides the repository's own lists.
         lenders: further object directories that it borrows from.
         remote_url: where it was cloned from.
         bring: fetches a branch or commit that is not here; raises SourceError if it is nowhere.
@@ -166,11 +158,18 @@ class OperatorRepository:
     work_tree: Path | None
     common_dir: Path
     object_format: str
-    excludes_file: Path | None = None
     lenders: tuple[Path, ...] = ()
     remote_url: str | None = None
     bring: Callable[[str], None] | None = None
     remote_branches: Callable[[], Sequence[BranchTip]] | None = None
+
+    @property
+    def excludes_file(self) -> Path:
+        """The list of ignored files that the repository or its user names, or the usual one."""
+        output, code, _ = self.git.try_run("config", "--get", "core.excludesFile")
+        named = [_line(output)] if code == 0 else _operators_own("core.excludesFile")
+        usual = Path.home() / ".config" / "git" / "ignore"
+        return Path(os.path.expanduser(named[-1])) if named else usual  # noqa: PTH111 - never raises
 
     @property
     def object_directories(self) -> tuple[Path, ...]:

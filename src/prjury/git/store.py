@@ -38,6 +38,8 @@ from prjury.snapshot.threeway import Classify, unclassified
 #: Nobody waits longer than so many seconds for one tree.
 SECONDS = 3.0
 _FOUND, _NOTHING = 0, 1
+#: Bytes of a blob that is kept once it was read, and how many of them are.
+_SMALL, _MOST_KEPT = 100_000, 500
 #: Prose, data and pictures; much of a tree, and no code.
 _NO_CODE = (
     "adoc asciidoc csv css fits html ipynb jar json lock map md pdf png po rst snap sql svg tsv txt"
@@ -127,6 +129,7 @@ class Store:
 
     Attributes:
         listings: trees that were listed before; what an object name stands for never changes.
+        contents: small blobs that were read before, up to a bound.
         classify: decides what kind of work a conflict is.
     """
 
@@ -135,6 +138,7 @@ class Store:
     listings: dict[str, Sequence[TreeEntry]] = field(
         default_factory=dict, repr=False, compare=False
     )
+    contents: dict[str, bytes] = field(default_factory=dict, repr=False, compare=False)
     classify: Classify = field(default=unclassified, repr=False, compare=False)
 
     def follow(self) -> None:
@@ -153,7 +157,12 @@ class Store:
 
     def read(self, blobs: Sequence[str]) -> Mapping[str, bytes | None]:
         """The blobs' bytes by object name; None for those that a partial clone lacks."""
-        return read_blobs(self.git, blobs)
+        known = {blob: self.contents[blob] for blob in blobs if blob in self.contents}
+        fresh = read_blobs(self.git, [blob for blob in blobs if blob not in known])
+        for blob, content in fresh.items():
+            if content is not None and len(content) <= _SMALL and len(self.contents) < _MOST_KEPT:
+                self.contents[blob] = content
+        return {**known, **fresh}
 
     def export(self, tree: str, directory: Path) -> Sequence[str]:
         """Writes a tree into an empty directory: plain files, no ``.git``, no filters run.

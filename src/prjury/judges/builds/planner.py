@@ -149,13 +149,17 @@ def base_ci(root: SourceTree, here: Toolchains) -> BaseCi | None:
 
 
 def _workflows(root: SourceTree) -> Iterator[Workflow]:
-    for path in sorted(root.files):
-        below = path.removeprefix(WORKFLOWS)
-        if below != path and "/" not in below and below.endswith((".yml", ".yaml")):
-            try:
-                yield read_workflow(root.text(path), path)
-            except (ConfigError, CannotJudgeError):
-                continue  # GitHub does not run it either, or a partial clone lacks it
+    paths = [path for path in sorted(root.files) if _is_workflow(path)]
+    for path, text in root.texts(paths):
+        try:
+            yield read_workflow(text, path)
+        except (ConfigError, CannotJudgeError):
+            continue  # GitHub does not run it either, or a partial clone lacks it
+
+
+def _is_workflow(path: str) -> bool:
+    below = path.removeprefix(WORKFLOWS)
+    return below != path and "/" not in below and below.endswith((".yml", ".yaml"))
 
 
 @dataclass(frozen=True)
