@@ -45,7 +45,7 @@ def work_tree_git(repository: OperatorRepository, root: Path) -> Iterator[Git]:
             (directory / shared.name).symlink_to(shared)
         # The repository's own list comes last, and so before the operator's.
         lists = (repository.excludes_file, repository.common_dir / "info" / "exclude")
-        readable = [file for file in lists if file and file.is_file() and os.access(file, os.R_OK)]
+        readable = [file for file in lists if file.is_file() and os.access(file, os.R_OK)]
         ignored = b"\n".join(file.read_bytes() for file in readable)
         (directory / "info" / "exclude").write_bytes(ignored)
         modes = repository.git.text("config", "--bool", "--default=true", "core.fileMode")
