@@ -217,13 +217,18 @@ def classified(reply: object, classify: Classifier, name: str, context: object) 
     if not isinstance(said, Judgment):
         message = f"{name} classifies a reply as a {type(said).__name__} instead of a Judgment"
         raise TypeError(message)
-    if said.status in _VOTES and not said.checks and inspect.unwrap(classify) is yes_or_no:
+    if said.status in _VOTES and not said.checks and _is_yes_or_no(classify):
         check = Check(name, said.status is Status.PASS, said.reasoning)
         said = replace(said, checks=(check,))
     usage = usage_of(reply)
     if not usage:
         return said
     return said.with_metadata(usage={"llm_calls": usage.get("requests", 1), **usage})
+
+
+def _is_yes_or_no(classify: Callable[..., object]) -> bool:
+    """Whether it is that function, perhaps wrapped by another one, as a tracer does."""
+    return inspect.unwrap(classify) is inspect.unwrap(yes_or_no)
 
 
 def failure(
