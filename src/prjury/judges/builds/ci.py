@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
 from prjury.manifests.matrix import UNKNOWN, ExpressionContext, matrix_rows
@@ -132,6 +132,7 @@ class BaseCi:
         commands: what it runs here, in order.
         services: what runs beside it, such as a database.
         left_out: what is not taken, and why; one clause each.
+        called: the programs that any job calls that runs tests.
     """
 
     path: str
@@ -143,6 +144,7 @@ class BaseCi:
     commands: tuple[CiCommand, ...] = ()
     services: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+    called: frozenset[str] = frozenset()
 
     @property
     def name(self) -> str:
@@ -172,7 +174,18 @@ def find_base_ci(workflows: Iterable[Workflow], distance: Distance) -> BaseCi | 
         for job in workflow.jobs
         if (read := _job(workflow, job, distance)) and read.tests
     ]
-    return min(found, key=lambda one: one[0])[1] if found else None
+    if not found:
+        return None
+    called = {name for _, job in found for one in job.commands for name in _called(one.script)}
+    return replace(min(found, key=lambda one: one[0])[1], called=frozenset(called))
+
+
+#: The program of each command, without what is set for it and without its directory.
+_PROGRAM = re.compile(r"(?:^|&&|\|\||[;|(])\s*(?:\w+=\S*\s+)*(?:[\w./-]*/)?([\w.-]+)", re.MULTILINE)
+
+
+def _called(script: str) -> list[str]:
+    return _PROGRAM.findall(script)
 
 
 def _rank(workflow: Workflow, job: WorkflowJob) -> tuple[bool, bool, bool, bool]:

@@ -76,6 +76,7 @@ def detect_builds(
     changes: Changes | None,
     systems: Sequence[str] | None = None,
     own: Sequence[RecipeSystem] = (),
+    called: frozenset[str] = frozenset(),
 ) -> DetectedBuilds:
     """The builds of the tree that the change can affect.
 
@@ -85,11 +86,12 @@ def detect_builds(
             but those that have to be asked for.
         own: those of the policy, which are always looked for. Where one is found, nothing else is
             run.
+        called: the programs that the CI calls, which decide between builds of the same code.
     """
     asked = {name: SYSTEMS[name] for name in SYSTEMS if name in (systems or _AUTOMATIC)}
     asked |= {one.recipe.name: one for one in own}
     root = replace(root, changed=changes) if changes else root
-    every, chosen = _builds(root, asked, systems)
+    every, chosen = _builds(root, asked, systems, called)
     left = _skipped(root, asked, systems, chosen)
     notes = [*_not_run(every, chosen), *_not_asked(root, asked), *_not_found(every, systems)]
     notes += [*_excluded_notes(root, _manifests(asked), left), *_unsuited(root, asked, chosen)]
@@ -106,14 +108,17 @@ def detect_builds(
 
 
 def _builds(
-    root: SourceTree, asked: Asked, systems: Sequence[str] | None
+    root: SourceTree,
+    asked: Asked,
+    systems: Sequence[str] | None,
+    called: frozenset[str] = frozenset(),
 ) -> tuple[list[_Found], list[_Found]]:
     """All builds, and those of them that are run."""
     every = _found(root, None, asked)
-    chosen = [one for one in every if not _is_replaced(one, every)]
+    chosen = [one for one in every if not _is_replaced(one, every, called)]
     if not systems:
-        chosen = [one for one in chosen if not _outranked(one, chosen)]
-    return every, [one for one in chosen if not _has_better_alternative(root, one, chosen)]
+        chosen = [one for one in chosen if not _outranked(one, chosen, called)]
+    return every, [one for one in chosen if not _has_better_alternative(root, one, chosen, called)]
 
 
 def _skipped(
@@ -158,10 +163,11 @@ def _only_compiles(found: _Found) -> bool:
     return found.by.WHEN == "last_resort_if_untested" and not found.plan.tests
 
 
-def _is_replaced(found: _Found, every: Sequence[_Found]) -> bool:
+def _is_replaced(found: _Found, every: Sequence[_Found], called: frozenset[str]) -> bool:
     """Whether the policy's own recipe, or a better build of the same family, is run instead.
 
-    In a family the outermost is better, then the one that runs tests, then the first.
+    In a family the outermost is better, then the one that runs tests, then the one that the CI
+    calls, then the first.
     """
     here, mine = found.plan.directory, isinstance(found.by, RecipeSystem) and found.by.own
     own = [one for one in every if isinstance(one.by, RecipeSystem) and one.by.own]
@@ -170,18 +176,30 @@ def _is_replaced(found: _Found, every: Sequence[_Found]) -> bool:
     if not (family := _family(found)):
         return False
     kin = [one for one in every if _family(one) == family and is_within(here, one.plan.directory)]
-    return found is not min(kin, key=lambda one: (len(one.plan.directory), not one.plan.tests))
+    order = {id(one): (len(one.plan.directory), not one.plan.tests) for one in kin}
+    return found is not min(kin, key=lambda one: (order[id(one)], called.isdisjoint(_tools(one))))
+
+
+def _tools(found: _Found) -> tuple[str, ...]:
+    """The programs that a CI calls for such a build."""
+    if isinstance(found.by, RecipeSystem):
+        return tuple(found.by.recipe.tools)
+    return _WRAPPED.get(found.system, ())
+
+
+_WRAPPED = {"maven": ("mvn", "mvnw"), "gradle": ("gradle", "gradlew")}
 
 
 def _family(found: _Found) -> str | None:
     return found.by.recipe.family if isinstance(found.by, RecipeSystem) else None
 
 
-def _outranked(found: _Found, every: Sequence[_Found]) -> bool:
+def _outranked(found: _Found, every: Sequence[_Found], called: frozenset[str]) -> bool:
     """Whether there are better builds of the same code.
 
-    make often calls the others, and in a directory with sources of another kind a few Python files
-    are rarely a project. Of two such builds the one that runs tests is better, then the first.
+    make, just and Task often call the others, and in a directory with sources of another kind a
+    few Python files are rarely a project. Of two such builds the one that runs tests is better,
+    then the first.
     """
     if not _is_weak(found):
         return False
@@ -189,20 +207,26 @@ def _outranked(found: _Found, every: Sequence[_Found]) -> bool:
     here = found.plan.directory
     if any(here == place or is_below(here, place) for place in strong):
         return True
-    if _only_compiles(found) and any(is_below(place, here) for place in strong):
+    calls = isinstance(found.by, RecipeSystem) and called.isdisjoint(_tools(found))
+    if (calls or _only_compiles(found)) and any(is_below(place, here) for place in strong):
         return True
     rivals = [one for one in every if _is_weak(one) and one.plan.directory == here]
     return found is not min(rivals, key=lambda one: not one.plan.tests)
 
 
-def _has_better_alternative(root: SourceTree, found: _Found, chosen: Sequence[_Found]) -> bool:
+def _has_better_alternative(
+    root: SourceTree, found: _Found, chosen: Sequence[_Found], called: frozenset[str]
+) -> bool:
     """Whether Maven and Gradle build the same code here, and the other one is chosen.
 
-    The one with a wrapper script comes first, else Maven.
+    The only one that the CI calls comes first, then the only one with a wrapper script, else Maven.
     """
     here = found.plan.directory
     if {("maven", here), ("gradle", here)} - {one.place for one in chosen}:
         return False
+    by_ci = [name for name, tools in _WRAPPED.items() if not called.isdisjoint(tools)]
+    if len(by_ci) == 1:
+        return found.system in _WRAPPED and found.system != by_ci[0]
     wrappers = {"maven": joined(here, "mvnw"), "gradle": joined(here, "gradlew")}
     there = {system: (path or "") in root.files for system, path in wrappers.items()}
     better = "gradle" if there["gradle"] and not there["maven"] else "maven"

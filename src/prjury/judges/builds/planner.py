@@ -39,7 +39,7 @@ _SKIPS_TESTS = re.compile(
     r"-D(?:skip\w*Tests?|skipITs|maven\.test\.(?:skip|failure)[\w.]*|test|it\.test|groups)(?:=.*)?",
     re.IGNORECASE,
 )
-_GOALS = ("test", "package", "verify", "install")
+_GOALS = frozenset({"test", "package", "verify", "install"})
 
 
 def is_extra(name: str) -> bool:
@@ -52,9 +52,10 @@ def with_options(plan: BuildPlan, ci: BaseCi) -> BuildPlan:
     change = _CHANGES.get(plan.system)
     tests = [words for one in ci.commands if one.kind == "test" for words in _commands(one.script)]
     tools = {"maven": ("mvn", "mvnw")}.get(plan.system, (plan.system,))
-    called = next((words for words in tests if words[0].rpartition("/")[2] in tools), None)
-    if change is None or called is None:
+    calls = [words for words in tests if words[0].rpartition("/")[2] in tools]
+    if change is None or not calls:
         return plan
+    called = next((words for words in calls if not _GOALS.isdisjoint(words)), calls[0])
     steps = tuple(_changed(step, change(called)) for step in plan.steps)
     keep_going = plan.keep_going and with_options(plan.keep_going, ci)
     note = f"options as in {ci.path}" if steps != plan.steps else ""
@@ -87,9 +88,9 @@ def _maven(called: Sequence[str]) -> Callable[[Sequence[str]], Sequence[str]]:
     given = [
         word for word in called if re.match(r"-[DP]\S", word) and not _SKIPS_TESTS.fullmatch(word)
     ]
-    given += [
-        f"-P{name}" for option, name in pairwise(called) if option in {"-P", "--activate-profiles"}
-    ]
+    short = {"-P": "-P", "--activate-profiles": "-P", "-D": "-D", "--define": "-D"}
+    pairs = (f"{short[one]}{text}" for one, text in pairwise(called) if one in short)
+    given += [word for word in pairs if not _SKIPS_TESTS.fullmatch(word)]
     goals = [word for word in called if word in _GOALS]
     goal = goals[-1] if goals and goals[-1] in {"test", "package"} else "verify"
 
@@ -189,7 +190,8 @@ class BuildPlanner:
             return DetectedBuilds((self._equipped(root, plan),))
         systems = None if self.options.systems == "auto" else self.options.systems
         part = changes if self.options.affected else None
-        found = detect_builds(root, part, systems, self.own)
+        called = self.ci.called if self.ci else frozenset()
+        found = detect_builds(root, part, systems, self.own, called)
         if systems is None and self._knows_better(root, found):
             found = DetectedBuilds((ci_plan(self.ci, self.here.path),) if self.ci else ())
         plans = tuple(self._equipped(root, self._with_extras(plan)) for plan in found.plans)

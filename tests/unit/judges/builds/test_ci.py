@@ -161,6 +161,11 @@ class TestPlan:
         assert not any("skipTests" in step.text for step in plan.steps)
         assert "options as in .github/workflows/ci.yml" in plan.reasons
 
+    def test_the_goal_and_the_properties_are_those_of_the_tests(self, here: Toolchains) -> None:
+        steps = ("run: mvn clean compile -D skipTests=true", "run: mvn test -D x.release=11")
+        plan = only(plans(here, job(*steps), pom_xml="<project/>", build_gradle="", gradlew=""))
+        assert plan.steps[-1].text.endswith("--fail-at-end test -Dx.release=11")
+
     def test_where_no_recipe_fits_the_ci_says_how(self, here: Toolchains) -> None:
         row = "    strategy: {matrix: {mode: [fast]}}\n"
         found = plans(here, job("run: ./build.sh", "run: ./run-tests test", more=row), shop_c="")

@@ -187,6 +187,26 @@ def test_maven_and_gradle_are_one_choice(more: dict[str, str], system: str) -> N
     assert systems_of(files) == ([system], (f"also found and not run: {other}",))
 
 
+def detected(files: Mapping[str, str], *called: str) -> list[str]:
+    found = detect_builds(root_of(files), None, called=frozenset(called))
+    return [plan.system for plan in found.plans]
+
+
+def test_of_builds_of_the_same_code_the_one_is_run_that_the_ci_calls() -> None:
+    both = {"pom.xml": "", "build.gradle": "", "gradlew": ""}
+    assert detected(both, "mvn", "java") == ["maven"]
+    assert detected(both, "mvn", "gradlew") == ["gradle"]
+    native = {"CMakeLists.txt": "project(a)\ninclude(CTest)", "meson.build": "project('a')\ntest("}
+    assert detected(native) == ["cmake"]
+    assert detected(native, "meson") == ["meson"]
+
+
+def test_what_calls_the_builds_below_is_left_out_unless_the_ci_calls_it() -> None:
+    files = {"Taskfile.yaml": "tasks:\n  test:\n", "a/go.mod": GO, "a/a.go": ""}
+    assert detected(files) == ["go"]
+    assert detected(files, "task") == ["task", "go"]
+
+
 def test_a_build_with_tests_comes_before_one_without() -> None:
     assert systems_of({"script.py": "", "Makefile": "test:\n"}) == (
         ["make"],

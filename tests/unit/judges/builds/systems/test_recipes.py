@@ -96,6 +96,14 @@ def test_no_recipe_is_left_out() -> None:
     assert sorted(path.stem for path in place.iterdir()) == NAMES
 
 
+def test_c_with_files_for_visual_studio_and_swift_is_neither() -> None:
+    swift = "let package = Package(name: 'a', targets: [.target(path: '.')])"
+    root = root_of({"a.sln": '"a", "vs/a.vcxproj"', "Package.swift": swift, "src/a.c": ""})
+    assert not SYSTEMS["dotnet"].plans(root, None)
+    assert not SYSTEMS["swiftpm"].plans(root, None)
+    assert SYSTEMS["swiftpm"].plans(root_of({"Package.swift": swift, "src/a.swift": ""}), None)
+
+
 def test_a_plan_of_an_experimental_recipe_says_so() -> None:
     (plan,) = SYSTEMS["dotnet"].plans(root_of({"a.csproj": ""}), None)
     assert EXPERIMENTAL in plan.notes
