@@ -841,3 +841,8 @@ def test_a_tier_that_did_not_run_is_what_it_would_have_been() -> None:
     advice = tier("advice", "P", ACCEPT, advisory=True)
     skipped = vote(tier("gate", "F"), advice, FINALLY_FINE).attempts[1]
     assert skipped == TierAttempt("advice", ACCEPT, advisory=True, skipped_because="gate failed")
+
+
+def test_the_same_name_in_two_tiers_is_numbered() -> None:
+    verdict = vote(tier("one", "P"), tier("two", "PF", FINAL))
+    assert verdict.by_name == {"P": SAYS["P"], "P-2": SAYS["P"], "F": SAYS["F"]}

@@ -13,7 +13,14 @@ import strategies
 from fakes.refusals import refused
 from prjury.errors import ExitCode
 from prjury.jury.cascade import CascadedJury, Tier, TierAttempt, TierPolicy, Verdict
-from prjury.jury.gate import Gate, GatePolicy, gate, hold_to_coverage
+from prjury.jury.gate import (
+    UNREAD_CONTENT,
+    Gate,
+    GatePolicy,
+    gate,
+    hold_to_content,
+    hold_to_coverage,
+)
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.jury import JuryVerdict
 from prjury.jury.voting import Ballot, ConsensusVoting, ErrorPolicy
@@ -380,3 +387,30 @@ def test_a_missed_floor_closes_the_gate_where_only_advice_was_given(said: Judgme
     held = hold_to_coverage(verdict(advisory=[said]), 0, 10, 0.95)
     assert held.status is Status.ERROR
     assert gate(held) is Gate.ACTION_REQUIRED
+
+
+@pytest.mark.parametrize(
+    ("unread", "words"),
+    [
+        (["lib/a.jar"], "lib/a.jar changed"),
+        (["lib/a.jar", "b"], "lib/a.jar and 1 more changed"),
+        (["lib/a.jar", "b", "c"], "lib/a.jar and 2 more changed"),
+    ],
+)
+def test_what_no_judge_can_read_is_no_pass(unread: list[str], words: str) -> None:
+    passed = verdict(FINE)
+    held = hold_to_content(passed, unread)
+    expected = Judgment.abstained(
+        f"{words}, and no judge can read such content",
+        UNREAD_CONTENT,
+        metadata={"reason": UNREAD_CONTENT},
+    )
+    assert (held.aggregated, held.decided_by) == (expected, None)
+    assert held.attempts == passed.attempts
+    assert gate(held) is Gate.ACTION_REQUIRED
+
+
+def test_where_nothing_is_unread_or_nothing_passed_a_verdict_stays() -> None:
+    passed, failed = verdict(FINE), verdict(BROKEN)
+    assert hold_to_content(passed, []) is passed
+    assert hold_to_content(failed, ["lib/a.jar"]) is failed

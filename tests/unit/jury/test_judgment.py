@@ -323,3 +323,10 @@ def test_checks_by_their_outcome() -> None:
     assert Check.ok("a", "fine", place) == Check("a", True, "fine", place)
     bad = Check.bad("a", "gone", place, severity="hint", evidence="x", fix="y")
     assert bad == Check("a", False, "gone", place, "hint", "x", "y")
+
+
+@pytest.mark.parametrize(
+    ("metadata", "reason"), [({"reason": "timeout"}, "timeout"), ({}, ""), ({"reason": None}, "")]
+)
+def test_the_word_for_how_it_came_about(metadata: dict[str, Any], reason: str) -> None:
+    assert Judgment.errored("it hung", metadata=metadata).reason == reason

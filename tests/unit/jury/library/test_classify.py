@@ -217,9 +217,7 @@ def test_what_is_no_answer_is_not_sure() -> None:
     assert (said.status, said.confidence) == (Status.ERROR, None)
 
 
-LABELS = label_classifier(
-    {"relevant": Status.PASS, "off topic": Status.FAIL, "unsure": Status.ABSTAIN}
-)
+LABELS = {"relevant": Status.PASS, "off topic": Status.FAIL, "unsure": Status.ABSTAIN}
 
 
 @pytest.mark.parametrize(
@@ -235,9 +233,22 @@ LABELS = label_classifier(
     ],
 )
 def test_labels(reply: str, status: Status, label: str | None) -> None:
-    said = LABELS(reply)
+    said = label_classifier(LABELS)(reply)
     assert said.status is status
-    assert (said.label if said.label != "no_answer" else None) == label
+    assert said.label == (label or "no_answer")
+
+
+@pytest.mark.parametrize(
+    ("reply", "words"),
+    [
+        ("relevant", "relevant"),
+        ("Answer: “Off Topic”\nReasoning: it is about\ncooking", "it is about\ncooking"),
+        ("", "the reply names none of relevant, off topic, unsure: the reply is empty"),
+        ("both", "the reply names none of relevant, off topic, unsure: both"),
+    ],
+)
+def test_why_a_label(reply: str, words: str) -> None:
+    assert label_classifier(LABELS)(reply).reasoning == words
 
 
 @pytest.mark.parametrize("labels", [{}, {"broken": Status.ERROR}])

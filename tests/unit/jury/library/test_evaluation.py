@@ -505,6 +505,18 @@ def test_the_goal_goes_to_the_first_positional_parameter_even_if_it_has_a_defaul
     assert evaluate("fix it", run_sync, always_pass())[0] == "fix it by m"
 
 
+@pytest.mark.parametrize(
+    ("call", "result"),
+    [
+        (lambda text="x", *, goal: f"{text} {goal}", "x g"),
+        (lambda *, model="m": model, "m"),
+        (lambda workspace, text="x": f"{text} {workspace}", "x /w"),
+    ],
+)
+def test_no_parameter_is_taken_for_the_goal(call: Callable[..., str], result: str) -> None:
+    assert evaluate("g", call, always_pass(), Path("/w"))[0] == result
+
+
 def test_a_call_may_be_limited() -> None:
     began = time.monotonic()
     result, verdict = evaluate("g", lambda: time.sleep(5), always_pass(), timeout=0.1)

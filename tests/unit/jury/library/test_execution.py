@@ -5,13 +5,20 @@ import concurrent.futures
 import subprocess
 import time
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace as Thing
 from typing import NoReturn
 
 import pytest
 
 from prjury.errors import CannotJudgeError, PrJuryError
 from prjury.jury.context import ExecutionStatus
-from prjury.jury.library.execution import Execution, perform, waited_for
+from prjury.jury.library.execution import (
+    Execution,
+    document_text,
+    output_of,
+    perform,
+    waited_for,
+)
 
 
 def raising(crash: BaseException) -> Execution[object]:
@@ -156,3 +163,32 @@ def test_the_users_own_end_goes_on(crash: BaseException) -> None:
     with pytest.raises(type(crash)) as raised:
         raising(crash)
     assert raised.value is crash
+
+
+@pytest.mark.parametrize(
+    ("document", "text"),
+    [
+        ("plain", "plain"),
+        ({"text": "a"}, "a"),
+        ({"page_content": "b", "text": 3}, "b"),
+        (Thing(page_content="c"), "c"),
+        ({"title": "d"}, None),
+        (Thing(title="e"), None),
+        (7, None),
+    ],
+)
+def test_the_text_of_a_document(document: object, text: str | None) -> None:
+    assert document_text(document) == text
+
+
+@pytest.mark.parametrize(
+    ("blocks", "text"),
+    [
+        ([{"type": "text", "text": "a"}, {"text": "b"}], "ab"),
+        ([Thing(text="c"), "d"], "cd"),
+        ([{"text": "e"}, {"image": "f"}], '[{"text": "e"}, {"image": "f"}]'),
+        ([{"text": 3}], '[{"text": 3}]'),
+    ],
+)
+def test_a_reply_in_blocks(blocks: list[object], text: str) -> None:
+    assert output_of(Thing(content=blocks)) == text

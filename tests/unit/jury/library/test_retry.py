@@ -904,3 +904,31 @@ def test_as_the_jury_of_a_tier() -> None:
     assert (verdict.status, verdict.decided_by) == (FAIL, "quality")
     assert verdict.aggregated.metadata["iterations"] == 2
     assert listener.heard.count(("started", "quality", "judge")) == 2
+
+
+class Late:
+    """A judge that answers with what it was asked, or later than anybody waits."""
+
+    name, type = "late", JudgeType.DETERMINISTIC
+
+    def judge(self, context: object, /) -> Judgment:
+        if context == "wait":
+            time.sleep(0.5)
+        return Judgment.passed(str(context), confidence=1)
+
+
+@pytest.mark.parametrize(
+    "court",
+    [
+        retrying([Late()], name="court"),
+        CascadedJury([Tier("court", retrying([Late()]), TierPolicy.FINAL_TIER)]),
+    ],
+    ids=lambda court: type(court).__name__,
+)
+def test_a_vote_in_an_event_loop_is_the_same_vote(court: Any) -> None:
+    listener = Chatty()
+    verdict = asyncio.run(court.vote_async("it", timeout=LONG, listener=listener))
+    assert [one.reasoning for one in verdict.individual] == ["it"]
+    assert len(listener.heard) == 2
+    late = asyncio.run(court.vote_async("wait", timeout=0.05))
+    assert [one.status for one in late.individual] == [ERROR]
