@@ -344,9 +344,13 @@ def _not_here(case: BuildResult, cause: Failure) -> Judgment:
     """The ERROR of a build that cannot be done here, whatever the change is like."""
     remedy = remedy_for(cause, case.versions, case.known)
     tried = ", tried twice" if case.base is None and may_pass(cause) else ""
+    why = f"{tried}, and the change is not to blame: {_clipped(cause.message)}"
+    return _unbuilt(case, f"{why}. To have it judged: {remedy}", remedy)
+
+
+def _unbuilt(case: BuildResult, why: str, remedy: str) -> Judgment:
     return Judgment.errored(
-        f"it cannot be built here{tried}, and the change is not to blame: "
-        f"{_clipped(cause.message)}. To have it judged: {remedy}.{_notes(case)}",
+        f"it cannot be built here{why}.{_notes(case)}",
         checks=checks_of(case),
         metadata={**metadata_of(case), "reason": "environment", "remedy": remedy},
     )
@@ -426,6 +430,8 @@ def _excused(case: BuildResult) -> Judgment:
 
 def _base_broken(case: BuildResult, doubt: str) -> Judgment:
     """The base fails in the same way, and that may hide what the change breaks."""
+    if older := case.plan.older:
+        return _unbuilt(case, f": neither the change nor the base builds: {older}", older)
     hidden = (
         ", and so did the base, which may hide what this change breaks: "
         f"{_clipped(doubt)}. Fix the base first.\n{_causes(case.outcome.failures)[2:]}"

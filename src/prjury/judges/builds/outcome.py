@@ -173,5 +173,5 @@ class BuildResult:
 
     def to_the_end(self, outcome: PlanOutcome, base: PlanOutcome) -> BuildResult:
         """With the outcomes of the plan's second form; the first run stays what is reported."""
-        again = self.plan.once_more
+        again = replace(self.plan.once_more, older=self.plan.older)
         return replace(self, plan=again, outcome=outcome, base=base, first=self.outcome)

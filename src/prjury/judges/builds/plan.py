@@ -95,6 +95,7 @@ class BuildPlan:
         tools: the versions that the steps use, and what asks for them; one line each.
         wants: the versions of tools that the project asks for, the strongest word of a tool first.
         missing: why this machine cannot run it, and what to do; empty if nothing speaks against it.
+        older: why its tools here may be too old, and what to do; it is run all the same.
         not_taken: what the base's CI does besides that is not run here, and why; one clause each.
     """
 
@@ -117,6 +118,7 @@ class BuildPlan:
     tools: tuple[str, ...] = ()
     wants: tuple[WantedVersion, ...] = ()
     missing: str = ""
+    older: str = ""
     not_taken: tuple[str, ...] = ()
 
     @property

@@ -43,7 +43,7 @@ def _document(plan: BuildPlan) -> Mapping[str, Any]:
         "reasons": list(filter(None, plan.reasons)),
         "scope": {"modules": list(plan.scope.modules), "because": plan.scope.because},
         "tools": list(plan.tools),
-        "missing": plan.missing or None,
+        "missing": plan.missing or plan.older or None,
         "not_taken": list(plan.not_taken),
         "notes": list(plan.notes),
     }
@@ -63,6 +63,8 @@ def plan_lines(found: DetectedBuilds) -> Iterator[str]:
         yield from _labelled("how", [plan.scope.because] * bool(plan.scope.because))
         yield from _labelled("with", plan.tools)
         yield from _labelled("lacks", [plan.missing] * bool(plan.missing))
+        older = f"{plan.older}; it is tried all the same"
+        yield from _labelled("older", [older] * bool(plan.older))
         yield from _labelled("not run", plan.not_taken)
         yield from _labelled("note", plan.notes)
     if not found.plans:

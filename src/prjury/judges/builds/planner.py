@@ -233,6 +233,7 @@ class BuildPlanner:
             tools=tuple(filter(None, (one.text for one in chosen))),
             wants=tuple(version for one in chosen for version in one.wanted),
             missing="" if plan.source == "policy" else missing,
+            older="; ".join(one.older for one in chosen if one.older),
             notes=notes,
             not_taken=self.ci.left_out if self.ci and plan.source == "ci" else (),
         )

@@ -106,6 +106,7 @@ class ToolChoice:
         wanted: what asks for it, the strongest word first.
         toolchain: what is used; None where its version is not known.
         missing: why it cannot be built with what is here, and the remedy; empty if it can.
+        older: why what is here may be too old, and the remedy; it is tried all the same.
         note: what a reader should know besides.
     """
 
@@ -113,6 +114,7 @@ class ToolChoice:
     wanted: tuple[WantedVersion, ...]
     toolchain: Toolchain | None = None
     missing: str = ""
+    older: str = ""
     note: str = ""
 
     @property
@@ -164,6 +166,10 @@ class _Choosing:
                 return ToolChoice(self.tool, self.wanted, exact, note=self._overruled(exact))
         used = allowed[0] if allowed else current
         if missing := self._missing(used, bool(allowed)):
+            if self.tool == "node":  # much runs with an older one, which only some tools refuse
+                newest = max(self.known, key=lambda one: one.version)
+                note = self._overruled(newest)
+                return ToolChoice(self.tool, self.wanted, newest, older=missing, note=note)
             return ToolChoice(self.tool, self.wanted, current, missing)
         return ToolChoice(self.tool, self.wanted, used, note=self._overruled(used))
 

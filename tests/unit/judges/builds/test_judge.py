@@ -206,6 +206,35 @@ def test_tests_that_want_a_service_which_is_not_here() -> None:
     assert alone.status is Status.FAIL
 
 
+class WithNode20(ScriptedShell):
+    def environment(self, extra: Sequence[str] = ()) -> dict[str, str]:
+        place, version = self.directory / "node", ("MAJOR 20", "MINOR 1", "PATCH 0")
+        for name, text in {
+            "bin/node": "",
+            "include/node/node_version.h": "\n".join(
+                f"#define NODE_{one.replace(' ', '_VERSION ')}" for one in version
+            ),
+        }.items():
+            (place / name).parent.mkdir(parents=True, exist_ok=True)
+            (place / name).write_text(text)
+        return {"PATH": str(place / "bin")}
+
+
+def test_an_older_node_than_is_wanted_is_tried_and_never_blamed_on_the_change() -> None:
+    files = {"package.json": '{"scripts": {"test": "jest"}}', ".nvmrc": "24"}
+    alike = judged(files=files, shell=WithNode20([Scripted(1, "SyntaxError: what")]))
+    assert (alike.status, alike.metadata["reason"]) == (Status.ERROR, "environment")
+    assert (
+        "neither the change nor the base builds: this project wants Node 24 (.nvmrc); here is"
+        in (alike.reasoning)
+    )
+    passes = judged(files=files, shell=WithNode20())
+    assert passes.status is Status.PASS
+    assert ".nvmrc names Node 24; 20.1.0 is used" in passes.reasoning
+    mine = judged(files=files, shell=WithNode20([Scripted(1, "SyntaxError: what"), Scripted()]))
+    assert mine.status is Status.FAIL
+
+
 def test_a_script_of_npm_that_is_not_found_is_a_failure_of_the_build() -> None:
     scripts = [Scripted(127, "sh: 1: jest: not found"), Scripted(0)]
     package = '{"scripts": {"test": "jest"}}'

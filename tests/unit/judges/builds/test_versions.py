@@ -75,9 +75,10 @@ def test_a_jdk_that_is_not_here(here: Toolchains) -> None:
 
 
 def test_an_older_node_than_the_pinned_one(here: Toolchains) -> None:
-    assert (
-        "wants Node 22 (.nvmrc); here is 20.1.0" in chosen(here, "node", {".nvmrc": "22"}).missing
-    )
+    """It is tried all the same: most of what runs with a newer one runs with it."""
+    choice = chosen(here, "node", {".nvmrc": "22"})
+    assert (choice.missing, choice.note) == ("", ".nvmrc names Node 22; 20.1.0 is used")
+    assert "wants Node 22 (.nvmrc); here is 20.1.0: add actions/setup-node with " in choice.older
 
 
 def test_the_python_that_is_used(tmp_path: Path) -> None:
@@ -122,7 +123,7 @@ def test_a_manifest_that_allows_it_outweighs_a_pin(here: Toolchains, range_: str
 
 def test_a_manifest_that_refuses_what_is_here(here: Toolchains) -> None:
     refused = chosen(here, "node", {"package.json": '{"engines": {"node": ">=22"}}'})
-    assert "wants Node >=22 (package.json)" in refused.missing
+    assert (refused.missing, "wants Node >=22 (package.json)" in refused.older) == ("", True)
 
 
 def test_a_newer_node_than_the_pinned_one_will_do(here: Toolchains) -> None:

@@ -47,7 +47,7 @@ DOCS = SystemDocs(
         (
             "`package.json` with a `build` or `test` script",
             (
-                "npm, pnpm, yarn or bun by the lock file, then by `packageManager`: install, "
+                "npm, pnpm, yarn or bun by the lock file, of several by `packageManager`: install, "
                 "`run build`, `run test`"
             ),
         ),

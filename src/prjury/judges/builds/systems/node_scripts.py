@@ -268,18 +268,24 @@ class NodeTool:
 
 
 def tool_of(root: SourceTree, package: PackageJson) -> NodeTool:
-    """The package manager: the lock file decides, then ``packageManager``, then it is npm."""
-    named = package.manager
-    if lock := root.has("package-lock.json", "npm-shrinkwrap.json"):
+    """The package manager that has a lock file, of several the named one, or else the first.
+
+    Without lock files it is the one in ``packageManager``, then npm.
+    """
+    named, locks = package.manager, [lock for lock in _LOCKS if root.has(lock)]
+    by_name = [lock for lock in locks if named.startswith(f"{_LOCKS[lock]}@")]
+    lock = next(iter([*by_name, *locks]), "")
+    chosen = _LOCKS.get(lock) or named.partition("@")[0]
+    if lock and chosen == "npm":
         return NodeTool("npm", ("npm", "ci", "--no-audit", "--no-fund"), f"{lock} is there")
-    if root.has("pnpm-lock.yaml") or named.startswith("pnpm@"):
+    if chosen == "pnpm":
         install = ("pnpm", "install", "--frozen-lockfile")
         return NodeTool("pnpm", install, "pnpm-lock.yaml or packageManager says pnpm")
-    if root.has("yarn.lock") or named.startswith("yarn@"):
+    if chosen == "yarn":
         modern = _is_modern_yarn(root, named)
         flag = "--immutable" if modern else "--frozen-lockfile"
         return NodeTool("yarn", ("yarn", "install", flag), "yarn.lock or packageManager says yarn")
-    if root.has("bun.lock", "bun.lockb"):
+    if lock and chosen == "bun":
         return NodeTool("bun", ("bun", "install", "--frozen-lockfile"), "bun's lock file is there")
     needs = package.own or package.members or package.unclear
     fresh = ("npm", "install", "--no-audit", "--no-fund")

@@ -59,7 +59,8 @@ DOCS = SystemDocs(
             "`tox.ini`, `tox.toml`, `[tool.tox]`, `[tox:tox]`",
             (
                 "`tox --skip-missing-interpreters true`, with `-e` and the one environment of the "
-                "interpreter that is here, where `env_list` names such environments"
+                "interpreter that is here, where `env_list` names such environments; those "
+                "for types, lint or documentation are no such"
             ),
         ),
         (

@@ -48,6 +48,11 @@ _INTERPRETER = re.compile(r"py(?:thon)?[\d.]*|(?P<number>\d\.\d+)")
 _NUMBER_HERE = """$(python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')"""
 #: The last factor of environments with nothing special.
 _USUAL = ("-tests", "-test", "-default")
+#: Factors of environments that check the code, or document it, without running its tests.
+_NO_TESTS = frozenset(
+    "mypy typing types typecheck pyright lint flake8 ruff pylint black isort style format docs doc "
+    "mindeps lowest bench benchmark nightly".split()
+)
 _ENVLIST = re.compile(r"^env_?list[ \t]*=[ \t]*(.*(?:\n[ \t]+\S.*|\n[ \t]*)*)", re.MULTILINE)
 _BRACES = re.compile(r"\{([^{}]*)\}")
 _RANGE = re.compile(r"\b(\d+)-(\d+)\b")
@@ -258,11 +263,17 @@ def tox_environment(root: SourceTree) -> str:
     """
     named = filter(_TOX_NAME.fullmatch, _listed(root))
     listed = [one for one in named if _INTERPRETER.fullmatch(one.partition("-")[0])]
+    listed = _with_tests(listed)
     plain = [one for one in listed if "-" not in one]
     usual = [one for one in listed if one.endswith(_USUAL)]
     first, dash, factors = next(reversed(plain or usual or listed), "").partition("-")
     by_number = (found := _INTERPRETER.fullmatch(first)) and found["number"]
     return f"{_NUMBER_HERE if by_number else first and 'py'}{dash}{factors}"
+
+
+def _with_tests(names: list[str]) -> list[str]:
+    """The names whose factors speak for tests; all of them where none does."""
+    return [name for name in names if _NO_TESTS.isdisjoint(name.split("-"))] or names
 
 
 def _listed(root: SourceTree) -> list[str]:
@@ -289,7 +300,7 @@ def _named(one: object) -> list[str]:
 
 def _factors(one: object) -> list[str]:
     if isinstance(one, list):
-        return [name for name in one if isinstance(name, str)][-2:]
+        return _with_tests([name for name in one if isinstance(name, str)])[-2:]
     settings = table(one)
     ends = [str(settings[key]) for key in ("start", "stop") if key in settings]
     return [f"{settings.get('prefix', '')}{end}" for end in ends]
@@ -306,6 +317,6 @@ def _choices(word: str, most: int = 6) -> list[str]:
     found = _BRACES.search(word)
     if not found or not most:
         return [word]
-    last = _RANGE.sub(r"\1,\2", found[1]).split(",")[-2:]
+    last = _with_tests(_RANGE.sub(r"\1,\2", found[1]).split(","))[-2:]
     each = (f"{word[: found.start()]}{one}{word[found.end() :]}" for one in last)
     return [name for one in each for name in _choices(one, most - 1)]

@@ -104,6 +104,16 @@ def test_the_lock_file_decides(files: dict[str, str], install: str) -> None:
     )
 
 
+def test_the_named_manager_s_lock_file_comes_first() -> None:
+    locks = {"package-lock.json": "", "yarn.lock": "", "pnpm-lock.yaml": ""}
+    manifest = package("a", packageManager="pnpm@10.2.0")
+    plan = plan_of({"package.json": manifest, **locks})
+    assert plan.steps[0].text == "pnpm install --frozen-lockfile"
+    assert plan.notes == ("package-lock.json is not used", "yarn.lock is not used")
+    del locks["pnpm-lock.yaml"]
+    assert plan_of({"package.json": manifest, **locks}).steps[0].text.startswith("npm ci")
+
+
 def test_other_lock_files_are_named() -> None:
     files = {"package.json": package("a"), "yarn.lock": "", "package-lock.json": "", "bun.lock": ""}
     assert plan_of(files).notes == ("yarn.lock is not used", "bun.lock is not used")

@@ -131,6 +131,8 @@ def test_a_version_from_git_is_told_to_the_installation_alone() -> None:
         ({"tox.ini": "[tox]\nenv_list =\n    lint\n    py3{10,11}-tests\n    docs\n"}, "py-tests"),
         ({"tox.ini": "[tox]\nenvlist = py{310,311}-{default,chardet}\n"}, "py-default"),
         ({"tox.ini": "[tox]\nenvlist = py{310,311}-dj{4.2,5.0}\n"}, "py-dj5.0"),
+        ({"tox.ini": "[tox]\nenvlist =\n  py311-a\n  py311{,-a}-mypy\n"}, "py-a"),
+        ({"tox.ini": "[tox]\nenvlist = py{310,311}-{unit,mypy,lint}\n"}, "py-unit"),
         ({"tox.toml": 'env_list = ["fix", "3.12", "py312"]\n'}, "py"),
         ({"pyproject.toml": '[tool.tox]\nenv_list = ["py39-a", "py39"]\n'}, "py"),
         ({"tox.ini": "[tox]\nenvlist = py,pypy3\n"}, "py"),
