@@ -242,7 +242,8 @@ class BuildPlanner:
             return equipped
         path = equipped.env.get("PATH", escaped(self.here.path))
         equipped = with_repository(equipped, root)
-        return with_environment(equipped, root.below(plan.directory), path)
+        ci = [one.script for one in self.ci.commands] if self.ci else ()
+        return with_environment(equipped, root.below(plan.directory), path, ci)
 
     def _path_of(self, plan: BuildPlan, chosen: Sequence[ToolChoice]) -> Mapping[str, str]:
         """The variables by which the steps find tools that PATH does not find anyway."""

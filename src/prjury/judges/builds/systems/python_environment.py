@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 
 from prjury.judges.builds.plan import BuildPlan, BuildStep
 from prjury.judges.builds.systems.pytest import VERSION_VARIABLES
+from prjury.judges.builds.systems.python_installs import scripted_installs, setup_extras
 from prjury.judges.builds.systems.source_tree import SourceTree
 from prjury.manifests.python import PyProject, read_pyproject
 from prjury.manifests.syntax import strings, table
-from prjury.snapshot.model import printable
+from prjury.snapshot.model import printable, visible
 
 #: The plans whose interpreter is the machine's, unless an environment is made for them.
 PREPARED = frozenset({"pytest", "unittest", "django"})
 #: Tools that are lent where the machine lacks them.
 LENT = frozenset({"uv", "tox"})
 _MANIFEST = "pyproject.toml"
+_PLAIN = "requirements.txt"
 #: What groups, extras and environments for tests are called, the likeliest first.
 _TESTS = ("test", "tests", "testing", "dev", "develop", "development")
 #: A plan may run twice in one tree, so it takes an environment that is there.
@@ -59,11 +61,14 @@ _RANGE = re.compile(r"\b(\d+)-(\d+)\b")
 _TOX_NAME = re.compile(r"[\w.-]+")
 
 
-def with_environment(plan: BuildPlan, root: SourceTree, path: str) -> BuildPlan:
+def with_environment(
+    plan: BuildPlan, root: SourceTree, path: str, ci: Iterable[str] = ()
+) -> BuildPlan:
     """The plan with an environment of its own, where the project says what belongs into it.
 
     Args:
         root: where the plan runs.
+        ci: the commands of the base's own CI.
         path: where steps look for programs, as it is written in the variables of plans.
     """
     reported = _version_variables(root)
@@ -72,7 +77,7 @@ def with_environment(plan: BuildPlan, root: SourceTree, path: str) -> BuildPlan:
         return _with_tox_environment(plan, root) if plan.system == "tox" else plan
     if plan.system not in PREPARED:
         return plan
-    environment = PythonEnvironment(root, with_pytest=plan.system == "pytest")
+    environment = PythonEnvironment(root, plan.system == "pytest", tuple(ci))
     command = environment.command
     if not command:
         return plan
@@ -111,10 +116,12 @@ class PythonEnvironment:
 
     Attributes:
         with_pytest: whether pytest has to be there.
+        ci: the commands of the base's own CI.
     """
 
     root: SourceTree
     with_pytest: bool
+    ci: tuple[str, ...] = ()
 
     @cached_property
     def _manifest(self) -> PyProject:
@@ -131,7 +138,7 @@ class PythonEnvironment:
             lines = [f"{export} >{_LOCKED}", f"uv pip install --quiet -r {_LOCKED}"]
             own = ["uv pip install --quiet --no-deps -e ."] if self._is_package else []
             return " && ".join([*lines, *own])
-        found = [*self._package(), *self._groups(), *self._files(), *self._hatch()]
+        found = [*self._package(), *self._groups(), *self._files(), *self._hatch(), *self._scripted]
         if not found:
             return ""
         pytest = ["pytest"] if self.with_pytest else []
@@ -151,18 +158,29 @@ class PythonEnvironment:
             return f"{made}{tool} requirements --dev"
         return ""
 
+    @cached_property
+    def _scripted(self) -> list[str]:
+        """What scripts and the CI install, where nothing is declared for tests."""
+        names = [*self._extras(), *self._manifest.groups]
+        declared = _for_tests(names) or [one for one in self._required() if one != _PLAIN]
+        return [] if declared or [*self._hatch()] else scripted_installs(self.root, self.ci)
+
     @property
     def because(self) -> str:
         """The file that says how it is installed."""
         marker = self.root.has(
             "poetry.lock", "pdm.lock", "Pipfile", _MANIFEST, "setup.py", "setup.cfg"
         )
-        return f"{marker or printable(next(iter(self._required()), ''))} says what is installed"
+        marker = marker or printable(next(iter(self._required()), "its CI"))
+        return f"{marker} says what is installed"
 
     @property
     def notes(self) -> tuple[str, ...]:
         """That pytest is added to what the project declares."""
         named = [_MANIFEST, "setup.py", "setup.cfg", "Pipfile", "hatch.toml", *self._required()]
+        if self._scripted and not self._export():
+            named = " ".join(one for one in self._scripted if one not in {"-r", "-e"})
+            return (f"installed for the tests as its scripts or its CI do: {visible(named)}",)
         if not self.with_pytest or any("pytest" in self.root.text(path) for path in named):
             return ()
         return ("the project declares no pytest, so the newest one is installed",)
@@ -185,7 +203,8 @@ class PythonEnvironment:
 
     def _extras(self) -> list[str]:
         section = _EXTRAS_CFG.search(self.root.text("setup.cfg").replace("\r", ""))
-        return [*self._manifest.extras, *(_KEY.findall(section["body"]) if section else ())]
+        inside = _KEY.findall(section["body"]) if section else ()
+        return [*self._manifest.extras, *inside, *setup_extras(self.root)]
 
     def _groups(self) -> Iterator[str]:
         for name in _for_tests([*self._manifest.groups]):

@@ -82,6 +82,24 @@ def prepared(files: Mapping[str, str]) -> BuildPlan:
             f"{POETRY} --with test {EXPORTED}{OWN}",
         ),
         (
+            {"setup.py": "setup(extras_require={'docs': ['x'], 'test': ['y']})"},
+            f"{UV} -e '.[test]' pytest",
+        ),
+        (
+            {"setup.py": "setup(\n tests_require=['mock', \"six>=1\", 'z @ https://z.dev'])"},
+            f"{UV} -e . mock 'six>=1' pytest",
+        ),
+        (
+            {
+                "setup.py": "",
+                "t.txt": "",
+                "noxfile.py": "@nox.session\ndef docs(session):\n    session.install('sphinx')\n"
+                "def unit_tests(session):\n    session.install('-r', 't.txt', 'mock', 'ruff')\n"
+                "    session.install('.[x]', '--find-links', 'y')\n",
+            },
+            f"{UV} -e . -r t.txt mock -e '.[x]' pytest",
+        ),
+        (
             {"pdm.lock": "", "pyproject.toml": PROJECT},
             f"uv tool run --quiet pdm export --format requirements --no-hashes {EXPORTED}{OWN}",
         ),
@@ -103,6 +121,27 @@ def test_tests_run_with_the_python_of_their_own_environment() -> None:
     assert plan.reasons[-1] == "pyproject.toml says what is installed"
     assert plan.notes == ("the project declares no pytest, so the newest one is installed",)
     assert plan.programs == ("uv",)
+
+
+@pytest.mark.parametrize(
+    ("line", "installed"),
+    [
+        ("cd x && python -m pip install -U pip setuptools pytest 'mock>=2'", "pytest 'mock>=2' "),
+        ("pip install -e .[dev] -r ci.txt -r none.txt -c x.txt flake8", "-e '.[dev]' -r ci.txt "),
+        ("pip install git+https://x.dev/y $Z; rm -r x", ""),
+        ("pip install 'unclosed", ""),
+    ],
+)
+def test_what_the_ci_installs_counts_where_nothing_is_declared(line: str, installed: str) -> None:
+    root = root_of({"test_a.py": "", "setup.py": "", "ci.txt": ""})
+    (plan,) = plans(root, None)
+    found = with_environment(plan, root, "/bin", [line])
+    assert found.steps[1].text == f"{UV} -e . {installed}pytest"
+    if installed:
+        assert found.notes[-1].startswith("installed for the tests as its scripts or its CI do: ")
+    declared = root_of({"test_a.py": "", "setup.py": "", "requirements-dev.txt": ""})
+    kept = with_environment(plan, declared, "/bin", [line])
+    assert kept.steps[1].text == f"{UV} -e . -r requirements-dev.txt pytest"
 
 
 def test_without_a_declaration_the_plan_stays_as_it_is() -> None:
