@@ -42,7 +42,8 @@ class TreeFiles:
         """The file that a tool means, None where it is none of the tree's or could be several.
 
         Tools name files from the directory in which they run, or from the root, compilers also from
-        a directory for what they make, below; some leave the beginning away.
+        a directory for what they make, below; some leave the beginning away. A Python package that
+        was installed from the tree is named where it was installed.
 
         Args:
             directory: where the tool runs, the build's own directory by default.
@@ -53,6 +54,8 @@ class TreeFiles:
             plain = inside_tree(path)
             if plain in self.known:
                 return plain
+        if "/" in (installed := wanted.partition("/site-packages/")[2]):
+            return self._by_rest(installed, here)
         return None if wanted.startswith(("/", "~", "…")) else self._by_rest(wanted, here)
 
     def of_package(self, package: str, file: str) -> str | None:

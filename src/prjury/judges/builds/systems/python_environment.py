@@ -179,8 +179,8 @@ class PythonEnvironment:
         """That pytest is added to what the project declares."""
         named = [_MANIFEST, "setup.py", "setup.cfg", "Pipfile", "hatch.toml", *self._required()]
         if self._scripted and not self._export():
-            named = " ".join(one for one in self._scripted if one not in {"-r", "-e"})
-            return (f"installed for the tests as its scripts or its CI do: {visible(named)}",)
+            listed = " ".join(one for one in self._scripted if one not in {"-r", "-e"})
+            return (f"installed for the tests as its scripts or its CI do: {visible(listed)}",)
         if not self.with_pytest or any("pytest" in self.root.text(path) for path in named):
             return ()
         return ("the project declares no pytest, so the newest one is installed",)

@@ -17,3 +17,13 @@ def test_pytest_names_a_file_with_blanks_as_it_is(path: str) -> None:
 
 def test_a_file_that_the_tree_does_not_have_is_no_place() -> None:
     assert place_in(["lib/x.py:2: in f"], "", TreeFiles(frozenset({"a.py"})), "") == (None, None)
+
+
+def test_a_package_that_was_installed_from_the_tree_is_found_there() -> None:
+    tree = TreeFiles(frozenset({"src/shop/cart.py", "test_a.py", "six.py"}))
+    place = ".tox/py/lib/python3.11/site-packages"
+    lines = ["test_a.py:1: in test_a", f"{place}/shop/cart.py:7: in total"]
+    assert place_in(lines, "", tree, "") == ("src/shop/cart.py", "7")
+    assert tree.find("/x/venv/lib/python3.11/site-packages/shop/cart.py") == "src/shop/cart.py"
+    assert tree.find(f"{place}/six.py") is None
+    assert tree.find(f"{place}/toys/cart.py") is None
