@@ -74,6 +74,7 @@ class ReportsJson(EvidencePart):
     skipped: Count = 0
     ignored: Count = 0
     by_runner: dict[Line, Count]
+    within: dict[Line, Count] = {}
     ran: list[Line]
     failures: list[FailureJson]
     problems: list[Line]
@@ -278,6 +279,7 @@ class EvidenceRecorder:
             "reports": {
                 **asdict(replace(reports, failures=(), ran=())),
                 "by_runner": {self._line(name): n for name, n in reports.by_runner.items()},
+                "within": {self._line(name): n for name, n in reports.within.items()},
                 "ran": list(map(self._line, reports.ran)),
                 "failures": list(map(self._failure, reports.failures)),
                 "problems": list(map(self._line, reports.problems)),

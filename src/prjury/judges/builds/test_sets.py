@@ -31,6 +31,7 @@ class Reports:
         skipped: how many test cases did not run, as far as reports and logs say.
         ignored: how many tests failed by what a runner printed, in steps that ended well all the
             same.
+        within: how many tests a test that is a program counts in its own output, by identity.
     """
 
     files: int = 0
@@ -42,6 +43,7 @@ class Reports:
     by_runner: Mapping[str, int] = field(default_factory=dict)
     skipped: int = 0
     ignored: int = 0
+    within: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def run(self) -> int:
@@ -82,8 +84,14 @@ def find_vanished(here: Reports, base: Reports) -> Vanished:
     if unnamed > 0:
         unnamed = max(0, unnamed - new.total())
     names = tuple(sorted(lost.elements()))
-    count = max(0, len(names) + unnamed)
-    return Vanished(tuple(map(readable, names)) if count else (), count)
+    fewer = {one: n - here.within.get(one, n) for one, n in sorted(base.within.items())}
+    inner = {one: n for one, n in fewer.items() if n > 0}
+    count = max(0, len(names) + unnamed) + sum(inner.values())
+    listed = [
+        *map(readable, names),
+        *(f"{readable(one)}: {n} of its {base.within[one]} tests" for one, n in inner.items()),
+    ]
+    return Vanished(tuple(listed) if count else (), count)
 
 
 def readable(identity: str) -> str:

@@ -100,6 +100,13 @@ def test_pytest(tmp_path: Path) -> None:
     ]
 
 
+def test_a_test_that_is_a_program_counts_its_own_tests(tmp_path: Path) -> None:
+    case = "<testcase name='a' classname='a'><system-out>9 Tests 0 Failures 0 Ignored</system-out>"
+    write(tmp_path, f"<testsuite>{case}</testcase></testsuite>", "TEST-meson.junit.xml")
+    reports = read(tmp_path)
+    assert (list(reports.within.values()), reports.counted) == ([9], 0)
+
+
 @pytest.mark.parametrize(
     "path",
     [

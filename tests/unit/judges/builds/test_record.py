@@ -165,7 +165,7 @@ def test_everything_is_recorded() -> None:
         PlanOutcome: {"results", "allowed", "failures", "reports"},
         Reports: {
             "files", "tests", "failures", "problems", "ran", "counted", "skipped", "by_runner",
-            "ignored",
+            "ignored", "within",
         },
         Failure: {"kind", "message", "path", "line", "name", "suite", "state", "details"},
     }  # fmt: skip

@@ -57,6 +57,13 @@ def test_one_new_test_makes_up_for_one_lost_test_only() -> None:
     assert lost(gone, ["test:c.py:test_a"]).count == 1
 
 
+def test_fewer_tests_of_a_test_that_is_a_program() -> None:
+    before, after = {"test::a": 9, "test::b": 2, "test::c": 1}, {"test::a": 7, "test::b": 3}
+    ran = ("test::a", "test::b")
+    lost = find_vanished(Reports(ran=ran, within=after), Reports(ran=ran, within=before))
+    assert lost == Vanished(("a: 2 of its 9 tests",), 2)
+
+
 def test_tests_that_are_only_counted() -> None:
     assert lost([], [], (5, 3)) == Vanished((), 2)
     assert lost([], [], (3, 5)) == Vanished()

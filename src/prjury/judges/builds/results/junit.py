@@ -19,6 +19,7 @@ from typing import TypeAlias
 from xml.etree.ElementTree import Element
 
 from prjury.judges.builds.failure import Failure
+from prjury.judges.builds.results.closing_lines import how_many
 from prjury.judges.builds.results.junit_case import JunitCase, JunitReport, tag
 from prjury.judges.builds.results.tree import TreeFiles
 from prjury.judges.builds.test_sets import Reports
@@ -145,6 +146,8 @@ _CLOCKS_DIFFER = 5.0
 
 #: One of several reports of the same tests, such as those of tox's environments.
 _LABELLED = re.compile(r"/reports/pytest-(?P<label>[\w.+-]+)\.xml$")
+#: Reports of CTest and Meson, where a test is a program that may run tests of its own.
+_PROGRAMS = re.compile(r"(?:^|/)(?:ctest|TEST-meson[^/]*)\.xml$")
 
 
 class ReportError(ValueError):
@@ -160,6 +163,7 @@ class _Reading:
     failures: list[Failure] = field(default_factory=list)
     ran: list[str] = field(default_factory=list)
     by_runner: Counter[str] = field(default_factory=Counter)
+    within: dict[str, int] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
 
     def take(self, test: JunitCase) -> None:
@@ -174,6 +178,8 @@ class _Reading:
         if test.ran:
             self.ran.append(test.id)
             self.by_runner[test.report.runner] += 1
+            if _PROGRAMS.search(test.report.path) and (count := how_many(test.printed)):
+                self.within[test.id] = count
 
     def read(self, content: bytes, report: JunitReport) -> None:
         """One report, up to where it cannot be read."""
@@ -198,6 +204,7 @@ class _Reading:
             tuple(self.ran),
             skipped=self.skipped,
             by_runner=dict(self.by_runner),
+            within=self.within,
         )
 
 

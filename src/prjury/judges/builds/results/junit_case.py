@@ -239,6 +239,11 @@ class JunitCase:
         broken = next(self._children("failure", "error"), None) is not None
         return bool(kinds) and (not broken or kinds == ["todo"])
 
+    @property
+    def printed(self) -> str:
+        """What it printed."""
+        return "\n".join(child.text or "" for child in self._children("system-out"))
+
     @cached_property
     def kind(self) -> Kind:
         """What a failure of it is: something that is no test may have kept tests from running."""

@@ -15,6 +15,7 @@ from pathlib import Path
 from prjury.judges.builds.environment import find_environment
 from prjury.judges.builds.failure import Failure, in_order, without_repeats
 from prjury.judges.builds.fault import with_environment
+from prjury.judges.builds.results.closing_lines import MARKS, closing_lines
 from prjury.judges.builds.results.go import go
 from prjury.judges.builds.results.jvm import jvm
 from prjury.judges.builds.results.log import transcribe
@@ -48,6 +49,8 @@ READERS: Mapping[str, RunnerReader[RunnerOutput]] = {
     "uvu": RunnerReader(uvu, ("\n  Total:  ",)),
     "jvm": RunnerReader(jvm, ("Tests run: ", "<<< ", " FAILED", "SKIPPED", " completed")),
 }
+#: Read where no other reader knows the tests.
+_CLOSING, _CLOSING_READER = "closing lines", RunnerReader(closing_lines, MARKS)
 #: Where a test runner prints results, these errors are the tests' own.
 _TESTS_OWN: Mapping[object, tuple[str, ...]] = {
     python_traces: ("pytest", "unittest"),
@@ -136,6 +139,9 @@ def _read_tests(section: LogSection, results: LogResults) -> frozenset[str]:
             output = reader.read(section)
             results.by_runner.setdefault(runner, RunnerOutput()).add(output)
             runners |= {runner} if output.has_results else set()
+    if not runners and _CLOSING_READER.finds(section):
+        closing = results.by_runner.setdefault(_CLOSING, RunnerOutput())
+        closing.add(_CLOSING_READER.read(section))
     return frozenset(runners)
 
 
@@ -161,6 +167,8 @@ def merge_results(
             test ran; the log's names are no more than a number then.
     """
     by_runner = _together(logs)
+    if reports.files:  # they count the same tests in another way
+        by_runner.pop(_CLOSING, None)
     left = {runner: _left(runner, one, reports) for runner, one in by_runner.items()}
     silent = {runner for runner in by_runner if reported or _reported(runner, reports)}
     apart = [by_runner[runner] for runner in by_runner if runner not in silent]
@@ -190,7 +198,7 @@ def merge_results(
     )
 
 
-def _together(logs: Iterable[LogResults]) -> Mapping[str, RunnerOutput]:
+def _together(logs: Iterable[LogResults]) -> dict[str, RunnerOutput]:
     """What each runner printed in all steps."""
     by_runner: dict[str, RunnerOutput] = {}
     for log in logs:

@@ -1,0 +1,176 @@
+"""What test runners of C, C++, Elixir, Ruby and others count in their closing lines.
+
+It is read where no other reader knows the runner, and from the output that a report keeps of one
+test which is a whole program of tests.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from prjury.judges.builds.failure import Failure
+from prjury.judges.builds.results.runner_output import LogSection, RunnerOutput, RunnerRun
+
+#: What counts where no runner is known by its lines.
+_PROGRAM = "the test program"
+#: A test by name: whether it failed or was left out is in the groups.
+_BAR = r"\[ +(?:OK|(?P<bad>FAILED)) +\] (?P<name>[^\s,]+)"
+_TIMED = rf"{_BAR}(?:, where .*)? \(\d+ ms\)$"
+
+
+@dataclass(frozen=True)
+class _Format:
+    """The lines of one test runner.
+
+    Attributes:
+        totals: how many tests ``ran``, or ``passed`` and ``failed`` or broke with ``errors``; those
+            ``out`` are among the ones that ran, those ``left`` are not.
+        named: a line about one test that ran.
+    """
+
+    by: str
+    totals: re.Pattern[str]
+    named: re.Pattern[str] | None = None
+
+
+def _format(by: str, totals: str, named: str = "") -> _Format:
+    number = re.sub(r"<(\w+)>", r"(?P<\1>\\d{1,9})", totals)
+    return _Format(by, re.compile(rf"\s*{number}"), re.compile(rf"\s*{named}") if named else None)
+
+
+_FORMATS = (
+    _format(
+        "Automake",
+        r"# (?:PASS: +<passed>|XFAIL: +<ran>|FAIL: +<failed>|(?:XPASS|ERROR): +<errors>"
+        r"|SKIP: +<left>)$",
+        r"(?:PASS|XFAIL|(?P<bad>FAIL|XPASS|ERROR)): (?P<name>\S.*)$",
+    ),
+    _format("GoogleTest", r"\[=+\] <ran> tests? from \d+ test (?:suite|case)s? ran\b", _TIMED),
+    _format("GoogleTest", r"\[  SKIPPED \] <out> tests?, listed below:"),
+    _format("cmocka", r"\[=+\] (?:.*: )?<ran> test\(s\) run\.", rf"{_BAR}$"),
+    _format("cmocka", r"\[  SKIPPED \] (?:.*: )?<out> test\(s\)"),
+    _format(
+        "Unity",
+        r"<ran> Tests <failed> Failures <out> Ignored\b",
+        r"\S+:\d+:(?P<name>\w+):(?:PASS|(?P<bad>FAIL)\b.*)$",
+    ),
+    _format("Check", r"\d+%: Checks: <ran>, Failures: <failed>, Errors: <errors>$"),
+    _format(
+        "CppUTest",
+        r"(?:OK|Errors) \((?:<failed> failures?, )?\d+ tests?, <ran> ran, \d+ checks?, <left> ign",
+    ),
+    _format("Catch2", r"All tests passed \(\d+ assertions? in <ran> test cases?\)"),
+    _format("Catch2", r"test cases: +<ran> \|(?:.*? <failed> failed)?(?:.*? <out> skipped)?"),
+    _format(
+        "doctest", r"\[doctest\] test cases: +<ran> \| +\d+ passed \| +<failed> failed \| +<left> "
+    ),
+    _format("Boost.Test", r"Running <ran> test cases?\.\.\."),
+    _format("Qt Test", r"Totals: <passed> passed, <failed> failed, <left> skipped"),
+    _format("munit", r"\d+ of <ran> \(\d+%\) tests successful, <left> \(\d+%\) test skipped"),
+    _format("Criterion", r"\[=+\] Synthesis: Tested: <ran> \|.*? Failing: <failed> \|"),
+    _format("CUnit", r"tests +\d+ +<ran> +\d+ +<failed> +\d+$"),
+    _format(
+        "ExUnit, RSpec or Jasmine",
+        r"(?:\d+ (?:doctest|propert)\w*, )*<ran> (?:test|example|spec)s?, <failed> failures?"
+        r"(?:, \d+ excluded)?(?:, <out> (?:skipped|pending))?$",
+    ),
+    _format(
+        "minitest or test-unit",
+        r"<ran> (?:runs|tests), \d+ assertions, <failed> failures, <errors> errors"
+        r"(?:, <out> (?:skips|pendings))?",
+    ),
+    _format("PHPUnit", r"OK \(<ran> tests?, \d+ assertions?\)$"),
+    _format(
+        "PHPUnit",
+        r"Tests: <ran>, Assertions: \d+(?:.*? Errors: <errors>)?(?:.*? Failures: <failed>)?"
+        r"(?:.*? Skipped: <out>)?",
+    ),
+    _format("prove", r"Files=\d+, Tests=<ran>,"),
+    _format(
+        "busted", r"<passed> success(?:es)? / <failed> failures? / <errors> errors? / <left> p"
+    ),
+    _format("Deno", r"(?:ok|FAILED) \| <passed> passed\b.*? \| <failed> failed"),
+    _format("AVA", r"<passed> tests? passed$"),
+    _format("AVA", r"<failed> tests? failed$"),
+    _format("Bun", r"Ran <ran> tests across \d+ files?\b"),
+    _format(_PROGRAM, r"<ran> tests?(?: conducted|, \d+ passed), <failed> failed\b"),
+    _format(_PROGRAM, r"Pass(?:ed)?:? <passed>, Fail(?:ed)?:? <failed>\b"),
+    _format(_PROGRAM, r"(?:PASS: )?<passed> of <ran> tests passed\b"),
+)
+#: A line about one test, where nothing counts them all.
+_SINGLE = re.compile(
+    r"\s*(?:--- )?(?:PASS(?:ED)?|(?P<bad>FAIL(?:ED)?))(?::\s+|\s+-\s+)\S"
+    r"|(?!\s*-- ).*\S(?:\s*[:.\[(|-]+\s*|\s+)"
+    r"(?:PASS(?:ED)?|Passed|(?P<worse>FAIL(?:ED)?|Failed))[\])!.|]*\s*$"
+)
+#: Words without which no format has anything, for the search that costs next to nothing.
+MARKS = ("test", "Test", "PASS", "Pass", "pass", "OK (", "examples", "specs", "Checks: ", "success")
+_WORD = re.compile(
+    r"[Tt]est|pass|PASS|Pass|FAIL|Fail|ERROR|SKIP|OK [(\]]|runs,|success|specs?|examples?"
+)
+
+
+def closing_lines(section: LogSection) -> RunnerOutput:
+    """The tests by runner, with their names where it names as many as it counts."""
+    results, runs, single = (
+        RunnerOutput(),
+        dict[str, RunnerRun](),
+        RunnerRun(_PROGRAM, [], [], 0, 0),
+    )
+    for index, line in enumerate(section.lines):
+        if not _WORD.search(line):
+            continue
+        for one, match, named in _fitting(line):
+            run = runs.setdefault(one.by, RunnerRun(one.by, [], [], 0, 0))
+            if named:
+                _name(section, index, run, match)
+            else:
+                results.skipped += _count(run, match)
+        if alone := _SINGLE.match(line):
+            single.count += 1
+            single.failed += bool(alone["bad"] or alone["worse"])
+    counted = [run for run in runs.values() if run.count or run.failed]
+    for run in counted or ([single] if single.count else []):
+        run.failing = run.failing[: run.failed]
+        results.settle(run)
+    return results
+
+
+def _fitting(line: str) -> Iterator[tuple[_Format, re.Match[str], bool]]:
+    """The format that a line is of, and whether it is about one test."""
+    for one in _FORMATS:
+        if match := one.totals.match(line):
+            yield one, match, False
+            return
+    for one in _FORMATS:
+        if one.named and (match := one.named.match(line)):
+            yield one, match, True
+
+
+def _count(run: RunnerRun, totals: re.Match[str]) -> int:
+    """Takes in a closing line, and says how many tests it leaves out."""
+    say = {name: int(value or 0) for name, value in totals.groupdict().items()}
+    failed = say.get("failed", 0) + say.get("errors", 0)
+    out = say.get("out", 0)
+    run.count += (say["ran"] if say.get("ran") else say.get("passed", 0) + failed) - out
+    run.failed += failed
+    return out + say.get("left", 0)
+
+
+def _name(section: LogSection, index: int, run: RunnerRun, match: re.Match[str]) -> None:
+    test: Failure = section.test(match["name"], section.directory)
+    run.names.append(test.id)
+    if match["bad"]:
+        run.failing.append((section.numbers[index], test))
+
+
+def how_many(text: str) -> int:
+    """How many tests ran by the closing lines of one program's output."""
+    run = RunnerRun(_PROGRAM, [], [], 0, 0)
+    for line in filter(_WORD.search, text.splitlines()):
+        for _, match, named in _fitting(line):
+            if not named:
+                _count(run, match)
+    return run.count

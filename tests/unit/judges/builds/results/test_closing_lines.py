@@ -1,0 +1,103 @@
+"""Tests that a runner counts in its closing lines, as the runners print them."""
+
+from __future__ import annotations
+
+import pytest
+
+from prjury.judges.builds.results.closing_lines import closing_lines, how_many
+from prjury.judges.builds.results.runner_output import LogSection, RunnerOutput
+from prjury.judges.builds.results.tree import TreeFiles
+
+AUTOMAKE = """\
+PASS: alloc.sh
+XFAIL: known
+FAIL: ztest
+SKIP: lzma
+# TOTAL: 4
+# PASS:  1
+# SKIP:  1
+# XFAIL: 1
+# FAIL:  1
+# XPASS: 0
+# ERROR: 0
+"""
+GOOGLE = """\
+[==========] Running 2 tests from 1 test suite.
+[ RUN      ] Sum.Small
+[       OK ] Sum.Small (0 ms)
+[ RUN      ] Sum.Large
+[  SKIPPED ] Sum.Large (0 ms)
+[==========] 2 tests from 1 test suite ran. (0 ms total)
+[  PASSED  ] 1 test.
+[  SKIPPED ] 1 test, listed below:
+[  SKIPPED ] Sum.Large
+"""
+
+
+def read(text: str) -> RunnerOutput:
+    lines = text.splitlines()
+    return closing_lines(LogSection(lines, range(len(lines)), TreeFiles(frozenset())))
+
+
+@pytest.mark.parametrize(
+    ("text", "ran", "failed", "skipped"),
+    [
+        ("3 Tests 1 Failures 1 Ignored", 2, 1, 1),
+        ("100%: Checks: 12, Failures: 0, Errors: 0", 12, 0, 0),
+        ("66%: Checks: 3, Failures: 1, Errors: 0", 3, 1, 0),
+        ("OK (5 tests, 4 ran, 9 checks, 1 ignored, 0 filtered out, 2 ms)", 4, 0, 1),
+        (
+            "Errors (1 failures, 5 tests, 5 ran, 9 checks, 0 ignored, 0 filtered out, 2 ms)",
+            5, 1, 0,
+        ),
+        ("[==========] tests: 3 test(s) run.", 3, 0, 0),
+        ("All tests passed (34 assertions in 7 test cases)", 7, 0, 0),
+        ("test cases:  9 |  7 passed | 1 failed | 1 skipped", 8, 1, 1),
+        ("[doctest] test cases:  5 |  4 passed | 1 failed | 2 skipped", 5, 1, 2),
+        ("Running 4 test cases...", 4, 0, 0),
+        ("Totals: 5 passed, 1 failed, 2 skipped, 0 blacklisted, 1ms", 6, 1, 2),
+        ("3 of 3 (100%) tests successful, 1 (25%) test skipped.", 3, 0, 1),
+        ("[====] Synthesis: Tested: 3 | Passing: 2 | Failing: 1 | Crashing: 0 ", 3, 1, 0),
+        ("1 doctest, 12 tests, 2 failures, 1 skipped", 11, 2, 1),
+        ("4 examples, 1 failure, 1 pending", 3, 1, 1),
+        ("606 tests, 1471 assertions, 0 failures, 1 errors, 0 pendings, 1 omissions", 606, 1, 0),
+        ("10 runs, 20 assertions, 0 failures, 0 errors, 2 skips", 8, 0, 2),
+        ("OK (5 tests, 10 assertions)", 5, 0, 0),
+        ("Tests: 5, Assertions: 9, Failures: 1, Skipped: 1.", 4, 1, 1),
+        ("Files=3, Tests=20,  0 wallclock secs", 20, 0, 0),
+        ("ok | 5 passed (2 steps) | 1 failed (9ms)", 6, 1, 0),
+        ("  15 tests passed\n  1 test failed", 16, 1, 0),
+        ("46 tests, 45 passed, 1 failed", 46, 1, 0),
+        ("115 tests conducted, 0 failed.", 115, 0, 0),
+        ("Pass 1853, Fail 2", 1855, 2, 0),
+        ("225 of 225 tests passed (0 malformed, 0 skipped)", 225, 0, 0),
+        ("PASS: 539 of 539 tests passed.", 539, 0, 0),
+        ("hash v=16: PASS\nhash v=19: FAIL\n  FAILED: x", 3, 2, 0),
+        ("  | Test Range ... Passed!\n[PASS] no\n-- Performing Test HAVE_X - Failed", 1, 0, 0),
+    ],
+)  # fmt: skip
+def test_what_closing_lines_count(text: str, ran: int, failed: int, skipped: int) -> None:
+    found = read(text)
+    assert (found.counted, found.skipped) == (ran, skipped)
+    assert bool(found.unnamed) == bool(failed)
+    assert not failed or f"counts {failed} failed tests" in found.unnamed[0]
+
+
+@pytest.mark.parametrize("text", ["passed", "1 passed", "no tests failed", "It will PASS soon"])
+def test_what_counts_nothing(text: str) -> None:
+    assert not read(text).has_results
+
+
+def test_names_are_believed_where_they_are_as_many_as_are_counted() -> None:
+    found = read(AUTOMAKE)
+    assert (found.ran, found.skipped) == (["test::alloc.sh", "test::known", "test::ztest"], 1)
+    assert [one.name for _, one in found.failures] == ["ztest"]
+    found = read(GOOGLE)
+    assert (found.ran, found.counted, found.skipped) == (["test::Sum.Small"], 0, 1)
+    found = read(AUTOMAKE.replace("PASS: alloc.sh\n", ""))
+    assert (found.ran, found.counted) == ([], 3)
+
+
+def test_the_output_of_one_program_says_how_many_tests_it_is() -> None:
+    assert how_many(GOOGLE) == 1
+    assert how_many("compiling\n") == 0
