@@ -15,6 +15,7 @@ from prjury.jury.context import ExecutionStatus
 from prjury.jury.library.execution import (
     Execution,
     document_text,
+    documents_of,
     output_of,
     perform,
     waited_for,
@@ -192,3 +193,21 @@ def test_the_text_of_a_document(document: object, text: str | None) -> None:
 )
 def test_a_reply_in_blocks(blocks: list[object], text: str) -> None:
     assert output_of(Thing(content=blocks)) == text
+
+
+@pytest.mark.parametrize(
+    ("response", "texts"),
+    [
+        ({"documents": ["a", {"text": "b"}]}, ["a", "b"]),
+        ({"documents": [], "context": "c"}, ["c"]),
+        ({"source_documents": [Thing(page_content="d")]}, ["d"]),
+        (Thing(source_nodes=[Thing(text="e")]), ["e"]),
+        (Thing(source_nodes=None, documents=["f"]), ["f"]),
+        ({"documents": ["a", {"title": "b"}]}, []),
+        ({"documents": 7}, []),
+        ({"source_nodes": ["g"]}, []),
+        ("text", []),
+    ],
+)
+def test_the_documents_of_a_response(response: object, texts: list[str]) -> None:
+    assert documents_of(response) == texts

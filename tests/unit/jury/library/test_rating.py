@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from prjury import (
+    Check,
     CodeQualityJudge,
     JudgmentContext,
     Jury,
@@ -49,6 +50,26 @@ def test_a_mark_of_ten(reply: str, number: float) -> None:
 def test_what_is_no_passing_mark(reply: str, status: Status, reason: str | None) -> None:
     said = rating(reply)
     assert (said.status, said.metadata.get("reason")) == (status, reason)
+
+
+@pytest.mark.parametrize(
+    ("reply", "words"),
+    [
+        ("It is fine.", "the reply gives no score: It is fine."),
+        ("Score: 3\nScore: 9", "the reply gives several scores: Score: 3 Score: 9"),
+        ("Score: 11", "the reply's score is no number from 0 to 10"),
+    ],
+)
+def test_why_there_is_no_mark(reply: str, words: str) -> None:
+    assert " ".join(rating(reply).reasoning.split()) == words
+
+
+@pytest.mark.parametrize(("mark", "passed"), [(0, False), (6.9, False), (7, True), (10, True)])
+def test_a_mark_is_checked(mark: float, passed: bool) -> None:
+    said = rating(f"Score: {mark}")
+    assert (said.status is Status.PASS) is passed
+    assert said.checks == (Check("score", passed, f"{mark:g} of 10"),)
+    assert rating(f"Score: {mark}", passing=mark).status is Status.PASS
 
 
 def test_the_reasoning_is_what_stands_beside_the_score() -> None:
