@@ -14,11 +14,12 @@ from prjury.judges.builds.decide import decide, not_tried
 from prjury.judges.builds.detect import Changes, DetectedBuilds, SourceTree
 from prjury.judges.builds.external_checks import judge_by_checks
 from prjury.judges.builds.kept_reports import KeepResult, KeptReports
+from prjury.judges.builds.missing_files import object_missing
 from prjury.judges.builds.outcome import BuildResult
 from prjury.judges.builds.own_recipes import own_recipes
 from prjury.judges.builds.plan import BuildPlan
 from prjury.judges.builds.planner import BuildPlanner, base_ci
-from prjury.judges.builds.run import Builder, BuildSide, ComparisonRun, object_missing
+from prjury.judges.builds.run import Builder, BuildSide, ComparisonRun
 from prjury.judges.builds.systems.recipes import RecipeSystem
 from prjury.judges.builds.test_settings import changed_test_settings
 from prjury.judges.builds.toolchains import Toolchains

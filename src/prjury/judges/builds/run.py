@@ -24,6 +24,7 @@ from prjury.judges.builds.fault import (
 )
 from prjury.judges.builds.kept_base import KeptBase
 from prjury.judges.builds.kept_reports import watch_reports
+from prjury.judges.builds.missing_files import named_few, noted, refuse_needed, without_files
 from prjury.judges.builds.origins import ImportedCode
 from prjury.judges.builds.outcome import BuildResult, PlanOutcome, StepResult
 from prjury.judges.builds.plan import BuildPlan, BuildStep
@@ -34,70 +35,7 @@ from prjury.judges.builds.systems.source_tree import path_in
 from prjury.policy.schema import BuildOptions
 from prjury.ports import Ports
 from prjury.ports.types import ShellCommand, TreeEntry
-from prjury.snapshot.kinds import has_suffix, holds_text, kind_of
-from prjury.snapshot.model import FileKind, visible
-
-_MOST_NAMED = 3
-_FETCH_ALL = "Fetch it all with: git fetch --refetch --no-filter; or use a full clone"
-
-
-def object_missing(what: str) -> CannotJudgeError:
-    """The error of a build that cannot go on without what is missing."""
-    why = "This partial clone lacks their content"
-    return CannotJudgeError(what, why=why, remedy=_FETCH_ALL, reason="object_missing")
-
-
-def refuse_needed(
-    absent: Sequence[str], entries: Sequence[TreeEntry], others: Sequence[TreeEntry]
-) -> None:
-    """Raise unless the build means the same without the absent files.
-
-    That is where the other side of the comparison has them too, so that the change does not touch
-    them, and where they are pictures, archives, other binary data, or documentation.
-
-    Args:
-        entries: the files of the tree.
-        others: the files of the tree that it is compared with.
-
-    Raises:
-        CannotJudgeError: when one of the files may be needed.
-    """
-    if not absent:
-        return
-    missing, there = frozenset(absent), frozenset(others)
-    needed = [
-        entry.path
-        for entry in entries
-        if entry.path in missing and (entry not in there or _may_be_code(entry))
-    ]
-    if needed:
-        raise object_missing(f"{_named(needed)} cannot be written")
-
-
-def _may_be_code(entry: TreeEntry) -> bool:
-    kind = kind_of(entry.path, entry.mode)
-    named = kind is not FileKind.SYMLINK and has_suffix(entry.path)
-    return kind is not FileKind.DOCS and (not named or holds_text(entry.path))
-
-
-def without_files(plan: BuildPlan, absent: Sequence[str]) -> BuildPlan:
-    """The plan with a note of the files without which it is run, its thorough form as well."""
-    lacks = "not checked, since a partial clone lacks their content"
-    return noted(plan, f"{lacks}: {_named(absent)}") if absent else plan
-
-
-def noted(plan: BuildPlan, note: str) -> BuildPlan:
-    """The plan with one more note, its thorough form as well."""
-    keep_going = (
-        replace(plan.keep_going, notes=(*plan.keep_going.notes, note)) if plan.keep_going else None
-    )
-    return replace(plan, notes=(*plan.notes, note), keep_going=keep_going)
-
-
-def _named(paths: Sequence[str]) -> str:
-    more = f" and {len(paths) - _MOST_NAMED} more" if len(paths) > _MOST_NAMED else ""
-    return ", ".join(map(visible, paths[:_MOST_NAMED])) + more
-
+from prjury.snapshot.model import visible
 
 _NOT_FOUND = 127
 _MISSING_MODULE = re.compile(r"^\S*python\S*: No module named (pytest)$", re.MULTILINE)
@@ -220,7 +158,7 @@ class Workplace:
         left = reports()
         withheld = self.builder.ports.shell.withheld
         if outcome.environment and withheld:
-            kept = f"not handed to the build, since they hold credentials: {_named(withheld)}"
+            kept = f"not handed to the build, since they hold credentials: {named_few(withheld)}"
             plan = noted(plan, kept)
         stopped = outcome.last.completed.stopped  # then there is no time to ask for them
         versions = {} if stopped else self.versions(plan, deadline)
@@ -410,8 +348,14 @@ class ComparisonRun:
         return comparable(outcome) and self.options.pre_existing == "warn"
 
     def _known_base(self, case: BuildResult) -> PlanOutcome | None:
-        """What an earlier run kept; it is not asked for where it could excuse a failure."""
-        if case.outcome.failed or self.options.keep_of_base:
+        """What an earlier run kept; it is not asked for where it could excuse a failure.
+
+        What the merged tree came to is kept as well: once merged, it is the next change's base.
+        """
+        if case.outcome.failed:
+            return None
+        self._kept_base.keep(case.plan, self.merged.entries, case.outcome)
+        if self.options.keep_of_base:
             return None
         known = self._kept_base.recall(case.plan, self.base.entries)
         if known:

@@ -15,9 +15,10 @@ from prjury.judges.builds.environment import remedy_for
 from prjury.judges.builds.from_evidence import EvidenceBuild
 from prjury.judges.builds.judge import within
 from prjury.judges.builds.kept_reports import KeptReports
+from prjury.judges.builds.missing_files import refuse_needed, without_files
 from prjury.judges.builds.outcome import BuildResult
 from prjury.judges.builds.plan import CUSTOM, BuildPlan, BuildStep
-from prjury.judges.builds.run import Builder, refuse_needed, without_files
+from prjury.judges.builds.run import Builder
 from prjury.judges.context import PullRequestContext
 from prjury.judges.merged_tree.tree import no_tree
 from prjury.judges.workspace.files import answered

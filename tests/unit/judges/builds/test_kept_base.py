@@ -47,11 +47,12 @@ class Trees:
     """Changes on a base, tried one after the other with one memory."""
 
     base: dict[str, str] = field(default_factory=lambda: {"t.py": "1"})
+    merged: dict[str, str] = field(default_factory=lambda: {"t.py": "2"})
     memory: Notes = field(default_factory=Notes)
 
     def tried(self, scripts: Sequence[Scripted], plan: BuildPlan = PLAN) -> tuple[BuildResult, int]:
         """The result, and how many commands were run."""
-        repository = TreeRepository({"merged": {"t.py": "2"}, "base": self.base})
+        repository = TreeRepository({"merged": self.merged, "base": self.base})
         shell = ScriptedShell(scripts)
         builder = Builder(Ports(repository, shell, SilentProgress(), base_outcomes=self.memory))
         merged, base = (BuildSide(name, repository.files(name)) for name in ("merged", "base"))
@@ -67,6 +68,14 @@ def test_a_second_change_on_the_same_base_builds_it_no_more() -> None:
     assert (commands, case.lost.count) == (1, 1)
 
 
+def test_what_a_change_came_to_is_known_once_it_is_merged() -> None:
+    trees = Trees()
+    trees.tried([says(0, "t", "u"), says(0, "t")])
+    trees.base, trees.merged = trees.merged, {"t.py": "3"}
+    case, commands = trees.tried([says(0, "t")])
+    assert (commands, case.lost.count) == (1, 1)
+
+
 def test_a_change_that_fails_builds_its_base_all_the_same() -> None:
     trees = Trees()
     trees.tried([says(0, "t"), says(1, "!t")])
@@ -78,7 +87,7 @@ def test_a_change_that_fails_builds_its_base_all_the_same() -> None:
 def test_another_base_or_plan_is_another_result() -> None:
     trees = Trees()
     trees.tried([says(0, "t")])
-    assert Trees({"t.py": "3"}, trees.memory).tried([says(0, "t")])[1] == 2
+    assert Trees({"t.py": "3"}, memory=trees.memory).tried([says(0, "t")])[1] == 2
     other = replace(PLAN, env={"MODE": "fast"})
     assert trees.tried([says(0, "t")], other)[1] == 2
 
@@ -93,5 +102,5 @@ def test_what_cannot_be_read_is_built_anew(value: str) -> None:
 
 def test_a_base_that_was_stopped_is_not_kept() -> None:
     trees = Trees()
-    trees.tried([says(0, "t"), Scripted(-9, stopped="timeout")])
+    trees.tried([says(1, "!t"), Scripted(-9, stopped="timeout")])
     assert trees.memory.kept == {}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from prjury.errors import CannotJudgeError
+from prjury.judges.builds.missing_files import refuse_needed, without_files
 from prjury.judges.builds.plan import BuildPlan, BuildStep
-from prjury.judges.builds.run import refuse_needed, without_files
 from prjury.ports.types import TreeEntry
 
 PLAN = BuildPlan("tool", (BuildStep("test", ("tool",)),), notes=("a note",))

@@ -1,0 +1,74 @@
+"""Files whose content a partial clone lacks: may a tree be built without them?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from prjury.errors import CannotJudgeError
+from prjury.judges.builds.plan import BuildPlan
+from prjury.ports.types import TreeEntry
+from prjury.snapshot.kinds import has_suffix, holds_text, kind_of
+from prjury.snapshot.model import FileKind, visible
+
+_MOST_NAMED = 3
+_FETCH_ALL = "Fetch it all with: git fetch --refetch --no-filter; or use a full clone"
+
+
+def object_missing(what: str) -> CannotJudgeError:
+    """The error of a build that cannot go on without what is missing."""
+    why = "This partial clone lacks their content"
+    return CannotJudgeError(what, why=why, remedy=_FETCH_ALL, reason="object_missing")
+
+
+def refuse_needed(
+    absent: Sequence[str], entries: Sequence[TreeEntry], others: Sequence[TreeEntry]
+) -> None:
+    """Raise unless the build means the same without the absent files.
+
+    That is where the other side of the comparison has them too, so that the change does not touch
+    them, and where they are pictures, archives, other binary data, or documentation.
+
+    Args:
+        entries: the files of the tree.
+        others: the files of the tree that it is compared with.
+
+    Raises:
+        CannotJudgeError: when one of the files may be needed.
+    """
+    if not absent:
+        return
+    missing, there = frozenset(absent), frozenset(others)
+    needed = [
+        entry.path
+        for entry in entries
+        if entry.path in missing and (entry not in there or _may_be_code(entry))
+    ]
+    if needed:
+        raise object_missing(f"{named_few(needed)} cannot be written")
+
+
+def _may_be_code(entry: TreeEntry) -> bool:
+    kind = kind_of(entry.path, entry.mode)
+    named = kind is not FileKind.SYMLINK and has_suffix(entry.path)
+    return kind is not FileKind.DOCS and (not named or holds_text(entry.path))
+
+
+def without_files(plan: BuildPlan, absent: Sequence[str]) -> BuildPlan:
+    """The plan with a note of the files without which it is run, its thorough form as well."""
+    lacks = "not checked, since a partial clone lacks their content"
+    return noted(plan, f"{lacks}: {named_few(absent)}") if absent else plan
+
+
+def noted(plan: BuildPlan, note: str) -> BuildPlan:
+    """The plan with one more note, its thorough form as well."""
+    keep_going = (
+        replace(plan.keep_going, notes=(*plan.keep_going.notes, note)) if plan.keep_going else None
+    )
+    return replace(plan, notes=(*plan.notes, note), keep_going=keep_going)
+
+
+def named_few(paths: Sequence[str]) -> str:
+    """The first of them, and how many more there are."""
+    more = f" and {len(paths) - _MOST_NAMED} more" if len(paths) > _MOST_NAMED else ""
+    return ", ".join(map(visible, paths[:_MOST_NAMED])) + more
