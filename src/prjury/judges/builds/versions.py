@@ -122,7 +122,9 @@ class ToolChoice:
         """What is used and why, in one line."""
         used = self.toolchain
         here = f"{shown_tool(self.tool)} {_dotted(used)} ({used.found})" if used else ""
-        asked = "; ".join(f"{one.origin}: {visible(one.version)}" for one in self.wanted)
+        asked = "; ".join(
+            dict.fromkeys(f"{one.origin}: {visible(one.version)}" for one in self.wanted)
+        )
         return f"{here or shown_tool(self.tool)}: {asked}" if asked else here
 
 

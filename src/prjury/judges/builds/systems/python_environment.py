@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
+from textwrap import dedent
 
 from prjury.judges.builds.plan import BuildPlan, BuildStep
 from prjury.judges.builds.systems.pytest import VERSION_VARIABLES
@@ -49,15 +50,20 @@ _INTERPRETER = re.compile(r"py(?:thon)?[\d.]*|(?P<number>\d\.\d+)")
 #: The number of the interpreter that is here, as environments of tox are called by it.
 _NUMBER_HERE = """$(python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')"""
 #: The last factor of environments with nothing special.
-_USUAL = ("-tests", "-test", "-default")
+_USUAL = ("-tests", "-test", "-unit", "-default")
 #: Factors of environments that check the code, or document it, without running its tests.
 _NO_TESTS = frozenset(
     "mypy typing types typecheck pyright lint flake8 ruff pylint black isort style format docs doc "
-    "mindeps lowest bench benchmark nightly".split()
+    "doctest doctests mindeps lowest bench benchmark nightly".split()
 )
 _ENVLIST = re.compile(r"^env_?list[ \t]*=[ \t]*(.*(?:\n[ \t]+\S.*|\n[ \t]*)*)", re.MULTILINE)
 _BRACES = re.compile(r"\{([^{}]*)\}")
 _RANGE = re.compile(r"\b(\d+)-(\d+)\b")
+#: The factors of lines in tox's settings, and those that get something from a repository.
+_RUN_BY = re.compile(
+    r"^[ \t]*([\w.,{}-]+):[ \t].*\b(?:pytest|unittest|nose2?|trial)\b", re.MULTILINE
+)
+_FETCHED = re.compile(r"^[ \t]*([\w.,{}-]+):.*(?:git\+|https?:)", re.MULTILINE)
 _TOX_NAME = re.compile(r"[\w.-]+")
 
 
@@ -163,7 +169,10 @@ class PythonEnvironment:
         """What scripts and the CI install, where nothing is declared for tests."""
         names = [*self._extras(), *self._manifest.groups]
         declared = _for_tests(names) or [one for one in self._required() if one != _PLAIN]
-        return [] if declared or [*self._hatch()] else scripted_installs(self.root, self.ci)
+        if declared or [*self._hatch()]:
+            return []
+        found = scripted_installs(self.root, self.ci)
+        return found if found != ["pytest"] else []
 
     @property
     def because(self) -> str:
@@ -282,6 +291,11 @@ def tox_environment(root: SourceTree) -> str:
     """
     named = filter(_TOX_NAME.fullmatch, _listed(root))
     listed = [one for one in named if _INTERPRETER.fullmatch(one.partition("-")[0])]
+    text = root.text("tox.ini").replace("\r", "")
+    for wanted, lines in ((False, _FETCHED), (True, _RUN_BY)):
+        names = set(re.split(r"[{},]+", ",".join(lines.findall(text))))
+        fitting = [one for one in listed if names.isdisjoint(one.split("-")) is not wanted]
+        listed = fitting or listed
     listed = _with_tests(listed)
     plain = [one for one in listed if "-" not in one]
     usual = [one for one in listed if one.endswith(_USUAL)]
@@ -301,7 +315,7 @@ def _listed(root: SourceTree) -> list[str]:
         if isinstance(found := settings.get("env_list"), list):
             return [name for one in found for name in _named(one)]
     legacy = table(root.settings(_MANIFEST), "tool", "tox").get("legacy_tox_ini")
-    for text in (root.text("tox.ini"), str(legacy or ""), root.text("setup.cfg")):
+    for text in (root.text("tox.ini"), dedent(str(legacy or "")), root.text("setup.cfg")):
         if found_list := _ENVLIST.search(text.replace("\r", "")):
             lines = (line.partition("#")[0] for line in found_list[1].splitlines())
             return [one for line in lines for one in _expanded(line)]

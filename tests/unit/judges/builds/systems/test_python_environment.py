@@ -130,6 +130,7 @@ def test_tests_run_with_the_python_of_their_own_environment() -> None:
         ("pip install -e .[dev] -r ci.txt -r none.txt -c x.txt flake8", "-e '.[dev]' -r ci.txt "),
         ("pip install git+https://x.dev/y $Z; rm -r x", ""),
         ("pip install 'unclosed", ""),
+        ("pip install pytest", ""),
     ],
 )
 def test_what_the_ci_installs_counts_where_nothing_is_declared(line: str, installed: str) -> None:
@@ -172,6 +173,24 @@ def test_a_version_from_git_is_told_to_the_installation_alone() -> None:
         ({"tox.ini": "[tox]\nenvlist = py{310,311}-dj{4.2,5.0}\n"}, "py-dj5.0"),
         ({"tox.ini": "[tox]\nenvlist =\n  py311-a\n  py311{,-a}-mypy\n"}, "py-a"),
         ({"tox.ini": "[tox]\nenvlist = py{310,311}-{unit,mypy,lint}\n"}, "py-unit"),
+        (
+            {"pyproject.toml": "[tool.tox]\nlegacy_tox_ini = '''\n  [tox]\n  envlist = py39\n'''"},
+            "py",
+        ),
+        (
+            {
+                "tox.ini": "[tox]\nenvlist = py311-{a,b}\n[testenv]\ncommands =\n"
+                "    a: pytest tests {posargs}\n    b: sphinx-build docs out\n"
+            },
+            "py-a",
+        ),
+        (
+            {
+                "tox.ini": "[tox]\nenvlist = py311-x3,py311-xdev\n[testenv]\ndeps =\n"
+                "    pytest\n    xdev: https://x.dev/main.zip\n"
+            },
+            "py-x3",
+        ),
         ({"tox.toml": 'env_list = ["fix", "3.12", "py312"]\n'}, "py"),
         ({"pyproject.toml": '[tool.tox]\nenv_list = ["py39-a", "py39"]\n'}, "py"),
         ({"tox.ini": "[tox]\nenvlist = py,pypy3\n"}, "py"),
