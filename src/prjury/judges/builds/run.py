@@ -268,7 +268,16 @@ def _refuse_missing(result: StepResult, programs: Sequence[str] = ()) -> None:
             "or name another `command` for the build judge in .github/prjury.yml",
             reason="tool_missing",
         )
-    if result.completed.exit_code == _NOT_FOUND and _is_absent(result, programs):
+    if result.completed.exit_code != _NOT_FOUND:
+        return
+    if named := _named_and_absent(result, programs):
+        raise CannotJudgeError(
+            f"`{result.step.text}` needs {named}, which is not installed here",
+            remedy=f"install {named} where the builds run, or say what is to run instead with "
+            "`build: {systems: […]}` or `build: {command: …}` in .github/prjury.yml",
+            reason="tool_missing",
+        )
+    if _is_absent(result):
         raise CannotJudgeError(
             f"`{result.step.text}` could not be run: the command was not found",
             why="the tool is not installed here, or its name is misspelt",
@@ -277,11 +286,15 @@ def _refuse_missing(result: StepResult, programs: Sequence[str] = ()) -> None:
         )
 
 
-def _is_absent(result: StepResult, programs: Sequence[str]) -> bool:
-    """Whether a program of the machine is missing, not one that the tree should have brought."""
+def _named_and_absent(result: StepResult, programs: Sequence[str]) -> str:
+    """The program that the recipe names and the machine lacks, empty for none."""
     named = "|".join(map(re.escape, programs))
-    if programs and re.search(rf"\b(?:{named}): (?:command )?not found", result.tail):
-        return True
+    found = re.search(rf"\b({named}): (?:command )?not found", result.tail) if programs else None
+    return found[1] if found else ""
+
+
+def _is_absent(result: StepResult) -> bool:
+    """Whether a program of the machine is missing, not one that the tree should have brought."""
     program = result.step.text.split(maxsplit=1)[0]
     if isinstance(result.step.command, str):
         others = set[str](_NOT_FOUND_NAME.findall(result.tail)) - {program}

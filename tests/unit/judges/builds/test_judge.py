@@ -173,6 +173,13 @@ def test_a_stand_in_of_a_version_manager_that_finds_no_tool() -> None:
     assert (judgment.status, judgment.metadata["reason"]) == (Status.ERROR, "tool_missing")
 
 
+def test_a_tool_of_a_recipe_that_is_not_installed_is_named() -> None:
+    files = {"deno.json": "{}", "a_test.ts": ""}
+    judgment = judged([Scripted(127, "sh: 1: deno: not found")], files)
+    assert (judgment.status, judgment.metadata["reason"]) == (Status.ERROR, "tool_missing")
+    assert "needs deno, which is not installed here. Install deno where" in judgment.reasoning
+
+
 @pytest.mark.parametrize(
     ("code", "said", "remedy"),
     [

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prjury.judges.builds.test_sets import Reports, Vanished, find_vanished
+from prjury.judges.builds.test_sets import Reports, Vanished, find_vanished, readable
 
 IDS = st.lists(
     st.builds(
@@ -62,6 +62,11 @@ def test_fewer_tests_of_a_test_that_is_a_program() -> None:
     ran = ("test::a", "test::b")
     lost = find_vanished(Reports(ran=ran, within=after), Reports(ran=ran, within=before))
     assert lost == Vanished(("a: 2 of its 9 tests",), 2)
+
+
+def test_where_a_report_lies_is_no_part_of_the_names_of_its_tests() -> None:
+    assert readable("test:_prjury/meson-logs:types#1 - a") == "types 1 - a"
+    assert readable("test:…/reports:reader#reader") == "reader"
 
 
 def test_tests_that_are_only_counted() -> None:

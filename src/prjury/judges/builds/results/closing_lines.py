@@ -98,6 +98,8 @@ _FORMATS = (
     _format(_PROGRAM, r"<ran> tests?(?: conducted|, \d+ passed), <failed> failed\b"),
     _format(_PROGRAM, r"Pass(?:ed)?:? <passed>, Fail(?:ed)?:? <failed>\b"),
     _format(_PROGRAM, r"(?:PASS: )?<passed> of <ran> tests passed\b"),
+    _format(_PROGRAM, r"<failed> of <ran> tests failed\b"),
+    _format(_PROGRAM, r"All <ran> tests passed$"),
 )
 #: A line about one test, where nothing counts them all.
 _SINGLE = re.compile(
@@ -122,7 +124,8 @@ def closing_lines(section: LogSection) -> RunnerOutput:
     for index, line in enumerate(section.lines):
         if not _WORD.search(line):
             continue
-        for one, match, named in _fitting(line):
+        fitting = list(_fitting(line))
+        for one, match, named in fitting:
             run = runs.setdefault(one.by, RunnerRun(one.by, [], [], 0, 0))
             if named:
                 _name(section, index, run, match)
@@ -131,6 +134,9 @@ def closing_lines(section: LogSection) -> RunnerOutput:
         if alone := _SINGLE.match(line):
             single.count += 1
             single.failed += bool(alone["bad"] or alone["worse"])
+            if not fitting and (alone["bad"] or alone["worse"]):
+                failing = section.failure("error", line.strip())
+                results.failures.append((section.numbers[index], failing))
     counted = [run for run in runs.values() if run.count or run.failed]
     for run in counted or ([single] if single.count else []):
         run.failing = run.failing[: run.failed]

@@ -71,6 +71,7 @@ def read(text: str) -> RunnerOutput:
         ("115 tests conducted, 0 failed.", 115, 0, 0),
         ("Pass 1853, Fail 2", 1855, 2, 0),
         ("225 of 225 tests passed (0 malformed, 0 skipped)", 225, 0, 0),
+        ("1 of 5 tests failed", 5, 1, 0),
         ("PASS: 539 of 539 tests passed.", 539, 0, 0),
         ("hash v=16: PASS\nhash v=19: FAIL\n  FAILED: x", 3, 2, 0),
         ("  | Test Range ... Passed!\n[PASS] no\n-- Performing Test HAVE_X - Failed", 1, 0, 0),
@@ -86,6 +87,11 @@ def test_what_closing_lines_count(text: str, ran: int, failed: int, skipped: int
 @pytest.mark.parametrize("text", ["passed", "1 passed", "no tests failed", "It will PASS soon"])
 def test_what_counts_nothing(text: str) -> None:
     assert not read(text).has_results
+
+
+def test_a_line_that_says_that_something_failed_is_a_failure() -> None:
+    ((_, failure),) = read("one ... PASSED\n  two ... Failed!\n").failures
+    assert (failure.kind, failure.message) == ("error", "two ... Failed!")
 
 
 def test_names_are_believed_where_they_are_as_many_as_are_counted() -> None:

@@ -29,6 +29,10 @@ def read(line: str) -> list[tuple[str, str, str]]:
     return [(failure.kind, failure.place, failure.message) for _, failure in found]
 
 
+def test_ctest_without_tests() -> None:
+    assert read("No tests were found!!!") == [("error", "", "No tests were found")]
+
+
 @pytest.mark.parametrize(
     ("line", "place", "message"),
     [
