@@ -10,10 +10,10 @@ import json
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import yaml
 
@@ -25,6 +25,12 @@ _SECONDS_TO_RUN = 240.0
 _SHELL = ("bash", "--noprofile", "--norc", "-e", "-o", "pipefail")
 
 Given = Mapping[str, Any]
+#: An action in this process: from inputs and the job's variables to its exit code and outputs.
+OwnAction: TypeAlias = Callable[[Mapping[str, str], Mapping[str, str]], tuple[int, dict[str, str]]]
+
+
+def _unwatched(_job: str, _result: str | None) -> None:
+    """Nobody looks on."""
 
 
 @dataclass(frozen=True)
@@ -34,10 +40,14 @@ class Host:
     Attributes:
         repositories: local directories in place of repositories, by ``owner/name@ref``.
         directory: for everything that a run leaves.
+        actions: played in this process instead, by ``owner/name``.
+        watch: hears when a job begins, then without a result, and how it has ended.
     """
 
     repositories: Mapping[str, Path]
     directory: Path
+    actions: Mapping[str, OwnAction] = field(default_factory=dict)
+    watch: Callable[[str, str | None], None] = _unwatched
 
     name = "our own harness for `run:` steps"
 
@@ -60,7 +70,7 @@ class Host:
             "token": secrets.get("GITHUB_TOKEN", ""),
             "repository": env.get("GITHUB_REPOSITORY"),
         }
-        run = _Run(place, event, {"github": github, "secrets": secrets}, env, self.repositories)
+        run = _Run(self, place, event, {"github": github, "secrets": secrets}, env)
         waiting = dict(document["jobs"])
         while waiting:
             name = next(
@@ -81,11 +91,11 @@ def _needs(job: Given) -> list[str]:
 class _Run:
     """One run of a workflow, as far as it has come."""
 
+    host: Host
     place: Path
     event: str
     context: Given
     env: Mapping[str, str]
-    repositories: Mapping[str, Path]
     results: dict[str, str] = field(default_factory=dict)
     outputs: dict[str, dict[str, str]] = field(default_factory=dict)
     steps: list[Step] = field(default_factory=list)
@@ -101,6 +111,7 @@ class _Run:
         if not holds(job.get("if"), context, failed=failed):
             self.results[name] = "skipped"
             return
+        self.host.watch(name, None)
         home = self.place / name
         for directory in ("home", "temp", "work"):
             (home / directory).mkdir(parents=True)
@@ -111,6 +122,7 @@ class _Run:
         self.results[name] = "failure" if ends.failed else "success"
         context |= {"steps": ends.steps}
         self.outputs[name] = _filled(job.get("outputs", {}), context)
+        self.host.watch(name, self.results[name])
 
 
 @dataclass
@@ -151,7 +163,13 @@ class _Job:
         name = step.get("name") or step.get("run") or step["uses"]
         if "uses" not in step:
             return self._command(step["run"], name, env, ids)
-        directory = self.run.repositories[step["uses"]]
+        started = time.monotonic()
+        if action := self.run.host.actions.get(step["uses"].partition("@")[0]):
+            given = _filled(step.get("with", {}), context)
+            code, outputs = action(given, {**self._github(), **env})
+            result = "failure" if code else "success"
+            return Step(self.name, ids, name, result, time.monotonic() - started, outputs)
+        directory = self.run.host.repositories[step["uses"]]
         action = yaml.safe_load((directory / "action.yml").read_text())
         assert action["runs"]["using"] == "composite", "no other action is run here"
         given = _filled(step.get("with", {}), context)
@@ -162,7 +180,6 @@ class _Job:
             for key, one in action["inputs"].items()
         }
         inner = {**self.run.context, "runner": context["runner"], "inputs": inputs}
-        started = time.monotonic()
         own = {**env, "GITHUB_ACTION_PATH": str(directory)}
         ends = self.sequence(action["runs"]["steps"], inner, own, ids)
         outputs = {

@@ -7,15 +7,15 @@ the workflow's permissions make, and is a check run on the head as on GitHub.
 from __future__ import annotations
 
 import io
-import json
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from fakes.github import NO_FAULT, Account, FakeGitHub, Fault, Payload
-from fakes.github.payloads import issue_payload
+from fakes.github.payloads import issue_payload, minimal_repository
 from prjury.action import main
 from prjury.action.dependencies import wire
 from prjury.action.inputs import Inputs
@@ -24,11 +24,16 @@ from prjury.github.event import Event
 from prjury.publishers.check_run import NAME
 from prjury.publishers.comment import Marker
 from prjury.report.redact import Redactor
-from runner.expressions import filled, holds
+from runner.artifacts import download, upload
+from runner.expressions import filled
+from runner.host import Host, OwnAction
 from runner.shop import NUMBER, REPO, Shop
 from runner.site import EXAMPLES
 from runner.tokens import ACTION, tokens_for
 from runner.triggers import Check, Run, Triggers, context_of
+
+#: What the status says by the check run's conclusion.
+_STATES = {"success": "success", "failure": "failure", "action_required": "error"}
 
 
 @dataclass
@@ -56,6 +61,7 @@ class Life:
         workflows: where the files are.
         bills: by the workflow's file.
         ungated: the same repository with one workflow that does everything at every event.
+        builds_first: whether runs that build end before those that start from the default branch.
         logs: of every job that was played, by its run and its name.
     """
 
@@ -64,6 +70,7 @@ class Life:
     github: Triggers
     ungated: Triggers
     workflows: Path = EXAMPLES
+    builds_first: bool = False
     bills: dict[str, Bill] = field(default_factory=lambda: defaultdict(Bill))
     logs: dict[tuple[int, str], str] = field(default_factory=dict)
 
@@ -71,35 +78,43 @@ class Life:
     def fake(self) -> FakeGitHub:
         return self.shop.fake
 
+    def statuses(self, head: str) -> Mapping[str, str]:
+        """The newest state of each context."""
+        return {one["context"]: one["state"] for one in reversed(self.fake.statuses_of(head))}
+
     def happens(
         self,
         event: str,
         payload: Payload,
         *,
         conflicts: bool = False,
-        meanwhile: Callable[[], None] | None = None,
+        meanwhile: Mapping[str, Callable[[], None]] = {},
     ) -> list[Run]:
         """An event, with all that it starts played to the end.
 
         Args:
-            meanwhile: what happens as soon as the first job has begun its check run.
+            meanwhile: what happens as soon as a job has posted to this address for the first time.
         """
-        others = self.ungated.happens(event, payload, conflicts=conflicts)
+        ungated = self.ungated.happens(event, payload, conflicts=conflicts)
         found = self.github.happens(event, payload, conflicts=conflicts)
         if event == "pull_request":  # GitHub sends both
-            found += self.github.happens("pull_request_target", payload)
+            others = self.github.happens("pull_request_target", payload)
+            found = [*found, *others] if self.builds_first else [*others, *found]
         self.play(found, meanwhile)
-        for run in others:
+        for run in ungated:
             self.ungated.ends(run, run.conclusion or "success")
         return found
 
-    def play(self, found: list[Run], meanwhile: Callable[[], None] | None = None) -> None:
+    def play(self, found: list[Run], meanwhile: Mapping[str, Callable[[], None]] = {}) -> None:
         """Runs that were started, and then those that a job has started again."""
-        if meanwhile:
-            paths = ("POST", "check-runs")
-            self.fake.faults = [Fault(*paths, moment="after", status=NO_FAULT, action=meanwhile)]
+        self.fake.faults += [
+            Fault("POST", path, moment="after", status=NO_FAULT, action=action)
+            for path, action in meanwhile.items()
+        ]
         for run in found:
-            if run.conclusion != "skipped":
+            if run.conclusion == "skipped":
+                self._ends(run, "skipped")
+            else:
                 self._play(run)
         for run in self.github.runs:
             posted = self._posted(run)
@@ -120,19 +135,39 @@ class Life:
         return self.github.merge_box(self.shop.head, **more)
 
     def _play(self, run: Run) -> None:
-        self.bills[run.file].runs += 1
-        before = len(self.fake.requests)
-        document = self.github.workflows[run.file]
+        """Each job on a runner in this process; it is a check of GitHub's meanwhile."""
+        before, file = len(self.fake.requests), self.workflows / run.file
+        place = self.directory / f"{run.id}.{run.attempt}"
+        place.mkdir(parents=True)
+        tokens = tokens_for(file, place, read_only=run.reads_only)
+        self.fake.accounts |= tokens.accounts
+        self.shop.git.tokens = tokens.readers
+        posted: dict[str, Payload] = {}
+
+        def watch(name: str, result: str | None) -> None:
+            if result is None:
+                posted[name] = self._begun(run, run.jobs[name])
+            else:
+                moment = self.fake.moment()
+                posted[name] |= {"status": "completed", "conclusion": result}
+                posted[name]["completed_at"] = moment
+
+        actions: Mapping[str, OwnAction] = {
+            ACTION.partition("@")[0]: partial(self._act, run),
+            "actions/upload-artifact": partial(upload, self.fake),
+            "actions/download-artifact": partial(download, self.fake),
+            "actions/cache": lambda _given, _environ: (0, {}),
+        }
+        host = Host({}, place, actions, watch)
+        env = self._env(run)
+        ran = host.run(tokens.workflow, run.event, run.payload, env, tokens.secrets)
         for name, check in run.jobs.items():
-            if check.conclusion is None:
-                posted = self._begun(run, check)
-                code = self._job(run, name, document["jobs"][name])
-                check.conclusion = "failure" if code else "success"
-                posted |= {"status": "completed", "conclusion": check.conclusion}
-                posted["completed_at"] = self.fake.moment()
-        failed = any(one.conclusion == "failure" for one in run.jobs.values())
+            check.conclusion = ran.jobs.get(name, "skipped")
+        self.bills[run.file].runs += bool(ran.jobs)
         self.bills[run.file].requests += len(self.fake.requests) - before
-        conclusion = "failure" if failed else "success"
+        self._ends(run, "failure" if ran.code else "success" if ran.jobs else "skipped")
+
+    def _ends(self, run: Run, conclusion: str) -> None:
         if recorded := self._posted(run):
             recorded |= {"status": "completed", "conclusion": conclusion}
         self.play(self.github.ends(run, conclusion))
@@ -145,6 +180,7 @@ class Life:
             document = self.github.workflows[run.file]
             title = filled(document.get("run-name", ""), context_of(run))
             path = f".github/workflows/{run.file}"
+            fork = self.shop.fork if run.event == "pull_request" else None
             self.fake.add_workflow_run(
                 *(document["name"], None),
                 suite=suite,
@@ -152,6 +188,7 @@ class Life:
                 path=path,
                 event=run.event,
                 head_sha=run.head,
+                head_repository=minimal_repository(self.fake.url, fork or REPO),
                 display_title=title,
             )
         return self.fake.add_check_run(check.name, suite=suite, head_sha=run.head)
@@ -159,54 +196,33 @@ class Life:
     def _posted(self, run: Run) -> Payload | None:
         return next((one for one in self.fake.workflow_runs if one["id"] == run.id), None)
 
-    def _job(self, run: Run, name: str, job: Mapping[str, Any]) -> int:
-        place = self.directory / f"{run.id}.{run.attempt}" / name
-        place.mkdir(parents=True)
-        tokens = tokens_for(self.workflows / run.file, place, read_only=run.reads_only)
-        self.fake.accounts |= tokens.accounts
-        self.shop.git.tokens = tokens.readers
-        context = {**context_of(run), "secrets": tokens.secrets}
-        (step,) = [one for one in job["steps"] if one.get("uses") == ACTION]
-        if not holds(step.get("if"), context, failed=False):
-            return 0
-        given = {key: filled(value, context) for key, value in step["with"].items()}
-        given["github-token"] = f"ghs_of_the_job_{name}"
-        self.bills[run.file].builds += given.get("mode", "review") == "review"
-        code = self._main(run, name, place, given)
-        self._keep(run, place / "prjury-report")
-        return code
-
-    def _main(self, run: Run, name: str, place: Path, given: Mapping[str, str]) -> int:
-        (place / "event.json").write_text(json.dumps(run.payload))
-        environ = {
-            "GITHUB_ACTIONS": "true",
-            "GITHUB_EVENT_NAME": run.event,
-            "GITHUB_EVENT_PATH": str(place / "event.json"),
-            "GITHUB_REPOSITORY": REPO,
-            "GITHUB_API_URL": self.fake.url,
-            "GITHUB_SERVER_URL": self.shop.git.url,
-            "GIT_SSL_CAINFO": str(self.shop.git.authority),
+    def _env(self, run: Run) -> Mapping[str, str]:
+        """What GitHub sets for the run."""
+        return {
+            **self.shop.env(run.attempt),
             "GITHUB_RUN_ID": str(run.id),
             "GITHUB_RUN_ATTEMPT": str(run.attempt),
-            "GITHUB_JOB": name,
-            "GITHUB_OUTPUT": str(place / "output"),
-            "GITHUB_STEP_SUMMARY": str(place / "summary"),
-            "RUNNER_TEMP": str(place),
             "PATH": "/usr/local/bin:/usr/bin:/bin",
             "XDG_CACHE_HOME": str(self.directory / "cache"),
+        }
+
+    def _act(
+        self, run: Run, given: Mapping[str, str], environ: Mapping[str, str]
+    ) -> tuple[int, dict[str, str]]:
+        """Our own action."""
+        self.bills[run.file].builds += given.get("mode", "review") in {"review", "build"}
+        place = Path(environ["RUNNER_TEMP"])
+        stream = io.StringIO()
+        around = {
+            **environ,
+            "GITHUB_OUTPUT": str(place / "output"),
+            "GITHUB_STEP_SUMMARY": str(place / "summary"),
             **{f"PRJURY_INPUT_{key.upper().replace('-', '_')}": on for key, on in given.items()},
         }
-        stream = io.StringIO()
-        parts = replace(wire(environ, stream, Redactor()), connect=_connect)
-        code = main(environ, stream, parts)
-        self.logs[run.id, name] = stream.getvalue()
-        return code
-
-    def _keep(self, run: Run, reports: Path) -> None:
-        """What the step that keeps the report uploads."""
-        if (reports / "report.json").exists():
-            files = {"report.json": (reports / "report.json").read_bytes()}
-            self.fake.add_artifact("prjury-report", files, run=run.id)
+        parts = replace(wire(around, stream, Redactor()), connect=_connect)
+        code = main(around, stream, parts)
+        self.logs[run.id, environ["GITHUB_JOB"]] = stream.getvalue()
+        return code, {}
 
     def is_merged_by_the_queue(self) -> bool:
         """The queue takes the pull request, tests it on its base, and merges it or does not."""
@@ -232,7 +248,7 @@ class Life:
         return [
             *self._wrong_comment(headline, head, base),
             *self._wrong_checks(gate),
-            *self._wrong_statuses(head),
+            *self._wrong_statuses(head, gate),
             *([] if self.box(**more) == box else [f"merge box: {self.box(**more)}"]),
         ]
 
@@ -251,9 +267,11 @@ class Life:
         if self.shown() != [gate]:
             yield f"check runs: {self.shown()}"
 
-    def _wrong_statuses(self, head: str) -> Iterator[str]:
-        newest = {one["context"]: one["state"] for one in reversed(self.fake.statuses_of(head))}
-        if set(newest) - {"prjury/override"}:
+    def _wrong_statuses(self, head: str, gate: str) -> Iterator[str]:
+        newest = {**self.statuses(head)}
+        newest.pop("prjury/override", None)
+        by_status = "prjury-judge.yml" in self.github.workflows
+        if newest != ({"prjury": _STATES[gate]} if by_status else {}):
             yield f"statuses: {newest}"
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import astuple
 from pathlib import Path
 
 import pytest
@@ -19,7 +21,8 @@ from runner.triggers import Ruleset, Triggers
 
 pytestmark = pytest.mark.slow
 
-FILES = ("prjury.yml", "prjury-conflicts.yml", "prjury-comment.yml", "prjury-queue.yml")
+BESIDE = ("prjury-conflicts.yml", "prjury-comment.yml", "prjury-queue.yml")
+APART = ("prjury-build.yml", "prjury-judge.yml", "prjury-override.yml")
 THEIRS = {"cart.sh": "# Another total.\ntotal() {\n  echo $(($1 + $2 + 0))\n}\n"}
 #: One job that does all of it at whatever happens, as without any care.
 UNGATED = """
@@ -43,37 +46,58 @@ jobs:
 """
 
 
+@contextmanager
+def living(place: Path, files: Sequence[str]) -> Iterator[Life]:
+    """A pull request before these workflows."""
+    with running() as fake, serving(place / "git", place / "certificates") as git:
+        shop = Shop.founded(place / "git", fake, git)
+        github = Triggers.of(*(EXAMPLES / name for name in files))
+        github.rules = Ruleset(queue=True)
+        (place / "all.yml").write_text(UNGATED)
+        ungated = Triggers.of(place / "all.yml")
+        found = Life(place / "jobs", shop, github, ungated)
+        github.statuses = found.statuses
+        yield found
+
+
 @pytest.fixture
 def life(tmp_path: Path) -> Iterator[Life]:
-    with running() as fake, serving(tmp_path / "git", tmp_path / "certificates") as git:
-        shop = Shop.founded(tmp_path / "git", fake, git)
-        github = Triggers.of(*(EXAMPLES / name for name in FILES))
-        github.rules = Ruleset(queue=True)
-        (tmp_path / "all.yml").write_text(UNGATED)
-        ungated = Triggers.of(tmp_path / "all.yml")
-        yield Life(tmp_path / "jobs", shop, github, ungated)
+    with living(tmp_path, ("prjury.yml", *BESIDE)) as found:
+        yield found
 
 
 #: As .github/docs/github.md tells it.
 MEASURED = {
     "prjury.yml": Bill(runs=9, jobs=9, builds=7, requests=134),
-    "prjury-conflicts.yml": Bill(runs=6, jobs=6, builds=0, requests=24),
+    "prjury-conflicts.yml": Bill(runs=6, jobs=6, builds=0, requests=29),
     "prjury-comment.yml": Bill(runs=2, jobs=2, builds=0, requests=29),
     "prjury-queue.yml": Bill(runs=1, jobs=1, builds=1, requests=11),
+}
+MEASURED_FORKS = {
+    "prjury-build.yml": Bill(runs=6, jobs=6, builds=6, requests=0),
+    "prjury-judge.yml": Bill(runs=6, jobs=18, builds=0, requests=177),
+    "prjury-override.yml": Bill(runs=5, jobs=5, builds=0, requests=20),
+    "prjury-conflicts.yml": Bill(runs=6, jobs=6, builds=0, requests=29),
+    "prjury-comment.yml": Bill(runs=2, jobs=2, builds=0, requests=58),
+    "prjury-queue.yml": Bill(runs=1, jobs=1, builds=1, requests=10),
 }
 READY, BLOCKED, CONFLICT = "ready", "blocked: failure", "blocked: this branch has conflicts"
 DRAFT = "blocked: this pull request is still a work in progress"
 PASSES, FAILS, OVERRIDDEN = "Ready to merge", "Do not merge", "verridden by"
 
 
-def title_edited(life: Life) -> None:
-    """While the build of a new head is running."""
-    running_now = ("blocked: in progress", ["in_progress"])
-    assert (life.box(), life.shown()) == running_now
-    changes = {"title": {"from": "Old"}}
-    (idle, _) = life.happens("pull_request", life.shop.event("edited", changes=changes))
-    assert idle.jobs["prjury"].name == "Nothing to judge"
-    assert (life.box(), life.shown()) == running_now
+def title_edits(life: Life) -> tuple[dict[str, Callable[[], None]], list[object]]:
+    """An edit of the title as soon as something is posted, and what was shown around each."""
+    seen: list[object] = []
+
+    def edited() -> None:
+        seen.append((life.box(), life.shown()))
+        changes = {"title": {"from": "Old"}}
+        life.happens("pull_request", life.shop.event("edited", changes=changes))
+        seen.append((life.box(), life.shown()))
+
+    posts = ("statuses", "check-runs") if life.shop.fork else ("check-runs",)
+    return dict.fromkeys(posts, edited), seen
 
 
 def pushes(life: Life) -> Iterator[str]:
@@ -83,7 +107,12 @@ def pushes(life: Life) -> Iterator[str]:
     yield life.check(PASSES, "success", READY)
     life.happens("pull_request", shop.labelled("dependencies", "renovate[bot]"))
     yield life.check(PASSES, "success", READY)
-    life.happens("pull_request", shop.push(BROKEN), meanwhile=lambda: title_edited(life))
+    edits, seen = title_edits(life)
+    life.happens("pull_request", shop.push(BROKEN), meanwhile=edits)
+    during: list[object] = [("blocked: in progress", ["in_progress"])]
+    if shop.fork:
+        during = [("blocked: pending", []), ("blocked: pending", ["in_progress"])]
+    assert seen == [one for one in during for _ in range(2)]
     yield life.check(FAILS, "failure", BLOCKED)
     life.happens("pull_request", shop.push(REPAIRED, force=True))
     yield life.check(PASSES, "success", READY)
@@ -113,24 +142,52 @@ def words(life: Life) -> Iterator[str]:
     yield life.check(OVERRIDDEN, "success", READY)
 
 
+def assert_told(measured: Mapping[str, Bill]) -> None:
+    page = (ROOT / ".github" / "docs" / "github.md").read_text()
+    rows = [(f"`{file}`", bill) for file, bill in measured.items()]
+    counts = [sum(column) for column in zip(*map(astuple, measured.values()), strict=True)]
+    for name, bill in [*rows, ("all", Bill(*counts))]:
+        row = f"| {name} | {bill.runs} | {bill.jobs} | {bill.builds} | {bill.requests} |"
+        assert row in page
+
+
+def played(life: Life) -> int:
+    """How many moments there were, at each of which what was shown was true."""
+    moments = [*pushes(life), *words(life)]
+    red = {run.file for run in life.github.runs if run.conclusion == "failure"}
+    assert red <= {"prjury.yml", "prjury-judge.yml"}  # whose jobs end as the gate is
+    return len(moments)
+
+
+def answers(life: Life) -> list[list[str]]:
+    """What the answers to commands say of what has become of them."""
+    said = ("is dismissed", "started again", "published again")
+    found = [body for body in life.fake.bodies if "id=answer." in body]
+    return [[words for words in said if words in one] for one in found]
+
+
 def test_at_each_moment_of_twelve_events_what_is_shown_is_true(life: Life) -> None:
     assert life.wrong(PASSES, "success", READY) != []
-    moments = [*pushes(life), *words(life)]
-    assert len(moments) == 12  # the edit of the title is one of its own, draft and back is one
-    answers = [body for body in life.fake.bodies if "id=answer." in body]
-    assert [("is dismissed" in one, "started again" in one) for one in answers] == [
-        (True, False),
-        (False, True),
-    ]
+    assert played(life) == 12  # the edit of the title is one of its own, draft and back is one
+    assert answers(life) == [["is dismissed"], ["started again"]]
     assert life.bills == MEASURED
     ended = [run.conclusion for run in life.ungated.runs]
     assert (len(ended), ended.count("cancelled")) == (13, 1)
-    page = (ROOT / ".github" / "docs" / "github.md").read_text()
-    for file, bill in MEASURED.items():
-        assert f"| `{file}` | {bill.runs} | {bill.builds} | {bill.requests} |" in page
-    every = MEASURED.values()
-    counts = [sum(getattr(one, name) for one in every) for name in ("runs", "builds", "requests")]
-    assert "| all | {} | {} | {} |".format(*counts) in page
+    assert_told(MEASURED)
+
+
+@pytest.mark.parametrize(
+    "builds_first", [False, pytest.param(True, marks=pytest.mark.nightly)], ids=["closed", "built"]
+)
+def test_at_each_moment_of_a_fork_what_is_shown_is_true(builds_first: bool, tmp_path: Path) -> None:
+    """Whether the gate of a new head is closed before its build has ended, or late."""
+    with living(tmp_path, (*APART, *BESIDE)) as life:
+        life.shop.fork, life.builds_first = "mallory/shop", builds_first
+        assert played(life) == 12
+        assert answers(life) == [["is dismissed"], ["published again"]]
+        if not builds_first:
+            assert life.bills == MEASURED_FORKS
+            assert_told(MEASURED_FORKS)
 
 
 CHECKS = """\

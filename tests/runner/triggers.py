@@ -7,7 +7,7 @@ them. It runs nothing: a test says how a run ended.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -80,10 +80,12 @@ class Triggers:
     Attributes:
         workflows: documents by their files' names.
         rules: what the merge box asks for.
+        statuses: the state of each status of a commit, by its context.
     """
 
     workflows: Mapping[str, Any]
     rules: Ruleset = Ruleset()
+    statuses: Callable[[str], Mapping[str, str]] = lambda _head: {}
     runs: list[Run] = field(default_factory=list)
     checks: list[Check] = field(default_factory=list)
 
@@ -115,15 +117,9 @@ class Triggers:
                 self._begin(other)
                 break
         name = self.workflows[run.file].get("name", "")
-        told = {
-            "event": run.event,
-            "conclusion": conclusion,
-            "head_sha": run.head,
-            "head_branch": "cart",
-            "head_repository": {"full_name": "octo/shop"},
-            "name": name,
-        }
-        return self.happens("workflow_run", {"action": "completed", "workflow_run": told})
+        told = {"action": "completed", "workflow_run": {"name": name, **_told(run)}}
+        where = {key: run.payload[key] for key in ("repository", "sender") if key in run.payload}
+        return self.happens("workflow_run", {**told, **where})
 
     def again(self, run: Run) -> Run:
         """The button to run it again: the same run, another attempt, checks of its own."""
@@ -143,11 +139,11 @@ class Triggers:
         if draft:
             return "blocked: this pull request is still a work in progress"
         for required in self.rules.required:
-            state = self.newest(head, required)
-            if state is None:
+            states = {self.newest(head, required), self.statuses(head).get(required)} - {None}
+            if not states:
                 return f"blocked: {required} expected, waiting for status to be reported"
             # A skipped or neutral check counts as a success.
-            if state not in {"success", "skipped", "neutral"}:
+            for state in states - {"success", "skipped", "neutral"}:
                 return f"blocked: {state}"
         return "ready"
 
@@ -164,7 +160,8 @@ class Triggers:
     def _start(self, file: str, event: str, payload: Payload) -> Run:
         number = 100 + len(self.runs)
         document = self.workflows[file]
-        run = Run(number, file, event, payload, _head(event, payload), str(number), _weak(payload))
+        weak = _weak(event, payload)
+        run = Run(number, file, event, payload, _head(event, payload), str(number), weak)
         limit = document.get("concurrency")
         if limit:
             context = context_of(run)
@@ -227,10 +224,27 @@ def _head(event: str, payload: Payload) -> str:
     return str(payload["pull_request"]["head"]["sha"]) if "pull_request" in payload else "main"
 
 
-def _weak(payload: Payload) -> bool:
-    pull = payload.get("pull_request")
-    if not pull:
+def _told(run: Run) -> Payload:
+    """What is told of a run that has ended."""
+    head = run.payload.get("pull_request", {}).get("head", {})
+    return {
+        "id": run.id,
+        "run_attempt": run.attempt,
+        "path": f".github/workflows/{run.file}",
+        "event": run.event,
+        "conclusion": run.conclusion,
+        "head_sha": run.head,
+        "head_branch": head.get("ref", ""),
+        "head_repository": {"full_name": head["repo"]["full_name"] if head else ""},
+        "triggering_actor": run.payload.get("sender"),
+    }
+
+
+def _weak(event: str, payload: Payload) -> bool:
+    """Whether the change's own workflow runs, and somebody has made it whom nobody knows."""
+    if event != "pull_request":
         return False
+    pull = payload["pull_request"]
     fork = pull["head"]["repo"]["full_name"] != pull["base"]["repo"]["full_name"]
     return fork or payload.get("sender", {}).get("login") in _UNTRUSTED
 

@@ -211,10 +211,11 @@ def reusable_votes(change: OpenedChange) -> EarlierVotes | None:
 
     A change that touches workflows may itself have written what its earlier run left behind.
     """
-    votes = change.request.said
-    if votes is None or (votes.patch, votes.policy) != (patch_id(change.pull), change.policy.hash):
+    votes, policy = change.request.said, change.policy
+    if votes is None or votes.patch != patch_id(change.pull):
         return None
-    return None if edits_workflow(change.pull) else votes
+    same = votes.policy in {policy.hash, policy.built_elsewhere.hash}
+    return votes if same and not edits_workflow(change.pull) else None
 
 
 def context_of(pull: PullRequest, seconds: float) -> PullRequestContext:

@@ -13,7 +13,7 @@ from typing import Any, TypeVar, Union, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 
 from prjury.errors import ConfigError, did_you_mean
-from prjury.policy.schema import Config, VotingEntry
+from prjury.policy.schema import Config, JudgeEntry, VotingEntry
 from prjury.policy.yaml_reader import Document, KeyPath, read_yaml
 from prjury.snapshot.model import visible
 
@@ -40,6 +40,15 @@ class Policy:
         return Policy(self.config.on(branch), self.source)
 
     @property
+    def built_elsewhere(self) -> Policy:
+        """The policy where its builds were made in another job."""
+        tiers = [
+            tier.model_copy(update={"judges": list(map(_elsewhere, tier.judges))})
+            for tier in self.config.tiers
+        ]
+        return Policy(self.config.model_copy(update={"tiers": tiers}), self.source)
+
+    @property
     def resolved(self) -> Mapping[str, Any]:
         """The whole configuration as JSON, defaults included."""
         resolved: dict[str, Any] = self.config.model_dump(mode="json", by_alias=True)
@@ -50,6 +59,13 @@ class Policy:
         """Changes when and only when the resolved configuration does."""
         text = json.dumps(self.resolved, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _elsewhere(entry: JudgeEntry) -> JudgeEntry:
+    ran = entry.build or entry.command
+    if ran is None or ran.from_ != "run":
+        return entry
+    return entry.model_copy(update={entry.name: ran.model_copy(update={"from_": "evidence"})})
 
 
 def _compact(tier: dict[str, Any]) -> dict[str, Any]:

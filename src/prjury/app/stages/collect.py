@@ -16,8 +16,7 @@ from prjury.app.steps import OpenedChange
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
 from prjury.git.open_snapshot import NothingToReview, Snapshot
-from prjury.policy.load import Policy
-from prjury.policy.schema import Config, JudgeEntry
+from prjury.policy.schema import Config
 from prjury.ports import Panel, Ports
 from prjury.ports.messages import Prompt, Reply
 from prjury.report.recovery import NO_REPAIR
@@ -68,7 +67,7 @@ def collect(
     with steps.open_change(request) as opened:
         if isinstance(opened, NothingToReview):
             return opened
-        policy = Policy(built_elsewhere(opened.config), opened.policy.source)
+        policy = opened.policy.built_elsewhere
         change = replace(opened, policy=policy)
         ports = _ports(change, environment, workflow)
         reading = ReadingAlong(change.snapshot.store, change.pull.base.sha)
@@ -133,22 +132,6 @@ def _edited(snapshot: Snapshot, workflow: str | None) -> str:
     if base == merged and base:
         return ""
     return f"The change edits {visible(workflow)}, the workflow that made it"
-
-
-def built_elsewhere(config: Config) -> Config:
-    """The policy whose builds were made in another job."""
-    tiers = [
-        tier.model_copy(update={"judges": list(map(_elsewhere, tier.judges))})
-        for tier in config.tiers
-    ]
-    return config.model_copy(update={"tiers": tiers})
-
-
-def _elsewhere(entry: JudgeEntry) -> JudgeEntry:
-    ran = entry.build or entry.command
-    if ran is None or ran.from_ != "run":
-        return entry
-    return entry.model_copy(update={entry.name: ran.model_copy(update={"from_": "evidence"})})
 
 
 def _ports(change: OpenedChange, environment: RunEnvironment, workflow: str | None) -> Ports:
