@@ -106,11 +106,12 @@ _SINGLE = re.compile(
     r"\s*(?:--- )?(?:PASS(?:ED)?|(?P<bad>FAIL(?:ED)?))(?::\s+|\s+-\s+)\S"
     r"|(?!\s*-- ).*\S(?:\s*[:.\[(|-]+\s*|\s+)"
     r"(?:PASS(?:ED)?|Passed|(?P<worse>FAIL(?:ED)?|Failed))[\])!.|]*\s*$"
+    r"|(?!\s*-- ).*(?:: *|\.{2,} *|\[)OK\]?\s*$"
 )
 #: Words without which no format has anything, for the search that costs next to nothing.
-MARKS = ("test", "Test", "PASS", "Pass", "pass", "OK (", "examples", "specs", "Checks: ", "success")
+MARKS = ("test", "Test", "PASS", "Pass", "pass", "OK", "examples", "specs", "Checks: ", "success")
 _WORD = re.compile(
-    r"[Tt]est|pass|PASS|Pass|FAIL|Fail|ERROR|SKIP|OK [(\]]|runs,|success|specs?|examples?"
+    r"[Tt]est|pass|PASS|Pass|FAIL|Fail|ERROR|SKIP|OK(?: [(\]]|\]?\s*$)|runs,|success|specs?|examples?"
 )
 
 

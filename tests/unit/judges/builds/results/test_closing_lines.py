@@ -71,6 +71,7 @@ def read(text: str) -> RunnerOutput:
         ("115 tests conducted, 0 failed.", 115, 0, 0),
         ("Pass 1853, Fail 2", 1855, 2, 0),
         ("225 of 225 tests passed (0 malformed, 0 skipped)", 225, 0, 0),
+        ("argon2i v=16: OK\nargon2d v=16: OK\nchecking for cc... ok\nit is OK", 2, 0, 0),
         ("1 of 5 tests failed", 5, 1, 0),
         ("PASS: 539 of 539 tests passed.", 539, 0, 0),
         ("hash v=16: PASS\nhash v=19: FAIL\n  FAILED: x", 3, 2, 0),
