@@ -107,6 +107,14 @@ def test_a_test_that_is_a_program_counts_its_own_tests(tmp_path: Path) -> None:
     assert (list(reports.within.values()), reports.counted) == ([9], 0)
 
 
+def test_a_test_that_is_a_program_names_what_failed_in_it(tmp_path: Path) -> None:
+    out = "src/a.c:3:sums:FAIL: Expected 1\nsrc/a.c:9:ends:PASS\n2 Tests 1 Failures 0 Ignored"
+    case = f"<testcase name='a' classname='a'><failure/><system-out>{out}</system-out></testcase>"
+    write(tmp_path, f"<testsuite>{case}</testsuite>", "reports/ctest.xml")
+    reports = read(tmp_path, tmp_path / "reports")
+    assert [one.name for one in reports.failures] == ["a#a", "a#a: sums"]
+
+
 @pytest.mark.parametrize(
     "path",
     [

@@ -110,38 +110,42 @@ _SINGLE = re.compile(
 )
 #: Words without which no format has anything, for the search that costs next to nothing.
 MARKS = ("test", "Test", "PASS", "Pass", "pass", "OK", "examples", "specs", "Checks: ", "success")
-_WORD = re.compile(
-    r"[Tt]est|pass|PASS|Pass|FAIL|Fail|ERROR|SKIP|OK(?: [(\]]|\]?\s*$)|runs,|success|specs?|examples?"
-)
+_WORD = re.compile(r"[Tt]est|pass|PASS|Pass|FAIL|Fail|ERROR|SKIP|OK\b|runs,|success|spec|example")
 
 
 def closing_lines(section: LogSection) -> RunnerOutput:
+    """The tests that are counted, or else the lines that tell of one test each."""
+    results = counted_tests(section)
+    run = RunnerRun(_PROGRAM, [], [], 0, 0)
+    for index, line in enumerate(section.lines):
+        if not (_WORD.search(line) and (match := _SINGLE.match(line))):
+            continue
+        bad = bool(match["bad"] or match["worse"])
+        run.count, run.failed = run.count + 1, run.failed + bad
+        if bad and not any(_fitting(line)):
+            failure = section.failure("error", line.strip())
+            results.failures.append((section.numbers[index], failure))
+    if run.count and not (results.ran or results.counted):
+        results.settle(run)
+    return results
+
+
+def counted_tests(section: LogSection) -> RunnerOutput:
     """The tests by runner, with their names where it names as many as it counts."""
-    results, runs, single = (
-        RunnerOutput(),
-        dict[str, RunnerRun](),
-        RunnerRun(_PROGRAM, [], [], 0, 0),
-    )
+    results, runs = RunnerOutput(), dict[str, RunnerRun]()
     for index, line in enumerate(section.lines):
         if not _WORD.search(line):
             continue
-        fitting = list(_fitting(line))
-        for one, match, named in fitting:
+        for one, match, named in _fitting(line):
             run = runs.setdefault(one.by, RunnerRun(one.by, [], [], 0, 0))
             if named:
                 _name(section, index, run, match)
             else:
                 results.skipped += _count(run, match)
-        if alone := _SINGLE.match(line):
-            single.count += 1
-            single.failed += bool(alone["bad"] or alone["worse"])
-            if not fitting and (alone["bad"] or alone["worse"]):
-                failing = section.failure("error", line.strip())
-                results.failures.append((section.numbers[index], failing))
-    counted = [run for run in runs.values() if run.count or run.failed]
-    for run in counted or ([single] if single.count else []):
-        run.failing = run.failing[: run.failed]
-        results.settle(run)
+    for run in runs.values():
+        if run.count or run.failed:
+            run.failing = run.failing[: run.failed]
+            results.settle(run)
     return results
 
 
@@ -171,13 +175,3 @@ def _name(section: LogSection, index: int, run: RunnerRun, match: re.Match[str])
     run.names.append(test.id)
     if match["bad"]:
         run.failing.append((section.numbers[index], test))
-
-
-def how_many(text: str) -> int:
-    """How many tests ran by the closing lines of one program's output."""
-    run = RunnerRun(_PROGRAM, [], [], 0, 0)
-    for line in filter(_WORD.search, text.splitlines()):
-        for _, match, named in _fitting(line):
-            if not named:
-                _count(run, match)
-    return run.count

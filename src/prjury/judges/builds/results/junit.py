@@ -12,14 +12,13 @@ import re
 import stat
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from io import BytesIO
 from pathlib import Path
 from typing import TypeAlias
 from xml.etree.ElementTree import Element
 
 from prjury.judges.builds.failure import Failure
-from prjury.judges.builds.results.closing_lines import how_many
 from prjury.judges.builds.results.junit_case import JunitCase, JunitReport, tag
 from prjury.judges.builds.results.tree import TreeFiles
 from prjury.judges.builds.test_sets import Reports
@@ -178,8 +177,19 @@ class _Reading:
         if test.ran:
             self.ran.append(test.id)
             self.by_runner[test.report.runner] += 1
-            if _PROGRAMS.search(test.report.path) and (count := how_many(test.printed)):
-                self.within[test.id] = count
+        if _PROGRAMS.search(test.report.path):
+            self._take_program(test)
+
+    def _take_program(self, test: JunitCase) -> None:
+        """The tests of a test that is a program, as far as its output tells of them."""
+        inside, (suite, name) = test.inside, test.known_as
+        if test.ran and (count := inside.counted + len(inside.ran)):
+            self.within[test.id] = count
+        if test.broken:
+            failing = (one for _, one in inside.failures[:_MOST_FAILURES])
+            self.failures += (
+                replace(one, suite=suite, name=f"{name}: {one.name}") for one in failing
+            )
 
     def read(self, content: bytes, report: JunitReport) -> None:
         """One report, up to where it cannot be read."""

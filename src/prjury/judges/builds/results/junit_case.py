@@ -12,10 +12,11 @@ from typing import TypeAlias
 from xml.etree.ElementTree import Element
 
 from prjury.judges.builds.failure import Failure, Kind, identity, make_failure, with_details
+from prjury.judges.builds.results.closing_lines import counted_tests
 from prjury.judges.builds.results.error_text import first_frame, with_values
 from prjury.judges.builds.results.go import go_failure
 from prjury.judges.builds.results.jvm import java_place
-from prjury.judges.builds.results.runner_output import LogSection
+from prjury.judges.builds.results.runner_output import LogSection, RunnerOutput
 from prjury.judges.builds.results.rust_runners import panic_of
 from prjury.judges.builds.results.tree import TreeFiles
 
@@ -240,9 +241,12 @@ class JunitCase:
         return bool(kinds) and (not broken or kinds == ["todo"])
 
     @property
-    def printed(self) -> str:
-        """What it printed."""
-        return "\n".join(child.text or "" for child in self._children("system-out"))
+    def inside(self) -> RunnerOutput:
+        """The tests of which it prints how many there are."""
+        lines = [
+            line for out in self._children("system-out") for line in (out.text or "").splitlines()
+        ]
+        return counted_tests(LogSection(lines, range(len(lines)), self.report.tree))
 
     @cached_property
     def kind(self) -> Kind:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from prjury.judges.builds.results.closing_lines import closing_lines, how_many
+from prjury.judges.builds.results.closing_lines import closing_lines
 from prjury.judges.builds.results.runner_output import LogSection, RunnerOutput
 from prjury.judges.builds.results.tree import TreeFiles
 
@@ -103,8 +103,3 @@ def test_names_are_believed_where_they_are_as_many_as_are_counted() -> None:
     assert (found.ran, found.counted, found.skipped) == (["test::Sum.Small"], 0, 1)
     found = read(AUTOMAKE.replace("PASS: alloc.sh\n", ""))
     assert (found.ran, found.counted) == ([], 3)
-
-
-def test_the_output_of_one_program_says_how_many_tests_it_is() -> None:
-    assert how_many(GOOGLE) == 1
-    assert how_many("compiling\n") == 0
