@@ -269,6 +269,7 @@ _BEGINNINGS = (
     r"^\s+(?:cause|Caused by): (?:Request failed after|Failed to (?:fetch|download)\b)",  # uv
     r"^All attempts to connect to \S+ failed",  # poetry
     r"^npm (?:ERR!|error) (?:code (?:E|[A-Z]+_)|\d{3} |network |FetchError: |request to )",
+    r"^npm (?:ERR!|error) command git |^\s*ssh: Could not resolve hostname",
     r"\bERR_PNPM_(?:\w+_)?(?:FETCH|NO_MATCHING_MIRROR)\w*",
     r"^error (?:Error: |An unexpected error occurred: )|^ResponseError: Request failed ",  # yarn 1
     r"^➤ YN\d{4}: ",
@@ -287,7 +288,7 @@ _BEGINNINGS = (
     r"curl error \d+ while downloading|file could not be downloaded|php_network_getaddresses",
     r"^\*\* \(Mix\) .*(?:fetch|request)|^Failed to fetch record for ",
     r"error NU1301: ",
-    r"^E: Failed to fetch |^fatal: unable to access '",  # apt, git
+    r"^E: Failed to fetch |^\s*fatal: unable to access '",  # apt, git
     r"^curl: \(\d+\) |^wget: unable to |^ERROR: cannot verify ",
 )
 DOWNLOADS = re.compile("|".join(_BEGINNINGS))

@@ -92,11 +92,16 @@ def blame_environment(outcome: PlanOutcome, changed: Collection[str]) -> PlanOut
         if named := _named_line(outcome, changed):
             others = [one for one in others if one.message not in named.message]
             return replace(outcome, failures=(named, *others))
-        lines = outcome.last.tail.strip().splitlines()
-        said = (line.strip() for line in reversed(lines) if "error" in line.lower())
-        others = others or [make_failure("error", next(said, lines[-1] if lines else ""))]
+        others = others or [make_failure("error", _last_words(outcome.last.tail))]
     marked = (replace(failure, state="environment") for failure in (*known, *others))
     return replace(outcome, failures=tuple(marked))
+
+
+def _last_words(tail: str) -> str:
+    """The last line that names an error, else the last one, without what tools always say."""
+    lines = [line.strip() for line in tail.splitlines()]
+    lines = [line for line in lines if line and not _ALWAYS_SAID.search(line)]
+    return next((line for line in reversed(lines) if "error" in line.lower()), (lines or [""])[-1])
 
 
 def _is_of_tree(failure: Failure, changed: Collection[str]) -> bool:
@@ -104,6 +109,12 @@ def _is_of_tree(failure: Failure, changed: Collection[str]) -> bool:
     return failure.path is not None and (failure.kind == "compile" or failure.path in changed)
 
 
+#: What package managers print after every error.
+_ALWAYS_SAID = re.compile(
+    r"complete log of this run|^npm (?:ERR!|error)$|correct access rights|repository exists\.$"
+    r"|^npm (?:ERR!|error) (?:code|path|command) |^info Visit http|^\[notice\]|^hint: "
+    r"|^note: This (?:error originates|is an issue with)|subprocess-exited-with-error"
+)
 #: A line of a file as interpreters and compilers name it, or the file that Python imports from.
 _NAMED_LINE = re.compile(r"(?P<path>[\w./@+-]+\.\w+)(?:\", line |:|\()(?P<line>\d+)")
 _IMPORTED = re.compile(r"ImportError: .* \((?P<path>[^()]+)\)(?P<line>)$")

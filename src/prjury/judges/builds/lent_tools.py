@@ -2,8 +2,8 @@
 
 Each is a script at the end of PATH, so that a tool of the machine always comes first. uv is the one
 of this installation, named by ``PRJURY_UV``; other tools of Python are run by uv in environments of
-their own, package managers of Node by npx, or by Corepack. pnpm finds the version that the project
-names only where it is that one itself; Yarn leaves that to Corepack.
+their own, package managers of Node by npx, or by Corepack, from npm's registry alone. pnpm finds
+the version that the project names only where it is that one itself; Yarn leaves that to Corepack.
 """
 
 from __future__ import annotations
@@ -111,9 +111,10 @@ exec uv tool run {name} "$@"
 """
 _MANAGER = """#!/bin/sh
 export COREPACK_ENABLE_DOWNLOAD_PROMPT=0
+export COREPACK_NPM_REGISTRY="${{COREPACK_NPM_REGISTRY:-${{npm_config_registry:-https://registry.npmjs.org}}}}"
 for lender in {lenders}; do
   command -v $lender >/dev/null 2>&1 || continue
-  [ $lender = npx ] && exec npx --yes {name}{version} "$@"
+  [ $lender = npx ] && exec npx --yes {package}{version} "$@"
   exec corepack {name} "$@"
 done
 echo "{name}: command not found" >&2
@@ -132,6 +133,8 @@ def lend_tools(
 ) -> Mapping[str, str]:
     """The variables with the tools among the words at the end of PATH.
 
+    Yarn comes first where the project names a modern one, which Yarn 1 refuses to be.
+
     Args:
         words: of the commands that are run.
         place: a directory for the scripts, beside the tree.
@@ -145,8 +148,15 @@ def lend_tools(
     managers, tools = _LENDERS.keys() & words, LENT & words
     if not (managers or tools):
         return env
+    modern = exact.get("yarn", "@1.")[:3] != "@1."
+    packages = {"yarn": "@yarnpkg/cli-dist"} if modern else {}
     texts = {
-        name: _MANAGER.format(name=name, lenders=_LENDERS[name], version=exact.get(name, ""))
+        name: _MANAGER.format(
+            name=name,
+            lenders=_LENDERS[name],
+            package=packages.get(name, name),
+            version=exact.get(name, ""),
+        )
         for name in managers
     }
     if tools:
@@ -155,7 +165,12 @@ def lend_tools(
     for name, text in texts.items():
         (place / name).write_text(text, "utf-8")
         (place / name).chmod(0o755)
-    return {**env, "PATH": f"{env.get('PATH', os.defpath)}{os.pathsep}{place}"}
+    path = f"{env.get('PATH', os.defpath)}{os.pathsep}{place}"
+    if modern and "yarn" in managers:
+        (place / "first").mkdir(exist_ok=True)
+        (place / "yarn").rename(place / "first" / "yarn")
+        path = f"{place / 'first'}{os.pathsep}{path}"
+    return {**env, "PATH": path}
 
 
 _VERSION = re.compile(r"(?:^|[^\d.])(\d+(?:\.\d+)*(?:[-._]?(?:a|b|rc|post|dev)[-._]?\d+)?)$")

@@ -145,6 +145,11 @@ def test_a_test_that_fails_is_no_matter_of_the_machine() -> None:
         ("npm error code E429\nnpm error 429 Too Many Requests - GET https://r/a", "limits"),
         ("npm error code ECONNREFUSED\nnpm error network request to https://r failed", "proxy"),
         ("npm error code SELF_SIGNED_CERT_IN_CHAIN", "SSL_CERT_FILE"),
+        (
+            "npm error command git x\nnpm error ssh: Could not resolve hostname x: no such host",
+            "the name service",
+        ),
+        ("  fatal: unable to access 'https://x.dev/': Could not resolve host: x.dev", "the name"),
         ('go: a@v1.0.0: Get "https://p/a": dial tcp: lookup p: no such host', "address"),
         (
             (
@@ -263,6 +268,12 @@ def test_set_up_that_fails_is_the_changes_where_it_reads_the_change(
     if status is Status.ERROR:
         assert judgment.metadata["reason"] == "environment"
         assert "something odd" in judgment.reasoning
+
+
+def test_what_a_package_manager_says_after_every_error_is_no_reason() -> None:
+    log = "npm error code 7\nnpm error odd\nnpm error\nnpm error A complete log of this run: x\n"
+    judgment, _ = judged(log, Scripted(1, log), Scripted(0), command=STEPS)
+    assert "not to blame: npm error odd. To have" in judgment.reasoning
 
 
 def test_set_up_that_compiles_the_change() -> None:

@@ -39,6 +39,29 @@ def test_a_package_manager_that_is_missing_is_lent(
         assert (run.returncode, run.stderr) == (127, f"{name}: command not found\n")
 
 
+@pytest.mark.parametrize(
+    ("there", "version", "printed"),
+    [
+        (("corepack", "npx", "yarn"), "4.5.3", "corepack yarn install"),
+        (("npx", "yarn"), "4.5.3", "npx --yes @yarnpkg/cli-dist@4.5.3 install"),
+        (("corepack", "npx", "yarn"), "1.22.0", "yarn install"),
+        (("npx",), "1.22.0", "npx --yes yarn@1.22.0 install"),
+    ],
+)
+def test_a_modern_yarn_comes_before_the_machines_yarn_1(
+    tmp_path: Path, there: tuple[str, ...], version: str, printed: str
+) -> None:
+    for each in there:
+        (tmp_path / each).write_text(f"#!/bin/sh\necho {each} $@ $COREPACK_NPM_REGISTRY\n")
+        (tmp_path / each).chmod(0o755)
+    path = {"PATH": str(tmp_path), "npm_config_registry": "https://r.dev"}
+    env = lend_tools(frozenset({"yarn"}), tmp_path / "lent", path, {"yarn": version})
+    run = subprocess.run(
+        ["/bin/sh", "-c", "yarn install"], env=env, capture_output=True, text=True, check=True
+    )
+    assert run.stdout.strip().removesuffix(" https://r.dev") == printed
+
+
 def test_other_tools_are_not_lent(tmp_path: Path) -> None:
     env = {"PATH": "/usr/bin"}
     assert lend_tools(frozenset({"npm", "mvn"}), tmp_path / "lent", env) == env
