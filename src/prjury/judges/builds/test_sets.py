@@ -54,7 +54,10 @@ class Reports:
 #: What stands between a test's own name and what it belongs to.
 _SEPARATOR = re.compile(r"::|[:#>]")
 #: Where a test has no place of its own, its suite is that of the report.
-_OF_REPORTS = re.compile(r"_prjury(?:/|$)|(?:…/)?reports$")
+_OF_REPORTS = re.compile(
+    r"(?:^|/)(?:_prjury(?:/.*)?|target/(?:surefire|failsafe)-reports|build/test-results/\w+)$"
+    r"|(?:…/)?reports$"
+)
 _PARAMETERS = re.compile(r"[\[(]")
 #: From here on two names in one module are taken for one test that was renamed.
 _ALIKE = 0.5
@@ -100,8 +103,7 @@ def readable(identity: str) -> str:
     """A test's identity as a reader knows it: ``tests/test_a.py test_b``."""
     suite, _, rest = identity.removeprefix("test:").partition(":")
     owner, _, name = rest.rpartition("#")
-    if _OF_REPORTS.match(suite):
-        suite = ""
+    suite = _OF_REPORTS.sub("", suite)
     module = suite.removesuffix(".py").replace("/", ".")  # pytest repeats the file as a module
     owner = owner.removeprefix(module).lstrip(".") if suite.endswith(".py") else owner
     return " ".join(filter(None, (suite, owner if owner != name else "", name)))

@@ -67,6 +67,7 @@ def test_fewer_tests_of_a_test_that_is_a_program() -> None:
 def test_where_a_report_lies_is_no_part_of_the_names_of_its_tests() -> None:
     assert readable("test:_prjury/meson-logs:types#1 - a") == "types 1 - a"
     assert readable("test:…/reports:reader#reader") == "reader"
+    assert readable("test:core/target/surefire-reports:p.ATest#a") == "core p.ATest a"
 
 
 def test_tests_that_are_only_counted() -> None:
