@@ -101,13 +101,14 @@ _FORMATS = (
     _format(_PROGRAM, r"<failed> of <ran> tests failed\b"),
     _format(_PROGRAM, r"All <ran> tests passed$"),
 )
-#: A line about one test, where nothing counts them all.
-_SINGLE = re.compile(
-    r"\s*(?:--- )?(?:PASS(?:ED)?|(?P<bad>FAIL(?:ED)?))(?::\s+|\s+-\s+)\S"
-    r"|(?!\s*-- ).*\S(?:\s*[:.\[(|-]+\s*|\s+)"
-    r"(?:PASS(?:ED)?|Passed|(?P<worse>FAIL(?:ED)?|Failed))[\])!.|]*\s*$"
-    r"|(?!\s*-- ).*(?:: *|\.{2,} *|\[)OK\]?\s*$"
+#: A line about one test, where nothing counts them all: by its beginning, or by its end.
+_BEGINS = re.compile(r"\s*(?:--- )?(?:PASS(?:ED)?|(?P<bad>FAIL(?:ED)?))(?::\s+|\s+-\s+)\S")
+_ENDS = re.compile(
+    r"\S(?:\s*[:.\[(|-]+\s*|\s+)(?:PASS(?:ED)?|Passed|(?P<bad>FAIL(?:ED)?|Failed))[\])!.|]*\s*$"
+    r"|(?:: *|\.{2,} *|\[)OK\]?\s*$"
 )
+#: Characters at the end of a line that are searched; searching takes the square of that.
+_END = 80
 #: Words without which no format has anything, for the search that costs next to nothing.
 MARKS = ("test", "Test", "PASS", "Pass", "pass", "OK", "examples", "specs", "Checks: ", "success")
 _WORD = re.compile(r"[Tt]est|pass|PASS|Pass|FAIL|Fail|ERROR|SKIP|OK\b|runs,|success|spec|example")
@@ -118,9 +119,9 @@ def closing_lines(section: LogSection) -> RunnerOutput:
     results = counted_tests(section)
     run = RunnerRun(_PROGRAM, [], [], 0, 0)
     for index, line in enumerate(section.lines):
-        if not (_WORD.search(line) and (match := _SINGLE.match(line))):
+        if not (_WORD.search(line) and (match := _about_one(line))):
             continue
-        bad = bool(match["bad"] or match["worse"])
+        bad = bool(match["bad"])
         run.count, run.failed = run.count + 1, run.failed + bad
         if bad and not any(_fitting(line)):
             failure = section.failure("error", line.strip())
@@ -147,6 +148,12 @@ def counted_tests(section: LogSection) -> RunnerOutput:
             run.failing = run.failing[: run.failed]
             results.settle(run)
     return results
+
+
+def _about_one(line: str) -> re.Match[str] | None:
+    if match := _BEGINS.match(line):
+        return match
+    return None if line.lstrip().startswith("-- ") else _ENDS.search(line[-_END:])
 
 
 def _fitting(line: str) -> Iterator[tuple[_Format, re.Match[str], bool]]:
