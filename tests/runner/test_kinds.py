@@ -43,12 +43,13 @@ def asked_for(*command: str) -> str:
 
 
 JAVA = {"distribution": "temurin", "java-version": "21"}
+JAVA_17 = {**JAVA, "java-version": "17"}  # the newest for the Gradle that is to be had here
 #: The version of Node that is here.
 NODE = asked_for("node", "--version").removeprefix("v").partition(".")[0]
 #: What each kind declares beside its sample, and what its workflow sets up by that.
 KINDS: Mapping[str, tuple[Files, Mapping[str, Mapping[str, str]]]] = {
     "maven": ({}, {"actions/setup-java": {**JAVA, "cache": "maven"}}),
-    "gradle": ({}, {"actions/setup-java": {**JAVA, "cache": "gradle"}}),
+    "gradle": ({}, {"actions/setup-java": {**JAVA_17, "cache": "gradle"}}),
     "pnpm": (
         {".nvmrc": f"{NODE}\n"},
         {
@@ -74,8 +75,8 @@ def project(kind: str) -> Files:
         tree["pom.xml"] = _LEVEL.sub(r"<maven.compiler.\1>21", tree["pom.xml"])
     if kind == "gradle":
         plugin = "apply plugin: 'java'\n"
-        toolchain = "java { toolchain { languageVersion = JavaLanguageVersion.of(21) } }\n"
-        tree["build.gradle"] = tree["build.gradle"].replace(plugin, plugin + toolchain)
+        level = "sourceCompatibility = 17\n"
+        tree["build.gradle"] = tree["build.gradle"].replace(plugin, plugin + level)
     if kind == "uv":
         tree["uv.lock"] = _locked(tree)
     return tree
@@ -90,18 +91,22 @@ def _locked(tree: Mapping[Any, Any]) -> str:
         return Path(place, "uv.lock").read_text()
 
 
-def newest_java() -> Path | None:
-    """A JDK that compiles for Java 21."""
+def jdk(version: int) -> Path | None:
+    """The oldest JDK here that compiles for this version of Java."""
     found = [
-        path for path in Path("/usr/lib/jvm").glob("*") if re.search(r"-(2[1-9])\b", path.name)
+        (int(number[1]), path)
+        for path in Path("/usr/lib/jvm").glob("*")
+        if (number := re.search(r"-(\d\d)\b", path.name)) and (path / "bin" / "javac").exists()
     ]
-    return next(iter(sorted(found)), None)
+    return next((path for number, path in sorted(found) if number >= version), None)
 
 
 def stub(place: Path, action: str, inputs: Mapping[str, Any], record: Path, path: Path) -> None:
     """An action that writes down its inputs."""
+    java = jdk(int(inputs.get("java-version", 0)))
     leads = {
-        "actions/setup-java": f'echo "JAVA_HOME={newest_java()}" >> "$GITHUB_ENV"',
+        "actions/setup-java": f'echo "JAVA_HOME={java}" >> "$GITHUB_ENV"\n'
+        f'echo "{path}" >> "$GITHUB_PATH"',  # where Gradle is, as on runners of GitHub
         "actions/setup-go": f'echo "GOCACHE={path.parent}/go-build" >> "$GITHUB_ENV"',
         "pnpm/action-setup": f'echo "{path}" >> "$GITHUB_PATH"',
     }
@@ -152,8 +157,9 @@ def test_what_init_writes_is_green_without_an_edit(
     (sample,) = [one for one in SAMPLES if one.name == kind]
     if missing := toolbox.lacks(sample):
         pytest.skip(missing)
-    if "actions/setup-java" in KINDS[kind][1] and newest_java() is None:
-        pytest.skip("no JDK that compiles for Java 21")
+    java = KINDS[kind][1].get("actions/setup-java", {}).get("java-version")
+    if java and jdk(int(java)) is None:
+        pytest.skip(f"no JDK that compiles for Java {java}")
     with running() as fake, serving(tmp_path / "git", tmp_path / "certificates") as git:
         shop = Shop.founded(tmp_path / "git", fake, git, project(kind))
         clone = shop.history.clone(tmp_path / "clone")

@@ -20,6 +20,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from integration.builds.debian_gradle import unpacked_gradle
 from integration.builds.sample import Sample
 
 _ROOT = Path(__file__).resolve().parents[3]
@@ -77,6 +78,9 @@ class Toolbox:
             link.chmod(0o755)
         elif program == "uv" and (uv := _uv()):
             link.symlink_to(uv)
+        elif program == "gradle" and shutil.which(program) is None:
+            if unpacked := unpacked_gradle(self.place / "debian-gradle"):
+                link.symlink_to(unpacked)
         elif program in _FETCHED and shutil.which(program) is None and _uv():
             self._fetch(program, link)
 
