@@ -33,6 +33,16 @@ KINDS: dict[str, tuple[Mapping[str, str], Mapping[str, Mapping[str, object]]]] =
         {"settings.gradle": "", "build.gradle": GRADLE},
         {"actions/setup-java": {**JAVA, "cache": "gradle"}},
     ),
+    "gradle, by its projects": (
+        {
+            "settings.gradle.kts": 'include("app")\n',
+            "app/build.gradle.kts": 'plugins { id("java") }\n' + GRADLE.replace("21", "17"),
+            "buildSrc/src/main/kotlin/ours.gradle.kts": GRADLE,
+            "samples/settings.gradle.kts": "",
+            "samples/build.gradle.kts": GRADLE.replace("21", "24"),
+        },
+        {"actions/setup-java": {**JAVA, "cache": "gradle"}},
+    ),
     "pnpm": (
         {"package.json": PACKAGE, "pnpm-lock.yaml": "lockfileVersion: '9.0'\n"},
         {
@@ -86,6 +96,7 @@ def root(tmp_path: Path) -> Path:
 def test_what_the_repository_declares_is_set_up(root: Path, kind: str, *, forks: bool) -> None:
     files, expected = KINDS[kind]
     for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text)
     found = steps_of(root, forks=forks)
     if expected:

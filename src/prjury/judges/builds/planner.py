@@ -220,7 +220,7 @@ class BuildPlanner:
 
     def _equipped(self, root: SourceTree, plan: BuildPlan) -> BuildPlan:
         """The plan with the versions of its tools, and with what its CI does besides."""
-        wanted = wanted_versions(root, plan.directory, self.ci)
+        wanted = wanted_versions(root, plan.directory, self.ci, plan.system)
         tools = TOOLS_OF.get(_FAMILIES.get(plan.system, ""), ())
         if plan.source == "ci" and self.ci:
             tools = tuple(self.ci.versions)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from prjury.judges.builds.ci import BaseCi
+from prjury.judges.builds.systems.gradle import SETTINGS
 from prjury.judges.builds.systems.source_tree import SourceTree, parents_of, path_in
 from prjury.judges.builds.toolchains import Toolchain, Toolchains, fits
 from prjury.manifests.manifest import Role
@@ -69,8 +70,12 @@ def shown_tool(tool: str) -> str:
     return _SHOWN.get(tool, tool)
 
 
+#: Scripts of one Gradle build that are read for the version of Java.
+_MOST_SCRIPTS = 200
+
+
 def wanted_versions(
-    root: SourceTree, directory: str, ci: BaseCi | None
+    root: SourceTree, directory: str, ci: BaseCi | None, system: str = ""
 ) -> tuple[WantedVersion, ...]:
     """What a project asks for: each tool's nearest pin, the base's CI, its manifests."""
     pins, ranges = dict[str, WantedVersion](), dict[str, WantedVersion]()
@@ -84,7 +89,26 @@ def wanted_versions(
                 kind = "pin" if one.role is Role.LOCKED else "range"
                 found = WantedVersion(one.artifact, one.version or "", path, kind)
                 (pins if kind == "pin" else ranges).setdefault(one.artifact, found)
+    if system == "gradle" and "java" not in ranges:
+        ranges.update(_of_projects(root, directory))
     return (*pins.values(), *(_of_ci(root, ci) if ci else ()), *ranges.values())
+
+
+def _of_projects(root: SourceTree, directory: str) -> Mapping[str, WantedVersion]:
+    """The newest Java that the projects and plugins of a Gradle build name: one JDK compiles all.
+
+    A directory with settings of its own is another build.
+    """
+    build = root.below(directory)
+    others = tuple(f"{one}/" for one in build.directories_with(*SETTINGS) if one)
+    scripts = sorted(one for one in build.files if one.endswith((".gradle", ".gradle.kts")))
+    found = [
+        WantedVersion("java", one.version, path_in(directory, path), "range")
+        for path in [one for one in scripts if not one.startswith(others)][:_MOST_SCRIPTS]
+        for one in runtimes_in("build.gradle", build.text(path).encode(errors="surrogateescape"))
+        if one.artifact == "java" and one.version
+    ]
+    return {"java": max(found, key=lambda one: release(one.version) or ())} if found else {}
 
 
 def _of_ci(root: SourceTree, ci: BaseCi) -> Iterator[WantedVersion]:
