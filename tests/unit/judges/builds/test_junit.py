@@ -100,6 +100,15 @@ def test_pytest(tmp_path: Path) -> None:
     ]
 
 
+def test_what_several_test_modules_import_is_broken_once(tmp_path: Path) -> None:
+    case = PYTEST[PYTEST.index('<testcase classname="" ') :].partition("</testcase>")[0]
+    case = f"{case.replace('{tree}/tests/test_c.py', '{tree}/a.py')}</testcase>"
+    both = f"<testsuite name='pytest'>{case}{case.replace('test_c', 'test_b')}</testsuite>"
+    write(tmp_path, both.replace("{tree}", str(tmp_path)))
+    ids = {failure.id for failure in read(tmp_path).failures}
+    assert ids == {"compile:a.py:SyntaxError: invalid syntax"}
+
+
 def test_a_test_that_is_a_program_counts_its_own_tests(tmp_path: Path) -> None:
     case = "<testcase name='a' classname='a'><system-out>9 Tests 0 Failures 0 Ignored</system-out>"
     write(tmp_path, f"<testsuite>{case}</testcase></testsuite>", "TEST-meson.junit.xml")

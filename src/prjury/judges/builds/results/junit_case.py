@@ -337,12 +337,13 @@ class JunitCase:
             return go_failure(LogSection((), (), tree), suite, name, list(lines))
         if self.report.runner == "nextest":
             message, path, line = panic_of([text for text in lines if text.strip()])
+        elsewhere = self.kind == "compile" and path not in {None, tree.module(self._name)}
         if path is None:
             path, line = self._own_place()
         if not message:
             message = self._first_error(lines)
-        if self.kind != "test":
-            return make_failure(self.kind, message, path, line, self._whole)
+        if self.kind != "test":  # what many modules import is broken once
+            return make_failure(self.kind, message, path, line, None if elsewhere else self._whole)
         return make_failure("test", message, path, line, name, suite)
 
     @property
