@@ -3,7 +3,8 @@
 Each is a script at the end of PATH, so that a tool of the machine always comes first. uv is the one
 of this installation, named by ``PRJURY_UV``; other tools of Python are run by uv in environments of
 their own, package managers of Node by npx, or by Corepack, from npm's registry alone. pnpm finds
-the version that the project names only where it is that one itself; Yarn leaves that to Corepack.
+the version that the project names only where it is that one itself; without one it is pnpm 10, for
+newer ones refuse Node 20. A modern Yarn has another name in the registry.
 """
 
 from __future__ import annotations
@@ -120,9 +121,10 @@ done
 echo "{name}: command not found" >&2
 exit 127
 """
-_EXACT = re.compile(r"\d+\.\d+\.\d+")
+_EXACT = re.compile(r"\d+(?:\.\d+){0,2}")
+_OTHERWISE = {"pnpm": "@10"}
 #: By what each is lent, what is tried first first.
-_LENDERS = {"pnpm": "npx corepack", "yarn": "corepack npx", "bun": "npx"}
+_LENDERS = {"pnpm": "npx corepack", "yarn": "npx corepack", "bun": "npx"}
 
 
 def lend_tools(
@@ -138,7 +140,7 @@ def lend_tools(
     Args:
         words: of the commands that are run.
         place: a directory for the scripts, beside the tree.
-        versions: that the project wants, by tool; only whole ones are asked for.
+        versions: that the project wants, by tool; ranges are not asked for.
     """
     exact = {
         name: f"@{version}"
@@ -148,14 +150,14 @@ def lend_tools(
     managers, tools = _LENDERS.keys() & words, LENT & words
     if not (managers or tools):
         return env
-    modern = exact.get("yarn", "@1.")[:3] != "@1."
+    modern = exact.get("yarn", "@1").partition(".")[0] != "@1"
     packages = {"yarn": "@yarnpkg/cli-dist"} if modern else {}
     texts = {
         name: _MANAGER.format(
             name=name,
             lenders=_LENDERS[name],
             package=packages.get(name, name),
-            version=exact.get(name, ""),
+            version=exact.get(name) or _OTHERWISE.get(name, ""),
         )
         for name in managers
     }

@@ -13,7 +13,7 @@ from prjury.judges.builds.lent_tools import lend_tools
     [
         ("pnpm", ("corepack", "npx"), "npx --yes pnpm@10.1.0 install"),
         ("pnpm", ("corepack",), "corepack pnpm install"),
-        ("yarn", ("corepack", "npx"), "corepack yarn install"),
+        ("yarn", ("corepack", "npx"), "npx --yes yarn install"),
         ("yarn", ("npx",), "npx --yes yarn install"),
         ("bun", ("corepack", "npx"), "npx --yes bun install"),
         ("pnpm", ("corepack", "npx", "pnpm"), "pnpm install"),
@@ -29,7 +29,7 @@ def test_a_package_manager_that_is_missing_is_lent(
     for each in there:
         (programs / each).write_text(f"#!/bin/sh\necho {each} $@\n")
         (programs / each).chmod(0o755)
-    versions = {"pnpm": "10.1.0", "yarn": "4"}
+    versions = {"pnpm": "10.1.0", "yarn": "^1"}
     env = lend_tools(frozenset({name}), tmp_path / "lent", {"PATH": str(programs)}, versions)
     run = subprocess.run(
         ["/bin/sh", "-c", f"{name} install"], env=env, capture_output=True, text=True, check=False
@@ -42,10 +42,11 @@ def test_a_package_manager_that_is_missing_is_lent(
 @pytest.mark.parametrize(
     ("there", "version", "printed"),
     [
-        (("corepack", "npx", "yarn"), "4.5.3", "corepack yarn install"),
+        (("corepack", "yarn"), "4.5.3", "corepack yarn install"),
         (("npx", "yarn"), "4.5.3", "npx --yes @yarnpkg/cli-dist@4.5.3 install"),
         (("corepack", "npx", "yarn"), "1.22.0", "yarn install"),
         (("npx",), "1.22.0", "npx --yes yarn@1.22.0 install"),
+        (("npx",), "1", "npx --yes yarn@1 install"),
     ],
 )
 def test_a_modern_yarn_comes_before_the_machines_yarn_1(
@@ -60,6 +61,14 @@ def test_a_modern_yarn_comes_before_the_machines_yarn_1(
         ["/bin/sh", "-c", "yarn install"], env=env, capture_output=True, text=True, check=True
     )
     assert run.stdout.strip().removesuffix(" https://r.dev") == printed
+
+
+@pytest.mark.parametrize(("wanted", "lent"), [("9", "@9"), ("latest", "@10"), ("", "@10")])
+def test_the_pnpm_that_is_lent_runs_with_the_node_that_is_usual(
+    tmp_path: Path, wanted: str, lent: str
+) -> None:
+    lend_tools(frozenset({"pnpm"}), tmp_path, {}, {"pnpm": wanted})
+    assert f"npx --yes pnpm{lent} " in (tmp_path / "pnpm").read_text()
 
 
 def test_other_tools_are_not_lent(tmp_path: Path) -> None:
