@@ -86,7 +86,7 @@ _BUILDS = re.compile(
 _ASIDE = re.compile(
     r"lint|doc|bench|fuzz|cover|codeql|scan|publish|release|valgrind|windows|macos|musl|nightly|"
     r"downstream|integration|deploy|native|minimal|perf|typ(?:e|ing)|format|legacy|external|"
-    r"autofix|snapshot|wasm|subset|website|conform|msrv|clang|sanit",
+    r"miri|autofix|snapshot|wasm|subset|website|conform|msrv|clang|sanit",
     re.IGNORECASE,
 )
 _NAMED = re.compile(r"test|unit|build|\bci\b|check|main", re.IGNORECASE)

@@ -103,7 +103,11 @@ def detect_builds(
         whole = (replace(plan, scope=replace(plan.scope, because=because)) for plan in plans)
         return DetectedBuilds(tuple(whole), tuple(notes), left)
     places = {one.place for one in chosen}
-    affected = [one for one in _found(root, changes, asked) if one.place in places]
+    affected = [
+        one
+        for one in _found(root, changes, asked)
+        if one.place in places and not _is_aside(one, chosen, changes)
+    ]
     return DetectedBuilds(_ordered(affected), (*notes, *_untouched(chosen, affected)), left)
 
 
@@ -203,9 +207,11 @@ def _outranked(found: _Found, every: Sequence[_Found], called: frozenset[str]) -
     """
     if not _is_weak(found):
         return False
-    strong = [one.plan.directory for one in every if not _is_weak(one)]
     here = found.plan.directory
-    if any(here == place or is_below(here, place) for place in strong):
+    strong = [one.plan.directory for one in every if not _is_weak(one)]
+    beside = [one.plan for one in every if not _is_weak(one) and one.plan.directory == here]
+    only_tests = found.plan.tests and not any(plan.tests for plan in beside)
+    if any(is_below(here, place) for place in strong) or (beside and not only_tests):
         return True
     calls = isinstance(found.by, RecipeSystem) and called.isdisjoint(_tools(found))
     if (calls or _only_compiles(found)) and any(is_below(place, here) for place in strong):
@@ -231,6 +237,19 @@ def _has_better_alternative(
     there = {system: (path or "") in root.files for system, path in wrappers.items()}
     better = "gradle" if there["gradle"] and not there["maven"] else "maven"
     return found.system in wrappers and found.system != better
+
+
+def _is_aside(found: _Found, chosen: Sequence[_Found], changes: Changes) -> bool:
+    """Whether a recipe's build lies below another build, and the change does not touch it.
+
+    It is another form of what the outer one builds, or uses it: bindings, packages, CI's files.
+    """
+    here = found.plan.directory
+    return (
+        isinstance(found.by, RecipeSystem)
+        and any(is_below(here, one.plan.directory) and one.plan.tests for one in chosen)
+        and not any(is_within(path, here) for path in changes.paths)
+    )
 
 
 def _outside(changes: Changes, chosen: Sequence[_Found]) -> str | None:

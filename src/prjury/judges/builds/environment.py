@@ -120,6 +120,8 @@ def remedy_for(
             return f"{CONNECT}: no index that it asks has any version of `{missing}`"
         if submodule := missing_submodule(failure, tree):
             return f"{SUBMODULE}: `{submodule}`"
+        if missing == _NO_TESTS:
+            return _TURN_ON
         return _ABSENT.format(missing) if missing else OTHERWISE
     fault, match = known
     groups = match.groupdict()
@@ -163,6 +165,13 @@ _ABSENT = (
 _BEFORE_JAVA_1 = 44
 
 
+#: What CTest says where the project's own option has turned its tests off.
+_NO_TESTS = "No tests"
+_TURN_ON = (
+    "turn its tests on by the project's own option, with `build: {command: {setup: cmake -S . -B b "
+    "-D…=ON, build: cmake --build b, test: ctest --test-dir b}}`, or leave CTest out of it"
+)
+
 #: What compilers and interpreters say of a module, package, header or library that is not there.
 _MISSING = re.compile(
     r"No module named ['\"]?(?P<python>\w+)"
@@ -181,6 +190,7 @@ _MISSING = re.compile(
     r"|(?:^|: )(?P<program>[\w.+-]+): (?:command )?not found$"
     r"|Could not find a version that satisfies the requirement (?P<pip>[\w.-]+)"
     r".*\(from versions: none"
+    rf"|^(?P<tests>{_NO_TESTS}) were found"
 )
 #: Those of them that no other reader may have found.
 _MISSING_LINE = re.compile(

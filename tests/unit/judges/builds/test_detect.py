@@ -207,6 +207,21 @@ def test_what_calls_the_builds_below_is_left_out_unless_the_ci_calls_it() -> Non
     assert detected(files, "task") == ["task", "go"]
 
 
+def test_make_runs_the_tests_of_what_is_built_without_any() -> None:
+    files = {"CMakeLists.txt": "project(a)", "a.c": "", "Makefile": "test:\n\t./a\n"}
+    assert detected(files) == ["cmake", "make"]
+    assert detected({**files, "CMakeLists.txt": "project(a)\nenable_testing()"}) == ["cmake"]
+
+
+def test_a_recipe_below_another_build_waits_for_a_change_there() -> None:
+    files = {"Makefile": "test:\n", "a.c": "", "contrib/net/a.csproj": "", "contrib/net/a.cs": ""}
+    found = detect_builds(root_of(files), touching("a.c"))
+    assert [plan.system for plan in found.plans] == ["make"]
+    assert "not touched by the change and not built: dotnet in contrib/net" in found.notes
+    found = detect_builds(root_of(files), touching("contrib/net/a.cs"))
+    assert [plan.system for plan in found.plans] == ["make", "dotnet"]
+
+
 def test_a_build_with_tests_comes_before_one_without() -> None:
     assert systems_of({"script.py": "", "Makefile": "test:\n"}) == (
         ["make"],

@@ -173,6 +173,14 @@ def test_a_stand_in_of_a_version_manager_that_finds_no_tool() -> None:
     assert (judgment.status, judgment.metadata["reason"]) == (Status.ERROR, "tool_missing")
 
 
+def test_ctest_without_tests_on_both_sides_says_what_to_do() -> None:
+    files = {"CMakeLists.txt": "project(a)\nenable_testing()"}
+    scripts = [Scripted(0), Scripted(0), Scripted(8, "No tests were found!!!\n")]
+    judgment = judged([*scripts, *scripts], files)
+    assert (judgment.status, judgment.metadata["reason"]) == (Status.ERROR, "environment")
+    assert "turn its tests on by the project's own option" in judgment.reasoning
+
+
 def test_a_tool_of_a_recipe_that_is_not_installed_is_named() -> None:
     files = {"deno.json": "{}", "a_test.ts": ""}
     judgment = judged([Scripted(127, "sh: 1: deno: not found")], files)

@@ -141,6 +141,7 @@ def test_what_is_run(files: dict[str, str], system: str, command: str) -> None:
     ("option", "flags"),
     [
         ('option(SHOP_BUILD_TESTS "Build tests" OFF)', "-DSHOP_BUILD_TESTS=ON"),
+        ('cmake_dependent_option(A_TESTS\n  "Tests" OFF\n  "BUILD;B" OFF)', "-DA_TESTS=ON"),
         ('option(SHOP_WITHOUT_TESTS "Build no tests" OFF)', ""),
         ('option(SHOP_DISABLE_TESTING "Build no tests" OFF)', ""),
         ('option(NO_TESTS "Build no tests" OFF)', ""),
