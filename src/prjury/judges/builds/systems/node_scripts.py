@@ -22,6 +22,10 @@ _ASSIGNED = re.compile(r"[A-Za-z_]\w*=")
 _OPERATORS = frozenset("&|;<>()")
 #: Programs that run the program after them.
 _BEFORE = frozenset({"npx", "cross-env", "c8", "nyc"})
+#: Those of them that measure coverage, with options of their own.
+_COVERING = frozenset({"c8", "nyc"})
+#: Words before a runner with which package managers start it.
+_STARTING = frozenset({"yarn", "pnpm", "bunx", "exec"})
 
 #: After these, the following commands run elsewhere, or not at all.
 _AWAY = frozenset({"cd", "pushd", "exit", "exec"})
@@ -124,7 +128,9 @@ def _prepared(words: Sequence[str]) -> tuple[str, ...]:
     left = list(words)
     while left and (_ASSIGNED.match(left[0]) or left[0] in _BEFORE):
         left.pop(0)
-    return tuple(left)
+    start = next((at for at, word in enumerate(left) if word in _RUNNERS), 0)
+    covered = not _COVERING.isdisjoint(words) and all(one[0] == "-" for one in left[:start])
+    return tuple(left[start:] if covered or _STARTING.issuperset(left[:start]) else left)
 
 
 def node_options(words: Sequence[str]) -> tuple[str, ...] | None:

@@ -65,6 +65,11 @@ MEMBERS = {
         ("mocha", "npm run test -- --reporter=tap", None),
         ("mocha -R dot", "npm run test", None),
         ("ava", "npm run test", None),
+        ("yarn jest", "npm run test -- --verbose --bail=0", 1),
+        ("pnpm exec vitest run", "npm run test -- --reporter=default --reporter=tap-flat", 1),
+        ("pnpm -r exec vitest run", "npm run test", None),
+        ("c8 --99 --check-coverage mocha test", "npm run test -- --reporter=tap", None),
+        ("c8 -r lcov mocha test", "npm run test", None),
         ("jest; true", "npm run test", None),
     ],
 )
