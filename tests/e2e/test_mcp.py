@@ -50,6 +50,7 @@ async def session(history: History, state: Path) -> dict[str, Any]:
         found["program"] = await client.call_tool("judge", {"name": "evil.py:judge"})
         scripted = {"name": "correctness", "options": {"model": "scripted:yes.json"}}
         found["scripted"] = await client.call_tool("judge", scripted)
+        found["misspelt"] = await client.call_tool("review", {"work_tree": True})
         found["wrong"] = await client.call_tool("review", {"base": "nowhere", "head": "change"})
     return found
 
@@ -71,6 +72,7 @@ def test_a_client_lists_and_calls_every_tool(
     for name, words in {
         "program": "is for the operator to choose",
         "scripted": "is for the operator to choose",
+        "misspelt": "work_tree",
         "wrong": "there is no branch, ref or commit 'nowhere'",
     }.items():
         assert found[name].is_error

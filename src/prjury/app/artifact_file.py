@@ -16,6 +16,9 @@ from prjury.snapshot.model import visible
 #: Bytes; the evidence of a very large build stays below it.
 LARGEST = 64 * 1024**2
 
+#: The commands that make the files.
+MAKERS = {"evidence": "prjury collect", "verdict": "prjury decide"}
+
 
 def read_artifact_file(path: Path, what: str, digest: str | None, largest: int) -> bytes:
     """The file's bytes.
@@ -34,8 +37,9 @@ def read_artifact_file(path: Path, what: str, digest: str | None, largest: int) 
     except FileNotFoundError as error:
         raise SourceError(
             f"There is no {visible(path.name)}",
-            why="The job that makes it has failed, was cancelled, or did not upload it",
-            remedy="Look at that job, and run the workflow again",
+            why=f"`{MAKERS[what]}` makes it: that was not run here, or its job in the workflow has "
+            "failed, was cancelled or did not upload it",
+            remedy=f"Run `{MAKERS[what]}` first, or look at that job, or name the file",
             reason=f"{what}_missing",
         ) from error
     except OSError as error:
@@ -112,6 +116,6 @@ def _refused(path: Path, what: str, why: str) -> SourceError:
     return SourceError(
         f"The {what} in {visible(path.name)} is refused: {why}",
         why="It was replaced, or the jobs of the workflow are not those of the examples",
-        remedy="Run the workflow again",
+        remedy=f"Name the file that `{MAKERS[what]}` has written, or run the workflow again",
         reason=f"{what}_invalid",
     )

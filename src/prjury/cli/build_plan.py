@@ -29,8 +29,18 @@ def print_plan(terminal: Terminal, change: options.ChangeOptions, kind: PlainFor
             print(printable_line(line, sys.stdout, terminal.redact))
     known = bool(found.plans) and not any(plan.missing for plan in found.plans)
     if not known:
-        print("The build could not run here; see the plan above.", file=sys.stderr)
+        print(f"prjury: {_refusal(found)}", file=sys.stderr)
     return ExitCode.OPEN if known else ExitCode.NOT_JUDGED
+
+
+def _refusal(found: DetectedBuilds) -> str:
+    lacks = next((plan.missing for plan in found.plans if plan.missing), "")
+    if lacks:
+        return f"the build could not run here: {lacks}. Install it, or build where it is."
+    return (
+        "no build is known here. Nothing that builds was found at the top or below it. "
+        "Name the command with `build: {command: …}` in the policy."
+    )
 
 
 def _planned(terminal: Terminal, change: options.ChangeOptions) -> DetectedBuilds:

@@ -22,6 +22,7 @@ from prjury.errors import PrJuryError, UsageError
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
+    from mcp.server.mcpserver.tools import Tool
 
 _INSTRUCTIONS = (
     "PR Jury judges changes before they become pull requests. Call review with worktree=true on "
@@ -57,6 +58,7 @@ def serve(tools: AgentTools) -> MCPServer[Any]:
     """
     try:
         from mcp.server.mcpserver import MCPServer
+        from mcp.server.mcpserver.tools import Tool
     except ImportError as error:
         raise UsageError(
             "the MCP SDK is not installed",
@@ -65,12 +67,23 @@ def serve(tools: AgentTools) -> MCPServer[Any]:
         ) from error
     from prjury.resources import own_version
 
-    server: MCPServer[Any] = MCPServer(
-        "prjury", instructions=_INSTRUCTIONS, version=own_version(), log_level="WARNING"
+    calls = (tools.review, tools.judge, tools.backport, tools.explain)
+    return MCPServer(
+        "prjury",
+        instructions=_INSTRUCTIONS,
+        version=own_version(),
+        tools=[_strict(Tool.from_function(call)) for call in calls],
+        log_level="WARNING",
     )
-    for tool in (tools.review, tools.judge, tools.backport, tools.explain):
-        server.add_tool(tool)
-    return server
+
+
+def _strict(tool: Tool) -> Tool:
+    """The tool, refusing arguments that it does not have: a misspelled one judges something else."""
+    model = tool.fn_metadata.arg_model
+    model.model_config["extra"] = "forbid"
+    model.model_rebuild(force=True)
+    tool.parameters = model.model_json_schema(by_alias=True)
+    return tool
 
 
 @dataclass
@@ -157,7 +170,10 @@ class AgentTools:
         with self._called("judge"):
             place = (self.change.repo / workspace).resolve()
             if not place.is_dir():
-                raise UsageError(f"{workspace} is not a directory")
+                raise UsageError(
+                    f"{workspace} is not a directory",
+                    remedy=f"Name one by its full path, or relative to {self.change.repo.resolve()}",
+                )
             allowed = self._options(name, options or {})
             context = JudgmentContext(goal, workspace=place)
             said = ask_judge(self.terminal, name, allowed, context).judgment

@@ -58,6 +58,8 @@ _DAMAGE = (
     "loose object",
     "object file",
     "header",
+    "index file",
+    "index uses",
 )
 
 
@@ -262,7 +264,9 @@ def failure(name: str, code: int, stderr: str) -> GitError:
         f"git {name} failed: {visible(reason)}",
         stderr=stderr,
         exit_code=code,
-        remedy="An object is missing or damaged: run git fsck, or clone again" if damaged else "",
+        remedy="An object or the index is missing or damaged: run git fsck, or clone again"
+        if damaged
+        else "Put right what git says, and run it again",
     )
 
 

@@ -53,6 +53,16 @@ def _find(path: Path, safe: Sequence[str]) -> Path:
     if "not a git repository" not in stderr and "cannot change to" not in stderr:
         raise failure("rev-parse", code, stderr)
     lost = _lost(path.absolute())
+    damaged = next(
+        (one for one in (path, *path.absolute().parents) if (one / ".git").is_dir()), None
+    )
+    if damaged and not lost:
+        raise SourceError(
+            f"{visible(str(damaged.absolute()))} holds a .git that git takes for no repository",
+            why="Its HEAD, refs or objects are missing or damaged",
+            remedy="Restore them, or clone again; --repo DIR names another repository",
+            reason="no_repository",
+        )
     raise SourceError(
         f"{visible(str(path.absolute()))} is not in a git repository",
         why=f"{visible(str(lost))} leads to a place that is not there any more"
@@ -204,6 +214,7 @@ class OperatorRepository:
             sha = self._named(ref)
         if sha:
             return Side(ref, sha)
+        self._refuse_damaged(ref)
         raise SourceError(
             f"there is no branch, ref or commit '{visible(ref)}' in {self.name}",
             why="It may not have been fetched, or is spelled differently",
@@ -211,6 +222,27 @@ class OperatorRepository:
             f"'{visible(ref)}'",
             reason="no_such_ref",
         )
+
+    def _refuse_damaged(self, ref: str) -> None:
+        """Tell a name that leads nowhere from one that is not there.
+
+        Raises:
+            SourceError: ``object_missing``.
+        """
+        for spelling in _spellings(ref):
+            output, code, stderr = self.git.try_run("rev-parse", "--verify", spelling, "--")
+            gone = (
+                code == 0
+                and not is_sha(ref)
+                and self.git.try_run("cat-file", "-t", _line(output))[1]
+            )
+            if gone or "broken ref" in stderr:
+                raise SourceError(
+                    f"'{visible(ref)}' is in {self.name}, and its commit cannot be read",
+                    why="The ref is damaged, or the commit that it names is missing or damaged",
+                    remedy="Look for damage with: git fsck; or clone again",
+                    reason="object_missing",
+                )
 
     def _named(self, ref: str) -> str | None:
         return next(filter(None, map(self._resolve, _spellings(ref))), None)
@@ -244,13 +276,14 @@ class OperatorRepository:
             SourceError: in a repository without commits.
         """
         sha = self._resolve("HEAD")
+        name, code, _ = self.git.try_run("symbolic-ref", "--quiet", "HEAD")
         if not sha:
+            self._refuse_damaged(_line(name) or "HEAD")
             raise SourceError(
                 f"nothing is committed yet on the current branch of {self.name}",
                 remedy="Commit something first, or name both sides with --base REF --head REF",
                 reason="empty_repository",
             )
-        name, code, _ = self.git.try_run("symbolic-ref", "--quiet", "HEAD")
         return Side(_line(name).removeprefix("refs/heads/") if code == 0 else sha, sha)
 
     def default_branch(self) -> Side:

@@ -23,6 +23,7 @@ from prjury.snapshot.kinds import REGULAR_MODES
 from prjury.snapshot.model import PullRequest, visible
 
 _TOP = "."
+_REMEDY = "Correct the pack, or where the policy says that it is"
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,7 @@ def committed_packs(repository: Repository, commit: str, paths: Iterable[str]) -
             loaded = load_packs(root / path for path in inside)
         except ConfigError as error:
             reported = f"{error.what.replace(f'{root}/', '')} (in the base commit {commit[:12]})"
-            raise ConfigError(reported, reason=error.reason) from error
+            raise ConfigError(reported, remedy=_REMEDY, reason=error.reason) from error
     return CommittedPacks([each.pack for each in loaded], list(dict.fromkeys(parts)))
 
 
@@ -91,7 +92,7 @@ class _Copy:
     def lay_out(self, path: str) -> Iterator[CommittedPart]:
         """Writes what stands at the path: a pack with its cases, a directory, a project."""
         if path not in self.tree and not any(_is_below(name, path) for name in self.tree):
-            raise ConfigError(f"there is no pack {visible(path)}")
+            raise ConfigError(f"there is no pack {visible(path)}", remedy=_REMEDY)
         yield from map(self._written, self._parts(path))
         place = self.root / path
         if astgrep.is_project(place):
@@ -114,7 +115,7 @@ class _Copy:
         names = [name for name in self.tree if part.has(name)]
         for name in names:
             if self.tree[name].mode not in REGULAR_MODES or not is_inside(name):
-                raise ConfigError(f"the pack {visible(name)} is not a regular file")
+                raise ConfigError(f"the pack {visible(name)} is not a regular file", remedy=_REMEDY)
         if any(_is_below(name, part.path) for name in self.tree):
             (self.root / part.path).mkdir(parents=True, exist_ok=True)
         contents = self.repository.read([self.tree[name].blob for name in names])
@@ -134,7 +135,8 @@ def _inside(path: str) -> str:
     if inside != _TOP and not is_inside(inside):
         raise ConfigError(
             f"the path of packs {visible(path)} leaves the repository; only a policy that is "
-            "handed over with --config may name such a one"
+            "handed over with --config may name such a one",
+            remedy=_REMEDY,
         )
     return inside
 

@@ -17,6 +17,7 @@ from prjury.policy.yaml_reader import MAX_BYTES, Document, KeyPath
 
 #: Mistakes of one file that are reported at once.
 _MOST = 20
+_REMEDY = "Correct the pack there; `prjury rules show PACK` shows one that is right"
 _Model = TypeVar("_Model", bound=BaseModel)
 
 
@@ -38,7 +39,11 @@ def text_of(path: Path, largest: int = MAX_BYTES) -> str:
     """The text of a file of a pack, which has to be UTF-8 of so many bytes at most."""
     try:
         if path.exists() and not path.is_file():
-            raise ConfigError(f"the pack {str(path)!r} is not a file", reason="pack_invalid")
+            raise ConfigError(
+                f"the pack {str(path)!r} is not a file",
+                remedy="Name a file or a directory of packs",
+                reason="pack_invalid",
+            )
         with path.open("rb") as stream:
             content = stream.read(largest + 1)
     except (OSError, ValueError) as error:
@@ -47,11 +52,17 @@ def text_of(path: Path, largest: int = MAX_BYTES) -> str:
             remedy="Paths of packs are relative to the directory in which prjury is started",
         ) from error
     if len(content) > largest:
-        raise ConfigError(f"{path} is larger than {largest // 1024} KiB", reason="too_large")
+        raise ConfigError(
+            f"{path} is larger than {largest // 1024} KiB",
+            remedy="Split the pack, or name another file",
+            reason="too_large",
+        )
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise ConfigError(f"{path} is not UTF-8 (byte {error.start})") from error
+        raise ConfigError(
+            f"{path} is not UTF-8 (byte {error.start})", remedy="Name a pack, and save it as UTF-8"
+        ) from error
 
 
 def distinct(paths: Iterable[Path]) -> list[Path]:
@@ -77,7 +88,7 @@ def all_wrong(wrongs: Sequence[ConfigError]) -> ConfigError:
     """Several mistakes as one."""
     reported = [wrong.what for wrong in wrongs[:_MOST]]
     reported += [f"{len(wrongs) - _MOST} more"] if len(wrongs) > _MOST else []
-    return ConfigError("; ".join(reported), reason=wrongs[0].reason)
+    return ConfigError("; ".join(reported), remedy=_REMEDY, reason=wrongs[0].reason)
 
 
 def position(document: Document, path: KeyPath) -> PackPosition:
@@ -94,4 +105,5 @@ def pack_error(place: PackPosition, path: KeyPath, problem: str) -> ConfigError:
     """What is wrong at a place."""
     key = ".".join(map(str, path))
     where = f"{place.source} line {place.line}" + (f" ({key})" if key else "")
-    return ConfigError(f"{where}: {plain_problem(problem)}", reason="pack_invalid")
+    what = f"{where}: {plain_problem(problem)}"
+    return ConfigError(what, remedy=_REMEDY, reason="pack_invalid")

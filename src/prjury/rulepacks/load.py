@@ -245,5 +245,9 @@ def _files(path: Path) -> list[Path]:
         return [path]
     found = sorted(file for file in path.glob("*.yml") if not file.name.endswith(_CASES))
     if not found:
-        raise ConfigError(f"there is no pack (*.yml) in {path}")
+        raise ConfigError(
+            f"there is no pack (*.yml) in {path}",
+            why="It is another directory, or the packs end in .yaml",
+            remedy="Name the directory of the packs, or a pack's own file",
+        )
     return found

@@ -15,6 +15,7 @@ from typing import Any, Final, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
+from prjury.app.artifact_file import MAKERS
 from prjury.app.stages.evidence import Json, NoEvidence, Opinions, StageEvidence
 from prjury.errors import CannotJudgeError, SourceError, first_problem
 from prjury.report.codec import report_to_json
@@ -165,8 +166,8 @@ def _checked(kind: type[Passed], value: Json, what: str) -> Passed:
 def _invalid(what: str, why: str) -> SourceError:
     """The refusal of a file."""
     return SourceError(
-        f"The {what} from the job before is refused: {why.splitlines()[0][:200]}",
-        why="It was damaged or forged, or the jobs use different releases",
-        remedy="Use one release in all jobs of the workflow, and run it again",
+        f"The {what} is refused: {why.splitlines()[0][:200]}",
+        why="It is another file, was damaged or forged, or another release of prjury wrote it",
+        remedy=f"Name the file that `{MAKERS[what]}` of this release has written",
         reason=f"{what}_invalid",
     )

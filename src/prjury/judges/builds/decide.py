@@ -463,8 +463,11 @@ def _green(case: BuildResult) -> Judgment:
     checks, metadata, noted = checks_of(case), metadata_of(case), _notes(case)
     if doubt := next(_unbelieved(case), None):
         reason, why = doubt
+        elsewhere = case.plan.system == REPORTED
+        ended = "no failing test was read" if elsewhere else "the build ended with exit code 0"
+        remedy = "; bring whole JUnit reports of the job that tests it" if elsewhere else ""
         return Judgment.errored(
-            f"the build ended with exit code 0, but {why}{noted}",
+            f"{ended}, but {why}{noted}{remedy}",
             checks=checks,
             metadata={**metadata, "reason": reason},
         )

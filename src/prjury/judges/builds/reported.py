@@ -168,15 +168,24 @@ def _most_common(roots: Counter[str]) -> str:
 
 
 def refuse_no_reports(places: Sequence[Path]) -> None:
-    """Refuse places where there is nothing.
+    """Refuse places where there is nothing, and directories without a report.
 
     Raises:
         CannotJudgeError: ``report_missing``, which names the first one.
     """
-    missing = next((place for place in places if not place.exists()), None)
+    unread = Found()
+    missing = next(
+        (
+            one
+            for one in places
+            if not (one.exists() and (any(_named((one,), unread)) or unread.problems))
+        ),
+        None,
+    )
     if missing is not None:
+        where = "below" if missing.is_dir() else "at"
         raise CannotJudgeError(
-            f"there is no report at {printable(str(missing))}",
+            f"there is no report (*.xml) {where} {printable(str(missing))}",
             why="the tests did not run, or their reports were not brought here",
             remedy="look at the job that runs them, and name files or directories that it leaves",
             reason="report_missing",

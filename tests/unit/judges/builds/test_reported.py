@@ -142,7 +142,12 @@ def test_links_are_not_followed(tmp_path: Path) -> None:
     assert read_places([tmp_path / "link.xml"], KNOWN).problems
 
 
-def test_a_place_where_there_is_nothing(tmp_path: Path) -> None:
-    with pytest.raises(CannotJudgeError, match="there is no report at") as caught:
-        refuse_no_reports([tmp_path, tmp_path / "reports"])
+@pytest.mark.parametrize(("name", "where"), [("reports", "at"), ("empty", "below")])
+def test_a_place_where_there_is_nothing(tmp_path: Path, name: str, where: str) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "some").mkdir()
+    (tmp_path / "some" / "a.xml").write_bytes(suite(case("a")))
+    words = rf"there is no report \(\*\.xml\) {where} .*/{name}"
+    with pytest.raises(CannotJudgeError, match=words) as caught:
+        refuse_no_reports([tmp_path / "some", tmp_path / name])
     assert caught.value.reason == "report_missing"
