@@ -172,7 +172,7 @@ class AgentTools:
             if not place.is_dir():
                 raise UsageError(
                     f"{workspace} is not a directory",
-                    remedy=f"Name one by its full path, or relative to {self.change.repo.resolve()}",
+                    remedy=f"Name one by its path from {self.change.repo.resolve()}",
                 )
             allowed = self._options(name, options or {})
             context = JudgmentContext(goal, workspace=place)
