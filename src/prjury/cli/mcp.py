@@ -78,7 +78,7 @@ def serve(tools: AgentTools) -> MCPServer[Any]:
 
 
 def _strict(tool: Tool) -> Tool:
-    """The tool, refusing arguments that it does not have: a misspelled one judges something else."""
+    """The tool, which refuses unknown arguments: a misspelled one would judge something else."""
     model = tool.fn_metadata.arg_model
     model.model_config["extra"] = "forbid"
     model.model_rebuild(force=True)
