@@ -14,6 +14,7 @@ import pytest
 if TYPE_CHECKING:
     from prjury.jury.cascade import Verdict
     from prjury.jury.context import JudgmentContext
+    from prjury.jury.judgment import Judgment
     from prjury.jury.jury import Jury, JuryVerdict, Member
     from prjury.jury.voting import VotingStrategy
 
@@ -84,17 +85,22 @@ def jury(request: pytest.FixtureRequest) -> JuryFixture:
     return JuryFixture(lambda: request.getfixturevalue("tmp_path"))
 
 
-def assert_verdict(verdict: JuryVerdict | Verdict, status: str = "pass") -> None:
+def assert_verdict(verdict: JuryVerdict | Verdict | Judgment, status: str = "pass") -> None:
     """Fail the test, with what to correct, unless the verdict has this status.
 
     ERROR and ABSTAIN are no PASS: what could not be judged fails as well.
 
     Args:
+        verdict: a jury's or a cascade's, or the judgment of a single judge.
         status: ``pass``, ``fail``, ``abstain`` or ``error``.
     """
     __tracebackhide__ = True
-    from prjury.jury.judgment import Status  # noqa: PLC0415 - see above
+    from prjury.jury.judgment import Judgment, Status  # noqa: PLC0415 - see above
+    from prjury.jury.jury import JuryVerdict  # noqa: PLC0415 - see above
+    from prjury.jury.voting import Ballot  # noqa: PLC0415 - see above
 
+    if isinstance(verdict, Judgment):
+        verdict = JuryVerdict(verdict, (Ballot("the judge", verdict),))
     wanted, found = Status(status), verdict.aggregated.status
     if found is not wanted:
         reported = "" if found is Status.PASS else f"\n\n{verdict.feedback()}"

@@ -37,6 +37,7 @@ def test_crash(jury, assert_verdict):
 
 def test_expected(jury, assert_verdict):
     assert_verdict(jury(red), "fail")
+    assert_verdict(red(None), "fail")
 
 
 def test_own_place(jury, tmp_path):

@@ -71,6 +71,12 @@ FORM: list[tuple[str, str, str]] = [
     ("a.tsx", "x = <p>\n  Hello\n</p>", "x = <p>Hello</p>"),
     # Go
     ("a.go", 'package a\nimport "b"\nimport "c"\n', 'package a\nimport (\n\t"c"\n\t"b"\n)\n'),
+    (
+        "a.go",
+        "package a\n//go:noinline\nfunc f() {}\nfunc g() {}\n",
+        "package a\n// g\nfunc g() {}\n// f\n//go:noinline\nfunc f() {}\n",
+    ),
+    ("A.java", "class A { int x = 1; int y = 2; }", "class A { int y = 2; int x = 1; }"),
     ("a.go", "package a\nfunc f() {}\nfunc g() {}\n", "package a\nfunc g() {}\nfunc f() {}\n"),
     ("a.go", "package a\nvar x = []int{1, 2}\n", "package a\nvar x = []int{\n\t1,\n\t2,\n}\n"),
     (
@@ -183,6 +189,19 @@ MEANING: list[tuple[str, str, str]] = [
         "package a\nfunc init() { a() }\nfunc init() { b() }\n",
         "package a\nfunc init() { b() }\nfunc init() { a() }\n",
     ),
+    ("a.go", "//go:build linux\n\npackage a\n", "//go:build windows\n\npackage a\n"),
+    ("a.go", "package a\n//go:embed a\nvar s string\n", "package a\n//go:embed b\nvar s string\n"),
+    (
+        "a.go",
+        "package a\n//go:noinline\nfunc f() {}\nfunc g() {}\n",
+        "package a\nfunc f() {}\n//go:noinline\nfunc g() {}\n",
+    ),
+    (
+        "A.java",
+        "class A { int x = 1; int y = this.x; }",
+        "class A { int y = this.x; int x = 1; }",
+    ),
+    ("A.java", "class A { int x = 1; { f(); } }", "class A { { f(); } int x = 1; }"),
     ("a.go", "package a\nfunc (t *T) f() {}\n", "package a\nfunc (t T) f() {}\n"),
     ("a.go", 'package a\nimport x "b"\n', 'package a\nimport "b"\n'),
     ("a.go", "package a\nfunc f() { a := 1; _ = a }\n", "package a\nfunc f() { a = 1; _ = a }\n"),

@@ -51,6 +51,9 @@ _STRING = re.compile(r"""([a-zA-Z]*)('{3}|"{3}|['"])(.*)\2""", re.DOTALL)
 _PLAIN_PREFIX = re.compile(r"[uUbB]?")
 #: What may have a name in quotes.
 _KEYED = frozenset({"pair", "property_signature", "method_definition", "method_signature"})
+_DIRECTIVE = re.compile(r"//(go:|export |line )|// ?\+build ")
+#: What runs between the members when an object is made.
+_RUN = frozenset({"field_declaration", "block", "static_initializer"})
 _NAME = re.compile(r"\w+")
 _KEY = re.compile(r"[A-Za-z_$][\w$]*")
 
@@ -119,7 +122,10 @@ class _Reader:
         return (kind, *self._ordered(node, inner, parts))
 
     def _is_code(self, node: _Node) -> bool:
-        return node.kind not in self.comments and node.kind != "line_continuation"
+        if node.kind in self.comments:  # those for Go's compiler and build are no mere comments
+            text = self.text[node.start : node.end]
+            return self.language == "go" and bool(_DIRECTIVE.match(text))
+        return node.kind != "line_continuation"
 
     def _words(self, node: _Node) -> Iterator[str]:
         """The tokens below a node without the parentheses that only group."""
@@ -263,6 +269,9 @@ class _Reader:
         """Members sorted, and the others in their order before them; or neighbours only."""
         pairs = list(_with_attributes(zip(inner, parts, strict=True)))
         free = [self._is_free(node, part) for node, part in pairs]
+        runs = (node.kind in _RUN for (node, _), at in zip(pairs, free, strict=True) if not at)
+        if any(runs):  # it may read or set the fields around it
+            free = [at and not _is_set(*pair) for at, pair in zip(free, pairs, strict=True)]
         names = Counter(
             _name_of(node, self.text) for (node, _), at in zip(pairs, free, strict=True) if at
         )
@@ -328,10 +337,10 @@ def _jsx_text(text: str) -> str:
 def _with_attributes(
     pairs: Iterable[tuple[_Node, Canonical]],
 ) -> Iterator[tuple[_Node, Canonical]]:
-    """Attributes of Rust, which stand before their item, put together with it."""
+    """Attributes of Rust and directives of Go put together with the item that follows them."""
     waiting: list[Canonical] = []
     for node, part in pairs:
-        if node.kind == "attribute_item":
+        if node.kind in {"attribute_item", "comment"}:
             waiting.append(part)
             continue
         yield node, ((node.kind, *waiting, part) if waiting else part)
@@ -346,6 +355,12 @@ def _name_of(node: _Node, text: str) -> str:
         if child.kind.endswith("identifier") or child.kind == "computed_property_name":
             return text[child.start : child.end]
     return text[node.start : node.end]
+
+
+def _is_set(node: _Node, part: Canonical) -> bool:
+    """Whether a field gets a value when the object is made; a constant has it from the start."""
+    leaves = set(_leaves(part))
+    return node.kind == "field_declaration" and "=" in leaves and "final" not in leaves
 
 
 def _has_computed_value(part: Canonical) -> bool:
