@@ -225,7 +225,8 @@ def _reserve_of(judgment: Judgment, build: BuildFacts) -> str:
 def _no_results(ran: BuildRunFacts) -> str:
     """What is missing where no test ran as far as is known; empty where one did."""
     if ran.tests:
-        return "" if ran.tests.run else "ran no test, all were skipped"
+        idle = f"ran no test{', all were skipped' if ran.tests.skipped else ''}"
+        return "" if ran.tests.run else idle
     files = counted(ran.test_files, "test file")
     return f"shows no test results{f', though the tree has {files}' if ran.test_files else ''}"
 

@@ -289,9 +289,9 @@ def metadata_of(case: BuildResult, note: str = "") -> dict[str, Any]:
 
 def _test_facts(case: BuildResult) -> TestFacts | None:
     """How many tests ran, here and on the base; None where there are no test results."""
-    if not _any_results(case.outcome.reports):
-        return None
     base = case.base
+    if not (_any_results(case.outcome.reports) or case.lost.count):
+        return None
     lost = case.lost.count if base is not None and not case.blocking else None
     on_base = _counts(base) if base and _any_results(base.reports) else None
     return replace(_counts(case.outcome), vanished=lost, base=on_base)

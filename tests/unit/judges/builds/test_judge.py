@@ -352,6 +352,13 @@ def test_a_test_that_is_missing_beside_an_old_failure_needs_a_human(
     assert "1 test of the base did not run, such as test_a.py a b" in warned.reasoning
 
 
+def test_all_tests_that_only_a_closing_line_counts_are_gone() -> None:
+    scripts = [Scripted(0, "done\n"), Scripted(0, "3 tests, 3 passed, 0 failed\n")]
+    judgment = judged(scripts, {"Makefile": "test:\n\t./t\n", "a.c": ""})
+    assert (judgment.status, judgment.metadata["reason"]) == (Status.ABSTAIN, "tests_vanished")
+    assert (judgment.metadata["tests"]["run"], judgment.metadata["tests"]["vanished"]) == (0, 3)
+
+
 def test_of_two_equal_failures_one_is_new_where_the_base_has_one() -> None:
     judgment = judged([pytest_says(1, "!t", "!t"), pytest_says(1, "!t", "t")], PYTHON)
     assert judgment.status is Status.FAIL
