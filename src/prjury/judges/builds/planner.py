@@ -243,7 +243,9 @@ class BuildPlanner:
         path = equipped.env.get("PATH", escaped(self.here.path))
         equipped = with_repository(equipped, root)
         ci = [one.script for one in self.ci.commands] if self.ci else ()
-        return with_environment(equipped, root.below(plan.directory), path, ci)
+        used = [one.toolchain for one in chosen if one.tool == "python" and one.toolchain]
+        python = ".".join(map(str, used[0].version[:2])) if used else ""
+        return with_environment(equipped, root.below(plan.directory), path, ci, python)
 
     def _path_of(self, plan: BuildPlan, chosen: Sequence[ToolChoice]) -> Mapping[str, str]:
         """The variables by which the steps find tools that PATH does not find anyway."""

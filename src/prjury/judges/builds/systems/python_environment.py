@@ -58,7 +58,9 @@ _NO_TESTS = frozenset(
 )
 _ENVLIST = re.compile(r"^env_?list[ \t]*=[ \t]*(.*(?:\n[ \t]+\S.*|\n[ \t]*)*)", re.MULTILINE)
 _BRACES = re.compile(r"\{([^{}]*)\}")
-_RANGE = re.compile(r"\b(\d+)-(\d+)\b")
+_RANGE = re.compile(r"\b(\d{1,4})-(\d{1,4})\b")
+#: The names that one range or list of choices stands for; the last ones count.
+_MOST_CHOICES = 10
 #: The factors of lines in tox's settings, and those that get something from a repository.
 _RUN_BY = re.compile(
     r"^[ \t]*([\w.,{}-]+):[ \t].*\b(?:pytest|unittest|nose2?|trial)\b", re.MULTILINE
@@ -68,7 +70,7 @@ _TOX_NAME = re.compile(r"[\w.-]+")
 
 
 def with_environment(
-    plan: BuildPlan, root: SourceTree, path: str, ci: Iterable[str] = ()
+    plan: BuildPlan, root: SourceTree, path: str, ci: Iterable[str] = (), python: str = ""
 ) -> BuildPlan:
     """The plan with an environment of its own, where the project says what belongs into it.
 
@@ -80,7 +82,7 @@ def with_environment(
     reported = _version_variables(root)
     if plan.system in {"uv", "tox"}:
         plan = plan.with_env(dict.fromkeys(reported, "{version}"))
-        return _with_tox_environment(plan, root) if plan.system == "tox" else plan
+        return _with_tox_environment(plan, root, python) if plan.system == "tox" else plan
     if plan.system not in PREPARED:
         return plan
     environment = PythonEnvironment(root, plan.system == "pytest", tuple(ci))
@@ -263,9 +265,9 @@ def _for_tests(names: list[str]) -> list[str]:
     return [name for name in found if name.startswith("test")] or found[:1]
 
 
-def _with_tox_environment(plan: BuildPlan, root: SourceTree) -> BuildPlan:
+def _with_tox_environment(plan: BuildPlan, root: SourceTree, python: str) -> BuildPlan:
     """One environment of tox, that of the interpreter that is here, in the place of all."""
-    name = tox_environment(root)
+    name = tox_environment(root, python)
 
     def narrowed(one: BuildPlan) -> BuildPlan:
         steps = (replace(step, command=_with_name(step, name)) for step in one.steps)
@@ -284,10 +286,13 @@ def _with_name(step: BuildStep, name: str) -> tuple[str, ...] | str:
     return f'{step.text} -e "{name}"' if "$" in name else (*step.command, "-e", name)
 
 
-def tox_environment(root: SourceTree) -> str:
+def tox_environment(root: SourceTree, python: str = "") -> str:
     """The name of the environment with the tests, for any interpreter; empty if none has tests.
 
     Of several for one interpreter the last is taken, which is usually the newest.
+
+    Args:
+        python: the interpreter that is here; what is listed for it is asked first.
     """
     named = filter(_TOX_NAME.fullmatch, _listed(root))
     listed = [one for one in named if _INTERPRETER.fullmatch(one.partition("-")[0])]
@@ -297,6 +302,8 @@ def tox_environment(root: SourceTree) -> str:
         fitting = [one for one in listed if names.isdisjoint(one.split("-")) is not wanted]
         listed = fitting or listed
     listed = _with_tests(listed)
+    here = {python, f"py{python}", f"py{python.replace('.', '')}", f"python{python}"}
+    listed = [one for one in listed if python and one.partition("-")[0] in here] or listed
     plain = [one for one in listed if "-" not in one]
     usual = [one for one in listed if one.endswith(_USUAL)]
     first, dash, factors = next(reversed(plain or usual or listed), "").partition("-")
@@ -305,8 +312,10 @@ def tox_environment(root: SourceTree) -> str:
 
 
 def _with_tests(names: list[str]) -> list[str]:
-    """The names whose factors speak for tests; all of them where none does."""
-    return [name for name in names if _NO_TESTS.isdisjoint(name.split("-"))] or names
+    """The names whose factors speak for tests, and for most of them; all where none does."""
+    factors = {factor for name in names for factor in name.split("-")}
+    less = _NO_TESTS | {f"no{factor}" for factor in factors}
+    return [name for name in names if less.isdisjoint(name.split("-"))] or names
 
 
 def _listed(root: SourceTree) -> list[str]:
@@ -323,7 +332,7 @@ def _listed(root: SourceTree) -> list[str]:
 
 
 def _named(one: object) -> list[str]:
-    """The names that an item of a list in TOML stands for, two of each range or choice."""
+    """The names that an item of a list in TOML stands for."""
     if isinstance(one, str):
         return [one]
     factors = table(one).get("product")
@@ -333,23 +342,34 @@ def _named(one: object) -> list[str]:
 
 def _factors(one: object) -> list[str]:
     if isinstance(one, list):
-        return _with_tests([name for name in one if isinstance(name, str)])[-2:]
+        return _with_tests([name for name in one if isinstance(name, str)])[-_MOST_CHOICES:]
     settings = table(one)
-    ends = [str(settings[key]) for key in ("start", "stop") if key in settings]
-    return [f"{settings.get('prefix', '')}{end}" for end in ends]
+    ends = [end for key in ("start", "stop") if isinstance(end := settings.get(key), int)]
+    prefix = settings.get("prefix", "")
+    return [f"{prefix}{number}" for number in _from_to(*ends[:1], *ends[-1:])] if ends else []
+
+
+def _from_to(first: int, last: int) -> range:
+    """The numbers of a range, the last ones of a long one."""
+    return range(max(first, last - _MOST_CHOICES + 1), last + 1)
 
 
 def _expanded(line: str) -> Iterator[str]:
-    """The names in a line of tox, with one name for each of the choices in braces."""
+    """The names in a line of tox, with a name for each of the choices in braces."""
     outside = re.split(r",(?![^{}]*\})|\s+(?![^{}]*\})", line)
     for word in filter(None, outside):
         yield from filter(_TOX_NAME.fullmatch, _choices(re.sub(r"\s", "", word)))
 
 
-def _choices(word: str, most: int = 6) -> list[str]:
+def _counted(found: re.Match[str]) -> str:
+    return ",".join(map(str, _from_to(int(found[1]), int(found[2])))) or found[0]
+
+
+def _choices(word: str, most: int = 1_000) -> list[str]:
     found = _BRACES.search(word)
     if not found or not most:
         return [word]
-    last = _with_tests(_RANGE.sub(r"\1,\2", found[1]).split(","))[-2:]
+    names = _with_tests(_RANGE.sub(_counted, found[1]).split(","))
+    last = names[-min(most, _MOST_CHOICES) :]
     each = (f"{word[: found.start()]}{one}{word[found.end() :]}" for one in last)
-    return [name for one in each for name in _choices(one, most - 1)]
+    return [name for one in each for name in _choices(one, most // len(last))]

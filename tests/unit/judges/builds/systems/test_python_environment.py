@@ -253,3 +253,22 @@ def test_tools_are_lent_at_the_end_of_the_path(tmp_path: Path) -> None:
     assert run(PRJURY_UV=str(own)).stdout == "lent uv: sync\n"
     without = run()
     assert (without.returncode, without.stderr) == (127, "uv: command not found\n")
+
+
+@pytest.mark.parametrize(
+    ("files", "name"),
+    [
+        ({"tox.ini": "[tox]\nenvlist =\n  py3{10-12}-dj{42,52}\n  py312-dj60\n"}, "py-dj52"),
+        ({"tox.ini": "[tox]\nenvlist = py{39,311,312,313,314}-{a,b}\n"}, "py-b"),
+        ({"tox.ini": "[tox]\nenvlist = py313-x,py314-y\n"}, "py-y"),
+        ({"tox.ini": "[tox]\nenvlist = py{310,311,py310}-{x,nox}\n"}, "py-x"),
+        (
+            {"tox.toml": 'env_list = [{product = [{prefix = "3.", start = 9, stop = 15}, ["a"]]}]'},
+            f"{HERE}-a",
+        ),
+    ],
+)
+def test_the_environment_of_the_interpreter_that_is_here_counts(
+    files: Mapping[str, str], name: str
+) -> None:
+    assert tox_environment(root_of(files), "3.11") == name
