@@ -112,8 +112,8 @@ class Life:
             for path, action in meanwhile.items()
         ]
         for run in found:
-            if run.conclusion == "skipped":
-                self._ends(run, "skipped")
+            if run.conclusion:  # skipped as a whole, or cancelled meanwhile
+                self._ends(run, run.conclusion)
             else:
                 self._play(run)
         for run in self.github.runs:

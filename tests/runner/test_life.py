@@ -190,6 +190,25 @@ def test_at_each_moment_of_a_fork_what_is_shown_is_true(builds_first: bool, tmp_
             assert_told(MEASURED_FORKS)
 
 
+@pytest.mark.nightly
+@pytest.mark.parametrize("same_head", [False, True])
+def test_a_build_that_another_one_cancels_says_nothing(same_head: bool, tmp_path: Path) -> None:
+    with living(tmp_path, (*APART, *BESIDE)) as life:
+        shop, life.shop.fork = life.shop, "mallory/shop"
+
+        def again() -> None:
+            event = shop.event("ready_for_review") if same_head else shop.push(GREEN)
+            life.happens("pull_request", event)
+
+        opened = shop.push(GREEN if same_head else BROKEN, "opened")
+        life.happens("pull_request", opened, meanwhile={"statuses": again})
+        life.check(PASSES, "success", READY)
+        builds = [run.conclusion for run in life.github.runs if run.file == "prjury-build.yml"]
+        assert builds == ["cancelled", "success"]
+        said = "there is a newer one" if same_head else "Superseded"
+        assert said in list(life.logs.values())[-1]
+
+
 CHECKS = """\
 version: 1
 tiers:
