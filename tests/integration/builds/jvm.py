@@ -265,8 +265,6 @@ GRADLE = Sample(
     broken=_BROKEN,
     failing=_FAILING,
     worse=_WORSE,
-    aside=_ASIDE,
     luck=_LUCK,
     deadly=_DEADLY,
-    modules=(":core", ":app"),
 )

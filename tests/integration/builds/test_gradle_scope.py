@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,13 +11,12 @@ from pathlib import Path
 import pytest
 
 from fakes.roots import failing, root_of, touching
+from integration.builds.court import Court
+from integration.builds.toolbox import Toolbox
 from prjury.judges.builds.plan import BuildPlan
 from prjury.judges.builds.systems.gradle import plans
 
-pytestmark = [
-    pytest.mark.nightly,
-    pytest.mark.skipif(not shutil.which("gradle"), reason="Gradle is not installed"),
-]
+pytestmark = pytest.mark.nightly
 
 _TASK = re.compile(r"^(?:> Task )?:((?:\w+:)*)(\w+)", re.MULTILINE)
 _CASE = re.compile(r'<testcase name="([^"]*)" classname="([^"]*)"')
@@ -45,6 +43,7 @@ SHOP: Mapping[str, str] = {
 @dataclass(frozen=True)
 class Checkout:
     place: Path
+    toolbox: Toolbox
 
     def plan(self, files: Mapping[str, str], *paths: str) -> BuildPlan:
         for path, text in files.items():
@@ -57,7 +56,13 @@ class Checkout:
         """The exit code, and the projects with a task ``build`` or ``test``."""
         words = [word for word in command if word != "-q"]
         done = subprocess.run(
-            words, cwd=self.place, capture_output=True, text=True, check=False, timeout=300
+            words,
+            cwd=self.place,
+            env=self.toolbox.environ,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=300,
         )
         if "Could not resolve" in done.stderr:
             pytest.skip("the registry of Maven cannot be reached")
@@ -77,7 +82,10 @@ class Checkout:
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Checkout:
-    return Checkout(tmp_path)
+    toolbox = Court.at(tmp_path).toolbox
+    if not toolbox.has("gradle"):
+        pytest.skip("Gradle is not installed")
+    return Checkout(tmp_path, toolbox)
 
 
 def test_everything(checkout: Checkout) -> None:
