@@ -110,7 +110,6 @@ _ENDS = re.compile(
 #: Characters at the end of a line that are searched; searching takes the square of that.
 _END = 80
 #: Words without which no format has anything, for the search that costs next to nothing.
-MARKS = ("test", "Test", "PASS", "Pass", "pass", "OK", "examples", "specs", "Checks: ", "success")
 _WORD = re.compile(r"[Tt]est|pass|PASS|Pass|FAIL|Fail|ERROR|SKIP|OK\b|runs,|success|spec|example")
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from prjury.judges.builds.environment import find_environment
 from prjury.judges.builds.failure import Failure, in_order, without_repeats
 from prjury.judges.builds.fault import with_environment
-from prjury.judges.builds.results.closing_lines import MARKS, closing_lines
+from prjury.judges.builds.results.closing_lines import closing_lines
 from prjury.judges.builds.results.go import go
 from prjury.judges.builds.results.jvm import jvm
 from prjury.judges.builds.results.log import transcribe
@@ -50,7 +50,7 @@ READERS: Mapping[str, RunnerReader[RunnerOutput]] = {
     "jvm": RunnerReader(jvm, ("Tests run: ", "<<< ", " FAILED", "SKIPPED", " completed")),
 }
 #: Read where no other reader knows the tests.
-_CLOSING, _CLOSING_READER = "closing lines", RunnerReader(closing_lines, MARKS)
+_CLOSING = "closing lines"
 #: Where a test runner prints results, these errors are the tests' own.
 _TESTS_OWN: Mapping[object, tuple[str, ...]] = {
     python_traces: ("pytest", "unittest"),
@@ -139,9 +139,8 @@ def _read_tests(section: LogSection, results: LogResults) -> frozenset[str]:
             output = reader.read(section)
             results.by_runner.setdefault(runner, RunnerOutput()).add(output)
             runners |= {runner} if output.has_results else set()
-    if not runners and _CLOSING_READER.finds(section):
-        closing = results.by_runner.setdefault(_CLOSING, RunnerOutput())
-        closing.add(_CLOSING_READER.read(section))
+    if not runners:
+        results.by_runner.setdefault(_CLOSING, RunnerOutput()).add(closing_lines(section))
     return frozenset(runners)
 
 
