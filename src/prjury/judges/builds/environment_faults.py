@@ -22,6 +22,10 @@ _VERSION = (
 )
 _DISK = "free disk space, or use a larger runner"
 _SERVICE = "start that service beside the build (`services:` of the workflow's job)"
+_BROWSER = (
+    "install the browser that the tests open before the build (`npx playwright install`, "
+    "browser-actions/setup-chrome), or name a script that opens none (`build: {command: …}`)"
+)
 _JAVADOC = "leave the links to other pages out of the build (`-Dmaven.javadoc.skip=true`)"
 _LATER = "run it again later, or name a mirror (PIP_INDEX_URL, NPM_CONFIG_REGISTRY, GOPROXY, …)"
 _LIMIT = "run it again later, or name a mirror or cache of your own: this one limits requests"
@@ -257,6 +261,13 @@ MESSAGES = (
     EnvironmentFault(r"^npm (?:ERR!|error) (?:code )?ENOSPC\b|\bENOSPC: no space left", _DISK),
     EnvironmentFault(r"\bDisk quota exceeded\b", _DISK),
     EnvironmentFault(r"(?:\berror(?:: | - )|\[ERROR\] )Error fetching (?:URL|link): ", _JAVADOC),
+    EnvironmentFault(
+        r"browserType\.launch: Executable doesn't exist|Could not find (?:Chrome|Firefox) \(ver"
+        r"|No binary for \w+ browser on your platform|Cypress binary is missing"
+        r"|(?:cannot find|unable to find) (?:Chrome |Firefox )?binary\b"
+        r"|Cannot start \w*(?:Chrome|Firefox)",
+        _BROWSER,
+    ),
     NO_SERVICE,
 )
 

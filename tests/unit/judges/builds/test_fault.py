@@ -149,6 +149,8 @@ def test_a_test_that_fails_is_no_matter_of_the_machine() -> None:
             "npm error command git x\nnpm error ssh: Could not resolve hostname x: no such host",
             "the name service",
         ),
+        (" ❌ browserType.launch: Executable doesn't exist at /x/y", "install the browser"),
+        ("No binary for ChromeHeadless browser on your platform.", "install the browser"),
         ("  fatal: unable to access 'https://x.dev/': Could not resolve host: x.dev", "the name"),
         ('go: a@v1.0.0: Get "https://p/a": dial tcp: lookup p: no such host', "address"),
         (
