@@ -45,7 +45,7 @@ SUBMODULE = (
     "builds see no submodules: take the result of a build elsewhere (`build: {from: evidence}` or "
     "`{from: checks}`), or a system's own copy of what is missing (`build: {command: …}`)"
 )
-OTHERWISE = "see what the step printed: the change touches nothing that it reads"
+OTHERWISE = "see what the step printed"
 
 
 @dataclass(frozen=True, slots=True)

@@ -101,7 +101,8 @@ def _last_words(tail: str) -> str:
     """The last line that names an error, else the last one, without what tools always say."""
     lines = [line.strip() for line in tail.splitlines()]
     lines = [line for line in lines if line and not _ALWAYS_SAID.search(line)]
-    return next((line for line in reversed(lines) if "error" in line.lower()), (lines or [""])[-1])
+    named = (line for line in reversed(lines) if re.search(r"(?i)error|not found", line))
+    return next(named, (lines or [""])[-1])
 
 
 def _is_of_tree(failure: Failure, changed: Collection[str]) -> bool:
@@ -113,6 +114,7 @@ def _is_of_tree(failure: Failure, changed: Collection[str]) -> bool:
 _ALWAYS_SAID = re.compile(
     r"complete log of this run|^npm (?:ERR!|error)$|correct access rights|repository exists\.$"
     r"|^npm (?:ERR!|error) (?:code|path|command) |^info Visit http|^\[notice\]|^hint: "
+    r"|Failed with errors in|Response Code: |Request (?:Method|URL): "  # Yarn
     r"|^note: This (?:error originates|is an issue with)|subprocess-exited-with-error"
 )
 #: A line of a file as interpreters and compilers name it, or the file that Python imports from.
@@ -357,8 +359,14 @@ _UNKNOWN = re.compile(
 
 
 def not_started(outcome: PlanOutcome) -> Failure | None:
-    """That the last step's program could not be started, if it is one of the machine's."""
+    """That the last step's program could not be started, if it is one of the machine's.
+
+    Set-up of which no reason was read comes to the same: nothing of the code was tried.
+    """
     last = outcome.last
+    if last.step.name == "setup":
+        words = _last_words(last.tail)
+        return make_failure("error", f"set-up fails with the change and without it: {words}")
     program = last.step.text.split(maxsplit=1)[0]
     if last.completed.exit_code not in _UNUSABLE or "/" in program:
         return None

@@ -265,7 +265,8 @@ def test_set_up_that_fails_is_the_changes_where_it_reads_the_change(
     changed: tuple[str, ...], status: Status
 ) -> None:
     log = "something odd went wrong\n"
-    judgment, _ = judged(log, Scripted(1, log), Scripted(0), changed=changed, command=STEPS)
+    again = Scripted(1, log) if status is Status.ERROR else Scripted(0)
+    judgment, _ = judged(log, again, Scripted(0), changed=changed, command=STEPS)
     assert judgment.status is status, judgment.reasoning
     if status is Status.ERROR:
         assert judgment.metadata["reason"] == "environment"
@@ -276,6 +277,18 @@ def test_what_a_package_manager_says_after_every_error_is_no_reason() -> None:
     log = "npm error code 7\nnpm error odd\nnpm error\nnpm error A complete log of this run: x\n"
     judgment, _ = judged(log, Scripted(1, log), Scripted(0), command=STEPS)
     assert "not to blame: npm error odd. To have" in judgment.reasoning
+
+
+def test_set_up_that_fails_on_both_sides_without_a_reason_that_is_read() -> None:
+    """Though the change touches what set-up reads."""
+    log = (
+        "➤ x@npm:7: Package not found\n➤ Response Code: 404 (Not Found)\n➤ Failed with errors in\n"
+    )
+    judgment, _ = judged(log, Scripted(1, log), changed=("package.json",), command=STEPS)
+    assert judgment.metadata["reason"] == "environment", judgment.reasoning
+    assert "set-up fails with the change and without it: ➤ x@npm:7: Package" in judgment.reasoning
+    alone, _ = judged(log, Scripted(0), changed=("package.json",), command=STEPS)
+    assert alone.status is Status.FAIL
 
 
 def test_set_up_that_compiles_the_change() -> None:
