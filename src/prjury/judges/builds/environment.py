@@ -26,6 +26,8 @@ _MESSAGE = re.compile("|".join(f"(?:{re.sub(r'[?]P<[a-z]+>', '?:', m.message)})"
 #: What stands around the message in a line.
 _AROUND = re.compile(r"^(?:\[ERROR\]|[>\s])+|\s+-> \[Help \d+\]$")
 _LONGEST_LINE, _LONGEST_CAUSE = 220, 200
+#: What CMake prints two lines above the place that lacks a CMakeLists.txt.
+_CMAKE_PLACE = "The source directory"
 
 
 def find_environment(section: LogSection) -> Iterator[tuple[int, Failure]]:
@@ -41,6 +43,8 @@ def find_environment(section: LogSection) -> Iterator[tuple[int, Failure]]:
                 text = " ".join([text, *(more.strip() for more in section.lines[index + 1 :][:1])])
         elif DOWNLOADS.search(line):
             text = _with_cause(line, _below(section.lines, index))
+        elif index > 1 and section.lines[index - 2].strip() == _CMAKE_PLACE:
+            missing, text = True, f"cannot open {line.strip().removeprefix('./')}/CMakeLists.txt"
         else:
             missing = _MISSING_LINE.search(line) is not None
             text = line if missing else ""

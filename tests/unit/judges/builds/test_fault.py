@@ -353,6 +353,9 @@ def test_a_module_that_is_missing_on_both_sides(module: str, reason: str) -> Non
         assert f"install `{module}`" in judgment.metadata["remedy"]
 
 
+CMAKE = "CMake Error at CMakeLists.txt:3 (add_subdirectory):\n  The source directory\n\n"
+
+
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
@@ -362,6 +365,10 @@ def test_a_module_that_is_missing_on_both_sides(module: str, reason: str) -> Non
         ("make: *** No rule to make target 'src/sub/x.la', needed by 'y'.  Stop.", "base_broken"),
         (
             f"{TRACE}FileNotFoundError: [Errno 2] No such file or directory: 'lib/sub/tests'\n",
+            "environment",
+        ),
+        (
+            f"{CMAKE}    {{tree}}/lib/sub\n\n  does not contain a CMakeLists.txt file.\n",
             "environment",
         ),
         (

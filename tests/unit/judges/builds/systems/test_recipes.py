@@ -145,6 +145,7 @@ def test_what_is_run(files: dict[str, str], system: str, command: str) -> None:
         ('option(SHOP_WITHOUT_TESTS "Build no tests" OFF)', ""),
         ('option(SHOP_DISABLE_TESTING "Build no tests" OFF)', ""),
         ('option(NO_TESTS "Build no tests" OFF)', ""),
+        ('option(USE_SYSTEM_GTEST "Ours" OFF)', ""),
         ('option(SHOP_TEST_WITH_VALGRIND "Slow" OFF)', ""),
     ],
 )
