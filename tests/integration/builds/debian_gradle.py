@@ -6,6 +6,7 @@ It is unpacked beside the system, which stays as it is. It knows one place alone
 
 from __future__ import annotations
 
+import functools
 import re
 import shutil
 import subprocess
@@ -23,6 +24,7 @@ exec unshare --map-root-user --mount /bin/sh -c \\
 """
 
 
+@functools.cache  # a registry that does not answer is asked once
 def unpacked_gradle(place: Path) -> Path | None:
     """The program; None where it cannot be had."""
     program, root = place / "gradle", place / "root"
