@@ -6,6 +6,7 @@ what this machine has.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -191,5 +192,8 @@ def test_what_init_writes_is_green_without_an_edit(
         ran = site.run(written, "pull_request", shop.push(sample.harmless, "opened"))
     asked = dict(recorded(record))
     assert ran.jobs == {"prjury": "success"}, ran.log[-6_000:]
+    (report,) = [one for one in site.artifacts if one.name == "prjury-report"]
+    first, *_ = json.loads(report.file("report.json"))["tiers"]
+    assert {one["judge"]: one["status"] for one in first["judgments"]}["build"] == "pass"
     asked.pop("actions/checkout", None)
     assert asked == KINDS[kind][1]
