@@ -223,6 +223,12 @@ def test_json_is_one_judgment_and_nothing_else(
     assert ("prjury:" in run.err) is bool(code)
 
 
+def test_feedback_names_what_is_wrong_and_where(workspace: Path, prjury: Prjury) -> None:
+    words = ("--option", "path=b.txt", "--format", "feedback")
+    run = prjury("judge", "file-exists", "--workspace", workspace, *words)
+    assert (run.code, "1. file-exists: there is no file b.txt" in run.out) == (1, True)
+
+
 def test_what_an_own_judge_prints_goes_to_standard_error(workspace: Path, prjury: Prjury) -> None:
     run = prjury("judge", "own.py:noisy", "--workspace", workspace)
     assert run.out == "✅ pass: own.py:noisy: quiet\n"

@@ -95,7 +95,7 @@ def text_of(file: Path) -> str:
     except OSError as error:
         raise ConfigError(
             f"the configuration {file} cannot be read: {error.strerror}",
-            remedy="Check the path",
+            remedy="Check the path, or write a policy: prjury init; without one the defaults hold",
         ) from error
 
 

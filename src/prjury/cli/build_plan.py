@@ -53,7 +53,7 @@ def _planned(terminal: Terminal, change: options.ChangeOptions) -> DetectedBuild
     try:
         found = plan_change(options.request_of(terminal, change), environment)
     except SourceError:
-        if named:
+        if named or not change.repo.is_dir():
             raise
         return plan_directory(change.repo, environment, change.config)
     finally:

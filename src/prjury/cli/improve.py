@@ -134,6 +134,8 @@ def _agent(
     missing = [name for name in env if not terminal.environ.get(name)]
     if missing:
         raise UsageError(f"--env {missing[0]} is not set", remedy="Set it, or leave it out")
+    if home and not home.is_dir():
+        raise UsageError(f"--home {home} is not a directory", remedy="Name one that is there")
     try:
         return CommandAgent(
             command,
@@ -152,6 +154,7 @@ def _told(terminal: Terminal, done: Improvement, kind: PlainFormat) -> int:
     import json
 
     from prjury.jury.judgment import Status
+    from prjury.jury.library.agent import AgentResult
     from prjury.report.codec import printable_json
     from prjury.report.redact import redacted
 
@@ -167,9 +170,10 @@ def _told(terminal: Terminal, done: Improvement, kind: PlainFormat) -> int:
     if done.verdict.status is Status.PASS:
         return ExitCode.OPEN
     rejected = done.verdict.status is Status.FAIL
-    why = done.verdict.aggregated.reasoning
+    failed = (done.rounds[-1].result or AgentResult("")).error
+    why = done.verdict.aggregated.reasoning + (f"; the agent failed: {failed}" if failed else "")
     words = f"prjury: not accepted: {why}. Correct the work, or --goal and --agent."
-    print(redacted(words, terminal.redact), file=sys.stderr)
+    print(redacted(" ".join(words.split()), terminal.redact), file=sys.stderr)
     return ExitCode.REJECTED if rejected else ExitCode.NOT_JUDGED
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from prjury.cli.options import absolute
-from prjury.cli.output import PlainFormat, Terminal, print_out
+from prjury.cli.output import JudgmentFormat, Terminal, print_out
 from prjury.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -44,8 +44,8 @@ def judge(
     ] = None,
     goal: Annotated[str, typer.Option(help="What the work should achieve.")] = "",
     format: Annotated[
-        PlainFormat, typer.Option(help="What goes to standard output.")
-    ] = PlainFormat.TERMINAL,
+        JudgmentFormat, typer.Option(help="What goes to standard output.")
+    ] = JudgmentFormat.TERMINAL,
 ) -> int:
     """Ask one judge about a directory, and print its judgment."""
     from prjury.jury.context import JudgmentContext
@@ -146,15 +146,20 @@ def named_judge(
     return cast("Judge[JudgmentContext]", judge_factory(name)(options, ports))
 
 
-def _told(terminal: Terminal, ballot: Ballot, kind: PlainFormat) -> int:
+def _told(terminal: Terminal, ballot: Ballot, kind: JudgmentFormat) -> int:
     """Prints the judgment, and the line that every unsuccessful run ends with."""
     from prjury.jury.judgment import Status
+    from prjury.jury.jury import JuryVerdict
     from prjury.jury.voting import NOT_APPLICABLE
     from prjury.publishers.judgment import JudgmentPrinter
+    from prjury.report.redact import redacted
 
     printer, judgment = JudgmentPrinter(sys.stdout, terminal.redact), ballot.judgment
-    if kind is PlainFormat.JSON:
+    if kind is JudgmentFormat.JSON:
         print_out("judgment", printer.json(judgment))  # UTF-8 whatever the locale
+    elif kind is JudgmentFormat.FEEDBACK:
+        text = JuryVerdict(judgment, (ballot,)).feedback()
+        print_out("feedback", redacted(text, terminal.redact), sys.stdout.encoding)
     else:
         print_out("judgment", "\n".join(printer.lines(ballot.judge, judgment)), sys.stdout.encoding)
     complaint = JudgmentPrinter(sys.stderr, terminal.redact).complaint(ballot.judge, judgment)

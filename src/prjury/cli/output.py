@@ -44,6 +44,14 @@ class TextFormat(StrEnum):
     JSON = "json"
 
 
+class JudgmentFormat(StrEnum):
+    """How one judgment can be printed."""
+
+    TERMINAL = "terminal"
+    JSON = "json"
+    FEEDBACK = "feedback"
+
+
 class PlainFormat(StrEnum):
     """How everything else can be printed."""
 

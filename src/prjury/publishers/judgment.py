@@ -52,6 +52,8 @@ class JudgmentPrinter:
             words = f"{judge} failed: {reason}. Correct the work and judge it again."
         elif judgment.status is Status.ERROR:
             words = f"{judge} could not judge: {judgment.reasoning}"
+            if judgment.reason == "crashed":
+                words += ". Correct the judge, or report it to whoever wrote it."
         elif judgment.status is Status.ABSTAIN and judgment.label != NOT_APPLICABLE:
             reason = judgment.reasoning.rstrip(" .")
             words = f"{judge} gave no answer: {reason}. Add what is missing, or drop this judge."

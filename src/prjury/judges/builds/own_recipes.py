@@ -42,7 +42,10 @@ def recipe_at(file: Path, shown: str) -> Recipe:
     try:
         return read_recipe(file.read_text("utf-8"), shown)
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"the recipe {shown} cannot be read: {error}") from error
+        why = getattr(error, "strerror", None) or "it is not UTF-8 text"
+        raise ConfigError(
+            f"the recipe {shown} cannot be read: {why}", remedy="Correct `build: {recipes: …}`"
+        ) from error
 
 
 def _committed(repository: Repository, commit: str, paths: Sequence[str]) -> list[Recipe]:

@@ -330,7 +330,7 @@ KINDS: Mapping[str, JudgeKind] = {
     "build": JudgeKind(
         _running(BuildJudge), {"command": str, "timeout": _seconds, "system": str}, required=0
     ),
-    "coverage": JudgeKind(_plain(CoverageJudge), _COVERAGE),
+    "coverage": JudgeKind(_plain(CoverageJudge), _COVERAGE, required=0),
     "semantic": JudgeKind(_plain(_semantic), _EXPECTED),
     "superset-diff": JudgeKind(_plain(_superset), _EXPECTED),
     "class-version": JudgeKind(

@@ -6,6 +6,7 @@ Percentages are compared as exact fractions: 80 to 75 is a drop of 5, whatever f
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from fractions import Fraction
@@ -35,6 +36,7 @@ Mode: TypeAlias = Literal["floor", "preserved", "improved", "added_lines"]
 #: Where the context's metadata may hold the baseline, in percent.
 BASELINE_KEYS = ("baseline_coverage", "baselineCoverage")
 _MOST_FINDINGS = 50
+_A_DIFF = re.compile(r"^(diff |--- |\+\+\+ |@@ )", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -151,8 +153,16 @@ class CoverageJudge:
             raise CannotJudgeError(
                 "which lines were added is not known",
                 why="The context has no diff",
-                remedy="Hand it over: JudgmentContext(goal, workspace=..., diff=...)",
+                remedy="Hand it over: JudgmentContext(goal, workspace=..., diff=...), or name a "
+                "file with the option diff",
                 reason="no_diff",
+            )
+        if diff.strip() and not _A_DIFF.search(diff):
+            raise CannotJudgeError(
+                "which lines were added is not known",
+                why="What was handed over is no diff",
+                remedy="Hand over what git diff prints",
+                reason="diff_invalid",
             )
         added = added_by(diff)
         known = [entry.path for entry in open_directory(workspace.root).entries]

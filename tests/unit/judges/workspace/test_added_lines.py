@@ -194,8 +194,9 @@ def test_nothing_that_counts_is_not_applicable(tmp_path: Path) -> None:
 def test_there_has_to_be_a_diff(tmp_path: Path) -> None:
     laid(tmp_path, "a", "a\nb", {1: 1})
     judge = CoverageJudge("coverage.xml", 80, mode="added_lines")
-    judgment = judge.judge(JudgmentContext("goal", workspace=tmp_path))
-    assert (judgment.status, judgment.metadata["reason"]) == (Status.ERROR, "no_diff")
+    for diff, reason in ((None, "no_diff"), ("no diff at all\n", "diff_invalid")):
+        judgment = judge.judge(JudgmentContext("goal", workspace=tmp_path, diff=diff))
+        assert (judgment.status, judgment.metadata["reason"]) == (Status.ERROR, reason)
 
 
 def test_reports_of_real_tools_name_the_files_of_the_tree() -> None:
