@@ -152,7 +152,8 @@ def counted_tests(section: LogSection) -> RunnerOutput:
 def _about_one(line: str) -> re.Match[str] | None:
     if match := _BEGINS.match(line):
         return match
-    return None if line.lstrip().startswith("-- ") else _ENDS.search(line[-_END:])
+    steps = ("-- ", "> Task ")  # CMake's and Gradle's
+    return None if line.lstrip().startswith(steps) else _ENDS.search(line[-_END:])
 
 
 def _fitting(line: str) -> Iterator[tuple[_Format, re.Match[str], bool]]:
