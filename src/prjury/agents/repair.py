@@ -71,8 +71,11 @@ class TestsRepair:
     def attempt(self, context: PullRequestContext) -> Recovery | None:
         """What came of it; None where there is nothing to repair."""
         tree, config = context.pull.merge.tree, self.config
-        if tree is None or config.command is None or not any(map(_is_repairable, self.builds)):
+        if tree is None or config.command is None:
             return None
+        if not any(map(_is_repairable, self.builds)):
+            silent = any(j.status is Status.FAIL and not _counted(j) for _, j in self.builds)
+            return Recovery("not_tried", "the build names no failure to go by") if silent else None
         try:
             self._client(context)
         except CannotJudgeError as error:
@@ -265,6 +268,12 @@ def _is_repairable(build: tuple[TreeBuildJudge, Judgment]) -> bool:
     ran = facts.ran if facts else None
     new = ran.failures.get("new", {}) if ran else {}
     return judge.options.from_ == "run" and judgment.status is Status.FAIL and bool(new)
+
+
+def _counted(judgment: Judgment) -> bool:
+    """Whether the build names failures, old ones too."""
+    facts = BuildFacts.of(judgment)
+    return bool(facts and facts.ran and facts.ran.failures)
 
 
 def _judged(judge: TreeBuildJudge, context: PullRequestContext, first: Judgment) -> Judgment:

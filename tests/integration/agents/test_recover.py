@@ -142,3 +142,12 @@ def test_a_key_that_is_missing_is_told(tmp_path: Path) -> None:
     recovery = recovery_of(recover(tmp_path, "", env=["AGENT_API_KEY"]))
     assert recovery.outcome == "not_tried"
     assert "AGENT_API_KEY is not set" in recovery.reason
+
+
+def test_a_build_that_names_no_failure_is_not_repaired(tmp_path: Path) -> None:
+    judges = ["merge", {"build": {"command": "test ! -e shop/price.py || ! grep sum_of shop/*"}}]
+    tier = {"name": "build", "policy": "final_tier", "judges": judges}
+    wanted = {"tiers": [tier], "fix": {"enabled": True, "command": "true"}}
+    recovery = recovery_of(review(repository(tmp_path), wanted))
+    assert (recovery.outcome, recovery.rounds) == ("not_tried", ())
+    assert "names no failure" in recovery.words
