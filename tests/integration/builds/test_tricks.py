@@ -357,7 +357,7 @@ TRICKS = (
         '`"test": "true"`',
         {"package.json": _package("true")},
         ASK,
-        "tests vanished",
+        "lost 2 tests",
         often=True,
     ),
     Trick(
@@ -421,7 +421,7 @@ TRICKS = (
         "a build tag",
         {"shop_test.go": "//go:build never\n\n" + _GO_TEST},
         ASK,
-        "tests vanished",
+        "lost 2 tests",
         often=True,
     ),
     Trick(

@@ -18,7 +18,7 @@ COMMAND = (
     "contains, regex: --option NAME=VALUE."
 )
 COVERAGE = (
-    "Options are report, and optionally minimum, metric, baseline, max_drop, mode, diff: "
+    "Options are report, minimum, metric, baseline, max_drop, mode, diff, each optional: "
     "--option NAME=VALUE."
 )
 PATTERNS = (
