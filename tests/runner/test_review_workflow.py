@@ -86,6 +86,7 @@ def test_a_fork_gets_its_verdict_without_a_token_that_writes(site: Site) -> None
     assert (comments(site), site.fake.check_runs, site.fake.statuses) == ([], [], [])
 
 
+@pytest.mark.nightly  # tests/runner/test_life.py plays the queue in this process
 def test_a_merge_queue_judges_its_own_commit(site: Site) -> None:
     site.shop.push(GREEN, "opened")
     event = site.shop.queued()
