@@ -137,6 +137,7 @@ def test_two_models_side_by_side_one_of_which_fails(server: Aimock, shop: Shop) 
     assert sorted(request.status for request in server.requests) == [200, 401]
 
 
+@pytest.mark.nightly
 def test_the_clock_on_the_wall_counts(shop: Shop) -> None:
     with serving(drips) as dripping:
         shop.at(openai=dripping.url)

@@ -119,6 +119,7 @@ def test_javax_is_judged_by_the_version_of_the_base(
 
 @pytest.mark.slow
 @pytest.mark.skipif(not shutil.which("mvn"), reason="Maven is not installed")
+@pytest.mark.nightly
 def test_a_broken_maven_build(tmp_path: Path, prjury: Prjury) -> None:
     history = History(tmp_path / "shop")
     plain = "<project><modelVersion>4.0.0</modelVersion><groupId>g</groupId>"

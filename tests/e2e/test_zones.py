@@ -101,6 +101,7 @@ def test_a_link_is_not_followed(prjury: Prjury, tmp_path: Path) -> None:
     assert "is refused" in refused.complaint
 
 
+@pytest.mark.nightly
 def test_posting_takes_a_token_and_a_pull_request(prjury: Prjury, shop: Path) -> None:
     run_all(prjury, shop, "good")
     assert "--post takes a token" in prjury("publish", "--post").complaint

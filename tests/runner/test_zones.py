@@ -64,6 +64,7 @@ def agrees(site: Site, ran: Ran, verdict: str, gate: str, state: str) -> None:
         ),
     ],
 )
+@pytest.mark.nightly
 def test_what_a_fork_builds_is_judged_without_its_code(
     fork: Site, files: Files, verdict: str, gate: str, said: str
 ) -> None:

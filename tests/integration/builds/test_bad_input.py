@@ -91,6 +91,7 @@ def test_a_wrapper_that_is_not_executable_is_run_by_sh(court: Court) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_a_wrapper_with_windows_line_ends_gives_way_to_the_installed_tool(court: Court) -> None:
     court.needs(MAVEN)
     judged = court.judge(
@@ -135,6 +136,7 @@ def test_a_timeout_of_nothing_is_refused(court: Court, timeout: object, shown: s
     )
 
 
+@pytest.mark.nightly
 def test_a_build_that_prints_nothing_for_long(court: Court) -> None:
     judged = court.judge(NOTHING, CHANGE, command="sleep 3")
 

@@ -20,6 +20,7 @@ SHOP: Tree = {
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_pnpms_store(tmp_path: Path) -> None:
     court = Court.at(tmp_path)
     court.needs(replace(NPM, registry=NPM_REGISTRY))

@@ -133,6 +133,7 @@ def _many(count: int) -> Tree:
     return {"tests/test_many.py": text(tests)}
 
 
+@pytest.mark.nightly
 def test_two_hundred_failing_tests(tmp_path: Path) -> None:
     court = Court.at(tmp_path)
     court.needs(PYTEST)

@@ -28,6 +28,7 @@ TYPESCRIPT: Tree = {
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_the_typescript_compiler_behind_a_script(tmp_path: Path) -> None:
     court = Court.at(tmp_path)
     court.needs(replace(NPM, registry=NPM_REGISTRY))
