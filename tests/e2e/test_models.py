@@ -117,6 +117,7 @@ def test_the_second_run_on_the_same_change_costs_nothing(server: Aimock, shop: S
     assert second.judgment["checks"] == first.judgment["checks"]
 
 
+@pytest.mark.nightly
 def test_a_server_that_fails_for_ever_closes_no_advisory_tier(server: Aimock, shop: Shop) -> None:
     shop.at(anthropic=server.anthropic)
     server.script(fails(500, SERVER_SECRET))

@@ -76,6 +76,7 @@ def _with_only_a_shell(place: Path) -> Path:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_a_wrapper_that_is_not_executable_is_run_by_sh(court: Court) -> None:
     court.needs(MAVEN)
     mvnw = MAVEN.tree["mvnw"]

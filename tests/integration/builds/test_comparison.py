@@ -146,6 +146,7 @@ def test_two_hundred_failing_tests(tmp_path: Path) -> None:
     assert judged.build.metadata["ran_again"] == 0
 
 
+@pytest.mark.nightly
 def test_one_new_failure_among_two_hundred_old_ones(tmp_path: Path) -> None:
     court = Court.at(tmp_path)
     court.needs(PYTEST)
