@@ -188,10 +188,11 @@ def _tools(found: _Found) -> tuple[str, ...]:
     """The programs that a CI calls for such a build."""
     if isinstance(found.by, RecipeSystem):
         return tuple(found.by.recipe.tools)
-    return _WRAPPED.get(found.system, ())
+    return WRAPPED.get(found.system, ())
 
 
-_WRAPPED = {"maven": ("mvn", "mvnw"), "gradle": ("gradle", "gradlew")}
+#: The programs by which builds of the JVM are called, with their wrapper scripts.
+WRAPPED = {"maven": ("mvn", "mvnw"), "gradle": ("gradle", "gradlew")}
 
 
 def _family(found: _Found) -> str | None:
@@ -230,9 +231,9 @@ def _has_better_alternative(
     here = found.plan.directory
     if {("maven", here), ("gradle", here)} - {one.place for one in chosen}:
         return False
-    by_ci = [name for name, tools in _WRAPPED.items() if not called.isdisjoint(tools)]
+    by_ci = [name for name, tools in WRAPPED.items() if not called.isdisjoint(tools)]
     if len(by_ci) == 1:
-        return found.system in _WRAPPED and found.system != by_ci[0]
+        return found.system in WRAPPED and found.system != by_ci[0]
     wrappers = {"maven": joined(here, "mvnw"), "gradle": joined(here, "gradlew")}
     there = {system: (path or "") in root.files for system, path in wrappers.items()}
     better = "gradle" if there["gradle"] and not there["maven"] else "maven"

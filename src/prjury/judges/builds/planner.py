@@ -12,6 +12,7 @@ from prjury.errors import CannotJudgeError, ConfigError
 from prjury.judges.builds.ci import BaseCi, CiCommand, find_base_ci
 from prjury.judges.builds.detect import (
     PYTEST_ENV,
+    WRAPPED,
     Changes,
     DetectedBuilds,
     SourceTree,
@@ -51,7 +52,7 @@ def with_options(plan: BuildPlan, ci: BaseCi) -> BuildPlan:
     """The plan with the options that the CI gives the same tool; the steps stay what they are."""
     change = _CHANGES.get(plan.system)
     tests = [words for one in ci.commands if one.kind == "test" for words in _commands(one.script)]
-    tools = {"maven": ("mvn", "mvnw")}.get(plan.system, (plan.system,))
+    tools = WRAPPED.get(plan.system, (plan.system,))
     calls = [words for words in tests if words[0].rpartition("/")[2] in tools]
     if change is None or not calls:
         return plan

@@ -76,8 +76,9 @@ def with_environment(
 
     Args:
         root: where the plan runs.
-        ci: the commands of the base's own CI.
         path: where steps look for programs, as it is written in the variables of plans.
+        ci: the commands of the base's own CI.
+        python: the version of the interpreter that is used, such as ``3.11``; empty if unknown.
     """
     reported = _version_variables(root)
     if plan.system in {"uv", "tox"}:
