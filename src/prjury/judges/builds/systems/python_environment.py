@@ -373,4 +373,4 @@ def _choices(word: str, most: int = 1_000) -> list[str]:
     names = _with_tests(_RANGE.sub(_counted, found[1]).split(","))
     last = names[-min(most, _MOST_CHOICES) :]
     each = (f"{word[: found.start()]}{one}{word[found.end() :]}" for one in last)
-    return [name for one in each for name in _choices(one, most // len(last))]
+    return [name for one in each for name in _choices(one, most // max(2, len(last)))]

@@ -272,3 +272,8 @@ def test_the_environment_of_the_interpreter_that_is_here_counts(
     files: Mapping[str, str], name: str
 ) -> None:
     assert tox_environment(root_of(files), "3.11") == name
+
+
+def test_very_many_choices_are_not_followed() -> None:
+    root = root_of({"tox.ini": f"[tox]\nenvlist = py311{'{a}' * 5_000}, py311\n"})
+    assert tox_environment(root) == "py"
