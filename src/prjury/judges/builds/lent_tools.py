@@ -27,32 +27,35 @@ class VersionQuery:
 
     Attributes:
         programs: the words in a step that say that it is used.
-        command: prints the version, whatever else.
+        command: prints the version, whatever else; without one the answer before is read again.
+        brought: whether the build downloads the tool, so that it can only be asked afterwards.
     """
 
     tool: str
     programs: frozenset[str]
     command: str
     version: str = _NUMBER
+    brought: bool = False
 
 
 def _query(tool: str, programs: str, command: str, version: str = _NUMBER) -> VersionQuery:
-    return VersionQuery(tool, frozenset(programs.split()), command, version)
+    return VersionQuery(tool, frozenset(programs.split()), command, version, "./" in command)
 
 
 #: In the order in which they are named. Gradle itself would take a second to answer.
 QUERIES = (
     _query("JDK", "gradle gradlew java javac sbt", '"${JAVA_HOME:+$JAVA_HOME/bin/}java" -version'),
     _query("Maven", "mvn", "mvn --version", rf"Apache Maven {_NUMBER}"),
+    _query("JDK", "mvn", "", rf"Java version: {_NUMBER}"),
     _query("Maven", "mvnw", "./mvnw --version", rf"Apache Maven {_NUMBER}"),
-    _query("JDK", "mvn mvnw", "", rf"Java version: {_NUMBER}"),
+    VersionQuery("JDK", frozenset({"mvnw"}), "", rf"Java version: {_NUMBER}", brought=True),
     _query("Node", "node npm npx pnpm yarn corepack", "node --version"),
     _query("Bun", "bun bunx", "bun --version"),
     _query("Deno", "deno", "deno --version"),
     _query(
         "Python",
         "python python3 pytest uv tox nox poetry pdm hatch pipenv pip",
-        "if [ -x .venv/bin/python ]; then .venv/bin/python --version; else python3 --version; fi",
+        "python3 --version",
     ),
     _query("uv", "uv uvx", "uv --version"),
     _query("Rust", "cargo rustc", "rustc --version"),
@@ -72,28 +75,47 @@ def words_of(plan: BuildPlan) -> frozenset[str]:
     return frozenset(_WORD.findall(plan.text))
 
 
-def _asked(plan: BuildPlan) -> list[VersionQuery]:
-    return [query for query in QUERIES if query.programs & words_of(plan)]
+def version_script(plan: BuildPlan, *, brought: bool = False) -> str:
+    """A shell script that prints the versions of the tools in a plan; empty if none is known.
 
-
-def version_script(plan: BuildPlan) -> str:
-    """A shell script that prints the versions of the tools in a plan; empty if none is known."""
-    commands = dict.fromkeys(query.command for query in _asked(plan) if query.command)
+    Args:
+        brought: of the tools that the build has downloaded, not of those of the machine.
+    """
+    commands = dict.fromkeys(query.command for query in _asked(plan, brought) if query.command)
     return "\n".join(f"echo '@ {n}'; ({text}) 2>&1" for n, text in enumerate(commands))
 
 
-def read_versions(plan: BuildPlan, printed: str) -> Mapping[str, str]:
+def read_versions(plan: BuildPlan, printed: str, *, brought: bool = False) -> Mapping[str, str]:
     """The versions by the names of the tools, from what the script printed."""
-    return dict(_read(plan, re.split(r"^@ \d+$", printed, flags=re.MULTILINE)[1:]))
+    answers = re.split(r"^@ \d+$", printed, flags=re.MULTILINE)[1:]
+    return dict(_read(_asked(plan, brought), answers))
 
 
-def _read(plan: BuildPlan, answers: list[str]) -> Iterator[tuple[str, str]]:
+def _asked(plan: BuildPlan, brought: bool) -> list[VersionQuery]:  # noqa: FBT001
+    words = words_of(plan)
+    return [one for one in QUERIES if one.programs & words and one.brought == brought]
+
+
+def _read(queries: list[VersionQuery], answers: list[str]) -> Iterator[tuple[str, str]]:
     answer = ""
-    for query in _asked(plan):
+    for query in queries:
         if query.command:
             answer = answers.pop(0) if answers else ""
         if found := re.search(query.version, answer):
             yield query.tool, found[1]
+
+
+_OF_ENVIRONMENT = re.compile(r"^version(?:_info)? *= *(\d+(?:\.\d+){1,2})", re.MULTILINE)
+
+
+def python_of(directory: Path) -> Mapping[str, str]:
+    """The version of the Python in the environment that the build has made, if it has."""
+    try:
+        with (directory / ".venv" / "pyvenv.cfg").open(encoding="utf-8", errors="replace") as file:
+            found = _OF_ENVIRONMENT.search(file.read(4096))
+    except OSError:
+        return {}
+    return {"Python": found[1]} if found else {}
 
 
 #: uv, and venv and pip in its place for all that an environment needs.
@@ -163,16 +185,17 @@ def lend_tools(
     }
     if tools:
         texts |= {name: _TOOL.format(name=name) for name in tools} | {"uv": _UV}
-    place.mkdir(exist_ok=True)
+    first = place / "first"
     for name, text in texts.items():
-        (place / name).write_text(text, "utf-8")
-        (place / name).chmod(0o755)
+        _write_program(first / name if name in packages else place / name, text)
     path = f"{env.get('PATH', os.defpath)}{os.pathsep}{place}"
-    if modern and "yarn" in managers:
-        (place / "first").mkdir(exist_ok=True)
-        (place / "yarn").rename(place / "first" / "yarn")
-        path = f"{place / 'first'}{os.pathsep}{path}"
-    return {**env, "PATH": path}
+    return {**env, "PATH": f"{first}{os.pathsep}{path}" if first.exists() else path}
+
+
+def _write_program(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, "utf-8")
+    path.chmod(0o755)
 
 
 _VERSION = re.compile(r"(?:^|[^\d.])(\d+(?:\.\d+)*(?:[-._]?(?:a|b|rc|post|dev)[-._]?\d+)?)$")

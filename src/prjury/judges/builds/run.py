@@ -6,6 +6,7 @@ import contextlib
 import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -113,7 +114,11 @@ class Workplace:
     absent: tuple[str, ...] = ()
 
     def run(
-        self, plan: BuildPlan, deadline: Deadline, alone: Sequence[BuildStep] = ()
+        self,
+        plan: BuildPlan,
+        deadline: Deadline,
+        alone: Sequence[BuildStep] = (),
+        env: Mapping[str, str] | None = None,
     ) -> PlanOutcome:
         """Runs the plan and reads what came of it.
 
@@ -122,13 +127,14 @@ class Workplace:
 
         Args:
             alone: steps to be run in its place, each of them whatever became of the others.
+            env: the plan's environment, where it was made before.
 
         Raises:
             CannotJudgeError: when a tool is missing, the sandbox cannot be had, the tree has no
                 such directory, or other code was tested than this tree's.
         """
         directory = self._directory(plan)
-        env = self._environment(plan)
+        env = env or self._environment(plan)
         self.builder.ports.shell.copy_caches(lent_tools.words_of(plan), self.places.around / "home")
         earlier = stamps(self.places.tree, self.places.reports, _globs(plan))
         allowed, began = deadline.remaining, time.time()
@@ -154,24 +160,32 @@ class Workplace:
             CannotJudgeError: as `run` does.
         """
         reports = watch_reports(self.places, options.keep)
-        outcome = self.run(plan, deadline)
+        env = self._environment(plan)
+        with ThreadPoolExecutor(1) as beside:
+            asked = beside.submit(self._versions, plan, env, deadline)
+            outcome = self.run(plan, deadline, env=env)
         left = reports()
         withheld = self.builder.ports.shell.withheld
         if outcome.environment and withheld:
             kept = f"not handed to the build, since they hold credentials: {named_few(withheld)}"
             plan = noted(plan, kept)
-        stopped = outcome.last.completed.stopped  # then there is no time to ask for them
-        versions = {} if stopped else self.versions(plan, deadline)
+        versions = asked.result()
+        if not outcome.last.completed.stopped:  # else there is no time to ask for more
+            versions = {**versions, **self._versions(plan, env, deadline, brought=True)}
+        if "Python" in versions:
+            versions = {**versions, **lent_tools.python_of(self._directory(plan))}
         return BuildResult(plan, outcome, self.known, options, versions=versions, kept=left)
 
-    def versions(self, plan: BuildPlan, deadline: Deadline) -> Mapping[str, str]:
-        """Of the tools that the plan uses; asked of them where it has run, for a moment."""
-        script = lent_tools.version_script(plan)
+    def _versions(
+        self, plan: BuildPlan, env: Mapping[str, str], deadline: Deadline, *, brought: bool = False
+    ) -> Mapping[str, str]:
+        """Of the tools that the plan uses; those of the machine, or those that it has brought."""
+        script = lent_tools.version_script(plan, brought=brought)
         if not script:
             return {}
-        command = ShellCommand(script, self._directory(plan), self._environment(plan))
+        command = ShellCommand(script, self._directory(plan), env)
         printed = self.builder.ports.shell.ask(command, deadline.within(_SECONDS_TO_ANSWER))
-        return lent_tools.read_versions(plan, printed)
+        return lent_tools.read_versions(plan, printed, brought=brought)
 
     def _directory(self, plan: BuildPlan) -> Path:
         directory = self.places.tree / plan.directory

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from fakes.shell import Scripted, ScriptedShell, SilentProgress
 from fakes.trees import TreeRepository, pull_context
 from prjury.judges.builds.judge import make
-from prjury.judges.builds.lent_tools import read_versions, version_script
+from prjury.judges.builds.lent_tools import python_of, read_versions, version_script
 from prjury.judges.builds.plan import BuildPlan, BuildStep
 from prjury.jury.judge import ask
 from prjury.policy.schema import BuildOptions
@@ -28,7 +30,6 @@ def plan(*lines: str) -> BuildPlan:
     ("lines", "printed", "versions"),
     [
         (["mvn -q verify"], f"@ 0\n{MAVEN}", {"Maven": "3.8.7", "JDK": "17.0.19"}),
-        (["./mvnw -q verify"], f"@ 0\n{MAVEN}", {"Maven": "3.8.7", "JDK": "17.0.19"}),
         (["./gradlew build"], '@ 0\nopenjdk version "21.0.2" 2024\n', {"JDK": "21.0.2"}),
         (["npm ci", "npm run test"], "@ 0\nv20.20.2\n", {"Node": "20.20.2"}),
         (
@@ -47,6 +48,33 @@ def test_what_the_tools_say(lines: list[str], printed: str, versions: dict[str, 
     used = plan(*lines)
     assert version_script(used).count("@ ") == max(1, printed.count("@ "))
     assert read_versions(used, printed) == versions
+
+
+def test_a_tool_that_the_build_brings_is_asked_afterwards() -> None:
+    used = plan("./mvnw -q verify")
+    assert not version_script(used)
+    assert "./mvnw --version" in version_script(used, brought=True)
+    found = read_versions(used, f"@ 0\n{MAVEN}", brought=True)
+    assert found == {"Maven": "3.8.7", "JDK": "17.0.19"}
+
+
+@pytest.mark.parametrize(
+    ("text", "versions"),
+    [
+        ("home = /usr/bin\nversion_info = 3.12.1\n", {"Python": "3.12.1"}),  # uv
+        ("home = /usr/bin\nversion = 3.11.7\nexecutable = x\n", {"Python": "3.11.7"}),  # venv
+        ("version_info = 3.10.2.final.0\n", {"Python": "3.10.2"}),  # virtualenv
+        ("home = /usr/bin\n", {}),
+        (None, {}),
+    ],
+)
+def test_the_python_of_the_environment(
+    tmp_path: Path, text: str | None, versions: dict[str, str]
+) -> None:
+    if text is not None:
+        (tmp_path / ".venv").mkdir()
+        (tmp_path / ".venv" / "pyvenv.cfg").write_text(text)
+    assert python_of(tmp_path) == versions
 
 
 def test_nothing_is_asked_where_no_tool_is_known() -> None:
