@@ -16,7 +16,7 @@ from importlib import import_module
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from importlib.util import cache_from_source, spec_from_file_location
-from pathlib import Path
+from threading import Lock
 
 from prjury.code import standby
 from prjury.errors import ConfigError
@@ -71,11 +71,11 @@ class _HeldModules(MetaPathFinder):
 
     def __init__(self, packages: Sequence[str]) -> None:
         found = dict(each for package in packages for each in _modules(package))
-        self.files = {name: str(file) for name, file in found.items() if name not in sys.modules}
+        self.files = {name: file for name, file in found.items() if name not in sys.modules}
         self._held: dict[str, tuple[bytes, float]] = {}
         for file in self.files.values():
             for each in (file, cache_from_source(file)):
-                with suppress(OSError), Path(each).open("rb") as stream:
+                with suppress(OSError), open(each, "rb") as stream:  # noqa: PTH123 - a faster start
                     self._held[each] = stream.read(), os.fstat(stream.fileno()).st_mtime
 
     def find_spec(
@@ -86,17 +86,29 @@ class _HeldModules(MetaPathFinder):
         return spec_from_file_location(name, file, loader=_HeldLoader(name, file, self._held))
 
 
-def _modules(package: str) -> Iterator[tuple[str, Path]]:
+def _modules(package: str) -> Iterator[tuple[str, str]]:
     """Every module of a package by its name."""
-    top = Path(import_module(package).__path__[0])
-    for file in top.rglob("*.py"):
-        parts = (package, *file.relative_to(top).with_suffix("").parts)
-        yield ".".join(parts).removesuffix(".__init__"), file
+    top = import_module(package).__path__[0]
+    for place, _, files in os.walk(top):
+        parts = place.removeprefix(top).replace(os.sep, ".")
+        for file in files:
+            if file.endswith(".py"):
+                name = f"{package}{parts}.{file.removesuffix('.py')}".removesuffix(".__init__")
+                yield name, f"{place}{os.sep}{file}"
+
+
+_loading = Lock()
+
+
+def load_everything() -> None:
+    """Read modules, templates, packs and data, and start the process that forks parsers; once."""
+    with _loading:
+        _load()
 
 
 @cache
-def load_everything() -> None:
-    """Read modules, templates, packs and data, and start the process that forks parsers."""
+def _load() -> None:
+    parsers = standby.begin()
     sys.meta_path.insert(0, _HeldModules(_HELD))
     for name in _LATE:
         with suppress(ImportError):  # some Pythons lack sqlite3
@@ -110,4 +122,4 @@ def load_everything() -> None:
     score_text()
     import_module("rich.cells").cell_len("\u5b57")  # loads a table
     template_texts()
-    standby.start()
+    parsers.wait()

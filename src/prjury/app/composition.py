@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from threading import Thread
 from typing import Any
 
 from prjury.agents.starter import AgentStarter
@@ -169,13 +170,15 @@ def contained_shell(
             panel.wait()
 
     sandbox = config.sandbox
-    return ContainedShell(
+    shell = ContainedShell(
         environment.environ,
         extra_env=sandbox.env,
         level=sandbox.level,
         network=network,
         before=load,
     )
+    Thread(target=lambda: shell.level, daemon=True).start()  # a program says it, in a while
+    return shell
 
 
 def builds_here(request: ReviewRequest, config: Config) -> bool:

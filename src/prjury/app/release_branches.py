@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -67,16 +68,31 @@ class BranchJudges:
         )
         return judge.judge(self.snapshot.pull, branches, deadline)
 
+    def begin(
+        self, branches: Sequence[str], deadline: Deadline, pool: Executor
+    ) -> Future[tuple[Backport, ...]] | None:
+        """Start to judge the branches while a review goes on; None where picks are built."""
+        builds = self.build and self.config.backport.build
+        return None if builds else pool.submit(self.judge, branches, deadline)
+
     def beside(
-        self, branches: Sequence[str], verdict: Status, deadline: Deadline
+        self,
+        branches: Sequence[str],
+        verdict: Status,
+        deadline: Deadline,
+        begun: Future[tuple[Backport, ...]] | None = None,
     ) -> tuple[Backport, ...]:
         """Return the verdict for each branch after a review.
 
         If the change is rejected or could not be judged, only requested branches are tried.
+
+        Args:
+            begun: what `begin` returned for the same branches.
         """
         refusal = _REFUSALS.get(verdict)
         tried = [name for name in branches if refusal is None or name in (self.thorough or ())]
-        found = {one.branch: one for one in self.judge(tried, deadline)}
+        judged = begun.result() if tried and begun else self.judge(tried, deadline)
+        found = {one.branch: one for one in judged if one.branch in tried}
         return tuple(found.get(name) or _not_tried(name, refusal or "") for name in branches)
 
     @cached_property

@@ -8,6 +8,7 @@ The face that asked, `cli` or `action`, has the report published.
 from __future__ import annotations
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -54,10 +55,11 @@ def run(request: ReviewRequest, environment: RunEnvironment) -> Report | Nothing
         )
         if others_run_here(request, change.config):
             branches.read_packs()
-        with closing(ports.progress):
-            verdict = steps.ask(seating, context, ports.progress)
+        with closing(ports.progress), ThreadPoolExecutor(1) as pool:
             chosen = change.choose_branches()
-            tried = branches.beside(chosen.names, verdict.status, context.deadline)
+            begun = branches.begin(chosen.names, context.deadline, pool)
+            verdict = steps.ask(seating, context, ports.progress)
+            tried = branches.beside(chosen.names, verdict.status, context.deadline, begun)
             opinion = steps.ask_opinion(tried, verdict, ports, context) if request.models else None
             recovery = steps.repair(change, seating, verdict, ports, context)
         label = request.override or (earlier.override if earlier else None)

@@ -51,6 +51,9 @@ def _run(
     kind: OutputFormat,
     files: list[tuple[OutputFormat, Path]],
 ) -> int:
+    from prjury.code import standby
+
+    standby.begin()  # it loads what parses while this process loads the rest
     from prjury.app.review import run
     from prjury.git.open_snapshot import NothingToReview
 

@@ -25,6 +25,7 @@ _COMMAND = (sys.executable, "-I", worker.__file__, worker.SERVE)
 _END_SECONDS = 5.0
 _LOST = -int(signal.SIGKILL)
 _started: list[Standby] = []
+_starting = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,15 @@ class Standby:
     process: subprocess.Popen[bytes]
     channel: socket.socket
     lock: threading.Lock = field(default_factory=threading.Lock)
+    loaded: threading.Event = field(default_factory=threading.Event)
+
+    def wait(self) -> None:
+        """Waits until it has loaded everything that it needs, or has ended."""
+        with self.lock:
+            if not self.loaded.is_set():
+                with suppress(OSError):  # it was killed
+                    self.channel.recv(1)
+                self.loaded.set()
 
     def run(self, lines: bytes, seconds: float, timeout: float) -> tuple[bytes, int | None]:
         """One worker's output and its exit code; None if it was stopped because of the timeout."""
@@ -59,10 +69,17 @@ class Standby:
             self.process.wait()
 
 
+def begin(command: Sequence[str] = _COMMAND) -> Standby:
+    """Starts the process, once; it loads what it needs while this one goes on."""
+    with _starting:
+        if not _started:
+            _started.append(_launched(command))
+        return _started[0]
+
+
 def start(command: Sequence[str] = _COMMAND) -> None:
     """Starts the process, once; it has loaded everything that it needs when this returns."""
-    if not _started:
-        _started.append(_launched(command))
+    begin(command).wait()
 
 
 def standing() -> Standby | None:
@@ -82,7 +99,6 @@ def _launched(command: Sequence[str]) -> Standby:
             cwd=Path("/"),
             start_new_session=True,
         )
-    ours.recv(1)
     found = Standby(process, ours)
     atexit.register(found.close)
     return found

@@ -138,7 +138,7 @@ BranchName: TypeAlias = Annotated[str, AfterValidator(_branch)]
 class PolicySection(BaseModel):
     """A part of the configuration: unknown keys and wrong types are errors."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, use_enum_values=False)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True)
 
 
 class FilesOfPolicy(PolicySection):

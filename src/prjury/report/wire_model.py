@@ -25,7 +25,7 @@ Sha: TypeAlias = Annotated[str, Field(description="object name, hexadecimal")]
 class ReportPart(BaseModel):
     """A part of the report. Readers must put up with keys that they do not know."""
 
-    model_config = ConfigDict(frozen=True, populate_by_name=True)
+    model_config = ConfigDict(frozen=True, populate_by_name=True, defer_build=True)
 
 
 class SideJson(ReportPart):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import platform
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -16,6 +16,11 @@ from prjury.ports.types import TreeEntry
 from prjury.report.invisible_chars import without_surrogates
 from prjury.report.redact import Redact, redacted
 from prjury.resources import own_version
+
+
+def _machine() -> tuple[str, str, str]:
+    system = os.uname()
+    return system.sysname, system.release, system.machine
 
 
 @dataclass(frozen=True)
@@ -62,7 +67,7 @@ class KeptBase:
     def _key(self, plan: BuildPlan, tree: Sequence[TreeEntry]) -> str:
         steps = [[step.name, step.text] for step in plan.steps]
         how = [plan.system, plan.directory, steps, dict(plan.env), list(plan.reports)]
-        where = [own_version(), platform.platform(), sorted(self.environ.items())]
+        where = [own_version(), *_machine(), sorted(self.environ.items())]
         files = [[entry.path, entry.mode, entry.blob] for entry in tree]
         text = json.dumps([how, where, files], sort_keys=True)
         digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -49,7 +49,7 @@ Seconds: TypeAlias = Annotated[float, Field(ge=0.0, allow_inf_nan=False)]
 class EvidencePart(BaseModel):
     """A part of the evidence: unknown keys, other types and values that are left out are errors."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True)
 
 
 class FailureJson(EvidencePart):

@@ -27,7 +27,7 @@ _Place = tuple[str, NonNegativeInt, NonNegativeInt, str]
 class _Kept(BaseModel):
     """A finding as it is kept."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True)
 
     said: Literal["pass", "fail", "abstain"]
     confidence: float = Field(ge=0.0, le=1.0, allow_inf_nan=False)
