@@ -4,7 +4,8 @@
 
 Every commit that is no merge is judged on its parent by the shipped default policy without release
 branches; a scripted model stands where a real one would be asked, and answers nothing. By default
-nothing is built (`--build` builds). Beside it, the same where a rejecting tier ends the cascade.
+nothing is built; with `--build` the base is built as well where that fails. Beside it, the same
+where a rejecting tier ends the cascade.
 """
 
 from __future__ import annotations
@@ -26,7 +27,19 @@ from prjury.errors import PrJuryError
 from prjury.git.open_snapshot import SnapshotRequest
 from prjury.report.model import Report
 
-_POLICY = "version: 1\nbackport: {branches: []}\n"
+_POLICY = """version: 1
+backport: {branches: []}
+tiers:
+  - name: build
+    policy: reject_on_any_fail
+    judges: [merge, build: {compare: on_failure, timeout: 50m}]
+  - name: version-patterns
+    policy: reject_on_any_fail
+    continue_on_reject: true
+    judges: [patterns]
+  - {name: quality, policy: final_tier, judges: [quality]}
+limits: {wall: 2h}
+"""
 _SCRIPT = '{"prompt": "*", "error": "refused"}\n'
 
 

@@ -21,8 +21,6 @@ from pathlib import Path
 from prjury.code import worker
 
 _COMMAND = (sys.executable, "-I", worker.__file__, worker.SERVE)
-#: How long the process may need to end once it is not needed any more.
-_END_SECONDS = 5.0
 _LOST = -int(signal.SIGKILL)
 _started: list[Standby] = []
 _starting = threading.Lock()
@@ -60,13 +58,10 @@ class Standby:
             return output.read(), ending
 
     def close(self) -> None:
-        """Ends the process."""
+        """Ends the process, which holds nothing that it would have to put away."""
         self.channel.close()
-        try:
-            self.process.wait(_END_SECONDS)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
+        self.process.kill()
+        self.process.wait()
 
 
 def begin(command: Sequence[str] = _COMMAND) -> Standby:

@@ -22,13 +22,10 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import fcntl
 import os
 import resource
 import select
 import signal
-import socket
-import struct
 import sys
 import time
 from collections.abc import Iterable
@@ -93,6 +90,10 @@ def cut_network() -> None:
     Raises:
         OSError: when the kernel does not let this user do that.
     """
+    import fcntl  # noqa: PLC0415 - each step of a build waits for the start of this program
+    import socket  # noqa: PLC0415 - as above
+    import struct  # noqa: PLC0415 - as above
+
     libc = ctypes.CDLL(None, use_errno=True)
     user, group = os.getuid(), os.getgid()
     if libc.unshare(_CLONE_NEWNET) != 0:
