@@ -25,7 +25,13 @@ from prjury.judges.builds.systems.node_scripts import (
     tool_of,
 )
 from prjury.judges.builds.systems.projects import any_leads_out, leads_out, plans_of
-from prjury.judges.builds.systems.source_tree import Changes, SourceTree, joined, path_in
+from prjury.judges.builds.systems.source_tree import (
+    Changes,
+    SourceTree,
+    is_aside,
+    joined,
+    path_in,
+)
 from prjury.judges.builds.systems.workspace_graph import (
     Member,
     WorkspaceGraph,
@@ -64,6 +70,8 @@ _ENDING_ALIKE = frozenset({"node", "jest", "vitest"})
 _PRINTING = ("--verbose", "--silent", "--reporter", "--reporters", "-R", "--json")
 #: Options with which turbo runs everything, and prints it without prefixes.
 _TURBO_GOING_ON = ("--continue", "--log-order=grouped", "--log-prefix=none")
+#: Test scripts that need a browser.
+_IN_BROWSER = re.compile(r"\b(?:karma|testem|playwright|cypress|wdio|web-test-runner|wtr)\b")
 _OWN = "the root's own `test` script does not select packages"
 
 
@@ -161,14 +169,23 @@ class NodeProject:
         """Builds the affected packages and their dependencies, these first."""
         if self._in_root("build", scope):
             own = BuildStep("build", self.tool.run("build"))
-            return [own, *self._build_apart(scope)] if self._beside("build") else [own]
+            return [own, *self._build_beside(scope)] if self._beside("build") else [own]
         if self._delegate("build") == "turbo":
             return [BuildStep("build", self.tool.run("build", *_filters(scope)))]
-        return self._build_apart(scope)
+        return self._build_apart(scope.modules or self.members)
 
-    def _build_apart(self, scope: BuildScope) -> list[BuildStep]:
+    def _build_beside(self, scope: BuildScope) -> list[BuildStep]:
+        """Builds members beside the root's script; sites and the like only where they change."""
+        left = {
+            name
+            for name, member in self.members.items()
+            if is_aside(member.directory) and member.directory not in self.root.around
+        }
+        return self._build_apart([n for n in scope.modules or self.members if n not in left])
+
+    def _build_apart(self, wanted: Iterable[str]) -> list[BuildStep]:
         needs = {name: member.needs for name, member in self.members.items()}
-        names = needed_first(with_needs(scope.modules or self.members, needs), needs)
+        names = needed_first(with_needs(wanted, needs), needs)
         chosen = self._having("build", names)
         return [self.tool.step("build", chosen, "build")] if chosen else []
 
@@ -298,7 +315,13 @@ def unsuited(root: SourceTree) -> Mapping[str, str]:
 
 
 def _uses_outside(root: SourceTree) -> bool:
-    """Whether sources, scripts or settings of TypeScript name paths outside of the project."""
+    """Whether sources, scripts or settings of TypeScript name paths outside of the project.
+
+    Sites, measurements and tests in browsers count only where they change themselves.
+    """
+    package = root.readable(MANIFEST, read_package_json)
+    if is_aside(root.place) or (package and _IN_BROWSER.search(script_of(package, "test"))):
+        return False
     return any_leads_out(root, _is_read, _names_outside)
 
 

@@ -17,7 +17,10 @@ from prjury.manifests.node import PackageJson
 Runner: TypeAlias = Literal["node", "jest", "vitest", "mocha"]
 
 _RUNNERS: Mapping[str, Runner] = {"jest": "jest", "vitest": "vitest", "mocha": "mocha"}
-_PLACEHOLDER = re.compile(r"echo .*no test specified", re.IGNORECASE)
+#: Scripts that test nothing: that of ``npm init``, and those that only say where the tests are.
+_PLACEHOLDER = re.compile(
+    r"echo .*no test specified|^\s*echo [^&|;]*(?:&&|;)\s*exit [1-9]\d*\s*$", re.IGNORECASE
+)
 _ASSIGNED = re.compile(r"[A-Za-z_]\w*=")
 _OPERATORS = frozenset("&|;<>()")
 #: Programs that run the program after them.
@@ -58,7 +61,7 @@ _HARMLESS = frozenset(
 
 
 def script_of(package: PackageJson, name: str) -> str:
-    """The text of a script; empty if there is none, or only that of ``npm init``."""
+    """The text of a script; empty if there is none, or one that does nothing."""
     text = package.scripts.get(name, "")
     return "" if _PLACEHOLDER.search(text) else text
 

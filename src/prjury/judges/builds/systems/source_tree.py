@@ -29,6 +29,8 @@ _NOT_BUILT = frozenset(
     "sample samples doc docs node_modules vendor third_party third-party thirdparty deps "
     "template templates resources".split()
 )
+#: Directories beside what is shipped: sites and measurements.
+_ASIDE = frozenset("bench benchmark benchmarks demo demos playground site website www".split())
 
 
 @dataclass(frozen=True)
@@ -288,6 +290,11 @@ def _is_left_out(part: str) -> bool:
     lower = part.lower()
     material = not _NOT_BUILT.isdisjoint({lower, lower.lstrip("_-")})
     return material or part.startswith(".") or visible(part) != part
+
+
+def is_aside(directory: str) -> bool:
+    """Whether a project there is for readers or measurements, not for what is shipped."""
+    return left_out(directory) is not None or not _ASIDE.isdisjoint(directory.lower().split("/"))
 
 
 def outermost_first(directories: Iterable[str]) -> Sequence[str]:

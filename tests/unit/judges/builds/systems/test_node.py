@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -511,6 +512,36 @@ def test_the_root_is_built_with_a_package_below_it() -> None:
     found = plans(root_of(files), touching("web/x.js"))
     assert [plan.directory for plan in found] == ["", "web"]
     assert [plan.directory for plan in plans(root_of(files), touching("x.js"))] == [""]
+
+
+@pytest.mark.parametrize("name", ["website", "benchmarks", "browser"])
+def test_what_is_beside_the_root_is_built_only_where_it_changes(name: str) -> None:
+    own = package(name, scripts={"build": "docusaurus build", "test": "karma start"})
+    files = {
+        "package.json": package("root"),
+        f"{name}/package.json": own,
+        f"{name}/x.js": "require('../lib')",
+        "extra/package.json": package("extra"),
+        "extra/x.js": "require('../lib')",
+    }
+    found = plans(root_of(files), touching("lib/x.js"))
+    assert [plan.directory for plan in found] == ["", "extra"]
+    found = plans(root_of(files), touching(f"{name}/x.js"))
+    assert name in [plan.directory for plan in found]
+
+
+def test_a_site_in_a_workspace_is_built_beside_the_root_only_where_it_changes() -> None:
+    scripts = {"build": "node build.js", "test": "vitest"}
+    files = {
+        "package.json": package("root", workspaces=["packages/*", "docs"], scripts=scripts),
+        "docs/package.json": package("pages", scripts={"build": "astro build"}),
+        "packages/a/package.json": package("a", scripts={"build": "tsc"}),
+    }
+    beside = "npm run build --workspace a"
+    assert commands_of(files)[:-1] == ["npm run build", beside]
+    changed = replace(root_of(files), changed=touching("docs/x.js"))
+    (plan,) = plans(changed, touching("docs/x.js"))
+    assert any("in a pages;" in step.text for step in plan.steps)
 
 
 # Running tests again

@@ -122,6 +122,8 @@ def test_a_script_with_others_around_it_does_more() -> None:
     [
         ({"scripts": {"test": "jest"}}, "jest"),
         ({"scripts": {"test": 'echo "Error: no test specified" && exit 1'}}, ""),
+        ({"scripts": {"test": 'echo "Error: run tests from root" && exit 1'}}, ""),
+        ({"scripts": {"test": "echo first && exit 0"}}, "echo first && exit 0"),
         ({"scripts": {"test": 3}}, ""),
         ({"scripts": []}, ""),
         ({}, ""),
