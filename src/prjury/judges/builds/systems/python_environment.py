@@ -51,6 +51,8 @@ _INTERPRETER = re.compile(r"py(?:thon)?[\d.]*|(?P<number>\d\.\d+)")
 _NUMBER_HERE = """$(python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')"""
 #: The last factor of environments with nothing special.
 _USUAL = ("-tests", "-test", "-unit", "-default")
+#: Environments without an interpreter in their name that run the tests.
+_FOR_TESTS = frozenset("test tests pytest unit unittest unittests".split())
 #: Factors of environments that check the code, or document it, without running its tests.
 _NO_TESTS = frozenset(
     "mypy typing types typecheck pyright lint flake8 ruff pylint black isort style format docs doc "
@@ -295,8 +297,10 @@ def tox_environment(root: SourceTree, python: str = "") -> str:
     Args:
         python: the interpreter that is here; what is listed for it is asked first.
     """
-    named = filter(_TOX_NAME.fullmatch, _listed(root))
+    named = [*filter(_TOX_NAME.fullmatch, _listed(root))]
     listed = [one for one in named if _INTERPRETER.fullmatch(one.partition("-")[0])]
+    if not listed:
+        return next((one for one in named if one in _FOR_TESTS), "")
     text = root.text("tox.ini").replace("\r", "")
     for wanted, lines in ((False, _FETCHED), (True, _RUN_BY)):
         names = set(re.split(r"[{},]+", ",".join(lines.findall(text))))
@@ -309,7 +313,7 @@ def tox_environment(root: SourceTree, python: str = "") -> str:
     usual = [one for one in listed if one.endswith(_USUAL)]
     first, dash, factors = next(reversed(plain or usual or listed), "").partition("-")
     by_number = (found := _INTERPRETER.fullmatch(first)) and found["number"]
-    return f"{_NUMBER_HERE if by_number else first and 'py'}{dash}{factors}"
+    return f"{_NUMBER_HERE if by_number else 'py'}{dash}{factors}"
 
 
 def _with_tests(names: list[str]) -> list[str]:

@@ -167,6 +167,7 @@ def test_a_version_from_git_is_told_to_the_installation_alone() -> None:
     [
         ({"tox.ini": "[tox]\n"}, ""),
         ({"tox.ini": "[tox]\nenvlist = lint, docs\n"}, ""),
+        ({"tox.ini": "[tox]\nenvlist = lint, tests, docs, build\n"}, "tests"),
         ({"tox.ini": "[tox]\nenvlist = py310,py311\n"}, "py"),
         ({"tox.ini": "[tox]\nenv_list =\n    lint\n    py3{10,11}-tests\n    docs\n"}, "py-tests"),
         ({"tox.ini": "[tox]\nenvlist = py{310,311}-{default,chardet}\n"}, "py-default"),
