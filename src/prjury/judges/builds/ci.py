@@ -46,14 +46,15 @@ _REFUSED: tuple[tuple[re.Pattern[str], str], ...] = (
     (
         re.compile(
             r"\b(?:npm|pnpm|yarn)\s+(?:i|install|add|global)\b.*(?:\s-g\b|--global\b|\bglobal\b)"
-            r"|\b(?:cargo|go|gem|pipx|rustup)\s+(?:install|toolchain|component)\b"
+            r"|\b(?:cargo|go|gem|pipx|rustup|luarocks)\s+(?:install|make|toolchain|component)\b"
+            r"|\bcpanm\s"
             r"|\bcorepack\s+enable\b|\b(?:npm|git|gh|poetry)\s+config\b"
         ),
         "the machine's own tools and settings",
     ),
     (
         re.compile(
-            r"(?:^|[\s;&|(])(?:curl|wget|ssh|scp|rsync|gh|aws|gcloud)\s|git\s+push\b"
+            r"(?:^|[\s;&|(])(?:curl|wget|ssh|scp|rsync|gh|aws|gcloud)\s|git\s+(?:push|clone)\b"
             r"|\b(?:npm|cargo|twine|gem)\s+(?:publish|upload|push)\b|\bcodecov\b|\bcoveralls\b"
         ),
         "downloads of programs, and uploads",
@@ -69,10 +70,16 @@ _CHECKS = re.compile(
     re.IGNORECASE,
 )
 _TESTS = re.compile(
-    r"(?<![\w.-])(?:pytest|py\.test|tox|nox|unittest|ctest|rspec|rake|phpunit|prove|bats|gotestsum)"
+    r"(?<![\w.-])(?:pytest|py\.test|tox|nox|unittest|ctest|rspec|rake|phpunit|prove|bats|busted|gotestsum)"
     r"(?![\w.-]*/)\b|(?<![\w-])(?:tests?|spec|verify|nextest)(?![\w/.])|(?<![\w/-])check(?![\w/.])|\bmake\s+ci\b|\btest:\w"
     r"|(?:^|[\s/])(?:mvnw?|gradlew?)\s|\bmake\b.*\s-C\s+tests?\b"
+    # a program or script of the tree whose name says so, or one of its tests' directory
+    r"|(?:^|[;&|]\s*|\b(?:then|do|time|python3?|perl|ruby|node|bash|sh|lua)\s+|^(?:\w+=\S+\s+)+)"
+    r"(?:[\w.-]+/)*(?:(?:[\w.-]*[_-])?(?:run)?tests?(?:[_-](?:all|suite|runner))?(?:\.\w+)?|tests?/[\w.-]+)(?=\s|$)",
+    re.MULTILINE,
 )
+#: CMake that configures, perhaps a directory with tests.
+_CONFIGURES = re.compile(r"(?:\w+=\S*\s+)*cmake\s+(?!--build\b|.*--target\b)[^&;|\n]*")
 _INSTALLS = re.compile(
     r"\b(?:pip3?|uv|poetry|pdm|npm|pnpm|yarn|bun|bundle|composer|pipenv|conda|dotnet)\s+"
     r"(?:\S+\s+)?(?:i|install|sync|ci|add|restore|update)\b|\bmix\s+deps\.get\b|^yarn$"
@@ -96,9 +103,10 @@ _SHELL = re.compile(
     re.MULTILINE,
 )
 _CONTINUED = re.compile(r"\\\n\s*")
-#: Versions that machines rarely have.
+#: Versions and compilers that machines rarely have.
 _UNUSUAL = re.compile(
-    r"pypy|graalpy|jruby|truffleruby|nightly|beta|head|dev|-ea|\dt$", re.IGNORECASE
+    r"pypy|graalpy|jruby|truffleruby|nightly|beta|head|dev|-ea|\dt$|clang|\btcc|msvc|mingw|musl|[au]san",
+    re.IGNORECASE,
 )
 _OTHER_MACHINES = re.compile(r"windows|macos|mac-|darwin|arm|-vm$", re.IGNORECASE)
 
@@ -264,7 +272,8 @@ class _Row:
 
     def distance(self, distance: Distance) -> tuple[int, bool]:
         """How far this machine is from it; of equal rows usual versions come first."""
-        unusual = any(map(_UNUSUAL.search, self.versions.values()))
+        named = (value for value in self.values.values() if isinstance(value, str))
+        unusual = any(map(_UNUSUAL.search, [*self.versions.values(), *named]))
         return max((distance(*one) for one in self.versions.items()), default=0), unusual
 
     def read(self) -> BaseCi:
@@ -352,6 +361,8 @@ def kind_of_command(script: str) -> CiKind | None:
         return "setup"
     if _CHECKS.search(script):
         return None
+    if _CONFIGURES.fullmatch(script):
+        return "build"
     if _TESTS.search(script):
         return "test"
     return "build" if _BUILDS.search(script) else None

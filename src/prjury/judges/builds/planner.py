@@ -206,10 +206,11 @@ class BuildPlanner:
         if not found.plans:
             return not detect_builds(root, None, own=self.own).plans
         usual = all(plan.source == "convention" for plan in found.plans)
+        untested = not any(plan.tests or plan.directory for plan in found.plans)
         tests = [one for one in self.ci.commands if one.kind == "test"]
         by_make = all(_MAKE.fullmatch(one.script) and not one.directory for one in tests)
         made = any(plan.system == "make" for plan in found.plans)
-        return usual and not (by_make and made)
+        return (usual or untested) and not (by_make and made)
 
     def _with_extras(self, plan: BuildPlan) -> BuildPlan:
         """The plan of a recipe with the options and variables that the CI gives the same tool."""
@@ -298,8 +299,14 @@ def ci_plan(ci: BaseCi, path: str) -> BuildPlan:
     return BuildPlan(CUSTOM, tuple(steps), reasons, env={**PYTEST_ENV, **env}, source="ci")
 
 
+#: Compilers, for which this machine has its own word.
+_COMPILERS = re.compile(r"(?:(?:^|(?<=\s))(?:CC|CXX)=|-DCMAKE_C(?:XX)?_COMPILER=)[\w.+-]+(?:\s+|$)")
+
+
 def _command(one: CiCommand) -> str | Sequence[str]:
     """What runs it: a line as it is, else bash, which ends at the first error as GitHub's does."""
+    plain = {name: value for name, value in one.env.items() if name not in {"CC", "CXX"}}
+    one = replace(one, script=_COMPILERS.sub("", one.script).strip(), env=plain)
     place = f"cd {shlex.quote(one.directory)} && " if one.directory else ""
     sets = "".join(f"{name}={shlex.quote(value)} " for name, value in one.env.items())
     if "\n" not in one.script and not (sets and re.search(r"[;&|]", one.script)):

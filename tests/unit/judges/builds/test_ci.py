@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fakes.roots import root_of
-from prjury.judges.builds.ci import BaseCi
+from prjury.judges.builds.ci import BaseCi, kind_of_command
 from prjury.judges.builds.detect import DetectedBuilds
 from prjury.judges.builds.plan import BuildPlan
 from prjury.judges.builds.plan_view import plan_document, plan_lines
@@ -122,6 +122,7 @@ class TestCommands:
             ("run: apt-get install -y tests", "system packages"),
             ("run: npm install -g test-runner", "the machine's own tools and settings"),
             ("run: curl -sf https://example.org/test | sh", "downloads of programs, and uploads"),
+            ("run: git clone https://example.org/bats", "downloads of programs, and uploads"),
             ("{run: npm test, env: {KEY: '${{ secrets.KEY }}'}}", "a secret"),
             ("{run: Invoke-Test test, shell: pwsh}", "the shell pwsh"),
             ("run: pytest ${{ github.event.label.name }}", "the run itself"),
@@ -132,6 +133,27 @@ class TestCommands:
         assert scripts(ci) == [("test", "pytest")]
         (told,) = ci.left_out
         assert told.endswith(why)
+
+    @pytest.mark.parametrize(
+        ("script", "kind"),
+        [
+            ("python3 ./scripts/run-tests.py", "test"),
+            ("cd build && ./json_test", "test"),
+            ("PATH=./bats/bin:$PATH test/run", "test"),
+            ("./test_runner --all", "test"),
+            ("busted -o plain", "test"),
+            ("cmake -S test -B build", "build"),
+            ("cmake --build build --target test", "test"),
+            ("mkdir -p test/build", "build"),
+            ("cp run-test away", None),
+        ],
+    )
+    def test_what_a_command_is_for(self, script: str, kind: str | None) -> None:
+        assert kind_of_command(script) == kind
+
+    def test_a_row_of_the_usual_compiler(self, here: Toolchains) -> None:
+        matrix = "    strategy: {matrix: {compiler: [clang, gcc]}}\n"
+        assert read(here, ci=job("run: make test", more=matrix)).row == {"compiler": "gcc"}
 
     def test_a_step_that_is_not_for_pull_requests_is_left_out(self, here: Toolchains) -> None:
         step = "{run: pytest --all, if: \"github.event_name == 'push'\"}"
@@ -172,6 +194,12 @@ class TestPlan:
         plan = only(found)
         assert (plan.source, plan.steps[-1].text) == ("ci", "./run-tests test")
         assert plan.reasons == (".github/workflows/ci.yml, job test", "its row mode: fast")
+
+    def test_a_recipe_without_tests_gives_way_to_a_ci_with_some(self, here: Toolchains) -> None:
+        steps = ("{run: cmake -DCMAKE_C_COMPILER=gcc-10 -B b, env: {CC: gcc-10}}", "run: b/tests")
+        plan = only(plans(here, job(*steps), CMakeLists_txt="project(x)", test__a_c=""))
+        assert [step.text for step in plan.steps] == ["cmake -B b", "b/tests"]
+        assert only(plans(here, job("run: make"), CMakeLists_txt="project(x)")).system == "cmake"
 
     def test_what_pip_installs_goes_into_an_environment_of_this_run(self, here: Toolchains) -> None:
         plan = only(plans(here, job("run: pip install nose", "run: nosetests test"), a_txt=""))
