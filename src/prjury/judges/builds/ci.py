@@ -61,6 +61,7 @@ _REFUSED: tuple[tuple[re.Pattern[str], str], ...] = (
     ),
     (re.compile(r"\$\{?GITHUB_(?:TOKEN|OUTPUT|ENV|PATH|STEP_SUMMARY)"), "the runner's own files"),
 )
+_WORKSPACE = re.compile(r"[$][{][{]\s*github\.workspace\s*[}][}]")
 _SECRET = re.compile(r"\bsecrets\s*[.\[]|\bgithub\.token\b")
 _CHECKS = re.compile(
     r"\b(?:lint|fmt|format|prettier|eslint|ruff|black|isort|mypy|pyright|flake8|clippy|twine|docs?|"
@@ -321,7 +322,7 @@ def _commands(
     shown = _first_line(step.run)
     if _SECRET.search(" ".join((step.run, *step.env.values()))):
         return [], [f"`{shown}` wants a secret"]
-    script = context.filled(step.run)
+    script = context.filled(_WORKSPACE.sub("$GITHUB_WORKSPACE", step.run))
     directory = context.filled(step.directory or defaults.get("working-directory", ""))
     if script is None or directory is None:
         return [], [f"`{shown}` depends on the run itself"]

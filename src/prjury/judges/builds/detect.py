@@ -240,14 +240,17 @@ def _has_better_alternative(
     return found.system in wrappers and found.system != better
 
 
+_BENCHMARKS = frozenset({"bench", "benches", "benchmark", "benchmarks"})
+
+
 def _is_aside(found: _Found, chosen: Sequence[_Found], changes: Changes) -> bool:
-    """Whether a recipe's build lies below another build, and the change does not touch it.
+    """Whether a recipe's build, or benchmarks, lie below another build, and nothing there changes.
 
     It is another form of what the outer one builds, or uses it: bindings, packages, CI's files.
     """
     here = found.plan.directory
     return (
-        isinstance(found.by, RecipeSystem)
+        (isinstance(found.by, RecipeSystem) or here.rpartition("/")[2] in _BENCHMARKS)
         and any(is_below(here, one.plan.directory) and one.plan.tests for one in chosen)
         and not any(is_within(path, here) for path in changes.paths)
     )

@@ -80,8 +80,8 @@ class BuildPlan:
         reasons: the files that led to this plan, and what they decided.
         notes: what a reader should know, such as a second build system that is not run.
         env: variables for the steps besides the shell's; ``{reports}`` stands for a directory for
-            test reports, ``{home}`` for the steps' own HOME, ``{version}`` for the version in the
-            nearest tag.
+            test reports, ``{home}`` for the steps' own HOME, ``{tree}`` for the tree's root,
+            ``{version}`` for the version in the nearest tag.
         reported: whether the steps write a test report, so that a missing one is an error.
         reports: globs of further JUnit files, from the plan's directory.
         programs: what has to be on the machine, as far as that is known.

@@ -294,6 +294,8 @@ def ci_plan(ci: BaseCi, path: str) -> BuildPlan:
     if any(_PIP.search(one.script) for one in ci.commands):
         steps.insert(0, BuildStep("setup", _OWN_PYTHON))
         env["PATH"] = f"{_OWN_PATH}:{escaped(path)}"
+    if any("GITHUB_WORKSPACE" in one.script for one in ci.commands):
+        env["GITHUB_WORKSPACE"] = "{tree}"
     row = ", ".join(f"{name}: {value}" for name, value in ci.row.items())
     reasons = (ci.name, *([f"its row {row}"] if row else []))
     return BuildPlan(CUSTOM, tuple(steps), reasons, env={**PYTEST_ENV, **env}, source="ci")

@@ -208,6 +208,7 @@ class Workplace:
         tag = self.builder.tag if asked else ""
         version = lent_tools.version_of(tag) if asked else ""
         filled = {"reports": reports, "home": home, "version": version, "tag": tag}
+        filled["tree"] = str(self.places.tree)
         own = {name: text.format(**filled) for name, text in plan.env.items()}
         shell = self.builder.ports.shell.environment()
         env = {**shell, **own, "HOME": home, "TMPDIR": str(around / "tmp")}

@@ -151,6 +151,14 @@ class TestCommands:
     def test_what_a_command_is_for(self, script: str, kind: str | None) -> None:
         assert kind_of_command(script) == kind
 
+    def test_the_workspace_is_the_tree_where_a_step_has_a_directory(self, here: Toolchains) -> None:
+        step = (
+            "{run: 'cmake ${{ github.workspace }}', working-directory: '${{github.workspace}}/b'}"
+        )
+        plan = only(plans(here, job(step, "run: b/tests"), a_c=""))
+        assert plan.steps[0].text == "cd b && cmake $GITHUB_WORKSPACE"
+        assert plan.env["GITHUB_WORKSPACE"] == "{tree}"
+
     def test_a_row_of_the_usual_compiler(self, here: Toolchains) -> None:
         matrix = "    strategy: {matrix: {compiler: [clang, gcc]}}\n"
         assert read(here, ci=job("run: make test", more=matrix)).row == {"compiler": "gcc"}

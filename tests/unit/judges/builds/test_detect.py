@@ -222,6 +222,13 @@ def test_a_recipe_below_another_build_waits_for_a_change_there() -> None:
     assert [plan.system for plan in found.plans] == ["make", "dotnet"]
 
 
+def test_benchmarks_below_another_build_wait_for_a_change_there() -> None:
+    files = {"go.mod": GO, "a.go": "", "a_test.go": "", "bench/go.mod": GO, "bench/b.go": ""}
+    assert len(detect_builds(root_of(files), touching("go.mod")).plans) == 1
+    found = detect_builds(root_of(files), touching("bench/b.go"))
+    assert "bench" in [plan.directory for plan in found.plans]
+
+
 def test_a_build_with_tests_comes_before_one_without() -> None:
     assert systems_of({"script.py": "", "Makefile": "test:\n"}) == (
         ["make"],

@@ -96,6 +96,9 @@ _FORMATS = (
     _format("AVA", r"<failed> tests? failed$"),
     _format("Bun", r"Ran <ran> tests across \d+ files?\b"),
     _format(_PROGRAM, r"<ran> tests?(?: conducted|, \d+ passed), <failed> failed\b"),
+    _format(
+        _PROGRAM, r"<passed> passed, <failed> failed(?:, <errors> errored)?(?:, <left> skipped)?$"
+    ),
     _format(_PROGRAM, r"Pass(?:ed)?:? <passed>, Fail(?:ed)?:? <failed>\b"),
     _format(_PROGRAM, r"(?:PASS: )?<passed> of <ran> tests passed\b"),
     _format(_PROGRAM, r"<failed> of <ran> tests failed\b"),

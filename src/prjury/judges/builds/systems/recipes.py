@@ -102,7 +102,8 @@ class RecipeSystem:
             return None
         variant, because = self._variant(part)
         said = self.recipe.steps_of(variant)
-        flags = " ".join(flag for one in self.recipe.flags for flag in _flags(root, part, one))
+        given = (flag for one in self.recipe.flags for flag in _flags(root, part, one))
+        flags = " ".join({flag.upper(): flag for flag in given}.values())
         steps = tuple(BuildStep(name, _filled(said[name], flags)) for name in _STEPS if said[name])
         if not {"build", "test"} & {step.name for step in steps}:
             return None

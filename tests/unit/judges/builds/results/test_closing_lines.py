@@ -43,6 +43,7 @@ def read(text: str) -> RunnerOutput:
     ("text", "ran", "failed", "skipped"),
     [
         ("3 Tests 1 Failures 1 Ignored", 2, 1, 1),
+        ("652 passed, 1 failed, 1 errored, 3 skipped", 654, 2, 3),
         ("100%: Checks: 12, Failures: 0, Errors: 0", 12, 0, 0),
         ("66%: Checks: 3, Failures: 1, Errors: 0", 3, 1, 0),
         ("OK (5 tests, 4 ran, 9 checks, 1 ignored, 0 filtered out, 2 ms)", 4, 0, 1),

@@ -97,11 +97,19 @@ def test_no_recipe_is_left_out() -> None:
 
 
 def test_c_with_files_for_visual_studio_and_swift_is_neither() -> None:
-    swift = "let package = Package(name: 'a', targets: [.target(path: '.')])"
+    swift = "let package = Package(name: 'a', targets: [.target(path: '.'), .testTarget()])"
     root = root_of({"a.sln": '"a", "vs/a.vcxproj"', "Package.swift": swift, "src/a.c": ""})
     assert not SYSTEMS["dotnet"].plans(root, None)
     assert not SYSTEMS["swiftpm"].plans(root, None)
     assert SYSTEMS["swiftpm"].plans(root_of({"Package.swift": swift, "src/a.swift": ""}), None)
+
+
+def test_flags_of_ci_that_its_other_jobs_or_tools_mean_are_not_taken() -> None:
+    flags = "-DA_TESTS=On -DA_TEST_INSTALLED_VERSION=ON -DUSE_MODULES=TRUE -Dhash=true -Da_b=ON"
+    files = {"CMakeLists.txt": f'{CMAKE}option(A_TESTS "Tests" OFF)\n'}
+    root = root_of({**files, ".github/workflows/ci.yml": f"run: cmake {flags}"})
+    (plan,) = SYSTEMS["cmake"].plans(root, None)
+    assert plan.steps[0].text.partition("COMMANDS=ON")[2].split() == ["-DA_TESTS=On", "-Da_b=ON"]
 
 
 def test_a_plan_of_an_experimental_recipe_says_so() -> None:
