@@ -195,6 +195,8 @@ class BuildPlanner:
         found = detect_builds(root, part, systems, self.own, called)
         if systems is None and self._knows_better(root, found):
             found = DetectedBuilds((ci_plan(self.ci, self.here.path),) if self.ci else ())
+        elif systems is None and not found.plans:
+            found = detect_builds(replace(root, allowed=_TESTS_ALONE), part, None, self.own)
         plans = tuple(self._equipped(root, self._with_extras(plan)) for plan in found.plans)
         plans = tuple(replace(plan, reports=(*plan.reports, *self.options.junit)) for plan in plans)
         return replace(found, plans=plans)
@@ -206,7 +208,7 @@ class BuildPlanner:
         if not found.plans:
             return not detect_builds(root, None, own=self.own).plans
         usual = all(plan.source == "convention" for plan in found.plans)
-        untested = not any(plan.tests or plan.directory for plan in found.plans)
+        untested = all(map(_is_untested, found.plans))
         tests = [one for one in self.ci.commands if one.kind == "test"]
         by_make = all(_MAKE.fullmatch(one.script) and not one.directory for one in tests)
         made = any(plan.system == "make" for plan in found.plans)
@@ -265,6 +267,16 @@ class BuildPlanner:
         return (f"its CI starts {named} beside the tests, which is not started here",)
 
 
+#: Where code without a build of its own, such as a header, may have one of its tests.
+_TESTS_ALONE = frozenset({"test", "tests"})
+
+
+def _is_untested(plan: BuildPlan) -> bool:
+    """Whether it is a recipe's for the whole tree, which knows no tests."""
+    recipe = isinstance(SYSTEMS.get(plan.system), RecipeSystem)
+    return recipe and not plan.tests and not plan.directory
+
+
 def policy_plan(command: str | Steps, junit: Sequence[str] = ()) -> BuildPlan:
     """The plan of the commands that the policy names: one, or steps in their order.
 
@@ -301,8 +313,11 @@ def ci_plan(ci: BaseCi, path: str) -> BuildPlan:
     return BuildPlan(CUSTOM, tuple(steps), reasons, env={**PYTEST_ENV, **env}, source="ci")
 
 
-#: Compilers, for which this machine has its own word.
-_COMPILERS = re.compile(r"(?:(?:^|(?<=\s))(?:CC|CXX)=|-DCMAKE_C(?:XX)?_COMPILER=)[\w.+-]+(?:\s+|$)")
+#: Compilers and the like, for which this machine has its own word.
+_COMPILERS = re.compile(
+    r"(?:(?:^|(?<=\s))(?:CC|CXX)=|-DCMAKE_C(?:XX)?_COMPILER=)[\w.+-]+(?:\s+|$)"
+    r"|-DCMAKE_TOOLCHAIN_FILE=\S+(?:\s+|$)"
+)
 
 
 def _command(one: CiCommand) -> str | Sequence[str]:

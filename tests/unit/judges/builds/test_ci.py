@@ -140,6 +140,7 @@ class TestCommands:
             ("python3 ./scripts/run-tests.py", "test"),
             ("cd build && ./json_test", "test"),
             ("PATH=./bats/bin:$PATH test/run", "test"),
+            ("$GITHUB_WORKSPACE/build/json_test", "test"),
             ("./test_runner --all", "test"),
             ("busted -o plain", "test"),
             ("cmake -S test -B build", "build"),
@@ -208,6 +209,11 @@ class TestPlan:
         plan = only(plans(here, job(*steps), CMakeLists_txt="project(x)", test__a_c=""))
         assert [step.text for step in plan.steps] == ["cmake -B b", "b/tests"]
         assert only(plans(here, job("run: make"), CMakeLists_txt="project(x)")).system == "cmake"
+
+    def test_a_header_alone_is_built_by_its_tests(self, here: Toolchains) -> None:
+        files = {"test__Makefile": "test:\n", "docs__Makefile": "test:\n", "a_h": ""}
+        assert only(plans(here, **files)).directory == "test"
+        assert len(plans(here, **files, Makefile="test:\n").plans) == 1
 
     def test_what_pip_installs_goes_into_an_environment_of_this_run(self, here: Toolchains) -> None:
         plan = only(plans(here, job("run: pip install nose", "run: nosetests test"), a_txt=""))

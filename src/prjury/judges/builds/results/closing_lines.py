@@ -17,7 +17,7 @@ from prjury.judges.builds.results.runner_output import LogSection, RunnerOutput,
 _PROGRAM = "the test program"
 #: A test by name: whether it failed or was left out is in the groups.
 _BAR = r"\[ +(?:OK|(?P<bad>FAILED)) +\] (?P<name>[^\s,]+)"
-_TIMED = rf"{_BAR}(?:, where .*)? \(\d+ ms\)$"
+_TIMED = rf"{_BAR}(?:, where .*)? \(\d+ ?[mun]s\)$"
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,7 @@ _FORMATS = (
         r"(?:PASS|XFAIL|(?P<bad>FAIL|XPASS|ERROR)): (?P<name>\S.*)$",
     ),
     _format("GoogleTest", r"\[=+\] <ran> tests? from \d+ test (?:suite|case)s? ran\b", _TIMED),
+    _format("GoogleTest", r"\[=+\] <ran> test cases ran\.$"),  # utest.h
     _format("GoogleTest", r"\[  SKIPPED \] <out> tests?, listed below:"),
     _format("cmocka", r"\[=+\] (?:.*: )?<ran> test\(s\) run\.", rf"{_BAR}$"),
     _format("cmocka", r"\[  SKIPPED \] (?:.*: )?<out> test\(s\)"),

@@ -43,6 +43,7 @@ def read(text: str) -> RunnerOutput:
     ("text", "ran", "failed", "skipped"),
     [
         ("3 Tests 1 Failures 1 Ignored", 2, 1, 1),
+        ("[====] 2 test cases ran.", 2, 0, 0),
         ("652 passed, 1 failed, 1 errored, 3 skipped", 654, 2, 3),
         ("100%: Checks: 12, Failures: 0, Errors: 0", 12, 0, 0),
         ("66%: Checks: 3, Failures: 1, Errors: 0", 3, 1, 0),
@@ -104,3 +105,9 @@ def test_names_are_believed_where_they_are_as_many_as_are_counted() -> None:
     assert (found.ran, found.counted, found.skipped) == (["test::Sum.Small"], 0, 1)
     found = read(AUTOMAKE.replace("PASS: alloc.sh\n", ""))
     assert (found.ran, found.counted) == ([], 3)
+
+
+def test_tests_of_a_header_of_tests_have_names() -> None:
+    found = read("[       OK ] a.b (63ns)\n[  FAILED  ] a.c (9us)\n[====] 2 test cases ran.")
+    assert len(found.ran) == 2
+    assert found.counted == 0
