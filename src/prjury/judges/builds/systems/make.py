@@ -82,6 +82,8 @@ def _makefiles(root: SourceTree) -> Iterator[Makefile]:
 
 def _target(makefile: Makefile) -> str | None:
     known = {*makefile.rules, *(["test"] if makefile.hands_on else [])}
+    if makefile.rules.get("check", MakeRule()).needs == ("test",):
+        return "check"  # which may run what `test` only links
     return next((name for name in _TARGETS if name in known), None)
 
 

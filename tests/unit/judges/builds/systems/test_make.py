@@ -56,6 +56,7 @@ def targets(text: str, **more: str) -> list[str]:
     [
         ("test check:\n\ttrue\n", "make test"),
         ("lint check : x\n", "make check"),
+        ("test: a.o\n\tcc -o test a.o\ncheck: test\n\t./test\n", "make check"),
         ("test::\n\ttrue\n", "make test"),
         ("a test &: b\n", "make && make test"),
         ("SRC = a.c \\\n  b.c\ntest: $(SRC)\n", "make test"),
