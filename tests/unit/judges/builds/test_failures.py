@@ -832,6 +832,16 @@ LINES = st.sampled_from(
 )
 
 
+def test_pnpm_prefixes_lines_with_scripts_whose_names_hold_a_colon(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    log.write_text(
+        ". test:unit$ uvu .\n. test:lint$ eslint .\n. test:unit:   Total:     74\n. test:lint:\n"
+        ". test:unit:   Passed:    74\n. test:unit:   Skipped:   1\n"
+    )
+    found = read_log(log, TreeFiles(KNOWN), PLACES.relative, failed=False)
+    assert found.by_runner["uvu"].counted == 74
+
+
 @settings(deadline=None)
 @given(st.lists(LINES | ANY_TEXT, max_size=30))
 def test_any_text_can_be_read(tmp_path_factory: pytest.TempPathFactory, lines: list[str]) -> None:

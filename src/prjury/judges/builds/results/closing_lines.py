@@ -95,6 +95,11 @@ _FORMATS = (
     _format("Deno", r"(?:ok|FAILED) \| <passed> passed\b.*? \| <failed> failed"),
     _format("AVA", r"<passed> tests? passed$"),
     _format("AVA", r"<failed> tests? failed$"),
+    _format("Lab", r"<ran> tests? complete\b(?: \(<left> skipped)?"),
+    _format(
+        "zope.testrunner",
+        r"Ran <ran> tests with <failed> failures, <errors> errors(?: and|,) <out> skipped in",
+    ),
     _format("Bun", r"Ran <ran> tests across \d+ files?\b"),
     _format(_PROGRAM, r"<ran> tests?(?: conducted|, \d+ passed), <failed> failed\b"),
     _format(

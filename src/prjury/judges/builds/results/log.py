@@ -197,9 +197,9 @@ class _Places:
     def split(self, line: str) -> tuple[str, str]:
         """The directory, and the line without the prefix that names the directory."""
         if self._prefixes:
-            head, colon, rest = line.partition(":")
+            head, colon, rest = f"{line} ".partition(": ")  # scripts' names may hold colons
             if colon and head in self._prefixes:
-                return self._prefixes[head], rest.removeprefix(" ")
+                return self._prefixes[head], rest[:-1]
         if "$ " in line and (match := _PNPM.match(line)):
             place = self._below(match["place"])
             self._prefixes[f"{match['place']} {match['script']}"] = place
