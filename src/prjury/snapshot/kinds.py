@@ -92,7 +92,8 @@ _EXECUTABLE_MODE = "100755"
 _DOCS_PLACE = re.compile(rf"{_NOT_IN_SRC}docs?/", re.IGNORECASE)
 _TEST = re.compile(
     r"(^|/)(tests?|__tests__|spec|specs|testing|src/(test|it|integration[-_]?test|testFixtures))/"
-    r"|(^|/)(test_[^/]*|conftest)\.py$|_test\.(py|go|rs|cc|cpp)$"
+    r"|(^|/)(test_[^/]*|conftest)\.py$|_test\.(py|go|rs|cc|cpp)$|\.bats$|(^|/)t/[^.]*\.t$"
+    r"|(^|/)([^/]*[_-])?(unit)?tests?\.(c|cc|cpp|cxx|m|sh|bash|lua|rb|pl|exs)$|_spec\.(rb|lua)$"
     r"|(Tests?|IT|TestCase|Spec)\.(java|kt|kts|groovy|scala|cs)$|\.(test|spec)\.[cm]?[jt]sx?$"
 )
 

@@ -17,7 +17,8 @@ TABLE = {
     "tools/install.bin tools/x.class a.db a.o src/app/prompts/system.md content/post.markdown "
     "pkg/templates/mail.md",
     FileKind.TEST: "tests/a.py test/a.rb src/test/java/A.java a/__tests__/b.js test_a.py "
-    "pkg/conftest.py a_test.go ATest.java ATests.kt AIT.java x.spec.ts x.test.tsx "
+    "pkg/conftest.py test.c src/unit_test.sh a_spec.lua bin/a.bats t/url.t "
+    "a_test.go ATest.java ATests.kt AIT.java x.spec.ts x.test.tsx "
     "tests/golden/out.txt spec/a_spec.rb",
     FileKind.CONFIG: "pom.xml build.gradle.kts Makefile Dockerfile .github/workflows/ci.yml a.toml "
     ".github/prjury.yml requirements.txt requirements-dev.txt dev-requirements.txt "

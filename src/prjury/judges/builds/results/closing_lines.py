@@ -107,11 +107,19 @@ _FORMATS = (
     ),
     _format(_PROGRAM, r"Pass(?:ed)?:? <passed>, Fail(?:ed)?:? <failed>\b"),
     _format(_PROGRAM, r"(?:PASS: )?<passed> of <ran> tests passed\b"),
+    _format(_PROGRAM, r"<passed>/<ran> (?:tests? )?(?:succeeded|passed)\b"),
+    _format(_PROGRAM, r"ALL TESTS PASSED \(<passed>/\d+\)$"),  # minctest
+    _format(_PROGRAM, r"SOME TESTS FAILED \(<failed>/<ran>\)$"),
+    _format(_PROGRAM, r"(?:Tests? )?(?:[Pp]assed|PASSED): *<passed>$"),
+    _format(_PROGRAM, r"(?:Tests? )?(?:[Ff]ailed|FAILED): *<failed>$"),
     _format(_PROGRAM, r"<failed> of <ran> tests failed\b"),
     _format(_PROGRAM, r"All <ran> tests passed$"),
 )
 #: A line about one test, where nothing counts them all: by its beginning, or by its end.
-_BEGINS = re.compile(r"\s*(?:--- )?(?:PASS(?:ED)?|(?P<bad>FAIL(?:ED)?))(?::\s+|\s+-\s+)\S")
+_BEGINS = re.compile(
+    r"\s*(?:(?:--- )?(?:PASS(?:ED)?|(?P<bad>FAIL(?:ED)?))(?::\s+|\s+-\s+)"
+    r"|\[ *(?:OK|PASS(?:ED)?|(?P<worse>FAIL(?:ED)?)) *\]\s+)\S"
+)
 _ENDS = re.compile(
     r"\S(?:\s*[:.\[(|-]+\s*|\s+)(?:PASS(?:ED)?|Passed|(?P<bad>FAIL(?:ED)?|Failed))[\])!.|]*\s*$"
     r"|(?:: *|\.{2,} *|\[)OK\]?\s*$"
@@ -129,7 +137,7 @@ def closing_lines(section: LogSection) -> RunnerOutput:
     for index, line in enumerate(section.lines):
         if not (_WORD.search(line) and (match := _about_one(line))):
             continue
-        bad = bool(match["bad"])
+        bad = any(match.groups())
         run.count, run.failed = run.count + 1, run.failed + bad
         if bad and not any(_fitting(line)):
             failure = section.failure("error", line.strip())

@@ -44,6 +44,12 @@ def read(text: str) -> RunnerOutput:
     [
         ("3 Tests 1 Failures 1 Ignored", 2, 1, 1),
         ("[====] 2 test cases ran.", 2, 0, 0),
+        ("ALL TESTS PASSED (15/15)", 15, 0, 0),
+        ("SOME TESTS FAILED (2/15)", 15, 2, 0),
+        ("59/60 tests succeeded.", 60, 0, 0),
+        ("Tests failed: 1\nTests passed: 349", 350, 1, 0),
+        ("PASSED: 24\nFAILED: 1", 25, 1, 0),
+        ("[ OK ] BigInt1\n[FAIL] BigInt2", 2, 1, 0),
         ("652 passed, 1 failed, 1 errored, 3 skipped", 654, 2, 3),
         ("100%: Checks: 12, Failures: 0, Errors: 0", 12, 0, 0),
         ("66%: Checks: 3, Failures: 1, Errors: 0", 3, 1, 0),
@@ -81,7 +87,7 @@ def read(text: str) -> RunnerOutput:
         ("1 of 5 tests failed", 5, 1, 0),
         ("PASS: 539 of 539 tests passed.", 539, 0, 0),
         ("hash v=16: PASS\nhash v=19: FAIL\n  FAILED: x", 3, 2, 0),
-        ("  | Test Range ... Passed!\n[PASS] no\n-- Performing Test HAVE_X - Failed", 1, 0, 0),
+        ("  | Test Range ... Passed!\n[PASS]\n-- Performing Test HAVE_X - Failed", 1, 0, 0),
     ],
 )  # fmt: skip
 def test_what_closing_lines_count(text: str, ran: int, failed: int, skipped: int) -> None:
