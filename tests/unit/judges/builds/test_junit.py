@@ -109,11 +109,16 @@ def test_what_several_test_modules_import_is_broken_once(tmp_path: Path) -> None
     assert ids == {"compile:a.py:SyntaxError: invalid syntax"}
 
 
-def test_a_test_that_is_a_program_counts_its_own_tests(tmp_path: Path) -> None:
-    case = "<testcase name='a' classname='a'><system-out>9 Tests 0 Failures 0 Ignored</system-out>"
+@pytest.mark.parametrize(
+    ("text", "count"), [("9 Tests 0 Failures 0 Ignored", 9), ("[ OK ] a\n[ OK ] b", 2)]
+)
+def test_a_test_that_is_a_program_counts_its_own_tests(
+    tmp_path: Path, text: str, count: int
+) -> None:
+    case = f"<testcase name='a' classname='a'><system-out>{text}</system-out>"
     write(tmp_path, f"<testsuite>{case}</testcase></testsuite>", "TEST-meson.junit.xml")
     reports = read(tmp_path)
-    assert (list(reports.within.values()), reports.counted) == ([9], 0)
+    assert (list(reports.within.values()), reports.counted) == ([count], 0)
 
 
 def test_a_test_that_is_a_program_names_what_failed_in_it(tmp_path: Path) -> None:

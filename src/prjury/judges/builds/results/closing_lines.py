@@ -101,7 +101,7 @@ _FORMATS = (
         r"Ran <ran> tests with <failed> failures, <errors> errors(?: and|,) <out> skipped in",
     ),
     _format("Bun", r"Ran <ran> tests across \d+ files?\b"),
-    _format(_PROGRAM, r"<ran> tests?(?: conducted|, \d+ passed), <failed> failed\b"),
+    _format(_PROGRAM, r"<ran> tests?(?: conducted|[,;] \d+ passed), <failed> failed\b"),
     _format(
         _PROGRAM, r"<passed> passed, <failed> failed(?:, <errors> errored)?(?:, <left> skipped)?$"
     ),
@@ -132,7 +132,7 @@ _WORD = re.compile(r"[Tt]est|pass|PASS|Pass|FAIL|Fail|ERROR|SKIP|OK\b|runs,|succ
 
 def closing_lines(section: LogSection) -> RunnerOutput:
     """The tests that are counted, or else the lines that tell of one test each."""
-    results = counted_tests(section)
+    results = _counted_tests(section)
     run = RunnerRun(_PROGRAM, [], [], 0, 0)
     for index, line in enumerate(section.lines):
         if not (_WORD.search(line) and (match := _about_one(line))):
@@ -147,7 +147,7 @@ def closing_lines(section: LogSection) -> RunnerOutput:
     return results
 
 
-def counted_tests(section: LogSection) -> RunnerOutput:
+def _counted_tests(section: LogSection) -> RunnerOutput:
     """The tests by runner, with their names where it names as many as it counts."""
     results, runs = RunnerOutput(), dict[str, RunnerRun]()
     for index, line in enumerate(section.lines):

@@ -12,7 +12,7 @@ from typing import TypeAlias
 from xml.etree.ElementTree import Element
 
 from prjury.judges.builds.failure import Failure, Kind, identity, make_failure, with_details
-from prjury.judges.builds.results.closing_lines import counted_tests
+from prjury.judges.builds.results.closing_lines import closing_lines
 from prjury.judges.builds.results.error_text import first_frame, with_values
 from prjury.judges.builds.results.go import go_failure
 from prjury.judges.builds.results.jvm import java_place
@@ -242,11 +242,11 @@ class JunitCase:
 
     @property
     def inside(self) -> RunnerOutput:
-        """The tests of which it prints how many there are."""
+        """The tests of which it prints how many there are, or a line each."""
         lines = [
             line for out in self._children("system-out") for line in (out.text or "").splitlines()
         ]
-        return counted_tests(LogSection(lines, range(len(lines)), self.report.tree))
+        return closing_lines(LogSection(lines, range(len(lines)), self.report.tree))
 
     @cached_property
     def kind(self) -> Kind:

@@ -50,6 +50,7 @@ def read(text: str) -> RunnerOutput:
         ("Tests failed: 1\nTests passed: 349", 350, 1, 0),
         ("PASSED: 24\nFAILED: 1", 25, 1, 0),
         ("[ OK ] BigInt1\n[FAIL] BigInt2", 2, 1, 0),
+        ("16 tests; 16 passed, 0 failed", 16, 0, 0),
         ("652 passed, 1 failed, 1 errored, 3 skipped", 654, 2, 3),
         ("100%: Checks: 12, Failures: 0, Errors: 0", 12, 0, 0),
         ("66%: Checks: 3, Failures: 1, Errors: 0", 3, 1, 0),
