@@ -23,7 +23,7 @@ from prjury.judges.builds.run import Builder, BuildSide, ComparisonRun
 from prjury.judges.builds.systems.recipes import RecipeSystem
 from prjury.judges.builds.test_settings import changed_test_settings
 from prjury.judges.builds.toolchains import Toolchains
-from prjury.judges.builds.unbuilt import needing_build, unbuilt, usual_command
+from prjury.judges.builds.unbuilt import needing_build, systems_of, unbuilt, usual_command
 from prjury.judges.context import PullRequestContext
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment, Status
@@ -299,7 +299,7 @@ def _with_unbuilt(
     origin: str = "run",
 ) -> Judgment:
     """The judgment, which names the files that no build looks at, and changed test settings."""
-    files = unbuilt(pull.files, {plan.system for plan in found.plans}, found.skipped, own)
+    files = unbuilt(pull.files, systems_of(found.plans), found.skipped, own)
     facts = BuildFacts.of(judgment) or BuildFacts()
     return judgment.with_metadata(
         **replace(facts, unbuilt=tuple(files), origin=origin, settings=settings).to_metadata()

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 
-from prjury.judges.builds.plan import CUSTOM
+from prjury.judges.builds.plan import CUSTOM, BuildPlan
 from prjury.judges.builds.systems import SYSTEMS
 from prjury.judges.builds.systems.build_system import (
     ANY_LANGUAGE,
     JAVASCRIPT,
+    NATIVE,
     PYTHON,
     BuildSystem,
 )
@@ -21,8 +23,11 @@ from prjury.snapshot.model import FileChange, FileKind, printable, visible
 #: The suffixes of sources that builds compile or test, by the builds' names.
 _COVERS: Mapping[str, frozenset[str]] = {
     CUSTOM: ANY_LANGUAGE,
+    "pip": NATIVE,  # it compiles the extensions of what it installs
     **{name: suffixes for one in SYSTEMS.values() for name, suffixes in one.COVERS.items()},
 }
+#: The command that installs the project itself.
+_INSTALLS = re.compile(r"\bpip install\b.* -e '?\.(?![\w/])")
 #: Sources of compiled languages without a build system here.
 _NOT_BUILT = (
     ".rb .php .cs .fs .vb .swift .m .mm .ex .exs .erl .hs .ml .clj .dart .jl .zig .nim .cr "
@@ -74,6 +79,15 @@ def _is_source(path: str, changed: bool) -> bool:  # noqa: FBT001 - of one use
     if suffix in _BESIDE_OTHERS:
         return changed and not is_sample
     return changed or not is_sample
+
+
+def systems_of(plans: Iterable[BuildPlan]) -> set[str]:
+    """The names of what builds; pip is among them where a step installs the project with it."""
+    names = set[str]()
+    for plan in plans:
+        installs = any(_INSTALLS.search(step.text) for step in plan.steps)
+        names |= {plan.system, "pip"} if installs else {plan.system}
+    return names
 
 
 def unbuilt(

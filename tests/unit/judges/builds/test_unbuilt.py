@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from fakes.llm import changed as change
-from prjury.judges.builds.unbuilt import unbuilt
+from prjury.judges.builds.plan import BuildPlan, BuildStep
+from prjury.judges.builds.unbuilt import systems_of, unbuilt
 from prjury.report.judge_facts import LeftOut
 
 
@@ -28,6 +29,16 @@ def test_who_builds_what(path: str, systems: set[str], found: bool | None) -> No
     listed = unbuilt([change(path)], systems, ())
     assert [entry.counts for entry in listed] == ([] if found is None else [found])
     assert {entry.path for entry in listed} <= {path}
+
+
+@pytest.mark.parametrize(
+    ("install", "left"),
+    [("pip install --quiet -e '.[test]' pytest", 0), ("pip install -r requirements.txt", 1)],
+)
+def test_an_extension_is_built_where_the_project_is_installed(install: str, left: int) -> None:
+    steps = (BuildStep("setup", f"uv {install}"), BuildStep("test", "pytest"))
+    systems = systems_of([BuildPlan("pytest", steps, ())])
+    assert len(unbuilt([change("pkg/_speedups.c")], systems, ())) == left
 
 
 def test_a_project_that_was_left_out() -> None:
