@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import string
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 from pydantic import (
     AfterValidator,
@@ -14,7 +14,6 @@ from pydantic import (
     Tag,
     ValidationInfo,
     field_validator,
-    model_validator,
 )
 
 from prjury.jury.cascade import TierPolicy
@@ -25,7 +24,6 @@ from prjury.policy.fields import (
     BranchName,
     Duration,
     Glob,
-    InsidePath,
     Label,
     Later,
     PolicySection,
@@ -35,10 +33,9 @@ from prjury.policy.fields import (
 )
 from prjury.policy.models import ModelConfig, ModelsConfig
 from prjury.policy.tiers import (
-    ArtifactNames,
+    BuildChoices,
     BuildOptions,
-    BuildSource,
-    CheckNamesOption,
+    Command,
     JudgeEntry,
     MergeOptions,
     PatternsOptions,
@@ -309,29 +306,20 @@ class PullsConfig(PolicySection):
     bots: list[str] = Field(default=["dependabot", "renovate"])
 
 
-class BuildConfig(PolicySection):
-    """What the judge `build` runs, without restating the tiers."""
+class BuildConfig(BuildChoices):
+    """The options of every judge `build` that does not say them itself."""
 
-    command: str | Steps | None = Field(
-        None, description="one shell command, or steps, for every judge `build` that names none"
-    )
-    from_: BuildSource | None = Field(None, alias="from", description="as of the judge `build`")
-    checks: CheckNamesOption | None = Field(None, description="as of the judge `build`")
-    artifacts: ArtifactNames | None = Field(None, description="as of the judge `build`")
-    junit: list[Glob] = Field(default_factory=list, description="as of the judge `build`")
-    recipes: list[InsidePath] = Field(
-        default_factory=list, description="your own build systems, for every such judge"
-    )
+    command: Command | None = Field(None, description="one shell command, or steps")
     coverage: list[Glob] = Field(
         default_factory=list, description="the coverage reports that it writes, as globs"
     )
 
-    @model_validator(mode="after")
-    def _is_a_command(self) -> Self:
-        BuildOptions(command=self.command or "auto")
-        if self.from_ != "checks" and {self.checks is None, self.artifacts is None} != {True}:
-            raise ValueError("`checks` and `artifacts` are for `from: checks`; set that as well")
-        return self
+    @property
+    def said(self) -> Mapping[str, Any]:
+        """The options of the judge that are not the default."""
+        usual = BuildConfig()
+        given = {key: getattr(self, key) for key in BuildOptions.model_fields}
+        return {key: value for key, value in given.items() if value != getattr(usual, key)}
 
 
 def _with_build(tier: TierConfig, said: Mapping[str, Any], commit: str | None) -> TierConfig:
@@ -421,10 +409,7 @@ class Config(PolicySection):
     @classmethod
     def _build_as_said(cls, tiers: list[TierConfig], info: ValidationInfo) -> list[TierConfig]:
         build: BuildConfig = info.data.get("build", BuildConfig())
-        keys = ("command", "recipes", "junit", "from_", "checks", "artifacts")
-        given = {key: getattr(build, key) for key in keys}
-        said = {key: one for key, one in given.items() if one or (key, one) == ("artifacts", [])}
-        if not said:
+        if not (said := build.said):
             return tiers
         if not any(entry.build for tier in tiers for entry in tier.judges):
             raise ValueError(f"build.{min(said)} is set, and no tier has the judge `build`")

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, Self, TypeAlias
 
 from pydantic import (
+    AfterValidator,
     ConfigDict,
     Field,
     ValidationInfo,
@@ -91,10 +92,18 @@ ArtifactNames: TypeAlias = Literal["auto"] | Annotated[list[CheckName], Field(ma
 BuildSource: TypeAlias = Literal["run", "checks", "evidence"]
 
 
-class BuildOptions(FilesOfPolicy):
-    """How the merged tree is built."""
+def _says_something(command: str | Steps) -> str | Steps:
+    if isinstance(command, str) and not command.strip():
+        raise ValueError("a command is needed: `auto`, one shell command, or steps")
+    return command
 
-    command: str | Steps = Field("auto", description="`auto`, one shell command, or steps")
+
+Command: TypeAlias = Annotated[str | Steps, AfterValidator(_says_something)]
+
+
+class BuildChoices(FilesOfPolicy):
+    """How the merged tree is built, apart from the command."""
+
     systems: Literal["auto"] | Annotated[list[System], Field(min_length=1)] = Field(
         "auto", description="the build systems that are looked for; bazel only if it is named"
     )
@@ -141,20 +150,19 @@ class BuildOptions(FilesOfPolicy):
         "text; `auto`: those that are usual",
     )
 
-    @field_validator("command")
-    @classmethod
-    def _says_something(cls, command: str | Steps) -> str | Steps:
-        if isinstance(command, str) and not command.strip():
-            raise ValueError("a command is needed: `auto`, one shell command, or steps")
-        return command
-
     @model_validator(mode="after")
-    def _checks_are_read(self) -> BuildOptions:
+    def _checks_are_read(self) -> Self:
         named = {"checks": self.checks, "artifacts": self.artifacts}
         idle = next((key for key, value in named.items() if isinstance(value, list)), None)
         if idle and self.from_ != "checks":
             raise ValueError(f"`{idle}` names what `from: checks` reads; set that as well")
         return self
+
+
+class BuildOptions(BuildChoices):
+    """How the merged tree is built."""
+
+    command: Command = Field("auto", description="`auto`, one shell command, or steps")
 
 
 class PatternsOptions(FilesOfPolicy):
