@@ -105,7 +105,7 @@ def test_c_with_files_for_visual_studio_and_swift_is_neither() -> None:
 
 
 def test_flags_of_ci_that_its_other_jobs_or_tools_mean_are_not_taken() -> None:
-    flags = "-DA_TESTS=On -DA_TEST_INSTALLED_VERSION=ON -DUSE_MODULES=TRUE -Dhash=true -Da_b=ON"
+    flags = "-DA_TESTS=On -DA_TEST_INSTALLED_VERSION=ON -DUSE_MODULES=TRUE -Dhash=true -DWIN32=ON -Da_b=ON"
     files = {"CMakeLists.txt": f'{CMAKE}option(A_TESTS "Tests" OFF)\n'}
     root = root_of({**files, ".github/workflows/ci.yml": f"run: cmake {flags}"})
     (plan,) = SYSTEMS["cmake"].plans(root, None)
