@@ -78,7 +78,8 @@ class Steps(PolicySection):
 
 System: TypeAlias = Literal[
     "maven", "gradle", "node", "python", "cargo", "go", "cmake", "meson", "autotools", "dotnet",
-    "composer", "bundler", "mix", "swiftpm", "sbt", "deno", "make", "just", "task", "bazel",
+    "composer", "bundler", "mix", "swiftpm", "sbt", "deno", "perl", "busted", "make",
+    "just", "task", "bazel",
 ]  # fmt: skip
 
 

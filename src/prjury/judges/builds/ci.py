@@ -88,7 +88,7 @@ _INSTALLS = re.compile(
 )
 _BUILDS = re.compile(
     r"\b(?:build|compile|make|cmake|configure|autogen\.sh|autoreconf|bootstrap|meson|ninja|"
-    r"compileall)\b"
+    r"compileall|Makefile\.PL|Build\.PL|extconf\.rb|phpize|qmake|scons)\b|(?:^|\s)\./Build\b"
 )
 #: Names of jobs and files beside the main one.
 _ASIDE = re.compile(

@@ -313,10 +313,10 @@ def ci_plan(ci: BaseCi, path: str) -> BuildPlan:
     return BuildPlan(CUSTOM, tuple(steps), reasons, env={**PYTEST_ENV, **env}, source="ci")
 
 
-#: Compilers and the like, for which this machine has its own word.
+#: Compilers, formatters and the like, for which this machine has its own word.
 _COMPILERS = re.compile(
     r"(?:(?:^|(?<=\s))(?:CC|CXX)=|-DCMAKE_C(?:XX)?_COMPILER=)[\w.+-]+(?:\s+|$)"
-    r"|-DCMAKE_TOOLCHAIN_FILE=\S+(?:\s+|$)"
+    r"|(?:-DCMAKE_TOOLCHAIN_FILE=|--formatter\s+TAP::)\S+(?:\s+|$)"
 )
 
 

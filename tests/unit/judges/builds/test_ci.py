@@ -146,6 +146,9 @@ class TestCommands:
             ("cmake -S test -B build", "build"),
             ("cmake --build build --target test", "test"),
             ("mkdir -p test/build", "build"),
+            ("perl Makefile.PL", "build"),
+            ("./Build", "build"),
+            ("./Build test", "test"),
             ("cp run-test away", None),
         ],
     )
@@ -205,6 +208,8 @@ class TestPlan:
         assert plan.reasons == (".github/workflows/ci.yml, job test", "its row mode: fast")
 
     def test_a_recipe_without_tests_gives_way_to_a_ci_with_some(self, here: Toolchains) -> None:
+        (prove,) = only(plans(here, job("run: prove --formatter TAP::Other -l t"), a_h="")).steps
+        assert prove.text == "prove -l t"
         steps = ("{run: cmake -DCMAKE_C_COMPILER=gcc-10 -B b, env: {CC: gcc-10}}", "run: b/tests")
         plan = only(plans(here, job(*steps), CMakeLists_txt="project(x)", test__a_c=""))
         assert [step.text for step in plan.steps] == ["cmake -B b", "b/tests"]

@@ -87,7 +87,7 @@ def test_what_runs_is_run_in_the_shell_that_is_handed_in() -> None:
             (
                 "build: systems: Input should be 'maven', 'gradle', 'node', 'python', 'cargo', "
                 "'go', 'cmake', 'meson', 'autotools', 'dotnet', 'composer', 'bundler', 'mix', "
-                "'swiftpm', 'sbt', 'deno', 'make', 'just', 'task' or 'bazel'. "
+                "'swiftpm', 'sbt', 'deno', 'perl', 'busted', 'make', 'just', 'task' or 'bazel'. "
                 "Options are command, timeout, system, each optional: --option NAME=VALUE."
             ),
         ),
