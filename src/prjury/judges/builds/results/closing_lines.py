@@ -100,13 +100,16 @@ _FORMATS = (
         "zope.testrunner",
         r"Ran <ran> tests with <failed> failures, <errors> errors(?: and|,) <out> skipped in",
     ),
-    _format("Bun", r"Ran <ran> tests across \d+ files?\b"),
+    _format("Bun", r"Ran <ran> tests? across \d+ files?\b"),
+    _format("Bun", r"<out> (?:skip|todo)$"),
+    _format("QUnit", r"PASS: <passed>  FAIL: <failed>  TOTAL: \d+$"),
+    _format("tad", r"[\d.]+ +<passed> Ok \[[\d.]+%\](?: +<failed> Fail)?"),
     _format(_PROGRAM, r"<ran> tests?(?: conducted|[,;] \d+ passed), <failed> failed\b"),
     _format(
         _PROGRAM, r"<passed> passed, <failed> failed(?:, <errors> errored)?(?:, <left> skipped)?$"
     ),
     _format(_PROGRAM, r"Pass(?:ed)?:? <passed>, Fail(?:ed)?:? <failed>\b"),
-    _format(_PROGRAM, r"(?:PASS: )?<passed> of <ran> tests passed\b"),
+    _format(_PROGRAM, r"(?:PASS: |In total, )?<passed> of <ran> tests passed\b"),
     _format(_PROGRAM, r"<passed>/<ran> (?:tests? )?(?:succeeded|passed)\b"),
     _format(_PROGRAM, r"ALL TESTS PASSED \(<passed>/\d+\)$"),  # minctest
     _format(_PROGRAM, r"SOME TESTS FAILED \(<failed>/<ran>\)$"),
@@ -127,7 +130,10 @@ _ENDS = re.compile(
 #: Characters at the end of a line that are searched; searching takes the square of that.
 _END = 80
 #: Words without which no format has anything, for the search that costs next to nothing.
-_WORD = re.compile(r"[Tt]est|pass|PASS|Pass|FAIL|Fail|ERROR|SKIP|OK\b|runs,|success|spec|example")
+_WORD = re.compile(
+    r"[Tt]est|pass|PASS|Pass|FAIL|Fail|ERROR|SKIP|OK\b|Ok \[|runs,|success|spec|example"
+    r"|\d (?:skip|todo)$"
+)
 
 
 def closing_lines(section: LogSection) -> RunnerOutput:
@@ -160,7 +166,7 @@ def _counted_tests(section: LogSection) -> RunnerOutput:
             else:
                 results.skipped += _count(run, match)
     for run in runs.values():
-        if run.count or run.failed:
+        if run.count > 0 or run.failed:
             run.failing = run.failing[: run.failed]
             results.settle(run)
     return results
