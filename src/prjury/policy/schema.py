@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import string
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, ClassVar, Literal, TypeAlias
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias
 
 from pydantic import (
     AfterValidator,
@@ -14,6 +14,7 @@ from pydantic import (
     Tag,
     ValidationInfo,
     field_validator,
+    model_validator,
 )
 
 from prjury.jury.cascade import TierPolicy
@@ -33,8 +34,11 @@ from prjury.policy.fields import (
 )
 from prjury.policy.models import ModelConfig, ModelsConfig
 from prjury.policy.tiers import (
+    ArtifactNames,
     BuildChoices,
     BuildOptions,
+    BuildSource,
+    CheckNamesOption,
     Command,
     JudgeEntry,
     MergeOptions,
@@ -310,9 +314,18 @@ class BuildConfig(BuildChoices):
     """The options of every judge `build` that does not say them itself."""
 
     command: Command | None = Field(None, description="one shell command, or steps")
+    from_: BuildSource | None = Field(None, alias="from")
+    checks: CheckNamesOption | None = None
+    artifacts: ArtifactNames | None = None
     coverage: list[Glob] = Field(
         default_factory=list, description="the coverage reports that it writes, as globs"
     )
+
+    @model_validator(mode="after")
+    def _checks_are_read(self) -> Self:
+        if self.from_ != "checks" and {self.checks is None, self.artifacts is None} != {True}:
+            raise ValueError("`checks` and `artifacts` are for `from: checks`; set that as well")
+        return self
 
     @property
     def said(self) -> Mapping[str, Any]:

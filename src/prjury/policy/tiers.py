@@ -103,7 +103,7 @@ Command: TypeAlias = Annotated[str | Steps, AfterValidator(_says_something)]
 
 
 class BuildChoices(FilesOfPolicy):
-    """How the merged tree is built, apart from the command."""
+    """How the merged tree is built, apart from the command and from building it elsewhere."""
 
     systems: Literal["auto"] | Annotated[list[System], Field(min_length=1)] = Field(
         "auto", description="the build systems that are looked for; bazel only if it is named"
@@ -139,6 +139,12 @@ class BuildChoices(FilesOfPolicy):
         default_factory=list,
         description="the same of the base's build; `coverage` with `baseline: base` needs no word",
     )
+
+
+class BuildOptions(BuildChoices):
+    """How the merged tree is built."""
+
+    command: Command = Field("auto", description="`auto`, one shell command, or steps")
     from_: BuildSource = Field("run", alias="from")
     checks: CheckNamesOption = Field(
         "auto",
@@ -158,12 +164,6 @@ class BuildChoices(FilesOfPolicy):
         if idle and self.from_ != "checks":
             raise ValueError(f"`{idle}` names what `from: checks` reads; set that as well")
         return self
-
-
-class BuildOptions(BuildChoices):
-    """How the merged tree is built."""
-
-    command: Command = Field("auto", description="`auto`, one shell command, or steps")
 
 
 class PatternsOptions(FilesOfPolicy):

@@ -405,3 +405,12 @@ def test_exempt_globs_are_read_and_in_the_schema() -> None:
     policy = read_policy("coverage: {exempt: ['*.min.js']}", "f.yml")
     assert policy.config.coverage.exempt == ["*.min.js"]
     assert "exempt" in json_schema()["$defs"]["CoverageConfig"]["properties"]
+
+
+def test_the_build_section_sets_every_option_of_the_judge() -> None:
+    """A judge's own word is the stronger one."""
+    said = "build: {timeout: 50m, vanished: fail, command: make ci}\n"
+    own = "tiers: [{name: t, policy: final_tier, judges: [{build: {vanished: warn}}]}]\n"
+    build = read_policy(f"version: 1\n{said}{own}", "x").config.tiers[0].judges[0].build
+    assert build
+    assert (build.timeout, build.vanished, build.command) == (3000, "warn", "make ci")
