@@ -76,7 +76,8 @@ _TESTS = re.compile(
     r"|(?:^|[\s/])(?:mvnw?|gradlew?)\s|\bmake\b.*\s-C\s+tests?\b"
     # a program or script of the tree whose name says so, or one of its tests' directory
     r"|(?:^|[;&|]\s*|\b(?:then|do|time|python3?|perl|ruby|node|bash|sh|lua)\s+|^(?:\w+=\S+\s+)+)"
-    r"(?:[$\w.-]+/)*(?:(?:[\w.-]*[_-])?(?:run)?tests?(?:[_-](?:all|suite|runner))?(?:\.\w+)?|tests?/[\w.-]+)(?=\s|$)",
+    r"(?:[$\w.-]+/)*(?!(?:set|prepar|install|gen|build|up|down|fetch|copy|collect)\w*[_-])"
+    r"(?:(?:[\w.-]*[_-])?(?:run)?tests?(?:[_-](?:all|suite|runner))?(?:\.\w+)?|tests?/[\w.-]+)(?=\s|$)",
     re.MULTILINE,
 )
 #: CMake that configures, perhaps a directory with tests.

@@ -150,6 +150,7 @@ class TestCommands:
             ("./Build", "build"),
             ("./Build test", "test"),
             ("cp run-test away", None),
+            ("./ci/setup-test.sh", None),
         ],
     )
     def test_what_a_command_is_for(self, script: str, kind: str | None) -> None:

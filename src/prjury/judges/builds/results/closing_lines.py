@@ -110,7 +110,7 @@ _FORMATS = (
     ),
     _format(_PROGRAM, r"Pass(?:ed)?:? <passed>, Fail(?:ed)?:? <failed>\b"),
     _format(_PROGRAM, r"(?:PASS: |In total, )?<passed> of <ran> tests passed\b"),
-    _format(_PROGRAM, r"<passed>/<ran> (?:tests? )?(?:succeeded|passed)\b"),
+    _format(_PROGRAM, r"<passed>/<ran> (?:tests? )?(?:succe(?:eded|ssful)|passed)\b"),
     _format(_PROGRAM, r"ALL TESTS PASSED \(<passed>/\d+\)$"),  # minctest
     _format(_PROGRAM, r"SOME TESTS FAILED \(<failed>/<ran>\)$"),
     _format(_PROGRAM, r"(?:Tests? )?(?:[Pp]assed|PASSED): *<passed>$"),

@@ -47,6 +47,7 @@ def read(text: str) -> RunnerOutput:
         ("ALL TESTS PASSED (15/15)", 15, 0, 0),
         ("SOME TESTS FAILED (2/15)", 15, 2, 0),
         ("59/60 tests succeeded.", 60, 0, 0),
+        ("58/58 tests successful", 58, 0, 0),
         ("Tests failed: 1\nTests passed: 349", 350, 1, 0),
         ("PASSED: 24\nFAILED: 1", 25, 1, 0),
         ("[ OK ] BigInt1\n[FAIL] BigInt2", 2, 1, 0),
