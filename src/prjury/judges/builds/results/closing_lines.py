@@ -75,7 +75,7 @@ _FORMATS = (
     _format(
         "ExUnit, RSpec or Jasmine",
         r"(?:\d+ (?:doctest|propert)\w*, )*<ran> (?:test|example|spec)s?, <failed> failures?"
-        r"(?:, \d+ excluded)?(?:, <out> (?:skipped|pending))?$",
+        r"(?:, \d+ excluded)?(?:, <out> (?:skipped|pending)(?: specs?)?)?$",
     ),
     _format(
         "minitest or test-unit",

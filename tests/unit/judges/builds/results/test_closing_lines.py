@@ -77,6 +77,7 @@ def read(text: str) -> RunnerOutput:
         ("Files=3, Tests=20,  0 wallclock secs", 20, 0, 0),
         ("ok | 5 passed (2 steps) | 1 failed (9ms)", 6, 1, 0),
         (" 5 pass\n 1 skip\n 0 fail\nRan 6 tests across 1 file. [2.00ms]", 5, 0, 1),
+        ("3 specs, 0 failures, 1 pending spec", 2, 0, 1),
         ("taken from 3 lines\n3 skip", 0, 0, 3),
         ("    PASS: 1597  FAIL: 2  TOTAL: 1599", 1599, 2, 0),
         ("      18.022     1569 Ok [100.00%]", 1569, 0, 0),
