@@ -74,6 +74,7 @@ def test_one_comment_follows_the_pull_request(site: Site) -> None:
     assert "Ready to merge" in third
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("site", ["/api/v3"], indirect=True)
 def test_a_fork_gets_its_verdict_without_a_token_that_writes(site: Site) -> None:
     site.shop.fork = "mallory/shop"

@@ -104,6 +104,7 @@ def at(report: Report, shape: Shape, name: str = "comment.md.j2") -> str:
     return Renderer().fitting(report, name, (shape,), 1 << 40)
 
 
+@pytest.mark.nightly
 def test_the_largest_comment_has_the_blocks_of_a_harmless_one(hostile: Report) -> None:
     text = to_comment(hostile).partition("\n")[2]
     shape = next(shape for shape in COMMENT_SHAPES if at(hostile, shape) == text)

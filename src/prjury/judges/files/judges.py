@@ -117,13 +117,24 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return made
 
 
+#: Lists and maps of YAML within each other, where they are written in brackets.
+_DEEPEST = 200
+
+
 def yaml_value(text: str) -> object:
     """The YAML documents of a text, without aliases."""
     import yaml  # noqa: PLC0415 - only for YAML
 
+    opening = (yaml.FlowSequenceStartToken, yaml.FlowMappingStartToken)
+    closing = (yaml.FlowSequenceEndToken, yaml.FlowMappingEndToken)
+    depth = 0
     try:
-        if any(isinstance(token, yaml.AliasToken) for token in yaml.scan(text)):
-            raise NotComparableError("it has aliases, which are not followed")
+        for token in yaml.scan(text):  # each token takes longer the deeper it stands
+            if isinstance(token, yaml.AliasToken):
+                raise NotComparableError("it has aliases, which are not followed")
+            depth += isinstance(token, opening) - isinstance(token, closing)
+            if depth > _DEEPEST:
+                raise NotComparableError("it is nested without end")
         return [_typed(document) for document in yaml.safe_load_all(text)]
     except RecursionError as error:
         raise NotComparableError("it is nested without end") from error
