@@ -89,6 +89,10 @@ MESSAGES = (
     EnvironmentFault(r"invalid (?:target|source) release: (?P<want>[\d.]+)", _JAVA, "JDK"),
     EnvironmentFault(r"(?:Source|Target) option \d+ is no longer supported", _JAVA),
     EnvironmentFault(
+        r"Unable to find javadoc command: The environment variable JAVA_HOME is not correctly set",
+        "name the JDK in JAVA_HOME (add actions/setup-java)",
+    ),
+    EnvironmentFault(
         r"Detected JDK [Vv]ersion:? (?P<here>.*?) (?:\(JAVA_HOME=.*\) )?is not in the allowed "
         r"range (?P<want>\S+?)\.?$",
         _JAVA,

@@ -50,6 +50,13 @@ def judged(
         ("error: release version 21 not supported", "JDK"),
         (
             (
+                "Unable to find javadoc command: "
+                "The environment variable JAVA_HOME is not correctly set"
+            ),
+            "JAVA_HOME",
+        ),
+        (
+            (
                 "[ERROR] Failed to execute goal org.apache.maven.plugins:maven-compiler-plugin:"
                 "3.11.0:compile (default-compile) on project b: Fatal error compiling: error: "
                 "release version 99 not supported -> [Help 1]"
