@@ -29,15 +29,7 @@ from prjury.report.model import Report
 
 _POLICY = """version: 1
 backport: {branches: []}
-tiers:
-  - name: build
-    policy: reject_on_any_fail
-    judges: [merge, build: {compare: on_failure, timeout: 50m}]
-  - name: version-patterns
-    policy: reject_on_any_fail
-    continue_on_reject: true
-    judges: [patterns]
-  - {name: quality, policy: final_tier, judges: [quality]}
+build: {compare: on_failure, timeout: 50m}
 limits: {wall: 2h}
 """
 _SCRIPT = '{"prompt": "*", "error": "refused"}\n'
