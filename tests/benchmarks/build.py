@@ -96,8 +96,18 @@ class Bench:
         judgment = ask(make(BuildOptions(), ports), context)
         return judgment, time.perf_counter() - started
 
-    def by_hand(self, commands: str) -> tuple[float, float]:
-        """The seconds of writing the tree out, and those of the commands."""
+    def variables(self) -> Mapping[str, str]:
+        """The variables that the plans set."""
+        judge = make(BuildOptions(), Ports(self.store, self.shell, SilentProgress()))
+        plans = judge.planned(self.pull.merge.tree or "", self.pull.base.sha).plans
+        return {name: text for plan in plans for name, text in plan.env.items()}
+
+    def by_hand(self, commands: str, variables: Mapping[str, str]) -> tuple[float, float]:
+        """The seconds of writing the tree out, and those of the commands.
+
+        Args:
+            variables: that the plan sets, with its placeholders.
+        """
         shell = self.shell
         with shell.scratch() as place:
             for name in ("tree", "home", "tmp"):
@@ -105,7 +115,12 @@ class Bench:
             started = time.perf_counter()
             self.store.export(self.pull.merge.tree or "", place / "tree")
             exported = time.perf_counter()
-            env = {"HOME": str(place / "home"), "TMPDIR": str(place / "tmp")}
+            home, reports = str(place / "home"), str(place / "reports")
+            own = {
+                name: text.format(home=home, reports=reports, version="0.1", tag="")
+                for name, text in variables.items()
+            }
+            env = {**own, "HOME": home, "TMPDIR": str(place / "tmp")}
             with (place / "log").open("wb") as log:
                 subprocess.run(
                     ["/bin/sh", "-c", commands],
@@ -139,10 +154,11 @@ def measure(sample: Sample, court: Court, *, cold: bool, whole: bool) -> None:
             sys.exit(f"{sample.name}: {judgment.reasoning}")
         builds = judgment.metadata.get("builds") or (judgment.metadata,)
         commands = " && ".join(f"( {build['command']} )" for build in builds)
+        variables = bench.variables()
         ours, exports, bare = [], [], []
         for _ in range(RUNS):
             ours.append(bench.whole() if whole else bench.judged()[1])
-            export, build = bench.by_hand(commands)
+            export, build = bench.by_hand(commands, variables)
             exports.append(export)
             bare.append(build)
     median = statistics.median
