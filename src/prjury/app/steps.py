@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 
-from prjury.agents.repair import TestsRepair
 from prjury.app.composition import running
 from prjury.app.policy_in_force import edits_workflow, policy_in_force, policy_notes
 from prjury.app.registry import Seating, Unwanted
@@ -20,7 +19,6 @@ from prjury.errors import PrJuryError, SourceError, UsageError
 from prjury.git.open_snapshot import NothingToReview, Snapshot, open_snapshot
 from prjury.judges.backport.checks.api import Interface, interface_of
 from prjury.judges.backport.requests.branches import Chosen, release_branches
-from prjury.judges.builds.judge import TreeBuildJudge
 from prjury.judges.context import AskedBeforeBuilds, PullRequestContext
 from prjury.judges.merge.conflict_class import classify
 from prjury.jury.cascade import Verdict
@@ -250,6 +248,9 @@ def repair(
     """What came of an agent's attempt to repair the tests, where the policy wants one."""
     if not change.config.fix.enabled:
         return None
+    from prjury.agents.repair import TestsRepair  # noqa: PLC0415 - few want it
+    from prjury.judges.builds.judge import TreeBuildJudge  # noqa: PLC0415 - backports need none
+
     builds = [
         (seat.judge, ballot.judgment)
         for tier, attempt in zip(seating.cascade.tiers, verdict.attempts, strict=True)
