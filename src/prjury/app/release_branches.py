@@ -71,9 +71,14 @@ class BranchJudges:
     def begin(
         self, branches: Sequence[str], deadline: Deadline, pool: Executor
     ) -> Future[tuple[Backport, ...]] | None:
-        """Start to judge the branches while a review goes on; None where picks are built."""
-        builds = self.build and self.config.backport.build
-        return None if builds else pool.submit(self.judge, branches, deadline)
+        """Start to judge the branches while a review goes on.
+
+        None where picks are built, or where the merge conflicts, so that the review ends at once.
+        """
+        later = self.build and self.config.backport.build
+        if later or self.snapshot.pull.merge.tree is None:
+            return None
+        return pool.submit(self.judge, branches, deadline)
 
     def beside(
         self,
