@@ -329,10 +329,9 @@ class BuildConfig(BuildChoices):
 
     @property
     def said(self) -> Mapping[str, Any]:
-        """The options of the judge that are not the default."""
-        usual = BuildConfig()
-        given = {key: getattr(self, key) for key in BuildOptions.model_fields}
-        return {key: value for key, value in given.items() if value != getattr(usual, key)}
+        """The options of the judge that are set, be it to their default."""
+        given = {key: getattr(self, key) for key in self.model_fields_set - {"coverage"}}
+        return {key: value for key, value in given.items() if value is not None}
 
 
 def _with_build(tier: TierConfig, said: Mapping[str, Any], commit: str | None) -> TierConfig:
@@ -422,10 +421,11 @@ class Config(PolicySection):
     @classmethod
     def _build_as_said(cls, tiers: list[TierConfig], info: ValidationInfo) -> list[TierConfig]:
         build: BuildConfig = info.data.get("build", BuildConfig())
-        if not (said := build.said):
-            return tiers
-        if not any(entry.build for tier in tiers for entry in tier.judges):
-            raise ValueError(f"build.{min(said)} is set, and no tier has the judge `build`")
+        said, usual = build.said, BuildConfig()
+        idle = sorted(key for key, value in said.items() if value != getattr(usual, key))
+        if idle and not any(entry.build for tier in tiers for entry in tier.judges):
+            key = idle[0].rstrip("_")
+            raise ValueError(f"build.{key} is set, and no tier has the judge `build`")
         commit = (info.context or {}).get("commit")
         return [_with_build(tier, said, commit) for tier in tiers]
 

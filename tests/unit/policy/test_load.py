@@ -414,3 +414,17 @@ def test_the_build_section_sets_every_option_of_the_judge() -> None:
     build = read_policy(f"version: 1\n{said}{own}", "x").config.tiers[0].judges[0].build
     assert build
     assert (build.timeout, build.vanished, build.command) == (3000, "warn", "make ci")
+
+
+def test_a_default_that_the_build_section_sets_is_set() -> None:
+    """Coverage of all of the code builds all of it, unless the policy says otherwise."""
+    tiers = (
+        "tiers: [{name: a, policy: reject_on_any_fail, judges: [build]}, {name: b, policy: "
+        "final_tier, judges: [{coverage: {report: c.xml, minimum: 80}}]}]\n"
+    )
+    usual = read_policy(f"version: 1\n{tiers}", "x").config.tiers[0].judges[0].build
+    said = f"version: 1\nbuild: {{affected: true}}\n{tiers}"
+    own = read_policy(said, "x").config.tiers[0].judges[0].build
+    assert usual
+    assert own
+    assert (usual.affected, own.affected) == (False, True)
