@@ -58,16 +58,23 @@ def combine_outcomes(judgments: Sequence[Judgment], notes: Sequence[str] = ()) -
         _named(one_judgment) if len(ordered) > 1 else one_judgment.reasoning
         for one_judgment in ordered
     )
-    noted = f" ({'; '.join(notes)})" if notes else ""
     voted = worst.status in {Status.PASS, Status.FAIL}
     return Judgment(
         worst.status,
-        words + noted,
+        _with_notes(words, notes),
         BooleanScore(worst.status is Status.PASS) if voted else None,
         label=worst.label,
         checks=tuple(check for one_judgment in ordered for check in one_judgment.checks),
         metadata=_metadata(ordered) if len(ordered) > 1 else worst.metadata,
     )
+
+
+def _with_notes(words: str, notes: Sequence[str]) -> str:
+    """The words with the notes in brackets; a sentence that ends in brackets has one pair."""
+    if not notes:
+        return words
+    open_end = words.endswith(")") and words.count("(") == words.count(")") == 1
+    return f"{words[:-1] if open_end else f'{words} ('}{'; ' * open_end}{'; '.join(notes)})"
 
 
 def _named(one_judgment: Judgment) -> str:
