@@ -301,7 +301,9 @@ class ContainedShell:
                 output_limit=command.output_limit,
                 limits=self._limits,
                 network=self._network,
-                own_home=any(Path(env["HOME"]).is_relative_to(made) for made in self._scratches),
+                own_home=any(
+                    Path(env["HOME"]).is_relative_to(made) for made in tuple(self._scratches)
+                ),
             )
             return run.complete(deadline, progress)
 
