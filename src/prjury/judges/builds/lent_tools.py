@@ -28,7 +28,8 @@ class VersionQuery:
     Attributes:
         programs: the words in a step that say that it is used.
         command: prints the version, whatever else; without one the answer before is read again.
-        brought: whether the build downloads the tool, so that it can only be asked afterwards.
+        brought: whether the build may download the tool: it is asked afterwards, since two
+            downloads at once disturb each other.
     """
 
     tool: str
@@ -38,8 +39,10 @@ class VersionQuery:
     brought: bool = False
 
 
-def _query(tool: str, programs: str, command: str, version: str = _NUMBER) -> VersionQuery:
-    return VersionQuery(tool, frozenset(programs.split()), command, version, "./" in command)
+def _query(
+    tool: str, programs: str, command: str, version: str = _NUMBER, *, brought: bool = False
+) -> VersionQuery:
+    return VersionQuery(tool, frozenset(programs.split()), command, version, brought)
 
 
 #: In the order in which they are named. Gradle itself would take a second to answer.
@@ -47,10 +50,10 @@ QUERIES = (
     _query("JDK", "gradle gradlew java javac sbt", '"${JAVA_HOME:+$JAVA_HOME/bin/}java" -version'),
     _query("Maven", "mvn", "mvn --version", rf"Apache Maven {_NUMBER}"),
     _query("JDK", "mvn", "", rf"Java version: {_NUMBER}"),
-    _query("Maven", "mvnw", "./mvnw --version", rf"Apache Maven {_NUMBER}"),
-    VersionQuery("JDK", frozenset({"mvnw"}), "", rf"Java version: {_NUMBER}", brought=True),
+    _query("Maven", "mvnw", "./mvnw --version", rf"Apache Maven {_NUMBER}", brought=True),
+    _query("JDK", "mvnw", "", rf"Java version: {_NUMBER}", brought=True),
     _query("Node", "node npm npx pnpm yarn corepack", "node --version"),
-    _query("Bun", "bun bunx", "bun --version"),
+    _query("Bun", "bun bunx", "bun --version", brought=True),
     _query("Deno", "deno", "deno --version"),
     _query(
         "Python",
@@ -58,7 +61,7 @@ QUERIES = (
         "python3 --version",
     ),
     _query("uv", "uv uvx", "uv --version"),
-    _query("Rust", "cargo rustc", "rustc --version"),
+    _query("Rust", "cargo rustc", "rustc --version", brought=True),
     _query("Go", "go", "go version", rf"go{_NUMBER}"),
     _query("CMake", "cmake ctest", "cmake --version"),
     _query("Meson", "meson", "meson --version"),

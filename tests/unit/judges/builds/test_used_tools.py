@@ -37,10 +37,9 @@ def plan(*lines: str) -> BuildPlan:
             "@ 0\nPython 3.11.7\n@ 1\nuv 0.9.1 (abc 2026-01-01)\n",
             {"Python": "3.11.7", "uv": "0.9.1"},
         ),
-        (["cargo test"], "@ 0\nrustc 1.95.0 (59807616e 2026)\n", {"Rust": "1.95.0"}),
         (["go test ./..."], "@ 0\ngo version go1.26.8 linux/amd64\n", {"Go": "1.26.8"}),
         (["python3 -m pytest"], "@ 0\nsh: 1: python3: not found\n", {}),
-        (["npm ci && cargo test"], "@ 0\nnot here\n@ 1\nrustc 1.95.0\n", {"Rust": "1.95.0"}),
+        (["npm ci && go test"], "@ 0\nnot here\n@ 1\ngo version go1.26\n", {"Go": "1.26"}),
         (["npm ci"], "", {}),
     ],
 )
@@ -50,12 +49,21 @@ def test_what_the_tools_say(lines: list[str], printed: str, versions: dict[str, 
     assert read_versions(used, printed) == versions
 
 
-def test_a_tool_that_the_build_brings_is_asked_afterwards() -> None:
-    used = plan("./mvnw -q verify")
+@pytest.mark.parametrize(
+    ("line", "command", "printed", "versions"),
+    [
+        ("./mvnw -q verify", "./mvnw --version", MAVEN, {"Maven": "3.8.7", "JDK": "17.0.19"}),
+        ("cargo test", "rustc --version", "rustc 1.95.0 (59807616e 2026)\n", {"Rust": "1.95.0"}),
+        ("bun test", "bun --version", "1.3.1\n", {"Bun": "1.3.1"}),
+    ],
+)
+def test_a_tool_that_the_build_may_download_is_asked_afterwards(
+    line: str, command: str, printed: str, versions: dict[str, str]
+) -> None:
+    used = plan(line)
     assert not version_script(used)
-    assert "./mvnw --version" in version_script(used, brought=True)
-    found = read_versions(used, f"@ 0\n{MAVEN}", brought=True)
-    assert found == {"Maven": "3.8.7", "JDK": "17.0.19"}
+    assert command in version_script(used, brought=True)
+    assert read_versions(used, f"@ 0\n{printed}", brought=True) == versions
 
 
 @pytest.mark.parametrize(
