@@ -20,6 +20,7 @@ from prjury.judges.builds.systems.recipes import RecipeSystem
 from prjury.judges.builds.systems.source_tree import (
     Changes,
     SourceTree,
+    is_aside,
     is_within,
     joined,
     left_out,
@@ -240,17 +241,14 @@ def _has_better_alternative(
     return found.system in wrappers and found.system != better
 
 
-_BENCHMARKS = frozenset({"bench", "benches", "benchmark", "benchmarks"})
-
-
 def _is_aside(found: _Found, chosen: Sequence[_Found], changes: Changes) -> bool:
-    """Whether a recipe's build, or benchmarks, lie below another build, and nothing there changes.
+    """Whether a recipe's build, a site or benchmarks lie below another, and nothing there changes.
 
     It is another form of what the outer one builds, or uses it: bindings, packages, CI's files.
     """
     here = found.plan.directory
     return (
-        (isinstance(found.by, RecipeSystem) or here.rpartition("/")[2] in _BENCHMARKS)
+        (isinstance(found.by, RecipeSystem) or is_aside(here))
         and any(is_below(here, one.plan.directory) and one.plan.tests for one in chosen)
         and not any(is_within(path, here) for path in changes.paths)
     )

@@ -30,7 +30,9 @@ _NOT_BUILT = frozenset(
     "template templates resources".split()
 )
 #: Directories beside what is shipped: sites and measurements.
-_ASIDE = frozenset("bench benchmark benchmarks demo demos playground site website www".split())
+_ASIDE = frozenset(
+    "bench benches benchmark benchmarks demo demos playground site website www".split()
+)
 
 
 @dataclass(frozen=True)
