@@ -11,6 +11,7 @@ where a rejecting tier ends the cascade.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import subprocess
 import sys
@@ -25,6 +26,7 @@ from prjury.app.request import ReviewRequest, RunEnvironment
 from prjury.app.review import run
 from prjury.errors import PrJuryError
 from prjury.git.open_snapshot import SnapshotRequest
+from prjury.report.codec import report_to_json
 from prjury.report.model import Report
 
 _POLICY = """version: 1
@@ -76,6 +78,9 @@ def visit(repository: Path, sha: str, options: argparse.Namespace, place: Path) 
     report = run(request, RunEnvironment(environ))
     if not isinstance(report, Report):
         return Reached(False, f"nothing to review: {report.reason}", rejected=False)
+    if options.reports:
+        text = json.dumps(report_to_json(report), indent=1)
+        (options.reports / f"{sha[:10]}.json").write_text(text)
     return replace(outcome_of(report), headline=report.headline)
 
 
@@ -91,7 +96,10 @@ def main(argv: Sequence[str]) -> None:
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument("--only", nargs="+", metavar="COMMIT", help="these, and no others")
     parser.add_argument("--build", action="store_true")
+    parser.add_argument("--reports", type=Path, metavar="DIRECTORY", help="keep each report there")
     options = parser.parse_args(argv)
+    if options.reports:
+        options.reports.mkdir(parents=True, exist_ok=True)
     walk = ("rev-list", "--no-merges", "--first-parent", f"-{options.count}", options.branch)
     commits = options.only or _git(options.repository, *walk).split()
     found: list[Reached] = []
