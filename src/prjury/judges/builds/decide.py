@@ -78,7 +78,7 @@ def _causes(failures: Sequence[Failure]) -> str:
     first = failures[0]
     where = first.place or first.name or ""
     where = "" if first.message.startswith(where) else f"{where}: "
-    others = sum(failure.kind != "goal" for failure in failures[1:])
+    others = sum(one.kind != "goal" and one.state != "environment" for one in failures[1:])
     more = f" (and {others} more)" if others else ""
     return f": {where}{first.message}{more}"
 
@@ -366,6 +366,8 @@ def _beside_base(case: BuildResult, base: PlanOutcome) -> Judgment:
     flaky = any(failure.state == "flaky" for failure in case.outcome.failures)
     causes = case.blocking or case.outcome.failures
     if causes and all(map(lacks_service, causes)) and any(map(lacks_service, base.failures)):
+        return _not_here(case, causes[0])
+    if causes and all(one.state == "environment" for one in causes):
         return _not_here(case, causes[0])
     if case.blocking or not (alike or flaky):
         return _red(case, _causes(causes))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import takewhile
 
 from prjury.judges.builds.environment_faults import (
     CAUSES,
@@ -56,9 +57,14 @@ def find_environment(section: LogSection) -> Iterator[tuple[int, Failure]]:
             )
 
 
+#: How Maven begins what it says of a module.
+_MODULE = "[ERROR] Failed to execute goal "
+
+
 def _below(lines: Sequence[str], index: int) -> list[str]:
-    """The next lines, without those of a stack trace, behind which Node prints the cause."""
-    following = lines[index + 1 : index + _FARTHEST]
+    """The next lines about the same, without a stack trace, behind which Node prints the cause."""
+    near = lines[index + 1 : index + _FARTHEST]
+    following = takewhile(lambda line: not line.startswith(_MODULE), near)
     return [line for line in following if not line.lstrip().startswith("at ")][:_REACH]
 
 

@@ -293,7 +293,8 @@ _BEGINNINGS = (
     r"^go: \S+: |^go: module |^(?:go: |\S+\.go:\d+:\d+: )(?:downloading )?\S+@v\S+: ",
     r"^error: failed to (?:get|download|fetch|load source|update) ",  # cargo
     r"^error: (?:could not download file from|Import ')",  # rustup, deno
-    r"^\[ERROR\] .*(?:Could not (?:transfer|find artifact|resolve)|could not be resolved)",  # Maven
+    r"^\[ERROR\] .*Could not (?:transfer|find artifact|resolve|collect)\b",  # Maven
+    r"^\[ERROR\] .*could not be resolved",
     r"^\[ERROR\] .*has not been downloaded from it before",
     r"^\s*> Could not (?:GET|HEAD|resolve|download)\b|^Could not install Gradle distribution",
     r"^Exception in thread \"main\" java\.(?:net|io)\.",  # the wrappers of Gradle and Maven
@@ -340,7 +341,8 @@ CAUSES = (
         r"ENOTFOUND|EAI_AGAIN|dns error|DNSResolveFailed|[Cc]ould not resolve host|no such host"
         r"|Name or service not known|nodename nor servname|Temporary failure in name resolution"
         r"|Temporary failure resolving|[Uu]nknown ?[Hh]ost|Could not reach host"
-        r"|resolve host address|:nxdomain\b",
+        r"|resolve host address|:nxdomain\b"
+        r"|\(https?://(?P<host>[\w.-]+)[^)]*\): (?P=host)(?::? *$| ->)",  # Java's whole message
         _DNS,
         passing=True,
     ),

@@ -46,6 +46,8 @@ def with_environment(
         for number, one in found
         if number not in lines and not _is_explained(one, lines & {*range(number, number + 4)})
     ]
+    goals = {number: one.name for number, one in found if one.kind in {"error", "goal"}}
+    known = [(number, replace(one, name=goals.get(number))) for number, one in known]
     every = [*others, *missing, *known]
     messages = [one.message for _, one in every if one.state == "environment"]
     return [item for item in every if not _is_repeated(item[1], messages)]
@@ -70,7 +72,8 @@ def _is_repeated(failure: Failure, messages: Sequence[str]) -> bool:
 def blame_environment(outcome: PlanOutcome, changed: Collection[str]) -> PlanOutcome:
     """The outcome with what follows from the machine marked as such, or with nothing marked.
 
-    Where tests failed, the lines about the machine may be the tests' own. A step of set-up that
+    Where tests failed, the lines about the machine may be the tests' own, unless a goal of the
+    build tool gave up with them. A step of set-up that
     failed is the machine's, unless the change touches what set-up reads, its log names a line of a
     file that the change touches, or a file of the tree does not compile.
 
@@ -79,8 +82,8 @@ def blame_environment(outcome: PlanOutcome, changed: Collection[str]) -> PlanOut
     """
     failures = outcome.failures
     if any(failure.kind == "test" for failure in failures):
-        kept = tuple(failure for failure in failures if failure.state != "environment")
-        return replace(outcome, failures=kept)
+        kept = (one for one in failures if one.state != "environment" or one.name)
+        return replace(outcome, failures=tuple(kept))
     known = [failure for failure in failures if failure.state == "environment"]
     others = [failure for failure in failures if failure.state != "environment"]
     if any(_is_of_tree(failure, changed) for failure in others):

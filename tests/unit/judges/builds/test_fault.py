@@ -129,6 +129,58 @@ def test_a_test_that_fails_is_no_matter_of_the_machine() -> None:
     assert judgment.status is Status.FAIL
 
 
+def unresolved(project: str, why: str = ": repo.spring.io") -> str:
+    """What Maven says of a module whose dependencies it cannot download."""
+    artifact, place = "org.bouncycastle:bcpkix-jdk18on", "https://repo.spring.io/milestone"
+    return (
+        f"[ERROR] Failed to execute goal on project {project}: Could not collect dependencies for "
+        f"project org.springframework.ai:{project}:jar:2.0.1-SNAPSHOT\n"
+        f"[ERROR] Failed to read artifact descriptor for {artifact}:jar:1.78\n"
+        f"[ERROR] \tCaused by: The following artifacts could not be resolved: {artifact}:pom:1.78 "
+        f"(absent): Could not transfer artifact {artifact}:pom:1.78 from/to spring-milestones "
+        f"({place}){why}\n[ERROR] -> [Help 1]\n"
+    )
+
+
+UNRESOLVED = unresolved("qdrant-store")
+DNS = unresolved("milvus-store", ": repo.spring.io: Name or service not known")
+
+
+@pytest.mark.parametrize(
+    ("here", "base"),
+    [(DNS, ""), (UNRESOLVED, ""), (UNRESOLVED + DNS, UNRESOLVED), (DNS, UNRESOLVED + DNS)],
+)
+def test_a_module_that_was_not_built_for_a_download_is_no_new_failure(here: str, base: str) -> None:
+    judgment, _ = judged(TEST + here, Scripted(1, TEST + base))
+    assert (judgment.status, judgment.metadata["reason"]) == (Status.ERROR, "environment")
+    assert "correct the address of the registry or the name service" in judgment.reasoning
+    states = [each["state"] for each in judgment.metadata["failures"]]
+    assert states == [*["environment"] * here.count("on project"), "pre_existing"]
+
+
+def test_a_new_failure_stands_beside_a_download_that_failed() -> None:
+    judgment, _ = judged(TEST + UNRESOLVED, Scripted(1, UNRESOLVED), Scripted(1, UNRESOLVED))
+    assert judgment.status is Status.FAIL
+    assert "test_a.py: assert 1 == 2 (the base" in judgment.reasoning
+    assert {each["state"] for each in judgment.metadata["failures"]} == {"new", "environment"}
+
+
+def test_the_next_module_s_download_explains_no_other_failure() -> None:
+    goal = "[ERROR] Failed to execute goal a:checkstyle:3:check (check) on project"
+    log = f"{TEST}{goal} a: 3 violations\n{UNRESOLVED}"
+    judgment, _ = judged(log, Scripted(1, TEST + UNRESOLVED))
+    assert judgment.status is Status.FAIL
+    assert "a: 3 violations" in judgment.reasoning
+
+
+def test_a_version_that_no_repository_has_is_not_excused_by_the_next_module() -> None:
+    goal = "[ERROR] Failed to execute goal on project a: Could not resolve dependencies"
+    log = f"{goal}: Could not find artifact g:a:jar:9 in central\n{UNRESOLVED}"
+    judgment, _ = judged(TEST + log, Scripted(1, TEST + UNRESOLVED))
+    assert judgment.status is Status.FAIL
+    assert "g:a:jar:9" in judgment.reasoning
+
+
 @pytest.mark.parametrize(
     ("log", "remedy"),
     [
