@@ -116,7 +116,8 @@ Label: TypeAlias = Annotated[str, AfterValidator(_label)]
 
 def _glob(pattern: str) -> str:
     """Refuses what no path of a repository can match."""
-    if not pattern.strip() or pattern.startswith("/") or "\\" in pattern:
+    outside = pattern.startswith("/") or ".." in pattern.split("/")
+    if not pattern.strip() or outside or "\\" in pattern:
         raise ValueError("a glob is relative to the root of the repository, such as `gen/**`")
     return pattern
 

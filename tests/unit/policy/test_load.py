@@ -394,7 +394,7 @@ def test_a_repair_that_cannot_be_is_refused(fix: str) -> None:
     assert "fix" in refusal(f"version: 1\nfix: {fix}")
 
 
-@pytest.mark.parametrize("glob", ["", " ", "/gen/**", "gen\\\\a"])
+@pytest.mark.parametrize("glob", ["", " ", "/gen/**", "gen\\\\a", "../gen/**", "gen/../a"])
 def test_a_glob_that_no_path_matches_is_refused(glob: str) -> None:
     text = f"version: 1\ncoverage:\n  exempt: ['{glob}']\n"
     assert "coverage.exempt[0]" in refusal(text)
