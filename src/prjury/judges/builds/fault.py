@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from prjury.judges.builds.environment import (
@@ -38,24 +38,44 @@ def with_environment(
         blamed: what the log says about the machine; it stands for what was read from its lines.
     """
     found, blamed = list(found), list(blamed)
-    known = [item for item in blamed if item[1].state == "environment"]
+    goals = {number: one for number, one in found if one.name and one.kind in {"error", "goal"}}
+    known = [
+        (number, _of_goal(one, number, goals))
+        for number, one in blamed
+        if one.state == "environment"
+    ]
     read, lines = {number for number, _ in found}, {number for number, _ in known}
     missing = [item for item in blamed if item[0] not in read | lines]
     others = [
         (number, _marked(one))
         for number, one in found
-        if number not in lines and not _is_explained(one, lines & {*range(number, number + 4)})
+        if number not in lines and not _is_explained(one, lines.intersection(_near(number, goals)))
     ]
-    goals = {number: one.name for number, one in found if one.kind in {"error", "goal"}}
-    known = [(number, replace(one, name=goals.get(number))) for number, one in known]
     every = [*others, *missing, *known]
     messages = [one.message for _, one in every if one.state == "environment"]
     return [item for item in every if not _is_repeated(item[1], messages)]
 
 
+#: Beneath such a message of a goal, the next three lines say why.
+_EXPLAINED = re.compile(r"^cannot access |Could not (?:resolve|download|collect)\b")
+
+
+def _near(number: int, goals: Collection[int]) -> range:
+    """The numbers of three lines more, without those about the next goal."""
+    ends = (each for each in range(number + 1, number + 4) if each in goals)
+    return range(number, next(ends, number + 4))
+
+
+def _of_goal(failure: Failure, number: int, goals: Mapping[int, Failure]) -> Failure:
+    """The failure under the name of the goal that gave up with it, if one did."""
+    near = (goals[line] for line in range(number, number - 4, -1) if line in goals)
+    goal = next(near, None)
+    return replace(failure, name=goal.name) if goal else failure
+
+
 def _is_explained(failure: Failure, below: Collection[int]) -> bool:
-    """Whether it is what javac cannot read for what it says below, which blames the machine."""
-    return bool(below) and failure.message.startswith("cannot access ")
+    """Whether javac cannot read it, or a goal not download it, for what the lines below blame."""
+    return bool(below) and _EXPLAINED.search(failure.message) is not None
 
 
 def _marked(failure: Failure) -> Failure:

@@ -117,7 +117,9 @@ _ENFORCER = re.compile(
 _MAVEN_ERROR = re.compile(r"\[ERROR\] +(?P<text>\S.*)")
 
 _GRADLE_WHERE = re.compile(r"\w+ (?:file )?'(?P<path>[^']+)' line: (?P<line>\d+)")
-_GRADLE_TASK = re.compile(r"Execution failed for task '(?P<name>[^']+)'")
+_GRADLE_TASK = re.compile(
+    r"(?:Execution failed for|Could not determine the dependencies of) task '(?P<name>[^']+)'"
+)
 
 _NPM = re.compile(r"npm (?:ERR!|error) (?P<text>\S.*)")
 _NPM_CODE = re.compile(r"code (?P<code>\S+)$")
