@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from integration.builds.court import Court
-from integration.builds.jvm import CENTRAL
+from integration.builds.jvm import CENTRAL, MAVEN
 from integration.builds.registry import Addresses, failing
 from integration.builds.sample import Tree
 from integration.builds.toolbox import answers
@@ -42,7 +43,7 @@ NEEDY_CARGO: Tree = {
         '[source.ours]\nregistry = "sparse+PLAIN/503/"\n[net]\nretry = 0\n'
     ),
 }
-MAVEN = """<project>
+SHOP = """<project>
   <modelVersion>4.0.0</modelVersion>
   <groupId>shop</groupId>
   <artifactId>shop</artifactId>
@@ -218,7 +219,7 @@ TOOLCHAIN = """<build><plugins><plugin>
 
 
 def enforced(rule: str) -> Tree:
-    return {"pom.xml": MAVEN.replace("PART", ENFORCED.replace("RULE", rule))}
+    return {"pom.xml": SHOP.replace("PART", ENFORCED.replace("RULE", rule))}
 
 
 SLOW = [
@@ -229,7 +230,7 @@ SLOW = [
     Fault(
         "maven-503", "run it again later", "mvn -q -B -s settings.xml verify",
         {
-            "pom.xml": MAVEN.replace("PART", PARENT),
+            "pom.xml": SHOP.replace("PART", PARENT),
             "settings.xml": SETTINGS,
         },
         ("mvn",),
@@ -244,7 +245,7 @@ SLOW = [
     ),
     Fault(
         "maven-toolchain", "install that JDK", "mvn -q -B verify",
-        {"pom.xml": MAVEN.replace("PART", TOOLCHAIN)}, ("mvn",),
+        {"pom.xml": SHOP.replace("PART", TOOLCHAIN)}, ("mvn",),
     ),
 ]  # fmt: skip
 
@@ -301,6 +302,27 @@ def test_what_takes_longer(tmp_path: Path, addresses: Addresses, fault: Fault) -
     if not answers(CENTRAL):
         pytest.skip(f"does not answer: {CENTRAL}")
     check(tmp_path, addresses, fault)
+
+
+@pytest.mark.nightly
+@pytest.mark.skipif(not shutil.which("mvn"), reason="Maven is not installed")
+def test_a_module_that_cannot_be_downloaded_is_neither_new_nor_excused(tmp_path: Path) -> None:
+    if not answers(CENTRAL):
+        pytest.skip(f"does not answer: {CENTRAL}")
+    own = "<repositories><repository><id>own</id><url>https://r.invalid/</url></repository>"
+    gone = "<dependency><groupId>nowhere</groupId><artifactId>gone</artifactId>"
+    poms = {path: str(MAVEN.tree[path]) for path in ("pom.xml", "app/pom.xml")}
+    poms["pom.xml"] = poms["pom.xml"].replace("<build>", f"{own}</repositories>\n<build>")
+    poms["app/pom.xml"] = poms["app/pom.xml"].replace(
+        "<dependencies>", f"<dependencies>{gone}<version>1</version></dependency>", 1
+    )
+    change = {**MAVEN.harmless, "other/src/main/java/A.java": "class A {}\n"}
+    judged = Court.at(tmp_path).judge({**MAVEN.tree, **(MAVEN.aside or {}), **poms}, change)
+
+    assert judged.build.status is Status.ERROR, judged.build.reasoning
+    assert "correct the address of the registry" in judged.build.metadata["remedy"]
+    assert "project app: Could not" in judged.build.reasoning
+    assert judged.states == {"environment", "pre_existing"}
 
 
 def check(tmp_path: Path, addresses: Addresses, fault: Fault) -> None:
