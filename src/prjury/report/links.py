@@ -34,6 +34,7 @@ class Links:
     redact: Redact = BY_SHAPE
     _root: str = field(init=False, default="")
     _paths: Mapping[str, str] = field(init=False, default_factory=dict)
+    _files: dict[str, str | None] = field(init=False, default_factory=dict, compare=False)
 
     def __post_init__(self) -> None:
         match = _PULL_URL.fullmatch(self.pull.url or "")
@@ -49,12 +50,18 @@ class Links:
 
     def to(self, place: Location) -> str | None:
         """The permalink of a place, percent-encoded and safe in any attribute."""
-        if not self._root or redacted(place.path, self.redact) != place.path:
+        if place.path not in self._files:
+            self._files[place.path] = self._file(place.path)
+        file = self._files[place.path]
+        url = f"{file}{_anchor(place)}" if file else None
+        return url if url and len(url) <= _LONGEST else None
+
+    def _file(self, shown: str) -> str | None:
+        if not self._root or redacted(shown, self.redact) != shown:
             return None
-        path = self._paths.get(place.path, place.path)
+        path = self._paths.get(shown, shown)
         quoted = quote(path.encode("utf-8", "surrogateescape"), safe="/")
-        url = f"{self._root}/blob/{self.pull.head.sha}/{quoted}{_anchor(place)}"
-        return url if len(url) <= _LONGEST else None
+        return f"{self._root}/blob/{self.pull.head.sha}/{quoted}"
 
 
 def _anchor(place: Location) -> str:

@@ -70,13 +70,10 @@ def inked(value: object, ink: Ink) -> object:
 
     The attributes of dataclasses and namespaces can be read, and they are inked as well.
     """
-    match value:
-        case Markup():
-            return value
-        case str():
-            return ink(value)
-        case tuple():
-            return tuple(inked(item, ink) for item in value)
+    if isinstance(value, str):
+        return value if isinstance(value, Markup) else ink(value)
+    if isinstance(value, tuple):
+        return tuple(inked(item, ink) for item in value)
     has_parts = is_dataclass(value) or isinstance(value, SimpleNamespace)
     return _Inked(value, ink) if has_parts else value
 
