@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 
 from prjury.app import steps
@@ -73,13 +73,10 @@ def judge_backports(
             return
         context = change.start_clock()
         judges = BranchJudges(snapshot, wired.ports, policy.config, request.build, texts)
-        try:
+        with closing(wired.ports.progress):
             found = judges.judge(chosen.names, context.deadline)
             if request.models:
-                opinion = opinion_on(found, wired.ports, context)
-                found = with_opinions(found, opinion)
-        finally:
-            wired.ports.progress.close()
+                found = with_opinions(found, opinion_on(found, wired.ports, context))
         verdicts = Backports(
             pull=snapshot.pull,
             backports=found,
