@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING
 from prjury.app import steps
 from prjury.app.composition import others_run_here, review_ports
 from prjury.app.registry import Casting, as_named, seat
-from prjury.app.release_branches import BranchJudges
+from prjury.app.release_branches import with_opinions
 from prjury.app.request import ReviewRequest, RunEnvironment
+from prjury.app.steps import OpenedChange
 from prjury.git.open_snapshot import NothingToReview
 from prjury.policy.schema import SuitabilityOptions
-from prjury.report.model import EarlierVotes, Report
+from prjury.report.model import EarlierVotes, Report, Sandbox
 from prjury.resources import own_version
 
 if TYPE_CHECKING:
@@ -35,52 +36,48 @@ def run(request: ReviewRequest, environment: RunEnvironment) -> Report | Nothing
         steps.refuse_idle_evidence(change)
         environment.begun(change.policy)
         steps.record_change(change, environment.journal, started)
-        wired = review_ports(request, environment, change.config, change.snapshot)
-        ports = wired.ports
-        earlier = steps.reusable_votes(change)
-        casting = _reused(earlier)
-        seating = seat(change.config, ports, change.unwanted, casting)
-        if request.models:
-            wired.models.warm()
-        context = change.start_clock()
-        named = frozenset(request.backport_to)
-        interface = steps.find_interface(change, context.deadline)
-        branches = BranchJudges(
-            change.snapshot,
-            ports,
-            change.config,
-            request.build,
-            thorough=named,
-            interface=interface,
-        )
-        if others_run_here(request, change.config):
-            branches.read_packs()
-        with closing(ports.progress), ThreadPoolExecutor(1) as pool:
-            chosen = change.choose_branches()
-            begun = branches.begin(chosen.names, context.deadline, pool)
-            verdict = steps.ask(seating, context, ports.progress)
-            tried = branches.beside(chosen.names, verdict.status, context.deadline, begun)
-            opinion = steps.ask_opinion(tried, verdict, ports, context) if request.models else None
-            recovery = steps.repair(change, seating, verdict, ports, context)
-        label = request.override or (earlier.override if earlier else None)
-        report = steps.make_report(
-            change.pull,
-            change.policy,
-            seating,
-            verdict,
-            level=ports.shell.level,
-            version=own_version(),
-            tried=tried,
-            opinion=opinion,
-            cost=steps.cost_of(verdict, wired.models.spent, opinion),
-            elapsed_ms=round((time.monotonic() - started) * 1000),
-            notes=(*change.notes, *chosen.notes),
-            override=steps.accepted_override(label, change.config),
-            recovery=recovery,
-            names=steps.changed_names(interface),
-        )
+        report = _report_on(change, environment, started)
         steps.record_verdict(report, environment.journal)
         return report
+
+
+def _report_on(change: OpenedChange, environment: RunEnvironment, started: float) -> Report:
+    """Ask the judges, and judge the release branches beside them."""
+    request, config = change.request, change.config
+    wired = review_ports(request, environment, config, change.snapshot)
+    ports = wired.ports
+    earlier = steps.reusable_votes(change)
+    seating = seat(config, ports, change.unwanted, _reused(earlier))
+    if request.models:
+        wired.models.warm()
+    context = change.start_clock()
+    interface = steps.find_interface(change, context.deadline)
+    branches = change.branch_judges(ports, interface, build=request.build)
+    if others_run_here(request, config):
+        branches.read_packs()
+    with closing(ports.progress), ThreadPoolExecutor(1) as pool:
+        chosen = change.choose_branches()
+        begun = branches.begin(chosen.names, context.deadline, pool)
+        verdict = steps.ask(seating, context, ports.progress)
+        tried = branches.beside(chosen.names, verdict.status, context.deadline, begun)
+        opinion = steps.ask_opinion(tried, verdict, ports, context) if request.models else None
+        recovery = steps.repair(change, seating, verdict, ports, context)
+    label = request.override or (earlier.override if earlier else None)
+    return steps.make_report(
+        change.pull,
+        change.policy,
+        seating,
+        verdict,
+        sandbox=Sandbox(ports.shell.level, config.sandbox.network),
+        version=own_version(),
+        backports=with_opinions(tried, opinion),
+        cost=steps.cost_of(verdict, wired.models.spent, opinion),
+        elapsed_ms=round((time.monotonic() - started) * 1000),
+        notes=(*change.notes, *chosen.notes),
+        override=steps.accepted_override(label, config),
+        recovery=recovery,
+        names=steps.changed_names(interface),
+    )
 
 
 def _reused(earlier: EarlierVotes | None) -> Casting:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from prjury.app.composition import running
 from prjury.app.policy_in_force import edits_workflow, policy_in_force, policy_notes
 from prjury.app.registry import Seating, Unwanted
-from prjury.app.release_branches import opinion_on, with_opinions
+from prjury.app.release_branches import BranchJudges, opinion_on
 from prjury.app.request import ReviewRequest
 from prjury.code.parser import Parser
 from prjury.code.publics.difference import ChangeKind
@@ -123,6 +123,15 @@ class OpenedChange:
     def start_clock(self) -> PullRequestContext:
         """What the judges are asked about; their time runs from here."""
         return context_of(self.pull, self.seconds)
+
+    def branch_judges(
+        self, ports: Ports, interface: Interface | None, *, build: bool = False
+    ) -> BranchJudges:
+        """Those that judge release branches beside a review; the operator's own get all checks."""
+        named = frozenset(self.request.backport_to)
+        return BranchJudges(
+            self.snapshot, ports, self.config, build, thorough=named, interface=interface
+        )
 
     def choose_branches(self, *, alone: bool = False) -> Chosen:
         """The release branches of the operator and of the policy.
@@ -285,10 +294,9 @@ def make_report(  # noqa: PLR0913 - what a report is made of
     seating: Seating,
     verdict: Verdict,
     *,
-    level: str,
+    sandbox: Sandbox,
     version: str,
-    tried: Sequence[Backport],
-    opinion: Judgment | None,
+    backports: Sequence[Backport],
     cost: Cost,
     elapsed_ms: int,
     notes: tuple[str, ...],
@@ -299,9 +307,7 @@ def make_report(  # noqa: PLR0913 - what a report is made of
     """The report of a verdict, with the gate that follows from it.
 
     Args:
-        level: the sandbox level of the builds.
-        tried: the verdicts for the release branches.
-        opinion: a model's word where those leave it open.
+        backports: the verdicts for the release branches, with a model's opinion on them.
         override: a maintainer's label, if there is one.
         recovery: what came of an attempt to repair the tests.
         names: what the change does to public names.
@@ -312,9 +318,9 @@ def make_report(  # noqa: PLR0913 - what a report is made of
         gate_policy=_gate_policy(policy.config),
         skipped=seating.skipped,
         policy=PolicyOrigin(policy.source, policy.hash, policy.resolved),
-        sandbox=Sandbox(level, policy.config.sandbox.network),
+        sandbox=sandbox,
         version=version,
-        backports=with_opinions(tried, opinion),
+        backports=backports,
         cost=cost,
         elapsed_ms=elapsed_ms,
         notes=notes,

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from prjury.app import steps
 from prjury.app.composition import models_for, program_ports
 from prjury.app.registry import seat
-from prjury.app.release_branches import BranchJudges
 from prjury.app.request import ReviewRequest, RunEnvironment
 from prjury.app.stages.evidence import ReadingAlong, StageEvidence
 from prjury.app.stages.replay import deferred, records_of
@@ -56,19 +55,16 @@ def collect(
 ) -> StageEvidence | NothingToReview:
     """Ask every judge that is a program, and keep what the models will need.
 
-    A build is taken from its evidence wherever the policy says that it runs, for here nothing of
-    the change ever runs.
+    Builds are taken from evidence even where the policy runs them: nothing of the change runs here.
 
     Args:
-        workflow: the file of the workflow that made the build's evidence; a change that edits it
-            makes that evidence worthless.
+        workflow: its file; evidence made by a workflow that the change edits is worthless.
     """
     started = time.monotonic()
     with steps.open_change(request) as opened:
         if isinstance(opened, NothingToReview):
             return opened
-        policy = opened.policy.built_elsewhere
-        change = replace(opened, policy=policy)
+        change = replace(opened, policy=opened.policy.built_elsewhere)
         ports = _ports(change, environment, workflow)
         reading = ReadingAlong(change.snapshot.store, change.pull.base.sha)
         casting = deferred(replace(ports, repository=reading))
@@ -77,13 +73,10 @@ def collect(
         interface = steps.find_interface(change, context.deadline)
         verdict = steps.vote(seating, context, ports.progress)
         chosen = change.choose_branches()
-        named = frozenset(request.backport_to)
-        branches = BranchJudges(
-            change.snapshot, ports, change.config, thorough=named, interface=interface
-        )
+        branches = change.branch_judges(ports, interface)
         return StageEvidence(
             pull=change.pull,
-            policy=policy,
+            policy=change.policy,
             records=records_of(seating, verdict),
             files=reading.seen,
             version=own_version(),

@@ -7,11 +7,12 @@ from typing import Any
 
 from prjury.app import steps
 from prjury.app.registry import SeatPosition, seat
+from prjury.app.release_branches import with_opinions
 from prjury.app.stages.evidence import Opinions, SeatRecord, StageEvidence
 from prjury.app.stages.replay import replayed, with_times
 from prjury.errors import SourceError
 from prjury.ports import Ports, SilentProgress
-from prjury.report.model import Override, Report
+from prjury.report.model import Override, Report, Sandbox
 
 #: More than replayed judges ever take.
 _SECONDS = 60.0
@@ -22,8 +23,7 @@ def publish_stage(
 ) -> Report:
     """The report. The cascade derives its verdict again from what every judge said.
 
-    Of the opinions only those count that the evidence waits for, so that a job with a model's key
-    cannot change what programs said.
+    Only opinions that the evidence waits for count: no model's key changes what programs said.
 
     Args:
         digest: sha256 of the evidence's file.
@@ -49,10 +49,9 @@ def publish_stage(
         evidence.policy,
         seating,
         with_times(seating, steps.vote(seating, context, ports.progress)),
-        level=evidence.level,
+        sandbox=Sandbox(evidence.level, evidence.policy.config.sandbox.network),
         version=evidence.version,
-        tried=evidence.backports,
-        opinion=opinions.opinion,
+        backports=with_opinions(evidence.backports, opinions.opinion),
         cost=opinions.cost,
         elapsed_ms=evidence.elapsed_ms + opinions.elapsed_ms,
         notes=evidence.notes,
