@@ -95,9 +95,26 @@ def init(
     """Write workflows and a policy into a repository; nothing is overwritten without --force."""
     from prjury.app.app_token import with_app_token
     from prjury.git.operator import open_repository
-    from prjury.publishers.files import write_atomically
 
     terminal: Terminal = context.obj
+    _refuse_contradictions(situation)
+    wanted = _wanted(situation.workflows, action)
+    repository = open_repository(repo)
+    root = _work_tree(repository)
+    built = "" if situation.from_ci else _build(root, terminal)
+    wanted = by_checks(wanted) if situation.from_ci else _equipped(wanted, root, built)
+    wanted = _watching(wanted, repository)
+    if situation.app:
+        wanted = {path: with_app_token(text) for path, text in wanted.items()}
+    new = {path: text for path, text in wanted.items() if not _is_there(root / path, text)}
+    _write(root, new, force=force)
+    _tell(terminal, _lines(list(new), root, situation, action=action))
+    if built:
+        _tell(terminal, iter([_told_of(built)]))
+    return ExitCode.OPEN
+
+
+def _refuse_contradictions(situation: Situation) -> None:
     if situation.from_ci and situation.forks:
         raise UsageError(
             "--from-ci and --forks are two ways to keep the build away from the token",
@@ -109,15 +126,12 @@ def init(
             why="An app's key must not lie beside a build, and a queue's check is its job",
             remedy="Add --forks, or leave out --app",
         )
-    wanted = _wanted(situation.workflows, action)
-    repository = open_repository(repo)
-    root = _work_tree(repository)
-    built = "" if situation.from_ci else _build(root, terminal)
-    wanted = by_checks(wanted) if situation.from_ci else _equipped(wanted, root, built)
-    wanted = _watching(wanted, repository)
-    if situation.app:
-        wanted = {path: with_app_token(text) for path, text in wanted.items()}
-    new = {path: text for path, text in wanted.items() if not _is_there(root / path, text)}
+
+
+def _write(root: Path, new: Mapping[str, str], *, force: bool) -> None:
+    """Write the new files; existing ones are overwritten by force alone."""
+    from prjury.publishers.files import write_atomically
+
     differing = [path for path in new if (root / path).exists()]
     if differing and not force:
         raise UsageError(
@@ -128,10 +142,6 @@ def init(
     for path, text in new.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         write_atomically(root / path, text)
-    _tell(terminal, _lines(list(new), root, situation, action=action))
-    if built:
-        _tell(terminal, iter([_told_of(built)]))
-    return ExitCode.OPEN
 
 
 def _wanted(workflows: tuple[str, ...], action: str | None) -> Mapping[str, str]:
