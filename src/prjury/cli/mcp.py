@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
     from mcp.server.mcpserver.tools import Tool
 
+    from prjury.report.model import Report
+
 _INSTRUCTIONS = (
     "PR Jury judges changes before they become pull requests. Call review with worktree=true on "
     "uncommitted work, correct what its feedback names, and call it again."
@@ -128,7 +130,6 @@ class AgentTools:
         """
         from prjury.app.review import run
         from prjury.git.open_snapshot import NothingToReview
-        from prjury.report.codec import report_to_json
 
         with self._called("review"):
             change = self._change(repo, target, base, head)
@@ -138,14 +139,19 @@ class AgentTools:
             found = run(work.applied(request, change), self.terminal.environment())
             if isinstance(found, NothingToReview):
                 return {"status": "nothing_to_review", "reason": found.reason}
-            answer = {
-                "status": found.verdict.status.value,
-                "gate": found.gate.value,
-                "headline": found.headline,
-                "feedback": self.terminal.rendered(found, OutputFormat.FEEDBACK),
-            }
-            whole = report_to_json(found, self.terminal.redact) if report else None
-            return {**answer, "report": whole} if report else answer
+            return self._answer(found, whole=report)
+
+    def _answer(self, found: Report, *, whole: bool) -> dict[str, Any]:
+        from prjury.report.codec import report_to_json
+
+        report = {"report": report_to_json(found, self.terminal.redact)} if whole else {}
+        return {
+            "status": found.verdict.status.value,
+            "gate": found.gate.value,
+            "headline": found.headline,
+            "feedback": self.terminal.rendered(found, OutputFormat.FEEDBACK),
+            **report,
+        }
 
     def judge(
         self,
