@@ -167,11 +167,7 @@ def lend_tools(
         place: a directory for the scripts, beside the tree.
         versions: that the project wants, by tool; ranges are not asked for.
     """
-    exact = {
-        name: f"@{version}"
-        for name, version in (versions or {}).items()
-        if _EXACT.fullmatch(version)
-    }
+    exact = {name: f"@{v}" for name, v in (versions or {}).items() if _EXACT.fullmatch(v)}
     managers, tools = _LENDERS.keys() & words, LENT & words
     if not (managers or tools):
         return env

@@ -170,19 +170,15 @@ def merge_results(
         by_runner.pop(_CLOSING, None)
     left = {runner: _left(runner, one, reports) for runner, one in by_runner.items()}
     silent = {runner for runner in by_runner if reported or _reported(runner, reports)}
-    apart = [by_runner[runner] for runner in by_runner if runner not in silent]
+    apart = [one for runner, one in by_runner.items() if runner not in silent]
     known = frozenset(reports.ran)
     names = [name for one in apart for name in one.ran if name not in known]
-    counted = sum(
-        left[runner] if runner in silent else one.counted for runner, one in by_runner.items()
-    )
+    counted = sum(left[runner] for runner in silent) + sum(one.counted for one in apart)
     covered = {runner for runner in by_runner if _reported(runner, reports) and not left[runner]}
     of_logs = [failure for log in logs for failure in _failures(log, covered, reports)]
     failures = _merged(reports.failures, without_repeats(of_logs))
     ran = (*reports.ran, *names[:_MOST_TESTS])
-    problems = [*reports.problems, *_doubts(logs, by_runner, reports, failures)]
-    if names[_MOST_TESTS:]:
-        problems.append(f"more than {_MOST_TESTS} tests ran")
+    problems = [*reports.problems, *_doubts(logs, by_runner, reports, failures, names)]
     for name in ambiguous(failures, ran)[:1]:
         called = name.removeprefix("test:")
         problems.append(f"several tests are called {called}, and not all of them failed")
@@ -261,6 +257,7 @@ def _doubts(
     by_runner: Mapping[str, RunnerOutput],
     reports: Reports,
     failures: Sequence[Failure],
+    names: Sequence[str],
 ) -> Iterator[str]:
     for log in logs:
         yield from log.doubts
@@ -270,6 +267,8 @@ def _doubts(
             yield from one.unnamed
     if len(failures) > _MOST_FAILURES:
         yield f"more than {_MOST_FAILURES} failures"
+    if len(names) > _MOST_TESTS:
+        yield f"more than {_MOST_TESTS} tests ran"
 
 
 #: Goals that are printed right after their causes, by the tool that prints them; make also says how
