@@ -78,7 +78,7 @@ def make(options: QualityOptions, ports: Ports) -> ModelBackedJudge[PullRequestC
         about="asks a model about the quality of the change",
         instruct=instruct,
         must=options.musts(criteria),
-        inapplicable=lambda pull: _without_tests_due(criteria, pull),
+        inapplicable=lambda context: _without_tests_due(criteria, context.pull),
     )
 
 

@@ -181,13 +181,11 @@ def judge_of(  # noqa: PLR0913 - what kinds differ in
     instruct: Callable[[OwnTexts], Instructions] | None = None,
     template: str = "",
     must: frozenset[str] = frozenset(),
-    inapplicable: Callable[[PullRequest], Mapping[str, str]] = lambda _: {},
+    inapplicable: Callable[[PullRequestContext], Mapping[str, str]] = lambda _: {},
 ) -> ModelBackedJudge[PullRequestContext]:
     """The judge that asks a panel these questions about a change.
 
     Args:
-        name: the judge's name in the policy.
-        kinds: which files it reads.
         aside: why a change is none of its business, None where it is.
         described: whether it reads the description as well. What an author writes sways its
             reader, so that such a judge can lower a verdict and never lift it.
@@ -199,24 +197,14 @@ def judge_of(  # noqa: PLR0913 - what kinds differ in
     """
     panel = ports.models.panel(options.model)
     read = _reader(ChangeReader.of(ports, panel, kinds), aside, described=described)
+    make = instruct or (lambda own: own.prompts().render(template, {"criteria": dict(criteria)}))
 
     def instructed(context: PullRequestContext) -> Instructions:
         base = context.pull.base.sha
-        own = context.once.get("own texts", lambda: OwnTexts.of(ports.repository, base))
-        if instruct:
-            return instruct(own)
-        return own.prompts().render(template, {"criteria": dict(criteria)})
+        return make(context.once.get("own texts", lambda: OwnTexts.of(ports.repository, base)))
 
     inquiry = Inquiry(
-        name,
-        about,
-        criteria,
-        options.threshold,
-        read,
-        instructed,
-        described,
-        must,
-        lambda context: inapplicable(context.pull),
+        name, about, criteria, options.threshold, read, instructed, described, must, inapplicable
     )
     return ModelBackedJudge(inquiry, panel, options.runs, ports.memory, _time_of)
 
