@@ -179,16 +179,14 @@ class CoverageJudge:
         path, minimum = os.fspath(self.report), self.minimum or 0.0
         every = [run for lines in found.values() for run in lines.values()]
         named = f"{visible(path)} knows nothing of {_listed(unknown)}" if unknown else ""
+        if unknown and not every:
+            return Judgment.abstained(f"no added line was measured: {named}", "not_measured")
         if not every:
-            if unknown:
-                return Judgment.abstained(f"no added line was measured: {named}", "not_measured")
             return Judgment.abstained("no added line is code that counts", "not_applicable")
         current = Fraction(100 * sum(every), len(every))
         enough = current >= _exact(minimum)
-        words = (
-            f"{_percent(current)} % of the {len(every)} added lines are covered, at least "
-            f"{_number(minimum)} % is asked for"
-        )
+        share = f"{_percent(current)} % of the {len(every)} added lines are covered"
+        words = f"{share}, at least {_number(minimum)} % is asked for"
         checks = [
             Check("coverage-added-lines", enough, words, Location(path)),
             *_uncovered(found, "warning" if enough else "error"),
