@@ -101,16 +101,10 @@ def improve(  # noqa: PLR0913 - the last three are options
         number = len(rounds) + 1
         feedback = rounds[-1].feedback if rounds else ""
         asked = _AGAIN.format(goal=goal, number=number, feedback=feedback) if rounds else goal
-        result, verdict = evaluate(
-            goal,
-            _of_nothing(call, asked, workspace),
-            jury,
-            workspace,
-            metadata={**(metadata or {}), "round": number},
-            timeout=timeout,
-        )
-        passed = verdict.status is Status.PASS
-        found = "" if passed else verdict.feedback(limit)
+        work = _of_nothing(call, asked, workspace)
+        known = {**(metadata or {}), "round": number}
+        result, verdict = evaluate(goal, work, jury, workspace, metadata=known, timeout=timeout)
+        found = "" if verdict.status is Status.PASS else verdict.feedback(limit)
         rounds.append(ImprovementRound(number, result, verdict, found))
         if stopped := _stop(rounds, feedback, max_rounds):
             return Improvement(tuple(rounds), stopped)
