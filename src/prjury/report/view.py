@@ -176,18 +176,12 @@ def page(report: Report, redact: Redact = BY_SHAPE) -> View:
     """
     links = Links(report.pull, redact)
     verdict = report.verdict
-    found = findings(verdict)
-    blockers = [finding for finding in found if finding.weight is Weight.MUST_FIX]
-    others = [finding for finding in found if finding.weight is not Weight.MUST_FIX]
-    must_fix, should_look = grouped(blockers), grouped(others)
-    reported = frozenset(_told((*must_fix, *should_look)))
-    rules = rules_of(found)
     every_row = rows(report)
     return View(
+        **_found(report, links),
         headline=report.headline,
         status=own(verdict.status.value),
         gate=own(report.gate.value),
-        clean=verdict.status is Status.PASS and report.gate is Gate.SUCCESS and not others,
         advised_against=is_advised_against(verdict),
         proven=is_proven(report.pull, verdict, report.coverage),
         undone=undone(report.pull, verdict, report.coverage),
@@ -196,15 +190,7 @@ def page(report: Report, redact: Redact = BY_SHAPE) -> View:
         rows=every_row,
         few_rows=at_most(every_row, _FEW_ROWS),
         tiers=tuple(_tier(tier.attempt, report, every_row) for tier in report.tiers),
-        must_fix=tuple(_finding(report, group, links) for group in must_fix),
-        must_fix_count=len(blockers),
-        should_look=tuple(_finding(report, group, links) for group in should_look),
-        should_look_count=len(others),
-        nits=sum(finding.weight is Weight.NIT for finding in others),
-        about=rules,
-        how_to=how_to(rules),
         unjudged=_unjudged(report),
-        judges=tuple(_judge(voice, links, reported) for voice in seat_outcomes(verdict)),
         not_checked=report.coverage.not_checked,
         backports=tuple(map(_backport, report.backports)),
         notes=report.notes,
@@ -216,6 +202,28 @@ def page(report: Report, redact: Redact = BY_SHAPE) -> View:
         cost=cost_table(report.cost),
         change=_change(report, links),
     )
+
+
+def _found(report: Report, links: Links) -> dict[str, object]:
+    """The findings with what explains them, and the judges with what else they say."""
+    found = findings(report.verdict)
+    blockers = [finding for finding in found if finding.weight is Weight.MUST_FIX]
+    others = [finding for finding in found if finding.weight is not Weight.MUST_FIX]
+    must_fix, should_look = grouped(blockers), grouped(others)
+    reported = frozenset(_told((*must_fix, *should_look)))
+    rules = rules_of(found)
+    passed = report.verdict.status is Status.PASS and report.gate is Gate.SUCCESS
+    return {
+        "clean": passed and not others,
+        "must_fix": tuple(_finding(report, group, links) for group in must_fix),
+        "must_fix_count": len(blockers),
+        "should_look": tuple(_finding(report, group, links) for group in should_look),
+        "should_look_count": len(others),
+        "nits": sum(finding.weight is Weight.NIT for finding in others),
+        "about": rules,
+        "how_to": how_to(rules),
+        "judges": tuple(_judge(one, links, reported) for one in seat_outcomes(report.verdict)),
+    }
 
 
 def _recovery(recovery: Recovery | None) -> View | None:
