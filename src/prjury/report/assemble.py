@@ -220,33 +220,28 @@ def assemble(  # noqa: PLR0913 - each argument is one part of the report
     recovery: Recovery | None = None,
     names: ChangedNames | None = None,
 ) -> Report:
-    """The report of one run.
+    """The report of one run, from the parts that `Report` describes.
 
     Args:
         override: a maintainer's word that opens the gate where the verdict closes it.
         skipped: the judges that were never seated, by the name of their tier.
-        notes: what a reader must know beyond the verdict; those of the pull request come first.
-        names: what the change does to public names.
-        recovery: what came of an attempt to repair the tests; it changes nothing about the verdict.
+        notes: more of them; those of the pull request come first.
     """
     coverage = measure(pull, verdict.attempts)
     held = hold(verdict, coverage, gate_policy)
     closed = gate(held, gate_policy)
     found = headline(pull, held, closed, coverage)
     override = None if closed is Gate.SUCCESS else override
+    first = [recovery.words] if recovery else []
     if override:
         found = f"{OVERRIDDEN} by @{override.by}: {found}"
-    first = ([recovery.words] if recovery else []) + (
-        [_overridden(override, pull)] if override else []
-    )
+        first.append(_overridden(override, pull))
     return Report(
         pull=pull,
         verdict=held,
         gate=Gate.SUCCESS if override else closed,
         headline=found,
-        tiers=tuple(
-            TierReport(attempt, tuple(skipped.get(attempt.name, ()))) for attempt in held.attempts
-        ),
+        tiers=tuple(TierReport(one, tuple(skipped.get(one.name, ()))) for one in held.attempts),
         coverage=coverage,
         policy=_in_force(policy, gate_policy),
         sandbox=sandbox,
