@@ -79,7 +79,10 @@ def test_the_tables_are_what_the_court_does(page: str, name: str) -> None:
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_the_programs_print_what_is_shown(program: Program) -> None:
+def test_the_programs_print_what_is_shown(
+    program: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     assert program.run() == program.output
 
 
