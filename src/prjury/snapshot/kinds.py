@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import PurePosixPath
 
 from prjury.snapshot.model import FileKind
@@ -137,6 +138,7 @@ def has_suffix(path: str) -> bool:
     return bool(PurePosixPath(path).suffix)
 
 
+@lru_cache(maxsize=100_000)  # many judges ask about the same files
 def _by_name(path: str) -> FileKind:
     name = PurePosixPath(path).name.lower()
     suffix = PurePosixPath(name).suffix

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from pathlib import PurePosixPath
 
 from prjury.code.languages import Language, language_of
@@ -42,6 +43,7 @@ _SOURCE_ROOT = re.compile(r"^(?:.*/)?(?:src|lib)/")
 _SCRIPT_ROOT = re.compile(r"^(.*?/|)(?:src|lib)/")
 
 
+@lru_cache(maxsize=100_000)  # of one path before and after a change, and on each branch
 def language_offered(path: str) -> Language | None:
     """Return the language of a file that may offer public names, or None."""
     language = language_of(path)
