@@ -22,7 +22,13 @@ from prjury.errors import CannotJudgeError
 from prjury.ports import Progress, SilentProgress
 from prjury.ports.types import Completed, ShellCommand
 from prjury.sandbox import launcher
-from prjury.sandbox.environment import allowed, is_refused, withheld
+from prjury.sandbox.environment import (
+    allowed,
+    is_refused,
+    machine_memory,
+    smaller_machine,
+    withheld,
+)
 from prjury.sandbox.run import Limits, ProcessRun
 
 #: Below HOME, by the program that looks there.
@@ -325,7 +331,10 @@ class ContainedShell:
 
         HOME and TMPDIR are not part of it: `run` makes them, unless the caller has set them.
         """
-        return allowed(self._environ, (*self._extra, *extra), self._own_prefix)
+        return {
+            **smaller_machine(machine_memory(), 2 * self._limits.memory),
+            **allowed(self._environ, (*self._extra, *extra), self._own_prefix),
+        }
 
     def copy_caches(self, programs: Collection[str], home: Path) -> None:
         """Copies what these programs have downloaded for the operator into a HOME."""

@@ -112,6 +112,22 @@ def allowed(
     }
 
 
+def machine_memory() -> int:
+    """Bytes of memory that this machine has."""
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+def smaller_machine(memory: int, enough: int) -> dict[str, str]:
+    """Variables by which programs that grow with the machine take it for a smaller one.
+
+    Java's heap grows to a quarter of the memory that there is, which is more than a program may
+    take here where the machine is large. A heap that the project names (``-Xmx``) stays.
+    """
+    if memory <= enough:
+        return {}
+    return {"MAVEN_OPTS": f"-XX:+IgnoreUnrecognizedVMOptions -XX:MaxRAM={enough}"}
+
+
 def _uv(environ: Mapping[str, str], own_prefix: Path | None) -> dict[str, str]:
     """Where a uv is that PATH may lack: the one of this installation, lent to builds."""
     places = [Path(environ["PRJURY_UV"])] if environ.get("PRJURY_UV") else []

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -26,7 +28,7 @@ from prjury.errors import CannotJudgeError
 from prjury.ports.types import Completed, ShellCommand
 from prjury.sandbox import ContainedShell, Limits, is_refused
 from prjury.sandbox.contained import remove
-from prjury.sandbox.environment import allowed
+from prjury.sandbox.environment import allowed, machine_memory, smaller_machine
 
 ENVIRON = {"PATH": os.environ["PATH"], "HOME": "/home/operator"}
 
@@ -251,8 +253,8 @@ def test_no_canary_reaches_a_program(tmp_path: Path) -> None:
     text = done.log.read_text()
     assert "canary-" not in text
     names = {line.partition("=")[0] for line in text.splitlines()}
-    of_sh = {"PWD", "OLDPWD", "SHLVL", "_"}
-    assert names - of_sh == {"CI", "HARMLESS", "HOME", "JAVA_HOME", "LANG", "PATH", "TMPDIR"}
+    of_sh, of_ours = {"PWD", "OLDPWD", "SHLVL", "_"}, {"MAVEN_OPTS"}
+    assert names - of_sh - of_ours == {"CI", "HARMLESS", "HOME", "JAVA_HOME", "LANG", "PATH", "TMPDIR"}
     assert shell.refused == tuple(CANARIES)
 
 
@@ -278,7 +280,7 @@ def test_the_way_to_registries_is_handed_on_without_credentials(tmp_path: Path) 
     environ = {**ENVIRON, **plain, **secret, **steering}
 
     env = ContainedShell(environ, logs=tmp_path).environment()
-    assert env.keys() & {*plain, *secret, *steering} == plain.keys()
+    assert env.keys() & {*plain, *secret, "GOFLAGS"} == plain.keys()
     assert "canary" not in str(env)
 
     shell = ContainedShell(environ, extra_env=["HTTPS_PROXY", "MAVEN_OPTS"], logs=tmp_path)
@@ -557,6 +559,30 @@ def test_caches_and_toolchains_of_the_operator_are_found(tmp_path: Path) -> None
 
 def test_a_go_path_of_the_operator_decides_about_the_module_cache() -> None:
     assert allowed({"GOPATH": "/go", "HOME": "/x", "PATH": ""})["GOMODCACHE"] == "/go/pkg/mod"
+
+
+GIB = 1024**3
+
+
+@pytest.mark.parametrize("options", [(), ("-Xmx5g",)])
+@pytest.mark.skipif(not shutil.which("java"), reason="Java is not installed")
+def test_java_takes_a_large_machine_for_a_smaller_one(options: tuple[str, ...]) -> None:
+    assert smaller_machine(12 * GIB, 12 * GIB) == {}
+    told = smaller_machine(64 * GIB, 12 * GIB)["MAVEN_OPTS"].split()
+    argv = ["java", *options, *told, "-XX:+PrintFlagsFinal", "-version"]
+    done = subprocess.run(argv, capture_output=True, text=True, check=True)
+    heap = re.search(r"\bMaxHeapSize\s*=\s*(\d+)", done.stdout)
+    assert heap
+    assert int(heap[1]) == (5 if options else 3) * GIB
+
+
+def test_a_large_machine_is_hidden_unless_the_operator_says_otherwise() -> None:
+    small = Limits(memory=machine_memory() // 4)
+    told = ContainedShell({"PATH": "/bin"}, limits=small).environment()["MAVEN_OPTS"]
+    assert told.endswith(f"MaxRAM={2 * small.memory}")
+    own = {"PATH": "/bin", "MAVEN_OPTS": "-Xmx9g"}
+    shell = ContainedShell(own, extra_env=["MAVEN_OPTS"], limits=small)
+    assert shell.environment()["MAVEN_OPTS"] == "-Xmx9g"
 
 
 def test_anything_can_be_removed(tmp_path: Path) -> None:
