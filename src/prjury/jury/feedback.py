@@ -61,14 +61,13 @@ def feedback_on(verdict: JuryVerdict | Verdict, limit: int = FEEDBACK_LIMIT) -> 
 
 def _ballots(verdict: JuryVerdict | Verdict) -> Iterator[Ballot]:
     """The ballots of the blocking tiers, or of the jury; those of juries within instead of them."""
-    attempts = getattr(verdict, "attempts", None)
-    if attempts is not None:
-        for attempt in attempts:
+    if hasattr(verdict, "attempts"):
+        for attempt in verdict.attempts:
             if attempt.verdict and not attempt.advisory:
                 yield from _ballots(attempt.verdict)
         return
-    children = getattr(verdict, "children", {})
-    for ballot in getattr(verdict, "ballots", ()):
+    children = verdict.children
+    for ballot in verdict.ballots:
         child = children.get(ballot.judge)
         yield from _ballots(child) if child is not None else (ballot,)
 

@@ -52,6 +52,87 @@ def test_the_same_in_three_places_is_told_once() -> None:
     assert "Where: a.py:5, a.py:9, a.py:13" in text
 
 
+@pytest.mark.parametrize(
+    ("places", "shown", "more"),
+    [(9, 9, ""), (10, 10, ""), (11, 10, " and 1 more places"), (13, 10, " and 3 more places")],
+)
+def test_ten_places_are_named_and_the_others_counted(places: int, shown: int, more: str) -> None:
+    checks = [Check.bad("np", "gone", Location("a.py", n)) for n in range(1, places + 1)]
+    named = ", ".join(f"a.py:{n}" for n in range(1, shown + 1))
+    text = verdict(Judgment.failed("findings", checks=checks)).feedback()
+    assert text.endswith(f"\n\n1. np (judge1): gone\n   Where: {named}{more}")
+
+
+def test_a_place_counts_once() -> None:
+    check = Check.bad("np", "gone", Location("a.py", 5))
+    text = verdict(Judgment.failed("a", checks=[check, check])).feedback()
+    assert text.endswith("Where: a.py:5")
+
+
+def test_what_differs_in_its_evidence_or_its_remedy_is_told_apart() -> None:
+    said = [("x", "f"), ("y", "f"), ("y", "g"), ("y", "g")]
+    checks = [Check.bad("c", "no", evidence=e, fix=f) for e, f in said]
+    _, *items = verdict(Judgment.failed("a", checks=checks)).feedback().split("\n\n")
+    assert items == [
+        f"{n}. c (judge1): no\n   Evidence:\n     {e}\n   What would make it pass: {f}"
+        for n, (e, f) in enumerate(said[:3], 1)
+    ]
+
+
+def test_what_a_check_does_not_say_is_left_out() -> None:
+    checks = [
+        Check.bad("silent"),
+        Check.bad("judge1", "named like its judge"),
+        Check.bad("repeats", "the same", evidence=" the same\n"),
+    ]
+    _, *items = verdict(Judgment.failed("a", checks=checks)).feedback().split("\n\n")
+    assert items == [
+        "1. silent (judge1)",
+        "2. judge1: named like its judge",
+        "3. repeats (judge1): the same",
+    ]
+
+
+def test_only_failed_checks_that_block_are_told() -> None:
+    checks = [
+        Check.bad("style", "ugly", severity="warning"),
+        Check.ok("merges", "fine"),
+        Check.bad("compiles", "broken"),
+    ]
+    text = verdict(Judgment.failed("1 error", checks=checks)).feedback()
+    assert text.endswith("\n\n1. compiles (judge1): broken")
+    text = verdict(Judgment.failed("too ugly", checks=checks[:2])).feedback()
+    assert text.endswith("\n\n1. judge1 (fail): too ugly")
+
+
+def test_a_summary_is_told_only_where_nothing_else_is() -> None:
+    cause, summary = Check.bad("compiles", "no Foo"), Check.bad("exit-code", "it was 1")
+    about = {"summaries": ["exit-code"]}
+    text = verdict(Judgment.failed("a", checks=[summary, cause], metadata=about)).feedback()
+    assert text.endswith("\n\n1. compiles (judge1): no Foo")
+    text = verdict(Judgment.failed("a", checks=[summary], metadata=about)).feedback()
+    assert text.endswith("\n\n1. exit-code (judge1): it was 1")
+    text = verdict(Judgment.failed("a", checks=[summary, cause])).feedback()
+    assert text.endswith("\n\n1. exit-code (judge1): it was 1\n\n2. compiles (judge1): no Foo")
+
+
+def test_a_judges_remedy_is_that_of_its_checks_without_one() -> None:
+    checks = [Check.bad("a", "no"), Check.bad("b", "no", fix="own")]
+    text = verdict(Judgment.failed("x", checks=checks, metadata={"remedy": "theirs"})).feedback()
+    assert text.endswith(
+        "1. a (judge1): no\n   What would make it pass: theirs\n\n"
+        "2. b (judge1): no\n   What would make it pass: own"
+    )
+
+
+def test_checks_of_a_judge_that_did_not_fail_are_not_told() -> None:
+    text = verdict(
+        Judgment.abstained("unsure", "no_answer", checks=[Check.bad("maybe")]),
+        Judgment.abstained("nothing to test", "not_applicable", checks=[Check.bad("never")]),
+    ).feedback()
+    assert text.endswith("\n\n1. judge1 (abstain): unsure")
+
+
 def test_failures_come_before_errors_and_passes_are_not_told() -> None:
     text = verdict(
         Judgment.passed("fine", checks=[Check.bad("style", severity="hint")]),
@@ -81,6 +162,48 @@ def test_it_is_bounded_and_what_is_left_out_is_counted(limit: int) -> None:
         assert f"… and {40 - shown} more" in text
 
 
+def test_as_much_is_told_as_fits() -> None:
+    checks = [Check.bad(f"c{n}", "x" * 60) for n in (1, 2, 3)]
+    said = verdict(Judgment.failed("many", checks=checks))
+    head, one, two, three = said.feedback().split("\n\n")
+    whole = f"{head}\n\n{one}\n\n{two}\n\n{three}"
+    two_of_three = f"{head}\n\n{one}\n\n{two}\n\n… and 1 more"
+    one_of_three = f"{head}\n\n{one}\n\n… and 2 more"
+    none_of_three = f"{head}\n\n… and 3 more"
+    assert said.feedback(len(whole)) == whole
+    assert said.feedback(len(whole) - 1) == two_of_three
+    assert said.feedback(len(two_of_three)) == two_of_three
+    assert said.feedback(len(two_of_three) - 1) == one_of_three
+    assert said.feedback(len(one_of_three)) == one_of_three
+    assert said.feedback(len(one_of_three) - 1) == f"{head}\n\n{one[:-2]}…\n\n… and 2 more"
+    assert said.feedback(len(none_of_three)) == none_of_three
+    assert said.feedback(len(none_of_three) - 1) == f"{none_of_three[:-2]}…"
+
+
+def test_the_only_thing_that_is_wrong_is_cut_where_it_is_too_long() -> None:
+    said = verdict(Judgment.failed("much", checks=[Check.bad("c", "x" * 60)]))
+    whole = said.feedback()
+    assert said.feedback(len(whole)) == whole
+    assert said.feedback(len(whole) - 1) == f"{whole[:-2]}…"
+    assert said.feedback(len(whole) - 50) == f"{whole[:-51]}…"
+
+
+def test_where_nothing_is_wrong_the_result_is_cut_too() -> None:
+    said = verdict(Judgment.passed("fine"))
+    whole = str(said.aggregated)
+    assert said.feedback(len(whole)) == whole
+    assert said.feedback(len(whole) - 1) == f"{whole[:-2]}…"
+    assert [said.feedback(limit) for limit in (2, 1, 0, -1)] == ["P…", "…", "", ""]
+
+
+def test_tiers_that_were_not_asked_have_nothing_to_say() -> None:
+    first = Jury([saying("build", Judgment.failed("broken"))], MajorityVoting())
+    second = Jury([saying("model", Judgment.failed("ugly"))], MajorityVoting())
+    cascade = CascadedJury([Tier("first", first), Tier("last", second, TierPolicy.FINAL_TIER)])
+    text = cascade.vote(CONTEXT).feedback()
+    assert text == "FAIL: first: build: broken\n\n1. build (fail): broken"
+
+
 def test_advice_is_no_feedback_and_nested_juries_are_looked_into() -> None:
     inner = Jury(
         [saying("deep", Judgment.failed("broken", checks=[Check.bad("deep-check")]))],
@@ -98,7 +221,17 @@ def test_advice_is_no_feedback_and_nested_juries_are_looked_into() -> None:
     assert "ugly" not in text
 
 
-def test_control_characters_are_left_out() -> None:
-    text = verdict(Judgment.failed("bad \x1b[31mred\x00", checks=[])).feedback()
-    assert "\x1b" not in text
-    assert "\x00" not in text
+def test_control_characters_are_left_out_and_half_characters_escaped() -> None:
+    check = Check.bad("c", "no \udcff", Location("a\x07.py"), evidence="\ta\x1bb", fix="x\x00y")
+    text = verdict(
+        Judgment.failed("bad \x1b[31mred\x00"), Judgment.failed("worse", checks=[check])
+    ).feedback()
+    _, *items = text.split("\n\n")
+    assert items == [
+        "1. judge1 (fail): bad [31mred",
+        (
+            "2. c (judge2): no \\udcff\n   Where: a.py\n   Evidence:\n     ab\n"
+            "   What would make it pass: xy"
+        ),
+    ]
+    assert not {"\x00", "\x1b"} & set(text)
