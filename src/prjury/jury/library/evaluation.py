@@ -16,7 +16,7 @@ from prjury.jury.context import ExecutionStatus, JudgmentContext
 from prjury.jury.frozen import freeze
 from prjury.jury.guard import hear, patience, printable
 from prjury.jury.jury import JuryVerdict, Member, roster
-from prjury.jury.library.agent import AgentClient, AgentResult, result_of, run_agent
+from prjury.jury.library.agent import AgentClient, AgentResult, result_of
 from prjury.jury.library.execution import (
     Execution,
     ResultT,
@@ -197,9 +197,9 @@ async def evaluate_async(
     from prjury.jury.threads import in_background  # noqa: PLC0415 - as above
 
     patience(timeout)
-    vote = _voter(cast("Votes[JuryVerdict | Verdict]", judge_or_jury), timeout)
+    vote = _voter(judge_or_jury, timeout)
     place = None if workspace is None else Path(workspace)
-    work = work_of(call, goal, place, wait=False)
+    work = work_of(call, goal, place)
     loop = asyncio.get_running_loop()
 
     def run() -> Any:  # noqa: ANN401 - whatever the call returns
@@ -240,7 +240,7 @@ def _within(timeout: float | None, work: Callable[[], Any]) -> Execution[Any]:
         return aside(lambda: perform(work)).result(timeout)
     except TimeoutError:
         elapsed, words = timedelta(seconds=timeout), f"the call did not end within {timeout:g} s"
-        return Execution(None, ExecutionStatus.TIMEOUT, started_at, elapsed, words, "timeout")
+        return Execution(None, ExecutionStatus.TIMEOUT, started_at, elapsed, words)
 
 
 def _voter(
@@ -267,21 +267,13 @@ def _checked(verdict: object) -> JuryVerdict | Verdict:
     raise TypeError(f"the vote returned a {kind} instead of a JuryVerdict or a Verdict")
 
 
-def work_of(
-    call: Call[Any] | AgentClient, goal: str, workspace: Path | None, *, wait: bool = True
-) -> Callable[[], Any]:
-    """The call as a function of nothing.
-
-    Args:
-        wait: whether an awaitable that an agent's client returns is waited for.
-    """
+def work_of(call: Call[Any] | AgentClient, goal: str, workspace: Path | None) -> Callable[[], Any]:
+    """The call as a function of nothing, which may return an awaitable."""
     if callable(call):
         function: Callable[..., Any] = call
         return _with_parameters(function, goal, workspace)
     if isinstance(call, AgentClient):
         client: AgentClient = call
-        if wait:
-            return lambda: run_agent(client, goal, workspace)
         return lambda: _unwaited(client.run(goal, workspace))
     raise TypeError(f"{call!r} is neither a function nor an agent's client with run()")
 

@@ -18,6 +18,7 @@ from prjury.agents.judge import AgentJudge
 from prjury.jury.cascade import CascadedJury, Tier, TierPolicy, Verdict
 from prjury.jury.compose import all_of, always_fail, always_pass
 from prjury.jury.context import ExecutionStatus, JudgmentContext
+from prjury.jury.frozen import freeze
 from prjury.jury.guard import Listener
 from prjury.jury.judge import JudgeType, judge
 from prjury.jury.judgment import Judgment, Status
@@ -120,6 +121,7 @@ def test_a_call_that_cannot_be_inspected_gets_nothing() -> None:
         (lambda a, b, c: None, "a, b, c"),
         (lambda *, client: None, "client"),
         (lambda goal, *, client: None, "goal, client"),
+        (lambda workspace=None, *, client: None, "client"),
     ],
 )
 def test_a_call_that_requires_more_is_refused(call: Any, names: str) -> None:
@@ -168,6 +170,21 @@ def test_a_result_that_is_not_text(result: Any, metadata: dict[str, Any]) -> Non
     assert context.agent_output is None
     assert context.execution_status is ExecutionStatus.SUCCESS
     assert context.metadata == metadata
+
+
+@pytest.mark.parametrize(
+    ("result", "metadata"),
+    [
+        ({"usage": 1, "input_tokens": 7}, {"usage": {"input_tokens": 7}}),
+        ({"documents": ["a", {"text": "b"}]}, {"documents": ("a", "b")}),
+    ],
+)
+def test_the_tokens_and_the_documents_that_a_result_names(
+    result: dict[str, Any], metadata: dict[str, Any]
+) -> None:
+    assert seen(lambda: result)[1].metadata == {"result": freeze(result), **metadata}
+    no_json = result | {"it": object()}
+    assert seen(lambda: no_json)[1].metadata == metadata
 
 
 def test_text_of_another_kind_is_text() -> None:
@@ -526,6 +543,26 @@ def test_a_call_may_be_limited() -> None:
     assert execution == {"status": "timeout", "error": "the call did not end within 0.1 s"}
 
 
+def test_what_judges_get_to_know_of_a_call_that_took_too_long() -> None:
+    shown: list[JudgmentContext] = []
+
+    def look(context: JudgmentContext) -> Judgment:
+        shown.append(context)
+        return Judgment.passed("seen")
+
+    before = datetime.now(UTC)
+    evaluate("g", lambda: time.sleep(5), look, timeout=0.1)
+    (context,) = shown
+    assert context.execution_status is ExecutionStatus.TIMEOUT
+    assert context.execution_time == timedelta(seconds=0.1)
+    assert context.started_at is not None
+    assert before <= context.started_at <= datetime.now(UTC)
+
+
+def test_an_agent_that_says_nothing_has_an_empty_output() -> None:
+    assert seen(lambda: AgentResult(""))[1].agent_output == ""
+
+
 def test_more_metadata_for_the_judges() -> None:
     def look(context: JudgmentContext) -> Judgment:
         return Judgment.passed(f"{context.metadata['baseline']}, {context.metadata['tokens']}")
@@ -565,6 +602,109 @@ def test_evaluate_in_an_event_loop_does_not_block_it() -> None:
 
     asyncio.run(main())
     assert ticks >= 10
+
+
+@pytest.mark.parametrize("workspace", [None, "/w"])
+def test_the_context_that_judges_get_in_an_event_loop(workspace: str | None) -> None:
+    shown: list[JudgmentContext] = []
+
+    def look(context: JudgmentContext) -> Judgment:
+        shown.append(context)
+        return Judgment.passed("seen")
+
+    def plain(goal: str, workspace: Path | None) -> str:
+        return f"{goal} in {workspace}"
+
+    async def later(goal: str, workspace: Path | None) -> str:
+        await asyncio.sleep(0)
+        return f"{goal} in {workspace}"
+
+    for call in (plain, later, Client(), TextClient()):
+        result, verdict = asyncio.run(
+            evaluate_async("fix it", call, look, workspace, metadata={"baseline": 50})
+        )
+        context = shown.pop()
+        assert isinstance(result, str | AgentResult)
+        assert context.goal == "fix it"
+        assert context.workspace == (Path("/w") if workspace else None)
+        assert context.agent_output == f"fix it in {workspace}"
+        assert context.execution_status is ExecutionStatus.SUCCESS
+        assert context.metadata["baseline"] == 50
+        assert verdict.aggregated.metadata["execution"] == SUCCESS
+
+
+def test_what_is_awaited_runs_in_the_same_event_loop_and_the_rest_in_threads() -> None:
+    threads: list[threading.Thread] = []
+
+    def look(context: JudgmentContext) -> Judgment:
+        threads.append(threading.current_thread())
+        return Judgment.passed("seen")
+
+    def plain() -> None:
+        threads.append(threading.current_thread())
+
+    async def where() -> asyncio.AbstractEventLoop:
+        return asyncio.get_running_loop()
+
+    class Here:
+        async def run(self, goal: str, workspace: Path | None) -> str:
+            return str(id(asyncio.get_running_loop()))
+
+    async def main() -> None:
+        loop = asyncio.get_running_loop()
+        assert (await evaluate_async("g", where, look))[0] is loop
+        assert (await evaluate_async("g", Here(), look))[0] == AgentResult(str(id(loop)))
+        await evaluate_async("g", plain, look)
+
+    asyncio.run(main())
+    assert len(threads) == 4
+    assert threading.main_thread() not in threads
+
+
+@pytest.mark.parametrize("timeout", ["3", float("nan")])
+def test_nothing_is_called_with_a_wrong_timeout_in_an_event_loop(timeout: Any) -> None:
+    called: list[int] = []
+    with pytest.raises((TypeError, ValueError), match="timeout"):
+        asyncio.run(evaluate_async("g", lambda: called.append(1), always_pass(), timeout=timeout))
+    assert called == []
+
+
+def test_a_call_in_an_event_loop_may_be_limited() -> None:
+    ended: list[str] = []
+
+    async def later() -> None:
+        try:
+            await asyncio.sleep(20)
+        except asyncio.CancelledError:
+            ended.append("cancelled")
+            raise
+
+    for call in (later, lambda: time.sleep(5)):
+        began = time.monotonic()
+        result, verdict = asyncio.run(evaluate_async("g", call, always_pass(), timeout=0.1))
+        assert time.monotonic() - began < 3
+        assert result is None
+        assert verdict.aggregated.metadata["execution"]["status"] == "timeout"
+    assert ended == ["cancelled"]
+
+
+def test_judging_in_an_event_loop_may_be_limited() -> None:
+    over = threading.Event()
+
+    def stuck(context: JudgmentContext) -> Judgment:
+        over.wait(5)
+        return Judgment.passed("never heard")
+
+    _, verdict = asyncio.run(evaluate_async("g", lambda: "x", stuck, timeout=0.1))
+    over.set()
+    assert verdict.ballots[0].judgment.metadata["reason"] == "timeout"
+
+
+def test_a_clients_answer_in_an_event_loop_is_checked_too() -> None:
+    result, verdict = asyncio.run(evaluate_async("g", BrokenClient(), always_pass()))
+    error = "TypeError: the client returned a dict instead of an AgentResult"
+    assert result is None
+    assert verdict.aggregated.metadata["execution"] == {"status": "failed", "error": error}
 
 
 def test_an_agents_client_in_an_event_loop() -> None:
