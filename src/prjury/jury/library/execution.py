@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import chain
-from typing import Any, Generic, TypeGuard, TypeVar, cast, overload
+from typing import Any, Generic, TypeGuard, TypeVar, overload
 
 from prjury.errors import PrJuryError
 from prjury.jury.context import ExecutionStatus
@@ -90,8 +90,7 @@ def _usages(response: object) -> Iterator[object]:
 
 
 def _is_count(value: object) -> TypeGuard[float]:
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    return number and 0 < cast("float", value) < math.inf
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < math.inf
 
 
 def _first(value_of: Callable[[str], object]) -> str | None:

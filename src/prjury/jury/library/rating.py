@@ -66,7 +66,7 @@ def rating(reply: str, /, passing: float = 7.0) -> Judgment:
     if highest != HIGHEST or not 0 <= number <= HIGHEST:
         return invalid(f"the reply's score is no number from 0 to {HIGHEST}")
     rest = text[: found[0].start()] + text[found[0].end() :]
-    reasoning = shortened(_REASONING.sub("", rest.strip(), count=1)) or f"{number:g} of {HIGHEST}"
+    reasoning = shortened(_REASONING.sub("", rest.strip())) or f"{number:g} of {HIGHEST}"
     score, passed = NumericalScore(number, 0, HIGHEST), number >= passing
     make = Judgment.passed if passed else Judgment.failed
     return make(reasoning, score, checks=[Check("score", passed, f"{number:g} of {HIGHEST}")])

@@ -226,6 +226,8 @@ LABELS = {"relevant": Status.PASS, "off topic": Status.FAIL, "unsure": Status.AB
         ("relevant", Status.PASS, "relevant"),
         ("**Off topic**.\nReasoning: it is about cooking", Status.FAIL, "off topic"),
         ("Let me see.\nAnswer: RELEVANT\nReasoning: yes", Status.PASS, "relevant"),
+        ("Answer: relevant\nIt names the product.", Status.PASS, "relevant"),
+        ("Answer: relevant\nAnswer: relevant", Status.PASS, "relevant"),
         ("unsure", Status.ABSTAIN, "unsure"),
         ("not relevant", Status.ABSTAIN, None),
         ("Answer: relevant\nAnswer: off topic", Status.ABSTAIN, None),

@@ -205,6 +205,46 @@ def test_functions_that_return_something_else() -> None:
         ModelJudge("{goal}", number, model=Model(), name="m").judge(CONTEXT)
 
 
+def test_a_classifier_that_requires_the_context_gets_it() -> None:
+    def compare(reply: str, context: JudgmentContext) -> Judgment:
+        return Judgment.passed(f"{reply} to {context.goal}")
+
+    def alone(reply: str, context: JudgmentContext | None = None) -> Judgment:
+        return Judgment.passed(f"{reply} to {context}")
+
+    model = Model("yes")
+    assert ModelJudge("{goal}", compare, model=model).judge(CONTEXT).reasoning == "yes to say hello"
+    assert ModelJudge("{goal}", alone, model=model).judge(CONTEXT).reasoning == "yes to None"
+
+
+def test_a_classifier_that_cannot_be_inspected_gets_the_reply_alone() -> None:
+    biggest: Any = max
+    with pytest.raises(TypeError, match=r"^m classifies a reply as a str instead of a Judgment$"):
+        ModelJudge("{goal}", biggest, model=Model(), name="m").judge(CONTEXT)
+
+
+@pytest.mark.parametrize(
+    ("usage", "kept"),
+    [
+        ({"input_tokens": 7}, {"llm_calls": 1, "input_tokens": 7}),
+        ({"requests": 3, "usd": 0.5}, {"llm_calls": 3, "requests": 3, "usd": 0.5}),
+        ({}, None),
+    ],
+)
+def test_what_a_response_took_is_kept(usage: dict[str, float], kept: object) -> None:
+    said = ModelJudge("{goal}", model=Model({"text": "NO", "usage": 0, **usage})).judge(CONTEXT)
+    assert said.status is Status.FAIL
+    assert said.metadata.get("usage") == kept
+
+
+def test_who_is_asked_for_its_confidence_too_stays_the_same_judge() -> None:
+    judge = ModelJudge(
+        "{goal}", model=Model(), name="m", description="polite?", type=JudgeType.HYBRID
+    )
+    asking = judge.asking_confidence()
+    assert (asking.name, asking.description, asking.type) == ("m", "polite?", JudgeType.HYBRID)
+
+
 def test_missing_metadata_is_an_error_ballot() -> None:
     judge = ModelJudge("{metadata.branch}", model=Model())
     verdict = Jury.of(MajorityVoting(), judge).vote(CONTEXT)

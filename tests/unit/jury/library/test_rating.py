@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import re
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -94,6 +96,25 @@ def test_the_judge_shows_the_diff_and_counts_like_any_score() -> None:
     assert "{execution" not in CodeQualityJudge(model, prompt="{work}{execution_time}").name
 
 
+def test_seven_of_ten_passes_unless_another_mark_is_set() -> None:
+    context = JudgmentContext("Add.", agent_output="code")
+
+    def marked(mark: float, **options: Any) -> Status:
+        return CodeQualityJudge(lambda _: f"Score: {mark}", **options).judge(context).status
+
+    assert [marked(mark) for mark in (6.9, 7)] == [Status.FAIL, Status.PASS]
+    assert [marked(mark, passing=5) for mark in (4.9, 5)] == [Status.FAIL, Status.PASS]
+    assert marked(0, passing=0) is Status.PASS
+    assert [marked(mark, passing=10) for mark in (9.9, 10)] == [Status.FAIL, Status.PASS]
+
+
+def test_its_name_and_what_it_looks_at() -> None:
+    judge = CodeQualityJudge(lambda _: "Score: 9")
+    assert judge.name == "code_quality"
+    assert judge.description == "a model's mark for the quality of code, out of ten"
+    assert CodeQualityJudge(lambda _: "Score: 9", name="taste").name == "taste"
+
+
 def test_three_providers_by_median() -> None:
     marks = {"a": 9, "b": 8, "c": 2}
     judges = [
@@ -112,10 +133,18 @@ def test_it_asks_for_its_confidence_where_a_jury_wants_it() -> None:
     assert (said.confidence, said.effective_score) == (0.8, 0.9)
 
 
-@pytest.mark.parametrize("options", [{"passing": 11}, {"prompt": "{works}"}])
-def test_what_makes_no_sense_is_refused(options: dict[str, float]) -> None:
-    with pytest.raises(ValueError, match=r"0\.\.10|placeholder"):
-        CodeQualityJudge(lambda _: "Score: 9", **options)  # type: ignore[arg-type]
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"passing": 10.1}, "a passing mark is in 0..10, not 10.1"),
+        ({"passing": -0.1}, "a passing mark is in 0..10, not -0.1"),
+        ({"passing": float("nan")}, "a passing mark must be finite, not nan"),
+        ({"prompt": "{works}"}, "the placeholder {works} is none of {goal}, "),
+    ],
+)
+def test_what_makes_no_sense_is_refused(options: dict[str, Any], words: str) -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(words)}"):
+        CodeQualityJudge(lambda _: "Score: 9", **options)
 
 
 def test_a_prompt_comes_from_a_file_and_sees_diff_and_steps(tmp_path: Path) -> None:

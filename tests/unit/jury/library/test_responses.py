@@ -35,6 +35,12 @@ class Result:
         (SimpleNamespace(content=[{"type": "text", "text": "a"}, {"text": "b"}]), "ab"),
         ({"messages": [SimpleNamespace(content="q"), SimpleNamespace(content="a")]}, "a"),
         ({"output": "x"}, "x"),
+        ({"output": {"city": "Köln"}}, '{"city": "Köln"}'),
+        ({"output": object(), "text": "x"}, "x"),
+        ({"messages": [], "output": "x"}, "x"),
+        ({"messages": "no list", "output": "x"}, "x"),
+        (SimpleNamespace(output=Answer, text="x"), "x"),
+        (SimpleNamespace(output="", text="x"), "x"),
         ({"count": 3}, None),
         (None, None),
         (3, None),
@@ -50,3 +56,20 @@ def test_the_usage_of_a_response() -> None:
     message = SimpleNamespace(usage_metadata={"input_tokens": 4, "output_tokens": 1})
     assert usage_of(message) == {"input_tokens": 4, "output_tokens": 1}
     assert usage_of("text") == {}
+
+
+@pytest.mark.parametrize(
+    ("response", "usage"),
+    [
+        ({"input_tokens": 4, "total": 9}, {"input_tokens": 4}),
+        (SimpleNamespace(output_tokens=1, usd=0.5), {"output_tokens": 1, "usd": 0.5}),
+        (SimpleNamespace(usage={"requests": 2}, requests=3), {"requests": 2}),
+        (SimpleNamespace(usage=lambda model: {"requests": 2}), {}),
+        (SimpleNamespace(usage=lambda: {"requests": 2}), {"requests": 2}),
+        ({"input_tokens": 0, "output_tokens": -1, "requests": True, "usd": float("inf")}, {}),
+        ({"input_tokens": "4", "output_tokens": None, "usd": float("nan")}, {}),
+        ({"requests": 1}, {"requests": 1}),
+    ],
+)
+def test_what_counts_as_usage(response: object, usage: dict[str, float]) -> None:
+    assert usage_of(response) == usage
