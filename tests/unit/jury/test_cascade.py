@@ -138,6 +138,11 @@ def test_a_tier_that_did_not_run_has_no_verdict_and_took_no_time() -> None:
     assert (attempt.verdict, attempt.skipped_because, attempt.elapsed_ms) == (None, None, 0)
     assert (attempt.ran, attempt.status, attempt.statuses) == (False, None, frozenset())
     assert (attempt.advisory, attempt.worrying_abstention) == (False, None)
+    assert (attempt.asks_a_model, attempt.escalated, attempt.outcomes) == (
+        False,
+        frozenset(),
+        frozenset(),
+    )
 
 
 def test_a_policy_given_as_a_word_is_that_policy() -> None:
@@ -449,9 +454,15 @@ def test_a_dropped_seat_does_not_make_an_abstention_benign() -> None:
 
 def test_a_benign_word_over_other_ballots_is_not_believed() -> None:
     excuse = JuryVerdict(SAYS["N"], (Ballot("a", SAYS["F"]),))
-    assert conclude([TierAttempt("last", FINAL, verdict=excuse)]).status is ABSTAIN
     silent = JuryVerdict(SAYS["A"], (Ballot("a", SAYS["N"]),))
-    assert conclude([TierAttempt("last", FINAL, verdict=silent)]).status is ABSTAIN
+    for said in (excuse, silent):
+        attempt = TierAttempt("last", FINAL, verdict=said)
+        assert attempt.worrying_abstention == said.aggregated
+        verdict = conclude([attempt])
+        assert (verdict.status, verdict.decided_by) == (ABSTAIN, "last")
+        assert verdict.aggregated.reasoning == f"last: {said.aggregated.reasoning}"
+    excused = JuryVerdict(SAYS["N"], (Ballot("a", SAYS["N"]),))
+    assert TierAttempt("last", FINAL, verdict=excused).worrying_abstention is None
 
 
 @given(strategies.verdicts())

@@ -136,6 +136,14 @@ def test_the_reasoning_names_what_each_member_said() -> None:
     assert said == "judge0 (fail): answer 0; judge1: answer 1"
 
 
+def test_a_member_that_gives_no_reason_is_only_named() -> None:
+    silent, blank = Says("silent", Judgment.passed("")), Says("blank", Judgment.failed(" \n"))
+    assert ask(all_of(silent, always_fail("no")), None).reasoning == (
+        "silent (pass); always_fail: no"
+    )
+    assert ask(any_of(blank, silent), None).reasoning == "blank (fail); silent"
+
+
 # What the members said is kept.
 
 

@@ -156,6 +156,26 @@ def test_no_weight_outvotes_a_criterion_that_must_pass() -> None:
     assert said.metadata["aggregation"]["pass"] == 1
 
 
+def test_every_criterion_that_must_pass_and_failed_is_named() -> None:
+    both = replace(
+        ballot("style", FAIL, 1.0),
+        judgment=Judgment.failed("2 of 4", metadata={"must_failed": ["names", 3]}),
+    )
+    ballots = [broken("quality"), ballot("build", PASS, 1.0), both, ballot("other", FAIL)]
+    said = NeverOverruling(WeightedAverageVoting(0.2)).aggregate(ballots)
+    told = "quality: risk; style: names, 3 failed and must pass, whatever the vote: "
+    assert said.reasoning.startswith(told)
+
+
+def test_everybody_who_failed_what_nobody_passed_is_named() -> None:
+    ballots = [ballot("a", FAIL, 0.75), ballot("b", FAIL, 0.75), ballot("c", ABSTAIN)]
+    ballots.append(replace(ballot("d", PASS, 1.0), weight=0.0))
+    said = NeverOverruling(WeightedAverageVoting(0.7)).aggregate(ballots)
+    assert said.reasoning.startswith("a, b failed it and nobody passed it, whatever the vote: ")
+    ballots.append(replace(ballot("e", PASS, 1.0), weight=0.5))
+    assert NeverOverruling(WeightedAverageVoting(0.7)).aggregate(ballots).status is PASS
+
+
 def test_a_seat_without_weight_has_no_say() -> None:
     ballots = [ballot("build", PASS, 1.0), broken("quality", 0.0)]
     assert NeverOverruling(WeightedAverageVoting(0.7)).aggregate(ballots).status is PASS

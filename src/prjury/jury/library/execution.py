@@ -41,7 +41,7 @@ def output_of(response: object) -> str | None:
         if isinstance(messages, Sequence) and messages and not isinstance(messages, str):
             return output_of(messages[-1])
         return _first(response.get)
-    return None if response is None else _first(lambda name: getattr(response, name, None))
+    return _first(lambda name: getattr(response, name, None))
 
 
 def usage_of(response: object) -> dict[str, float]:

@@ -37,6 +37,8 @@ class Result:
         ({"output": "x"}, "x"),
         ({"output": {"city": "Köln"}}, '{"city": "Köln"}'),
         ({"output": object(), "text": "x"}, "x"),
+        ({"messages": ["a", "b", "c"]}, "c"),
+        ({"messages": ["a"]}, "a"),
         ({"messages": [], "output": "x"}, "x"),
         ({"messages": "no list", "output": "x"}, "x"),
         (SimpleNamespace(output=Answer, text="x"), "x"),

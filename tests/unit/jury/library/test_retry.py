@@ -920,6 +920,7 @@ class Late:
 @pytest.mark.parametrize(
     "court",
     [
+        seated([Late()], PROPAGATE, "court"),
         retrying([Late()], name="court"),
         CascadedJury([Tier("court", retrying([Late()]), TierPolicy.FINAL_TIER)]),
     ],
