@@ -857,3 +857,45 @@ def test_a_tier_that_did_not_run_is_what_it_would_have_been() -> None:
 def test_the_same_name_in_two_tiers_is_numbered() -> None:
     verdict = vote(tier("one", "P"), tier("two", "PF", FINAL))
     assert verdict.by_name == {"P": SAYS["P"], "P-2": SAYS["P"], "F": SAYS["F"]}
+
+
+def test_a_verdict_in_words_has_a_line_for_each_tier() -> None:
+    crashed = JuryVerdict(SAYS["E"])
+    verdict = conclude(
+        [
+            TierAttempt("advice", FINAL, True, JuryVerdict(SAYS["P"], (Ballot("a", SAYS["P"]),))),
+            TierAttempt(
+                "build",
+                REJECT,
+                verdict=JuryVerdict(SAYS["F"], (Ballot("b", SAYS["P"]), Ballot("c", SAYS["F"]))),
+            ),
+            TierAttempt("tests", REJECT, verdict=crashed),
+            TierAttempt("last", FINAL, skipped_because="build failed"),
+        ]
+    )
+    assert str(verdict) == (
+        "FAIL: build: c: broken\n"
+        "  advice (advisory): PASS: a PASS\n"
+        "  build: FAIL: b PASS, c FAIL\n"
+        "  tests: ERROR\n"
+        "  last: not asked (build failed)"
+    )
+
+
+def test_feedback_is_as_long_as_asked_for() -> None:
+    verdict = vote(tier("last", "F", FINAL))
+    assert verdict.feedback() == "FAIL: last: F: broken\n\n1. F (fail): broken"
+    assert verdict.feedback(10) == "FAIL: las…"
+
+
+def test_a_cascade_that_is_nested_too_deep_is_refused_by_its_name() -> None:
+    judge: Any = Says("P", SAYS["P"])
+    for _ in range(8):
+        judge = seated([judge], ConsensusVoting()).as_judge()
+    cascade = CascadedJury([Tier("last", seated([judge], ConsensusVoting()), FINAL)])
+    words = (
+        "the cascade 'deep' is nested 11 levels deep; the limit is 10. "
+        "Seat the inner judges directly"
+    )
+    with refused(ValueError, words):
+        cascade.as_judge("deep")

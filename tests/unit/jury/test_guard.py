@@ -454,6 +454,16 @@ def test_an_expected_error_keeps_its_words_and_reason(wrapped: bool) -> None:
     )
 
 
+def test_a_crash_is_logged_with_where_it_came_from(caplog: pytest.LogCaptureFixture) -> None:
+    crash = ValueError("no")
+    with caplog.at_level("DEBUG", "prjury.jury.guard"):
+        assert crashed(ExceptionGroup("tasks", [crash])).reason == "crashed"
+    (record,) = caplog.records
+    assert (record.levelname, record.getMessage()) == ("DEBUG", "a judge crashed")
+    assert record.exc_info is not None
+    assert record.exc_info[1] is crash
+
+
 def test_a_crash_is_told_with_its_notes() -> None:
     crash = ValueError("no such thing")
     crash.add_note("it was there yesterday")

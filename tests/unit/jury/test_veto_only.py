@@ -17,6 +17,7 @@ from prjury.jury.voting import (
     ConsensusVoting,
     ErrorPolicy,
     MajorityVoting,
+    TiePolicy,
     VotingStrategy,
     WeightedAverageVoting,
 )
@@ -165,6 +166,15 @@ def test_every_criterion_that_must_pass_and_failed_is_named() -> None:
     said = NeverOverruling(WeightedAverageVoting(0.2)).aggregate(ballots)
     told = "quality: risk; style: names, 3 failed and must pass, whatever the vote: "
     assert said.reasoning.startswith(told)
+
+
+def test_what_is_not_overruled_has_no_reason_for_an_abstention() -> None:
+    ballots = [ballot("build", PASS), broken("quality")]
+    tie = MajorityVoting(TiePolicy.ABSTAIN)
+    assert tie.aggregate(ballots).reason == "tie"
+    said = NeverOverruling(tie).aggregate(ballots)
+    assert (said.status, said.reason) == (FAIL, "")
+    assert said.metadata["held_down_from"] == "abstain"
 
 
 def test_everybody_who_failed_what_nobody_passed_is_named() -> None:
