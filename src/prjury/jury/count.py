@@ -125,7 +125,7 @@ class NeverLifting:
 
     def _naming(self, said: Judgment) -> Judgment:
         """The judgment with the names in its counts, so that they can be counted again."""
-        counts = said.metadata.get("aggregation", {})
+        counts = said.metadata.get("aggregation")
         if not counts:
             return said
         return said.with_metadata(aggregation={**counts, LOWERING: sorted(self.lowering)})

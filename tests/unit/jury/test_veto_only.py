@@ -77,7 +77,16 @@ def test_it_is_no_majority_of_its_own() -> None:
     judges = [ballot("a", PASS), ballot("b", FAIL), ballot("c", FAIL)]
     stories = [ballot(f"s{n}", PASS) for n in range(5)]
     voting = NeverLifting(MajorityVoting(), frozenset(story.judge for story in stories))
-    assert voting.aggregate([*judges, *stories]).status is FAIL
+    said = voting.aggregate([*judges, *stories])
+    assert said.status is FAIL
+    assert said.reasoning.endswith("; s0, s1, s2, s3, s4 may lower that, not lift it")
+
+
+def test_what_comes_to_the_same_without_it_is_not_held_down() -> None:
+    ballots = [ballot("quality", FAIL), ballot(STORY, FAIL)]
+    said, counted = held(MajorityVoting()).aggregate(ballots), MajorityVoting().aggregate(ballots)
+    assert (said.status, said.reasoning) == (FAIL, counted.reasoning)
+    assert "held_down_from" not in said.metadata
 
 
 @pytest.mark.parametrize("status", Status)
