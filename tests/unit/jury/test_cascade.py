@@ -332,6 +332,14 @@ def test_a_model_does_not_lift_what_programs_of_an_accepting_tier_say(
     assert conclude(verdict.attempts) == verdict
 
 
+def test_a_model_breaks_no_tie_of_the_programs_of_an_accepting_tier() -> None:
+    tied = tier("quick", "PF", ACCEPT, MajorityVoting(TiePolicy.ABSTAIN))
+    verdict = vote(tied, asked("last", FINAL, models="P"))
+    assert (verdict.status, verdict.decided_by) == (ABSTAIN, "quick")
+    assert verdict.aggregated.metadata["reason"] == "tie"
+    assert vote(tied, asked("last", FINAL, programs="P")).status is PASS
+
+
 def test_programs_after_an_accepting_tier_may_lift_it_though_a_model_was_asked_before() -> None:
     quick, model = asked("quick", ACCEPT, programs="F"), asked("model", REJECT, models="P")
     assert vote(quick, model, asked("last", FINAL, programs="P")).status is PASS
