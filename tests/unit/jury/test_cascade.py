@@ -4,6 +4,7 @@ import math
 import threading
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -343,6 +344,16 @@ def test_a_model_breaks_no_tie_of_the_programs_of_an_accepting_tier() -> None:
 def test_programs_after_an_accepting_tier_may_lift_it_though_a_model_was_asked_before() -> None:
     quick, model = asked("quick", ACCEPT, programs="F"), asked("model", REJECT, models="P")
     assert vote(quick, model, asked("last", FINAL, programs="P")).status is PASS
+
+
+def test_the_tier_that_decides_need_not_be_the_last_one() -> None:
+    quick, last = asked("quick", ACCEPT, programs="F"), asked("last", FINAL, programs="P")
+    model = replace(asked("model", REJECT, models="E"), on_error="continue")
+    verdict = vote(quick, model, last)
+    assert (verdict.status, verdict.decided_by) == (FAIL, "quick")
+    program = replace(asked("program", REJECT, programs="E"), on_error="continue")
+    verdict = vote(quick, program, last)
+    assert (verdict.status, verdict.decided_by) == (ERROR, "program")
 
 
 @pytest.mark.parametrize(("ballots", "status"), [("F", FAIL), ("E", ERROR), ("PA", ABSTAIN)])
