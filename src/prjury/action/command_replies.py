@@ -31,6 +31,7 @@ from prjury.report.model import OVERRIDE_COMMAND, Override
 from prjury.report.recovery import NO_REPAIR
 from prjury.report.redact import Redact
 from prjury.report.sanitise import block, clean, inline_code, plain, prose
+from prjury.report.wording import counted
 
 #: Places of one finding that are listed.
 _MOST_PLACES = 20
@@ -57,7 +58,7 @@ def _paragraphs(meant: list[Finding], redact: Redact) -> Iterator[str]:
     if places:
         listed = [f"* {inline_code(str(at), 300, redact)}" for at in places[:_MOST_PLACES]]
         more = len(places) - len(listed)
-        yield "\n".join([*listed, *([f"* … and {more} more places"] if more else [])])
+        yield "\n".join([*listed, *([f"* … and {counted(more, 'more place')}"] if more else [])])
     if check.evidence:
         yield block(check.evidence, 3_000, redact)
     if check.fix:

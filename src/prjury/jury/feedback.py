@@ -37,7 +37,8 @@ class _Item:
         if self.places:
             shown = ", ".join(self.places[:_MOST_PLACES])
             left = len(self.places) - _MOST_PLACES
-            lines.append(f"   Where: {shown}" + (f" and {left} more places" if left > 0 else ""))
+            more = f" and {left} more place{'s' if left > 1 else ''}" if left > 0 else ""
+            lines.append(f"   Where: {shown}{more}")
         if self.evidence:
             lines.append(f"   Evidence:\n{indent(self.evidence, '     ')}")
         if self.remedy:
@@ -113,7 +114,7 @@ def _fitted(head: str, items: list[_Item], limit: int) -> str:
         more = f"{text}\n\n{item.text(number)}"
         if len(more) + len(_rest(left)) > limit:
             room = limit - len(text) - len(_rest(left)) - 2
-            if number > 1 or room < 0:
+            if number > 1 or room < 1:
                 return _cut(text + _rest(left + 1), limit)
             return _cut(f"{text}\n\n{_cut(item.text(number), room)}{_rest(left)}", limit)
         text = more

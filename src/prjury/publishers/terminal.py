@@ -240,7 +240,7 @@ class _Page:
                 yield self._indented(str(finding.check.location or "the change as a whole"), 5)
             yield from self._details(finding)
         if group.count > _MOST_PLACES:
-            yield self._indented(f"… and {group.count - _MOST_PLACES} more places", 5)
+            yield self._indented(f"… and {counted(group.count - _MOST_PLACES, 'more place')}", 5)
 
     def _details(self, finding: Finding) -> Iterator[RenderableType]:
         check = finding.check

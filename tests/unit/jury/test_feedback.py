@@ -54,7 +54,7 @@ def test_the_same_in_three_places_is_told_once() -> None:
 
 @pytest.mark.parametrize(
     ("places", "shown", "more"),
-    [(9, 9, ""), (10, 10, ""), (11, 10, " and 1 more places"), (13, 10, " and 3 more places")],
+    [(9, 9, ""), (10, 10, ""), (11, 10, " and 1 more place"), (13, 10, " and 3 more places")],
 )
 def test_ten_places_are_named_and_the_others_counted(places: int, shown: int, more: str) -> None:
     checks = [Check.bad("np", "gone", Location("a.py", n)) for n in range(1, places + 1)]
@@ -177,6 +177,7 @@ def test_as_much_is_told_as_fits() -> None:
     assert said.feedback(len(one_of_three)) == one_of_three
     assert said.feedback(len(one_of_three) - 1) == f"{head}\n\n{one[:-2]}…\n\n… and 2 more"
     assert said.feedback(len(none_of_three)) == none_of_three
+    assert said.feedback(len(none_of_three) + 2) == none_of_three  # an empty line more is no item
     assert said.feedback(len(none_of_three) - 1) == f"{none_of_three[:-2]}…"
 
 

@@ -254,7 +254,8 @@ def test_no_canary_reaches_a_program(tmp_path: Path) -> None:
     assert "canary-" not in text
     names = {line.partition("=")[0] for line in text.splitlines()}
     of_sh, of_ours = {"PWD", "OLDPWD", "SHLVL", "_"}, {"MAVEN_OPTS"}
-    assert names - of_sh - of_ours == {"CI", "HARMLESS", "HOME", "JAVA_HOME", "LANG", "PATH", "TMPDIR"}
+    given = {"CI", "HARMLESS", "HOME", "JAVA_HOME", "LANG", "PATH", "TMPDIR"}
+    assert names - of_sh - of_ours == given
     assert shell.refused == tuple(CANARIES)
 
 

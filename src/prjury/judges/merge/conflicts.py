@@ -109,7 +109,9 @@ def _evidence(regions: Sequence[ConflictRegion], at: str | None) -> str | None:
     """Both texts of each place, as git marks them; the lines alone where the texts are unknown."""
     few = regions[:_FEW_REGIONS]
     parts = [_both(region, f"`{at}`" if at else "the head") for region in few]
-    parts += [f"and {len(regions) - len(few)} more places"] if len(regions) > len(few) else []
+    parts += (
+        [f"and {counted(len(regions) - len(few), 'more place')}"] if len(regions) > len(few) else []
+    )
     return "\n".join(parts) or None
 
 

@@ -360,7 +360,7 @@ def _uncovered(found: AddedCoverage, severity: Severity) -> Iterator[Check]:
         place = Location(path, first, last if last > first else None)
         yield Check("uncovered-lines", False, f"{lines} not covered by tests", place, severity)  # noqa: FBT003 - as its field
     if (left := len(spans) - _MOST_FINDINGS) > 0:
-        words = f"{left} more places are not covered"
+        words = f"{left} more {'place is' if left == 1 else 'places are'} not covered"
         yield Check("uncovered-lines", False, words, None, severity)  # noqa: FBT003 - as above
 
 
