@@ -178,6 +178,7 @@ def test_as_much_is_told_as_fits() -> None:
     assert said.feedback(len(one_of_three) - 1) == f"{head}\n\n{one[:-2]}…\n\n… and 2 more"
     assert said.feedback(len(none_of_three)) == none_of_three
     assert said.feedback(len(none_of_three) + 2) == none_of_three  # an empty line more is no item
+    assert said.feedback(len(none_of_three) + 3) == f"{head}\n\n…\n\n… and 2 more"
     assert said.feedback(len(none_of_three) - 1) == f"{none_of_three[:-2]}…"
 
 
