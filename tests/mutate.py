@@ -1,6 +1,6 @@
 """Mutation testing of the court: changes `prjury.jury` in small ways, and asks who notices.
 
-    uv run --with mutmut python tests/mutate.py [MODULE ...]
+    uv run --with mutmut python tests/mutate.py [--sample N] [MODULE ...]
 
 Works in a copy of the tree, prints the mutants that nobody noticed and the counts by module;
 ``mutmut show NAME`` in that copy shows one.
@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import ast
 import os
+import random
 import shutil
 import subprocess
 import sys
@@ -32,6 +33,9 @@ COURT = Path("src/prjury/jury")
 
 #: mutmut mutates what has one of the first two, and there is nothing in the last.
 LEFT_AS_IT_IS = {"staticmethod", "classmethod", "overload"}
+
+#: A module that is not there.
+NONE = "prjury.jury.none.*"
 
 #: Starts a process of its own, which neither finds the mutants nor should.
 NOT_HERE = {"test_asyncio_is_not_loaded_for_calls_that_do_not_wait"}
@@ -53,18 +57,28 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("modules", nargs="*", help="score, library.retry, …; all by default")
+    parser.add_argument("--sample", type=int, metavar="N", help="so many of all, at random")
+    parser.add_argument("--seed", type=int, default=0, help="which ones (default: %(default)s)")
     options = parser.parse_args(arguments)
     directory = Path(tempfile.mkdtemp(prefix="prjury-mutants-"))
     _copy(directory)
     for path in sorted((directory / COURT).rglob("*.py")):
         _open_to_mutation(path)
     patterns = [f"prjury.jury.{module}.*" for module in options.modules]
-    search = {"PYTHONPATH": str(directory / "tests")}
-    run = ["mutmut", "run", "--max-children", "2", *patterns]
-    failed = subprocess.run(run, cwd=directory, env={**os.environ, **search}, check=False)
-    if not failed.returncode:
+    if options.sample:
+        _run(directory, [NONE])  # makes them all
+        every = sorted(name for name, _ in _results(directory))
+        patterns = random.Random(options.seed).sample(every, options.sample)  # noqa: S311 - no secret
+    failed = _run(directory, patterns)
+    if not failed:
         _report(directory)
-    return failed.returncode
+    return failed
+
+
+def _run(directory: Path, patterns: Sequence[str]) -> int:
+    env = {**os.environ, "PYTHONPATH": str(directory / "tests")}
+    argv = ["mutmut", "run", "--max-children", "2", *patterns]
+    return subprocess.run(argv, cwd=directory, env=env, check=False).returncode
 
 
 def _copy(directory: Path) -> None:
@@ -96,21 +110,21 @@ def _decorated(source: str) -> Iterator[ast.FunctionDef]:
                 yield node
 
 
+def _results(directory: Path) -> Iterator[tuple[str, str]]:
+    argv = ["mutmut", "results", "--all", "true"]
+    told = subprocess.run(argv, cwd=directory, capture_output=True, text=True, check=True)
+    for line in told.stdout.splitlines():
+        if ": " in line:
+            name, _, status = line.strip().rpartition(": ")
+            yield name, status
+
+
 def _report(directory: Path) -> None:
-    told = subprocess.run(
-        ["mutmut", "results", "--all", "true"],
-        cwd=directory,
-        capture_output=True,
-        text=True,
-        check=True,
+    results = [each for each in _results(directory) if each[1] != "not checked"]
+    counts = Counter(
+        (name.rpartition(".")[0].removeprefix("prjury.jury."), status) for name, status in results
     )
-    results = [line.strip().rpartition(": ") for line in told.stdout.splitlines() if ": " in line]
-    named = [
-        (name.rpartition(".")[0].removeprefix("prjury.jury."), status)
-        for name, _, status in results
-    ]
-    counts = Counter(named)
-    alive = [f"{name}: {status}\n" for name, _, status in results if status != "killed"]
+    alive = [f"{name}: {status}\n" for name, status in results if status != "killed"]
     rows = [f"{module:24}{status:16}{n}\n" for (module, status), n in sorted(counts.items())]
     sys.stdout.writelines([*alive, *rows, f"in {directory}\n"])
 
