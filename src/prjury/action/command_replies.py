@@ -133,8 +133,8 @@ class Replies:
         lines = "\n".join(f"* `{words}`: {does}" for words, does in COMMANDS)
         about = (
             "The first line of a new comment is the command, exactly as it stands here; a reason "
-            f"has at most {LONGEST_REASON} characters. Whoever may write to the repository is "
-            "heard."
+            f"has at most {LONGEST_REASON} characters. Commands count from "
+            "everybody who may write to the repository."
         )
         return CommandReply(f"**{title}**\n\n{lines}\n\n{about}")
 

@@ -83,7 +83,7 @@ class TestsRepair:
         return self._watched(lambda: self._rounds(context, tree))
 
     def _watched(self, rounds: Callable[[], Recovery]) -> Recovery:
-        """What comes of the rounds; whoever waits for them is told how far they are."""
+        """The result of the rounds; their progress is reported."""
         progress, started = self.ports.progress, time.monotonic()
         progress.judge_started("fix", "agent")
         try:

@@ -27,8 +27,8 @@ class ToolCall:
     """One use of a tool.
 
     Attributes:
-        target: the file, command or address that it was about; empty where that is not told.
-        outcome: empty where it is not told.
+        target: the file, command or address that it was about; empty if unknown.
+        outcome: empty if unknown.
     """
 
     name: str

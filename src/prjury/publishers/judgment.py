@@ -53,7 +53,7 @@ class JudgmentPrinter:
         elif judgment.status is Status.ERROR:
             words = f"{judge} could not judge: {judgment.reasoning}"
             if judgment.reason == "crashed":
-                words += ". Correct the judge, or report it to whoever wrote it."
+                words += ". Correct the judge, or report it to its author."
         elif judgment.status is Status.ABSTAIN and judgment.label != NOT_APPLICABLE:
             reason = judgment.reasoning.rstrip(" .")
             words = f"{judge} gave no answer: {reason}. Add what is missing, or drop this judge."

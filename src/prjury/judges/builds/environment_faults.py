@@ -66,7 +66,7 @@ class EnvironmentFault:
 
 #: Ports of databases, queues and caches that tests expect beside them.
 _PORTS = r"(?:1433|1521|2181|3306|4222|5432|5672|6379|8529|9000|9042|9092|9200|11211|26257|27017)"
-#: Programs of the machine, whoever calls them; others may be misspelt, or the tree's own.
+#: Programs of the machine; others may be misspelt, or the tree's own.
 _PROGRAMS = (
     r"(?:hg|svn|javac?|mvn|gradle|python3?|pip3?|node|npm|npx|cmake|ctest|make|ninja|meson|gcc|g\+\+"
     r"|cc|c\+\+|clang(?:\+\+)?|go|cargo|rustc|ruby|bundle|php|composer|docker|curl|wget|protoc"

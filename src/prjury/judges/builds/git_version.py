@@ -2,7 +2,7 @@
 
 An exported tree has no history. Where a project asks `git describe`, its tree becomes a repository
 of its own, without a link to any other, with the nearest tag on its only commit. Backends of Python
-are told the version by variables instead (``systems/python_environment.py``).
+get the version by variables instead (``systems/python_environment.py``).
 """
 
 from __future__ import annotations

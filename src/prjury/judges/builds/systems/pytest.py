@@ -169,8 +169,8 @@ class ToxSettings:
         sections = (self.base, *self.environments)
         passed = [f"{section}.pass_env+=PYTEST_ADDOPTS" for section in sections]
         packaging = self.base.replace("env_run_base", "env_pkg_base").replace("testenv", "pkgenv")
-        told = f"{packaging}.pass_env+={','.join(VERSION_VARIABLES)}"
-        return ";".join([*passed, told, *more])
+        handed_on = f"{packaging}.pass_env+={','.join(VERSION_VARIABLES)}"
+        return ";".join([*passed, handed_on, *more])
 
 
 def tox_settings(root: SourceTree) -> ToxSettings | None:
