@@ -75,6 +75,9 @@ _PLACES = {
     "COREPACK_HOME": ".cache/node/corepack",
 }
 
+#: Made where they are missing: Go compiles its own library into them, which takes a minute.
+_MADE = frozenset({"GOCACHE", "GOMODCACHE"})
+
 _REFUSED = re.compile(
     JOB_CREDENTIALS + r"|.*(TOKEN|SECRET|KEY|PASSWORD).*|(AWS|SSH)_.*",
     re.IGNORECASE | re.DOTALL,
@@ -147,9 +150,11 @@ def _places(environ: Mapping[str, str]) -> dict[str, str]:
     found = {name: environ[name] for name in _PLACES if name in environ}
     if "GOPATH" in environ:  # the module cache lies below it unless it is named itself
         found.setdefault("GOMODCACHE", os.path.join(environ["GOPATH"], "pkg", "mod"))  # noqa: PTH118
+    home = environ.get("HOME")
+    made = _MADE if home and Path(home).is_dir() else frozenset()
     for name, below_home in _PLACES.items():
         place = _default(environ, below_home)
-        if name not in found and place and place.is_dir():
+        if name not in found and place and (name in made or place.is_dir()):
             found[name] = str(place)
     return found
 

@@ -558,6 +558,14 @@ def test_caches_and_toolchains_of_the_operator_are_found(tmp_path: Path) -> None
     assert "PYENV_ROOT" not in env
 
 
+def test_what_go_compiles_of_its_own_library_is_kept_for_the_next_build(tmp_path: Path) -> None:
+    env = allowed({"HOME": str(tmp_path), "PATH": "/bin"})
+    assert env["GOCACHE"] == str(tmp_path / ".cache/go-build")
+    assert env["GOMODCACHE"] == str(tmp_path / "go/pkg/mod")
+    assert "GOCACHE" not in allowed({"HOME": str(tmp_path / "nowhere"), "PATH": "/bin"})
+    assert "GOCACHE" not in allowed({"PATH": "/bin"})
+
+
 def test_a_go_path_of_the_operator_decides_about_the_module_cache() -> None:
     assert allowed({"GOPATH": "/go", "HOME": "/x", "PATH": ""})["GOMODCACHE"] == "/go/pkg/mod"
 
