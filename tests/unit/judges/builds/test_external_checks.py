@@ -188,7 +188,8 @@ class TestAbstain:
     def test_still_running_at_the_deadline(self) -> None:
         judgment = judged((run("test"), run("lint", None)), times=5)
         words = self.check(judgment, "checks_pending")
-        assert words == "after 0.0 s 1 check of the head head still ran: lint"
+        assert words.startswith("after ")
+        assert words.partition(" s ")[2] == "1 check of the head head still ran: lint"
         assert judgment.failed_checks[0].message == "lint (github-actions): has not ended"
         assert judgment.failed_checks[0].severity == "warning"
 
