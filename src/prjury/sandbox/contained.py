@@ -331,7 +331,7 @@ class ContainedShell:
 
         HOME and TMPDIR are not part of it: `run` makes them, unless the caller has set them.
         """
-        return {
+        return {  # a quarter of twice the limit is half of it: the rest is for the tests
             **smaller_machine(machine_memory(), 2 * self._limits.memory),
             **allowed(self._environ, (*self._extra, *extra), self._own_prefix),
         }

@@ -75,7 +75,8 @@ def _causes(failures: Sequence[Failure]) -> str:
     """The first cause and the number of the others, behind a colon; empty for none."""
     if not failures:
         return ""
-    first, where = failures[0], failures[0].place or failures[0].name or ""
+    first = failures[0]
+    where = first.place or first.name or ""
     where = "" if first.message.startswith(where) else f"{where}: "
     others = sum(one.kind != "goal" and one.state != "environment" for one in failures[1:])
     more = f" (and {others} more)" if others else ""
@@ -364,8 +365,7 @@ def _beside_base(case: BuildResult, base: PlanOutcome) -> Judgment:
         return _base_broken(case, "what went wrong could not be read")
     flaky = any(failure.state == "flaky" for failure in case.outcome.failures)
     causes = case.blocking or case.outcome.failures
-    serviceless = all(map(lacks_service, causes)) and any(map(lacks_service, base.failures))
-    if causes and (serviceless or all(one.state == "environment" for one in causes)):
+    if causes and all(map(lacks_service, causes)) and any(map(lacks_service, base.failures)):
         return _not_here(case, causes[0])
     if case.blocking or not (alike or flaky):
         return _red(case, _causes(causes))

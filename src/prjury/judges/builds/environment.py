@@ -19,6 +19,7 @@ from prjury.judges.builds.environment_faults import (
 )
 from prjury.judges.builds.failure import Failure
 from prjury.judges.builds.results.runner_output import LogSection
+from prjury.judges.builds.results.traces import MAVEN_GOAL
 from prjury.judges.builds.systems.source_tree import parents_of
 
 _REACH, _FARTHEST = 12, 60
@@ -57,14 +58,10 @@ def find_environment(section: LogSection) -> Iterator[tuple[int, Failure]]:
             )
 
 
-#: How Maven begins what it says of a module.
-_MODULE = "[ERROR] Failed to execute goal "
-
-
 def _below(lines: Sequence[str], index: int) -> list[str]:
     """The next lines about the same, without a stack trace, behind which Node prints the cause."""
     near = lines[index + 1 : index + _FARTHEST]
-    following = takewhile(lambda line: not line.startswith(_MODULE), near)
+    following = takewhile(lambda line: not MAVEN_GOAL.match(line), near)
     return [line for line in following if not line.lstrip().startswith("at ")][:_REACH]
 
 

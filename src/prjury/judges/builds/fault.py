@@ -56,8 +56,8 @@ def with_environment(
     return [item for item in every if not _is_repeated(item[1], messages)]
 
 
-#: Beneath such a message of a goal, the next three lines say why.
-_EXPLAINED = re.compile(r"^cannot access |Could not (?:resolve|download|collect)\b")
+#: What goals say that lack a download; the next three lines say why.
+_NOT_DOWNLOADED = re.compile(r"\bCould not (?:resolve|download|collect)\b")
 
 
 def _near(number: int, goals: Collection[int]) -> range:
@@ -75,7 +75,9 @@ def _of_goal(failure: Failure, number: int, goals: Mapping[int, Failure]) -> Fai
 
 def _is_explained(failure: Failure, below: Collection[int]) -> bool:
     """Whether javac cannot read it, or a goal not download it, for what the lines below blame."""
-    return bool(below) and _EXPLAINED.search(failure.message) is not None
+    unread = failure.message.startswith("cannot access ")
+    lacking = failure.name is not None and _NOT_DOWNLOADED.search(failure.message) is not None
+    return bool(below) and (unread or lacking)
 
 
 def _marked(failure: Failure) -> Failure:
@@ -93,9 +95,9 @@ def blame_environment(outcome: PlanOutcome, changed: Collection[str]) -> PlanOut
     """The outcome with what follows from the machine marked as such, or with nothing marked.
 
     Where tests failed, the lines about the machine may be the tests' own, unless a goal of the
-    build tool gave up with them. A step of set-up that
-    failed is the machine's, unless the change touches what set-up reads, its log names a line of a
-    file that the change touches, or a file of the tree does not compile.
+    build tool gave up with them. A step of set-up that failed is the machine's, unless the change
+    touches what set-up reads, its log names a line of a file that the change touches, or a file of
+    the tree does not compile.
 
     Args:
         changed: the paths that the change touches.

@@ -52,9 +52,8 @@ class PlanOutcome:
 
     @property
     def environment(self) -> Failure | None:
-        """What the machine lacks, where no test fails and nothing that the base does not have."""
-        ours = (one for one in self.failures if one.kind != "goal")
-        if any(one.kind == "test" or one.state == "new" for one in ours):
+        """What the machine lacks, where nothing fails that the base does not have as well."""
+        if any(one.state == "new" and one.kind != "goal" for one in self.failures):
             return None
         return next((one for one in self.failures if one.state == "environment"), None)
 

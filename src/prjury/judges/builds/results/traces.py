@@ -100,7 +100,8 @@ _SPOTBUGS = re.compile(
     r"\[ERROR\] (?:High|Medium|Low): (?P<message>.*) \[(?P<type>[\w.$]+)\] .*?"
     r"(?P<file>\w+\.\w+):\[lines? (?P<line>\d+)"
 )
-_MAVEN_GOAL = re.compile(
+#: A goal of a module that gave up.
+MAVEN_GOAL = re.compile(
     r"\[ERROR\] Failed to execute goal (?P<message>(?P<name>(?:\S+ )?(?:\(\S+\) )?"
     r"on project [^:\s]+): ?(?P<reason>.*?))(?: -> \[Help \d+\])?$"
 )
@@ -233,7 +234,7 @@ def maven(section: LogSection) -> Found:
 
     A goal that did not give up for tests or compile errors stands for itself.
     """
-    for index, match in _matches(_MAVEN_GOAL, section):
+    for index, match in _matches(MAVEN_GOAL, section):
         consequence = not match["reason"] or match["reason"].startswith(_CONSEQUENCES)
         kind: Kind = "goal" if consequence else "error"
         failure = section.failure(kind, match["message"], name=match["name"])
