@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import PurePosixPath
 from urllib.parse import quote
 
 from prjury.jury.judgment import Location
@@ -17,7 +16,7 @@ _PULL_URL = re.compile(r"(https?://[A-Za-z0-9.-]+(?::\d+)?/[\w.-]+/[\w.-]+)/pull
 _SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 #: Forges show these rendered, without line numbers, unless they are asked for the source.
-_RENDERED = frozenset({".md", ".markdown", ".adoc", ".asciidoc", ".rst", ".org", ".mdx", ".svg"})
+_RENDERED = (".md", ".markdown", ".adoc", ".asciidoc", ".rst", ".org", ".mdx", ".svg")
 #: A longer link costs more of a comment than it is worth.
 _LONGEST = 600
 
@@ -67,6 +66,6 @@ class Links:
 def _anchor(place: Location) -> str:
     if place.line is None:
         return ""
-    query = "?plain=1" if PurePosixPath(place.path).suffix.lower() in _RENDERED else ""
+    query = "?plain=1" if place.path.lower().endswith(_RENDERED) else ""
     end = f"-L{place.end_line}" if place.end_line and place.end_line != place.line else ""
     return f"{query}#L{place.line}{end}"

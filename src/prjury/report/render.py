@@ -21,7 +21,7 @@ from prjury.report.continuity import told_words
 from prjury.report.model import Report
 from prjury.report.redact import Redact
 from prjury.report.sanitise import BY_SHAPE
-from prjury.report.text import HtmlText, MarkdownText, Text, inked, own
+from prjury.report.text import HtmlText, Inked, MarkdownText, Text, inked, own
 from prjury.report.view import View, backports_page, page
 from prjury.resources import template_texts
 
@@ -185,10 +185,18 @@ def load_templates() -> None:
                 templates.get_template(name)
 
 
+class _Environment(SandboxedEnvironment):
+    def is_safe_attribute(self, obj: object, attr: str, value: object) -> bool:
+        """Whether a template may read an attribute; our own values are not asked their type."""
+        if isinstance(obj, Inked | Text):
+            return not attr.startswith("_")
+        return super().is_safe_attribute(obj, attr, value)
+
+
 @cache
 def environment(language: type[Text]) -> SandboxedEnvironment:
     """Our templates, in which a bare string is escaped for the language as well."""
-    return SandboxedEnvironment(
+    return _Environment(
         loader=DictLoader(template_texts()),
         undefined=StrictUndefined,
         autoescape=True,

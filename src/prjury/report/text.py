@@ -75,20 +75,19 @@ def inked(value: object, ink: Ink) -> object:
     if isinstance(value, tuple):
         return tuple(inked(item, ink) for item in value)
     has_parts = is_dataclass(value) or isinstance(value, SimpleNamespace)
-    return _Inked(value, ink) if has_parts else value
+    return Inked(value, ink) if has_parts else value
 
 
-class _Inked:
-    """A value whose attributes are inked when they are read."""
-
-    __slots__ = ("_ink", "_value")
+class Inked:
+    """A value whose attributes are inked when they are first read."""
 
     def __init__(self, value: object, ink: Ink) -> None:
         self._value = value
         self._ink = ink
 
     def __getattr__(self, name: str) -> object:
-        return inked(getattr(self._value, name), self._ink)
+        self.__dict__[name] = part = inked(getattr(self._value, name), self._ink)
+        return part
 
 
 class MarkdownText(Text):
