@@ -177,7 +177,7 @@ def reply(values: Mapping[str, Any]) -> Parsed | NotParsed:
     if "error" in values:
         return NotParsed(REFUSED, str(values["error"]))
     return Parsed(
-        found=tuple((number, (start, end)) for number, start, end, *_ in values["found"]),
+        found=tuple([(row[0], (row[1], row[2])) for row in values["found"]]),
         rewritten={(row[0], (row[1], row[2])): row[3] for row in values["found"] if row[3:]},
         comments=_ranges(values["comments"]),
         strings=_ranges(values["strings"]),

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 
@@ -42,7 +43,7 @@ class Source:
 
     text: str
     language: Language
-    numbers: tuple[int, ...]
+    numbers: Sequence[int]
     starts: tuple[int, ...] = field(repr=False)
 
     def line_at(self, offset: int) -> int:
@@ -61,9 +62,9 @@ class Source:
         if declared and not _PLAIN.fullmatch(declared[1]):
             raise UnreadableError(f"it declares the encoding {declared[1]}; only UTF-8 is read")
         if "\r" not in plain and resolved(plain, language) is plain:
-            ends = accumulate(len(line) + 1 for line in plain.split("\n"))
+            ends = accumulate([len(line) + 1 for line in plain.split("\n")])
             starts = (0, *ends)[:-1]
-            return cls(plain, language, tuple(range(1, len(starts) + 1)), starts)
+            return cls(plain, language, range(1, len(starts) + 1), starts)
         lines: list[str] = []
         numbers: list[int] = []
         for number, line in enumerate(plain.split("\n"), start=1):
@@ -88,7 +89,7 @@ def decode(content: bytes) -> str:
         raise UnreadableError(f"not UTF-8 (byte {error.start})") from error
     if "\0" in text:
         raise UnreadableError("not text (NUL bytes)")
-    if any(len(line) > MAX_LINE for line in text.split("\n")):
+    if max(map(len, text.split("\n"))) > MAX_LINE:
         raise UnreadableError(f"a line above {MAX_LINE} characters")
     return text
 

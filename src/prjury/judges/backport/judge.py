@@ -6,8 +6,8 @@ on one branch leaves the others alone.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -16,6 +16,7 @@ from prjury.deadline import Deadline
 from prjury.errors import PrJuryError
 from prjury.judges.backport.checks.api import Interface
 from prjury.judges.backport.checks.picked import PickedJudges
+from prjury.judges.backport.checks.picks_cleanly import CherryPickTrial
 from prjury.judges.backport.checks.symbols import Searching
 from prjury.judges.backport.history import history_of
 from prjury.judges.backport.look import LookContext, Tools, change_of, look
@@ -87,16 +88,19 @@ class BackportJudge:
     def _judge_open(
         self, pull: PullRequest, tips: Sequence[BranchTip], deadline: Deadline, pool: Executor
     ) -> list[Backport]:
-        try:
-            contexts = self._contexts(pull, tips, deadline, pool)
-        except PrJuryError as error:
-            return [_error(tip.name, str(error)) for tip in tips]
-        return list(pool.map(_verdict, contexts))
+        tools = self._tools(deadline)
+        # One pick after the other: the first writes the files that the others find written.
+        with ThreadPoolExecutor(1, "pick") as picker:
+            picking = {tip: picker.submit(tools.try_pick, pull, tip) for tip in tips}
+            try:
+                contexts = self._contexts(pull, picking, tools, pool)
+            except PrJuryError as error:
+                picker.shutdown(wait=False, cancel_futures=True)
+                return [_error(tip.name, str(error)) for tip in tips]
+            return list(pool.map(_verdict, contexts))
 
-    def _contexts(
-        self, pull: PullRequest, tips: Sequence[BranchTip], deadline: Deadline, pool: Executor
-    ) -> list[LookContext]:
-        tools = Tools(
+    def _tools(self, deadline: Deadline) -> Tools:
+        return Tools(
             self.config,
             self.repository,
             self.releases,
@@ -105,9 +109,19 @@ class BackportJudge:
             self.parser,
             deadline,
         )
+
+    def _contexts(
+        self,
+        pull: PullRequest,
+        picking: Mapping[BranchTip, Future[CherryPickTrial]],
+        tools: Tools,
+        pool: Executor,
+    ) -> list[LookContext]:
         asking = pull if self.texts else replace(pull, title="", body="")
+        # Git reads the branches while the change's public names are compared here.
+        reading = pool.map(lambda tip: history_of(pull, tip, self.releases), picking)
         change = change_of(pull, asking, self.own_label, tools, self.interface)
-        histories = list(pool.map(lambda tip: history_of(pull, tip, self.releases), tips))
+        histories = list(reading)
         newest = min((len(one.earlier) for one in histories if one.fork_point), default=0)
         return [
             LookContext(
@@ -116,12 +130,13 @@ class BackportJudge:
                 change.interface,
                 tip,
                 history,
-                branches=[one.name for one in tips],
+                pick,
+                branches=[one.name for one in picking],
                 newest=not history.fork_point or len(history.earlier) == newest,
                 others=[one.earlier for one in histories if one is not history],
                 thorough=self.thorough is None or tip.name in self.thorough,
             )
-            for tip, history in zip(tips, histories, strict=True)
+            for (tip, pick), history in zip(picking.items(), histories, strict=True)
         ]
 
 

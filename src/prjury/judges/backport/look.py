@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -61,6 +62,10 @@ class Tools:
     judges: PickedJudges
     parser: Parser
     deadline: Deadline
+
+    def try_pick(self, pull: PullRequest, tip: BranchTip) -> CherryPickTrial:
+        """Return the change picked onto a branch."""
+        return try_pick(pull, tip, self.config.merge, self.releases, self.deadline)
 
 
 @dataclass(frozen=True)
@@ -126,6 +131,7 @@ class LookContext:
     """What is known about one branch; each part is found when it is first read.
 
     Attributes:
+        picking: the trial pick, which may still run.
         interface: that of the change; in the deep stage together with its prerequisites.
         branches: the names of all judged branches.
         newest: whether the branch forked last from the base.
@@ -138,6 +144,7 @@ class LookContext:
     interface: Interface
     tip: BranchTip
     history: History
+    picking: Future[CherryPickTrial]
     branches: Sequence[str] = ()
     newest: bool = False
     others: Sequence[Sequence[EarlierChange]] = ()
@@ -148,11 +155,10 @@ class LookContext:
         """The change."""
         return self.change.pull
 
-    @cached_property
+    @property
     def trial(self) -> CherryPickTrial:
         """The change picked onto the branch."""
-        tools = self.tools
-        return try_pick(self.pull, self.tip, tools.config.merge, tools.releases, tools.deadline)
+        return self.picking.result()
 
     @property
     def is_hollow(self) -> bool:
