@@ -192,9 +192,10 @@ def test_a_bare_string_in_a_template_is_escaped() -> None:
     assert text == "4\\<b\\>\\@\u200boctocat"
 
 
-def test_a_template_sees_the_parts_of_a_report_only() -> None:
+@pytest.mark.parametrize("hidden", ["change._value", "change.title._raw", "__class__"])
+def test_a_template_sees_the_parts_of_a_report_only(hidden: str) -> None:
     with pytest.raises(SecurityError):
-        rendered("{{ page.change._value }}", fake.passed())
+        rendered(f"{{{{ page.{hidden} }}}}", fake.passed())
 
 
 def test_a_name_that_does_not_exist_is_an_error() -> None:
