@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from prjury.code.languages.language import ImportSyntax
 
@@ -134,8 +135,7 @@ class _Reader:
             return [""]
         syntax = self.syntax
         if re.fullmatch(syntax.line, text):
-            names = frozenset(bound_names(syntax, text))
-            effect = re.fullmatch(syntax.effects, text) is not None
+            names, effect = _known_by(syntax, text)
             return [ImportLine(line, None, names, effect=effect)]
         other = re.fullmatch(syntax.comment, line.lstrip(" \t")) or re.fullmatch(
             syntax.header, line
@@ -206,6 +206,12 @@ class _Reader:
         self.inside += [None] * (len(self.entries) + 1 - len(self.inside))
         self.inside += [within] * (len(items) + 1)
         return [*taken, ImportLine(last, within, edge=True)]
+
+
+@lru_cache(1_000)
+def _known_by(syntax: ImportSyntax, text: str) -> tuple[frozenset[tuple[str, str]], bool]:
+    """The names that an import brings, and whether it has an effect; sides share most imports."""
+    return frozenset(bound_names(syntax, text)), re.fullmatch(syntax.effects, text) is not None
 
 
 def bound_names(syntax: ImportSyntax, text: str) -> Iterator[tuple[str, str]]:

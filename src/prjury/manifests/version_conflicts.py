@@ -131,10 +131,11 @@ def _raised(path: str, sides: _Sides, found: Mapping[int, _Line]) -> frozenset[i
     """The numbers of the lines on which both sides raise one and the same version."""
     marked = {number: line.marked(number) for number, line in found.items()}
     known = {number: texts for number, texts in marked.items() if texts}
-    read = [
-        _Marked.read(path, lines, {found[n].at[side]: known[n][side] for n in known}, known)
-        for side, lines in enumerate(sides)
-    ]
+    read: list[_Marked] = []
+    for side, lines in enumerate(sides):
+        replaced = {found[n].at[side]: known[n][side] for n in known}
+        read.append(_Marked.read(path, lines, replaced, known) if known else _Marked())
+        known = {n: texts for n, texts in known.items() if read[-1].at(n)}
     return frozenset(number for number in known if _all_go_up([each.at(number) for each in read]))
 
 

@@ -40,9 +40,13 @@ class Node:
         if not path:
             yield self
             return
+        tag, *rest = path
         for child in self.children:
-            if path[0] in {"*", child.tag}:
-                yield from child.all(*path[1:])
+            if tag in ("*", child.tag):
+                if rest:
+                    yield from child.all(*rest)
+                else:
+                    yield child
 
     def first(self, *path: str) -> Node | None:
         """The first of the descendants at the path."""
