@@ -15,7 +15,7 @@ from functools import cache
 from importlib import import_module
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, SourceFileLoader
-from importlib.util import cache_from_source, spec_from_file_location
+from importlib.util import cache_from_source, find_spec, spec_from_file_location
 from threading import Lock
 
 from prjury.code import standby
@@ -24,7 +24,7 @@ from prjury.resources import own_version, pack_texts, score_text, template_texts
 
 #: Packages whose modules are read beforehand and imported when they are needed. The clients of
 #: models are imported beforehand, by `ModelPanel`.
-_HELD = ("prjury", "jinja2")
+_HELD = ("prjury", "defusedxml", "email", "http", "jinja2", "packaging", "urllib", "xml")
 #: What libraries, and functions of ours, import only when they are called.
 _LATE = (
     "asyncio",
@@ -32,7 +32,6 @@ _LATE = (
     "encodings.idna",
     "encodings.unicode_escape",
     "html",
-    "packaging.requirements",
     "re2",
     "rich.box",
     "rich.console",
@@ -88,7 +87,8 @@ class _HeldModules(MetaPathFinder):
 
 def _modules(package: str) -> Iterator[tuple[str, str]]:
     """Every module of a package by its name."""
-    top = import_module(package).__path__[0]
+    found = find_spec(package)
+    top = (found.submodule_search_locations or [""])[0] if found else ""
     for place, _, files in os.walk(top):
         parts = place.removeprefix(top).replace(os.sep, ".")
         for file in files:

@@ -11,7 +11,6 @@ from xml.sax.handler import ContentHandler
 from xml.sax.xmlreader import AttributesImpl, Locator
 
 from defusedxml import DefusedXmlException
-from defusedxml import sax as defused
 
 from prjury.manifests.manifest import ManifestError
 
@@ -91,9 +90,11 @@ def read_xml(content: bytes | str) -> Node:
     Raises:
         ManifestError: for a file that is not XML, is nested too deep, or has a DTD or entities.
     """
+    from defusedxml import sax  # noqa: PLC0415 - it loads HTTP clients, and few files are XML
+
     builder = _TreeBuilder()
     try:
-        defused.parse(_stream(content), builder, forbid_dtd=True)
+        sax.parse(_stream(content), builder, forbid_dtd=True)
     except DefusedXmlException as error:
         raise ManifestError("it has a DTD or entities, which are refused") from error
     except (SAXException, ValueError, LookupError) as error:

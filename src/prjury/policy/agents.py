@@ -7,7 +7,7 @@ from typing import Annotated, Self, TypeAlias
 
 from pydantic import AfterValidator, Field, model_validator
 
-from prjury.policy.fields import Duration, Glob, PolicySection
+from prjury.policy.fields import Duration, Glob, PolicySection, empty
 from prjury.secret_env import JOB_CREDENTIALS
 
 #: Credentials of the job, and what would make a program another one.
@@ -45,7 +45,7 @@ class AgentOptions(PolicySection):
     command: AgentCommand = Field(description="reads the goal from its standard input")
     goal: str = Field(min_length=1, description="a question that YES or NO answers; NO fails")
     env: list[AgentVariable] = Field(
-        default_factory=list, description="variables that it gets, such as its key"
+        default_factory=empty, description="variables that it gets, such as its key"
     )
     timeout: Duration = 600.0
 
@@ -62,7 +62,7 @@ class FixConfig(PolicySection):
     )
     rounds: int = Field(2, ge=1, le=9, description="how often it is tried")
     env: list[AgentVariable] = Field(
-        default_factory=list, description="variables that it gets, such as its key"
+        default_factory=empty, description="variables that it gets, such as its key"
     )
     timeout: Duration = Field(600.0, description="for one round of the command")
     usd: float = Field(

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from prjury.policy.fields import Duration, PolicySection, Share
+from prjury.policy.fields import Duration, PolicySection, Share, empty
 
 _MINUTE = 10_000
 _PARALLEL = 64
@@ -116,10 +116,10 @@ class ModelsConfig(PolicySection):
 
     default: ModelConfig = ModelConfig()
     fallback: list[ModelConfig] = Field(
-        default_factory=list, description="asked in turn if the one before has no answer"
+        default_factory=empty, description="asked in turn if the one before has no answer"
     )
     panel: list[ModelConfig] = Field(
-        default_factory=list, description="asked instead of the default, each of them every time"
+        default_factory=empty, description="asked instead of the default, each of them every time"
     )
     chair: ModelConfig | None = Field(
         None, description="reads what the panel says and decides; without one, votes are counted"

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 import re2
 from pydantic import AfterValidator, Field, model_validator
 
-from prjury.policy.fields import Glob, PolicySection
+from prjury.policy.fields import Glob, PolicySection, empty
 from prjury.policy.load import validated
 from prjury.policy.yaml_reader import read_yaml
 
@@ -63,7 +63,7 @@ class RecipeSteps(PolicySection):
         None, description="the exit code which means that all tests ran and some failed"
     )
     reports: list[Glob] = Field(
-        default_factory=list, description="JUnit files of the tests, unless in `{reports}`"
+        default_factory=empty, description="JUnit files of the tests, unless in `{reports}`"
     )
 
 
@@ -89,21 +89,21 @@ class Recipe(RecipeSteps):
     title: str = Field(min_length=1, max_length=60)
     description: str = Field("", description="what is run, in a few words")
     detect: list[FileTest] = Field(min_length=1, description="one of these makes it a project")
-    unless: list[FileTest] = Field(default_factory=list, description="then another system's part")
+    unless: list[FileTest] = Field(default_factory=empty, description="then another system's part")
     covers: list[Suffix] = Field(min_length=1, description="what is compiled or tested")
     when: Literal["always", "last_resort", "on_request"] = "always"
     family: RecipeName | None = Field(
         None, description="of several builds of one family in a directory one is run"
     )
-    tools: list[str] = Field(default_factory=list, description="programs that have to be there")
+    tools: list[str] = Field(default_factory=empty, description="programs that have to be there")
     versions: dict[str, list[Glob]] = Field(
         default_factory=dict, description="which files say which version of a tool"
     )
     env: dict[str, str] = Field(default_factory=dict)
-    flags: list[RecipeFlags] = Field(default_factory=list, max_length=_MOST_FLAGS)
-    variants: list[RecipeVariant] = Field(default_factory=list)
+    flags: list[RecipeFlags] = Field(default_factory=empty, max_length=_MOST_FLAGS)
+    variants: list[RecipeVariant] = Field(default_factory=empty)
     tried: str = Field("", description="projects on which it was tried, and versions")
-    notes: list[str] = Field(default_factory=list)
+    notes: list[str] = Field(default_factory=empty)
 
     @model_validator(mode="after")
     def _runs_something(self) -> Recipe:

@@ -31,6 +31,7 @@ from prjury.policy.fields import (
     Share,
     Version,
     complete,
+    empty,
 )
 from prjury.policy.models import ModelConfig, ModelsConfig
 from prjury.policy.tiers import (
@@ -176,7 +177,7 @@ class OpenConfig(PolicySection):
     conflicts: Literal["nothing", "draft"] = Field(
         "nothing", description="what is opened where the pick conflicts; a draft lists them"
     )
-    labels: list[Label] = Field(default_factory=list, description="what is opened gets these")
+    labels: list[Label] = Field(default_factory=empty, description="what is opened gets these")
     title: Annotated[str, AfterValidator(_title)] = Field(
         "[{branch}] {title}", description="its title, of {branch}, {title} and {number}"
     )
@@ -200,10 +201,10 @@ class BackportConfig(PolicySection):
     )
     most: int = Field(3, ge=1, le=50, description="how many branches auto takes at most")
     locked: list[BranchName] = Field(
-        default_factory=list, description="closed branches, as names or globs"
+        default_factory=empty, description="closed branches, as names or globs"
     )
     labels: list[BranchLabel] = Field(
-        default_factory=list,
+        default_factory=empty,
         description="labels that ask for a backport, beside those that common tools know",
     )
     trailers: bool = Field(
@@ -274,8 +275,8 @@ class SandboxConfig(PolicySection):
 
     level: Literal["auto", "L0", "L1", "L2", "L3"] = "auto"
     network: bool = True
-    env: list[str] = Field(default_factory=list)
-    mounts: Later = Field(default_factory=list)
+    env: list[str] = Field(default_factory=empty)
+    mounts: Later = Field(default_factory=empty)
 
     @field_validator("network", mode="before")
     @classmethod
@@ -289,7 +290,7 @@ class CoverageConfig(PolicySection):
     """Which files of a change have to be read."""
 
     exempt: list[Glob] = Field(
-        default_factory=list,
+        default_factory=empty,
         description="globs of files that need no judge: none is asked about their lines, "
         "and `gate.coverage_floor` leaves them out. `*` stays in a directory, `**` crosses them; "
         "a glob without a slash holds in every directory",
@@ -318,7 +319,7 @@ class BuildConfig(BuildChoices):
     checks: CheckNamesOption | None = None
     artifacts: ArtifactNames | None = None
     coverage: list[Glob] = Field(
-        default_factory=list, description="the coverage reports that it writes, as globs"
+        default_factory=empty, description="the coverage reports that it writes, as globs"
     )
 
     @model_validator(mode="after")
@@ -397,7 +398,7 @@ class Config(PolicySection):
         json_schema_extra={"maxProperties": 0},
     )
     paths: list[PathsConfig] = Field(
-        default_factory=list,
+        default_factory=empty,
         max_length=100,
         description="which tiers judge which paths; what no entry matches is judged by all",
     )

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self, TypeAlias
 
 from pydantic import Field, field_validator, model_validator
 
-from prjury.policy.fields import Duration, FilesOfPolicy, Glob, InsidePath, PolicySection
+from prjury.policy.fields import Duration, FilesOfPolicy, Glob, InsidePath, PolicySection, empty
 
 
 class FileExistsOptions(PolicySection):
@@ -56,7 +56,7 @@ class CommandOptions(PolicySection):
     exit_code: int = Field(0, ge=0, le=255)
     timeout: Duration = 600.0
     keep: list[Glob] = Field(
-        default_factory=list,
+        default_factory=empty,
         description="reports that it writes and other judges read; those that judges of the policy "
         "name are kept anyway",
     )

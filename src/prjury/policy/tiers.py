@@ -25,6 +25,7 @@ from prjury.policy.fields import (
     InsidePath,
     PolicySection,
     Share,
+    empty,
     is_inside,
 )
 from prjury.policy.seats import (
@@ -109,10 +110,10 @@ class BuildChoices(FilesOfPolicy):
         "auto", description="the build systems that are looked for; bazel only if it is named"
     )
     recipes: list[InsidePath] = Field(
-        default_factory=list, description="your own build systems: files like those of the recipes"
+        default_factory=empty, description="your own build systems: files like those of the recipes"
     )
     junit: list[Glob] = Field(
-        default_factory=list,
+        default_factory=empty,
         max_length=100,
         description="where the tests leave JUnit files; with a command of your own, they have to",
     )
@@ -131,12 +132,12 @@ class BuildChoices(FilesOfPolicy):
     )
     timeout: Duration = 1800.0
     keep: list[Glob] = Field(
-        default_factory=list,
+        default_factory=empty,
         description="reports that the build writes and other judges read; those that judges of the "
         "policy name are kept anyway",
     )
     keep_of_base: list[Glob] = Field(
-        default_factory=list,
+        default_factory=empty,
         description="the same of the base's build; `coverage` with `baseline: base` needs no word",
     )
 
@@ -171,7 +172,7 @@ class PatternsOptions(FilesOfPolicy):
 
     packs: Literal["auto"] | list[str] = "auto"
     paths: list[str] = Field(
-        default_factory=list, description="your own packs: files or directories"
+        default_factory=empty, description="your own packs: files or directories"
     )
     severity: Literal["error", "warning", "hint"] = Field(
         "error", description="findings at least as severe as this fail the judge"
@@ -375,7 +376,7 @@ class TierConfig(PolicySection):
     min_confidence: Share | None = None
     advisory: bool | Literal["auto"] = "auto"
     when: list[BranchCase] = Field(
-        default_factory=list, description="what differs by the branch that is merged into"
+        default_factory=empty, description="what differs by the branch that is merged into"
     )
 
     @model_validator(mode="after")

@@ -21,6 +21,7 @@ from prjury.code.languages import LANGUAGES, Language
 from prjury.code.parser import job
 from prjury.code.worker import guarded
 from prjury.errors import ConfigError
+from prjury.policy.fields import empty
 from prjury.policy.schema import PolicySection
 from prjury.policy.yaml_reader import Document, KeyPath, read_yaml
 from prjury.rulepacks.files import (
@@ -69,14 +70,14 @@ class RuleFile(Utility):
     """A rule as ast-grep documents it."""
 
     transform: dict[str, Any] = Field(default_factory=dict)
-    rewriters: list[Any] = Field(default_factory=list)
+    rewriters: list[Any] = Field(default_factory=empty)
     fix: str | dict[str, Any] | list[Any] | None = None
     message: str = ""
     note: str | None = None
     severity: Severity = "hint"
     url: str | None = None
-    files: list[str] = Field(default_factory=list)
-    ignores: list[str] = Field(default_factory=list)
+    files: list[str] = Field(default_factory=empty)
+    ignores: list[str] = Field(default_factory=empty)
     labels: dict[str, Any] = Field(default_factory=dict)
     metadata: dict[str, Any] = Field(default_factory=dict)
 
@@ -92,16 +93,16 @@ class AstGrepProject(_Entry):
     """``sgconfig.yml``."""
 
     ruleDirs: list[str] = Field(min_length=1)  # noqa: N815 - ast-grep's own key
-    testConfigs: list[TestConfig] = Field(default_factory=list)  # noqa: N815 - the same
-    utilDirs: list[str] = Field(default_factory=list)  # noqa: N815 - the same
+    testConfigs: list[TestConfig] = Field(default_factory=empty)  # noqa: N815 - the same
+    utilDirs: list[str] = Field(default_factory=empty)  # noqa: N815 - the same
 
 
 class TestFile(_Entry):
     """The cases of one rule."""
 
     id: str
-    valid: list[str] = Field(default_factory=list)
-    invalid: list[str] = Field(default_factory=list)
+    valid: list[str] = Field(default_factory=empty)
+    invalid: list[str] = Field(default_factory=empty)
 
 
 @dataclass(frozen=True)

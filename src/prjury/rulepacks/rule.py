@@ -15,6 +15,7 @@ from prjury.code.names import anchors, has_names
 from prjury.jury.judgment import Severity
 from prjury.manifests.spans import VersionSpan
 from prjury.manifests.versions import Requirement, parse_span
+from prjury.policy.fields import empty
 from prjury.policy.schema import PolicySection
 
 _MIN_LITERAL = 3
@@ -99,8 +100,8 @@ class VersionCase(PackSection):
     those that its own build file asks for.
     """
 
-    declares: Words = Field(default_factory=list)
-    own: Words = Field(default_factory=list)
+    declares: Words = Field(default_factory=empty)
+    own: Words = Field(default_factory=empty)
     module: str = "app"
     expect: Outcome
 
@@ -109,7 +110,7 @@ class Tests(PackSection):
     """The cases of one rule: code by language, and versions."""
 
     code: dict[LanguageName, Cases] = Field(default_factory=dict)
-    versions: list[VersionCase] = Field(default_factory=list)
+    versions: list[VersionCase] = Field(default_factory=empty)
 
 
 class CasesFile(PackSection):
@@ -137,8 +138,8 @@ class ManifestMatch(PackSection):
     Where ``versions`` is given, a dependency counts only if all that it allows is within.
     """
 
-    dependencies: Words = Field(default_factory=list, description="names, with `*`")
-    except_: Words = Field(default_factory=list, alias="except")
+    dependencies: Words = Field(default_factory=empty, description="names, with `*`")
+    except_: Words = Field(default_factory=empty, alias="except")
     versions: Annotated[VersionSpan, _from_text(parse_span)] | None = None
     roles: list[RoleName] = Field(default_factory=lambda: list(_LOOKED_AT))
     plugin: str | None = None
@@ -167,14 +168,14 @@ class Match(PackSection):
     """
 
     languages: list[LanguageName] = Field(min_length=1)
-    files: list[str] = Field(default_factory=list, description="globs; none means every file")
-    ignores: list[str] = Field(default_factory=list, description="globs of files left alone")
+    files: list[str] = Field(default_factory=empty, description="globs; none means every file")
+    ignores: list[str] = Field(default_factory=empty, description="globs of files left alone")
     ast_grep: dict[str, Any] | None = Field(None, alias="ast-grep", min_length=1)
     constraints: dict[str, Any] = Field(default_factory=dict)
     utils: dict[str, Any] = Field(default_factory=dict, description="utility rules of its own")
     rewrite: str | None = Field(None, description="what becomes of the match, with `$A` and `$$$A`")
-    uses: Words = Field(default_factory=list, description="qualified names")
-    except_: Words = Field(default_factory=list, alias="except")
+    uses: Words = Field(default_factory=empty, description="qualified names")
+    except_: Words = Field(default_factory=empty, alias="except")
     where: Literal["anywhere", "imports", "code"] = "anywhere"
     names: dict[Identifier, Words] = Field(default_factory=dict)
     if_imports: Regex | None = None
@@ -276,9 +277,9 @@ class KeptBy(PackSection):
     other two leave the module alone altogether.
     """
 
-    brought_by: Words = Field(default_factory=list, description="`group:artifact`, with `*`")
-    dependencies: Words = Field(default_factory=list, description="`group:artifact`, with `*`")
-    modules: list[Regex] = Field(default_factory=list, description="searched in module names")
+    brought_by: Words = Field(default_factory=empty, description="`group:artifact`, with `*`")
+    dependencies: Words = Field(default_factory=empty, description="`group:artifact`, with `*`")
+    modules: list[Regex] = Field(default_factory=empty, description="searched in module names")
     code: Regex = ""
 
 
@@ -303,17 +304,17 @@ class PatternRule(PackSection):
     deprecated: Requirements | None = None
     replaceable: Requirements | None = None
     kept_by: KeptBy | None = None
-    literals: list[Clue] = Field(default_factory=list)
-    words: Words = Field(default_factory=list)
+    literals: list[Clue] = Field(default_factory=empty)
+    words: Words = Field(default_factory=empty)
     match: list[Match] = Field(min_length=1)
     message: str = Field(min_length=1)
     replacement: str | None = None
-    fix: list[Fix] = Field(default_factory=list)
+    fix: list[Fix] = Field(default_factory=empty)
     severity: Severity
     confidence: Literal["high", "medium", "low"] = "high"
     known_by: KnownBy | None = None
-    codes: Words = Field(default_factory=list, description="what other tools call it: `NPY201`")
-    references: list[str] = Field(default_factory=list)
+    codes: Words = Field(default_factory=empty, description="what other tools call it: `NPY201`")
+    references: list[str] = Field(default_factory=empty)
     tests: Tests = Tests()
 
     @cached_property
@@ -370,7 +371,7 @@ class Pack(Head):
     kept_by: KeptBy = KeptBy()
     utils: dict[LanguageName, dict[str, Any]] = Field(default_factory=dict)
     rules: list[PatternRule] = Field(min_length=1)
-    not_rules: list[NotRule] = Field(default_factory=list)
+    not_rules: list[NotRule] = Field(default_factory=empty)
 
     @model_validator(mode="after")
     def _distinct(self) -> Pack:

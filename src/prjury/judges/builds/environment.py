@@ -24,7 +24,7 @@ from prjury.judges.builds.systems.source_tree import parents_of
 
 _REACH, _FARTHEST = 12, 60
 
-_MESSAGE = re.compile("|".join(f"(?:{re.sub(r'[?]P<[a-z]+>', '?:', m.message)})" for m in MESSAGES))
+_MESSAGE = "|".join(f"(?:{re.sub(r'[?]P<[a-z]+>', '?:', m.message)})" for m in MESSAGES)
 #: What stands around the message in a line.
 _AROUND = re.compile(r"^(?:\[ERROR\]|[>\s])+|\s+-> \[Help \d+\]$")
 _LONGEST_LINE, _LONGEST_CAUSE = 220, 200
@@ -39,7 +39,7 @@ def find_environment(section: LogSection) -> Iterator[tuple[int, Failure]]:
     """
     for index, line in enumerate(section.lines):
         missing = False
-        if found := _MESSAGE.search(line):
+        if found := re.search(_MESSAGE, line):
             text = line if len(line) <= _LONGEST_LINE else line[max(0, found.start() - 60) :]
             if line.endswith(":"):  # what it is about follows
                 text = " ".join([text, *(more.strip() for more in section.lines[index + 1 :][:1])])
@@ -80,7 +80,7 @@ def _with_cause(line: str, below: Sequence[str]) -> str:
 
 def is_known(message: str) -> bool:
     """Whether a message that another reader has found is one of these."""
-    return _MESSAGE.search(message) is not None
+    return re.search(_MESSAGE, message) is not None
 
 
 def lacks_service(failure: Failure) -> bool:

@@ -9,10 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
-
-from jinja2 import DictLoader, StrictUndefined, TemplateError
-from jinja2.sandbox import ImmutableSandboxedEnvironment
+from typing import TYPE_CHECKING, Any
 
 from prjury.errors import ConfigError
 from prjury.ports import Repository
@@ -26,9 +23,11 @@ from prjury.snapshot.model import printable, visible
 #: Where a repository's own templates and guidelines lie.
 HOME = ".github/prjury"
 
+if TYPE_CHECKING:
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
 #: What a template raises that is wrong, also one that calls itself without end.
 _WRONG = (
-    TemplateError,
     TypeError,
     ValueError,
     ArithmeticError,
@@ -64,9 +63,11 @@ class Prompts:
         Raises:
             ConfigError: when a template of the repository's own is wrong.
         """
+        from jinja2 import TemplateError  # noqa: PLC0415 - many reviews ask no model
+
         try:
             module = self._environment.get_template(f"{name}.md.j2").make_module(dict(values))
-        except _WRONG as error:
+        except (TemplateError, *_WRONG) as error:
             raise ConfigError(
                 f"the prompt template {name}.md.j2 cannot be used: {' '.join(str(error).split())}",
                 remedy=f"Correct it in {HOME}/prompts of the base branch",
@@ -77,6 +78,9 @@ class Prompts:
 
     @cached_property
     def _environment(self) -> ImmutableSandboxedEnvironment:
+        from jinja2 import DictLoader, StrictUndefined  # noqa: PLC0415 - as above
+        from jinja2.sandbox import ImmutableSandboxedEnvironment  # noqa: PLC0415 - as above
+
         # The text is sent to a model, not to a browser.
         return ImmutableSandboxedEnvironment(
             loader=DictLoader({**_shipped(), **self.own}),
