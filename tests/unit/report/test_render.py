@@ -203,6 +203,14 @@ def test_a_name_that_does_not_exist_is_an_error() -> None:
         rendered("{{ page.nonsense }}", fake.passed())
 
 
+def test_the_page_says_once_what_would_make_several_findings_pass() -> None:
+    first = Check("test", False, "a failed", fix="a = 1")
+    checks = [first, Check("test", False, "b failed"), Check("test", False, "c failed")]
+    judgment = Judgment.failed("three tests failed", checks=checks)
+    text = to_html(fake.report(fake.tier("t", fake.ballot("build", judgment))))
+    assert text.count("What would make it pass") == 2
+
+
 def test_known_secrets_leave_in_no_format() -> None:
     render = Renderer(Redactor(("hunter2-hunter2",)))
     report = report_holding("the hunter2-hunter2 key")
