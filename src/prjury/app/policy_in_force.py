@@ -48,7 +48,9 @@ def _policy(pull: PullRequest, repository: Repository, own: Path | None, path: s
         raise ConfigError(f"{shown} is not a regular file", reason="config_not_regular_file")
     content = repository.read([entry.blob])[entry.blob]
     if content is None:
-        raise SourceError(f"{shown} is missing from this partial clone", reason="object_missing")
+        raise SourceError(
+            f"{shown} is missing from this clone (partial or damaged)", reason="object_missing"
+        )
     base = pull.base.sha
     text = _decoded(content, shown)
     return read_policy(text, f"base:{base}:{path}", shown=shown, commit=base)

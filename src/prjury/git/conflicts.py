@@ -260,7 +260,7 @@ def _refusal(sizes: Sequence[int | None], files: int, total: int) -> str | None:
     """Why a file is not looked into."""
     known = [size for size in sizes if size is not None]
     if len(known) < len(sizes):
-        return "not looked into: its content is missing from this partial clone"
+        return "not looked into: its content is missing from this clone (partial or damaged)"
     if max(known) > _FILE_BYTES:
         return f"not looked into: larger than {_FILE_BYTES // 1024} KiB"
     if files >= _FILES or total > _ALL_BYTES:

@@ -218,7 +218,7 @@ def _shots_of_partial_clone(store: Store, old: str, new: str, error: GitError) -
 def _missing(change: RawChange) -> FileChange:
     """Nobody knows how many lines it adds: at least one, unless it is deleted."""
     file = _described(change)
-    reason = "its content is missing from this partial clone"
+    reason = "its content is missing from this clone (partial or damaged)"
     return replace(file, additions=int(file.new_blob is not None), unread=reason)
 
 

@@ -122,7 +122,9 @@ class _Copy:
         for name in names:
             content = contents[self.tree[name].blob]
             if content is None:
-                reported = f"the pack {visible(name)} is missing from this partial clone"
+                reported = (
+                    f"the pack {visible(name)} is missing from this clone (partial or damaged)"
+                )
                 raise SourceError(reported, reason="object_missing")
             (self.root / name).parent.mkdir(parents=True, exist_ok=True)
             (self.root / name).write_bytes(content)

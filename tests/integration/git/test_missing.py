@@ -110,7 +110,7 @@ def test_a_partial_clone_without_content(history: History, tmp_path: Path) -> No
         "d.py": FileStatus.ADDED,
     }
     assert {file.unread for file in pull.files} == {
-        "its content is missing from this partial clone"
+        "its content is missing from this clone (partial or damaged)"
     }
     # Not one line is known; each file counts as one that nobody has read.
     assert pull.additions == 2

@@ -82,7 +82,9 @@ def test_content_that_is_missing_is_said(history: History, store: Store) -> None
     gone = ConflictReader("y", {**whole.stages, BASE: ConflictStage("100644", "1" * 40)})
     found = versions.three_ways(store.git, [gone, whole])
 
-    assert found["y"] == "not looked into: its content is missing from this partial clone"
+    assert (
+        found["y"] == "not looked into: its content is missing from this clone (partial or damaged)"
+    )
     assert isinstance(found["x"], ThreeWay)
 
 
@@ -94,7 +96,12 @@ def test_content_that_is_missing_is_said(history: History, store: Store) -> None
         ([1, 2, 3], 0, 32 * 2**20 + 1, "not looked into: too many conflicts for one merge"),
         ([2**20], 0, 1, None),
         ([1, 2**20 + 1], 0, 1, "not looked into: larger than 1024 KiB"),
-        ([1, None], 0, 1, "not looked into: its content is missing from this partial clone"),
+        (
+            [1, None],
+            0,
+            1,
+            "not looked into: its content is missing from this clone (partial or damaged)",
+        ),
     ],
 )
 def test_what_is_looked_into_at_most(

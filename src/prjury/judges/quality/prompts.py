@@ -203,7 +203,7 @@ class OwnTexts:
             raise _unusable(path, self.commit, "is not a file of the base", self._near(path))
         content = self.repository.read([entry.blob])[entry.blob]
         if content is None:
-            raise _unusable(path, self.commit, "is missing from this partial clone")
+            raise _unusable(path, self.commit, "is missing from this clone (partial or damaged)")
         return content
 
     def _near(self, path: str) -> Iterable[str]:

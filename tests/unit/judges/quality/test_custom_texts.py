@@ -54,7 +54,7 @@ def test_a_template_that_cannot_be_read_is_a_clear_error(
 def test_a_text_that_a_partial_clone_lacks_is_told() -> None:
     repository = FakeRepository({BASE: {QUALITY: "x"}})
     repository.gone = {entry.blob for entry in repository.files(BASE)}
-    with pytest.raises(ConfigError, match="missing from this partial clone"):
+    with pytest.raises(ConfigError, match=r"missing from this clone \(partial or damaged\)"):
         OwnTexts.of(repository, BASE).prompts()
 
 

@@ -111,7 +111,9 @@ def _look(path: str, file: FileChange, blob: str, content: Mapping[str, bytes | 
         return _Look(path, Share(all_removed, all_removed), Share(all_context, all_context))
     data = content.get(blob)
     if data is None:
-        return _Look(path, unread="its content on the branch is missing from this partial clone")
+        return _Look(
+            path, unread="its content on the branch is missing from this clone (partial or damaged)"
+        )
     there = set(map(str.strip, data.decode("utf-8", "surrogateescape").split("\n")))
     gone = tuple(AbsentFile(path, line, text) for line, text in removed if text not in there)
     around = Share(sum(text in there for _, text in context), len(context))

@@ -96,7 +96,7 @@ def test_what_a_partial_clone_lacks_is_said() -> None:
     found = found_on(
         {**BASE, "a.py": other}, changed(a_py="one\n2\nthree\n"), gone={blob_of(other)}
     )
-    reason = "its content on the branch is missing from this partial clone"
+    reason = "its content on the branch is missing from this clone (partial or damaged)"
     assert found.unread == (("a.py", reason),)
     assert f"not checked: `a.py` ({reason})" in overlap_check(found).message
 
