@@ -6,7 +6,7 @@ import hashlib
 import posixpath
 import re
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, Literal, TypeAlias
@@ -150,7 +150,8 @@ def without_repeats(failures: Iterable[Failure]) -> list[Failure]:
     """The failures of a log, each once, in order, the goals that gave up after the causes.
 
     Two tests may share a name; they are one only if place and message are the same as well. A
-    traceback that a failing test repeats is that test's.
+    traceback that a failing test repeats is that test's, and an error without a place is the one
+    with a place that says the same.
     """
     found: dict[tuple[str, object], Failure] = {}
     for failure in failures:
@@ -159,13 +160,18 @@ def without_repeats(failures: Iterable[Failure]) -> list[Failure]:
     for failure in found.values():
         if failure.kind == "test" and failure.path:
             tests.setdefault(failure.place, []).append(failure.message)
-    return in_order(failure for failure in found.values() if not _is_repeated(failure, tests))
+    placed = {one.message for one in found.values() if one.kind == "error" and one.path}
+    return in_order(one for one in found.values() if not _is_repeated(one, tests, placed))
 
 
-def _is_repeated(failure: Failure, tests: Mapping[str, Sequence[str]]) -> bool:
-    """Whether a failing test has the same message at the same place."""
+def _is_repeated(
+    failure: Failure, tests: Mapping[str, Sequence[str]], placed: Collection[str]
+) -> bool:
+    """Whether another error, or a failing test at the same place, has the same message."""
     if failure.kind != "error":
         return False
+    if not failure.path:
+        return failure.message in placed
     return any(message in failure.message for message in tests.get(failure.place, ()))
 
 

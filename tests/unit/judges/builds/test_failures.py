@@ -302,8 +302,8 @@ EXPECTED: dict[str, list[tuple[str, str, str]]] = {
                 "...</artifactId><oops/>... @1:77)"
             ),
         ),
-        ("error", "", "'groupId' is missing. @ line 1, column 10"),
-        ("error", "", "'version' is missing. @ line 1, column 10"),
+        ("error", "pom.xml:1", "'groupId' is missing. @ line 1, column 10"),
+        ("error", "pom.xml:1", "'version' is missing. @ line 1, column 10"),
     ],
     "mvn-pom": [
         (

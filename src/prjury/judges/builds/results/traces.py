@@ -116,6 +116,12 @@ _ENFORCER = re.compile(
     r"\[ERROR\] Rule \d+: (?:\S*\.)?(?P<rule>\w+)(?:\(\w+\))? failed with message:"
 )
 _MAVEN_ERROR = re.compile(r"\[ERROR\] +(?P<text>\S.*)")
+#: A project whose POM is wrong, and what is wrong there.
+_MAVEN_PROJECT = re.compile(r"\[ERROR\] +The project .{1,300} \((?P<path>\S+)\) has \d+ errors?$")
+_BELOW = "[ERROR]     "
+#: A message that names its POM is read without the project.
+_IN_POM = re.compile(r"\[ERROR\] {4,}(?P<message>(?!\S+ POM )\S.*?)(?: -> \[Help \d+\])?$")
+_POM_LINE = re.compile(r" @ (?:\S+, )?line (?P<line>\d+), column \d+$")
 
 _GRADLE_WHERE = re.compile(r"\w+ (?:file )?'(?P<path>[^']+)' line: (?P<line>\d+)")
 _GRADLE_TASK = re.compile(
@@ -230,7 +236,7 @@ def spotbugs(section: LogSection) -> Found:
 
 
 def maven(section: LogSection) -> Found:
-    """The goals that gave up, and the rules of the enforcer.
+    """The goals that gave up, the rules of the enforcer, and what is wrong in a POM.
 
     A goal that did not give up for tests or compile errors stands for itself.
     """
@@ -243,6 +249,19 @@ def maven(section: LogSection) -> Found:
         why = next(_enforced(section.lines, index + 1), "failed")
         failure = section.failure("error", f"{match['rule']}: {why}", name=match["rule"])
         yield section.numbers[index], failure
+    yield from _wrong_poms(section)
+
+
+def _wrong_poms(section: LogSection) -> Found:
+    """What Maven says of each project's POM, in the lines below the project."""
+    for index, project in _matches(_MAVEN_PROJECT, section):
+        below = enumerate(section.lines[index + 1 :], index + 1)
+        for at, line in takewhile(lambda each: each[1].startswith(_BELOW), below):
+            if found := _IN_POM.match(line):
+                place = _POM_LINE.search(found["message"])
+                number = place["line"] if place else None
+                failure = section.failure("error", found["message"], project["path"], number)
+                yield section.numbers[at], failure
 
 
 def _enforced(lines: Sequence[str], start: int) -> Iterator[str]:
