@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from integration.builds.court import Court
-from integration.builds.jvm import CENTRAL, MAVEN
+from integration.builds.jvm import CENTRAL, GRADLE, MAVEN
 from integration.builds.registry import Addresses, failing
 from integration.builds.sample import Tree
 from integration.builds.toolbox import answers
@@ -322,6 +322,26 @@ def test_a_module_that_cannot_be_downloaded_is_neither_new_nor_excused(tmp_path:
     assert judged.build.status is Status.ERROR, judged.build.reasoning
     assert "correct the address of the registry" in judged.build.metadata["remedy"]
     assert "project app: Could not" in judged.build.reasoning
+    assert judged.states == {"environment", "pre_existing"}
+
+
+@pytest.mark.nightly
+def test_a_task_of_gradle_that_cannot_be_downloaded_for_is_neither_new_nor_excused(
+    tmp_path: Path,
+) -> None:
+    court = Court.at(tmp_path)
+    if missing := court.toolbox.lacks(GRADLE):
+        pytest.skip(missing)
+    app = """
+        repositories { maven { url = 'https://r.invalid/' } }
+        dependencies { implementation project(':core'), 'nowhere:gone:1' }
+    """
+    tree = {**GRADLE.tree, **(MAVEN.aside or {}), "app/build.gradle": app}
+    change = {**GRADLE.harmless, "other/src/main/java/A.java": "class A {}\n"}
+    judged = court.judge(tree, change)
+
+    assert judged.build.status is Status.ERROR, judged.build.reasoning
+    assert "correct the address of the registry" in judged.build.metadata["remedy"]
     assert judged.states == {"environment", "pre_existing"}
 
 

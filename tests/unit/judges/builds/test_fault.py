@@ -160,6 +160,19 @@ GRADLE = """\
 """
 TASK = GRADLE.format(what="Execution failed for")
 NEEDS = GRADLE.format(what="Could not determine the dependencies of")
+GRADLE_4 = """\
+1: Task failed with an exception.
+-----------
+* What went wrong:
+Could not resolve all files for configuration ':app:compileClasspath'.
+> Could not resolve nowhere:gone:1.
+  Required by:
+      project :app
+   > Could not resolve nowhere:gone:1.
+      > Could not get resource 'https://r.invalid/nowhere/gone/1/gone-1.pom'.
+         > Could not GET 'https://r.invalid/nowhere/gone/1/gone-1.pom'.
+            > r.invalid: Name or service not known
+"""
 
 
 @pytest.mark.parametrize(
@@ -171,6 +184,7 @@ NEEDS = GRADLE.format(what="Could not determine the dependencies of")
         (DNS, UNRESOLVED + DNS),
         (TASK, ""),
         (NEEDS, TASK),
+        (GRADLE_4, ""),
     ],
 )
 def test_a_module_that_was_not_built_for_a_download_is_no_new_failure(here: str, base: str) -> None:

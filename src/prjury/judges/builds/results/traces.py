@@ -124,8 +124,10 @@ _IN_POM = re.compile(r"\[ERROR\] {4,}(?P<message>(?!\S+ POM )\S.*?)(?: -> \[Help
 _POM_LINE = re.compile(r" @ (?:\S+, )?line (?P<line>\d+), column \d+$")
 
 _GRADLE_WHERE = re.compile(r"\w+ (?:file )?'(?P<path>[^']+)' line: (?P<line>\d+)")
+#: Gradle 4 names no task where it lacks a download, but what it was resolving.
 _GRADLE_TASK = re.compile(
-    r"(?:Execution failed for|Could not determine the dependencies of) task '(?P<name>[^']+)'"
+    r"(?:Execution failed for task|Could not determine the dependencies of task"
+    r"|Could not resolve all \w+(?: \w+)? for configuration) '(?P<name>[^']+)'"
 )
 
 _NPM = re.compile(r"npm (?:ERR!|error) (?P<text>\S.*)")
