@@ -118,7 +118,7 @@ _ENFORCER = re.compile(
 _MAVEN_ERROR = re.compile(r"\[ERROR\] +(?P<text>\S.*)")
 #: A project whose POM is wrong, and what is wrong there.
 _MAVEN_PROJECT = re.compile(r"\[ERROR\] +The project .{1,300} \((?P<path>\S+)\) has \d+ errors?$")
-_BELOW = "[ERROR]     "
+_BELOW_PROJECT = "[ERROR]     "
 #: A message that names its POM is read without the project.
 _IN_POM = re.compile(r"\[ERROR\] {4,}(?P<message>(?!\S+ POM )\S.*?)(?: -> \[Help \d+\])?$")
 _POM_LINE = re.compile(r" @ (?:\S+, )?line (?P<line>\d+), column \d+$")
@@ -258,7 +258,7 @@ def _wrong_poms(section: LogSection) -> Found:
     """What Maven says of each project's POM, in the lines below the project."""
     for index, project in _matches(_MAVEN_PROJECT, section):
         below = enumerate(section.lines[index + 1 :], index + 1)
-        for at, line in takewhile(lambda each: each[1].startswith(_BELOW), below):
+        for at, line in takewhile(lambda each: each[1].startswith(_BELOW_PROJECT), below):
             if found := _IN_POM.match(line):
                 place = _POM_LINE.search(found["message"])
                 number = place["line"] if place else None
