@@ -91,7 +91,9 @@ def _is_repeated(failure: Failure, messages: Sequence[str]) -> bool:
     return failure.state == "environment" and any(own in one and own != one for one in messages)
 
 
-def blame_environment(outcome: PlanOutcome, changed: Collection[str]) -> PlanOutcome:
+def blame_environment(
+    outcome: PlanOutcome, changed: Collection[str], set_up_code: Sequence[str] = ()
+) -> PlanOutcome:
     """The outcome with what follows from the machine marked as such, or with nothing marked.
 
     Where tests failed, the lines about the machine may be the tests' own, unless a goal of the
@@ -101,6 +103,7 @@ def blame_environment(outcome: PlanOutcome, changed: Collection[str]) -> PlanOut
 
     Args:
         changed: the paths that the change touches.
+        set_up_code: directories with code that set-up runs.
     """
     failures = outcome.failures
     if any(failure.kind == "test" for failure in failures):
@@ -112,7 +115,7 @@ def blame_environment(outcome: PlanOutcome, changed: Collection[str]) -> PlanOut
         others.sort(key=lambda failure: not _is_of_tree(failure, changed))
         return replace(outcome, failures=(*others, *known))
     if not known:
-        if not _is_set_up(outcome, changed):
+        if not _is_set_up(outcome, changed, set_up_code):
             return outcome
         if named := _named_line(outcome, changed):
             others = [one for one in others if one.message not in named.message]
@@ -158,13 +161,16 @@ def _named_line(outcome: PlanOutcome, changed: Collection[str]) -> Failure | Non
     return None
 
 
-def _is_set_up(outcome: PlanOutcome, changed: Collection[str]) -> bool:
+def _is_set_up(outcome: PlanOutcome, changed: Collection[str], set_up_code: Sequence[str]) -> bool:
     """Whether set-up failed, or an index had nothing, without anything of the change in it."""
     last = outcome.last
     if last.good or not comparable(outcome):
         return False
     set_up = last.step.name == "setup" or any(map(is_unfound, outcome.failures))
-    return set_up and not any(_steers(path, last.step.text) for path in changed)
+    own = tuple(f"{place}/" if place else "" for place in set_up_code)
+    return set_up and not any(
+        path.startswith(own) or _steers(path, last.step.text) for path in changed
+    )
 
 
 _STEERING = frozenset({FileKind.LOCK, FileKind.VENDORED, FileKind.BINARY, FileKind.SUBMODULE})

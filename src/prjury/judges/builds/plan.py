@@ -97,6 +97,8 @@ class BuildPlan:
         missing: why this machine cannot run it, and what to do; empty if nothing speaks against it.
         older: why its tools here may be too old, and what to do; it is run all the same.
         not_taken: what the base's CI does besides that is not run here, and why; one clause each.
+        set_up_code: directories, from the root of the tree, with code that the set-up runs, such as
+            that of a project that builds itself.
     """
 
     system: str
@@ -120,6 +122,7 @@ class BuildPlan:
     missing: str = ""
     older: str = ""
     not_taken: tuple[str, ...] = ()
+    set_up_code: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:

@@ -258,7 +258,7 @@ class Workplace:
             replace(result, tail=log.tail) for log, result in zip(logs, results, strict=True)
         )
         outcome = PlanOutcome(results, allowed, failures, reports)
-        return blame_environment(outcome, self.builder.changed)
+        return blame_environment(outcome, self.builder.changed, plan.set_up_code)
 
 
 def _globs(plan: BuildPlan) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,11 +11,15 @@ from fakes.shell import Scripted, ScriptedShell, SilentProgress
 from fakes.trees import TreeRepository, pull_context
 from prjury.judges.builds.environment import remedy_for
 from prjury.judges.builds.failure import make_failure
+from prjury.judges.builds.fault import blame_environment
 from prjury.judges.builds.judge import make
+from prjury.judges.builds.outcome import PlanOutcome, StepResult
+from prjury.judges.builds.plan import BuildStep
 from prjury.jury.judge import ask
 from prjury.jury.judgment import Judgment, Status
 from prjury.policy.schema import BuildOptions
 from prjury.ports import Ports
+from prjury.ports.types import Completed
 
 TEST = "FAILED test_a.py::test_a - assert 1 == 2\n1 failed in 0.1s\n"
 
@@ -367,6 +372,17 @@ def test_set_up_that_fails_is_the_changes_where_it_reads_the_change(
     if status is Status.ERROR:
         assert judgment.metadata["reason"] == "environment"
         assert "something odd" in judgment.reasoning
+
+
+@pytest.mark.parametrize(
+    ("code", "blamed"), [((), True), (("src/own",), False), (("src/ow",), True), (("",), False)]
+)
+def test_set_up_that_runs_the_code_of_the_change(code: tuple[str, ...], blamed: bool) -> None:
+    completed = Completed(1, Path("log"), 0.1)
+    step = BuildStep("setup", ("pip", "install", "-e", "."))
+    failed = PlanOutcome((StepResult(step, completed, "it is odd"),), 60.0)
+    told = blame_environment(failed, ("src/own/core.py",), code)
+    assert (told.environment is not None) is blamed
 
 
 def test_what_a_package_manager_says_after_every_error_is_no_reason() -> None:

@@ -13,9 +13,9 @@ from textwrap import dedent
 from prjury.judges.builds.plan import BuildPlan, BuildStep
 from prjury.judges.builds.systems.pytest import VERSION_VARIABLES
 from prjury.judges.builds.systems.python_installs import scripted_installs, setup_extras
-from prjury.judges.builds.systems.source_tree import SourceTree
+from prjury.judges.builds.systems.source_tree import SourceTree, joined
 from prjury.manifests.python import PyProject, read_pyproject
-from prjury.manifests.syntax import strings, table
+from prjury.manifests.syntax import strings, table, words
 from prjury.snapshot.model import printable, visible
 
 #: The plans whose interpreter is the machine's, unless an environment is made for them.
@@ -82,6 +82,7 @@ def with_environment(
         ci: the commands of the base's own CI.
         python: the version of the interpreter that is used, such as ``3.11``; empty if unknown.
     """
+    plan = replace(plan, set_up_code=tuple(_own_backend(root)))
     reported = _version_variables(root)
     if plan.system in {"uv", "tox"}:
         plan = plan.with_env(dict.fromkeys(reported, "{version}"))
@@ -106,6 +107,14 @@ def with_environment(
         going_on = replace(plan.keep_going, steps=(*set_up, *plan.keep_going.steps))
         prepared = replace(prepared, keep_going=going_on)
     return prepared.with_env(more)
+
+
+def _own_backend(root: SourceTree) -> Iterator[str]:
+    """Where the code lies that builds the project, if that is the project's own."""
+    for path in words(table(root.settings(_MANIFEST), "build-system").get("backend-path")):
+        place = joined(root.place, path)
+        if place is not None:
+            yield place
 
 
 def _version_variables(root: SourceTree) -> tuple[str, ...]:

@@ -278,3 +278,14 @@ def test_the_environment_of_the_interpreter_that_is_here_counts(
 def test_very_many_choices_are_not_followed() -> None:
     root = root_of({"tox.ini": f"[tox]\nenvlist = py311{'{a}' * 5_000}, py311\n"})
     assert tox_environment(root) == "py"
+
+
+@pytest.mark.parametrize(
+    ("path", "found"), [('["src"]', ("src",)), ('["."]', ("",)), ('["..", 1]', ()), ("1", ())]
+)
+def test_a_project_that_builds_itself_runs_its_code_in_set_up(
+    path: str, found: tuple[str, ...]
+) -> None:
+    manifest = f'[build-system]\nrequires = []\nbackend-path = {path}\n[project]\nname = "a"\n'
+    plan = prepared({"pyproject.toml": manifest})
+    assert plan.set_up_code == found
