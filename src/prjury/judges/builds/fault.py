@@ -115,11 +115,14 @@ def blame_environment(
         others.sort(key=lambda failure: not _is_of_tree(failure, changed))
         return replace(outcome, failures=(*others, *known))
     if not known:
-        if not _is_set_up(outcome, changed, set_up_code):
+        if not _is_set_up(outcome, changed):
             return outcome
         if named := _named_line(outcome, changed):
             others = [one for one in others if one.message not in named.message]
             return replace(outcome, failures=(named, *others))
+        own = tuple(f"{place}/" if place else "" for place in set_up_code)
+        if any(path.startswith(own) for path in changed):
+            return outcome
         others = others or [make_failure("error", _last_words(outcome.last.tail))]
     marked = (replace(failure, state="environment") for failure in (*known, *others))
     return replace(outcome, failures=tuple(marked))
@@ -161,16 +164,13 @@ def _named_line(outcome: PlanOutcome, changed: Collection[str]) -> Failure | Non
     return None
 
 
-def _is_set_up(outcome: PlanOutcome, changed: Collection[str], set_up_code: Sequence[str]) -> bool:
+def _is_set_up(outcome: PlanOutcome, changed: Collection[str]) -> bool:
     """Whether set-up failed, or an index had nothing, without anything of the change in it."""
     last = outcome.last
     if last.good or not comparable(outcome):
         return False
     set_up = last.step.name == "setup" or any(map(is_unfound, outcome.failures))
-    own = tuple(f"{place}/" if place else "" for place in set_up_code)
-    return set_up and not any(
-        path.startswith(own) or _steers(path, last.step.text) for path in changed
-    )
+    return set_up and not any(_steers(path, last.step.text) for path in changed)
 
 
 _STEERING = frozenset({FileKind.LOCK, FileKind.VENDORED, FileKind.BINARY, FileKind.SUBMODULE})
