@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from itertools import takewhile
 
 from prjury.judges.builds.environment_faults import (
@@ -24,7 +25,13 @@ from prjury.judges.builds.systems.source_tree import parents_of
 
 _REACH, _FARTHEST = 12, 60
 
-_MESSAGE = "|".join(f"(?:{re.sub(r'[?]P<[a-z]+>', '?:', m.message)})" for m in MESSAGES)
+
+@cache  # compiling takes 10 ms, and many builds pass
+def _message() -> re.Pattern[str]:
+    plain = (re.sub(r"[?]P<[a-z]+>", "?:", one.message) for one in MESSAGES)
+    return re.compile("|".join(f"(?:{message})" for message in plain))
+
+
 #: What stands around the message in a line.
 _AROUND = re.compile(r"^(?:\[ERROR\]|[>\s])+|\s+-> \[Help \d+\]$")
 _LONGEST_LINE, _LONGEST_CAUSE = 220, 200
@@ -39,7 +46,7 @@ def find_environment(section: LogSection) -> Iterator[tuple[int, Failure]]:
     """
     for index, line in enumerate(section.lines):
         missing = False
-        if found := re.search(_MESSAGE, line):
+        if found := _message().search(line):
             text = line if len(line) <= _LONGEST_LINE else line[max(0, found.start() - 60) :]
             if line.endswith(":"):  # what it is about follows
                 text = " ".join([text, *(more.strip() for more in section.lines[index + 1 :][:1])])
@@ -80,7 +87,7 @@ def _with_cause(line: str, below: Sequence[str]) -> str:
 
 def is_known(message: str) -> bool:
     """Whether a message that another reader has found is one of these."""
-    return re.search(_MESSAGE, message) is not None
+    return _message().search(message) is not None
 
 
 def lacks_service(failure: Failure) -> bool:

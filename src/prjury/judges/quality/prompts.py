@@ -20,11 +20,11 @@ from prjury.resources import template_texts
 from prjury.snapshot.kinds import REGULAR_MODES
 from prjury.snapshot.model import printable, visible
 
-#: Where a repository's own templates and guidelines lie.
-HOME = ".github/prjury"
-
 if TYPE_CHECKING:
     from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+#: Where a repository's own templates and guidelines lie.
+HOME = ".github/prjury"
 
 #: What a template raises that is wrong, also one that calls itself without end.
 _WRONG = (

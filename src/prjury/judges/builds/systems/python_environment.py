@@ -82,13 +82,13 @@ def with_environment(
         ci: the commands of the base's own CI.
         python: the version of the interpreter that is used, such as ``3.11``; empty if unknown.
     """
+    if plan.system not in {"uv", "tox", *PREPARED}:
+        return plan
     plan = replace(plan, set_up_code=tuple(_own_backend(root)))
     reported = _version_variables(root)
     if plan.system in {"uv", "tox"}:
         plan = plan.with_env(dict.fromkeys(reported, "{version}"))
         return _with_tox_environment(plan, root, python) if plan.system == "tox" else plan
-    if plan.system not in PREPARED:
-        return plan
     environment = PythonEnvironment(root, plan.system == "pytest", tuple(ci))
     command = environment.command
     if not command:
