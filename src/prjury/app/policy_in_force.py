@@ -10,7 +10,7 @@ from prjury.judges.backport.requests.branches import bare
 from prjury.policy.load import POLICY_PATH, Policy, default_policy, read_policy
 from prjury.ports import Repository
 from prjury.ports.types import TreeEntry
-from prjury.snapshot.model import PullRequest, printable
+from prjury.snapshot.model import MISSING, PullRequest, printable
 
 #: Workflows, and actions wherever they stand in the tree.
 _WORKFLOW = re.compile(r"\A\.github/workflows/|(\A|/)action\.ya?ml\Z")
@@ -48,9 +48,7 @@ def _policy(pull: PullRequest, repository: Repository, own: Path | None, path: s
         raise ConfigError(f"{shown} is not a regular file", reason="config_not_regular_file")
     content = repository.read([entry.blob])[entry.blob]
     if content is None:
-        raise SourceError(
-            f"{shown} is missing from this clone (partial or damaged)", reason="object_missing"
-        )
+        raise SourceError(f"{shown} is {MISSING}", reason="object_missing")
     base = pull.base.sha
     text = _decoded(content, shown)
     return read_policy(text, f"base:{base}:{path}", shown=shown, commit=base)

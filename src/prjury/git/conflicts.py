@@ -9,7 +9,7 @@ from prjury.git.command import PLAIN_DIFF, Git, GitError, blob_sizes, read_blobs
 from prjury.git.history import merge_bases
 from prjury.snapshot.diff import DiffError, FilePatch, read_patches
 from prjury.snapshot.kinds import REGULAR_MODES, SUBMODULE_MODE, SYMLINK_MODE
-from prjury.snapshot.model import Conflict, ConflictType, printable, visible
+from prjury.snapshot.model import MISSING, Conflict, ConflictType, printable, visible
 from prjury.snapshot.threeway import Classify, Edit, SideNames, ThreeWay, edits_of, lines_of
 
 #: The stages of a path in git's index.
@@ -260,7 +260,7 @@ def _refusal(sizes: Sequence[int | None], files: int, total: int) -> str | None:
     """Why a file is not looked into."""
     known = [size for size in sizes if size is not None]
     if len(known) < len(sizes):
-        return "not looked into: its content is missing from this clone (partial or damaged)"
+        return f"not looked into: its content is {MISSING}"
     if max(known) > _FILE_BYTES:
         return f"not looked into: larger than {_FILE_BYTES // 1024} KiB"
     if files >= _FILES or total > _ALL_BYTES:

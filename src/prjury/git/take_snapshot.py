@@ -16,6 +16,7 @@ from prjury.snapshot.diff import DiffError, FilePatch
 from prjury.snapshot.kinds import REGULAR_MODES, SUBMODULE_MODE, has_suffix, kind_of
 from prjury.snapshot.model import (
     BEYOND_LIMIT,
+    MISSING,
     UNSAFE_TREE,
     FileChange,
     FileKind,
@@ -218,7 +219,7 @@ def _shots_of_partial_clone(store: Store, old: str, new: str, error: GitError) -
 def _missing(change: RawChange) -> FileChange:
     """Nobody knows how many lines it adds: at least one, unless it is deleted."""
     file = _described(change)
-    reason = "its content is missing from this clone (partial or damaged)"
+    reason = f"its content is {MISSING}"
     return replace(file, additions=int(file.new_blob is not None), unread=reason)
 
 

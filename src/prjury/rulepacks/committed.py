@@ -20,7 +20,7 @@ from prjury.rulepacks import astgrep
 from prjury.rulepacks.load import cases_of, load_packs
 from prjury.rulepacks.rule import Pack
 from prjury.snapshot.kinds import REGULAR_MODES
-from prjury.snapshot.model import PullRequest, visible
+from prjury.snapshot.model import MISSING, PullRequest, visible
 
 _TOP = "."
 _REMEDY = "Correct the pack, or where the policy says that it is"
@@ -122,9 +122,7 @@ class _Copy:
         for name in names:
             content = contents[self.tree[name].blob]
             if content is None:
-                reported = (
-                    f"the pack {visible(name)} is missing from this clone (partial or damaged)"
-                )
+                reported = f"the pack {visible(name)} is {MISSING}"
                 raise SourceError(reported, reason="object_missing")
             (self.root / name).parent.mkdir(parents=True, exist_ok=True)
             (self.root / name).write_bytes(content)

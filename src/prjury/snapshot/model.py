@@ -232,6 +232,8 @@ class Conflict:
     regions: tuple[ConflictRegion, ...] = ()
 
 
+#: What is said of an object that git does not have.
+MISSING = "missing from this clone (partial or damaged)"
 #: The reason of a trial that is not made, because a path of the change leaves the tree.
 UNSAFE_TREE = "unsafe_tree"
 

@@ -18,7 +18,7 @@ from prjury.report.invisible_chars import one_kind_of_line_end, show_invisible
 from prjury.report.redact import Redact, redacted
 from prjury.resources import template_texts
 from prjury.snapshot.kinds import REGULAR_MODES
-from prjury.snapshot.model import printable, visible
+from prjury.snapshot.model import MISSING, printable, visible
 
 if TYPE_CHECKING:
     from jinja2.sandbox import ImmutableSandboxedEnvironment
@@ -203,7 +203,7 @@ class OwnTexts:
             raise _unusable(path, self.commit, "is not a file of the base", self._near(path))
         content = self.repository.read([entry.blob])[entry.blob]
         if content is None:
-            raise _unusable(path, self.commit, "is missing from this clone (partial or damaged)")
+            raise _unusable(path, self.commit, f"is {MISSING}")
         return content
 
     def _near(self, path: str) -> Iterable[str]:

@@ -9,7 +9,15 @@ from prjury.jury.judgment import Check, Location
 from prjury.ports import Repository
 from prjury.report.wording import counted
 from prjury.snapshot.kinds import kind_of
-from prjury.snapshot.model import FileChange, FileKind, FileStatus, PullRequest, printable, visible
+from prjury.snapshot.model import (
+    MISSING,
+    FileChange,
+    FileKind,
+    FileStatus,
+    PullRequest,
+    printable,
+    visible,
+)
 
 #: So many missing lines and files are listed.
 _FEW_LINES, _FEW_FILES = 3, 3
@@ -111,9 +119,7 @@ def _look(path: str, file: FileChange, blob: str, content: Mapping[str, bytes | 
         return _Look(path, Share(all_removed, all_removed), Share(all_context, all_context))
     data = content.get(blob)
     if data is None:
-        return _Look(
-            path, unread="its content on the branch is missing from this clone (partial or damaged)"
-        )
+        return _Look(path, unread=f"its content on the branch is {MISSING}")
     there = set(map(str.strip, data.decode("utf-8", "surrogateescape").split("\n")))
     gone = tuple(AbsentFile(path, line, text) for line, text in removed if text not in there)
     around = Share(sum(text in there for _, text in context), len(context))
