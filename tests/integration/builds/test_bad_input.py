@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -150,7 +151,8 @@ def test_a_build_that_does_not_end(court: Court) -> None:
 
     assert judged.build.status is Status.FAIL
     assert judged.build.metadata["stopped"] == "timeout"
-    assert judged.build.reasoning == "did not finish within 1.0 s"
+    # What there was is said: a slow start takes of the second.
+    assert re.fullmatch(r"did not finish within (0\.\d|1\.0) s", judged.build.reasoning)
     assert judged.seconds < 20
 
 
