@@ -8,6 +8,7 @@ from what was read before.
 from __future__ import annotations
 
 import os
+import struct
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -24,42 +25,53 @@ from prjury.resources import own_version, pack_texts, score_text, template_texts
 
 #: Packages whose modules are read beforehand and imported when they are needed. The clients of
 #: models are imported beforehand, by `ModelPanel`.
-_HELD = ("prjury", "defusedxml", "email", "http", "jinja2", "packaging", "urllib", "xml")
+_HELD = ("prjury", "defusedxml", "email", "http", "jinja2", "packaging", "rich", "urllib", "xml")
 #: What libraries, and functions of ours, import only when they are called.
 _LATE = (
     "asyncio",
+    "colorsys",
     "defusedxml.ElementTree",
     "encodings.idna",
     "encodings.unicode_escape",
     "html",
+    "pickle",
     "re2",
+    "sqlite3",
+    "tomllib",
+    "yaml",
+)
+#: What a review needs once its build has ended.
+_AFTERWARDS = (
+    "prjury.judges.builds.record",
+    "prjury.judges.builds.results.junit",
+    "prjury.judges.builds.results.read",
+    "prjury.publishers.terminal",
     "rich.box",
     "rich.console",
     "rich.live",
     "rich.padding",
     "rich.table",
     "rich.text",
-    "sqlite3",
-    "tomllib",
-    "yaml",
 )
+
+_WORD = 0xFFFFFFFF
 
 
 class _HeldLoader(SourceFileLoader):
     """Imports a module from what its files held when they were read."""
 
-    def __init__(self, name: str, path: str, held: Mapping[str, tuple[bytes, float]]) -> None:
+    def __init__(self, name: str, path: str, held: _HeldModules) -> None:
         super().__init__(name, path)
         self._held = held
 
     def get_data(self, path: str) -> bytes:
-        if path in self._held:
-            return self._held[path][0]
+        if path in self._held.contents:
+            return self._held.contents[path]
         raise OSError(path)
 
     def path_stats(self, path: str) -> Mapping[str, float]:
-        content, changed = self._held[path]
-        return {"mtime": changed, "size": len(content)}
+        status = self._held.stats[path]
+        return {"mtime": status.st_mtime, "size": status.st_size}
 
     def set_data(self, path: str, data: object, *, _mode: int = 0) -> None:
         """Writes nothing."""
@@ -71,18 +83,27 @@ class _HeldModules(MetaPathFinder):
     def __init__(self, packages: Sequence[str]) -> None:
         found = dict(each for package in packages for each in _modules(package))
         self.files = {name: file for name, file in found.items() if name not in sys.modules}
-        self._held: dict[str, tuple[bytes, float]] = {}
+        self.contents: dict[str, bytes] = {}
+        self.stats: dict[str, os.stat_result] = {}
         for file in self.files.values():
-            for each in (file, cache_from_source(file)):
-                with suppress(OSError), open(each, "rb") as stream:  # noqa: PTH123 - a faster start
-                    self._held[each] = stream.read(), os.fstat(stream.fileno()).st_mtime
+            self._hold(file, cache_from_source(file))
+
+    def _hold(self, file: str, compiled: str) -> None:
+        """Keeps a module's byte code, and its text where that is not the byte code's."""
+        self.stats[file] = status = os.stat(file)  # noqa: PTH116 - a faster start
+        of_text = struct.pack("<LL", int(status.st_mtime) & _WORD, status.st_size & _WORD)
+        with suppress(OSError), open(compiled, "rb") as stream:  # noqa: PTH123 - as above
+            self.contents[compiled] = stream.read()
+        if self.contents.get(compiled, b"")[8:16] != of_text:
+            with open(file, "rb") as stream:  # noqa: PTH123 - as above
+                self.contents[file] = stream.read()
 
     def find_spec(
         self, name: str, _path: object = None, _target: object = None, /
     ) -> ModuleSpec | None:
         if not (file := self.files.get(name)):
             return None
-        return spec_from_file_location(name, file, loader=_HeldLoader(name, file, self._held))
+        return spec_from_file_location(name, file, loader=_HeldLoader(name, file, self))
 
 
 def _modules(package: str) -> Iterator[tuple[str, str]]:
@@ -106,6 +127,12 @@ def load_everything() -> None:
         _load()
 
 
+def load_afterwards() -> None:
+    """Import what is needed once a build has ended, from what was read before; once."""
+    for name in _AFTERWARDS:
+        import_module(name)
+
+
 @cache
 def _load() -> None:
     parsers = standby.begin()
@@ -120,6 +147,5 @@ def _load() -> None:
     own_version()
     pack_texts()
     score_text()
-    import_module("rich.cells").cell_len("\u5b57")  # loads a table
     template_texts()
     parsers.wait()

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from prjury.agents.command import CommandAgent
 from prjury.errors import CannotJudgeError
 from prjury.ports import Progress, Shell
+
+if TYPE_CHECKING:
+    from prjury.agents.command import CommandAgent
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,8 @@ class AgentStarter:
             raise CannotJudgeError(
                 f"{', '.join(missing)} is not set, which the agent needs", reason="not_configured"
             )
+        from prjury.agents.command import CommandAgent  # noqa: PLC0415 - few policies name an agent
+
         return CommandAgent(
             command,
             timeout,

@@ -11,7 +11,7 @@ from prjury.app.request import ReviewRequest, RunEnvironment
 from prjury.git.open_snapshot import Snapshot
 from prjury.git.store import Store
 from prjury.jury.voting import NOT_APPLICABLE, NOT_CONFIGURED
-from prjury.loading import load_everything
+from prjury.loading import load_afterwards, load_everything
 from prjury.models.connect import AnswerFile
 from prjury.models.memory import SqliteMemory, memory_at
 from prjury.models.panel import ModelPanel
@@ -146,6 +146,7 @@ def build_ports(
 ) -> Ports:
     """The ports that a build needs; a build begins when everything is loaded."""
     shell = contained_shell(environment, config, network=config.sandbox.network, panel=panel)
+    Thread(target=lambda: shell.level, daemon=True).start()  # a program says it, in a while
     redact, journal = environment.redact, environment.journal
     place = private_directory(environment.environ, "XDG_STATE_HOME", ".local/state")
     outcomes = SqliteMemory(place / "bases.sqlite3") if place else NoMemory()
@@ -170,15 +171,14 @@ def contained_shell(
             panel.wait()
 
     sandbox = config.sandbox
-    shell = ContainedShell(
+    return ContainedShell(
         environment.environ,
         extra_env=sandbox.env,
         level=sandbox.level,
         network=network,
         before=load,
+        meanwhile=load_afterwards,
     )
-    Thread(target=lambda: shell.level, daemon=True).start()  # a program says it, in a while
-    return shell
 
 
 def builds_here(request: ReviewRequest, config: Config) -> bool:

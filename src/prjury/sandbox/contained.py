@@ -256,6 +256,7 @@ class ContainedShell:
         logs: where each run's log gets a directory; by default the system's temporary one.
         before: called before each program runs, for what must be done while no program could have
             changed anything.
+        meanwhile: called when a program has begun, for what may be done while it runs.
     """
 
     def __init__(  # noqa: PLR0913 - one name for each thing that differs between programs
@@ -269,6 +270,7 @@ class ContainedShell:
         own_prefix: Path | None = None,
         logs: Path | None = None,
         before: Callable[[], None] | None = None,
+        meanwhile: Callable[[], None] = lambda: None,
     ) -> None:
         self._environ = dict(environ)
         self._extra = tuple(extra_env)
@@ -278,6 +280,7 @@ class ContainedShell:
         self._own_prefix = own_prefix or _running_environment()
         self._place_for_logs = logs
         self._before = before
+        self._meanwhile = meanwhile
         self._numbers = itertools.count(1)
         self._scratches: set[Path] = set()
 
@@ -311,7 +314,7 @@ class ContainedShell:
                     Path(env["HOME"]).is_relative_to(made) for made in tuple(self._scratches)
                 ),
             )
-            return run.complete(deadline, progress)
+            return run.complete(deadline, progress, self._meanwhile)
 
     def ask(self, command: ShellCommand, deadline: Deadline) -> str:
         """The last lines that a short program prints; empty where it cannot be run."""

@@ -8,10 +8,10 @@ hold anything, are the operator's to name.
 
 from __future__ import annotations
 
-import fnmatch
 import os
 import re
 from collections.abc import Iterable, Mapping
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from prjury.secret_env import JOB_CREDENTIALS
@@ -49,8 +49,6 @@ _ADDRESSES = (
     "CARGO_REGISTRIES_*_INDEX CARGO_REGISTRIES_*_PROTOCOL CARGO_HTTP_PROXY CARGO_NET_OFFLINE "
     "RUSTUP_DIST_SERVER RUSTUP_UPDATE_ROOT HEX_MIRROR HEX_CDN RUBYGEMS_HOST BUNDLE_MIRROR__*"
 ).split()
-_ADDRESS = re.compile("|".join(map(fnmatch.translate, _ADDRESSES)))
-_KNOWN = re.compile("|".join(map(fnmatch.translate, (*_PASSED, *_CERTIFICATES, *_ADDRESSES))))
 #: A user's name, a password, or a query, which may be either; ``path=`` of a file is none.
 _CREDENTIALS = re.compile(r"@|[?&]\w+=", re.ASCII)
 
@@ -84,6 +82,13 @@ _REFUSED = re.compile(
 )
 
 
+def _named(names: Iterable[str], listed: Iterable[str]) -> set[str]:
+    """Those of the names that are listed."""
+    names, listed = set(names), set(listed)
+    globs = [name for name in listed if "*" in name]
+    return names & listed | {n for n in names if any(fnmatchcase(n, glob) for glob in globs)}
+
+
 def is_refused(name: str) -> bool:
     """Whether a variable of this name is kept from untrusted programs even if it is listed."""
     return _REFUSED.fullmatch(name) is not None
@@ -99,7 +104,7 @@ def allowed(
         extra: names that the operator lists; those that look like secrets are refused all the same.
         own_prefix: our own virtual environment, whose programs are not the build's.
     """
-    names = {name for name in environ if _KNOWN.match(name)}
+    names = _named(environ, (*_PASSED, *_CERTIFICATES, *_ADDRESSES))
     names -= set(withheld(environ))
     names |= {name for name in extra if name in environ}
     if own_prefix and _inside(environ.get("VIRTUAL_ENV", ""), own_prefix):
@@ -142,7 +147,7 @@ def _uv(environ: Mapping[str, str], own_prefix: Path | None) -> dict[str, str]:
 
 def withheld(environ: Mapping[str, str], extra: Iterable[str] = ()) -> list[str]:
     """The names that are not handed through because credentials may be in them, unless listed."""
-    named = set(filter(_ADDRESS.match, environ)) - set(extra)
+    named = _named(environ, _ADDRESSES) - set(extra)
     return sorted(name for name in named if _CREDENTIALS.search(environ[name]))
 
 

@@ -129,8 +129,13 @@ class ProcessRun:
     network: bool = True
     own_home: bool = True
 
-    def complete(self, deadline: Deadline, progress: Progress) -> Completed:
+    def complete(
+        self, deadline: Deadline, progress: Progress, meanwhile: Callable[[], None]
+    ) -> Completed:
         """Runs to the end or to a limit.
+
+        Args:
+            meanwhile: called when it has begun.
 
         Raises:
             CannotJudgeError: when the program cannot be started.
@@ -147,6 +152,7 @@ class ProcessRun:
             ending = functools.partial(_at_the_end, supervision, finish, self.log)
             atexit.register(ending)  # a daemon thread is not unwound when the interpreter ends
             try:
+                meanwhile()
                 supervision.wait(deadline)
             finally:
                 atexit.unregister(ending)

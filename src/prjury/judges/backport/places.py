@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import PurePosixPath
 
 from prjury.code.languages import Language, language_of
@@ -124,12 +124,16 @@ _TOOLS = (
     ("knex or TypeORM", r"(^|/)migrations?/\d{10,}[-_][\w-]+\.[cm]?[jt]s$"),
     ("SQL", r"(^|/)(migrations?|migrate)/([^/]+/)*[Vv]?\d[\w.-]*\.(up\.|down\.)?sql$"),
 )
-_KNOWN = tuple((tool, re.compile(pattern)) for tool, pattern in _TOOLS)
 _ELSEWHERE = re.compile(r"(^|/)(tests?|testdata|fixtures|docs?|examples?|samples?)/")
+
+
+@cache  # when a path is looked at, which a start need not wait for
+def _tools() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    return tuple((tool, re.compile(pattern)) for tool, pattern in _TOOLS)
 
 
 def migration_tool(path: str) -> str | None:
     """Return the tool that runs the file as a migration, or None."""
     if _ELSEWHERE.search(path):
         return None
-    return next((tool for tool, pattern in _KNOWN if pattern.search(path)), None)
+    return next((tool for tool, pattern in _tools() if pattern.search(path)), None)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import takewhile
+from typing import TYPE_CHECKING
 
 from prjury.judges.builds.environment_faults import (
     CAUSES,
@@ -19,9 +20,10 @@ from prjury.judges.builds.environment_faults import (
     EnvironmentFault,
 )
 from prjury.judges.builds.failure import Failure
-from prjury.judges.builds.results.runner_output import LogSection
-from prjury.judges.builds.results.traces import MAVEN_GOAL
 from prjury.judges.builds.systems.source_tree import parents_of
+
+if TYPE_CHECKING:
+    from prjury.judges.builds.results.runner_output import LogSection
 
 _REACH, _FARTHEST = 12, 60
 
@@ -30,6 +32,11 @@ _REACH, _FARTHEST = 12, 60
 def _message() -> re.Pattern[str]:
     plain = (re.sub(r"[?]P<[a-z]+>", "?:", one.message) for one in MESSAGES)
     return re.compile("|".join(f"(?:{message})" for message in plain))
+
+
+@cache  # as above
+def _download() -> re.Pattern[str]:
+    return re.compile("|".join(DOWNLOADS))
 
 
 #: What stands around the message in a line.
@@ -50,7 +57,7 @@ def find_environment(section: LogSection) -> Iterator[tuple[int, Failure]]:
             text = line if len(line) <= _LONGEST_LINE else line[max(0, found.start() - 60) :]
             if line.endswith(":"):  # what it is about follows
                 text = " ".join([text, *(more.strip() for more in section.lines[index + 1 :][:1])])
-        elif DOWNLOADS.search(line):
+        elif _download().search(line):
             text = _with_cause(line, _below(section.lines, index))
         elif index > 1 and section.lines[index - 2].strip() == _CMAKE_PLACE:
             missing, text = True, f"cannot open {line.strip().removeprefix('./')}/CMakeLists.txt"
@@ -67,6 +74,8 @@ def find_environment(section: LogSection) -> Iterator[tuple[int, Failure]]:
 
 def _below(lines: Sequence[str], index: int) -> list[str]:
     """The next lines about the same, without a stack trace, behind which Node prints the cause."""
+    from prjury.judges.builds.results.traces import MAVEN_GOAL  # noqa: PLC0415 - few builds end so
+
     near = lines[index + 1 : index + _FARTHEST]
     following = takewhile(lambda line: not MAVEN_GOAL.match(line), near)
     return [line for line in following if not line.lstrip().startswith("at ")][:_REACH]

@@ -7,7 +7,6 @@ that failed counts only where a package manager says so, together with one of th
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 _JAVA = "install that JDK and name it in JAVA_HOME (add actions/setup-java)"
@@ -276,7 +275,7 @@ MESSAGES = (
 )
 
 #: How the lines begin in which a package manager says that a download failed.
-_BEGINNINGS = (
+DOWNLOADS = (
     r"^WARNING: Retrying \(Retry\(total=0",  # pip
     r"^Could not fetch URL \S+: There was a problem confirming the ssl certificate",
     r"^ERROR: Could not install packages due to an OSError|^ERROR: HTTP error \d+ while getting",
@@ -307,7 +306,6 @@ _BEGINNINGS = (
     r"^E: Failed to fetch |^\s*fatal: unable to access '",  # apt, git
     r"^curl: \(\d+\) |^wget: unable to |^ERROR: cannot verify ",
 )
-DOWNLOADS = re.compile("|".join(_BEGINNINGS))
 #: Why, in that line or the next few; the first one that fits.
 CAUSES = (
     EnvironmentFault(

@@ -12,7 +12,6 @@ from prjury.errors import CannotJudgeError
 from prjury.judges.builds.combine import build_changed, combine_outcomes, new_builds, unless_edited
 from prjury.judges.builds.decide import decide, not_tried
 from prjury.judges.builds.detect import Changes, DetectedBuilds, SourceTree
-from prjury.judges.builds.external_checks import judge_by_checks
 from prjury.judges.builds.kept_reports import KeepResult, KeptReports
 from prjury.judges.builds.missing_files import object_missing
 from prjury.judges.builds.outcome import BuildResult
@@ -86,6 +85,8 @@ class TreeBuildJudge:
             return Judgment.abstained(nothing, "not_applicable")
         deadline = within(context.deadline, self.options.timeout)
         if self.options.from_ == "checks":
+            from prjury.judges.builds.external_checks import judge_by_checks  # noqa: PLC0415 - few ask for them
+
             return judge_by_checks(self.options, self.ports, pull, deadline)
         merged = BuildSide(pull.merge.tree, self.ports.repository.files(pull.merge.tree))
         base = BuildSide(pull.base.sha, self.ports.repository.files(pull.base.sha))

@@ -17,7 +17,7 @@ from typing import TypeAlias
 from prjury.errors import CannotJudgeError
 from prjury.judges.builds.outcome import BuildResult
 from prjury.judges.builds.plan import BuildPlan
-from prjury.judges.builds.results.junit import Found, find_reports, load_reports, stamps
+from prjury.judges.builds.results.report_files import Found, find_reports, load_reports, stamps
 from prjury.judges.builds.results.tree import TemporaryPaths
 from prjury.judges.context import PullRequestContext
 from prjury.snapshot.exempt import matches

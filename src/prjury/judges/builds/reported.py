@@ -14,7 +14,8 @@ from prjury.judges.builds.decide import decide
 from prjury.judges.builds.fault import compared
 from prjury.judges.builds.outcome import BuildResult, PlanOutcome, StepResult
 from prjury.judges.builds.plan import REPORTED, BuildPlan, BuildStep
-from prjury.judges.builds.results.junit import Found, files_below, load_reports, parse_reports
+from prjury.judges.builds.results.junit import parse_reports
+from prjury.judges.builds.results.report_files import Found, files_below, load_reports
 from prjury.judges.builds.results.tree import TreeFiles
 from prjury.judges.builds.test_sets import Reports
 from prjury.jury.judgment import Judgment, Status

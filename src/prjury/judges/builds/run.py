@@ -29,8 +29,7 @@ from prjury.judges.builds.missing_files import named_few, noted, refuse_needed, 
 from prjury.judges.builds.origins import ImportedCode
 from prjury.judges.builds.outcome import BuildResult, PlanOutcome, StepResult
 from prjury.judges.builds.plan import BuildPlan, BuildStep
-from prjury.judges.builds.results.junit import Stamp, find_reports, read_reports, stamps
-from prjury.judges.builds.results.read import merge_results, read_log
+from prjury.judges.builds.results.report_files import Stamp, find_reports, stamps
 from prjury.judges.builds.results.tree import TemporaryPaths, TreeFiles
 from prjury.judges.builds.systems.source_tree import path_in
 from prjury.policy.schema import BuildOptions
@@ -246,6 +245,9 @@ class Workplace:
         began: float,
     ) -> PlanOutcome:
         """Read logs and reports; in a log there are failures only where its step failed."""
+        from prjury.judges.builds.results.junit import read_reports  # noqa: PLC0415 - a build is begun without the readers
+        from prjury.judges.builds.results.read import merge_results, read_log  # noqa: PLC0415 - as above
+
         relative, tree = self.places.relative, TreeFiles(self.known, plan.directory)
         found = find_reports(self.places.tree, self.places.reports, earlier, began, _globs(plan))
         reports = read_reports(found, tree, relative)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
+from functools import cache
 from itertools import zip_longest
 
 from prjury.jury.judgment import Check, Location
@@ -68,29 +69,35 @@ _MACHINE = (
 )
 _MUST = r"(?:must|should|shall|please|need(?:s)?[ ]to|ha(?:s|ve)[ ]to|will|are[ ]to|is[ ]to)"
 _WORK = r"(?:pr|pull[- ]request|merge[- ]request|changes?|diff|patch|commit|code|submission)"
-_PHRASES = re.compile(
-    rf"""
-      \b(?:ignore|disregard|forget|override|bypass)\b.{{0,30}}
-          \b(?:previous|prior|above|earlier|preceding|your)\b.{{0,30}}
-          \b(?:instructions?|prompts?|rules?|directions?|guidelines?|criteria)\b
-    | \b(?:ignore|disregard|forget)\s(?:all|any|every|the|these)\s(?:\w+\s)?
-          (?:instructions?|prompts?|guidelines?)\b
-    | \bas\s(?:the|an?|your|our)\s(?:\w+\s)?{_REVIEWER}\b.{{0,30}}\b{_MUST}\b
-    | \b(?:dear|note\s(?:to|for)|attention|hey|message\s(?:to|for)|instructions?\s(?:to|for))\b
-          [\s,:]*(?:(?:the|any|all|every)\s)?(?:\w+\s)?(?:ai|llm|{_REVIEWER}|{_MACHINE})\b
-    | \b(?:{_REVIEWER}|{_MACHINE})\b.{{0,20}}\b{_MUST}\b.{{0,20}}
-          \b(?:approve|accept|pass|merge)\b
-    | \b{_REVIEWER}\b.{{0,20}}\b{_MUST}\b.{{0,20}}\b(?:answer|reply|respond|score|rate|vote)\b
-    | \b(?:must|should|shall|please|always|simply|just)\s(?:approve|accept|pass|merge|lgtm)\s
-          (?:this|the|my|our)\s(?:\w+\s)?{_WORK}\b
-    | \bdo\snot\s(?:flag|report|mention|reject|comment\son)\b.{{0,40}}
-          \b(?:issues?|problems?|bugs?|findings?|vulnerabilit(?:y|ies)|{_WORK})\b
-    | \b(?:reply|respond|answer|output|return|say)\b.{{0,40}}
-          ["'`]?verdict["'`]?\s?[:=]\s?["'`]?pass\b
-    | <\|(?:im_start|im_end|system|assistant|user|endoftext)\|> | \[/?INST\] | <</?SYS>>
-    """,
-    re.IGNORECASE | re.VERBOSE,
-)
+
+
+@cache  # compiling takes 3 ms, and few reviews ask models
+def _phrases() -> re.Pattern[str]:
+    return re.compile(
+        rf"""
+          \b(?:ignore|disregard|forget|override|bypass)\b.{{0,30}}
+              \b(?:previous|prior|above|earlier|preceding|your)\b.{{0,30}}
+              \b(?:instructions?|prompts?|rules?|directions?|guidelines?|criteria)\b
+        | \b(?:ignore|disregard|forget)\s(?:all|any|every|the|these)\s(?:\w+\s)?
+              (?:instructions?|prompts?|guidelines?)\b
+        | \bas\s(?:the|an?|your|our)\s(?:\w+\s)?{_REVIEWER}\b.{{0,30}}\b{_MUST}\b
+        | \b(?:dear|note\s(?:to|for)|attention|hey|message\s(?:to|for)|instructions?\s(?:to|for))\b
+              [\s,:]*(?:(?:the|any|all|every)\s)?(?:\w+\s)?(?:ai|llm|{_REVIEWER}|{_MACHINE})\b
+        | \b(?:{_REVIEWER}|{_MACHINE})\b.{{0,20}}\b{_MUST}\b.{{0,20}}
+              \b(?:approve|accept|pass|merge)\b
+        | \b{_REVIEWER}\b.{{0,20}}\b{_MUST}\b.{{0,20}}\b(?:answer|reply|respond|score|rate|vote)\b
+        | \b(?:must|should|shall|please|always|simply|just)\s(?:approve|accept|pass|merge|lgtm)\s
+              (?:this|the|my|our)\s(?:\w+\s)?{_WORK}\b
+        | \bdo\snot\s(?:flag|report|mention|reject|comment\son)\b.{{0,40}}
+              \b(?:issues?|problems?|bugs?|findings?|vulnerabilit(?:y|ies)|{_WORK})\b
+        | \b(?:reply|respond|answer|output|return|say)\b.{{0,40}}
+              ["'`]?verdict["'`]?\s?[:=]\s?["'`]?pass\b
+        | <\|(?:im_start|im_end|system|assistant|user|endoftext)\|> | \[/?INST\] | <</?SYS>>
+        """,
+        re.IGNORECASE | re.VERBOSE,
+    )
+
+
 #: Files that coding agents take their instructions from, wherever they stand.
 _AGENT_FILES = re.compile(
     r"""(?:^|/)(?:
@@ -135,7 +142,7 @@ def _in_file(file: FileChange) -> Iterator[Check]:
     if _AGENT_FILES.search(path):
         message = "this file tells coding agents what to do in the repository"
         yield Check(AGENT_FILE, False, message, Location(path), "warning")  # noqa: FBT003 - as below
-    if _PHRASES.search(_plain(file.path)):
+    if _phrases().search(_plain(file.path)):
         yield _check("the name of a file", Location(path), path)
     for hunk in file.hunks:
         added = [line for line in hunk.lines if line.sign == "+"]
@@ -148,7 +155,7 @@ def _begins(line: str, following: str | None) -> bool:
     """Whether such a phrase begins in the line; it may end in the next, as comments wrap."""
     text = _plain(line)
     rest = _LEADER.sub("", _plain(following)) if following else ""
-    found = _PHRASES.search(f"{text} {rest}")
+    found = _phrases().search(f"{text} {rest}")
     return found is not None and found.start() < len(text)
 
 

@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prjury.judges.builds.results.junit import Found, find_reports, is_report, read_reports, stamps
+from prjury.judges.builds.results.junit import read_reports
+from prjury.judges.builds.results.report_files import Found, find_reports, is_report, stamps
 from prjury.judges.builds.results.tree import TreeFiles
 from prjury.judges.builds.test_sets import Reports
 from prjury.sandbox.contained import scratch

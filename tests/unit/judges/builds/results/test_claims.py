@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from prjury.judges.builds.results.junit import find_reports, read_reports
+from prjury.judges.builds.results.junit import read_reports
+from prjury.judges.builds.results.report_files import find_reports
 from prjury.judges.builds.results.tree import TreeFiles
 from prjury.judges.builds.test_sets import Reports
 

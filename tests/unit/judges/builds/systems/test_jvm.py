@@ -6,7 +6,8 @@ import pytest
 
 from fakes.roots import failing, root_of
 from prjury.judges.builds.failure import Failure
-from prjury.judges.builds.results.junit import find_reports, read_reports
+from prjury.judges.builds.results.junit import read_reports
+from prjury.judges.builds.results.report_files import find_reports
 from prjury.judges.builds.results.tree import TemporaryPaths, TreeFiles
 from prjury.judges.builds.systems.gradle import GradleRerun
 from prjury.judges.builds.systems.jvm import JavaTest, Script, Wrapper, java_tests, wrapper_of
