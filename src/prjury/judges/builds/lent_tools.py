@@ -45,13 +45,23 @@ def _query(
     return VersionQuery(tool, frozenset(programs.split()), command, version, brought)
 
 
-#: In the order in which they are named. Gradle itself would take a second to answer.
+#: In the order in which they are named. Gradle itself would take a second to answer,
+#: Maven's wrapper a fifth of one.
 QUERIES = (
-    _query("JDK", "gradle gradlew java javac sbt", '"${JAVA_HOME:+$JAVA_HOME/bin/}java" -version'),
+    _query(
+        "JDK",
+        "gradle gradlew mvnw java javac sbt",
+        '"${JAVA_HOME:+$JAVA_HOME/bin/}java" -version',
+        r'version "(\d[\w.+-]*)"',  # the first release of a line is 25, not 25.0
+    ),
     _query("Maven", "mvn", "mvn --version", rf"Apache Maven {_NUMBER}"),
-    _query("JDK", "mvn", "", rf"Java version: {_NUMBER}"),
-    _query("Maven", "mvnw", "./mvnw --version", rf"Apache Maven {_NUMBER}", brought=True),
-    _query("JDK", "mvnw", "", rf"Java version: {_NUMBER}", brought=True),
+    _query("JDK", "mvn", "", r"Java version: (\d[\w.+-]*)"),
+    _query(
+        "Maven",
+        "mvnw",
+        "cat .mvn/wrapper/maven-wrapper.properties",
+        rf"distributionUrl\s*=.*/apache-maven-{_NUMBER}-bin\.",
+    ),
     _query("Node", "node npm npx pnpm yarn corepack", "node --version"),
     _query("Bun", "bun bunx", "bun --version", brought=True),
     _query("Deno", "deno", "deno --version"),

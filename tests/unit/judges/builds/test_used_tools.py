@@ -30,6 +30,15 @@ def plan(*lines: str) -> BuildPlan:
     ("lines", "printed", "versions"),
     [
         (["mvn -q verify"], f"@ 0\n{MAVEN}", {"Maven": "3.8.7", "JDK": "17.0.19"}),
+        (
+            ["./mvnw -q verify"],
+            (
+                '@ 0\nopenjdk version "17.0.19"\n@ 1\n'
+                "distributionUrl=https\\://repo.example/4/apache-maven-4.0.0-rc-2-bin.zip\n"
+            ),
+            {"JDK": "17.0.19", "Maven": "4.0.0-rc-2"},
+        ),
+        (["./mvnw test"], '@ 0\nopenjdk version "25" 2025\n@ 1\nNo such file\n', {"JDK": "25"}),
         (["./gradlew build"], '@ 0\nopenjdk version "21.0.2" 2024\n', {"JDK": "21.0.2"}),
         (["npm ci", "npm run test"], "@ 0\nv20.20.2\n", {"Node": "20.20.2"}),
         (
@@ -52,7 +61,6 @@ def test_what_the_tools_say(lines: list[str], printed: str, versions: dict[str, 
 @pytest.mark.parametrize(
     ("line", "command", "printed", "versions"),
     [
-        ("./mvnw -q verify", "./mvnw --version", MAVEN, {"Maven": "3.8.7", "JDK": "17.0.19"}),
         ("cargo test", "rustc --version", "rustc 1.95.0 (59807616e 2026)\n", {"Rust": "1.95.0"}),
         ("bun test", "bun --version", "1.3.1\n", {"Bun": "1.3.1"}),
     ],
