@@ -16,7 +16,7 @@ from functools import cache
 from importlib import import_module
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, SourceFileLoader
-from importlib.util import cache_from_source, find_spec, spec_from_file_location
+from importlib.util import MAGIC_NUMBER, cache_from_source, find_spec, spec_from_file_location
 from threading import Lock
 
 from prjury.code import standby
@@ -54,8 +54,6 @@ _AFTERWARDS = (
     "rich.text",
 )
 
-_WORD = 0xFFFFFFFF
-
 
 class _HeldLoader(SourceFileLoader):
     """Imports a module from what its files held when they were read."""
@@ -91,10 +89,11 @@ class _HeldModules(MetaPathFinder):
     def _hold(self, file: str, compiled: str) -> None:
         """Keeps a module's byte code, and its text where that is not the byte code's."""
         self.stats[file] = status = os.stat(file)  # noqa: PTH116 - a faster start
-        of_text = struct.pack("<LL", int(status.st_mtime) & _WORD, status.st_size & _WORD)
+        changed, size = int(status.st_mtime) & 0xFFFFFFFF, status.st_size & 0xFFFFFFFF
+        of_text = MAGIC_NUMBER + struct.pack("<LLL", 0, changed, size)
         with suppress(OSError), open(compiled, "rb") as stream:  # noqa: PTH123 - as above
             self.contents[compiled] = stream.read()
-        if self.contents.get(compiled, b"")[8:16] != of_text:
+        if not self.contents.get(compiled, b"").startswith(of_text):
             with open(file, "rb") as stream:  # noqa: PTH123 - as above
                 self.contents[file] = stream.read()
 
@@ -128,7 +127,7 @@ def load_everything() -> None:
 
 
 def load_afterwards() -> None:
-    """Import what is needed once a build has ended, from what was read before; once."""
+    """Import what is needed once a build has ended, from what was read before."""
     for name in _AFTERWARDS:
         import_module(name)
 
