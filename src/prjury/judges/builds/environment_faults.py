@@ -283,6 +283,7 @@ DOWNLOADS = (
     r"^\s+(?:cause|Caused by): (?:Request failed after|Failed to (?:fetch|download)\b)",  # uv
     r"^All attempts to connect to \S+ failed",  # poetry
     r"^npm (?:ERR!|error) (?:code (?:E|[A-Z]+_)|\d{3} |network |FetchError: |request to )",
+    r"^npm (?:ERR!|error) Error: (?:ERROR: )?Failed to set up (?:chrome|firefox)",  # Puppeteer
     r"^npm (?:ERR!|error) command git |^\s*ssh: Could not resolve hostname",
     r"\bERR_PNPM_(?:\w+_)?(?:FETCH|NO_MATCHING_MIRROR)\w*",
     r"^error (?:Error: |An unexpected error occurred: )|^ResponseError: Request failed ",  # yarn 1

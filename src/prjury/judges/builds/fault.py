@@ -130,8 +130,8 @@ def blame_environment(
 
 def _last_words(tail: str) -> str:
     """The last line that names an error, else the last one, without what tools always say."""
-    lines = [line.strip() for line in tail.splitlines()]
-    lines = [line for line in lines if line and not _ALWAYS_SAID.search(line)]
+    lines = [line.strip() for line in tail.splitlines() if not _ALWAYS_SAID.search(line)]
+    lines = [text for line in lines if re.search(r"\w", text := _OF_NPM.sub("", line))]
     named = (line for line in reversed(lines) if re.search(r"(?i)error|not found", line))
     return next(named, (lines or [""])[-1])
 
@@ -141,9 +141,11 @@ def _is_of_tree(failure: Failure, changed: Collection[str]) -> bool:
     return failure.path is not None and (failure.kind == "compile" or failure.path in changed)
 
 
+#: What npm puts before every line of an error.
+_OF_NPM = re.compile(r"^npm (?:ERR!|error)\s+")
 #: What package managers print after every error.
 _ALWAYS_SAID = re.compile(
-    r"complete log of this run|^npm (?:ERR!|error)$|correct access rights|repository exists\.$"
+    r"complete log of this run|^npm (?:ERR!|error)\s*$|correct access rights|repository exists\.$"
     r"|^npm (?:ERR!|error) (?:code|path|command) |^info Visit http|^\[notice\]|^hint: "
     r"|Failed with errors in|Response Code: |Request (?:Method|URL): "  # Yarn
     r"|^note: This (?:error originates|is an issue with)|subprocess-exited-with-error"

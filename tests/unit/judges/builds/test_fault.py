@@ -247,6 +247,16 @@ def test_a_version_that_no_repository_has_is_not_excused_by_the_next_module() ->
         ("npm error code ECONNREFUSED\nnpm error network request to https://r failed", "proxy"),
         ("npm error code SELF_SIGNED_CERT_IN_CHAIN", "SSL_CERT_FILE"),
         (
+            (
+                "npm error Error: ERROR: Failed to set up chrome v148.0.1! Set a variable to skip it.\n"
+                "npm error     at downloadBrowser (file:///install.js:26:15) {\n"
+                "npm error   [cause]: Error: All providers failed for chrome 148.0.1:\n"
+                "npm error     - DefaultProvider: getaddrinfo ENOTFOUND storage.example\n"
+                "npm error }"
+            ),
+            "name service",
+        ),
+        (
             "npm error command git x\nnpm error ssh: Could not resolve hostname x: no such host",
             "the name service",
         ),
@@ -386,9 +396,9 @@ def test_set_up_that_runs_the_code_of_the_change(code: tuple[str, ...], blamed: 
 
 
 def test_what_a_package_manager_says_after_every_error_is_no_reason() -> None:
-    log = "npm error code 7\nnpm error odd\nnpm error\nnpm error A complete log of this run: x\n"
+    log = "npm error code 7\nnpm error odd\nnpm error }\nnpm error A complete log of this run: x\n"
     judgment, _ = judged(log, Scripted(1, log), Scripted(0), command=STEPS)
-    assert "not to blame: npm error odd. To have" in judgment.reasoning
+    assert "not to blame: odd. To have" in judgment.reasoning
 
 
 def test_set_up_that_fails_on_both_sides_without_a_reason_that_is_read() -> None:
