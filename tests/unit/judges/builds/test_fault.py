@@ -248,7 +248,7 @@ def test_a_version_that_no_repository_has_is_not_excused_by_the_next_module() ->
         ("npm error code SELF_SIGNED_CERT_IN_CHAIN", "SSL_CERT_FILE"),
         (
             (
-                "npm error Error: ERROR: Failed to set up chrome v148.0.1! Set a variable to skip it.\n"
+                "npm error Error: ERROR: Failed to set up chrome v148.0.1!.\n"
                 "npm error     at downloadBrowser (file:///install.js:26:15) {\n"
                 "npm error   [cause]: Error: All providers failed for chrome 148.0.1:\n"
                 "npm error     - DefaultProvider: getaddrinfo ENOTFOUND storage.example\n"
