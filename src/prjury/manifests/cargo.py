@@ -34,6 +34,7 @@ class CargoToml(Manifest):
         targets: the files of programs and tests that it names.
         wanted: what it may take from `offered` of its workspace's root.
         offered: paths of dependencies that members inherit, and of those that are patched.
+        features: their names, without those that optional dependencies are by themselves.
     """
 
     has_package: bool = False
@@ -42,6 +43,7 @@ class CargoToml(Manifest):
     targets: tuple[str, ...] = ()
     wanted: frozenset[str] = frozenset()
     offered: Mapping[str, str] = field(default_factory=dict)
+    features: tuple[str, ...] = ()
 
 
 def read_cargo_toml(content: bytes) -> CargoToml:
@@ -74,6 +76,7 @@ def read_cargo_toml(content: bytes) -> CargoToml:
         targets=tuple(_targets(document)),
         wanted=frozenset(key for _, key in asked if key),
         offered=dict(_offered(document)),
+        features=tuple(table(document, "features")),
     )
 
 

@@ -6,7 +6,9 @@ import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from functools import partial
+from itertools import pairwise, zip_longest
+from typing import TypeAlias
 
 from prjury.errors import CannotJudgeError, ConfigError
 from prjury.judges.builds.ci import BaseCi, CiCommand, find_base_ci
@@ -25,10 +27,14 @@ from prjury.judges.builds.systems.python_environment import with_environment
 from prjury.judges.builds.systems.recipes import RecipeSystem
 from prjury.judges.builds.toolchains import Toolchains
 from prjury.judges.builds.versions import TOOLS_OF, ToolChoice, choose_tools, wanted_versions
+from prjury.manifests.cargo import read_cargo_toml
 from prjury.manifests.workflow import Workflow, read_workflow
 from prjury.policy.schema import BuildOptions, Steps
 from prjury.sandbox.environment import is_refused
 from prjury.snapshot.model import visible
+
+#: Makes the words of a command those of the same command with more options.
+_Change: TypeAlias = Callable[[Sequence[str]], Sequence[str]]
 
 #: Variables that say how strict or how loud a tool is, or where this machine has its own word.
 _NOT_TAKEN = re.compile(
@@ -48,17 +54,24 @@ def is_extra(name: str) -> bool:
     return _NOT_TAKEN.fullmatch(name) is None and not is_refused(name)
 
 
-def with_options(plan: BuildPlan, ci: BaseCi) -> BuildPlan:
-    """The plan with the options that the CI gives the same tool; the steps stay what they are."""
-    change = _CHANGES.get(plan.system)
+def with_options(plan: BuildPlan, ci: BaseCi, features: Sequence[str] = ()) -> BuildPlan:
+    """The plan with the options that the CI gives the same tool; the steps stay what they are.
+
+    Args:
+        features: those that its Cargo.toml has.
+    """
+    changes: Mapping[str, Callable[[Sequence[str]], _Change]]
+    changes = {**_CHANGES, "cargo": partial(_cargo, features)}
+    change = changes.get(plan.system)
     tests = [words for one in ci.commands if one.kind == "test" for words in _commands(one.script)]
     tools = WRAPPED.get(plan.system, (plan.system,))
     calls = [words for words in tests if words[0].rpartition("/")[2] in tools]
     if change is None or not calls:
         return plan
-    called = next((words for words in calls if not _GOALS.isdisjoint(words)), calls[0])
+    most = (words for words in calls if "--all-features" in words)
+    called = next(most, next((words for words in calls if not _GOALS.isdisjoint(words)), calls[0]))
     steps = tuple(_changed(step, change(called)) for step in plan.steps)
-    keep_going = plan.keep_going and with_options(plan.keep_going, ci)
+    keep_going = plan.keep_going and with_options(plan.keep_going, ci, features)
     note = f"options as in {ci.path}" if steps != plan.steps else ""
     reasons = (*plan.reasons, *([note] if note else []))
     return replace(plan, steps=steps, keep_going=keep_going, reasons=reasons)
@@ -81,7 +94,7 @@ def _changed(step: BuildStep, change: Callable[[Sequence[str]], Sequence[str]]) 
     return replace(step, command=tuple(change(step.command)))
 
 
-def _maven(called: Sequence[str]) -> Callable[[Sequence[str]], Sequence[str]]:
+def _maven(called: Sequence[str]) -> _Change:
     """Properties and profiles, and the goal where it is an earlier one than ours.
 
     What skips tests is left out.
@@ -101,10 +114,10 @@ def _maven(called: Sequence[str]) -> Callable[[Sequence[str]], Sequence[str]]:
     return change
 
 
-def _options(*names: str, flags: Sequence[str] = ()) -> Callable[..., Callable[..., Sequence[str]]]:
+def _options(*names: str, flags: Sequence[str] = ()) -> Callable[[Sequence[str]], _Change]:
     """Options with a value, and flags, behind the tool's first word."""
 
-    def read(called: Sequence[str]) -> Callable[[Sequence[str]], Sequence[str]]:
+    def read(called: Sequence[str]) -> _Change:
         before = called[: called.index("--")] if "--" in called else called
         found = [
             word
@@ -117,11 +130,32 @@ def _options(*names: str, flags: Sequence[str] = ()) -> Callable[..., Callable[.
     return read
 
 
-_CHANGES: Mapping[str, Callable[[Sequence[str]], Callable[[Sequence[str]], Sequence[str]]]] = {
+_features = _options(
+    "--features", "-F", flags=("--all-features", "--no-default-features", "--locked")
+)
+
+
+def _cargo(features: Sequence[str], called: Sequence[str]) -> _Change:
+    """Cargo's features; of the sets that ``cargo hack`` goes through the largest one."""
+    if called[1:2] != ["hack"]:
+        return _features(called)
+    named = " ".join(
+        word.partition("=")[2] or following
+        for word, following in zip_longest(called, called[1:], fillvalue="")
+        if word.partition("=")[0] in {"--exclude-features", "--skip"}
+    )
+    left_out = set(re.split(r"[,\s]+", named)) - {""}
+    taken = [one for one in features if one not in {"default", *left_out}] if left_out else []
+    if taken and "--feature-powerset" in called:
+        words = ["--features", ",".join(taken)]
+    else:
+        each = {"--feature-powerset", "--each-feature"}.intersection(called)
+        words = ["--all-features"] if each and not left_out else []
+    return lambda own: [*own[:2], *words, *own[2:]]
+
+
+_CHANGES: Mapping[str, Callable[[Sequence[str]], _Change]] = {
     "maven": _maven,
-    "cargo": _options(
-        "--features", "-F", flags=("--all-features", "--no-default-features", "--locked")
-    ),
     "go": _options("-tags", "--tags"),
 }
 
@@ -197,7 +231,7 @@ class BuildPlanner:
             found = DetectedBuilds((ci_plan(self.ci, self.here.path),) if self.ci else ())
         elif systems is None and not found.plans:
             found = detect_builds(replace(root, allowed=_TESTS_ALONE), part, None, self.own)
-        plans = tuple(self._equipped(root, self._with_extras(plan)) for plan in found.plans)
+        plans = tuple(self._equipped(root, self._with_extras(root, plan)) for plan in found.plans)
         plans = tuple(replace(plan, reports=(*plan.reports, *self.options.junit)) for plan in plans)
         return replace(found, plans=plans)
 
@@ -214,11 +248,12 @@ class BuildPlanner:
         made = any(plan.system == "make" for plan in found.plans)
         return (usual or untested) and not (by_make and made)
 
-    def _with_extras(self, plan: BuildPlan) -> BuildPlan:
+    def _with_extras(self, root: SourceTree, plan: BuildPlan) -> BuildPlan:
         """The plan of a recipe with the options and variables that the CI gives the same tool."""
         if self.ci is None or plan.source != "recipe" or plan.directory:
             return plan
-        plan = with_options(plan, self.ci)
+        manifest = root.readable("Cargo.toml", read_cargo_toml) if plan.system == "cargo" else None
+        plan = with_options(plan, self.ci, manifest.features if manifest else ())
         env = {name: escaped(text) for name, text in self.ci.env.items() if is_extra(name)}
         return plan.with_env({name: text for name, text in env.items() if name not in plan.env})
 

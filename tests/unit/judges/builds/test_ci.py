@@ -196,6 +196,29 @@ class TestPlan:
         assert not any("skipTests" in step.text for step in plan.steps)
         assert "options as in .github/workflows/ci.yml" in plan.reasons
 
+    @pytest.mark.parametrize(
+        ("lines", "options"),
+        [
+            (("cargo test", "cargo test --all-features"), "--all-features "),
+            (("cargo hack test --feature-powerset --skip=fast,odd",), "--features std,kv "),
+            (
+                ("cargo hack test --feature-powerset --exclude-features fast",),
+                "--features std,kv,odd ",
+            ),
+            (("cargo hack test --each-feature",), "--all-features "),
+            (("cargo hack test --each-feature --exclude-features fast",), ""),
+            (("cargo hack --workspace test",), ""),
+        ],
+    )
+    def test_features_of_cargo_are_those_of_which_the_ci_tests_most_at_once(
+        self, here: Toolchains, lines: tuple[str, ...], options: str
+    ) -> None:
+        manifest = '[package]\nname = "a"\n[features]\ndefault = ["std"]\n'
+        manifest += "std = []\nkv = []\nodd = []\nfast = []\n"
+        ci = job(*(f"run: {line}" for line in lines))
+        plan = only(plans(here, ci, Cargo_toml=manifest, src__lib_rs=""))
+        assert plan.steps[-1].text == f"cargo test {options}--no-fail-fast"
+
     def test_the_goal_and_the_properties_are_those_of_the_tests(self, here: Toolchains) -> None:
         steps = ("run: mvn clean compile -D skipTests=true", "run: mvn test -D x.release=11")
         plan = only(plans(here, job(*steps), pom_xml="<project/>", build_gradle="", gradlew=""))
