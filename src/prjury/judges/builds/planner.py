@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -68,8 +69,8 @@ def with_options(plan: BuildPlan, ci: BaseCi, features: Sequence[str] = ()) -> B
     calls = [words for words in tests if words[0].rpartition("/")[2] in tools]
     if change is None or not calls:
         return plan
-    most = (words for words in calls if "--all-features" in words)
-    called = next(most, next((words for words in calls if not _GOALS.isdisjoint(words)), calls[0]))
+    usual = [words for words in calls if not _GOALS.isdisjoint(words)] or calls
+    called = max(usual, key=_breadth)
     steps = tuple(_changed(step, change(called)) for step in plan.steps)
     keep_going = plan.keep_going and with_options(plan.keep_going, ci, features)
     note = f"options as in {ci.path}" if steps != plan.steps else ""
@@ -133,6 +134,16 @@ def _options(*names: str, flags: Sequence[str] = ()) -> Callable[[Sequence[str]]
 _features = _options(
     "--features", "-F", flags=("--all-features", "--no-default-features", "--locked")
 )
+
+
+def _breadth(called: Sequence[str]) -> int:
+    """How many features a call of Cargo asks for; of equal calls the first one counts."""
+    if "--all-features" in called:
+        return sys.maxsize
+    options = ("--features", "-F")
+    named = [word.partition("=")[2] for word in called if word.startswith("--features=")]
+    named += [following for word, following in pairwise(called) if word in options]
+    return len(re.findall(r"[^\s,]+", " ".join(named))) - ("--no-default-features" in called)
 
 
 def _cargo(features: Sequence[str], called: Sequence[str]) -> _Change:

@@ -82,6 +82,13 @@ class TestJob:
         )
         assert (ci.row, ci.versions) == ({"java": "17", "os": "ubuntu-latest"}, {"java": "17"})
 
+    def test_a_row_that_leaves_the_tests_out_is_not_taken(self, here: Toolchains) -> None:
+        matrix = "    strategy: {matrix: {build: [pinned, stable]}}\n"
+        tests = "{run: make test, if: matrix.build != 'pinned'}"
+        ci = read(here, a=job("run: make miri test").replace("  test:", "  miri:"),
+                  ci=job("run: make", tests, more=matrix))  # fmt: skip
+        assert (ci.job, ci.row) == ("test", {"build": "stable"})
+
     def test_a_version_that_is_in_a_file(self, here: Toolchains) -> None:
         setup = "{uses: actions/setup-java@v5, with: {java-version-file: ./ci/.java-version}}"
         ci = read(here, ci=job(setup, "run: ./gradlew build"))
@@ -200,6 +207,15 @@ class TestPlan:
         ("lines", "options"),
         [
             (("cargo test", "cargo test --all-features"), "--all-features "),
+            (
+                (
+                    "cargo test --no-default-features",
+                    "cargo test",
+                    "cargo test --no-default-features --features kv",
+                    "cargo test --features kv,odd",
+                ),
+                "--features kv,odd ",
+            ),
             (("cargo hack test --feature-powerset --skip=fast,odd",), "--features std,kv "),
             (
                 ("cargo hack test --feature-powerset --exclude-features fast",),
