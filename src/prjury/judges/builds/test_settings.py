@@ -56,7 +56,7 @@ _LINES: Mapping[str, re.Pattern[str]] = {
         r"\btests?\b|useJUnit|ignoreFailures|exclude|filter|onlyIf|enabled"
     ),
     "CMakeLists.txt": re.compile(
-        r"add_test|enable_testing|ctest|discover_tests|WILL_FAIL|DISABLED"
+        r"add_test|add_custom_target\s*\(\s*\w*(?:test|check)|enable_testing|ctest|discover_tests|WILL_FAIL|DISABLED"
         r"|(?:option|set)\s*\(\s*\w*TEST",
         re.IGNORECASE,
     ),
@@ -86,8 +86,17 @@ def _reader(path: str) -> Callable[[str], object] | None:
         parse = json.loads if name.endswith(".json") else tomllib.loads
         return lambda text: [_at(parse(text) if text else {}, key.split(".")) for key in keys]
     if pattern := _LINES.get(name):
-        return lambda text: [line.strip() for line in text.splitlines() if pattern.search(line)]
+        return lambda text: list(_lines(text, pattern))
     return None
+
+
+def _lines(text: str, pattern: re.Pattern[str]) -> Iterator[str]:
+    """The lines that fit, each with those below it up to the end of its brackets."""
+    open_brackets = 0
+    for line in text.splitlines():
+        if open_brackets > 0 or pattern.search(line):
+            yield line.strip()
+            open_brackets = max(0, open_brackets + line.count("(") - line.count(")"))
 
 
 def _differs(file: FileChange, look: Callable[[str], object], read: ReadBlobs) -> bool:

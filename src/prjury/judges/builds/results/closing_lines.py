@@ -109,7 +109,9 @@ _FORMATS = (
         _PROGRAM, r"<passed> passed, <failed> failed(?:, <errors> errored)?(?:, <left> skipped)?$"
     ),
     _format(_PROGRAM, r"Pass(?:ed)?:? <passed>, Fail(?:ed)?:? <failed>\b"),
-    _format(_PROGRAM, r"(?:PASS: |In total, )?<passed> of <ran> tests passed\b"),
+    _format(_PROGRAM, r"(?:PASS: |FAIL: |In total, )?<passed> of <ran> tests passed\b"),
+    _format(_PROGRAM, r"(?:Success|SUCCESS): <passed> tests? passed\b"),
+    _format(_PROGRAM, r"(?:Failure|FAILURE): <failed> out of <ran> tests? failed\b"),
     _format(_PROGRAM, r"<passed>/<ran> (?:tests? )?(?:succe(?:eded|ssful)|passed)\b"),
     _format(_PROGRAM, r"ALL TESTS PASSED \(<passed>/\d+\)$"),  # minctest
     _format(_PROGRAM, r"SOME TESTS FAILED \(<failed>/<ran>\)$"),
@@ -121,18 +123,23 @@ _FORMATS = (
 #: A line about one test, where nothing counts them all: by its beginning, or by its end.
 _BEGINS = re.compile(
     r"\s*(?:(?:--- )?(?:PASS(?:ED)?|(?P<bad>FAIL(?:ED)?))(?::\s+|\s+-\s+)"
+    r"(?!(?:\[code=\d+\] )?\S+\.(?:o|obj|a|so)\b)"  # Ninja
     r"|\[ *(?:OK|PASS(?:ED)?|(?P<worse>FAIL(?:ED)?)) *\]\s+)\S"
 )
 _ENDS = re.compile(
     r"\S(?:\s*[:.\[(|-]+\s*|\s+)(?:PASS(?:ED)?|Passed|(?P<bad>FAIL(?:ED)?|Failed))[\])!.|]*\s*$"
-    r"|(?:: *|\.{2,} *|\[)OK\]?\s*$"
+    r"|(?:: *|\.{2,} *|\[)OK\]?\s*$|: *(?:SUCCESS|(?P<worse>FAILURE))!\s*$"
+)
+#: A test's target whose failure a Makefile has Make ignore.
+_IGNORED = re.compile(
+    r"make(?:\[\d+\])?: \[(?:[^\]]*[:/ ])?[\w-]*(?:test|check)[\w-]*\] .*\(ignored\)$"
 )
 #: Characters at the end of a line that are searched; searching takes the square of that.
 _END = 80
 #: Words without which no format has anything, for the search that costs next to nothing.
 _WORD = re.compile(
-    r"[Tt]est|pass|PASS|Pass|FAIL|Fail|ERROR|SKIP|OK\b|Ok \[|runs,|success|spec|example"
-    r"|\d (?:skip|todo)$"
+    r"[Tt]est|check|pass|PASS|Pass|FAIL|Fail|ERROR|SKIP|OK\b|Ok \[|runs,|[Ss]uccess|SUCCESS|spec"
+    r"|example|\d (?:skip|todo)$"
 )
 
 
@@ -141,7 +148,10 @@ def closing_lines(section: LogSection) -> RunnerOutput:
     results = _counted_tests(section)
     run = RunnerRun(_PROGRAM, [], [], 0, 0)
     for index, line in enumerate(section.lines):
-        if not (_WORD.search(line) and (match := _about_one(line))):
+        if not _WORD.search(line):
+            continue
+        results.more += _IGNORED.match(line) is not None
+        if not (match := _about_one(line)):
             continue
         bad = any(match.groups())
         run.count, run.failed = run.count + 1, run.failed + bad
@@ -192,9 +202,10 @@ def _fitting(line: str) -> Iterator[tuple[_Format, re.Match[str], bool]]:
 
 def _count(run: RunnerRun, totals: re.Match[str]) -> int:
     """Takes in a closing line, and says how many tests it leaves out."""
-    say = {name: int(value or 0) for name, value in totals.groupdict().items()}
-    failed = say.get("failed", 0) + say.get("errors", 0)
-    out = say.get("out", 0)
+    say = {name: int(value) for name, value in totals.groupdict().items() if value}
+    failed, out = say.get("failed", 0) + say.get("errors", 0), say.get("out", 0)
+    if {"ran", "passed"} <= say.keys():
+        failed = max(failed, say["ran"] - say["passed"] - out)
     run.count += (say["ran"] if say.get("ran") else say.get("passed", 0) + failed) - out
     run.failed += failed
     return out + say.get("left", 0)

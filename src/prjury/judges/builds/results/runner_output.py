@@ -11,6 +11,7 @@ from typing import Generic, TypeVar
 
 from prjury.judges.builds.failure import Failure, Kind, inside_tree, make_failure
 from prjury.judges.builds.results.tree import TreeFiles
+from prjury.report.wording import counted
 
 #: What follows a path where a message begins with one.
 _PLACE = re.compile(r"^(?::\d+)*:\s+")
@@ -90,6 +91,7 @@ class RunnerOutput:
         counted: how many tests ran that only a closing line counts.
         skipped: how many did not run.
         unnamed: one sentence for each run that counts more failed tests than it names.
+        more: how many failures are counted and not named.
         doubts: one sentence for each reason why tests may not have run.
     """
 
@@ -99,11 +101,12 @@ class RunnerOutput:
     skipped: int = 0
     unnamed: list[str] = field(default_factory=list)
     doubts: list[str] = field(default_factory=list)
+    more: int = 0
 
     @property
     def broken(self) -> int:
-        """How many tests failed; at least one where a runner counts more than it names."""
-        return len(ids(self.failures)) or len(self.unnamed)
+        """How many tests failed, those among them that nothing names."""
+        return len(ids(self.failures)) + self.more
 
     @property
     def has_results(self) -> bool:
@@ -118,6 +121,7 @@ class RunnerOutput:
         self.skipped += other.skipped
         self.unnamed += other.unnamed
         self.doubts += other.doubts
+        self.more += other.more
 
     def settle(self, run: RunnerRun) -> None:
         """Takes in one run of a test runner.
@@ -133,7 +137,8 @@ class RunnerOutput:
             self.counted += run.count
         if len(run.failing) < run.failed:
             named = f"and names {len(run.failing)}" if run.failing else "and names none"
-            self.unnamed.append(f"{run.by} counts {run.failed} failed tests {named}")
+            self.unnamed.append(f"{run.by} counts {counted(run.failed, 'failed test')} {named}")
+            self.more += run.failed - len(run.failing)
 
 
 @dataclass

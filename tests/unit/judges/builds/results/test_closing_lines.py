@@ -46,7 +46,12 @@ def read(text: str) -> RunnerOutput:
         ("[====] 2 test cases ran.", 2, 0, 0),
         ("ALL TESTS PASSED (15/15)", 15, 0, 0),
         ("SOME TESTS FAILED (2/15)", 15, 2, 0),
-        ("59/60 tests succeeded.", 60, 0, 0),
+        ("59/60 tests succeeded.", 60, 1, 0),
+        ("FAIL: test_free (a.c: 3)\nFAIL: 538 of 539 tests passed.", 539, 1, 0),
+        ("Success: 990 tests passed.", 990, 0, 0),
+        ("FAILURE: 2 out of 990 tests failed.", 990, 2, 0),
+        ("Tests failed: 14\nTests passed: 360", 374, 14, 0),
+        ("CBC encrypt: SUCCESS!\nCBC decrypt: FAILURE!\nFAILED: src/a.c.o\nBUILD SUCCESS", 2, 1, 0),
         ("58/58 tests successful", 58, 0, 0),
         ("Tests failed: 1\nTests passed: 349", 350, 1, 0),
         ("PASSED: 24\nFAILED: 1", 25, 1, 0),
@@ -102,12 +107,19 @@ def test_what_closing_lines_count(text: str, ran: int, failed: int, skipped: int
     found = read(text)
     assert (found.counted, found.skipped) == (ran, skipped)
     assert bool(found.unnamed) == bool(failed)
-    assert not failed or f"counts {failed} failed tests" in found.unnamed[0]
+    assert not failed or f"counts {failed} failed test" in found.unnamed[0]
 
 
 @pytest.mark.parametrize("text", ["passed", "1 passed", "no tests failed", "It will PASS soon"])
 def test_what_counts_nothing(text: str) -> None:
     assert not read(text).has_results
+
+
+def test_what_make_ignores_of_tests_is_a_failure() -> None:
+    lines = (
+        "make: [Makefile:7: test] Aborted (ignored)\nmake[1]: [Makefile:9: clean] Error 1 (ignored)"
+    )
+    assert (read(lines).broken, read(lines).unnamed) == (1, [])
 
 
 def test_a_line_that_says_that_something_failed_is_a_failure() -> None:
