@@ -291,6 +291,18 @@ for _ in range(1500):
 """
 
 
+def test_what_tests_print_may_be_no_xml(tmp_path: Path) -> None:
+    """As Meson copies it."""
+    case = b'<testcase classname="a" name="b"><failure>odd \x01\x1b[0m &#27;</failure></testcase>'
+    report = tmp_path / "TEST-meson.junit.xml"
+    report.write_bytes(
+        b'<?xml version="1.0" encoding="utf-8"?><testsuite>' + case + b"</testsuite>"
+    )
+    found = read(tmp_path)
+    assert (found.problems, found.tests) == ((), 1)
+    assert [one.name for one in found.failures] == ["a#b"]
+
+
 def test_too_many_reports_are_told(tmp_path: Path) -> None:
     for number in range(2001):
         write(tmp_path, "<testsuite/>", f"target/surefire-reports/TEST-{number}.xml")

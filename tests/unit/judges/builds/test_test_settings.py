@@ -10,6 +10,18 @@ from prjury.snapshot.model import FileChange, FileKind, FileStatus
     ("path", "before", "after", "counts"),
     [
         ("CMakeLists.txt", "option(SHOP_TEST 'x' ON)", "option(SHOP_TEST 'x' OFF)", True),
+        (
+            "CMakeLists.txt",
+            "add_test(NAME a\n  COMMAND a\n)",
+            "add_test(NAME a\n  COMMAND b\n)",
+            True,
+        ),
+        (
+            "CMakeLists.txt",
+            "add_test(NAME a\n  COMMAND a\n)\nx()",
+            "add_test(NAME a\n  COMMAND a\n)\ny()",
+            False,
+        ),
         ("CMakeLists.txt", "set(BUILD_TESTING ON)", "set(BUILD_TESTING OFF)", True),
         ("CMakeLists.txt", "option(SHARED 'x' ON)", "option(SHARED 'x' OFF)", False),
         ("lib/meson_options.txt", "value : true", "value : false", True),

@@ -25,6 +25,10 @@ _DEEPEST = 100
 _MOST_TESTS = 1_000_000
 _MOST_FAILURES = 20_000
 
+_FORBIDDEN = bytes(sorted({*range(0x20)} - {*b"\t\n\r"}))
+_REFERENCE = re.compile(
+    rb"&#(?:0*(?:[0-8]|1[124-9]|2\d|3[01])|x0*(?:[0-8bcef]|1[0-9a-f]));", re.IGNORECASE
+)
 #: One of several reports of the same tests, such as those of tox's environments.
 _LABELLED = re.compile(r"/reports/pytest-(?P<label>[\w.+-]+)\.xml$")
 #: Reports of CTest and Meson, where a test is a program that may run tests of its own.
@@ -141,13 +145,25 @@ def _tests(content: bytes, report: JunitReport) -> Iterator[JunitCase]:
     from defusedxml import DefusedXmlException  # noqa: PLC0415 - only runs with reports need it
     from defusedxml.ElementTree import ParseError, iterparse  # noqa: PLC0415
 
+    source = BytesIO(_without_forbidden(content))
     try:
-        yield from _walk(iterparse(BytesIO(content), ("start", "end"), forbid_dtd=True), report)
+        yield from _walk(iterparse(source, ("start", "end"), forbid_dtd=True), report)
     except DefusedXmlException as error:
         raise ReportError("holds a document type, which is refused") from error
     except (ParseError, LookupError, ValueError) as error:
         reason = error if isinstance(error, ReportError) else f"is not XML: {error}"
         raise ReportError(str(reason)) from error
+
+
+def _without_forbidden(content: bytes) -> bytes:
+    """The report without the control characters that XML forbids.
+
+    Meson and others copy them from what tests print.
+    """
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):  # UTF-16
+        return content
+    plain = content.translate(None, _FORBIDDEN)
+    return _REFERENCE.sub(b"", plain) if b"&#" in plain else plain
 
 
 def _walk(events: Iterator[tuple[str, Element]], report: JunitReport) -> Iterator[JunitCase]:
