@@ -137,13 +137,17 @@ _features = _options(
 
 
 def _breadth(called: Sequence[str]) -> int:
-    """How many features a call of Cargo asks for; of equal calls the first one counts."""
+    """How many features a call of Cargo asks for, or whether one of Go looks for races."""
     if "--all-features" in called:
         return sys.maxsize
     options = ("--features", "-F")
     named = [word.partition("=")[2] for word in called if word.startswith("--features=")]
     named += [following for word, following in pairwise(called) if word in options]
-    return len(re.findall(r"[^\s,]+", " ".join(named))) - ("--no-default-features" in called)
+    return (
+        len(re.findall(r"[^\s,]+", " ".join(named)))
+        + ("-race" in called)
+        - ("--no-default-features" in called)
+    )
 
 
 def _cargo(features: Sequence[str], called: Sequence[str]) -> _Change:
@@ -165,9 +169,21 @@ def _cargo(features: Sequence[str], called: Sequence[str]) -> _Change:
     return lambda own: [*own[:2], *words, *own[2:]]
 
 
+def _go(called: Sequence[str]) -> _Change:
+    """Build tags, and the race detector for the tests."""
+    tagged = _options("-tags", "--tags")(called)
+    flags = [word for word in ("-race", "-short") if word in called]
+
+    def change(own: Sequence[str]) -> Sequence[str]:
+        own = tagged(own)
+        return [*own[:2], *flags, *own[2:]] if own[1:2] == ["test"] else own
+
+    return change
+
+
 _CHANGES: Mapping[str, Callable[[Sequence[str]], _Change]] = {
     "maven": _maven,
-    "go": _options("-tags", "--tags"),
+    "go": _go,
 }
 
 
@@ -265,6 +281,8 @@ class BuildPlanner:
             return plan
         manifest = root.readable("Cargo.toml", read_cargo_toml) if plan.system == "cargo" else None
         plan = with_options(plan, self.ci, manifest.features if manifest else ())
+        if plan.system == "go" and not any(self.here.has(name) for name in ("gcc", "clang")):
+            plan = _without_races(plan)
         env = {name: escaped(text) for name, text in self.ci.env.items() if is_extra(name)}
         return plan.with_env({name: text for name, text in env.items() if name not in plan.env})
 
@@ -311,6 +329,17 @@ class BuildPlanner:
             return ()
         named = ", ".join(map(visible, self.ci.services))
         return (f"its CI starts {named} beside the tests, which is not started here",)
+
+
+def _without_races(plan: BuildPlan) -> BuildPlan:
+    """The plan for a machine without a C compiler, which Go's race detector wants."""
+    steps = tuple(
+        _changed(s, lambda own: [one for one in own if one != "-race"]) for s in plan.steps
+    )
+    note = "its CI tests with -race, which wants a C compiler; none is here"
+    keep_going = plan.keep_going and _without_races(plan.keep_going)
+    notes = (*plan.notes, note) if steps != plan.steps else plan.notes
+    return replace(plan, steps=steps, keep_going=keep_going, notes=notes)
 
 
 #: Where code without a build of its own, such as a header, may have one of its tests.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -68,6 +69,10 @@ class Toolchains:
     def path(self) -> str:
         """Where steps look for programs."""
         return self.environ.get("PATH", os.defpath)
+
+    def has(self, program: str) -> bool:
+        """Whether a program is on PATH."""
+        return shutil.which(program, path=self.path) is not None
 
     def of(self, tool: str) -> tuple[Toolchain, ...]:
         """All versions of a tool, each home once: the current one first, then the newest."""

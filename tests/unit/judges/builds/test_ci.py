@@ -235,6 +235,20 @@ class TestPlan:
         plan = only(plans(here, ci, Cargo_toml=manifest, src__lib_rs=""))
         assert plan.steps[-1].text == f"cargo test {options}--no-fail-fast"
 
+    @pytest.mark.parametrize(("compiler", "options"), [("gcc", "-race -short "), ("", "-short ")])
+    def test_go_looks_for_races_as_the_ci_does_where_there_is_a_c_compiler(
+        self, here: Toolchains, tmp_path: Path, compiler: str, options: str
+    ) -> None:
+        if compiler:
+            (tmp_path / compiler).touch(0o755)
+        here = Toolchains({**here.environ, "PATH": str(tmp_path)}, tmp_path)
+        ci = job("run: go test ./...", "run: go test -v -race -short ./...")
+        root = root_of({".github/workflows/ci.yml": ci, "go.mod": "module a\n", "a_test.go": ""})
+        plan = only(BuildPlanner(BuildOptions(), here, base_ci(root, here)).plans(root, None))
+        build, test = (step.text for step in plan.steps)
+        assert (build, test) == ("go build -o /dev/null ./...", f"go test {options}-json ./...")
+        assert bool(plan.notes) == (not compiler)
+
     def test_the_goal_and_the_properties_are_those_of_the_tests(self, here: Toolchains) -> None:
         steps = ("run: mvn clean compile -D skipTests=true", "run: mvn test -D x.release=11")
         plan = only(plans(here, job(*steps), pom_xml="<project/>", build_gradle="", gradlew=""))
