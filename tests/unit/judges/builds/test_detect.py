@@ -255,6 +255,11 @@ def test_tests_in_python_count_beside_other_systems() -> None:
     assert systems_of({"test_release.py": "", "go.mod": GO}) == (["pytest", "go"], ())
 
 
+def test_a_test_in_python_among_those_of_another_language_is_no_project() -> None:
+    perl = {"Makefile.PL": "", "t/a.t": "", "t/run_yaml_test.py": "def test_a(): pass\n"}
+    assert systems_of(perl) == (["perl"], ())
+
+
 def test_bazel_has_to_be_asked_for() -> None:
     files = {"MODULE.bazel": "", "go.mod": GO}
     told = "MODULE.bazel is there, but Bazel runs only if `systems` names it"

@@ -248,6 +248,7 @@ _OTHERS = (
     "Makefile", "makefile", "GNUmakefile", "CMakeLists.txt", "meson.build", "configure",
     "configure.ac", "pom.xml", "build.gradle", "build.gradle.kts", "settings.gradle",
     "settings.gradle.kts", "package.json", "Cargo.toml", "go.mod", "Gemfile", "composer.json",
+    "Makefile.PL", "Build.PL", "dist.ini", "cpanfile", "mix.exs", "Package.swift", "build.sbt",
 )  # fmt: skip
 _SETTINGS = re.compile(
     r"pytest\.ini|setup\.cfg|tox\.ini|tox\.toml|pyproject\.toml|Pipfile|"
@@ -261,13 +262,16 @@ _PYTEST = ("python3", "-m", "pytest", "-q")
 def plans(root: SourceTree, changes: Changes | None) -> tuple[BuildPlan, ...]:
     """The affected projects."""
     places = root.directories_with(*MANIFESTS)
-    in_root = any("/" not in path and path.endswith(".py") for path in root.files)
-    if root.has(*_MARKERS) or in_root or _has_only_tests(root, places):
+    if root.has(*_MARKERS) or _has_modules(root) or _has_only_tests(root, places):
         places |= {""}
     places |= {place for place in django_places(root) if nearest(f"{place}/x", places) is None}
     locked = root.has(uv.LOCK) is not None
     opened = partial(_opened, uv_is_used=locked)
     return plans_of(root, changes, places, opened, _uses_outside)
+
+
+def _has_modules(root: SourceTree) -> bool:
+    return any("/" not in path and path.endswith(".py") for path in root.files)
 
 
 def _uses_outside(root: SourceTree) -> bool:
@@ -396,7 +400,10 @@ class _Python:
 
     def _marker(self) -> str:
         marker = self.root.has(*_MARKERS, MANAGE)
-        return f"{marker} is there" if marker else "there are Python files in the root"
+        if marker:
+            return f"{marker} is there"
+        in_root = _has_modules(self.root)
+        return "there are Python files in the root" if in_root else "there are tests in Python"
 
     def _tested(self, tests: str) -> BuildPlan:
         return BuildPlan(
