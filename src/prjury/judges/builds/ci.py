@@ -142,6 +142,7 @@ class BaseCi:
         commands: what it runs here, in order.
         services: what runs beside it, such as a database.
         left_out: what is not taken, and why; one clause each.
+        unclear: commands before the tests of which nothing says what they are for.
         called: the programs that any job calls that runs tests.
     """
 
@@ -154,6 +155,7 @@ class BaseCi:
     commands: tuple[CiCommand, ...] = ()
     services: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+    unclear: tuple[str, ...] = ()
     called: frozenset[str] = frozenset()
 
     @property
@@ -282,12 +284,14 @@ class _Row:
 
     def read(self) -> BaseCi:
         context = self.context
-        taken, left = list[CiCommand](), list[str]()
+        taken, left, others = list[CiCommand](), list[str](), list[str]()
         for step in self.job.steps:
             if step.run and context.holds(step.condition) is not False:
                 commands, refused = _commands(step, context, self._defaults)
                 taken += commands
                 left += refused
+                if not any(one.kind == "test" for one in taken):
+                    others += _unclear(step, context, self._defaults)
         return BaseCi(
             self.workflow.path,
             self.job.id,
@@ -298,6 +302,7 @@ class _Row:
             _until_last_test(taken),
             self.job.services,
             tuple(dict.fromkeys(left)),
+            tuple(others),
         )
 
     @property
@@ -341,6 +346,18 @@ def _commands(
     ]
     reasons = ((_first_line(part), refused(part)) for part in found)
     return commands, [f"`{part}` wants {why}" for part, why in reasons if why]
+
+
+def _unclear(
+    step: WorkflowStep, context: ExpressionContext, defaults: Mapping[str, str]
+) -> Iterator[str]:
+    """The commands of a step in the root of which nothing says what they are for."""
+    script = context.filled(step.run)
+    if script is None or step.directory or defaults.get("working-directory"):
+        return
+    for part in _parts(script):
+        if not (kind_of_command(part) or refused(part) or _CHECKS.search(part)):
+            yield part
 
 
 def _parts(script: str) -> Iterator[str]:

@@ -54,10 +54,11 @@ def combine_outcomes(judgments: Sequence[Judgment], notes: Sequence[str] = ()) -
     """
     ordered = sorted(judgments, key=lambda one_judgment: WORST_FIRST.index(one_judgment.status))
     worst = ordered[0]
-    words = "; ".join(
+    said = [
         _named(one_judgment) if len(ordered) > 1 else one_judgment.reasoning
         for one_judgment in ordered
-    )
+    ]
+    words = "; ".join([*(one.removesuffix(".") for one in said[:-1]), said[-1]])
     voted = worst.status in {Status.PASS, Status.FAIL}
     return Judgment(
         worst.status,

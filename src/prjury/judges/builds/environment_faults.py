@@ -25,6 +25,10 @@ _BROWSER = (
     "install the browser that the tests open before the build (`npx playwright install`, "
     "browser-actions/setup-chrome), or name a script that opens none (`build: {command: …}`)"
 )
+_PUPPETEER = (
+    "let the machine reach where the browser is downloaded from, or set PUPPETEER_SKIP_DOWNLOAD=1 "
+    "where no test opens one"
+)
 _JAVADOC = "leave the links to other pages out of the build (`-Dmaven.javadoc.skip=true`)"
 _LATER = "run it again later, or name a mirror (PIP_INDEX_URL, NPM_CONFIG_REGISTRY, GOPROXY, …)"
 _LIMIT = "run it again later, or name a mirror or cache of your own: this one limits requests"
@@ -271,6 +275,7 @@ MESSAGES = (
         r"|Cannot start \w*(?:Chrome|Firefox)",
         _BROWSER,
     ),
+    EnvironmentFault(r"Failed to set up (?:chrome|firefox) v\d\S*", _PUPPETEER, passing=True),
     NO_SERVICE,
 )
 
@@ -283,7 +288,6 @@ DOWNLOADS = (
     r"^\s+(?:cause|Caused by): (?:Request failed after|Failed to (?:fetch|download)\b)",  # uv
     r"^All attempts to connect to \S+ failed",  # poetry
     r"^npm (?:ERR!|error) (?:code (?:E|[A-Z]+_)|\d{3} |network |FetchError: |request to )",
-    r"^npm (?:ERR!|error) Error: (?:ERROR: )?Failed to set up (?:chrome|firefox)",  # Puppeteer
     r"^npm (?:ERR!|error) command git |^\s*ssh: Could not resolve hostname",
     r"\bERR_PNPM_(?:\w+_)?(?:FETCH|NO_MATCHING_MIRROR)\w*",
     r"^error (?:Error: |An unexpected error occurred: )|^ResponseError: Request failed ",  # yarn 1

@@ -283,6 +283,7 @@ class BuildPlanner:
         plan = with_options(plan, self.ci, manifest.features if manifest else ())
         if plan.system == "go" and not any(self.here.has(name) for name in ("gcc", "clang")):
             plan = _without_races(plan)
+        plan = replace(plan, notes=(*plan.notes, *_not_run(root, plan, self.ci)))
         env = {name: escaped(text) for name, text in self.ci.env.items() if is_extra(name)}
         return plan.with_env({name: text for name, text in env.items() if name not in plan.env})
 
@@ -329,6 +330,30 @@ class BuildPlanner:
             return ()
         named = ", ".join(map(visible, self.ci.services))
         return (f"its CI starts {named} beside the tests, which is not started here",)
+
+
+def _not_run(root: SourceTree, plan: BuildPlan, ci: BaseCi) -> Iterator[str]:
+    """Scripts of the tree that the CI runs before its tests, and builds without features."""
+    bare, tools = "--no-default-features", WRAPPED.get(plan.system, (plan.system,))
+    scripts = [
+        words
+        for line in (*ci.unclear, *(one.script for one in ci.commands if one.kind != "test"))
+        for words in _commands(line)
+        if "/" in (path := _script(words)) and root.has(path)
+    ]
+    calls = [words for one in ci.commands for words in _commands(one.script)]
+    others = [words for words in calls if words[0] in tools and bare in words]
+    if found := [*scripts, *(others if bare not in plan.text else ())]:
+        more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+        yield f"its CI also runs `{visible(' '.join(found[0]))}`{more}, which is not done here"
+
+
+def _script(words: Sequence[str]) -> str:
+    """The path of the script that a command runs, if it runs one."""
+    return words[words[0] in _INTERPRETERS and len(words) > 1].removeprefix("./")
+
+
+_INTERPRETERS = frozenset({"sh", "bash", "python", "python3", "perl", "node"})
 
 
 def _without_races(plan: BuildPlan) -> BuildPlan:

@@ -249,6 +249,14 @@ class TestPlan:
         assert (build, test) == ("go build -o /dev/null ./...", f"go test {options}-json ./...")
         assert bool(plan.notes) == (not compiler)
 
+    def test_what_the_ci_does_besides_is_told(self, here: Toolchains) -> None:
+        script = "run: scripts/make-texts.sh"
+        more = ("run: bash ./odd.sh", "run: scripts/lint.sh", "run: echo a/b", "run: pytest")
+        files = {"scripts/make-texts.sh": "", "scripts/lint.sh": "", "odd.sh": "", "a/b": ""}
+        root = root_of({**files, ".github/workflows/ci.yml": job(script, *more), "test_a.py": ""})
+        plan = only(BuildPlanner(BuildOptions(), here, base_ci(root, here)).plans(root, None))
+        assert plan.notes == ("its CI also runs `scripts/make-texts.sh`, which is not done here",)
+
     def test_the_goal_and_the_properties_are_those_of_the_tests(self, here: Toolchains) -> None:
         steps = ("run: mvn clean compile -D skipTests=true", "run: mvn test -D x.release=11")
         plan = only(plans(here, job(*steps), pom_xml="<project/>", build_gradle="", gradlew=""))

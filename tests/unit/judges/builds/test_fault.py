@@ -254,7 +254,7 @@ def test_a_version_that_no_repository_has_is_not_excused_by_the_next_module() ->
                 "npm error     - DefaultProvider: getaddrinfo ENOTFOUND storage.example\n"
                 "npm error }"
             ),
-            "name service",
+            "PUPPETEER_SKIP_DOWNLOAD",
         ),
         (
             "npm error command git x\nnpm error ssh: Could not resolve hostname x: no such host",

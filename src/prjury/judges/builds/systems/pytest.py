@@ -150,7 +150,7 @@ _NAME = re.compile(r"[\w.-]+")
 
 #: Environments whose Python is not installed are left out.
 _TOX = ("tox", "--skip-missing-interpreters", "true")
-_TOX_NOTE = "tox leaves out the environments whose Python is not installed"
+TOX_NOTE = "tox leaves out the environments whose Python is not installed"
 
 
 @dataclass(frozen=True)
@@ -213,7 +213,7 @@ def tox_plan(found: ToxSettings) -> BuildPlan:
         "tox",
         (BuildStep("test", _TOX),),
         (f"{found.file} configures tox",),
-        (_TOX_NOTE,),
+        (TOX_NOTE,),
         {**TOX_PYTEST_ENV, "TOX_OVERRIDE": found.overrides()},
     )
     going_on = found.overrides(f"{found.base}.ignore_errors=true")

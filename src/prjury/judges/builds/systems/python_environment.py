@@ -11,7 +11,7 @@ from itertools import product
 from textwrap import dedent
 
 from prjury.judges.builds.plan import BuildPlan, BuildStep
-from prjury.judges.builds.systems.pytest import VERSION_VARIABLES
+from prjury.judges.builds.systems.pytest import TOX_NOTE, VERSION_VARIABLES
 from prjury.judges.builds.systems.python_installs import scripted_installs, setup_extras
 from prjury.judges.builds.systems.source_tree import SourceTree, joined
 from prjury.manifests.python import PyProject, read_pyproject
@@ -284,8 +284,9 @@ def _with_tox_environment(plan: BuildPlan, root: SourceTree, python: str) -> Bui
     def narrowed(one: BuildPlan) -> BuildPlan:
         steps = (replace(step, command=_with_name(step, name)) for step in one.steps)
         shown = name.replace(_NUMBER_HERE, "3.x")
-        notes = (f"of tox's environments, {shown} is run, with the Python that is here",)
-        return replace(one, steps=tuple(steps), notes=notes)
+        note = f"of tox's environments, {shown} is run, with the Python that is here"
+        others = (other for other in one.notes if other != TOX_NOTE)
+        return replace(one, steps=tuple(steps), notes=(*others, note))
 
     if not name:
         return plan

@@ -17,7 +17,7 @@ from prjury.judges.builds.results.problem_matchers import (
 from prjury.judges.builds.results.runner_output import LogSection
 from prjury.judges.builds.results.tree import TreeFiles
 
-TREE = TreeFiles(frozenset({"core/price_test.c", "t.cpp", "Makefile"}))
+TREE = TreeFiles(frozenset({"core/price_test.c", "t.cpp", "Makefile", "src/a.ts"}))
 
 
 def matcher_file(*patterns: Mapping[str, object]) -> str:
@@ -27,6 +27,20 @@ def matcher_file(*patterns: Mapping[str, object]) -> str:
 def read(line: str) -> list[tuple[str, str, str]]:
     found = read_problems(LogSection([line], [0], TREE))
     return [(failure.kind, failure.place, failure.message) for _, failure in found]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[error] src/a.ts:45:7: ERROR: Unexpected "functoin"',
+        '✘ [ERROR] Unexpected "functoin"\n\n    src/a.ts:45:7:\n      45 │ export functoin',
+    ],
+)
+def test_esbuild_by_itself_and_below_others(text: str) -> None:
+    lines = text.split("\n")
+    ((_, failure),) = read_problems(LogSection(lines, range(len(lines)), TREE))
+    assert (failure.kind, failure.place) == ("compile", "src/a.ts:45")
+    assert failure.message == 'Unexpected "functoin"'
 
 
 def test_ctest_without_tests() -> None:

@@ -1,0 +1,169 @@
+"""The reports that a build has left in its tree: finds them, and reads their bytes.
+
+A report counts only if the build wrote it; links are not followed, and nothing is read without end.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeAlias
+
+from prjury.snapshot.exempt import matches
+from prjury.snapshot.model import printable
+
+_MOST_BYTES = 64 * 1024**2
+_LARGEST_FILE = 20 * 1024**2
+#: Seconds by which the clock of a file system may differ from ours.
+_CLOCKS_DIFFER = 5.0
+_DEEPEST_DIRECTORY = 200
+_MOST_DIRECTORIES = 200_000
+_SKIPPED = frozenset({".git", "node_modules", ".venv", ".gradle", ".tox"})
+#: Maven's plugins write one file for each class, and TestNG others beside them; Gradle, sbt and
+#: others keep whole directories of reports; other tools name the file.
+_REPORT = re.compile(
+    r"(^|/)(surefire-reports|failsafe-reports)/TEST-[^/]*\.xml$"
+    r"|(^|/)(test-results|test-reports)/.*\.xml$"
+    r"|(^|/)(junit|junit-[^/]*|[^/]*-junit|TEST-[^/]*)\.xml$"
+)
+_OF_MAVEN = re.compile(r"(^|/)(surefire-reports|failsafe-reports)/.*/")
+#: Bazel keeps the reports of attempts that failed before one passed.
+_ATTEMPTS = re.compile(r"(^|/)test_attempts/")
+
+#: What changes whenever a file is written, replaced or moved, and cannot be set back.
+Stamp: TypeAlias = tuple[int, int]
+
+
+@dataclass
+class Found:
+    """The files that should be reports, in order, and why there may be more of them.
+
+    Attributes:
+        since: when the build began, in seconds; what was written before is no result of it.
+    """
+
+    files: list[Path] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    since: float = 0.0
+
+
+def is_report(path: str) -> bool:
+    """Whether a path of the tree is where build tools put their reports."""
+    return (
+        path.endswith(".xml")
+        and _REPORT.search(path) is not None
+        and _OF_MAVEN.search(path) is None
+    )
+
+
+def stamps(tree: Path, reports: Path, globs: Sequence[str] = ()) -> Mapping[Path, Stamp]:
+    """The files that look like reports before something is run; they are not its results."""
+    ignored = Found()  # what cannot be searched is noted when the results are looked for
+    return {path: _stamp(path) for path in _reports(tree, reports, ignored, globs)}
+
+
+def find_reports(
+    tree: Path,
+    reports: Path,
+    earlier: Mapping[Path, Stamp],
+    since: float = 0.0,
+    globs: Sequence[str] = (),
+) -> Found:
+    """The reports of a build.
+
+    Args:
+        tree: where it was built; reports are looked for where build tools put them.
+        reports: a directory for nothing but reports.
+        earlier: what was there before; where the build did not touch it, it is no result.
+        since: when the build began, in seconds.
+        globs: further places in the tree.
+    """
+    found = Found(since=since)
+    for path in _reports(tree, reports, found, globs):
+        if earlier.get(path) != _stamp(path):
+            found.files.append(path)
+    return found
+
+
+def _reports(tree: Path, reports: Path, found: Found, globs: Sequence[str]) -> Iterator[Path]:
+    for path in files_below(tree, found):
+        if is_report(path) or any(matches(path, glob) for glob in globs):
+            yield tree / path
+    for path in files_below(reports, found):
+        if path.endswith(".xml") and not _ATTEMPTS.search(path):
+            yield reports / path
+
+
+def _stamp(path: Path) -> Stamp:
+    status = path.lstat()
+    return status.st_ino, status.st_ctime_ns
+
+
+def files_below(top: Path, found: Found) -> Iterator[str]:
+    """What is no directory below a directory, by its path from there; nothing here recurses."""
+    if not os.path.lexists(top) or not stat.S_ISDIR(top.lstat().st_mode):
+        found.problems.append(f"the directory `{top.name}` was replaced during the build")
+        return
+    waiting, seen = [("", 0)], 0
+    while waiting:
+        below, depth = waiting.pop()
+        seen += 1
+        if depth > _DEEPEST_DIRECTORY or seen > _MOST_DIRECTORIES:
+            found.problems.append("not every directory was searched: too many, or too deep")
+            return
+        try:
+            with os.scandir(top / below) as listing:
+                entries = sorted(listing, key=lambda entry: entry.name)
+        except OSError as error:
+            found.problems.append(f"a directory could not be searched: {error.strerror}")
+            continue
+        for entry in entries:
+            path = f"{below}{entry.name}"
+            if not entry.is_dir(follow_symlinks=False):
+                yield path
+            elif entry.name not in _SKIPPED:
+                waiting.append((f"{path}/", depth + 1))
+
+
+class ReportError(ValueError):
+    """A report that is there and cannot be read; the text says why."""
+
+
+def load_reports(
+    found: Found, problems: list[str], relative: Callable[[str], str]
+) -> Iterator[tuple[str, bytes | None]]:
+    """The reports' names and bytes; why there are none of one becomes a problem."""
+    room = _MOST_BYTES
+    for path in found.files:
+        name = printable(relative(str(path)))
+        try:
+            content = _content(path, room, found.since)
+        except ReportError as error:
+            problems.append(f"the report {name} {error}")
+            yield name, None
+            continue
+        room -= len(content)
+        yield name, content
+
+
+def _content(path: Path, room: int, since: float) -> bytes:
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        raise ReportError(f"cannot be opened: {error.strerror}") from error
+    with open(descriptor, "rb") as file:  # noqa: PTH123 - a descriptor, so that it is no link
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise ReportError("is not a regular file")
+        if status.st_mtime < since - _CLOCKS_DIFFER:
+            raise ReportError("is older than the build, so it is of another one")
+        content = file.read(_LARGEST_FILE + 1)
+    if len(content) > _LARGEST_FILE:
+        raise ReportError(f"is larger than {_LARGEST_FILE // 1024**2} MiB")
+    if len(content) > room:
+        raise ReportError(f"was not read: all reports exceed {_MOST_BYTES // 1024**2} MiB")
+    return content
