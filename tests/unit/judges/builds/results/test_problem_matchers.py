@@ -43,6 +43,27 @@ def test_esbuild_by_itself_and_below_others(text: str) -> None:
     assert failure.message == 'Unexpected "functoin"'
 
 
+PROVE = """#   Failed test 'to_string'
+#   at t/a.t line 23.
+#          got: 'x'
+# Looks like you failed 1 test of 30.
+syntax error at lib/X.pm line 5, near "foo bar"
+Compilation failed in require at t/a.t line 3.
+t/a.t   (Wstat: 256 (exited 1) Tests: 30 Failed: 1)
+  Failed test:  3
+Result: FAIL"""
+
+
+def test_prove_names_each_test_and_each_file() -> None:
+    lines, tree = PROVE.split("\n"), TreeFiles(frozenset({"t/a.t", "lib/X.pm"}))
+    found = [one for _, one in read_problems(LogSection(lines, range(len(lines)), tree))]
+    assert [(one.kind, one.place, one.message) for one in found] == [
+        ("error", "t/a.t:23", "Failed test 'to_string'"),
+        ("compile", "lib/X.pm:5", 'syntax error at lib/X.pm line 5, near "foo bar"'),
+        ("error", "t/a.t", "Wstat: 256 (exited 1) Tests: 30 Failed: 1"),
+    ]
+
+
 def test_ctest_without_tests() -> None:
     assert read("No tests were found!!!") == [("error", "", "No tests were found")]
 
