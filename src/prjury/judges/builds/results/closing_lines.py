@@ -134,6 +134,8 @@ _ENDS = re.compile(
 _IGNORED = re.compile(
     r"make(?:\[\d+\])?: \[(?:[^\]]*[:/ ])?[\w-]*(?:test|check)[\w-]*\] .*\(ignored\)$"
 )
+#: prove's last line, which names no test.
+_RESULT = "Result: FAIL"
 #: Characters at the end of a line that are searched; searching takes the square of that.
 _END = 80
 #: Words without which no format has anything, for the search that costs next to nothing.
@@ -155,7 +157,7 @@ def closing_lines(section: LogSection) -> RunnerOutput:
             continue
         bad = any(match.groups())
         run.count, run.failed = run.count + 1, run.failed + bad
-        if bad and not any(_fitting(line)):
+        if bad and line.strip() != _RESULT and not any(_fitting(line)):
             failure = section.failure("error", line.strip())
             results.failures.append((section.numbers[index], failure))
     if run.count and not (results.ran or results.counted):

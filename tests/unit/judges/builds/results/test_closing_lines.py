@@ -123,7 +123,7 @@ def test_what_make_ignores_of_tests_is_a_failure() -> None:
 
 
 def test_a_line_that_says_that_something_failed_is_a_failure() -> None:
-    ((_, failure),) = read("one ... PASSED\n  two ... Failed!\n").failures
+    ((_, failure),) = read("one ... PASSED\n  two ... Failed!\nResult: FAIL\n").failures
     assert (failure.kind, failure.message) == ("error", "two ... Failed!")
 
 
