@@ -137,7 +137,7 @@ _features = _options(
 
 
 def _breadth(called: Sequence[str]) -> int:
-    """How many features a call of Cargo asks for, or whether one of Go looks for races."""
+    """How many features a call of Cargo asks for; whether one of Go looks for races, in all tests."""
     if "--all-features" in called:
         return sys.maxsize
     options = ("--features", "-F")
@@ -147,6 +147,7 @@ def _breadth(called: Sequence[str]) -> int:
         len(re.findall(r"[^\s,]+", " ".join(named)))
         + ("-race" in called)
         - ("--no-default-features" in called)
+        - 2 * ("-short" in called)
     )
 
 

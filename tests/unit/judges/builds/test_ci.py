@@ -242,12 +242,20 @@ class TestPlan:
         if compiler:
             (tmp_path / compiler).touch(0o755)
         here = Toolchains({**here.environ, "PATH": str(tmp_path)}, tmp_path)
-        ci = job("run: go test ./...", "run: go test -v -race -short ./...")
+        ci = job("run: go test -v -race -short ./...")
         root = root_of({".github/workflows/ci.yml": ci, "go.mod": "module a\n", "a_test.go": ""})
         plan = only(BuildPlanner(BuildOptions(), here, base_ci(root, here)).plans(root, None))
         build, test = (step.text for step in plan.steps)
         assert (build, test) == ("go build -o /dev/null ./...", f"go test {options}-json ./...")
         assert bool(plan.notes) == (not compiler)
+
+    def test_no_call_of_go_counts_that_leaves_tests_out_where_another_does_not(
+        self, here: Toolchains
+    ) -> None:
+        ci = job("run: go test -race -short ./...", "run: go test ./...")
+        root = root_of({".github/workflows/ci.yml": ci, "go.mod": "module a\n", "a_test.go": ""})
+        plan = only(BuildPlanner(BuildOptions(), here, base_ci(root, here)).plans(root, None))
+        assert plan.steps[-1].text == "go test -json ./..."
 
     def test_what_the_ci_does_besides_is_told(self, here: Toolchains) -> None:
         script = "run: scripts/make-texts.sh"
