@@ -137,7 +137,7 @@ _features = _options(
 
 
 def _breadth(called: Sequence[str]) -> int:
-    """How many features a call of Cargo asks for; whether one of Go looks for races, in all tests."""
+    """How many features a call of Cargo asks for, or whether one of Go looks for races, in all."""
     if "--all-features" in called:
         return sys.maxsize
     options = ("--features", "-F")
