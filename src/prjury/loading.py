@@ -84,7 +84,8 @@ class _HeldModules(MetaPathFinder):
         self.contents: dict[str, bytes] = {}
         self.stats: dict[str, os.stat_result] = {}
         for file in self.files.values():
-            self._hold(file, cache_from_source(file))
+            with suppress(OSError):  # such as an editor's link that leads nowhere
+                self._hold(file, cache_from_source(file))
 
     def _hold(self, file: str, compiled: str) -> None:
         """Keeps a module's byte code, and its text where that is not the byte code's."""

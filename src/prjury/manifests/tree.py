@@ -26,7 +26,7 @@ from prjury.manifests.syntax import sized, text_of
 from prjury.ports import Repository
 from prjury.ports.types import TreeEntry
 from prjury.snapshot.kinds import SUBMODULE_MODE, SYMLINK_MODE
-from prjury.snapshot.model import printable
+from prjury.snapshot.model import MISSING, printable
 
 _NOT_FILES = frozenset({SYMLINK_MODE, SUBMODULE_MODE})
 
@@ -264,7 +264,7 @@ def _is_script(path: str) -> bool:
 
 def _sound(path: str, content: bytes | None) -> bytes:
     if content is None:
-        raise ManifestError("its content is missing from this clone")
+        raise ManifestError(f"its content is {MISSING}")
     return sized(content, _kind(path).max_bytes)
 
 

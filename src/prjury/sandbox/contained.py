@@ -173,6 +173,9 @@ _REMOVE = 'rm -rf -- "$1" || { chmod -R u+rwX -- "$1"; rm -rf -- "$1"; }'
 
 def have_removed(place: Path) -> None:
     """Starts a program that removes a directory with all it holds, and does not wait for it."""
+    if not shutil.which("rm", path=os.defpath):
+        remove(place)
+        return
     silent = subprocess.DEVNULL
     try:
         removing = subprocess.Popen(  # noqa: S603 - a directory of our own

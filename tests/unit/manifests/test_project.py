@@ -121,7 +121,7 @@ def test_a_ring_of_parents_ends() -> None:
 def test_a_missing_object_is_noted() -> None:
     module = module_of({"pom.xml": root()}, gone={blob_of(root())})
     assert module.broken
-    assert module.notes == ("pom.xml: its content is missing from this clone",)
+    assert module.notes == ("pom.xml: its content is missing from this clone (partial or damaged)",)
 
 
 def test_a_symbolic_link_is_no_build_file() -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from typing import Any, Literal, TypeAlias
 
 from prjury.manifests.matrix import UNKNOWN, ExpressionContext, matrix_rows
@@ -221,9 +222,9 @@ def _job(workflow: Workflow, job: WorkflowJob, distance: Distance) -> BaseCi | N
     outer = ExpressionContext({**known, "runner": {"os": "Linux"}, "env": workflow.env})
     rows = [_Row(workflow, job, row) for row in matrix_rows(job.strategy.get("matrix"), outer)]
     here = [row for row in rows if row.fits] or rows
+    here = sorted(here, key=lambda row: row.distance(distance))
     # A row such as that of the oldest version may leave the tests out.
-    read = [row.read() for row in sorted(here, key=lambda row: row.distance(distance))]
-    return next((ci for ci in read if ci.commands), read[0])
+    return next((ci for ci in map(_Row.read, here) if ci.commands), None) or here[0].read()
 
 
 @dataclass(frozen=True)
@@ -287,11 +288,11 @@ class _Row:
         taken, left, others = list[CiCommand](), list[str](), list[str]()
         for step in self.job.steps:
             if step.run and context.holds(step.condition) is not False:
-                commands, refused = _commands(step, context, self._defaults)
+                tested = any(one.kind == "test" for one in taken)
+                commands, unclear, refused = _commands(step, context, self._defaults)
                 taken += commands
+                others += () if tested else unclear
                 left += refused
-                if not any(one.kind == "test" for one in taken):
-                    others += _unclear(step, context, self._defaults)
         return BaseCi(
             self.workflow.path,
             self.job.id,
@@ -325,39 +326,26 @@ def _known(context: ExpressionContext, named: Mapping[str, str]) -> Iterator[tup
 
 def _commands(
     step: WorkflowStep, context: ExpressionContext, defaults: Mapping[str, str]
-) -> tuple[list[CiCommand], list[str]]:
-    """What of a step is run here, and what is not."""
+) -> tuple[list[CiCommand], list[str], list[str]]:
+    """What of a step is run here, what before its tests is unclear, and what is not taken."""
     shown = _first_line(step.run)
     if _SECRET.search(" ".join((step.run, *step.env.values()))):
-        return [], [f"`{shown}` wants a secret"]
+        return [], [], [f"`{shown}` wants a secret"]
     script = context.filled(_WORKSPACE.sub("$GITHUB_WORKSPACE", step.run))
     directory = context.filled(step.directory or defaults.get("working-directory", ""))
     if script is None or directory is None:
-        return [], [f"`{shown}` depends on the run itself"]
+        return [], [], [f"`{shown}` depends on the run itself"]
     shell = step.shell or defaults.get("shell", "")
     if shell and not shell.startswith(("bash", "sh")):
-        return [], [f"`{shown}` wants the shell {shell.split()[0]}"]
-    env = dict(_known(context, step.env))
-    found = list(_parts(script))
-    commands = [
-        CiCommand(kind, part, directory.removeprefix("./").strip("/"), env)
-        for part in found
-        if (kind := kind_of_command(part)) and not refused(part)
-    ]
-    reasons = ((_first_line(part), refused(part)) for part in found)
-    return commands, [f"`{part}` wants {why}" for part, why in reasons if why]
-
-
-def _unclear(
-    step: WorkflowStep, context: ExpressionContext, defaults: Mapping[str, str]
-) -> Iterator[str]:
-    """The commands of a step in the root of which nothing says what they are for."""
-    script = context.filled(step.run)
-    if script is None or step.directory or defaults.get("working-directory"):
-        return
-    for part in _parts(script):
-        if not (kind_of_command(part) or refused(part) or _CHECKS.search(part)):
-            yield part
+        return [], [], [f"`{shown}` wants the shell {shell.split()[0]}"]
+    env, directory = dict(_known(context, step.env)), directory.removeprefix("./").strip("/")
+    found = [(part, kind_of_command(part), refused(part)) for part in _parts(script)]
+    before = takewhile(lambda one: one[1] != "test", found)
+    return (
+        [CiCommand(kind, part, directory, env) for part, kind, why in found if kind and not why],
+        [part for part, *known in before if not (any(known) or directory or _CHECKS.search(part))],
+        [f"`{_first_line(part)}` wants {why}" for part, _, why in found if why],
+    )
 
 
 def _parts(script: str) -> Iterator[str]:

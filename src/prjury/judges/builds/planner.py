@@ -7,7 +7,6 @@ import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import pairwise, zip_longest
 from typing import TypeAlias
 
@@ -55,15 +54,9 @@ def is_extra(name: str) -> bool:
     return _NOT_TAKEN.fullmatch(name) is None and not is_refused(name)
 
 
-def with_options(plan: BuildPlan, ci: BaseCi, features: Sequence[str] = ()) -> BuildPlan:
-    """The plan with the options that the CI gives the same tool; the steps stay what they are.
-
-    Args:
-        features: those that its Cargo.toml has.
-    """
-    changes: Mapping[str, Callable[[Sequence[str]], _Change]]
-    changes = {**_CHANGES, "cargo": partial(_cargo, features)}
-    change = changes.get(plan.system)
+def with_options(plan: BuildPlan, ci: BaseCi, root: SourceTree) -> BuildPlan:
+    """The plan with the options that the CI gives the same tool; the steps stay what they are."""
+    change = _CHANGES.get(plan.system)
     tests = [words for one in ci.commands if one.kind == "test" for words in _commands(one.script)]
     tools = WRAPPED.get(plan.system, (plan.system,))
     calls = [words for words in tests if words[0].rpartition("/")[2] in tools]
@@ -71,8 +64,8 @@ def with_options(plan: BuildPlan, ci: BaseCi, features: Sequence[str] = ()) -> B
         return plan
     usual = [words for words in calls if not _GOALS.isdisjoint(words)] or calls
     called = max(usual, key=_breadth)
-    steps = tuple(_changed(step, change(called)) for step in plan.steps)
-    keep_going = plan.keep_going and with_options(plan.keep_going, ci, features)
+    steps = tuple(_changed(step, change(called, root)) for step in plan.steps)
+    keep_going = plan.keep_going and with_options(plan.keep_going, ci, root)
     note = f"options as in {ci.path}" if steps != plan.steps else ""
     reasons = (*plan.reasons, *([note] if note else []))
     return replace(plan, steps=steps, keep_going=keep_going, reasons=reasons)
@@ -95,7 +88,7 @@ def _changed(step: BuildStep, change: Callable[[Sequence[str]], Sequence[str]]) 
     return replace(step, command=tuple(change(step.command)))
 
 
-def _maven(called: Sequence[str]) -> _Change:
+def _maven(called: Sequence[str], _root: SourceTree) -> _Change:
     """Properties and profiles, and the goal where it is an earlier one than ours.
 
     What skips tests is left out.
@@ -151,7 +144,7 @@ def _breadth(called: Sequence[str]) -> int:
     )
 
 
-def _cargo(features: Sequence[str], called: Sequence[str]) -> _Change:
+def _cargo(called: Sequence[str], root: SourceTree) -> _Change:
     """Cargo's features; of the sets that ``cargo hack`` goes through the largest one."""
     if called[1:2] != ["hack"]:
         return _features(called)
@@ -161,7 +154,9 @@ def _cargo(features: Sequence[str], called: Sequence[str]) -> _Change:
         if word.partition("=")[0] in {"--exclude-features", "--skip"}
     )
     left_out = set(re.split(r"[,\s]+", named)) - {""}
-    taken = [one for one in features if one not in {"default", *left_out}] if left_out else []
+    manifest = root.readable("Cargo.toml", read_cargo_toml) if left_out else None
+    features = manifest.features if manifest else ()
+    taken = [one for one in features if one not in {"default", *left_out}]
     if taken and "--feature-powerset" in called:
         words = ["--features", ",".join(taken)]
     else:
@@ -170,7 +165,7 @@ def _cargo(features: Sequence[str], called: Sequence[str]) -> _Change:
     return lambda own: [*own[:2], *words, *own[2:]]
 
 
-def _go(called: Sequence[str]) -> _Change:
+def _go(called: Sequence[str], _root: SourceTree) -> _Change:
     """Build tags, and the race detector for the tests."""
     tagged = _options("-tags", "--tags")(called)
     flags = [word for word in ("-race", "-short") if word in called]
@@ -182,8 +177,9 @@ def _go(called: Sequence[str]) -> _Change:
     return change
 
 
-_CHANGES: Mapping[str, Callable[[Sequence[str]], _Change]] = {
+_CHANGES: Mapping[str, Callable[[Sequence[str], SourceTree], _Change]] = {
     "maven": _maven,
+    "cargo": _cargo,
     "go": _go,
 }
 
@@ -280,9 +276,8 @@ class BuildPlanner:
         """The plan of a recipe with the options and variables that the CI gives the same tool."""
         if self.ci is None or plan.source != "recipe" or plan.directory:
             return plan
-        manifest = root.readable("Cargo.toml", read_cargo_toml) if plan.system == "cargo" else None
-        plan = with_options(plan, self.ci, manifest.features if manifest else ())
-        if plan.system == "go" and not any(self.here.has(name) for name in ("gcc", "clang")):
+        plan = with_options(plan, self.ci, root)
+        if "-race" in plan.text.split() and not any(map(self.here.has, ("gcc", "clang"))):
             plan = _without_races(plan)
         plan = replace(plan, notes=(*plan.notes, *_not_run(root, plan, self.ci)))
         env = {name: escaped(text) for name, text in self.ci.env.items() if is_extra(name)}
@@ -351,7 +346,8 @@ def _not_run(root: SourceTree, plan: BuildPlan, ci: BaseCi) -> Iterator[str]:
 
 def _script(words: Sequence[str]) -> str:
     """The path of the script that a command runs, if it runs one."""
-    return words[words[0] in _INTERPRETERS and len(words) > 1].removeprefix("./")
+    script = words[1] if words[0] in _INTERPRETERS and len(words) > 1 else words[0]
+    return script.removeprefix("./")
 
 
 _INTERPRETERS = frozenset({"sh", "bash", "python", "python3", "perl", "node"})
@@ -364,8 +360,7 @@ def _without_races(plan: BuildPlan) -> BuildPlan:
     )
     note = "its CI tests with -race, which wants a C compiler; none is here"
     keep_going = plan.keep_going and _without_races(plan.keep_going)
-    notes = (*plan.notes, note) if steps != plan.steps else plan.notes
-    return replace(plan, steps=steps, keep_going=keep_going, notes=notes)
+    return replace(plan, steps=steps, keep_going=keep_going, notes=(*plan.notes, note))
 
 
 #: Where code without a build of its own, such as a header, may have one of its tests.

@@ -15,9 +15,9 @@ from prjury.judges.patterns.match import MARKER, Active, FileScan, Prefilter
 from prjury.judges.patterns.selection import ApplicableRules
 from prjury.judges.patterns.suppressions import SuppressionRules
 from prjury.ports import Repository
-from prjury.snapshot.model import FileChange, FileKind, FileStatus, printable
+from prjury.snapshot.model import MISSING, FileChange, FileKind, FileStatus, printable
 
-_MISSING = "its content is missing from this clone"
+_MISSING = f"its content is {MISSING}"
 _NO_RULE = "no rule looks at it"
 _BATCH = 100
 _NOT_CODE = frozenset({FileKind.DOCS, FileKind.SYMLINK})

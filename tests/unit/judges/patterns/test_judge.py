@@ -371,7 +371,7 @@ def test_a_missing_object_is_not_checked() -> None:
     assert (judgment.status, judgment.label) == (Status.ABSTAIN, "unread")
     assert judgment.metadata["scope"]["read"] == ("B.java",)
     assert judgment.metadata["scope"]["unread"] == (
-        {"path": "A.java", "reason": "its content is missing from this clone"},
+        {"path": "A.java", "reason": "its content is missing from this clone (partial or damaged)"},
     )
     assert "1 file could not be read: A.java (its content is missing" in judgment.reasoning
     assert [check.name for check in judgment.checks]

@@ -33,6 +33,7 @@ from prjury.ports import Repository
 from prjury.report.wording import counted, listed
 from prjury.snapshot.model import (
     BEYOND_LIMIT,
+    MISSING,
     FileChange,
     FileStatus,
     PullRequest,
@@ -42,7 +43,7 @@ from prjury.snapshot.model import (
 
 #: Why a file of a language without support is not checked.
 NOT_KNOWN = "public names are not known in its language"
-_MISSING = "its content is missing from this clone"
+_MISSING = f"its content is {MISSING}"
 _LONGEST_SIGNATURE = 300
 _MOST_REASONS = 3
 

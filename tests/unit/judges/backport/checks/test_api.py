@@ -217,7 +217,7 @@ def test_a_text_that_is_missing_from_a_partial_clone_is_reported() -> None:
     interface = interface_of(pull, repository, Parser(), SOON)
 
     assert [each.reason for each in interface.unchecked] == [
-        "its content is missing from this clone"
+        "its content is missing from this clone (partial or damaged)"
     ]
     assert interface.names == ()
 
