@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+import house
+
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "prjury"
 SAMPLE = SOURCE / "demo" / "sample"
@@ -208,3 +210,25 @@ def test_each_public_class_name_occurs_once() -> None:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 where.setdefault(node.name, []).append(str(path.relative_to(SOURCE)))
     assert {name: places for name, places in where.items() if len(places) > 1} == {}
+
+
+def test_the_house_is_within_its_ceilings() -> None:
+    now, table = house.measure(), house.read_table()
+    too_much = {
+        f"{title}: {key}": f"{number}, at most {table[title].get(key, 0)}"
+        for title, rows in now.items()
+        for key, number in rows.items()
+        if number > table[title].get(key, 0)
+    }
+    assert too_much == {}, "take out what is more; only a decision raises a ceiling"
+
+
+def test_each_ceiling_is_as_low_as_the_house_allows() -> None:
+    now, table = house.measure(), house.read_table()
+    loose = {
+        f"{title}: {key}": f"{now[title].get(key, 0)} of {ceiling}"
+        for title, rows in table.items()
+        for key, ceiling in rows.items()
+        if ceiling - now[title].get(key, 0) > 25
+    }
+    assert loose == {}, "run `python tests/house.py`, which lowers them"
