@@ -10,11 +10,11 @@ from dataclasses import replace
 from typing import Any
 
 from prjury.judges.builds.environment import lacks_service, may_pass, remedy_for
-from prjury.judges.builds.failure import Failure
+from prjury.judges.builds.failure import Failure, Results
 from prjury.judges.builds.fault import broken_command, not_started, unproven, unseen
 from prjury.judges.builds.outcome import BuildResult, PlanOutcome, StepResult
 from prjury.judges.builds.plan import CUSTOM, REPORTED, BuildPlan
-from prjury.judges.builds.test_sets import Reports, Vanished
+from prjury.judges.builds.test_sets import Vanished
 from prjury.jury.judgment import Check, Judgment, Location, Severity
 from prjury.jury.score import BooleanScore
 from prjury.ports.types import Completed
@@ -220,7 +220,7 @@ def _how_many_failed(failed: int, outcome: PlanOutcome) -> str:
     )
 
 
-def _how_many(reports: Reports) -> str:
+def _how_many(reports: Results) -> str:
     """How many tests there were and where that is known from; empty where it is not known."""
     where = f" in {counted(reports.files, 'report')}" if reports.files else " named in the log"
     named = f"{counted(reports.tests, 'test')}{where}" if reports.tests else ""
@@ -304,7 +304,7 @@ def _counts(outcome: PlanOutcome) -> TestFacts:
     return TestFacts(reports.run, failed, reports.skipped)
 
 
-def _any_results(reports: Reports) -> bool:
+def _any_results(reports: Results) -> bool:
     return bool(reports.tests or reports.counted or reports.skipped)
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cache
 from itertools import takewhile
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from prjury.judges.builds.environment_faults import (
     CAUSES,

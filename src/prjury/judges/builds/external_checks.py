@@ -15,8 +15,8 @@ from prjury.errors import CannotJudgeError, SourceError
 from prjury.judges.builds.check_summary import CheckNames, CheckSummary
 from prjury.judges.builds.combine import unless_edited
 from prjury.judges.builds.decide import duration
+from prjury.judges.builds.failure import Results
 from prjury.judges.builds.reported import ReportedTests, decide_reported, read_reported
-from prjury.judges.builds.test_sets import Reports
 from prjury.jury.judgment import Check, Judgment, Location, Status
 from prjury.jury.score import BooleanScore
 from prjury.policy.schema import BuildOptions
@@ -142,7 +142,7 @@ class _Gathering:
 
     def _reports(
         self, commit: str, known: frozenset[str]
-    ) -> tuple[Reports | None, tuple[str, ...]]:
+    ) -> tuple[Results | None, tuple[str, ...]]:
         """The reports, and what is wrong with artifacts that nobody has named."""
         left = self.checks.reports(commit, self._names(), self.deadline)
         named = self.options.artifacts != "auto"

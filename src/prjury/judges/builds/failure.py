@@ -1,4 +1,4 @@
-"""One cause of a failed build, with what makes it the same one in another run."""
+"""The results of a run: its tests, and each cause of a failure with what identifies it."""
 
 from __future__ import annotations
 
@@ -7,12 +7,19 @@ import posixpath
 import re
 import textwrap
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
+
+from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 Kind: TypeAlias = Literal["compile", "test", "error", "goal"]
 State: TypeAlias = Literal["new", "pre_existing", "flaky", "environment"]
+#: A path, a name, a message, a test's identity.
+Line: TypeAlias = Annotated[str, Meta(max_length=10_000)]
+Text: TypeAlias = Annotated[str, Meta(max_length=200_000)]
+Count: TypeAlias = Annotated[int, Meta(ge=0, le=2**31)]
+LineNumber: TypeAlias = Annotated[int, Meta(ge=1, lt=10**9)]
 
 _LONGEST_MESSAGE = 500
 _LONGEST_NAME = 300
@@ -33,8 +40,7 @@ _IN_MESSAGES = re.compile(
 _LINE = re.compile(r"(\.\w{1,8}|[Mm]akefile):\d+(?::\d+)?\b")
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(Struct, frozen=True, forbid_unknown_fields=True):
     """A compiler's error, a failing test, a goal that broke.
 
     Attributes:
@@ -52,13 +58,13 @@ class Failure:
     """
 
     kind: Kind
-    message: str
-    path: str | None = None
-    line: int | None = None
-    name: str | None = None
-    suite: str | None = None
+    message: Line
+    path: Line | None = None
+    line: LineNumber | None = None
+    name: Line | None = None
+    suite: Line | None = None
     state: State = "new"
-    details: str = ""
+    details: Text = ""
 
     @property
     def id(self) -> str:
@@ -92,6 +98,45 @@ class Failure:
             "message": self.message,
             "state": self.state,
         }
+
+
+class Results(Struct, frozen=True, forbid_unknown_fields=True):
+    """The tests of one run, by its reports and, where they are silent, its logs.
+
+    Attributes:
+        files: how many reports there are.
+        tests: how many test cases they hold, those that were skipped included, and how many tests
+            only the logs name.
+        failures: those in the reports.
+        problems: one sentence for each reason why all this may be incomplete. What the logs
+            leave open is among them only where a step failed.
+        ran: the identity of each test that was not skipped, as often as it ran. A failing test's
+            is the `Failure.id` of its failure.
+        counted: the tests that runners count in their closing lines without naming those that
+            passed, all runners together; 0 where none did.
+        by_runner: how many of the tests that ran the reports name, by runner; under an empty name
+            where it is not known which one wrote the report.
+        skipped: how many test cases did not run, as far as reports and logs say.
+        ignored: how many tests failed by what a runner printed, in steps that ended well all the
+            same.
+        within: how many tests a test that is a program counts in its own output, by identity.
+    """
+
+    files: Count = 0
+    tests: Count = 0
+    failures: tuple[Failure, ...] = ()
+    problems: tuple[Line, ...] = ()
+    ran: tuple[Line, ...] = ()
+    counted: Count = 0
+    by_runner: dict[Line, Count] = {}
+    skipped: Count = 0
+    ignored: Count = 0
+    within: dict[Line, Count] = {}
+
+    @property
+    def run(self) -> int:
+        """How many tests ran."""
+        return len(self.ran) + self.counted
 
 
 def identity(suite: str, name: str) -> str:

@@ -12,6 +12,8 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from msgspec import structs
+
 from prjury.judges.builds.environment import (
     is_known,
     is_unfound,
@@ -70,7 +72,7 @@ def _of_goal(failure: Failure, number: int, goals: Mapping[int, Failure]) -> Fai
     """The failure under the name of the goal that gave up with it, if one did."""
     near = (goals[line] for line in range(number, number - 4, -1) if line in goals)
     goal = next(near, None)
-    return replace(failure, name=goal.name) if goal else failure
+    return structs.replace(failure, name=goal.name) if goal else failure
 
 
 def _is_explained(failure: Failure, below: Collection[int]) -> bool:
@@ -82,7 +84,7 @@ def _is_explained(failure: Failure, below: Collection[int]) -> bool:
 
 def _marked(failure: Failure) -> Failure:
     blameless = failure.kind in {"error", "goal"} and is_known(failure.message)
-    return replace(failure, kind="error", state="environment") if blameless else failure
+    return structs.replace(failure, kind="error", state="environment") if blameless else failure
 
 
 def _is_repeated(failure: Failure, messages: Sequence[str]) -> bool:
@@ -124,7 +126,7 @@ def blame_environment(
         if any(path.startswith(own) for path in changed):
             return outcome
         others = others or [make_failure("error", _last_words(outcome.last.tail))]
-    marked = (replace(failure, state="environment") for failure in (*known, *others))
+    marked = (structs.replace(failure, state="environment") for failure in (*known, *others))
     return replace(outcome, failures=tuple(marked))
 
 
@@ -226,7 +228,7 @@ def compared(outcome: PlanOutcome, base: PlanOutcome, known: frozenset[str]) -> 
         there[failure.id] -= old
         absent = old and _is_absent(failure, known)
         state: State = "environment" if absent else "pre_existing"
-        failures.append(replace(failure, state=state) if old else failure)
+        failures.append(structs.replace(failure, state=state) if old else failure)
     return replace(outcome, failures=tuple(failures))
 
 
@@ -366,7 +368,7 @@ def unseen(plan: BuildPlan, outcome: PlanOutcome) -> str:
 def with_flaky(outcome: PlanOutcome, flaky_ids: frozenset[str]) -> PlanOutcome:
     """The outcome with the tests marked that passed when they were run again alone."""
     failures = tuple(
-        replace(failure, state="flaky") if failure.id in flaky_ids else failure
+        structs.replace(failure, state="flaky") if failure.id in flaky_ids else failure
         for failure in outcome.failures
     )
     return replace(outcome, failures=failures)
@@ -377,7 +379,7 @@ def failing_again(failures: Sequence[Failure], flaky_ids: frozenset[str]) -> Ite
     for failure in failures:
         again = failure.id in flaky_ids and failure.state == "new"
         words = f"{failure.message} (passes alone, fails again with the others)"
-        yield replace(failure, message=words) if again else failure
+        yield structs.replace(failure, message=words) if again else failure
 
 
 _UNUSABLE = {126, 127}

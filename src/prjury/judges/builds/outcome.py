@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from prjury.judges.builds.failure import Failure
+from prjury.judges.builds.failure import Failure, Results
 from prjury.judges.builds.plan import BuildPlan, BuildStep
 from prjury.judges.builds.systems.source_tree import is_within
-from prjury.judges.builds.test_sets import Reports, Vanished, find_vanished
+from prjury.judges.builds.test_sets import Vanished, find_vanished
 from prjury.policy.schema import BuildOptions
 from prjury.ports.types import Completed
 from prjury.snapshot.kinds import kind_of
@@ -43,7 +43,7 @@ class PlanOutcome:
     results: tuple[StepResult, ...]
     allowed: float
     failures: tuple[Failure, ...] = ()
-    reports: Reports = field(default_factory=Reports)
+    reports: Results = field(default_factory=Results)
 
     @property
     def last(self) -> StepResult:

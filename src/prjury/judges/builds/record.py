@@ -15,15 +15,15 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
+from msgspec import structs
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from prjury.errors import CannotJudgeError, first_problem
-from prjury.judges.builds.failure import Failure, Kind, State, inside_tree
+from prjury.judges.builds.failure import Failure, Kind, Results, State, inside_tree
 from prjury.judges.builds.fault import comparable, compared
 from prjury.judges.builds.kept_reports import packed, unpacked
 from prjury.judges.builds.outcome import BuildResult, PlanOutcome, StepResult
 from prjury.judges.builds.plan import REPORTED, BuildPlan, BuildStep
-from prjury.judges.builds.test_sets import Reports
 from prjury.policy.schema import BuildOptions
 from prjury.ports.types import Completed
 from prjury.snapshot.exempt import matches
@@ -277,7 +277,7 @@ class EvidenceRecorder:
             "steps": [self._step(result) for result in outcome.results],
             "failures": list(map(self._failure, outcome.failures)),
             "reports": {
-                **asdict(replace(reports, failures=(), ran=())),
+                **structs.asdict(structs.replace(reports, failures=(), ran=())),
                 "by_runner": {self._line(name): n for name, n in reports.by_runner.items()},
                 "within": {self._line(name): n for name, n in reports.within.items()},
                 "ran": list(map(self._line, reports.ran)),
@@ -297,7 +297,7 @@ class EvidenceRecorder:
         }
 
     def _failure(self, failure: Failure) -> Json:
-        stated = asdict(failure)
+        stated = structs.asdict(failure)
         for key in ("message", "path", "name", "suite"):
             stated[key] = None if stated[key] is None else self._line(stated[key])
         return {**stated, "details": self.clean(failure.details)[:LONGEST_TEXT]}
@@ -424,10 +424,10 @@ def _results(steps: Sequence[BuildStep], records: Sequence[StepJson]) -> Iterato
         yield result
 
 
-def _reports(record: ReportsJson) -> Reports:
+def _reports(record: ReportsJson) -> Results:
     stated = record.model_dump(exclude={"failures", "problems", "ran"})
     problems, ran = tuple(record.problems), tuple(record.ran)
-    return Reports(**stated, failures=_failures(record.failures), problems=problems, ran=ran)
+    return Results(**stated, failures=_failures(record.failures), problems=problems, ran=ran)
 
 
 def _kept(kept: Mapping[str, str | None], globs: Sequence[str]) -> dict[str, bytes | None]:
@@ -444,7 +444,7 @@ def _failures(records: Sequence[FailureJson]) -> tuple[Failure, ...]:
     failures = (Failure(**record.model_dump()) for record in records)
     places = (inside_tree(record.path) if record.path else None for record in records)
     return tuple(
-        replace(failure, path=path, line=failure.line if path else None)
+        structs.replace(failure, path=path, line=failure.line if path else None)
         for failure, path in zip(failures, places, strict=True)
     )
 
@@ -467,12 +467,14 @@ def _with_states(
     if base is None:
         return outcome
     fresh = tuple(
-        failure if failure.state == "environment" else replace(failure, state="new")
+        failure if failure.state == "environment" else structs.replace(failure, state="new")
         for failure in outcome.failures
     )
     marked = compared(replace(outcome, failures=fresh), base, known).failures
     failures = tuple(
-        replace(now, state="flaky") if claimed.state == "flaky" and now.kind == "test" else now
+        structs.replace(now, state="flaky")
+        if claimed.state == "flaky" and now.kind == "test"
+        else now
         for now, claimed in zip(marked, outcome.failures, strict=True)
     )
     return replace(outcome, failures=failures)

@@ -11,13 +11,13 @@ from pathlib import Path
 
 from prjury.errors import CannotJudgeError
 from prjury.judges.builds.decide import decide
+from prjury.judges.builds.failure import Results
 from prjury.judges.builds.fault import compared
 from prjury.judges.builds.outcome import BuildResult, PlanOutcome, StepResult
 from prjury.judges.builds.plan import REPORTED, BuildPlan, BuildStep
 from prjury.judges.builds.results.junit import parse_reports
 from prjury.judges.builds.results.report_files import Found, files_below, load_reports
 from prjury.judges.builds.results.tree import TreeFiles
-from prjury.judges.builds.test_sets import Reports
 from prjury.jury.judgment import Judgment, Status
 from prjury.policy.schema import BuildOptions
 from prjury.ports.types import Completed
@@ -44,8 +44,8 @@ class ReportedTests:
         base_unknown: why there are none, though they were looked for.
     """
 
-    head: Reports
-    base: Reports | None = None
+    head: Results
+    base: Results | None = None
     good: bool | None = None
     base_unknown: str = ""
 
@@ -71,7 +71,7 @@ class ReportedTests:
         return BuildResult(self.plan, compared(outcome, base, known), known, options, base)
 
 
-def _outcome(plan: BuildPlan, reports: Reports, *, failed: bool) -> PlanOutcome:
+def _outcome(plan: BuildPlan, reports: Results, *, failed: bool) -> PlanOutcome:
     ended = Completed(int(failed), Path(), 0.0)
     return PlanOutcome((StepResult(plan.steps[0], ended, ""),), 0.0, reports.failures, reports)
 
@@ -95,7 +95,7 @@ def decide_reported(case: BuildResult) -> Judgment:
     )
 
 
-def read_places(places: Sequence[Path], known: frozenset[str]) -> Reports:
+def read_places(places: Sequence[Path], known: frozenset[str]) -> Results:
     """The reports at these places: files, and directories with XML files.
 
     Args:
@@ -111,7 +111,7 @@ def read_places(places: Sequence[Path], known: frozenset[str]) -> Reports:
 
 def read_reported(
     files: NamedReports, known: frozenset[str], problems: Sequence[str] = ()
-) -> Reports:
+) -> Results:
     """What another CI's reports say; paths lose the place where its copy of the tree was."""
     texts = (content for content in files.values() if content)
     root = _root_of(texts, known)

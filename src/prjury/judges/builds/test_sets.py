@@ -4,52 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from prjury.judges.builds.failure import Failure
-
-
-@dataclass(frozen=True, slots=True)
-class Reports:
-    """What reports, and where they are silent the logs, say of the tests of one run.
-
-    Attributes:
-        files: how many reports there are.
-        tests: how many test cases they hold, those that were skipped included, and how many tests
-            only the logs name.
-        failures: those in the reports.
-        problems: one sentence for each reason why all this may be incomplete. What the logs
-            leave open is among them only where a step failed.
-        ran: the identity of each test that was not skipped, as often as it ran. A failing test's
-            is the `Failure.id` of its failure.
-        counted: the tests that runners count in their closing lines without naming those that
-            passed, all runners together; 0 where none did.
-        by_runner: how many of the tests that ran the reports name, by runner; under an empty name
-            where it is not known which one wrote the report.
-        skipped: how many test cases did not run, as far as reports and logs say.
-        ignored: how many tests failed by what a runner printed, in steps that ended well all the
-            same.
-        within: how many tests a test that is a program counts in its own output, by identity.
-    """
-
-    files: int = 0
-    tests: int = 0
-    failures: tuple[Failure, ...] = ()
-    problems: tuple[str, ...] = ()
-    ran: tuple[str, ...] = ()
-    counted: int = 0
-    by_runner: Mapping[str, int] = field(default_factory=dict)
-    skipped: int = 0
-    ignored: int = 0
-    within: Mapping[str, int] = field(default_factory=dict)
-
-    @property
-    def run(self) -> int:
-        """How many tests ran."""
-        return len(self.ran) + self.counted
-
+from prjury.judges.builds.failure import Results
 
 #: What stands between a test's own name and what it belongs to.
 _SEPARATOR = re.compile(r"::|[:#>]")
@@ -78,7 +37,7 @@ class Vanished:
     count: int = 0
 
 
-def find_vanished(here: Reports, base: Reports) -> Vanished:
+def find_vanished(here: Results, base: Results) -> Vanished:
     """The tests that ran on the base and not here; one that was moved or renamed is not lost."""
     lost = Counter(base.ran) - Counter(here.ran)
     new = Counter(here.ran) - Counter(base.ran)

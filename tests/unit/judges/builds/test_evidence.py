@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from prjury.judges.builds.decide import checks_of, metadata_of
-from prjury.judges.builds.failure import Failure, make_failure
+from prjury.judges.builds.failure import Failure, Results, make_failure
 from prjury.judges.builds.outcome import BuildResult, PlanOutcome, StepResult
 from prjury.judges.builds.plan import BuildPlan, BuildStep
-from prjury.judges.builds.test_sets import Reports
 from prjury.jury.judgment import Check, Location
 from prjury.policy.schema import BuildOptions
 from prjury.ports.types import Completed
@@ -23,13 +22,13 @@ PLAN = BuildPlan("make", (STEP,), ("Makefile has the target test",))
 
 def outcome(
     failures: Sequence[Failure] = (),
-    reports: Reports | None = None,
+    reports: Results | None = None,
     exit_code: int = 1,
     stopped: str | None = None,
     tail: str = "the end",
 ) -> PlanOutcome:
     completed = Completed(exit_code, Path("/logs/1.log"), 1.25, stopped)
-    told = reports or Reports()
+    told = reports or Results()
     return PlanOutcome((StepResult(STEP, completed, tail),), 60.0, tuple(failures), told)
 
 
@@ -84,7 +83,8 @@ def test_a_file_that_the_tree_does_not_have_is_no_location() -> None:
 
 
 def test_what_does_not_fail_the_judge_is_a_warning_that_says_why() -> None:
-    failures = [replace(failing(1)[0], state="pre_existing"), replace(failing(2)[1], state="flaky")]
+    old, lucky = failing(1)[0], failing(2)[1]
+    failures = [structs.replace(old, state="pre_existing"), structs.replace(lucky, state="flaky")]
     case = BuildResult(PLAN, outcome(failures), options=BuildOptions(flaky="warn"))
     found = [check for check in checks_of(case) if check.name == "test"]
     assert [(check.message, check.severity) for check in found] == [
@@ -101,31 +101,31 @@ def test_what_does_not_fail_the_judge_is_a_warning_that_says_why() -> None:
 @pytest.mark.parametrize(
     ("reports", "failures", "exit_code", "passed", "message"),
     [
-        (Reports(2, 12), 0, 0, True, "12 tests in 2 reports, 0 failed"),
-        (Reports(2, 12), 3, 1, False, "12 tests in 2 reports, 3 failed"),
-        (Reports(2, 12), 0, 1, False, "12 tests in 2 reports, but the build failed"),
-        (Reports(tests=5), 1, 1, False, "5 tests named in the log, 1 failed"),
-        (Reports(counted=7), 2, 1, False, "7 tests counted in the log, 2 failed"),
+        (Results(2, 12), 0, 0, True, "12 tests in 2 reports, 0 failed"),
+        (Results(2, 12), 3, 1, False, "12 tests in 2 reports, 3 failed"),
+        (Results(2, 12), 0, 1, False, "12 tests in 2 reports, but the build failed"),
+        (Results(tests=5), 1, 1, False, "5 tests named in the log, 1 failed"),
+        (Results(counted=7), 2, 1, False, "7 tests counted in the log, 2 failed"),
         (
-            Reports(1, 5, counted=7),
+            Results(1, 5, counted=7),
             0,
             0,
             True,
             "5 tests in 1 report and 7 tests counted in the log, 0 failed",
         ),
-        (Reports(), 2, 1, False, "2 failed"),
-        (Reports(), 0, 0, True, "no test reports; the exit code says so"),
+        (Results(), 2, 1, False, "2 failed"),
+        (Results(), 0, 0, True, "no test reports; the exit code says so"),
     ],
 )
 def test_whether_tests_passed_and_who_says_so(
-    reports: Reports, failures: int, exit_code: int, passed: bool, message: str
+    reports: Results, failures: int, exit_code: int, passed: bool, message: str
 ) -> None:
     (check,) = checks(outcome(failing(failures), reports, exit_code))["tests-passed"]
     assert (check.passed, check.message) == (passed, message)
 
 
 def test_a_failing_test_in_a_report_outweighs_exit_code_0() -> None:
-    reports = Reports(1, 3, tuple(failing(1)))
+    reports = Results(1, 3, tuple(failing(1)))
     (check,) = checks(outcome(failing(1), reports, exit_code=0))["tests-passed"]
     assert (check.passed, check.message) == (False, "3 tests in 1 report, 1 failed")
 
@@ -139,7 +139,7 @@ def test_tests_that_were_not_reached_or_are_not_part_of_it_are_not_spoken_of() -
 
 def test_what_programs_may_want_to_know() -> None:
     failures = failing(250)
-    metadata = metadata_of(BuildResult(PLAN, outcome(failures, Reports(counted=300)), ran_again=4))
+    metadata = metadata_of(BuildResult(PLAN, outcome(failures, Results(counted=300)), ran_again=4))
     assert metadata["tests"] == {
         "run": 300, "failed": 250, "skipped": 0, "vanished": None, "base": None,
     }  # fmt: skip
@@ -163,6 +163,6 @@ def test_what_programs_may_want_to_know() -> None:
 
 def test_what_the_change_mends_is_told_by_its_id() -> None:
     base = outcome(failing(2))
-    ran = Reports(1, 2, ran=("test:t.py:t0", "test:t.py:t1"))
+    ran = Results(1, 2, ran=("test:t.py:t0", "test:t.py:t1"))
     case = BuildResult(PLAN, outcome(failing(1), ran), base=base)
     assert metadata_of(case)["fixed"] == ["test:t.py:t1"]

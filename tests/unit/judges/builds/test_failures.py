@@ -12,10 +12,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prjury.judges.builds.failure import Failure, identity, in_order, make_failure, without_repeats
+from prjury.judges.builds.failure import (
+    Failure,
+    Results,
+    identity,
+    in_order,
+    make_failure,
+    without_repeats,
+)
 from prjury.judges.builds.results.read import LogResults, merge_results, read_log
 from prjury.judges.builds.results.tree import TemporaryPaths, TreeFiles
-from prjury.judges.builds.test_sets import Reports
 
 LOGS = Path(__file__).parent / "logs"
 TREE = Path("/tmp/prjury-x/tree")
@@ -37,7 +43,7 @@ def told(
     log = tmp_path / "log"
     log.write_bytes(content.encode() if isinstance(content, str) else content)
     results = read_log(log, TreeFiles(known), PLACES.relative, failed=True)
-    return merge_results([results], Reports(), reported=False)[0]
+    return merge_results([results], Results(), reported=False)[0]
 
 
 def short(failures: tuple[Failure, ...]) -> list[tuple[str, str, str]]:
@@ -848,7 +854,7 @@ def test_any_text_can_be_read(tmp_path_factory: pytest.TempPathFactory, lines: l
     log = tmp_path_factory.getbasetemp() / "any.log"
     log.write_text("\n".join(lines))
     results = read_log(log, TreeFiles(KNOWN), PLACES.relative, failed=True)
-    failures, reports = merge_results([results], Reports(), reported=False)
+    failures, reports = merge_results([results], Results(), reported=False)
     for failure in failures:
         assert failure.message
         assert failure.line is None or 0 < failure.line < 10**9
@@ -884,7 +890,7 @@ def test_more_errors_than_anybody_reads_are_told_to_be_more(tmp_path: Path) -> N
     log = tmp_path / "log"
     log.write_text("".join(f"a.c:{line}:1: error: bad\n" for line in range(1, 2002)))
     results = read_log(log, TreeFiles(KNOWN), PLACES.relative, failed=True)
-    failures, reports = merge_results([results], Reports(), reported=False)
+    failures, reports = merge_results([results], Results(), reported=False)
     assert len(failures) == 2000
     assert reports.problems == ("more than 2000 errors were printed",)
 

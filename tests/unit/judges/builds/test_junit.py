@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from prjury.judges.builds.failure import Results
 from prjury.judges.builds.results.junit import read_reports
 from prjury.judges.builds.results.report_files import Found, find_reports, is_report, stamps
 from prjury.judges.builds.results.tree import TreeFiles
-from prjury.judges.builds.test_sets import Reports
 from prjury.sandbox.contained import scratch
 
 LOGS = Path(__file__).parent / "logs"
@@ -58,7 +58,7 @@ E   SyntaxError: invalid syntax</error></testcase>
 </testsuite></testsuites>"""
 
 
-def read(tree: Path, reports: Path | None = None) -> Reports:
+def read(tree: Path, reports: Path | None = None) -> Results:
     if reports is None:
         reports = tree.with_name("none")
         reports.mkdir(exist_ok=True)
@@ -339,17 +339,17 @@ def test_a_test_stays_the_same_one_whichever_file_of_its_module_tells_of_it(
     assert read(tmp_path).ran == first
 
 
-def captured(name: str, tmp_path: Path, path: str) -> Reports:
+def captured(name: str, tmp_path: Path, path: str) -> Results:
     """What a report that a real tool wrote says, lying at that path."""
     write(tmp_path, (LOGS / f"{name}.xml").read_text().replace("{tree}", str(tmp_path)), path)
     return read(tmp_path)
 
 
-def told(reports: Reports) -> list[tuple[str, str, str, str]]:
+def told(reports: Results) -> list[tuple[str, str, str, str]]:
     return [(f.kind, f.place, f.message, f.id) for f in reports.failures]
 
 
-def passed(reports: Reports) -> list[str]:
+def passed(reports: Results) -> list[str]:
     failing = {failure.id for failure in reports.failures}
     return [name for name in reports.ran if name not in failing]
 

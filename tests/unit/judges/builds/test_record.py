@@ -13,16 +13,16 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from prjury.errors import CannotJudgeError
 from prjury.judges.builds.decide import decide
-from prjury.judges.builds.failure import Failure, make_failure
+from prjury.judges.builds.failure import Failure, Results, make_failure
 from prjury.judges.builds.fault import comparable, compared
 from prjury.judges.builds.kept_reports import packed, unpacked
 from prjury.judges.builds.outcome import BuildResult, PlanOutcome, StepResult
 from prjury.judges.builds.plan import BuildPlan, BuildStep
 from prjury.judges.builds.record import BuildJson, CaseJson, EvidenceReader, EvidenceRecorder
-from prjury.judges.builds.test_sets import Reports
 from prjury.jury.judgment import Status
 from prjury.policy.schema import BuildOptions
 from prjury.ports.types import Completed
@@ -66,7 +66,7 @@ def outcomes(draw: st.DrawFn, plan: BuildPlan, *, stopped: bool = True) -> PlanO
     reported = tuple(draw(st.lists(failures, max_size=3)))
     logged = () if good else tuple(draw(st.lists(failures, max_size=2)))
     ran = tuple(draw(st.lists(st.sampled_from(["test:a.py:t1", "test:a.py:t2"]), max_size=3)))
-    reports = Reports(
+    reports = Results(
         draw(st.integers(0, 3)),
         draw(st.integers(0, 9)),
         reported,
@@ -110,7 +110,7 @@ def _with_luck(case: BuildResult) -> BuildResult:
     found = case.outcome.failures
     lucky = {one.id for one in found if one.kind == "test" and one.state == "new"}
     marked = tuple(
-        replace(one, state="flaky") if one.id in lucky and one.kind == "test" else one
+        structs.replace(one, state="flaky") if one.id in lucky and one.kind == "test" else one
         for one in found
     )
     return replace(case, outcome=replace(case.outcome, failures=marked), ran_again=len(found))
@@ -153,17 +153,16 @@ def test_what_a_record_calls_its_failures_lifts_nothing(case: BuildResult, claim
 
 def test_everything_is_recorded() -> None:
     """A field that is new here has to find its way into the record."""
-    names = {
-        kind: {one.name for one in fields(kind)}
-        for kind in (BuildResult, PlanOutcome, Reports, Failure)
-    }
+    values = (BuildResult, PlanOutcome)
+    names: dict[type, set[str]] = {kind: {one.name for one in fields(kind)} for kind in values}
+    names |= {Results: {*Results.__struct_fields__}, Failure: {*Failure.__struct_fields__}}
     assert names == {
         BuildResult: {
             "plan", "outcome", "known", "options", "base", "base_unknown", "first", "ran_again",
             "versions", "kept", "kept_of_base",
         },
         PlanOutcome: {"results", "allowed", "failures", "reports"},
-        Reports: {
+        Results: {
             "files", "tests", "failures", "problems", "ran", "counted", "skipped", "by_runner",
             "ignored", "within",
         },
@@ -454,7 +453,7 @@ def test_what_leaves_this_machine_is_cleaned() -> None:
 def _secretive(outcome: PlanOutcome) -> PlanOutcome:
     done = replace(outcome.last.completed, log=Path("/tmp/SECRET"))
     last = replace(outcome.last, tail="a SECRET", completed=done)
-    reports = replace(outcome.reports, problems=("SECRET",), ran=("SECRET",))
+    reports = structs.replace(outcome.reports, problems=("SECRET",), ran=("SECRET",))
     return replace(outcome, results=(*outcome.results[:-1], last), reports=reports)
 
 
@@ -470,7 +469,7 @@ def test_what_identifies_a_build_stays_as_it_is() -> None:
 def test_very_long_texts_are_cut_so_that_they_can_be_read_again() -> None:
     case = read(record(GREEN))
     last = replace(case.outcome.last, tail="x" * 300_000 + "end")
-    reports = replace(case.outcome.reports, ran=("y" * 20_000,))
+    reports = structs.replace(case.outcome.reports, ran=("y" * 20_000,))
     results = (*case.outcome.results[:-1], last)
     told = recorded(replace(case, outcome=replace(case.outcome, results=results, reports=reports)))
     assert told["merged"]["steps"][2]["tail"].endswith("end")

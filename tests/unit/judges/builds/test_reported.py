@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from prjury.errors import CannotJudgeError
+from prjury.judges.builds.failure import Results
 from prjury.judges.builds.reported import (
     ReportedTests,
     decide_reported,
@@ -15,7 +16,6 @@ from prjury.judges.builds.reported import (
     read_reported,
     refuse_no_reports,
 )
-from prjury.judges.builds.test_sets import Reports
 from prjury.jury.judgment import Judgment, Status
 from prjury.policy.schema import BuildOptions
 
@@ -32,7 +32,7 @@ def suite(*cases: str) -> bytes:
     return f'<testsuite name="pytest">{"".join(cases)}</testsuite>'.encode()
 
 
-def read(*cases: str) -> Reports:
+def read(*cases: str) -> Results:
     return read_reported({"junit.xml": suite(*cases)}, KNOWN)
 
 
@@ -44,8 +44,8 @@ RED = read(case("a"), case("b", "assert 1 == 2"), case("c"))
 class Trial:
     """Reports of both sides, and what they come to."""
 
-    head: Reports
-    base: Reports | None = None
+    head: Results
+    base: Results | None = None
     good: bool | None = None
     options: BuildOptions = field(default_factory=BuildOptions)
 

@@ -9,12 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from prjury.judges.builds.failure import Failure, make_failure
+from prjury.judges.builds.failure import Failure, Results, make_failure
 from prjury.judges.builds.results.log import transcribe
 from prjury.judges.builds.results.read import LogResults, merge_results, read_log, root_cause
 from prjury.judges.builds.results.runner_output import RunnerOutput, ambiguous
 from prjury.judges.builds.results.tree import TemporaryPaths, TreeFiles
-from prjury.judges.builds.test_sets import Reports
 
 LOGS = Path(__file__).parent / "logs"
 TREE = Path("/tmp/prjury-x/tree")
@@ -56,9 +55,9 @@ def read(
 
 def told(
     content: str, tmp_path: Path, known: frozenset[str] = KNOWN
-) -> tuple[tuple[Failure, ...], Reports]:
+) -> tuple[tuple[Failure, ...], Results]:
     """The failures and the tests in a log of a step that failed."""
-    return merge_results([read(content, tmp_path, known)], Reports(), reported=False)
+    return merge_results([read(content, tmp_path, known)], Results(), reported=False)
 
 
 TOLD: dict[str, Expected] = {
@@ -1002,11 +1001,11 @@ FORGED = {
 def test_names_count_only_where_the_runner_counts_as_many(runner: str, tmp_path: Path) -> None:
     text, forged, real = FORGED[runner]
     _, honest = merge_results(
-        [read(text.format(""), tmp_path, failed=False)], Reports(), reported=False
+        [read(text.format(""), tmp_path, failed=False)], Results(), reported=False
     )
     assert (honest.ran, honest.counted, honest.tests) == ((real,), 0, 1)
     _, other = merge_results(
-        [read(text.format(forged), tmp_path, failed=False)], Reports(), reported=False
+        [read(text.format(forged), tmp_path, failed=False)], Results(), reported=False
     )
     assert other.ran == ()
     assert other.counted in {1, 2}
@@ -1156,7 +1155,7 @@ def test_jest_that_stopped_at_the_first_failing_file_is_a_doubt(tmp_path: Path) 
 def test_another_error_at_the_place_of_a_reported_test_is_kept(tmp_path: Path) -> None:
     test = make_failure("test", "no", "tests/test_a.py", 4, "t", "tests/test_a.py")
     text = "tests/test_a.py:4:1: F821 undefined name\n"
-    failures, _ = merge_results([read(text, tmp_path)], Reports(1, 1, (test,)), reported=False)
+    failures, _ = merge_results([read(text, tmp_path)], Results(1, 1, (test,)), reported=False)
     assert [failure.kind for failure in failures] == ["test", "error"]
 
 
@@ -1171,11 +1170,11 @@ def test_an_error_outside_of_all_tests(tmp_path: Path) -> None:
     assert failure.kind == "error"
 
 
-def reported(*cases: tuple[str, str], runner: str = "pytest", failing: str = "") -> Reports:
+def reported(*cases: tuple[str, str], runner: str = "pytest", failing: str = "") -> Results:
     """Reports with these tests, of which one may fail."""
     failures = [make_failure("test", "no", None, None, n, s) for s, n in cases if n == failing]
     ran = tuple(f"test:{suite}:{name}" for suite, name in cases)
-    return Reports(1, len(ran), tuple(failures), (), ran, by_runner={runner: len(ran)})
+    return Results(1, len(ran), tuple(failures), (), ran, by_runner={runner: len(ran)})
 
 
 VERBOSE = (
@@ -1227,10 +1226,10 @@ def test_a_class_that_cannot_be_set_up_is_told_once(tmp_path: Path) -> None:
 
 def test_where_reports_were_asked_for_names_in_a_log_prove_nothing(tmp_path: Path) -> None:
     of_log = read(VERBOSE, tmp_path)
-    failures, reports = merge_results([of_log], Reports(), reported=True)
+    failures, reports = merge_results([of_log], Results(), reported=True)
     assert [failure.name for failure in failures] == ["tests.test_a#two"]
     assert (reports.ran, reports.tests, reports.counted) == ((), 0, 2)
-    assert merge_results([of_log], Reports(), reported=False)[1].tests == 2
+    assert merge_results([of_log], Results(), reported=False)[1].tests == 2
 
 
 def test_reports_of_one_runner_say_nothing_of_another_one_s_tests(tmp_path: Path) -> None:
@@ -1267,7 +1266,7 @@ def test_what_is_no_test_is_kept_beside_reports(tmp_path: Path) -> None:
 
 def test_what_a_report_and_a_log_place_alike_is_told_once(tmp_path: Path) -> None:
     error = make_failure("compile", "SyntaxError: invalid syntax", "tests/test_c.py", 1, "tests.c")
-    reports = Reports(1, 1, (error, error))
+    reports = Results(1, 1, (error, error))
     failures, _ = merge_results(
         [read((LOGS / "pytest-collect.txt").read_text(), tmp_path)], reports, reported=False
     )
@@ -1279,7 +1278,7 @@ def test_what_a_report_and_a_log_place_alike_is_told_once(tmp_path: Path) -> Non
 
 def test_two_failures_of_one_test_in_a_report_stay_two() -> None:
     reports = reported(ONE, failing="tests.test_a#one")
-    twice = Reports(1, 1, reports.failures * 2, (), reports.ran)
+    twice = Results(1, 1, reports.failures * 2, (), reports.ran)
     assert len(merge_results([], twice, reported=False)[0]) == 2
 
 
@@ -1288,7 +1287,7 @@ def test_a_failing_test_whose_name_a_passing_one_bears_as_well() -> None:
     assert ambiguous([failure], ["test::adds", "test::adds"]) == ["test::adds"]
     assert ambiguous([failure, failure], ["test::adds"]) == []
     assert ambiguous([], ["test::adds", "test::adds"]) == []
-    reports = Reports(1, 2, (failure,), (), ("test::adds", "test::adds"))
+    reports = Results(1, 2, (failure,), (), ("test::adds", "test::adds"))
     assert merge_results([], reports, reported=False)[1].problems == (
         "several tests are called :adds, and not all of them failed",
     )
@@ -1303,7 +1302,7 @@ def test_tests_of_several_steps_add_up(tmp_path: Path) -> None:
 
 def test_failures_of_several_steps_come_in_the_steps_order(tmp_path: Path) -> None:
     one, other = (read(f"a.go:{line}:1: bad {line}\n", tmp_path) for line in (9, 3))
-    assert [f.line for f in merge_results([one, other], Reports(), reported=False)[0]] == [9, 3]
+    assert [f.line for f in merge_results([one, other], Results(), reported=False)[0]] == [9, 3]
 
 
 def goals(*messages: str, causes: tuple[int, ...] = ()) -> list[str]:

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prjury.judges.builds.test_sets import Reports, Vanished, find_vanished, readable
+from prjury.judges.builds.failure import Results
+from prjury.judges.builds.test_sets import Vanished, find_vanished, readable
 
 IDS = st.lists(
     st.builds(
@@ -17,7 +18,7 @@ IDS = st.lists(
 
 def lost(base: list[str], here: list[str], counted: tuple[int, int] = (0, 0)) -> Vanished:
     return find_vanished(
-        Reports(ran=tuple(here), counted=counted[1]), Reports(ran=tuple(base), counted=counted[0])
+        Results(ran=tuple(here), counted=counted[1]), Results(ran=tuple(base), counted=counted[0])
     )
 
 
@@ -60,7 +61,7 @@ def test_one_new_test_makes_up_for_one_lost_test_only() -> None:
 def test_fewer_tests_of_a_test_that_is_a_program() -> None:
     before, after = {"test::a": 9, "test::b": 2, "test::c": 1}, {"test::a": 7, "test::b": 3}
     ran = ("test::a", "test::b")
-    lost = find_vanished(Reports(ran=ran, within=after), Reports(ran=ran, within=before))
+    lost = find_vanished(Results(ran=ran, within=after), Results(ran=ran, within=before))
     assert lost == Vanished(("a: 2 of its 9 tests",), 2)
 
 

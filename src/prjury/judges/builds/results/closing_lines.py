@@ -69,7 +69,6 @@ _FORMATS = (
     ),
     _format("Boost.Test", r"Running <ran> test cases?\.\.\."),
     _format("Qt Test", r"Totals: <passed> passed, <failed> failed, <left> skipped"),
-    _format("munit", r"\d+ of <ran> \(\d+%\) tests successful, <left> \(\d+%\) test skipped"),
     _format("Criterion", r"\[=+\] Synthesis: Tested: <ran> \|.*? Failing: <failed> \|"),
     _format("CUnit", r"tests +\d+ +<ran> +\d+ +<failed> +\d+$"),
     _format(
@@ -95,7 +94,6 @@ _FORMATS = (
     _format("Deno", r"(?:ok|FAILED) \| <passed> passed\b.*? \| <failed> failed"),
     _format("AVA", r"<passed> tests? passed$"),
     _format("AVA", r"<failed> tests? failed$"),
-    _format("Lab", r"<ran> tests? complete\b(?: \(<left> skipped)?"),
     _format(
         "zope.testrunner",
         r"Ran <ran> tests with <failed> failures, <errors> errors(?: and|,) <out> skipped in",
@@ -103,18 +101,15 @@ _FORMATS = (
     _format("Bun", r"Ran <ran> tests? across \d+ files?\b"),
     _format("Bun", r"<out> (?:skip|todo)$"),
     _format("QUnit", r"PASS: <passed>  FAIL: <failed>  TOTAL: \d+$"),
-    _format("tad", r"[\d.]+ +<passed> Ok \[[\d.]+%\](?: +<failed> Fail)?"),
     _format(_PROGRAM, r"<ran> tests?(?: conducted|[,;] \d+ passed), <failed> failed\b"),
     _format(
         _PROGRAM, r"<passed> passed, <failed> failed(?:, <errors> errored)?(?:, <left> skipped)?$"
     ),
     _format(_PROGRAM, r"Pass(?:ed)?:? <passed>, Fail(?:ed)?:? <failed>\b"),
-    _format(_PROGRAM, r"(?:PASS: |FAIL: |In total, )?<passed> of <ran> tests passed\b"),
+    _format(_PROGRAM, r"(?:PASS: |FAIL: )?<passed> of <ran> tests passed\b"),
     _format(_PROGRAM, r"(?:Success|SUCCESS): <passed> tests? passed\b"),
     _format(_PROGRAM, r"(?:Failure|FAILURE): <failed> out of <ran> tests? failed\b"),
     _format(_PROGRAM, r"<passed>/<ran> (?:tests? )?(?:succe(?:eded|ssful)|passed)\b"),
-    _format(_PROGRAM, r"ALL TESTS PASSED \(<passed>/\d+\)$"),  # minctest
-    _format(_PROGRAM, r"SOME TESTS FAILED \(<failed>/<ran>\)$"),
     _format(_PROGRAM, r"(?:Tests? )?(?:[Pp]assed|PASSED): *<passed>$"),
     _format(_PROGRAM, r"(?:Tests? )?(?:[Ff]ailed|FAILED): *<failed>$"),
     _format(_PROGRAM, r"<failed> of <ran> tests failed\b"),

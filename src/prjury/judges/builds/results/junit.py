@@ -10,15 +10,16 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from io import BytesIO
 from xml.etree.ElementTree import Element
 
-from prjury.judges.builds.failure import Failure
+from msgspec.structs import replace
+
+from prjury.judges.builds.failure import Failure, Results
 from prjury.judges.builds.results.junit_case import JunitCase, JunitReport, tag
 from prjury.judges.builds.results.report_files import Found, ReportError, load_reports
 from prjury.judges.builds.results.tree import TreeFiles
-from prjury.judges.builds.test_sets import Reports
 
 _MOST_FILES = 2_000
 _DEEPEST = 100
@@ -31,7 +32,7 @@ _REFERENCE = re.compile(
 )
 #: One of several reports of the same tests, such as those of tox's environments.
 _LABELLED = re.compile(r"/reports/pytest-(?P<label>[\w.+-]+)\.xml$")
-#: Reports of CTest and Meson, where a test is a program that may run tests of its own.
+#: Results of CTest and Meson, where a test is a program that may run tests of its own.
 _PROGRAMS = re.compile(r"(?:^|/)(?:ctest|TEST-meson[^/]*)\.xml$")
 
 
@@ -86,9 +87,9 @@ class _Reading:
             for wrong in report.claims.contradictions[:1]
         )
 
-    def reports(self, count: int) -> Reports:
+    def reports(self, count: int) -> Results:
         """All that was read, of so many reports."""
-        return Reports(
+        return Results(
             count,
             self.tests,
             tuple(self.failures),
@@ -100,7 +101,7 @@ class _Reading:
         )
 
 
-def read_reports(found: Found, tree: TreeFiles, relative: Callable[[str], str]) -> Reports:
+def read_reports(found: Found, tree: TreeFiles, relative: Callable[[str], str]) -> Results:
     """Reads every report that was found.
 
     Args:
@@ -116,7 +117,7 @@ def parse_reports(
     problems: list[str],
     tree: TreeFiles,
     relative: Callable[[str], str],
-) -> Reports:
+) -> Results:
     """What reports say.
 
     Args:

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import islice
 from operator import itemgetter
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from prjury.judges.builds.environment import find_environment
-from prjury.judges.builds.failure import Failure, in_order, without_repeats
+from prjury.judges.builds.failure import Failure, Results, in_order, without_repeats
 from prjury.judges.builds.fault import with_environment
 from prjury.judges.builds.results.closing_lines import closing_lines
 from prjury.judges.builds.results.go import go
@@ -33,7 +35,6 @@ from prjury.judges.builds.results.tap import tap
 from prjury.judges.builds.results.traces import READERS as TRACES
 from prjury.judges.builds.results.traces import python_traces, script_traces
 from prjury.judges.builds.results.tree import TreeFiles
-from prjury.judges.builds.test_sets import Reports
 
 READERS: Mapping[str, RunnerReader[RunnerOutput]] = {
     "pytest": RunnerReader(pytest, (" passed", " failed", " error", "FAILED ", "ERROR ")),
@@ -153,8 +154,8 @@ def _read_errors(section: LogSection, results: LogResults, runners: frozenset[st
 
 
 def merge_results(
-    logs: Sequence[LogResults], reports: Reports, *, reported: bool
-) -> tuple[tuple[Failure, ...], Reports]:
+    logs: Sequence[LogResults], reports: Results, *, reported: bool
+) -> tuple[tuple[Failure, ...], Results]:
     """What failed, and what ran.
 
     A log never outweighs a report: where a test runner has written one, the log's tests are taken
@@ -202,18 +203,18 @@ def _together(logs: Iterable[LogResults]) -> dict[str, RunnerOutput]:
     return by_runner
 
 
-def _left(runner: str, output: RunnerOutput, reports: Reports) -> int:
+def _left(runner: str, output: RunnerOutput, reports: Results) -> int:
     """How many more tests the log counts than the reports of the same runner hold."""
     return max(0, output.counted + len(output.ran) - _reported(runner, reports))
 
 
-def _reported(runner: str, reports: Reports) -> int:
+def _reported(runner: str, reports: Results) -> int:
     """How many tests the reports of a runner hold; several runners write TAP."""
     names = _WRITING_TAP if runner == "tap" else (runner,)
     return sum(reports.by_runner.get(name, 0) for name in names)
 
 
-def _failures(log: LogResults, covered: set[str], reports: Reports) -> Iterator[Failure]:
+def _failures(log: LogResults, covered: set[str], reports: Results) -> Iterator[Failure]:
     """The failures of one log in the order of its lines, without those that the reports hold.
 
     That is left out last: it is what makes a part of the build give up.
@@ -255,7 +256,7 @@ def _merged(of_reports: Sequence[Failure], of_logs: Sequence[Failure]) -> tuple[
 def _doubts(
     logs: Iterable[LogResults],
     by_runner: Mapping[str, RunnerOutput],
-    reports: Reports,
+    reports: Results,
     failures: Sequence[Failure],
     names: Sequence[str],
 ) -> Iterator[str]:

@@ -11,16 +11,16 @@ from pathlib import Path
 
 import pytest
 
+from prjury.judges.builds.failure import Results
 from prjury.judges.builds.results.junit import read_reports
 from prjury.judges.builds.results.report_files import find_reports
 from prjury.judges.builds.results.tree import TreeFiles
-from prjury.judges.builds.test_sets import Reports
 
 CASE = '<testcase name="a" classname="c"/>'
 FAILED = '<testcase name="a" classname="c"><failure message="no"/></testcase>'
 
 
-def read(tmp_path: Path, text: str, age: float = 0.0) -> Reports:
+def read(tmp_path: Path, text: str, age: float = 0.0) -> Results:
     began = time.time()
     for name in ("tree", "reports"):
         (tmp_path / name).mkdir(exist_ok=True)
