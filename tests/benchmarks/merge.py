@@ -26,7 +26,6 @@ from prjury.errors import PrJuryError
 from prjury.git.merge import try_merge
 from prjury.git.operator import OperatorRepository, open_repository
 from prjury.git.store import Store, open_store
-from prjury.judges.merge.conflict_class import classify
 from prjury.snapshot.merge_style import RECENT, RebaseTrial, habit
 from prjury.snapshot.model import MergeTrial
 
@@ -38,7 +37,7 @@ NEWEST = 1_000
 def main(repository: str, *wanted: str) -> None:
     operator = open_repository(Path(repository))
     base = operator.default_branch()
-    with open_store(operator, classify) as store, tempfile.TemporaryDirectory() as place:
+    with open_store(operator) as store, tempfile.TemporaryDirectory() as place:
         work_tree = WorkTree.checked_out(Path(place), operator, base.sha)
         told = habit(store.recent(base.sha, RECENT))
         print(f"{operator.name}, {base.ref} @{base.sha[:7]}: {told.way}, for {told.reason}")
@@ -110,11 +109,11 @@ def _measured(
     store: Store, work_tree: WorkTree, base: str, head: str
 ) -> tuple[MergeTrial, RebaseTrial, Times]:
     by_hand = ["git", f"--git-dir={store.git.git_dir}", "merge-tree", "--write-tree", base, head]
-    trial = try_merge(store.git, base, head, classify=classify)
+    trial = try_merge(store.git, base, head)
     # In turns, so that whatever else the machine does slows both down.
     pairs = [
         (
-            _seconds(lambda: try_merge(store.git, base, head, classify=classify)),
+            _seconds(lambda: try_merge(store.git, base, head)),
             _seconds(lambda: subprocess.run(by_hand, capture_output=True, check=False)),
         )
         for _ in range(RUNS)

@@ -23,7 +23,6 @@ from typing import Any, TypeAlias
 from prjury.git.operator import open_repository
 from prjury.git.store import open_store
 from prjury.git.take_snapshot import Caps, take_snapshot
-from prjury.judges.merge.conflict_class import classify
 from prjury.snapshot.model import PullRequest
 
 _FIRST_DATE = 1_704_067_200  # 2024-01-01T00:00:00Z
@@ -312,7 +311,7 @@ def snapshot(
     """The photograph of what would bring one ref into the other."""
     path = repository.path if isinstance(repository, History) else repository
     operator = open_repository(path)
-    with open_store(operator, classify) as store:
+    with open_store(operator) as store:
         sides = operator.commit(base), operator.commit(head)
         return take_snapshot(store, *sides, caps=caps or Caps())
 

@@ -257,14 +257,13 @@ CONFLICTS = (
     Conflict(
         "pom.xml",
         ConflictType.CONTENT,
-        True,
-        "version numbers only: take the newer one",
+        False,
+        "Merge conflict in pom.xml",
         (12, 12),
         (
             ConflictRegion(
                 head=LineSpan(12, 1),
                 onto=LineSpan(14, 1),
-                mechanical=True,
                 texts=(("<version>2.1</version>",), ("<version>2.0.9</version>",)),
             ),
         ),
@@ -273,11 +272,10 @@ CONFLICTS = (
         "src/main/java/shop/Cart.java",
         ConflictType.CONTENT,
         False,
-        "1 of 2 regions needs a human: both sides change the same 3 lines, "
-        "below `public class Cart {`",
+        "Merge conflict in src/main/java/shop/Cart.java",
         (3, 48),
         (
-            ConflictRegion(head=LineSpan(3, 1), onto=LineSpan(3, 2), mechanical=True),
+            ConflictRegion(head=LineSpan(3, 1), onto=LineSpan(3, 2)),
             ConflictRegion(
                 head=LineSpan(42, 7),
                 onto=LineSpan(44, 3),

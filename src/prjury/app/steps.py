@@ -20,7 +20,6 @@ from prjury.git.open_snapshot import NothingToReview, Snapshot, open_snapshot
 from prjury.judges.backport.checks.api import Interface, interface_of
 from prjury.judges.backport.requests.branches import Chosen, release_branches
 from prjury.judges.context import AskedBeforeBuilds, PullRequestContext
-from prjury.judges.merge.conflict_class import classify
 from prjury.jury.cascade import Verdict
 from prjury.jury.gate import GatePolicy
 from prjury.jury.judgment import Judgment, Status
@@ -154,7 +153,7 @@ class OpenedChange:
 @contextmanager
 def open_change(request: ReviewRequest) -> Iterator[OpenedChange | NothingToReview]:
     """Take the snapshot and find the policy in force."""
-    with open_snapshot(request.wanted, classify) as taken:
+    with open_snapshot(request.wanted) as taken:
         if isinstance(taken, NothingToReview):
             yield taken
             return

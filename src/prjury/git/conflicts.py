@@ -1,17 +1,20 @@
-"""The paths of a merge that collide: what git reports of each, where, and a sentence for it."""
+"""The paths of a merge that collide: what git says of each, and where."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 
 from prjury.git.command import PLAIN_DIFF, Git, GitError, blob_sizes, read_blobs
-from prjury.git.history import merge_bases
 from prjury.snapshot.diff import DiffError, FilePatch, read_patches
-from prjury.snapshot.kinds import REGULAR_MODES, SUBMODULE_MODE, SYMLINK_MODE
+from prjury.snapshot.kinds import LOCK_FILES, REGULAR_MODES, is_changelog
 from prjury.snapshot.model import MISSING, Conflict, ConflictType, printable, visible
-from prjury.snapshot.threeway import Classify, Edit, SideNames, ThreeWay, edits_of, lines_of
+from prjury.snapshot.threeway import Edit, Lines, SideNames, ThreeWay, edits_of, lines_of
 
+#: What stands before the words of git's messages.
+_PREFIX = re.compile(r"^(?:CONFLICT ?\([^)]*\)|warning|ERROR|error): ?")
 #: The stages of a path in git's index.
 BASE, OURS, THEIRS = 1, 2, 3
 
@@ -40,14 +43,12 @@ class FailedMerge:
         ours: the commit that is merged onto.
         theirs: the commit that is merged.
         names: what both are called in sentences.
-        classify: decides what kind of work a conflict is.
     """
 
     git: Git
     ours: str
     theirs: str
     names: SideNames
-    classify: Classify
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +67,6 @@ class ConflictStage:
     mode: str
     blob: str
 
-    @property
-    def noun(self) -> str:
-        """What kind of thing it is."""
-        nouns = {SYMLINK_MODE: "a symbolic link", SUBMODULE_MODE: "a submodule"}
-        return nouns.get(self.mode, "a file")
-
 
 @dataclass(frozen=True, slots=True)
 class ConflictReader:
@@ -89,9 +84,10 @@ class ConflictReader:
     @property
     def type(self) -> ConflictType:
         """How the sides collide."""
-        types = [message.type for message in self.messages]
-        kinds = (kind for words, kind in _TYPES.items() if any(t.startswith(words) for t in types))
-        kind = next(kinds, ConflictType.OTHER)
+        kind = ConflictType.OTHER
+        if self.messages:
+            words = self.first_message.type
+            kind = next((kind for start, kind in _TYPES.items() if words.startswith(start)), kind)
         if kind is not ConflictType.CONTENT or BASE in self.stages:
             return kind
         return ConflictType.ADD_ADD if self.distinct_content else ConflictType.MODE
@@ -108,113 +104,14 @@ class ConflictReader:
         sides = (self.stages.get(OURS), self.stages.get(THEIRS))
         return all(side is not None and side.mode in REGULAR_MODES for side in sides)
 
-    def message(self, words: str) -> MergeMessage | None:
-        """The first message of a type that starts with these words."""
-        return next((one for one in self.messages if one.type.startswith(words)), None)
-
-
-def sentence(clash: ConflictReader, names: SideNames) -> str:
-    """What collides at a path, and which side did what."""
-    return {
-        ConflictType.MODIFY_DELETE: _deleted,
-        ConflictType.RENAME: _renamed,
-        ConflictType.BINARY: _binary,
-        ConflictType.SUBMODULE: _submodule,
-        ConflictType.MODE: _mode,
-        ConflictType.CONTENT: _link,
-        ConflictType.ADD_ADD: _link,
-        ConflictType.OTHER: _other,
-    }[clash.type](clash, names)
-
-
-def _deleted(clash: ConflictReader, names: SideNames) -> str:
-    if THEIRS in clash.stages:
-        return f"{names.onto} deletes the file, {names.head} changes it"
-    return f"{names.head} deletes the file, {names.onto} changes it"
-
-
-def _renamed(clash: ConflictReader, names: SideNames) -> str:
-    if gone := clash.message("CONFLICT (rename/delete)"):
-        return _renamed_and_deleted(clash, gone.paths, names)
-    if twice := clash.message("CONFLICT (rename/rename)"):
-        old, ours, theirs = map(visible, twice.paths[:3])
-        return f"{names.onto} renames `{old}` to `{ours}`, {names.head} renames it to `{theirs}`"
-    if clash.message("CONFLICT (rename involved in collision)"):
-        return "a file that is renamed to this path collides with another one there"
-    if clash.message("CONFLICT(directory rename unclear split)"):
-        return "one side splits the directory, the other adds files whose new place is unclear"
-    if suggested := clash.message("CONFLICT (directory rename suggested)"):
-        return _suggested(clash, visible(suggested.paths[-1]), names)
-    return "the sides rename directories so that their files collide at this path"
-
-
-def _suggested(clash: ConflictReader, old: str, names: SideNames) -> str:
-    if OURS in clash.stages and THEIRS in clash.stages:
-        return f"`{old}` is added to a directory that is renamed, and its new place is taken"
-    adds, renames = _by(clash, names)
-    return f"{adds} adds `{old}` to a directory that {renames} renames"
-
-
-def _renamed_and_deleted(clash: ConflictReader, paths: tuple[str, ...], names: SideNames) -> str:
-    renames, deletes = _by(clash, names)
-    new, old = map(visible, paths[:2])
-    return f"{renames} renames `{old}` to `{new}`, {deletes} deletes it"
-
-
-def _by(clash: ConflictReader, names: SideNames) -> tuple[str, str]:
-    """Whose version stands at the path, and the other side."""
-    if OURS in clash.stages:
-        return names.onto, names.head
-    return names.head, names.onto
-
-
-def two_renames(ours: str | None, theirs: str | None, names: SideNames) -> str:
-    """A path to which one side or both rename a file, by where these files were."""
-    if ours and theirs:
-        return (
-            f"{names.onto} renames `{visible(ours)}` to this path, "
-            f"{names.head} renames `{visible(theirs)}` to it"
-        )
-    renames, adds = (names.onto, names.head) if ours else (names.head, names.onto)
-    return f"{renames} renames `{visible(ours or theirs or '')}` to this path, {adds} adds a file"
-
-
-def _binary(clash: ConflictReader, _names: SideNames) -> str:
-    return f"both sides {'change' if BASE in clash.stages else 'add'} a binary file"
-
-
-def _submodule(clash: ConflictReader, names: SideNames) -> str:
-    ours, theirs = clash.stages.get(OURS), clash.stages.get(THEIRS)
-    if ours and theirs:
-        moves = f"{names.onto} moves the submodule to {ours.blob[:7]}"
-        return f"{moves}, {names.head} to {theirs.blob[:7]}"
-    return "one side moves the submodule, the other removes it"
-
-
-def _mode(clash: ConflictReader, names: SideNames) -> str:
-    ours, theirs = clash.stages.get(OURS), clash.stages.get(THEIRS)
-    if not ours or not theirs:
-        return "the sides have different kinds of things at this path"
-    if ours.noun != theirs.noun:
-        return f"{names.onto} has {ours.noun} at this path, {names.head} {theirs.noun}"
-    modes = f"{ours.mode} on {names.onto}, {theirs.mode} on {names.head}"
-    return f"both sides add the same file with different modes: {modes}"
-
-
-def _link(clash: ConflictReader, names: SideNames) -> str:
-    ours, theirs = clash.stages.get(OURS), clash.stages.get(THEIRS)
-    if ours and theirs and ours.mode == theirs.mode == SYMLINK_MODE:
-        if BASE in clash.stages:
-            return "both sides change where the symbolic link points"
-        return "both sides add a symbolic link, to different places"
-    return _other(clash, names)
-
-
-def _other(clash: ConflictReader, names: SideNames) -> str:
-    if clash.message("CONFLICT (file/directory)"):
-        has_file, has_directory = _by(clash, names)
-        return f"{has_directory} has a directory at this path, {has_file} a file"
-    return "the sides disagree about what stands at this path"
+    @property
+    def first_message(self) -> MergeMessage:
+        """The message of the preferred type."""
+        for words in _TYPES:
+            for message in self.messages:
+                if message.type.startswith(words):
+                    return message
+        return self.messages[0]
 
 
 #: What is looked into at most: files, and bytes of one version and of all versions together.
@@ -330,85 +227,69 @@ def _three_way(
 _READ = frozenset({ConflictType.CONTENT, ConflictType.ADD_ADD})
 #: So many places of a file are reported.
 _MOST_REGIONS = 100
-#: Among so many deleted files it is looked for one that was renamed.
-_MOST_DELETED = 500
 
 
 def conflicts_of(trial: FailedMerge, clashes: Sequence[ConflictReader]) -> tuple[Conflict, ...]:
     """The conflict at each path."""
-    renamed = _renamed_paths(trial, clashes)
-    files = three_ways(
-        trial.git,
-        [
-            clash
-            for clash in clashes
-            if clash.type in _READ and clash.regular and clash.path not in renamed
-        ],
-    )
-    return tuple(
-        Conflict(clash.path, ConflictType.RENAME, mechanical=False, reason=renamed[clash.path])
-        if clash.path in renamed
-        else _conflict(trial, clash, files)
-        for clash in clashes
-    )
+    readable = [clash for clash in clashes if clash.type in _READ and clash.regular]
+    files = three_ways(trial.git, readable)
+    return tuple(_conflict(trial, clash, files.get(clash.path)) for clash in clashes)
 
 
-def _conflict(
-    trial: FailedMerge, clash: ConflictReader, files: Mapping[str, ThreeWay | str]
-) -> Conflict:
-    file = files.get(clash.path)
-    if isinstance(file, ThreeWay):
-        return _classified(trial, clash, file)
-    if clash.type is ConflictType.BINARY:
-        whole = trial.classify(printable(clash.path), ThreeWay((), (), ()), trial.names)
-        if whole.mechanical:
-            return Conflict(clash.path, clash.type, mechanical=True, reason=whole.reason)
-    return Conflict(
-        clash.path, clash.type, mechanical=False, reason=file or sentence(clash, trial.names)
-    )
-
-
-def _classified(trial: FailedMerge, clash: ConflictReader, file: ThreeWay) -> Conflict:
-    found = trial.classify(printable(clash.path), file, trial.names)
-    places = tuple(
-        file.place(region, mechanical=easy)
-        for region, easy in zip(file.regions, found.regions, strict=True)
-    )
+def _conflict(trial: FailedMerge, clash: ConflictReader, file: ThreeWay | str | None) -> Conflict:
+    versions = file if isinstance(file, ThreeWay) else None
+    resolution = None
+    if versions or clash.type is ConflictType.BINARY:
+        resolution = describe_resolution(printable(clash.path), versions)
+    reason = resolution or git_words(clash, trial)
+    if isinstance(file, str):
+        reason = f"{reason} ({file})"
+    regions = versions.regions if versions else ()
+    places = [versions.place(region) for region in regions] if versions else []
     lines = (places[0].head.first, places[-1].head.last) if places else None
-    shown = places[:_MOST_REGIONS]
-    return Conflict(clash.path, clash.type, found.mechanical, found.reason, lines, shown)
+    shown = tuple(places[:_MOST_REGIONS])
+    return Conflict(clash.path, clash.type, resolution is not None, reason, lines, shown)
 
 
-def _renamed_paths(trial: FailedMerge, clashes: Sequence[ConflictReader]) -> dict[str, str]:
-    """Paths at which both sides have a new file, one of which came there by a rename."""
-    added = [clash.path for clash in clashes if clash.type is ConflictType.ADD_ADD]
-    bases = merge_bases(trial.git, trial.ours, trial.theirs) if added else []
-    if not bases:
-        return {}
-    ours, theirs = (
-        _renames(trial.git, bases[0], side, added) for side in (trial.ours, trial.theirs)
-    )
-    return {
-        path: two_renames(ours.get(path), theirs.get(path), trial.names)
-        for path in added
-        if path in ours or path in theirs
-    }
+def git_words(clash: ConflictReader, trial: FailedMerge) -> str:
+    """Git's own message on a path, with both sides called by their names."""
+    if not clash.messages:
+        return "git could not merge it"
+    words = clash.first_message.words.strip()
+    words = _PREFIX.sub("", words).partition(".  ")[0].partition("; ")[0].removesuffix(".")
+    words = words.replace(trial.ours, trial.names.onto).replace(trial.theirs, trial.names.head)
+    return visible(words)
 
 
-def _renames(git: Git, base: str, side: str, added: Sequence[str]) -> dict[str, str]:
-    """Where those of the added files were that a side has renamed.
+def describe_resolution(path: str, file: ThreeWay | None) -> str | None:
+    """How anybody can resolve the conflict; None if it needs a human.
 
-    Only what the side deletes can be that; nothing is looked for where it deletes very much.
+    Args:
+        file: the three versions; None where they are not known line by line.
     """
-    gone = _fields(git, "--no-renames", "--diff-filter=D", "--name-only", base, side)
-    if not 0 < len(gone) <= _MOST_DELETED or len(added) > _MOST_DELETED:
-        return {}
-    find = ("-M50%", "--no-rename-empty", "--diff-filter=R", "--name-status")
-    fields = _fields(git, *find, base, side, "--", *gone, *added)
-    return dict(zip(fields[2::3], fields[1::3], strict=True))
+    if command := LOCK_FILES.get(PurePosixPath(path).name.lower()):
+        return f"a lock file: take either side's and run `{command}`"
+    if file is not None and is_changelog(path) and _only_adds_entries(file):
+        return "changelog entries: keep both"
+    return None
 
 
-def _fields(git: Git, *args: str) -> list[str]:
-    """What git lists; nothing in a partial clone that lacks what would have to be compared."""
-    output, code, _ = git.try_run("diff-tree", "-r", "-z", *args)
-    return output.decode("utf-8", "surrogateescape").split("\0")[:-1] if code == 0 else []
+def _only_adds_entries(file: ThreeWay) -> bool:
+    """Whether both sides add lines wherever they collide, and leave those of the base as they were.
+
+    The last line of the base may have had no end.
+    """
+    for region in file.regions:
+        base, ours, theirs = (
+            [line.rstrip("\r\n") for line in lines] for lines in file.texts(region)
+        )
+        if min(len(ours), len(theirs)) <= len(base):
+            return False
+        if not (_contains_in_order(ours, base) and _contains_in_order(theirs, base)):
+            return False
+    return bool(file.regions)
+
+
+def _contains_in_order(many: Lines, few: Lines) -> bool:
+    remaining = iter(many)
+    return all(line in remaining for line in few)

@@ -17,7 +17,7 @@ from prjury.git.conflicts import (
 from prjury.git.history import LogEntries, log
 from prjury.snapshot.merge_style import RebaseTrial, StyleCommit
 from prjury.snapshot.model import MergeTrial, visible
-from prjury.snapshot.threeway import BASE_AND_HEAD, Classify, SideNames, unclassified
+from prjury.snapshot.threeway import BASE_AND_HEAD, SideNames
 
 
 def try_merge(
@@ -26,7 +26,6 @@ def try_merge(
     theirs: str,
     names: SideNames = BASE_AND_HEAD,
     *,
-    classify: Classify = unclassified,
     timeout: float = TIMEOUT,
 ) -> MergeTrial:
     """Merges two commits; the result's tree exists in ``git``'s object store.
@@ -35,7 +34,6 @@ def try_merge(
         ours: what is merged onto.
         theirs: what is merged.
         names: what both are called in sentences.
-        classify: decides what kind of work a conflict is.
         timeout: seconds for the merge itself.
 
     Raises:
@@ -48,7 +46,7 @@ def try_merge(
     tree, *rest = output.decode("utf-8", "surrogateescape").split("\0")
     if code == 0:
         return MergeTrial(tree)
-    trial = FailedMerge(git, ours, theirs, names, classify)
+    trial = FailedMerge(git, ours, theirs, names)
     return MergeTrial(None, conflicts_of(trial, _read(rest, (ours, theirs))))
 
 
@@ -146,9 +144,7 @@ def landing(git: Git, head: str, base: str) -> StyleCommit | None:
     return found if found.parents else None
 
 
-def try_rebase(
-    git: Git, base: str, head: str, deadline: Deadline, classify: Classify = unclassified
-) -> RebaseTrial:
+def try_rebase(git: Git, base: str, head: str, deadline: Deadline) -> RebaseTrial:
     """Picks the head's commits onto the tip of the base, up to the first conflict.
 
     As `git rebase` does, merges are left out, and so are commits whose change the base has already.
@@ -156,7 +152,7 @@ def try_rebase(
     Raises:
         GitError: when git fails for another reason than the time.
     """
-    line = _Line(git, base, _tree_of(git, base), classify)
+    line = _Line(git, base, _tree_of(git, base))
     sides = ("--cherry-mark", "--right-only", f"{base}...{head}")
     return _pick_listed(line, sides, deadline)
 
@@ -167,7 +163,6 @@ def pick_each(
     head: str,
     onto: str,
     deadline: Deadline,
-    classify: Classify = unclassified,
 ) -> RebaseTrial:
     """Picks the commits from ``since`` to the head onto a commit or tree, up to the first conflict.
 
@@ -176,7 +171,7 @@ def pick_each(
     Raises:
         GitError: when git fails for another reason than the time.
     """
-    line = _Line(git, None, _tree_of(git, onto), classify, _PICK)
+    line = _Line(git, None, _tree_of(git, onto), _PICK)
     return _pick_listed(line, (f"{since}..{head}",), deadline)
 
 
@@ -220,7 +215,6 @@ class _Line:
     git: Git
     tip: str | None
     tree: str
-    classify: Classify
     names: SideNames = _NAMES
 
     def with_(self, one: LogEntries, timeout: float) -> tuple[_Line, MergeTrial]:
@@ -228,9 +222,7 @@ class _Line:
         if one.commit.parents == (self.tip,):
             return replace(self, tip=one.commit.sha, tree=one.tree), MergeTrial(one.tree)
         ours, theirs = self._sides(one)
-        merge = try_merge(
-            self.git, ours, theirs, self.names, classify=self.classify, timeout=timeout
-        )
+        merge = try_merge(self.git, ours, theirs, self.names, timeout=timeout)
         return (replace(self, tip=None, tree=merge.tree) if merge.tree else self), merge
 
     def _sides(self, one: LogEntries) -> tuple[str, str]:

@@ -19,7 +19,6 @@ from prjury.git.take_snapshot import take_snapshot
 from prjury.git.uncommitted import REFS, Uncommitted, commit_uncommitted
 from prjury.snapshot.merge_style import StyleCommit
 from prjury.snapshot.model import PullRequest, Side, visible
-from prjury.snapshot.threeway import Classify, unclassified
 
 _NAMED_AT_MOST = 5
 _CLONE_URL = re.compile(
@@ -109,13 +108,8 @@ class _Sides:
 
 
 @contextmanager
-def open_snapshot(
-    wanted: SnapshotRequest, classify: Classify = unclassified
-) -> Iterator[Snapshot | NothingToReview]:
+def open_snapshot(wanted: SnapshotRequest) -> Iterator[Snapshot | NothingToReview]:
     """The snapshot, or the reason why there is nothing to judge.
-
-    Args:
-        classify: decides what kind of work a conflict is.
 
     Raises:
         SourceError: no repository, no such ref, missing history.
@@ -130,7 +124,7 @@ def open_snapshot(
         if wanted.head_sha not in {None, sides.head.sha}:
             yield _superseded(wanted, sides.head)
             return
-        store = stack.enter_context(open_store(repository, classify))
+        store = stack.enter_context(open_store(repository))
         if wanted.uncommitted:
             sides = _with_uncommitted(store, sides, wanted.uncommitted)
         if isinstance(sides, NothingToReview):

@@ -97,10 +97,7 @@ class ReleaseBranches:
         key = base, head, onto
         if key not in self.picks:
             as_if = self._as_if(base, onto)
-            classify = self.store.classify
-            self.picks[key] = try_merge(
-                self.git, as_if, head, _BRANCH_AND_CHANGE, classify=classify
-            )
+            self.picks[key] = try_merge(self.git, as_if, head, _BRANCH_AND_CHANGE)
         return self.picks[key]
 
     def picked_tree(self, base: str, head: str, onto: str) -> str | None:
@@ -119,7 +116,7 @@ class ReleaseBranches:
 
     def pick_each(self, base: str, head: str, onto: str, deadline: Deadline) -> RebaseTrial:
         """Tries the commits of the change one after the other."""
-        return pick_each(self.git, base, head, onto, deadline, self.store.classify)
+        return pick_each(self.git, base, head, onto, deadline)
 
     def picked(self, pull: PullRequest, tip: BranchTip, tree: str) -> PullRequest:
         """The picked change as a pull request onto the branch, for judges of pull requests."""

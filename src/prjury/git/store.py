@@ -33,7 +33,6 @@ from prjury.ports.types import TreeEntry, WordPlaces
 from prjury.snapshot.diff import FilePatch, read_patches
 from prjury.snapshot.kinds import SUBMODULE_MODE
 from prjury.snapshot.merge_style import RebaseTrial, StyleCommit
-from prjury.snapshot.threeway import Classify, unclassified
 
 #: Nobody waits longer than so many seconds for one tree.
 SECONDS = 3.0
@@ -130,7 +129,6 @@ class Store:
     Attributes:
         listings: trees that were listed before; what an object name stands for never changes.
         contents: small blobs that were read before, up to a bound.
-        classify: decides what kind of work a conflict is.
     """
 
     git: Git
@@ -139,7 +137,6 @@ class Store:
         default_factory=dict, repr=False, compare=False
     )
     contents: dict[str, bytes] = field(default_factory=dict, repr=False, compare=False)
-    classify: Classify = field(default=unclassified, repr=False, compare=False)
 
     def follow(self) -> None:
         """Takes over how far history reaches by now, where more of it was fetched."""
@@ -211,7 +208,7 @@ class Store:
 
     def rebase(self, base: str, head: str, deadline: Deadline) -> RebaseTrial:
         """Tries the head's commits one after the other on the tip of the base."""
-        return try_rebase(self.git, base, head, deadline, self.classify)
+        return try_rebase(self.git, base, head, deadline)
 
     def with_words(self, tree: str, words: Sequence[str]) -> WordPlaces:
         """Every place of the words in a commit or tree; see `words_in_tree`."""
@@ -249,12 +246,12 @@ def _raw(fields: Iterator[bytes]) -> Iterator[RawChange]:
 
 
 @contextmanager
-def open_store(operator: OperatorRepository, classify: Classify = unclassified) -> Iterator[Store]:
+def open_store(operator: OperatorRepository) -> Iterator[Store]:
     """A store over the operator's objects; it is gone when the block ends."""
     directory = Path(tempfile.mkdtemp(prefix="prjury-store-"))
     try:
         lay_out(directory, operator)
-        yield Store(Git(directory), operator, classify=classify)
+        yield Store(Git(directory), operator)
     finally:
         shutil.rmtree(directory, ignore_errors=True)
 

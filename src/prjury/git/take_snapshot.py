@@ -146,7 +146,7 @@ def _trial(store: Store, base: str, head: str, merge_base: str) -> MergeTrial:
     """The trial merge; where the head holds the whole base already, its own tree is the answer."""
     if merge_base == base:
         return MergeTrial(store.git.text("rev-parse", "--verify", f"{head}^{{tree}}"))
-    return try_merge(store.git, base, head, classify=store.classify)
+    return try_merge(store.git, base, head)
 
 
 def _unsafe(paths: Sequence[str]) -> MergeTrial:

@@ -177,7 +177,6 @@ class RegionJson(ReportPart):
 
     head: SpanJson
     onto: SpanJson
-    mechanical: bool
 
 
 class ConflictJson(ReportPart):

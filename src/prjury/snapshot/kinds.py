@@ -71,6 +71,7 @@ _INERT_SUFFIXES = frozenset(
     ".eot .pdf .docx .xlsx .pptx .odt .mp3 .mp4 .mov .avi .webm .wav .ogg .flac .parquet .npy "
     ".npz .h5 .hdf5 .fits .safetensors .gguf .tflite .onnx .sqlite .db .mo".split()
 )
+_CHANGELOG = re.compile(r"(changelog|changes|news|history|release[-_ ]?notes)([-_.]|$)")
 #: A folder `vendor` inside the project's own code may well be a package of that name.
 _VENDORED = re.compile(
     r"^(vendor|third_party)/|(^|/)(node_modules|bower_components|\.yarn/releases)/"
@@ -131,6 +132,12 @@ def holds_text(path: str) -> bool:
 def is_inert(path: str) -> bool:
     """Whether binary content of this name is a picture, a font, a document or data."""
     return PurePosixPath(path.lower()).suffix in _INERT_SUFFIXES
+
+
+def is_changelog(path: str) -> bool:
+    """Whether the file is a changelog."""
+    name = PurePosixPath(path).name.lower()
+    return _CHANGELOG.match(name) is not None and kind_of(path) is FileKind.DOCS
 
 
 def has_suffix(path: str) -> bool:

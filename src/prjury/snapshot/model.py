@@ -201,13 +201,11 @@ class ConflictRegion:
     """One place where the sides disagree: its lines at the head, and where it is merged onto.
 
     Attributes:
-        mechanical: as for the whole `Conflict`.
         texts: the lines at the head and those on the other side; None where they are not known.
     """
 
     head: LineSpan
     onto: LineSpan
-    mechanical: bool = False
     texts: tuple[tuple[str, ...], tuple[str, ...]] | None = field(default=None, compare=False)
 
 
@@ -216,9 +214,9 @@ class Conflict:
     """A file that does not merge by itself.
 
     Attributes:
-        mechanical: whether it can be resolved without knowing the code, such as
-            imports that both sides add, or a version that both raise.
-        reason: one sentence on why it is of that class.
+        mechanical: whether it can be resolved without knowing the code: a lock file, or a
+            changelog to which both sides add.
+        reason: how it is resolved then, else git's own words.
         lines: the first and the last line in conflict, counted in the file as it is at the head;
             None for a file that collides as a whole, or that was not looked into.
         regions: the places between them, in order; of very many only the first ones.

@@ -5,9 +5,8 @@ Conflict markers are not read: a file may hold lines that look like one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
 
 from prjury.snapshot.model import ConflictRegion, Hunk, LineSpan
 
@@ -28,7 +27,6 @@ class Edit:
 
     base: range
     side: range
-    section: str = ""
 
 
 def edits_of(hunks: Iterable[Hunk]) -> tuple[Edit, ...]:
@@ -37,7 +35,6 @@ def edits_of(hunks: Iterable[Hunk]) -> tuple[Edit, ...]:
         Edit(
             _range(hunk.old_start, hunk.old_lines),
             _range(hunk.new_start, hunk.new_lines),
-            hunk.section,
         )
         for hunk in hunks
     )
@@ -51,16 +48,11 @@ def _range(start: int, count: int) -> range:
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """A place where both sides change the base and do not agree, counted in lines from 0.
-
-    Attributes:
-        section: the heading that git gives the place at the head, such as a function's first line.
-    """
+    """A place where both sides change the base and do not agree, counted in lines from 0."""
 
     base: range
     ours: range
     theirs: range
-    section: str = ""
 
 
 @dataclass(frozen=True)
@@ -102,7 +94,7 @@ class ThreeWay:
             edits: from ours to theirs.
         """
         nothing = range(0)
-        regions = (Region(nothing, edit.base, edit.side, edit.section) for edit in edits)
+        regions = (Region(nothing, edit.base, edit.side) for edit in edits)
         return cls(None, tuple(ours), tuple(theirs), tuple(regions))
 
     def texts(self, region: Region) -> tuple[Lines, Lines, Lines]:
@@ -113,7 +105,7 @@ class ThreeWay:
             _cut(self.theirs, region.theirs),
         )
 
-    def place(self, region: Region, *, mechanical: bool = False) -> ConflictRegion:
+    def place(self, region: Region) -> ConflictRegion:
         """Where the sides differ, without the lines at both ends on which they agree."""
         _, ours, theirs = self.texts(region)
         before = _agreeing(ours, theirs)
@@ -121,7 +113,6 @@ class ThreeWay:
         return ConflictRegion(
             head=_span(region.theirs, before, after),
             onto=_span(region.ours, before, after),
-            mechanical=mechanical,
             texts=(_middle(theirs, before, after), _middle(ours, before, after)),
         )
 
@@ -136,31 +127,6 @@ class SideNames:
 
 #: The names in a merge.
 BASE_AND_HEAD = SideNames()
-
-
-@dataclass(frozen=True, slots=True)
-class Classified:
-    """What kind of work a conflict is.
-
-    Attributes:
-        mechanical: whether every region is.
-        reason: why, in one sentence.
-        regions: the same for each region.
-    """
-
-    mechanical: bool
-    reason: str
-    regions: tuple[bool, ...] = ()
-
-
-#: Decides what kind of work a conflict in the file of a path is.
-Classify: TypeAlias = Callable[[str, ThreeWay, SideNames], Classified]
-
-
-def unclassified(_path: str, file: ThreeWay, _names: SideNames) -> Classified:
-    """Leaves every conflict to a human."""
-    reason = "both sides change the file"
-    return Classified(mechanical=False, reason=reason, regions=(False,) * len(file.regions))
 
 
 def _middle(lines: Lines, before: int, after: int) -> tuple[str, ...]:
@@ -207,12 +173,10 @@ def _region(cluster: _Cluster) -> Region | None:
     """The cluster's lines on all three sides; None where only one side changes them."""
     if not cluster.ours or not cluster.theirs:
         return None
-    section = next((edit.section for edit in cluster.theirs if edit.section), "")
     return Region(
         range(cluster.start, cluster.stop),
         _covered(cluster, cluster.ours),
         _covered(cluster, cluster.theirs),
-        section,
     )
 
 

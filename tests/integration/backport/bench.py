@@ -156,7 +156,7 @@ class Bench:
             assert codes[-1] == 1, (one.commands, codes)
             paths = {conflict.path for conflict in one.conflicts}
             # Git tells of a directory that was split, and leaves no path in conflict.
-            split = any("splits" in conflict.reason for conflict in one.conflicts)
+            split = any("Unclear where" in conflict.reason for conflict in one.conflicts)
             assert _unmerged(path) == (set() if split else paths)
         kept = {ref: sha for ref, sha in _refs(path).items() if "/backport-" not in ref}
         assert kept == refs

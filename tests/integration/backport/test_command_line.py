@@ -87,7 +87,7 @@ def test_the_terminal_and_the_json_tell_the_same(bench: Bench, tmp_path: Path) -
     for one in value["backports"]:
         told: Sequence[str] = [*one["reasons"][:1], *one["commands"]]
         assert all(text in done.stdout for text in told)
-    assert "   conflict in a.py: both sides change the same line" in done.stdout
+    assert "   conflict in a.py: Merge conflict in a.py" in done.stdout
 
 
 def test_what_is_printed_can_be_typed_in(bench: Bench, tmp_path: Path) -> None:

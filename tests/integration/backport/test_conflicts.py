@@ -32,43 +32,43 @@ CLASHES = {
         Story(change=[THREE], branch=[{"a.py": lines({3: "drei"})}]),
         "content",
         ["a.py"],
-        "both sides change the same line",
+        "Merge conflict in ",
     ),
     "deleted on the branch": Clash(
         Story(change=[{**THREE, "b.py": lines({5: "five"})}], branch=[GONE]),
         "modify_delete",
         ["a.py"],
-        "the branch deletes the file",
+        "a.py deleted in the branch",
     ),
     "deleted by the change": Clash(
         Story(change=[GONE], branch=[THREE]),
         "modify_delete",
         ["a.py"],
-        "the change deletes the file",
+        "a.py deleted in the change",
     ),
     "added on both": Clash(
         Story(change=[{"n.py": lines()}], branch=[{"n.py": lines({2: "b"}, 7)}]),
         "add_add",
         ["n.py"],
-        "both sides add the file",
+        "Merge conflict in n.py",
     ),
     "renamed to two names": Clash(
         Story(change=[GONE | {"one.py": lines()}], branch=[GONE | {"two.py": lines()}]),
         "rename",
         ["a.py", "one.py", "two.py"],
-        "the branch renames `a.py` to `two.py`, the change renames it to `one.py`",
+        "a.py renamed to two.py in the branch and to one.py in the change",
     ),
     "renamed by the change and deleted on the branch": Clash(
         Story(change=[GONE | {"one.py": lines(), "b.py": lines({9: "n"})}], branch=[GONE]),
         "rename",
         ["one.py"],
-        "the branch deletes it",
+        "deleted in the branch",
     ),
     "renamed on the branch and deleted by the change": Clash(
         Story(change=[GONE], branch=[GONE | {"one.py": lines()}]),
         "rename",
         ["one.py"],
-        "the change deletes it",
+        "deleted in the change",
     ),
     "two files renamed to one name": Clash(
         Story(
@@ -76,15 +76,15 @@ CLASHES = {
             change=[GONE | {"c": lines()}],
             branch=[{"b.txt": None, "c": lines(count=90)}],
         ),
-        "rename",
+        "add_add",
         ["c"],
-        "the branch renames `b.txt` to this path, the change renames `a.py` to it",
+        "Merge conflict in c",
     ),
     "changed on the branch where it has another name": Clash(
         Story(change=[THREE], branch=[GONE | {"core/a.py": lines({3: "drei"})}]),
         "content",
         ["core/a.py"],
-        "both sides change the same line",
+        "Merge conflict in ",
     ),
     "binary": Clash(
         Story(
@@ -94,19 +94,19 @@ CLASHES = {
         ),
         "binary",
         ["a.png"],
-        "both sides change a binary file",
+        "Cannot merge binary files: a.png (the branch vs. the change)",
     ),
     "a link and a file": Clash(
         Story(change=[{"n": link("a.py")}], branch=[{"n": "text\n"}]),
         "mode",
         ["n"],
-        "the branch has a file at this path, the change a symbolic link",
+        "n had different types on each side",
     ),
     "one mode and another": Clash(
         Story(change=[{"n": script("#!/bin/sh\n")}], branch=[{"n": "#!/bin/sh\n"}]),
         "mode",
         ["n"],
-        "both sides add the same file with different modes",
+        "Merge conflict in n",
     ),
     "submodule": Clash(
         Story(
@@ -116,19 +116,19 @@ CLASHES = {
         ),
         "submodule",
         ["lib"],
-        "the branch moves the submodule to 3333333, the change to 2222222",
+        "submodule lib",
     ),
     "a file where the branch has a directory": Clash(
         Story(change=[{"x": "file\n"}], branch=[{"x/y.py": "y\n"}]),
         "other",
         ["x"],
-        "the branch has a directory at this path, the change a file",
+        "directory in the way of x from the change",
     ),
     "a directory where the branch has a file": Clash(
         Story(change=[{"x/y.py": "y\n"}], branch=[{"x": "file\n"}]),
         "other",
         ["x"],
-        "the change has a directory at this path, the branch a file",
+        "directory in the way of x from the branch",
     ),
     "a directory that the branch has split": Clash(
         Story(
@@ -138,7 +138,7 @@ CLASHES = {
         ),
         "rename",
         ["d"],
-        "one side splits the directory",
+        "Unclear where to rename d to",
     ),
     "Windows line ends": Clash(
         Story(
@@ -148,17 +148,17 @@ CLASHES = {
         ),
         "content",
         ["a.py"],
-        "both sides change the same line",
+        "Merge conflict in ",
     ),
-    "versions alone, which anybody can resolve": Clash(
+    "a lock file, which anybody can resolve": Clash(
         Story(
-            start={"requirements.txt": "flask==2.1.0\nsix==1.0\n"},
-            change=[{"requirements.txt": "flask==2.1.4\nsix==1.0\n"}],
-            branch=[{"requirements.txt": "flask==2.1.1\nsix==1.0\n"}],
+            start={"uv.lock": "a = 1\n"},
+            change=[{"uv.lock": "a = 2\n"}],
+            branch=[{"uv.lock": "a = 3\n"}],
         ),
         "content",
-        ["requirements.txt"],
-        "take the newer one",
+        ["uv.lock"],
+        "run `uv lock`",
         "suitable_with_changes",
     ),
     "a huge file": Clash(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -11,12 +12,12 @@ from prjury.git import conflicts as versions
 from prjury.git.operator import open_repository
 from prjury.git.releases import ReleaseBranches
 from prjury.git.store import open_store
-from prjury.snapshot.model import Conflict, ConflictRegion, ConflictType, LineSpan
+from prjury.snapshot.model import Conflict, ConflictRegion, ConflictType, LineSpan, visible
 
 TEXT = "".join(f"line {number}\n" for number in range(1, 31))
 OTHER = "".join(f"another {number}\n" for number in range(1, 31))
 BINARY = b"\0" * 50
-MODES = "both sides add the same file with different modes: 100644 on the base, 100755 on the head"
+OBJECT = re.compile("[0-9a-f]{40}")
 
 
 @pytest.fixture
@@ -46,7 +47,7 @@ def edited(text: str, number: int, line: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("before", "ours", "theirs", "path", "type", "reason"),
+    ("before", "ours", "theirs", "path", "type"),
     [
         (
             {"f": TEXT},
@@ -54,7 +55,6 @@ def edited(text: str, number: int, line: str) -> str:
             {"f": TEXT + "x\n"},
             "f",
             ConflictType.MODIFY_DELETE,
-            "the base deletes the file, the head changes it",
         ),
         (
             {"f": TEXT},
@@ -62,7 +62,6 @@ def edited(text: str, number: int, line: str) -> str:
             {"f": None},
             "f",
             ConflictType.MODIFY_DELETE,
-            "the head deletes the file, the base changes it",
         ),
         (
             {"x": ""},
@@ -70,7 +69,6 @@ def edited(text: str, number: int, line: str) -> str:
             {"f": "theirs\n"},
             "f",
             ConflictType.ADD_ADD,
-            "both sides add the file, with different lines in one place",
         ),
         (
             {"f": BINARY},
@@ -78,7 +76,6 @@ def edited(text: str, number: int, line: str) -> str:
             {"f": BINARY + b"2"},
             "f",
             ConflictType.BINARY,
-            "both sides change a binary file",
         ),
         (
             {"x": ""},
@@ -86,7 +83,6 @@ def edited(text: str, number: int, line: str) -> str:
             {"f": BINARY + b"2"},
             "f",
             ConflictType.BINARY,
-            "both sides add a binary file",
         ),
         (
             {"s": submodule("1" * 40)},
@@ -94,7 +90,6 @@ def edited(text: str, number: int, line: str) -> str:
             {"s": submodule("3" * 40)},
             "s",
             ConflictType.SUBMODULE,
-            "the base moves the submodule to 2222222, the head to 3333333",
         ),
         (
             {"s": submodule("1" * 40)},
@@ -102,7 +97,6 @@ def edited(text: str, number: int, line: str) -> str:
             {"s": submodule("3" * 40)},
             "s",
             ConflictType.MODIFY_DELETE,
-            "the base deletes the file, the head changes it",
         ),
         (
             {"l": link("a")},
@@ -110,7 +104,6 @@ def edited(text: str, number: int, line: str) -> str:
             {"l": link("c")},
             "l",
             ConflictType.CONTENT,
-            "both sides change where the symbolic link points",
         ),
         (
             {"x": ""},
@@ -118,7 +111,6 @@ def edited(text: str, number: int, line: str) -> str:
             {"l": link("c")},
             "l",
             ConflictType.ADD_ADD,
-            "both sides add a symbolic link, to different places",
         ),
         (
             {"x": ""},
@@ -126,7 +118,6 @@ def edited(text: str, number: int, line: str) -> str:
             {"f": "text\n"},
             "f",
             ConflictType.MODE,
-            "the base has a symbolic link at this path, the head a file",
         ),
         (
             {"f": TEXT},
@@ -134,7 +125,6 @@ def edited(text: str, number: int, line: str) -> str:
             {"f": TEXT + "x\n"},
             "f",
             ConflictType.MODE,
-            "the base has a submodule at this path, the head a file",
         ),
         (
             {"x": ""},
@@ -142,7 +132,6 @@ def edited(text: str, number: int, line: str) -> str:
             {"f": script("same\n")},
             "f",
             ConflictType.MODE,
-            MODES,
         ),
         (
             {"x": ""},
@@ -150,7 +139,6 @@ def edited(text: str, number: int, line: str) -> str:
             {"d": "2\n"},
             "d",
             ConflictType.OTHER,
-            "the base has a directory at this path, the head a file",
         ),
         (
             {"x": ""},
@@ -158,7 +146,6 @@ def edited(text: str, number: int, line: str) -> str:
             {"d/f": "2\n"},
             "d",
             ConflictType.OTHER,
-            "the head has a directory at this path, the base a file",
         ),
         (
             {"f": TEXT},
@@ -166,7 +153,6 @@ def edited(text: str, number: int, line: str) -> str:
             {"f": TEXT + "x\n"},
             "f",
             ConflictType.OTHER,
-            "the base has a directory at this path, the head a file",
         ),
         (
             {"f": TEXT},
@@ -174,7 +160,6 @@ def edited(text: str, number: int, line: str) -> str:
             {"f": None, "h": TEXT},
             "f",
             ConflictType.RENAME,
-            "the base renames `f` to `g`, the head renames it to `h`",
         ),
         (
             {"f": TEXT},
@@ -182,7 +167,6 @@ def edited(text: str, number: int, line: str) -> str:
             {"f": None},
             "g",
             ConflictType.RENAME,
-            "the base renames `f` to `g`, the head deletes it",
         ),
         (
             {"f": TEXT},
@@ -190,31 +174,27 @@ def edited(text: str, number: int, line: str) -> str:
             {"f": None, "g\n": edited(TEXT, 3, "x")},
             "g\n",
             ConflictType.RENAME,
-            r"the head renames `f` to `g\n`, the base deletes it",
         ),
         (
             {"f": TEXT},
             {"f": None, "g": TEXT},
             {"g": OTHER},
             "g",
-            ConflictType.RENAME,
-            "the base renames `f` to this path, the head adds a file",
+            ConflictType.ADD_ADD,
         ),
         (
             {"f": TEXT},
             {"g": OTHER},
             {"f": None, "g": TEXT},
             "g",
-            ConflictType.RENAME,
-            "the head renames `f` to this path, the base adds a file",
+            ConflictType.ADD_ADD,
         ),
         (
             {"f": TEXT, "h": OTHER},
             {"f": None, "g": TEXT},
             {"h": None, "g": OTHER},
             "g",
-            ConflictType.RENAME,
-            "the base renames `f` to this path, the head renames `h` to it",
+            ConflictType.ADD_ADD,
         ),
         (
             {"f": TEXT},
@@ -222,7 +202,6 @@ def edited(text: str, number: int, line: str) -> str:
             {"f": edited(TEXT, 3, "y"), "g": OTHER},
             "g",
             ConflictType.RENAME,
-            "a file that is renamed to this path collides with another one there",
         ),
         (
             {"d/a": TEXT, "d/b": OTHER},
@@ -230,7 +209,6 @@ def edited(text: str, number: int, line: str) -> str:
             {"d/new": "n\n"},
             "e/new",
             ConflictType.RENAME,
-            "the head adds `d/new` to a directory that the base renames",
         ),
         (
             {"d/a": TEXT, "d/b": OTHER},
@@ -238,7 +216,6 @@ def edited(text: str, number: int, line: str) -> str:
             {"d/a": None, "d/b": None, "e/a": TEXT, "e/b": OTHER},
             "e/new",
             ConflictType.RENAME,
-            "the base adds `d/new` to a directory that the head renames",
         ),
     ],
 )
@@ -249,11 +226,12 @@ def test_how_sides_collide(
     theirs: Files,
     path: str,
     type: ConflictType,  # noqa: A002 - what the value is called
-    reason: str,
 ) -> None:
     conflict = parted(history, before, ours, theirs)[path]
 
-    assert (conflict.type, conflict.reason) == (type, reason)
+    assert conflict.type is type
+    assert visible(path) in conflict.reason
+    assert not OBJECT.search(conflict.reason)
     assert not conflict.mechanical
 
 
@@ -263,9 +241,6 @@ def test_directories_that_are_split_or_in_the_way(history: History) -> None:
     conflict = parted(history, before, ours, {"d/new": "new\n"})["d"]
 
     assert conflict.type is ConflictType.RENAME
-    assert conflict.reason == (
-        "one side splits the directory, the other adds files whose new place is unclear"
-    )
 
 
 def test_a_renamed_directory_that_holds_the_file_already(history: History) -> None:
@@ -274,9 +249,6 @@ def test_a_renamed_directory_that_holds_the_file_already(history: History) -> No
     conflict = parted(history, before, ours, {"d/new": "theirs\n"})["e/new"]
 
     assert conflict.type is ConflictType.RENAME
-    assert conflict.reason == (
-        "`d/new` is added to a directory that is renamed, and its new place is taken"
-    )
 
 
 def test_a_file_in_the_way_of_a_renamed_directory(history: History) -> None:
@@ -285,9 +257,6 @@ def test_a_file_in_the_way_of_a_renamed_directory(history: History) -> None:
     conflict = parted(history, before, ours, {"d/new": "1\n", "e/new": "2\n"})["e/new"]
 
     assert conflict.type is ConflictType.RENAME
-    assert conflict.reason == (
-        "the sides rename directories so that their files collide at this path"
-    )
 
 
 def test_names_that_git_makes_up_are_not_shown(history: History) -> None:
@@ -363,28 +332,20 @@ def test_markers_that_are_content(history: History, before: str, ours: str, thei
 
 
 @pytest.mark.parametrize(
-    ("before", "ours", "theirs", "mechanical", "reason"),
+    ("before", "ours", "theirs"),
     [
-        (b"a", b"a\n", b"b", True, "the base changes line ends only: take the lines of the head"),
-        (b"a\n", b"b", b"b\n", True, "line ends only: take the lines of the base"),
-        (
-            b"a\nb\n",
-            b"a\r\nb\r\n",
-            b"a\nc\n",
-            True,
-            "the base changes line ends only: take the lines of the head",
-        ),
-        (b"\xff\n", b"\xfe\n", b"\xfd\n", False, "both sides change the same line"),
-        (b"", b"\n", b"a\n", True, "the base changes white space only: take the lines of the head"),
-        (b"a\r", b"b\r", b"c\r", False, "both sides change the same line"),
+        (b"a", b"a\n", b"b"),
+        (b"a\nb\n", b"a\r\nb\r\n", b"a\nc\n"),
+        (b"\xff\n", b"\xfe\n", b"\xfd\n"),
+        (b"", b"\n", b"a\n"),
+        (b"a\r", b"b\r", b"c\r"),
     ],
 )
-def test_odd_content(
-    history: History, before: bytes, ours: bytes, theirs: bytes, mechanical: bool, reason: str
-) -> None:
+def test_odd_content(history: History, before: bytes, ours: bytes, theirs: bytes) -> None:
     conflict = parted(history, {"a.c": before}, {"a.c": ours}, {"a.c": theirs})["a.c"]
 
-    assert (conflict.mechanical, conflict.reason) == (mechanical, reason)
+    assert (conflict.mechanical, conflict.reason) == (False, "Merge conflict in a.c")
+    assert conflict.lines
 
 
 def test_lock_files_are_made_anew_whatever_they_hold(history: History) -> None:
@@ -413,7 +374,7 @@ def test_a_file_beyond_the_cap_is_not_looked_into(history: History) -> None:
         {"big": big + "2\n", "fits": big[:-2] + "2\n"},
     )
 
-    assert conflicts["big"].reason == "not looked into: larger than 1024 KiB"
+    assert "not looked into: larger than 1024 KiB" in conflicts["big"].reason
     assert (conflicts["big"].mechanical, conflicts["big"].lines) == (False, None)
     assert conflicts["fits"].lines == (size // 2, size // 2)
 
@@ -426,7 +387,6 @@ def test_very_many_regions_are_counted_and_not_all_listed(history: History) -> N
         history, {"f": every_other("a")}, {"f": every_other("b")}, {"f": every_other("c")}
     )["f"]
 
-    assert conflict.reason == "1200 regions, more than are looked into"
     assert conflict.lines == (1, 2_399)
     assert len(conflict.regions) == 100
 
@@ -457,7 +417,7 @@ def test_a_backport_speaks_of_its_branch(tmp_path: Path) -> None:
     with open_store(open_repository(history.path)) as store:
         (conflict,) = ReleaseBranches(store).pick(base, head, history.sha("1.x")).conflicts
 
-    assert conflict.reason == "the branch deletes the file, the change changes it"
+    assert conflict.reason == "f deleted in the branch and modified in the change"
 
 
 @pytest.mark.parametrize("object_format", ["sha1", "sha256"])

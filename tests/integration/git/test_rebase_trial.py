@@ -74,7 +74,7 @@ def test_conflicts_of_a_rebase_speak_of_the_commit(history: History) -> None:
     (conflict,) = trial(history).conflicts
 
     assert conflict.type is ConflictType.MODIFY_DELETE
-    assert conflict.reason == "the commit deletes the file, the base changes it"
+    assert conflict.reason == "f deleted in the commit and modified in the base"
 
 
 def test_commits_that_the_base_has_already_are_left_out(history: History) -> None:

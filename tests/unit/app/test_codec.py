@@ -90,7 +90,7 @@ conflicts = st.builds(
     st.booleans(),
     texts,
     st.none() | st.just((1, 2)),
-    st.just((ConflictRegion(LineSpan(1, 2), LineSpan(3, 0), mechanical=True),)),
+    st.just((ConflictRegion(LineSpan(1, 2), LineSpan(3, 0)),)),
 )
 pulls = st.builds(
     lambda changed, trial, title: replace(

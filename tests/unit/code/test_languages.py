@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 import re2
 
@@ -22,7 +20,6 @@ CODE = {
     "dart": ".dart",
     "php": ".php",
 }
-COMPONENTS = {".vue", ".svelte"}
 
 
 @pytest.mark.parametrize("kin", CODE)
@@ -32,15 +29,11 @@ def test_a_language_of_code_is_known_to_every_reader(kin: str) -> None:
         assert language
         assert kin_of(f"a.b/x{suffix}") == language.kin == kin
         assert language.parser or language.comment
-        assert (language.imports is None) == (suffix in COMPONENTS)
 
 
 @pytest.mark.parametrize("suffix", ".json .proto .xml .css .scss .less .toml .ini .cfg".split())
-def test_other_texts_have_a_layout_and_no_kin(suffix: str) -> None:
-    language = language_of(f"a{suffix}")
-
-    assert language
-    assert language.layout
+def test_other_texts_have_no_kin(suffix: str) -> None:
+    assert language_of(f"a{suffix}")
     assert kin_of(f"a{suffix}") is None
 
 
@@ -49,9 +42,6 @@ def test_a_row_is_whole(language: Language) -> None:
     assert language_of(language.sample) is language
     for pattern in (language.comment, language.string):
         re2.compile(pattern)
-    if syntax := language.imports:
-        for pattern in (syntax.line, syntax.header, syntax.names, syntax.comment, syntax.effects):
-            re.compile(pattern)
     if language.parser is None and language.kin:
         assert language.comment
 

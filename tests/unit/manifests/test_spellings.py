@@ -1,4 +1,4 @@
-"""Patterns, backports, conflicts and builds see the same versions, however they are written."""
+"""Patterns, backports and builds see the same versions, however they are written."""
 
 from __future__ import annotations
 
@@ -11,14 +11,11 @@ import pytest
 from fakes.maven import coordinates, parent_pom, pom, project
 from fakes.repository import BASE, FakeRepository, pull_between
 from fakes.roots import package, root_of, touching
-from fakes.threeway import three_way
 from prjury.code.languages import language_of
 from prjury.judges.backport.checks.dependencies import Relation, bumps_of, bumps_on_branch
 from prjury.judges.builds.detect import detect_builds
-from prjury.judges.merge.conflict_class import regenerate
 from prjury.manifests.formats import format_of, reader_of
 from prjury.manifests.project import Project
-from prjury.manifests.version_conflicts import only_versions
 from unit.manifests.spellings import LOCKS, SPELLINGS, Spelling
 
 PAGE = Path(__file__).parents[3] / ".github/docs/manifests.md"
@@ -77,13 +74,6 @@ def is_seen_by_backports(spelling: Spelling) -> bool:
 def _plain(version: str) -> str:
     """PEP 440 has no order among bounds, the reader's is alphabetical."""
     return ",".join(sorted(version.split(",")))
-
-
-def is_seen_by_conflicts(spelling: Spelling) -> bool:
-    base, ours, theirs = (spelling.at(number) for number in range(3))
-    up = only_versions(spelling.path, three_way(base, ours, theirs))
-    down = only_versions(spelling.path, three_way(ours, base, theirs))
-    return bool(up) and all(up) and not any(down)
 
 
 def _maven(spelling: Spelling, name: str) -> dict[str, str]:
@@ -196,7 +186,6 @@ def test_builds_follow_imports_in_go_whatever_the_manifest_requires() -> None:
 def test_all_judges_see_the_same(spelling: Spelling) -> None:
     assert is_seen_by_patterns(spelling) if spelling.patterns else True
     assert is_seen_by_backports(spelling)
-    assert is_seen_by_conflicts(spelling)
     seen = {"imports": "yes", "each": "yes"}.get(spelling.builds, spelling.builds)
     assert as_builds_see(spelling, spelling.name) == seen
     if spelling.builds not in {"whole", "each"}:
@@ -211,7 +200,6 @@ def test_lock_files_are_lock_files_for_all(spelling: Spelling) -> None:
     assert is_seen_by_patterns(spelling)
     bumps = bumps_of(pull_between(before, after), repository)
     assert (bumps.lock_files, bumps.changed) == ((spelling.path,), ())
-    assert regenerate(spelling.path)
     alike = {"uv.lock": "pyproject.toml", "poetry.lock": "pyproject.toml"}
     with_members = next(
         each

@@ -49,15 +49,11 @@ def test_conflicts_of_a_backport_carry_their_places() -> None:
     assert pom == {
         "path": "pom.xml",
         "type": "content",
-        "mechanical": True,
-        "reason": "version numbers only: take the newer one",
+        "mechanical": False,
+        "reason": "Merge conflict in pom.xml",
         "lines": [12, 12],
         "regions": [
-            {
-                "head": {"first": 12, "count": 1},
-                "onto": {"first": 14, "count": 1},
-                "mechanical": True,
-            }
+            {"head": {"first": 12, "count": 1}, "onto": {"first": 14, "count": 1}},
         ],
     }
     assert (cart["lines"], cart["regions"]) == (None, [])

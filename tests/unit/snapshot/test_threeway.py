@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from fakes.threeway import edits, three_way
 from prjury.snapshot.model import ConflictRegion, Hunk, LineSpan
-from prjury.snapshot.threeway import Edit, Region, ThreeWay, edits_of, lines_of
+from prjury.snapshot.threeway import Edit, edits_of, lines_of
 
 
 def regions(base: str, ours: str, theirs: str) -> list[tuple[range, range, range]]:
@@ -42,11 +42,11 @@ def test_no_character_is_lost(text: str) -> None:
 
 
 def test_edits_of_a_patch_without_context() -> None:
-    hunks = [Hunk(0, 0, 1, 2, "", ()), Hunk(3, 2, 5, 1, "f()", ()), Hunk(9, 1, 9, 0, "", ())]
+    hunks = [Hunk(0, 0, 1, 2, "", ()), Hunk(3, 2, 5, 1, "", ()), Hunk(9, 1, 9, 0, "", ())]
 
     assert edits_of(hunks) == (
         Edit(range(0), range(2)),
-        Edit(range(2, 4), range(4, 5), "f()"),
+        Edit(range(2, 4), range(4, 5)),
         Edit(range(8, 9), range(9, 9)),
     )
 
@@ -107,14 +107,6 @@ def test_files_that_both_add_collide_where_they_differ() -> None:
         ConflictRegion(head=LineSpan(2, 1), onto=LineSpan(2, 1)),
         ConflictRegion(head=LineSpan(4, 1), onto=LineSpan(4, 0)),
     ]
-
-
-def test_the_heading_is_the_first_that_the_head_has() -> None:
-    ours = [Edit(range(1), range(1), "ours()")]
-    theirs = [Edit(range(1), range(1)), Edit(range(1, 2), range(1, 2), "theirs()")]
-    file = ThreeWay.of(("a", "b"), ("x", "b"), ("y", "z"), (ours, theirs))
-
-    assert file.regions == (Region(range(2), range(2), range(2), "theirs()"),)
 
 
 @pytest.mark.parametrize(

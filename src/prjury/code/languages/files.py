@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from prjury.code.languages.language import Language, Layout
-from prjury.code.languages.programs import C_COMMENT, C_STRING, GROOVY_IMPORTS, GROOVY_LAYOUT
+from prjury.code.languages.language import Language
+from prjury.code.languages.programs import C_COMMENT, C_STRING
 
 _XML_COMMENT = r"<!--(?s:.*?)(?:-->|\z)"
 #: Nothing in it opens a comment.
@@ -14,10 +14,6 @@ _CSS_COMMENT = r"/\*(?s:.*?)(?:\*/|\z)"
 _HASH_COMMENT = r"(?m:(?:^|[ \t])#[^\n]*)"
 _HASH_LINE = r"(?m:^[ \t]*#[^\n]*)"
 
-_XML_LAYOUT = Layout(refused=r"<!\[CDATA\[|xml:space|<pre")
-_TOML_LAYOUT = Layout(free=False, refused=r"""\"{3}|'{3}""")
-#: Backslashes alone go on with a text on the next line.
-_NO_TEXTS = Layout()
 
 BUILD_FILES = (
     Language(
@@ -28,7 +24,6 @@ BUILD_FILES = (
         string=_CDATA,
         declares=True,
         family="jvm",
-        layout=_XML_LAYOUT,
     ),
     Language(
         "gradle",
@@ -39,8 +34,6 @@ BUILD_FILES = (
         string=C_STRING,
         declares=True,
         family="jvm",
-        imports=GROOVY_IMPORTS,
-        layout=GROOVY_LAYOUT,
     ),
     Language(
         "pypi",
@@ -49,7 +42,6 @@ BUILD_FILES = (
         comment=_HASH_COMMENT,
         declares=True,
         family="python",
-        layout=_TOML_LAYOUT,
     ),
     Language(
         "npm",
@@ -58,7 +50,6 @@ BUILD_FILES = (
         parser="json",
         declares=True,
         family="node",
-        layout=_NO_TEXTS,
     ),
     Language("gomod", "go.mod", files=("go.mod",), comment=r"//[^\n]*", declares=True, family="go"),
     Language(
@@ -68,7 +59,6 @@ BUILD_FILES = (
         comment=_HASH_COMMENT,
         declares=True,
         family="rust",
-        layout=_TOML_LAYOUT,
     ),
     Language(
         "nuget",
@@ -79,7 +69,6 @@ BUILD_FILES = (
         string=_CDATA,
         declares=True,
         family="dotnet",
-        layout=_XML_LAYOUT,
     ),
     Language(
         "workflow",
@@ -98,7 +87,6 @@ TEXTS = (
         comment=_XML_COMMENT,
         string=_CDATA,
         family="jvm",
-        layout=_XML_LAYOUT,
     ),
     Language(
         "jsp", "sample.jsp", (".jsp", ".jspf", ".jspx", ".tag"), comment=_JSP_COMMENT, family="jvm"
@@ -111,7 +99,6 @@ TEXTS = (
         parser="json",
         comments=("comment",),
         family="node",
-        layout=_NO_TEXTS,
     ),
     Language(
         "docker",
@@ -129,24 +116,36 @@ TEXTS = (
         strings=("raw_string", "heredoc_body"),
     ),
     Language("properties", "sample.properties", (".properties",), comment=_HASH_LINE, family="jvm"),
-    Language("toml", "sample.toml", (".toml",), comment=_HASH_COMMENT, layout=_TOML_LAYOUT),
+    Language(
+        "toml",
+        "sample.toml",
+        (".toml",),
+        comment=_HASH_COMMENT,
+    ),
     Language(
         "ini",
         "sample.ini",
         (".ini", ".cfg"),
         comment=r"(?m:^[ \t]*[#;][^\n]*)",
-        layout=Layout(free=False),
     ),
     Language(
-        "proto", "sample.proto", (".proto",), comment=C_COMMENT, string=C_STRING, layout=_NO_TEXTS
+        "proto",
+        "sample.proto",
+        (".proto",),
+        comment=C_COMMENT,
+        string=C_STRING,
     ),
-    Language("css", "sample.css", (".css",), comment=_CSS_COMMENT, layout=_NO_TEXTS),
+    Language(
+        "css",
+        "sample.css",
+        (".css",),
+        comment=_CSS_COMMENT,
+    ),
     Language(
         "scss",
         "sample.scss",
         (".scss", ".less"),
         comment=C_COMMENT,
         string=C_STRING + r"|://",
-        layout=_NO_TEXTS,
     ),
 )

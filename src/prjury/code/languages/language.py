@@ -21,62 +21,6 @@ from prjury.code.names.binding import any_kind
 
 
 @dataclass(frozen=True)
-class ImportSyntax:
-    """How a language writes its imports, as regular expressions of whole lines without their ends.
-
-    Attributes:
-        line: an import on one line.
-        lists: the first line, an item and the last line of an import over several lines.
-        header: other lines that may stand among imports, such as the package's name.
-        names: the part of an import in which the names stand that it makes known.
-        comment: a comment on a line of its own.
-        docstring: whether a file may begin with a string that describes it.
-        effects: an import without names, which is there for what it does.
-        ordered: whether the order of imports has a meaning.
-        refused: what no line may hold, because a compiler may read it in another way.
-    """
-
-    line: str
-    lists: tuple[tuple[str, str, str], ...] = ()
-    header: str = "(?!)"
-    names: str = "(?!)"
-    comment: str = "//.*"
-    docstring: bool = False
-    effects: str = "(?!)"
-    ordered: bool = False
-    refused: str = r"\\|\?\?/"
-
-
-@dataclass(frozen=True)
-class Layout:
-    """Which white space of a language has no meaning.
-
-    Attributes:
-        free: whether indentation and empty lines have none either, not only blanks at line ends.
-        texts: pattern of what may open a text over several lines, in which blanks do count.
-        refused: pattern of what gives blanks a meaning anywhere in the file.
-    """
-
-    free: bool = True
-    texts: str = "(?!)"
-    refused: str = "(?!)"
-
-
-#: A remark behind an import.
-_REMARK = r"( *//.*)?"
-
-
-def either(*patterns: str, remark: str = _REMARK) -> str:
-    """A whole line of one of these forms, with a remark at its end."""
-    return rf"(?:{'|'.join(patterns)}){remark}"
-
-
-def listed(pattern: str, remark: str = _REMARK) -> str:
-    """An item of an import over several lines."""
-    return rf"[ \t]*{pattern},?{remark}"
-
-
-@dataclass(frozen=True)
 class Language:
     """A language that rules may name, and all that is known of it.
 
@@ -93,8 +37,6 @@ class Language:
         kin: the group of languages that may use each other's names; empty for no code.
         utils: ast-grep utility rules that every pack may refer to.
         importing: the ast-grep rule of a place in a file with an import that fits a regex.
-        imports: how imports are written; None where that is not known.
-        layout: which white space has no meaning; None where any may have one.
         sample: a file name of this language, for rule tests.
     """
 
@@ -112,8 +54,6 @@ class Language:
     kin: str = ""
     utils: Mapping[str, Any] = field(default_factory=dict)
     importing: Callable[[str], Mapping[str, Any]] | None = None
-    imports: ImportSyntax | None = None
-    layout: Layout | None = None
 
 
 def outermost(kinds: tuple[str, ...], package: str) -> dict[str, Any]:

@@ -6,12 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from prjury.code.languages.language import (
-    ImportSyntax,
     Language,
-    Layout,
-    either,
     importing_rule,
-    listed,
     outermost,
 )
 from prjury.code.names.binding import any_kind, inside, within
@@ -30,13 +26,6 @@ def _kotlin_import(regex: str) -> dict[str, Any]:
 
 C_COMMENT = r"//[^\n]*|/\*(?s:.*?)(?:\*/|\z)"
 C_STRING = r'"(?:[^"\\\n]|\\.)*"|' + r"'(?:[^'\\\n]|\\.)*'"
-_JVM_PACKAGE = r"package [\w.]+;?"
-_JVM_PATH = r"import (?:static )?(.+?) ?;?"
-GROOVY_IMPORTS = ImportSyntax(
-    either(r"import (static )?[\w.$]+(\.\*)?( as \w+)?;?"), header=_JVM_PACKAGE, names=_JVM_PATH
-)
-GROOVY_LAYOUT = Layout(texts=r"""\"{3}|'{3}|\$/|(?<![/*:])/(?![/*])""")
-_SCALA_NAME = r"\w+( (=>|as) \w+)?"
 
 _JAVA_NAMES = ("scoped_identifier", "scoped_type_identifier", "field_access")
 JAVA = Language(
@@ -45,10 +34,6 @@ JAVA = Language(
     (".java",),
     family="jvm",
     kin="jvm",
-    imports=ImportSyntax(
-        either(r"import (static )?[\w.$]+(\.\*)? ?;"), header=_JVM_PACKAGE, names=_JVM_PATH
-    ),
-    layout=Layout(texts='"""'),
     parser="java",
     comments=("line_comment", "block_comment"),
     strings=("string_literal", "character_literal"),
@@ -76,10 +61,6 @@ KOTLIN = Language(
     (".kt", ".kts"),
     family="jvm",
     kin="jvm",
-    imports=ImportSyntax(
-        either(r"import [\w.$]+(\.\*)?( as \w+)?;?"), header=_JVM_PACKAGE, names=_JVM_PATH
-    ),
-    layout=Layout(texts='"""'),
     parser="kotlin",
     comments=("line_comment", "multiline_comment"),
     strings=("string_content", "character_literal"),
@@ -114,15 +95,6 @@ SCALA = Language(
     string=r'"(?:[^"\\\n]|\\.)*"',
     family="jvm",
     kin="jvm",
-    imports=ImportSyntax(
-        either(
-            rf"import [\w.]+(\.[_*]|\.\{{ ?{_SCALA_NAME}(, {_SCALA_NAME})* ?\}})?",
-            r"import [\w.]+\.\*",
-        ),
-        ((either(r"import [\w.]+\.\{"), listed(_SCALA_NAME), either(r"\}")),),
-        header=_JVM_PACKAGE,
-        names=_JVM_PATH,
-    ),
 )
 GROOVY = Language(
     "groovy",
@@ -132,39 +104,13 @@ GROOVY = Language(
     string=C_STRING,
     family="jvm",
     kin="jvm",
-    imports=GROOVY_IMPORTS,
-    layout=GROOVY_LAYOUT,
 )
-_PYTHON_REMARK = r"( *#.*)?"
-_PYTHON_NAME = r"\w+( as \w+)?"
-_PYTHON_NAMES = rf"{_PYTHON_NAME}(, ?{_PYTHON_NAME})*"
-_PYTHON_IMPORTS = ImportSyntax(
-    either(
-        r"import [\w.]+( as \w+)?(, ?[\w.]+( as \w+)?)*",
-        rf"from [\w.]+ import (\*|{_PYTHON_NAMES}|\({_PYTHON_NAMES},?\))",
-        remark=_PYTHON_REMARK,
-    ),
-    (
-        (
-            either(r"from [\w.]+ import \(", remark=_PYTHON_REMARK),
-            listed(_PYTHON_NAME, _PYTHON_REMARK),
-            either(r"\)", remark=_PYTHON_REMARK),
-        ),
-    ),
-    header=r"if (typing\.|t\.)?TYPE_CHECKING:",
-    names=r".*?\bimport (.+)",
-    comment="#.*",
-    docstring=True,
-)
-_PYTHON_LAYOUT = Layout(free=False, texts=r"""\"{3}|'{3}""")
 
 PYTHON = Language(
     "python",
     "sample.py",
     (".py", ".pyi"),
     kin="python",
-    imports=_PYTHON_IMPORTS,
-    layout=_PYTHON_LAYOUT,
     parser="python",
     comments=("comment",),
     strings=("string_content",),
@@ -185,34 +131,6 @@ CYTHON = Language(
     string=r"""\"{3}(?s:.*?)\"{3}|'{3}(?s:.*?)'{3}|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'""",
     family="python",
     kin="python",
-    imports=_PYTHON_IMPORTS,
-)
-_SCRIPT_STRING = r"""("[^"\\`]*"|'[^'\\`]*')"""
-_SCRIPT_FROM = rf" from {_SCRIPT_STRING};?"
-_SCRIPT_REQUIRE = rf" = require\({_SCRIPT_STRING}\);?"
-_SCRIPT_IMPORTS = ImportSyntax(
-    either(
-        rf"import {_SCRIPT_STRING};?",
-        rf"import (type )?[\w$*{{}}, ]+{_SCRIPT_FROM}",
-        rf"(const|let|var) [\w$]+{_SCRIPT_REQUIRE}",
-        rf"(const|let|var) \{{[\w$:, ]+\}}{_SCRIPT_REQUIRE}",
-        rf"import [\w$]+{_SCRIPT_REQUIRE}",
-    ),
-    (
-        (
-            either(r"import (type )?([\w$]+, )?\{"),
-            listed(r"(type )?[\w$]+( as [\w$]+)?"),
-            either(rf"\}}{_SCRIPT_FROM}"),
-        ),
-        (
-            either(r"(const|let|var) \{"),
-            listed(r"[\w$]+(: [\w$]+)?"),
-            either(rf"\}}{_SCRIPT_REQUIRE}"),
-        ),
-    ),
-    header=r"""['"]use (strict|client|server)['"];?""",
-    names=r"(?:import|const|let|var) (?:type )?(.*?)(?: from |=).*",
-    effects=r"import (['\"]|\{ *\}).*",
 )
 #: Parts of their files are HTML.
 _COMPONENT = r"<!--(?s:.*?)(?:-->|\z)|/\*(?s:.*?)(?:\*/|\z)|(?m:(?:^|[ \t;{}])//[^\n]*)"
@@ -234,8 +152,6 @@ JAVASCRIPT, TYPESCRIPT, TSX = (
         sample,
         suffixes,
         kin="script",
-        imports=_SCRIPT_IMPORTS,
-        layout=Layout(texts="`"),
         parser=name,
         comments=("comment",),
         strings=("string_fragment",),
@@ -259,20 +175,12 @@ VUE, SVELTE = (
     Language(name, f"sample.{name}", (f".{name}",), comment=_COMPONENT, family="node", kin="script")
     for name in ("vue", "svelte")
 )
-_GO_PATH = r"""([\w.]+ )?"(?!C")[^"\\`]+\""""
 
 GO = Language(
     "go",
     "sample.go",
     (".go",),
     kin="go",
-    imports=ImportSyntax(
-        either(rf"import {_GO_PATH}"),
-        ((either(r"import \("), either(rf"[ \t]*{_GO_PATH}"), either(r"\)")),),
-        header=r"package \w+",
-        names=r"(?:import )?(.+)",
-    ),
-    layout=Layout(texts="`", refused=r'\+build|import "C"'),
     parser="go",
     comments=("comment",),
     strings=("interpreted_string_literal", "raw_string_literal", "rune_literal"),
@@ -289,15 +197,6 @@ RUST = Language(
     "sample.rs",
     (".rs",),
     kin="rust",
-    imports=ImportSyntax(
-        either(r"use [\w:{}*, ]+;", r"extern crate \w+( as \w+)?;"),
-        ((either(r"use ([\w:]+::)?\{"), listed(r"[\w:{}*, ]+"), either(r"\};")),),
-        header=either(
-            r"(pub(\(\w+\))? )?mod \w+;", r"pub(\(\w+\))? use [\w:{}*, ]+;", r"#!\[[\w(), ]+\]"
-        ),
-        names=r"(?:use|extern crate) (.+);",
-    ),
-    layout=Layout(texts='"'),
     parser="rust",
     comments=("line_comment", "block_comment"),
     strings=("string_literal", "raw_string_literal", "char_literal"),
@@ -314,12 +213,6 @@ C = Language(
     comment=C_COMMENT,
     string=r'"(?:[^"\\\n]|\\.)*"',
     kin="c",
-    imports=ImportSyntax(
-        either(r"""[ \t]*# *(include|import) *(<[^<>"\\]+>|"[^"\\]+")"""),
-        header=r"#pragma once|#(ifndef|define) \w+_H\w*",
-        ordered=True,
-    ),
-    layout=Layout(refused=r'R"|\?\?/'),
 )
 C_SHARP = Language(
     "csharp",
@@ -329,12 +222,6 @@ C_SHARP = Language(
     string=r'@"(?:[^"]|"")*"|' + C_STRING,
     family="dotnet",
     kin="dotnet",
-    imports=ImportSyntax(
-        either(r"(global )?using (static )?[\w.]+;", r"(global )?using \w+ = [\w.<>, ]+;"),
-        header=r"#nullable \w+|namespace [\w.]+;",
-        names=r"(?:global )?using (\w+) =.*",
-    ),
-    layout=Layout(refused=r'"{3}|@\$?"'),
 )
 SWIFT = Language(
     "swift",
@@ -343,11 +230,6 @@ SWIFT = Language(
     comment=C_COMMENT,
     string=r'"{3}(?s:.*?)"{3}|"(?:[^"\\\n]|\\.)*"',
     kin="swift",
-    imports=ImportSyntax(
-        either(r"(@\w+ )*import ((struct|class|enum|protocol|typealias|func|let|var) )?[\w.]+"),
-        names=r"(?:@\w+ )*import (.+)",
-    ),
-    layout=Layout(refused='"{3}|#"'),
 )
 DART = Language(
     "dart",
@@ -356,14 +238,6 @@ DART = Language(
     comment=C_COMMENT,
     string=C_STRING,
     kin="dart",
-    imports=ImportSyntax(
-        either(
-            rf"import {_SCRIPT_STRING}( deferred)?( as \w+)?( (show|hide) \w+(, \w+)*)*;",
-        ),
-        header=r"library( [\w.]+)?;",
-        names=r".* (?:as|show) (\w+(?:, \w+)*)[ ;].*",
-    ),
-    layout=Layout(refused=r"""\"{3}|'{3}"""),
 )
 PHP = Language(
     "php",
@@ -372,21 +246,6 @@ PHP = Language(
     comment=rf"{C_COMMENT}|#[^\n]*",
     string=C_STRING,
     kin="php",
-    imports=ImportSyntax(
-        either(r"use (function |const )?[\w\\]+( as \w+)?;", r"use [\w\\]+\{[\w\\, ]+\};"),
-        (
-            (
-                either(r"use (function |const )?[\w\\]+\\\{"),
-                listed(r"[\w\\]+( as \w+)?"),
-                either(r"\};"),
-            ),
-        ),
-        header=r"<\?php|declare\(strict_types ?= ?1\);|namespace [\w\\]+;",
-        names=r"use (?:function |const )?(.+);",
-        comment=r"//.*|#(?!\[).*",
-        refused=r"\?>",
-    ),
-    layout=Layout(refused=r"""\A(?!<\?php)|\?>|<<<|[\"'`]"""),
 )
 PROGRAMS = (
     *(JAVA, KOTLIN, SCALA, GROOVY, PYTHON, CYTHON),

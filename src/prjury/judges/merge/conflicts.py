@@ -24,61 +24,32 @@ _FEW_FILES = 3
 _FEW_LINES, _LONGEST_LINE = 8, 160
 
 
-def together(conflicts: Sequence[Conflict]) -> list[Conflict]:
-    """Each conflict once: paths that one sentence names are one, reported at the last of them."""
-    found: dict[object, Conflict] = {}
+def merge_paths(conflicts: Sequence[Conflict]) -> list[Conflict]:
+    """Each conflict once: git gives the same words on every path that a rename concerns."""
+    single: dict[object, Conflict] = {}
     for conflict in conflicts:
-        key = (conflict.type, conflict.reason) if _named(conflict) >= 0 else conflict.path
-        before = found.get(key)
-        if before is None or _named(before) < _named(conflict):
-            found[key] = conflict
-    return list(found.values())
-
-
-def _named(conflict: Conflict) -> int:
-    """Where the sentence on a renamed file names this path; -1 if it does not."""
-    if conflict.type is not ConflictType.RENAME:
-        return -1
-    return conflict.reason.rfind(f"`{visible(conflict.path)}`")
+        renamed = conflict.type is ConflictType.RENAME
+        single.setdefault(conflict.reason if renamed else conflict.path, conflict)
+    return list(single.values())
 
 
 def conflict_messages(conflicts: Sequence[Conflict]) -> str:
-    """``conflicts in 2 files, 1 needs a human``; what is mechanical is named at once."""
-    single = together(conflicts)
+    """``conflicts in 2 files``, and how to resolve them where that is easy."""
+    single = merge_paths(conflicts)
     files = f"in {counted(len(conflicts), 'file')}"
     if len(single) < len(conflicts):
-        files = f"{counted(len(single), 'conflict')} {files}"
+        words = f"{counted(len(single), 'conflict')} {files}"
     else:
-        files = f"conflicts {files}"
-    human = sum(not conflict.mechanical for conflict in single)
-    return f"{files}, {_needing(human)} a human" if human else f"{files}, {_easy(single)}"
+        words = f"conflicts {files}"
+    if not all(conflict.mechanical for conflict in single):
+        return words
+    names = [f"{visible(each.path)} ({each.reason})" for each in single[:_FEW_FILES]]
+    left = len(single) - _FEW_FILES
+    more = f", and {left} more" if left > 0 else ""
+    return f"{words}, all easy to resolve: {', '.join(names)}{more}"
 
 
-def _easy(conflicts: Sequence[Conflict]) -> str:
-    """``all easy to resolve: requirements.txt (version numbers only: take the newer one)``."""
-    ways: dict[str, list[str]] = {}
-    for conflict in conflicts[:_FEW_FILES]:
-        ways.setdefault(conflict.reason, []).append(visible(conflict.path))
-    named = ", ".join(f"{', '.join(paths)} ({reason})" for reason, paths in ways.items())
-    left = len(conflicts) - _FEW_FILES
-    return f"all easy to resolve: {named}" + (f", and {left} more" if left > 0 else "")
-
-
-def _needing(count: int) -> str:
-    return f"{count} {'needs' if count == 1 else 'need'}"
-
-
-def no_complex(conflicts: Sequence[Conflict]) -> tuple[Check, ...]:
-    """The check that no conflict needs a human; none where one does.
-
-    What needs a human is a finding of its own (`check_of`), and is not counted twice.
-    """
-    if not all(conflict.mechanical for conflict in conflicts):
-        return ()
-    return (Check("no-complex-conflicts", passed=True, message="none needs a human"),)
-
-
-def check_of(conflict: Conflict, *, at: str | None = None, fix: str | None = None) -> Check:
+def conflict_check(conflict: Conflict, *, at: str | None = None, fix: str | None = None) -> Check:
     """The check that a conflict fails.
 
     Args:
@@ -86,71 +57,55 @@ def check_of(conflict: Conflict, *, at: str | None = None, fix: str | None = Non
         fix: what would put it right, if it is more than to merge and resolve.
     """
     words = conflict.type.value.replace("_", "/")
+    first = conflict.regions[0].head if conflict.regions and at is None else None
+    path = printable(conflict.path)
     return Check(
         "conflict",
         passed=False,
         message=f"{words} conflict: {conflict.reason}",
-        location=_location(conflict, lines=at is None),
-        evidence=_evidence(conflict.regions, at),
+        location=Location(path, first.first, first.last) if first else Location(path),
+        evidence=_show_regions(conflict.regions, f"`{at}`" if at else "the head"),
         fix=fix,
     )
 
 
-def _location(conflict: Conflict, *, lines: bool) -> Location:
-    path = printable(conflict.path)
-    if not lines or not conflict.regions:
-        return Location(path)
-    hard = (region for region in conflict.regions if not region.mechanical)
-    first = next(hard, conflict.regions[0]).head
-    return Location(path, first.first, first.last)
-
-
-def _evidence(regions: Sequence[ConflictRegion], at: str | None) -> str | None:
+def _show_regions(regions: Sequence[ConflictRegion], head: str) -> str | None:
     """Both texts of each place, as git marks them; the lines alone where the texts are unknown."""
-    few = regions[:_FEW_REGIONS]
-    parts = [_both(region, f"`{at}`" if at else "the head") for region in few]
-    parts += (
-        [f"and {counted(len(regions) - len(few), 'more place')}"] if len(regions) > len(few) else []
-    )
+    parts = [_show_region(region, head) for region in regions[:_FEW_REGIONS]]
+    left = len(regions) - len(parts)
+    if left:
+        parts.append(f"and {counted(left, 'more place')}")
     return "\n".join(parts) or None
 
 
-def _both(region: ConflictRegion, head: str) -> str:
+def _show_region(region: ConflictRegion, head: str) -> str:
     if region.texts is None:
         return f"{region.head} at {head}; {region.onto} on the base"
     ours, theirs = region.texts
-    sides = [f"<<<<<<< the base, {region.onto}", *_few(theirs), "======="]
-    return "\n".join([*sides, *_few(ours), f">>>>>>> {head}, {region.head}"])
+    lines = [f"<<<<<<< the base, {region.onto}", *_first_lines(theirs), "======="]
+    return "\n".join([*lines, *_first_lines(ours), f">>>>>>> {head}, {region.head}"])
 
 
-def _few(lines: Sequence[str]) -> list[str]:
+def _first_lines(lines: Sequence[str]) -> list[str]:
     shown = [printable(line)[:_LONGEST_LINE] for line in lines[:_FEW_LINES]]
     left = len(lines) - len(shown)
     return [*shown, f"… ({counted(left, 'more line')})"] if left else shown
 
 
-def described(conflict: Conflict) -> dict[str, Any]:
+def conflict_json(conflict: Conflict) -> dict[str, Any]:
     """The conflict for programs, as a JSON value."""
     return {
         "path": printable(conflict.path),
         "type": conflict.type.value,
-        "class": _class(conflict),
+        "class": "mechanical" if conflict.mechanical else "human",
         "reason": conflict.reason,
         "lines": list(conflict.lines) if conflict.lines else None,
         "regions": [
-            {
-                "head": _pair(region.head),
-                "onto": _pair(region.onto),
-                "class": _class(region),
-            }
+            {"head": _span_json(region.head), "onto": _span_json(region.onto)}
             for region in conflict.regions[:_LISTED_REGIONS]
         ],
     }
 
 
-def _class(part: Conflict | ConflictRegion) -> str:
-    return "mechanical" if part.mechanical else "human"
-
-
-def _pair(span: LineSpan) -> dict[str, int]:
+def _span_json(span: LineSpan) -> dict[str, int]:
     return {"first": span.first, "count": span.count}

@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 
 from prjury.judges.context import PullRequestContext
 from prjury.judges.merge.conflicts import (
-    check_of,
+    conflict_check,
+    conflict_json,
     conflict_messages,
-    described,
-    no_complex,
-    together,
+    merge_paths,
 )
 from prjury.jury.judge import Judge, JudgeType
 from prjury.jury.judgment import Check, Judgment
@@ -39,10 +38,8 @@ def rebase_checks(pull: PullRequest, trial: RebaseTrial, merged: Judgment) -> Ju
         return _unfinished(trial, merged)
     if trial.stopped_at:
         return _stopped(pull, trial, trial.stopped_at)
-    picked = Check("rebase-clean", passed=True, message=_told(pull, trial))
-    return Judgment.passed(
-        _clean(trial), checks=(picked, *no_complex(()), *_differences(pull, trial))
-    )
+    picked = Check("rebase-clean", passed=True, message=_count_picks(pull, trial))
+    return Judgment.passed(_clean(trial), checks=(picked, *_differences(pull, trial)))
 
 
 def _unfinished(trial: RebaseTrial, merged: Judgment) -> Judgment:
@@ -72,12 +69,11 @@ def _stopped(pull: PullRequest, trial: RebaseTrial, commit: StyleCommit) -> Judg
         f"{words}{after}; {_plain_merge(pull)}",
         checks=(
             *([_merge_check(pull)] if pull.merge.clean else ()),
-            *no_complex(conflicts),
-            *(check_of(conflict, at=at, fix=fix) for conflict in together(conflicts)),
+            *(conflict_check(conflict, at=at, fix=fix) for conflict in merge_paths(conflicts)),
         ),
         metadata={
             **MergeFacts(stopped).to_metadata(),
-            "conflicts": list(map(described, conflicts)),
+            "conflicts": list(map(conflict_json, conflicts)),
         },
     )
 
@@ -102,7 +98,7 @@ def _clean(trial: RebaseTrial) -> str:
     return f"{counted(trial.total, 'commit')} {'rebases' if trial.total == 1 else 'rebase'} cleanly"
 
 
-def _told(pull: PullRequest, trial: RebaseTrial) -> str:
+def _count_picks(pull: PullRequest, trial: RebaseTrial) -> str:
     merges = pull.ahead - trial.total - trial.applied
     parts = [
         f"{counted(trial.picked, 'commit')} picked",
@@ -206,9 +202,9 @@ def _merged(pull: PullRequest) -> Judgment:
     conflicts = pull.merge.conflicts
     if pull.merge.clean:
         clean = Check("merge-clean", passed=True, message="no conflicts")
-        return Judgment.passed("clean", checks=(clean, *no_complex(())))
+        return Judgment.passed("clean", checks=[clean])
     return Judgment.failed(
         conflict_messages(conflicts),
-        checks=(*no_complex(conflicts), *map(check_of, together(conflicts))),
-        metadata={"conflicts": list(map(described, conflicts))},
+        checks=[conflict_check(conflict) for conflict in merge_paths(conflicts)],
+        metadata={"conflicts": list(map(conflict_json, conflicts))},
     )

@@ -64,7 +64,6 @@ def test_a_clean_merge_passes() -> None:
     assert [(check.name, check.message) for check in judgment.checks] == [
         ("strategy", "merge: as usual"),
         ("merge-clean", "no conflicts"),
-        ("no-complex-conflicts", "none needs a human"),
     ]
     assert names(judgment, passed=False) == []
     assert decide(PULL, MERGING).reasoning == "clean, up to date"
@@ -84,7 +83,7 @@ def test_mrg_02_conflicts_fail_and_are_listed() -> None:
     judgment = decide(conflicting(True, False), MERGING)
 
     assert judgment.status is Status.FAIL
-    assert judgment.reasoning == "conflicts in 2 files, 1 needs a human, up to date"
+    assert judgment.reasoning == "conflicts in 2 files, up to date"
     _, first, second = judgment.checks
     assert names(judgment, passed=False) == ["conflict", "conflict"]
     assert (first.severity, second.severity) == ("error", "error")
@@ -103,13 +102,7 @@ def test_conflicts_are_listed_for_programs() -> None:
         "class": "mechanical",
         "reason": "imports only",
         "lines": (3, 9),
-        "regions": (
-            {
-                "head": {"first": 3, "count": 7},
-                "onto": {"first": 3, "count": 0},
-                "class": "human",
-            },
-        ),
+        "regions": ({"head": {"first": 3, "count": 7}, "onto": {"first": 3, "count": 0}},),
     }
     assert judgment.metadata["conflicts"][1]["class"] == "human"
 
@@ -121,15 +114,12 @@ def test_mechanical_conflicts_fail_as_well_and_say_so() -> None:
     assert judgment.reasoning == (
         "conflicts in 1 file, all easy to resolve: f0.py (imports only), up to date"
     )
-    assert names(judgment, passed=True) == ["strategy", "no-complex-conflicts"]
-    assert decide(conflicting(False, False), MERGING).reasoning == (
-        "conflicts in 2 files, 2 need a human, up to date"
-    )
+    assert names(judgment, passed=True) == ["strategy"]
 
 
 def test_few_files_are_named_with_what_to_do() -> None:
     paths = ("pom.xml", "a\u202e.py", "b.py", "c.py", "d.py")
-    reasons = ("take the newer one", "keep both", "keep both", "", "")
+    reasons = ("take the newer one", "keep both", "", "", "")
     easy = tuple(
         Conflict(path, ConflictType.CONTENT, mechanical=True, reason=reason)
         for path, reason in zip(paths, reasons, strict=True)
@@ -137,7 +127,7 @@ def test_few_files_are_named_with_what_to_do() -> None:
     three, five = (
         decide(replace(PULL, merge=MergeTrial(None, easy[:count])), MERGING) for count in (3, 5)
     )
-    named = r"pom.xml (take the newer one), a\u202e.py, b.py (keep both)"
+    named = r"pom.xml (take the newer one), a\u202e.py (keep both), b.py ()"
 
     assert three.status is five.status is Status.FAIL
     assert three.reasoning == f"conflicts in 3 files, all easy to resolve: {named}, up to date"
@@ -146,7 +136,7 @@ def test_few_files_are_named_with_what_to_do() -> None:
 
 
 def test_a_file_that_is_renamed_twice_is_one_conflict() -> None:
-    reason = "the base renames `f` to `g`, the head renames it to `e`"
+    reason = "f renamed to g in the base and to e in the head"
     renamed = [
         Conflict(path, ConflictType.RENAME, mechanical=False, reason=reason) for path in "efg"
     ]
@@ -154,26 +144,16 @@ def test_a_file_that_is_renamed_twice_is_one_conflict() -> None:
     more = (*renamed, *conflicts(True))
     two = decide(replace(PULL, merge=MergeTrial(None, more)), MERGING)
 
-    assert one.reasoning == "1 conflict in 3 files, 1 needs a human, up to date"
-    assert two.reasoning == "2 conflicts in 4 files, 1 needs a human, up to date"
+    assert one.reasoning == "1 conflict in 3 files, up to date"
+    assert two.reasoning == "2 conflicts in 4 files, up to date"
     assert [check.message for check in one.failed_checks] == [f"rename conflict: {reason}"]
     assert one.checks[-1].location == Location("e")
     assert [listed["path"] for listed in one.metadata["conflicts"]] == ["e", "f", "g"]
     trial = RebaseTrial(None, 1, stopped_at=SECOND, conflicts=tuple(renamed))
     rebase = decide(PULL, REBASING, trial)
-    assert "(`eeeeeee` Add it): 1 conflict in 3 files, 1 needs a human;" in rebase.reasoning
+    assert "(`eeeeeee` Add it): 1 conflict in 3 files;" in rebase.reasoning
     assert [check.name for check in rebase.checks].count("conflict") == 1
     assert len(rebase.metadata["conflicts"]) == 3
-
-
-def test_conflicts_of_which_the_same_is_said_are_counted_one_by_one() -> None:
-    reason = "the sides rename directories so that their files collide at this path"
-    same = tuple(
-        Conflict(path, ConflictType.RENAME, mechanical=False, reason=reason) for path in "fg"
-    )
-    judgment = decide(replace(PULL, merge=MergeTrial(None, same)), MERGING)
-
-    assert judgment.reasoning == "conflicts in 2 files, 2 need a human, up to date"
 
 
 def test_many_places_are_told_in_few_words() -> None:
@@ -205,18 +185,6 @@ def test_both_texts_of_a_place_are_shown() -> None:
         "… (2 more lines)",
         ">>>>>>> the head, lines 3 to 12",
     ]
-
-
-def test_the_place_of_a_check_is_the_first_that_needs_a_human() -> None:
-    easy = replace(REGION, mechanical=True)
-    hard = ConflictRegion(head=LineSpan(30, 0), onto=LineSpan(32, 4))
-    (conflict,) = conflicts(False)
-    mixed = replace(conflict, regions=(easy, hard))
-    judgment = decide(replace(PULL, merge=MergeTrial(None, (mixed,))), MERGING)
-
-    assert judgment.checks[-1].location == Location("f0.py", 30, 30)
-    listed = judgment.metadata["conflicts"][0]["regions"]
-    assert [region["class"] for region in listed] == ["mechanical", "human"]
 
 
 def test_a_file_that_collides_as_a_whole_has_no_lines() -> None:
@@ -275,7 +243,6 @@ def test_a_clean_rebase_passes() -> None:
     assert [(check.name, check.message) for check in judgment.checks] == [
         ("strategy", "rebase: as told"),
         ("rebase-clean", "3 commits picked"),
-        ("no-complex-conflicts", "none needs a human"),
         ("merge-clean", "no conflicts"),
     ]
     one = decide(PULL, REBASING, RebaseTrial("d" * 40, 1, 1))
@@ -303,7 +270,7 @@ def test_a_rebase_that_conflicts_fails_though_a_merge_is_clean() -> None:
     judgment = decide(replace(PULL, behind=4), REBASING, trial)
 
     assert judgment.status is Status.FAIL
-    words = "commit 2 of 5 (`eeeeeee` Add it): conflicts in 2 files, 1 needs a human"
+    words = "commit 2 of 5 (`eeeeeee` Add it): conflicts in 2 files"
     after = "3 commits after it not tried"
     assert judgment.reasoning == f"{words}; {after}; a plain merge is clean, 4 behind"
     _, merge_clean, first, second = judgment.checks
@@ -329,7 +296,7 @@ def test_the_last_commit_s_lines_are_the_head_s() -> None:
     judgment = decide(conflicting(False), REBASING, trial)
 
     assert judgment.reasoning == (
-        "commit 2 of 2 (`ccccccc` Add it): conflicts in 1 file, 1 needs a human; "
+        "commit 2 of 2 (`ccccccc` Add it): conflicts in 1 file; "
         "a plain merge conflicts as well, up to date"
     )
     assert names(judgment, passed=False) == ["conflict"]
@@ -362,7 +329,7 @@ def test_a_rebase_may_be_clean_where_a_merge_is_not() -> None:
         False,
         "warning",
     )
-    assert merge_clean.message == "conflicts in 1 file, 1 needs a human"
+    assert merge_clean.message == "conflicts in 1 file"
 
 
 def test_another_tree_than_the_one_that_is_built_is_said() -> None:
@@ -409,7 +376,7 @@ def test_a_merge_that_conflicts_is_known_without_the_rebase() -> None:
 
     assert judgment.status is Status.FAIL
     assert judgment.reasoning == (
-        "conflicts in 1 file, 1 needs a human; the rebase was given up "
+        "conflicts in 1 file; the rebase was given up "
         "after 2 of 30 commits: the time was over, up to date"
     )
 

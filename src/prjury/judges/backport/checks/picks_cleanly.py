@@ -10,13 +10,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from prjury.deadline import Deadline
-from prjury.judges.merge.conflict_class import is_changelog
 from prjury.judges.merge.conflicts import conflict_messages
 from prjury.jury.judgment import Check
 from prjury.ports import Releases
 from prjury.ports.types import BranchTip
 from prjury.report.wording import counted
-from prjury.snapshot.kinds import kind_of
+from prjury.snapshot.kinds import is_changelog, kind_of
 from prjury.snapshot.merge_style import RebaseTrial
 from prjury.snapshot.model import (
     ConflictType,
