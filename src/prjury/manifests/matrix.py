@@ -5,11 +5,15 @@ Nothing is known of the run: an expression about it is `UNKNOWN`, and so is what
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice, product
 from typing import Any, Final
+
+from prjury.errors import ConfigError
+from prjury.policy.yaml_reader import read_yaml
 
 #: The most rows that GitHub runs.
 _MOST_ROWS = 256
@@ -83,6 +87,34 @@ def _text(value: object) -> str:
     return _shown(value).lower()
 
 
+#: Signs of order; a number that is none (NaN) is on no side of another.
+_ORDERS: Mapping[str, Callable[[Any, Any], bool]] = {
+    "<": operator.lt, ">": operator.gt, "<=": operator.le, ">=": operator.ge,
+}  # fmt: skip
+
+
+def _as_comparable(left: object, right: object) -> tuple[Any, Any]:
+    """Return two texts as texts, all else as numbers."""
+    if isinstance(left, str) and isinstance(right, str):
+        return left.lower(), right.lower()
+    return _as_number(left), _as_number(right)
+
+
+def _as_number(value: object) -> float:
+    try:
+        return float(_shown(value) or 0) if not isinstance(value, bool) else float(value)
+    except ValueError:
+        return float("nan")
+
+
+def _read_json(text: str) -> Any:  # noqa: ANN401 - JSON
+    """A value in JSON; a comma after the last item is allowed, as GitHub does."""
+    try:
+        return read_yaml(text, "fromJSON").value
+    except ConfigError as error:
+        raise ValueError(text) from error
+
+
 _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "startswith": lambda text, start: _text(text).startswith(_text(start)),
     "endswith": lambda text, end: _text(text).endswith(_text(end)),
@@ -90,6 +122,8 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
         [_text(one) for one in within] if isinstance(within, list) else _text(within)
     ),
     "format": lambda form, *given: re.sub(r"\{(\d)\}", lambda at: _shown(given[int(at[1])]), form),
+    "fromjson": _read_json,
+    "join": lambda items, sign=",": _shown(sign).join(map(_shown, items)),
     "success": lambda: True,
     "always": lambda: True,
     "failure": lambda: False,
@@ -139,8 +173,10 @@ class _Parser:
         found = self._single()
         while sign := self._next("==", "!=", "<", ">", "<=", ">="):
             other = self._single()
-            if UNKNOWN in (found, other) or sign not in {"==", "!="}:
+            if found is UNKNOWN or other is UNKNOWN:
                 found = UNKNOWN
+            elif sign in _ORDERS:
+                found = _ORDERS[sign](*_as_comparable(found, other))
             else:
                 found = (_text(found) == _text(other)) == (sign == "==")
         return found
@@ -201,7 +237,8 @@ def matrix_rows(matrix: object, context: ExpressionContext) -> Iterator[Mapping[
 
     ``exclude`` takes rows away, ``include`` adds values to rows that it fits, or rows.
     """
-    named = matrix if isinstance(matrix, Mapping) else {}
+    mapping = matrix if isinstance(matrix, Mapping) else {}
+    named = {key: _evaluate(value, context) for key, value in mapping.items()}
     axes = {
         str(key): [_filled(item, context) for item in value]
         for key, value in named.items()
@@ -209,7 +246,9 @@ def matrix_rows(matrix: object, context: ExpressionContext) -> Iterator[Mapping[
     }
     rows = _without(axes, [_filled(one, context) for one in _listed(named, "exclude")])
     added = []
-    unknown = {str(key): UNKNOWN for key, value in named.items() if isinstance(value, str)}
+    unknown = {
+        str(key): UNKNOWN for key, value in named.items() if isinstance(value, str) and value
+    }
     for one in _listed(named, "include"):
         more = _filled(one, context)
         own = {key: value for key, value in more.items() if key in axes}
@@ -220,6 +259,13 @@ def matrix_rows(matrix: object, context: ExpressionContext) -> Iterator[Mapping[
             added.append(dict(more))
     every: tuple[Mapping[str, Any], ...] = (*rows, *added) or ({},)
     yield from ({**unknown, **row} for row in every[:_MOST_ROWS])
+
+
+def _evaluate(value: Any, context: ExpressionContext) -> Any:  # noqa: ANN401 - YAML
+    """A list that an expression gives; the text itself if that is not known."""
+    inner = _EXPRESSION.fullmatch(value.strip()) if isinstance(value, str) else None
+    result = context.value(inner[1]) if inner else value
+    return value if result is UNKNOWN else result
 
 
 def _without(

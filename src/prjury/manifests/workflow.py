@@ -14,7 +14,7 @@ import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from prjury.errors import ConfigError
-from prjury.policy.yaml_reader import read_yaml
+from prjury.policy.yaml_reader import KeyPath, read_yaml
 
 LARGEST = 512 * 1024
 
@@ -76,8 +76,16 @@ def _run_defaults(value: object) -> dict[str, str]:
     return _texts(_mapping(value).get("run"))
 
 
+def _image(value: object) -> str:
+    return _text(_mapping(value).get("image")) if isinstance(value, Mapping) else _text(value)
+
+
 def _steps(value: object) -> list[Any]:
     return list(map(_mapping, value)) if isinstance(value, list) else []
+
+
+def _defaults_of_inputs(value: object) -> dict[str, str]:
+    return {str(name): _text(_mapping(one).get("default")) for name, one in _mapping(value).items()}
 
 
 _Text: TypeAlias = Annotated[str, BeforeValidator(_text)]
@@ -86,6 +94,8 @@ _Texts: TypeAlias = Annotated[dict[str, str], BeforeValidator(_texts)]
 #: The settings of steps that name none.
 _RunDefaults: TypeAlias = Annotated[dict[str, str], BeforeValidator(_run_defaults)]
 _Granted: TypeAlias = Annotated[Permissions | None, BeforeValidator(_permissions)]
+#: The inputs of a workflow or an action, with their defaults.
+_Inputs: TypeAlias = Annotated[dict[str, str], BeforeValidator(_defaults_of_inputs)]
 #: Whether a key is there, whatever it says.
 _There: TypeAlias = Annotated[bool, BeforeValidator(lambda _: True)]
 #: An expression may come to yes, and counts as one.
@@ -103,11 +113,13 @@ class Trigger(_WorkflowPart):
         types: None where the file leaves them to GitHub.
         filters: the names of the filters by which it may not start.
         workflows: the names that `workflow_run` waits for.
+        inputs: what a caller may hand over, with the defaults.
     """
 
     types: Annotated[tuple[str, ...] | None, BeforeValidator(_words)] = None
     filters: tuple[str, ...] = ()
     workflows: _Words = ()
+    inputs: _Inputs = Field(default_factory=dict)
 
     @property
     def started_by(self) -> tuple[str, ...]:
@@ -116,7 +128,11 @@ class Trigger(_WorkflowPart):
 
 
 class WorkflowStep(_WorkflowPart):
-    """A step of a job; what is not given is an empty text."""
+    """A step of a job; what is not given is an empty text.
+
+    Attributes:
+        line: of its commands in the file; 0 if it is not known.
+    """
 
     uses: _Text = ""
     run: _Text = ""
@@ -126,6 +142,7 @@ class WorkflowStep(_WorkflowPart):
     env: _Texts = Field(default_factory=dict)
     directory: _Text = Field("", alias="working-directory")
     shell: _Text = ""
+    line: int = 0
 
     @property
     def action(self) -> str:
@@ -142,6 +159,8 @@ class WorkflowJob(_WorkflowPart):
         permissions: None where the job says nothing of them.
         runs_on: the labels of its machine.
         services: the names of the services that run beside it.
+        inputs: what it hands over to the workflow that it calls.
+        container: the image in which its steps run.
     """
 
     id: str
@@ -149,6 +168,7 @@ class WorkflowJob(_WorkflowPart):
     condition: _Text = Field("", alias="if")
     needs: _Words = ()
     uses: _Text = ""
+    inputs: _Texts = Field(default_factory=dict, alias="with")
     continues: _Yes = Field(default=False, alias="continue-on-error")
     has_concurrency: _There = Field(default=False, alias="concurrency")
     strategy: Annotated[Mapping[Any, Any], BeforeValidator(_mapping)] = Field(default_factory=dict)
@@ -157,6 +177,7 @@ class WorkflowJob(_WorkflowPart):
     env: _Texts = Field(default_factory=dict)
     runs_on: _Words = Field((), alias="runs-on")
     services: Annotated[tuple[str, ...], BeforeValidator(_keys)] = ()
+    container: Annotated[str, BeforeValidator(_image)] = ""
     defaults: _RunDefaults = Field(default_factory=dict)
     steps: Annotated[tuple[WorkflowStep, ...], BeforeValidator(_steps)] = ()
 
@@ -203,26 +224,66 @@ class Workflow(_WorkflowPart):
         return self.title or self.path
 
 
+class CompositeAction(_WorkflowPart):
+    """An action that is a list of steps.
+
+    Attributes:
+        inputs: with their defaults.
+    """
+
+    path: str
+    inputs: _Inputs = Field(default_factory=dict)
+    steps: Annotated[tuple[WorkflowStep, ...], BeforeValidator(_steps)] = ()
+
+
 def read_workflow(text: str, path: str) -> Workflow:
     """The workflow in a file's text.
 
     Raises:
         ConfigError: when it is no YAML, too large, or not a mapping.
     """
-    top = _loaded(text, path)
-    if not isinstance(top, Mapping):
-        raise ConfigError(f"{path} is no workflow: it holds no keys")
+    top, lines = _loaded(text, path)
+    for name, job in _mapping(top.get("jobs")).items():
+        _number_steps(_mapping(job).get("steps"), ("jobs", name, "steps"), lines)
     return Workflow.model_validate({**top, "path": path})
 
 
-def _loaded(text: str, path: str) -> Any:  # noqa: ANN401 - YAML
+def read_composite(text: str, path: str) -> CompositeAction | None:
+    """The action in the text of an `action.yml`; None if it is a program or an image.
+
+    Raises:
+        ConfigError: when it is no YAML, too large, or not a mapping.
+    """
+    top, lines = _loaded(text, path)
+    runs = _mapping(top.get("runs"))
+    if runs.get("using") != "composite":
+        return None
+    _number_steps(runs.get("steps"), ("runs", "steps"), lines)
+    inputs = {"inputs": top.get("inputs"), "steps": runs.get("steps"), "path": path}
+    return CompositeAction.model_validate(inputs)
+
+
+def _number_steps(steps: object, path: KeyPath, lines: Mapping[KeyPath, int]) -> None:
+    """Note the first line of each step's commands; those of a block stand below their key."""
+    for index, step in enumerate(steps if isinstance(steps, list) else ()):
+        if isinstance(step, dict):
+            line = lines.get((*path, index, "run"), 0)
+            step["line"] = line + ("\n" in _text(step.get("run"))) if line else 0
+
+
+def _loaded(text: str, path: str) -> tuple[Mapping[Any, Any], Mapping[KeyPath, int]]:
     """Our strict reader, or where it refuses what GitHub allows, one that only knows strings."""
+    lines: Mapping[KeyPath, int] = {}
     try:
-        return read_yaml(text, path, LARGEST).value
+        document = read_yaml(text, path, LARGEST)
+        top, lines = document.value, document.lines
     except ConfigError as refusal:
         if refusal.reason != "config_alias_forbidden":
             raise
-    try:
-        return yaml.load(text, yaml.BaseLoader)  # noqa: S506 - it makes nothing but strings
-    except (yaml.YAMLError, RecursionError) as error:
-        raise ConfigError(f"{path} is not YAML that GitHub reads") from error
+        try:
+            top = yaml.load(text, yaml.BaseLoader)  # noqa: S506 - it makes nothing but strings
+        except (yaml.YAMLError, RecursionError) as error:
+            raise ConfigError(f"{path} is not YAML that GitHub reads") from error
+    if not isinstance(top, Mapping):
+        raise ConfigError(f"{path} is no workflow: it holds no keys")
+    return top, lines

@@ -17,7 +17,7 @@ from prjury.manifests.workflow import Workflow, WorkflowJob, WorkflowStep
 
 CiKind: TypeAlias = Literal["setup", "build", "test"]
 #: How far this machine is from a version of a tool; 0 for the one that it uses anyway.
-Distance: TypeAlias = Callable[[str, str], int]
+Distance: TypeAlias = Callable[[str, str], float]
 
 #: The tools that actions set up, and the input that names the version.
 SETUP_ACTIONS: Mapping[str, tuple[str, str]] = {
@@ -277,7 +277,7 @@ class _Row:
                 found[tool] = path.removeprefix("./")
         return found
 
-    def distance(self, distance: Distance) -> tuple[int, bool]:
+    def distance(self, distance: Distance) -> tuple[float, bool]:
         """How far this machine is from it; of equal rows usual versions come first."""
         named = (value for value in self.values.values() if isinstance(value, str))
         unusual = any(map(_UNUSUAL.search, [*self.versions.values(), *named]))

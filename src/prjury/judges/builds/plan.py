@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+import msgspec
+
 from prjury.judges.builds.failure import Failure
 
 if TYPE_CHECKING:
@@ -23,6 +25,25 @@ StepName: TypeAlias = Literal["setup", "build", "test", "lint"]
 PlanSource: TypeAlias = Literal["policy", "recipe", "ci", "convention"]
 
 
+#: What a step needs that is not here: a database or a container, packages of the system, all else.
+LeftOutKind: TypeAlias = Literal["services", "packages", "other"]
+
+
+class LeftOutStep(msgspec.Struct, frozen=True):
+    """A step of the base's CI that is not run here.
+
+    Attributes:
+        text: its command or action.
+        why: a clause.
+        origin: the file and the line where it stands.
+    """
+
+    text: str
+    why: str
+    kind: LeftOutKind = "other"
+    origin: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class BuildStep:
     """One command of a build.
@@ -31,12 +52,18 @@ class BuildStep:
         command: program and arguments, or one line for ``/bin/sh``.
         parts: the parts of the tree that the command names; empty if it names none.
         form: the command without those parts; empty if it names none.
+        env: variables besides those of the plan, in which the same words in braces are filled in.
+        origin: the file and the line where the base's CI has it; empty for all else.
+        may_fail: whether the steps after it run all the same if it fails.
     """
 
     name: StepName
     command: Sequence[str] | str
     parts: tuple[str, ...] = field(default=(), compare=False)
     form: str = field(default="", compare=False)
+    env: Mapping[str, str] = field(default_factory=dict)
+    origin: str = field(default="", compare=False)
+    may_fail: bool = False
 
     @property
     def text(self) -> str:
@@ -99,6 +126,8 @@ class BuildPlan:
         not_taken: what the base's CI does besides that is not run here, and why; one clause each.
         set_up_code: directories, from the root of the tree, with code that the set-up runs, such as
             that of a project that builds itself.
+        left_out: the steps of the base's CI that are not run here.
+        otherwise: another plan for the same code, for a base on which this one tests nothing.
     """
 
     system: str
@@ -123,6 +152,8 @@ class BuildPlan:
     older: str = ""
     not_taken: tuple[str, ...] = ()
     set_up_code: tuple[str, ...] = ()
+    left_out: tuple[LeftOutStep, ...] = ()
+    otherwise: BuildPlan | None = None
 
     @property
     def text(self) -> str:

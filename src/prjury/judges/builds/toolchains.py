@@ -78,13 +78,18 @@ class Toolchains:
         """All versions of a tool, each home once: the current one first, then the newest."""
         return self._known.get(tool, ())
 
-    def distance(self, tool: str, wanted: str) -> int:
-        """How far a wanted version is: 0 for the current one, 1 for another one, 2 for none."""
+    def distance(self, tool: str, wanted: str) -> float:
+        """How far a wanted version is: 0 for the current one, little for another that is here.
+
+        Else the releases between it and the nearest one that is here.
+        """
         numbers, known = release(wanted), self.of(tool)
         if numbers is None or not known:
-            return 0
-        found = [one for one in known if fits(one, numbers)]
-        return 2 if not found else 0 if found[0].current else 1
+            return 1.0 if wanted.startswith("old") else 0.0
+        fitting = [one for one in known if fits(one, numbers)]
+        if fitting:
+            return 0.0 if fitting[0].current else 0.1
+        return 1 + min(_releases_between(numbers, one.version) for one in known)
 
     @cached_property
     def _known(self) -> Mapping[str, tuple[Toolchain, ...]]:
@@ -148,6 +153,12 @@ class Toolchains:
         ):
             if place and Path(place).is_absolute():
                 yield from ((found, home) for home in sorted(Path(place).glob(pattern)))
+
+
+def _releases_between(one: Numbers, other: Numbers) -> float:
+    """The distance of two versions: a major counts like a hundred minors."""
+    first, second = ((*numbers, 0, 0)[:2] for numbers in (one, other))
+    return abs(first[0] - second[0]) * 100 + abs(first[1] - second[1])
 
 
 def fits(toolchain: Toolchain, wanted: Numbers) -> bool:

@@ -40,7 +40,8 @@ def test_jdks_are_found_wherever_they_are_installed(tmp_path: Path) -> None:
         ("21.0.2", "setup-java", False),
         ("8.0", "/usr/lib/jvm", False),
     ]
-    assert [here.distance("java", v) for v in ("17", "21", "1.8", "11")] == [0, 1, 1, 2]
+    far = [here.distance("java", v) for v in ("17", "21", "1.8", "11", "25")]
+    assert far == [0, 0.1, 0.1, 301, 201]
     assert here.distance("cobol", "1") == 0
     assert here.distance("java", "lts/*") == 0
 
