@@ -22,7 +22,7 @@ from prjury.report.judge_facts import (
 from prjury.report.model import Coverage
 from prjury.report.sanitise import clean
 from prjury.report.wording import counted, first_line, listed
-from prjury.snapshot.model import FileKind, PullRequest, printable
+from prjury.snapshot.model import PullRequest, printable
 
 READY = "✅ Ready to merge"
 NOTHING_FOUND = "✅ Nothing found against it"
@@ -34,8 +34,6 @@ UNJUDGED = "⚪ Could not be judged"
 OVERRIDDEN = "⚠️ Overridden"
 
 _LONGEST_REASON = 120
-#: What nobody has to have read for a change to be as good as read.
-_LISTED = frozenset({FileKind.DOCS, FileKind.BINARY})
 _KINDS = {"compile": "compile error", "test": "test failure", "lint": "lint error"}
 
 
@@ -85,7 +83,7 @@ def _open(pull: PullRequest, verdict: Verdict, coverage: Coverage) -> str:
     limits = "; ".join(undone(pull, verdict, coverage))
     objections = [words for attempt in verdict.attempts if (words := _objection(attempt))]
     overruled = any(voice.judgment.status is Status.FAIL for voice in _blocking(verdict))
-    proven = READY if is_proven(pull, verdict, coverage) else NOTHING_FOUND
+    proven = READY if is_proven(pull, verdict) else NOTHING_FOUND
     decision = GATE_OPEN if overruled else proven
     line = f"{GATE_OPEN}; {listed(objections)}" if objections else decision
     silent = [words for attempt in verdict.attempts if (words := _silent(attempt))]
@@ -98,27 +96,46 @@ def is_advised_against(verdict: Verdict) -> bool:
     return any(map(_objection, verdict.attempts))
 
 
-def is_proven(pull: PullRequest, verdict: Verdict, coverage: Coverage) -> bool:
-    """Whether the merged tree was built, or else every line that is not documentation was read.
+def is_proven(pull: PullRequest, verdict: Verdict) -> bool:
+    """Return true if the tree that would be merged was built and tested.
 
-    A build that shows no test results, though there are tests, proves as little as none.
+    A build whose tests left no results, or that another CI made of an older base, proves as little
+    as none.
     """
-    blocking = _blocking(verdict)
-    runs = [build.ran for voice in blocking if (build := BuildFacts.of(voice.judgment))]
-    if any(run and run.test_files for run in runs):
-        return False
-    if _is_built(blocking, Status.PASS):
-        return True
-    unread = {entry.path for entry in coverage.not_checked}
-    looked = 0 < coverage.added_lines_total == coverage.added_lines_judged
-    return looked and not any(
-        printable(file.path) in unread and file.kind not in _LISTED and not file.exempt
-        for file in pull.files
+    builds = _passed_builds(verdict)
+    return bool(builds) and all(
+        _has_tested(build) and not _elsewhere(pull, build) for build in builds
     )
 
 
+def _passed_builds(verdict: Verdict) -> list[BuildFacts]:
+    judgments = (seat.judgment for seat in _blocking(verdict))
+    passed = (judgment for judgment in judgments if judgment.status is Status.PASS)
+    return [build for judgment in passed if (build := BuildFacts.of(judgment))]
+
+
+def _has_tested(build: BuildFacts) -> bool:
+    ran = build.ran
+    if ran is None:
+        return True
+    return ran.tests.run > 0 if ran.tests else not ran.test_files
+
+
+def _elsewhere(pull: PullRequest, build: BuildFacts) -> str:
+    """Say what another CI tested instead of the merge with this base; empty if it was that."""
+    base = build.tested_base
+    if build.origin != "checks" or pull.base.sha == base or not pull.behind:
+        return ""
+    ref = _short(printable(pull.base.ref))
+    if base is None:
+        return f"CI tested this head, perhaps on an older {ref}"
+    if not base:
+        return f"CI tested this head alone, not its merge with {ref}"
+    return f"CI tested this head on {ref}@{base[:7]}, {ref} is at {pull.base.sha[:7]}"
+
+
 def undone(pull: PullRequest, verdict: Verdict, coverage: Coverage) -> tuple[str, ...]:
-    """What the decision does not rest on, so that nobody takes it for more than it is."""
+    """Name what the decision does not rest on, so that nobody takes it for more than it is."""
     return tuple(filter(None, _undone(pull, verdict, coverage)))
 
 
@@ -135,6 +152,9 @@ def _undone(pull: PullRequest, verdict: Verdict, coverage: Coverage) -> Iterator
     elif pull.docs_only:
         yield "only documentation changes"
     if _is_built(blocking, Status.PASS, Status.FAIL):
+        for build in _passed_builds(verdict):
+            yield _elsewhere(pull, build)
+            yield _not_compared(build)
         yield _in_no_build(blocking)
     else:
         yield "not built"
@@ -161,6 +181,12 @@ def _unread(coverage: Coverage) -> str:
     if unread < coverage.files_total:
         return f"{unread:,} of {coverage.files_total:,} files not read" if unread else ""
     return "no file read" if unread else ""
+
+
+def _not_compared(build: BuildFacts) -> str:
+    tests = build.ran.tests if build.ran else None
+    unknown = tests is None or tests.base is None
+    return "tests not compared" if build.origin == "checks" and unknown else ""
 
 
 def _silent_models(verdict: Verdict) -> Iterator[str]:
@@ -216,10 +242,8 @@ def _reserve_of(judgment: Judgment, build: BuildFacts) -> str:
         return "fails as on the base"
     if build.ran and (missing := _no_results(build.ran)):
         return missing
-    if lost := _vanished(build):
-        return f"lost {lost} that ran on the base"
-    sources = {"checks": "its CI checks", "evidence": "recorded evidence"}
-    return f"result taken from {sources[build.origin]}" if build.origin in sources else ""
+    lost = _vanished(build)
+    return f"lost {lost} that ran on the base" if lost else ""
 
 
 def _no_results(ran: BuildRunFacts) -> str:

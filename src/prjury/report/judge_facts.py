@@ -265,6 +265,8 @@ class BuildFacts:
         ran: what is known of commands that ran; None where nothing is.
         unbuilt: changed files that no build looks at; None where that is not known.
         settings: changed files that say which tests run, or how their results come about.
+        tested_base: the base commit of the merge that another CI tested; empty if it tested the
+            head alone, None if that is not known.
     """
 
     KIND: ClassVar = "build"
@@ -274,6 +276,7 @@ class BuildFacts:
     ran: BuildRunFacts | None = None
     unbuilt: tuple[LeftOut, ...] | None = None
     settings: Annotated[tuple[str, ...], Field(alias="test_settings")] = ()
+    tested_base: str | None = None
 
     @classmethod
     def of(cls, judgment: Judgment) -> Self | None:
@@ -295,6 +298,8 @@ class BuildFacts:
             data["unbuilt"] = [one.to_metadata() | {"counts": one.counts} for one in self.unbuilt]
         if self.settings:
             data["test_settings"] = list(self.settings)
+        if self.tested_base is not None:
+            data["tested_base"] = self.tested_base
         return data
 
 

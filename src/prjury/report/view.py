@@ -183,7 +183,7 @@ def page(report: Report, redact: Redact = BY_SHAPE) -> View:
         status=own(verdict.status.value),
         gate=own(report.gate.value),
         advised_against=is_advised_against(verdict),
-        proven=is_proven(report.pull, verdict, report.coverage),
+        proven=is_proven(report.pull, verdict),
         undone=undone(report.pull, verdict, report.coverage),
         why=tuple(View(who=who or None, words=words) for who, words in why(report.pull, verdict)),
         judged=judged_share(report.coverage),

@@ -95,8 +95,11 @@ A, DOCS = fake.file("a.py"), fake.file("README.md", kind=FileKind.DOCS)
     ("files", "line"),
     [
         ((), "Nothing found against it (no file changes; not built; no model asked)"),
-        ((A,), "Ready to merge (not built; no model asked)"),
-        ((A, DOCS), "Ready to merge (not built; 1 of 2 files not read; no model asked)"),
+        ((A,), "Nothing found against it (not built; no model asked)"),
+        (
+            (A, DOCS),
+            "Nothing found against it (not built; 1 of 2 files not read; no model asked)",
+        ),
         (
             (A, fake.file("b.rb")),
             "Nothing found against it (not built; 1 of 2 files not read; no model asked)",
@@ -115,7 +118,7 @@ A, DOCS = fake.file("a.py"), fake.file("README.md", kind=FileKind.DOCS)
         ),
     ],
 )
-def test_ready_is_what_was_built_or_read(files: Any, line: str) -> None:
+def test_what_was_not_built_is_not_ready(files: Any, line: str) -> None:
     aside = [{"path": file.path, "reason": "x"} for file in files if file.path != "a.py"]
     scope = {"scope": {"read": ["a.py"], "unread": [], "outside": aside}}
     patterns = fake.ballot("patterns", Judgment.passed("ok", metadata=scope))
@@ -338,8 +341,6 @@ def test_what_a_pass_does_not_rest_on_is_said() -> None:
         ({"note": "pre_existing", "exit_code": 0}, "build fails as on the base"),
         ({"unbuilt": [{"path": "a.rb"}]}, "1 file not built"),
         ({"tests": None, "failure_counts": {}}, "build shows no test results"),
-        ({"from": "checks"}, "build result taken from its CI checks"),
-        ({"from": "evidence", "exit_code": 0}, "build result taken from recorded evidence"),
     ],
 )
 def test_what_a_build_that_passed_does_not_rest_on(metadata: dict[str, Any], words: str) -> None:
@@ -428,3 +429,50 @@ def test_a_failure_that_was_outvoted_is_never_nothing() -> None:
         averaged=0.5,
     )
     assert headline(attempt) == "⚠️ Merge gate open (build fails and was outvoted; no model asked)"
+
+
+TESTED = {"failure_counts": {}, "tests": {"run": 9, "base": {"run": 9}}}
+
+
+@pytest.mark.parametrize(
+    ("behind", "metadata", "line"),
+    [
+        (3, {"from": "evidence", **TESTED}, "Ready to merge (no model asked)"),
+        (
+            3,
+            {"from": "checks", "tested_base": fake.BASE, **TESTED},
+            "Ready to merge (no model asked)",
+        ),
+        (0, {"from": "checks", **TESTED}, "Ready to merge (no model asked)"),
+        (0, {"from": "checks"}, "Ready to merge (tests not compared; no model asked)"),
+        (
+            3,
+            {"from": "checks", "tested_base": "1234567" + "0" * 33, **TESTED},
+            "Nothing found against it (CI tested this head on main@1234567, main is at abc1234; "
+            "no model asked)",
+        ),
+        (
+            3,
+            {"from": "checks", "tested_base": "", **TESTED},
+            "Nothing found against it (CI tested this head alone, not its merge with main; "
+            "no model asked)",
+        ),
+        (
+            3,
+            {"from": "checks"},
+            "Nothing found against it (CI tested this head, perhaps on an older main; "
+            "tests not compared; no model asked)",
+        ),
+        (
+            3,
+            {"failure_counts": {}, "tests": {"run": 0, "skipped": 2}},
+            "Nothing found against it (build ran no test, all were skipped; no model asked)",
+        ),
+    ],
+)
+def test_ready_is_said_of_a_tested_merge_with_this_base(
+    behind: int, metadata: dict[str, Any], line: str
+) -> None:
+    built = fake.ballot("build", Judgment.passed("passed", metadata=metadata))
+    pull = fake.pull(behind=behind)
+    assert headline(fake.tier("t", built), pull_request=pull) == f"✅ {line}"
