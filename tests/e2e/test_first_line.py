@@ -47,14 +47,14 @@ def headline(run: Run) -> str:
             f"✅ Nothing found against it (only documentation changes; {UNREAD})",
         ),
         ({"x.unknown": "y\n"}, f"✅ Nothing found against it ({UNREAD})"),
-        ({"a.py": "x = 2\n"}, "✅ Ready to merge (not built; no model asked)"),
+        ({"a.py": "x = 2\n"}, "✅ Nothing found against it (not built; no model asked)"),
         (
             {"a.py": "x = 2\n", "b.rb": "y\n", "logo.png": b"\0\1"},
             "✅ Nothing found against it (not built; 2 of 3 files not read; no model asked)",
         ),
     ],
 )  # fmt: skip
-def test_an_unbuilt_change_is_ready_only_where_all_of_it_was_read(
+def test_an_unbuilt_change_is_never_called_ready(
     prjury: Prjury, tmp_path: Path, after: Files, line: str
 ) -> None:
     run = reviewed(prjury, tmp_path, after)
@@ -101,7 +101,7 @@ def test_a_minified_file_counts_until_the_base_exempts_it(prjury: Prjury, tmp_pa
         run = reviewed(prjury, tmp_path / f"exempt{number}", large, before)
         assert run.code == 0, run.err
         assert headline(run) == (
-            "✅ Ready to merge (not built; 1 of 2 files not read; no model asked)"
+            "✅ Nothing found against it (not built; 1 of 2 files not read; no model asked)"
         )
         assert run.report["coverage"]["not_checked"][0]["path"] == "static/vendor.min.js"
 

@@ -49,7 +49,7 @@ CLAUDE = "anthropic:claude-sonnet-5-5"
 BLOCKING = policy(advisory=False)
 FAILING = answer("fail", [quote(PATH, LINE, TEXT)])
 BAD = reply(correctness=FAILING, risk=FAILING)
-READY = "## ✅ Ready to merge (not built)"
+READY = "## ✅ Nothing found against it (not built)"
 
 #: Bytes that a run may take beyond a normal one, whatever a server sends.
 _MORE_MEMORY = 400 * 1024**2
@@ -195,7 +195,7 @@ def test_ctrl_c_ends_a_run_whose_server_hangs(shop: Shop) -> None:
 def test_without_a_key_the_gate_opens_and_it_is_said(shop: Shop) -> None:
     said = reviewed(shop.without_keys(), BLOCKING)
     assert (said.code, said.judgment["label"]) == (0, "not_configured")
-    assert re.match(r"## ✅ Ready to merge \(.*no model asked", said.first_line)
+    assert re.match(r"## ✅ Nothing found against it \(.*no model asked", said.first_line)
     assert said.cost["llm_calls"] == 0
 
 

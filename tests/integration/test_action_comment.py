@@ -39,8 +39,7 @@ from prjury.github.event import Event, EventKind
 from prjury.github.payload import PullFacts, Tip
 from prjury.report.codec import report_to_json
 from prjury.report.continuity import dismissals, dismissed_words
-from prjury.report.model import OVERRIDE_COMMAND, Override, Report
-from prjury.report.recovery import NO_REPAIR, Recovery, RepairRound
+from prjury.report.model import NO_REPAIR, OVERRIDE_COMMAND, Override, Recovery, RepairRound, Report
 from prjury.report.redact import Redactor
 from prjury.snapshot.model import Side
 

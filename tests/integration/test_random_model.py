@@ -18,9 +18,8 @@ from prjury.app.review import run
 from prjury.git.open_snapshot import NothingToReview, SnapshotRequest
 from prjury.jury.gate import Gate
 from prjury.jury.judgment import Judgment, Status
-from prjury.report.codec import report_to_json
+from prjury.report.codec import report_schema, report_to_json
 from prjury.report.model import Report
-from prjury.report.wire_model import report_schema
 
 pytestmark = pytest.mark.nightly
 

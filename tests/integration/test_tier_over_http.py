@@ -61,7 +61,7 @@ INVENTED = answer("fail", [NOWHERE])
 GOOD = says(reply(), usage=USAGE)
 BAD = says(reply(correctness=FAILING, risk=FAILING), usage=USAGE)
 NOTHING = {"llm_calls": 0, "cached_calls": 0, "input_tokens": 0, "output_tokens": 0}
-READY = "## ✅ Ready to merge (not built)"
+READY = "## ✅ Nothing found against it (not built)"
 
 POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion>

@@ -27,8 +27,7 @@ from prjury.github.workflow_runs import PostedRun, WorkflowRuns
 from prjury.report.codec import verdict_from_report
 from prjury.report.continuity import ToldVerdict, dismissed_words
 from prjury.report.findings import Finding, findings, how_to, rules_of
-from prjury.report.model import OVERRIDE_COMMAND, Override
-from prjury.report.recovery import NO_REPAIR
+from prjury.report.model import NO_REPAIR, OVERRIDE_COMMAND, Override
 from prjury.report.redact import Redact
 from prjury.report.sanitise import block, clean, inline_code, plain, prose
 from prjury.report.wording import counted

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from prjury.errors import CannotJudgeError, SourceError, UsageError
 from prjury.github.artifacts import left_behind, only_file
 from prjury.github.client import GitHub
 from prjury.github.event import Event
-from prjury.report.wire_model import ReportJson
+from prjury.report.codec import ReportJson, read_form
 from prjury.snapshot.model import visible
 
 EVIDENCE, VERDICT = "evidence.json", "verdict.json"
@@ -87,6 +88,8 @@ def kept_report(client: GitHub, repo: str, run: int) -> dict[str, Any] | None:
     """
     try:
         content = only_file(left_behind(client, repo, run, _REPORT), _REPORT_FILE, alone=False)
-        return ReportJson.model_validate_json(content).model_dump(mode="json", by_alias=True)
+        report: dict[str, Any] = json.loads(content)
+        read_form(report, ReportJson)
     except (CannotJudgeError, ValueError):
         return None
+    return report

@@ -15,7 +15,7 @@ from prjury.code.parser import Parser
 from prjury.code.source import Source
 from prjury.code.stripped import stripped_lines
 from prjury.deadline import Deadline
-from prjury.report.recovery import RefusedEdit
+from prjury.report.model import RefusedEdit
 from prjury.snapshot.exempt import matches
 
 #: Bytes of one file, and files of one repair.

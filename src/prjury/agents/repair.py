@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from msgspec import structs
+
 from prjury.agents.copies import DirectoryState
 from prjury.agents.edits import EditRules, Edits
 from prjury.errors import CannotJudgeError, SourceError
@@ -30,7 +32,7 @@ from prjury.jury.voting import Ballot
 from prjury.policy.agents import FixConfig
 from prjury.ports import Ports
 from prjury.report.judge_facts import AgentFacts, BuildFacts
-from prjury.report.recovery import Recovery, RefusedEdit, RepairRound
+from prjury.report.model import Recovery, RefusedEdit, RepairRound
 from prjury.snapshot.kinds import kind_of
 from prjury.snapshot.model import FileChange, FileStatus, visible
 
@@ -142,10 +144,10 @@ class TestsRepair:
         found = _told(number, result)
         if result.status is not ExecutionStatus.SUCCESS:
             state.stop = f"the agent {_ENDED.get(result.status, 'failed')}: {result.error}"
-            return replace(found, outcome=_short(state.stop))
+            return structs.replace(found, outcome=_short(state.stop))
         edits = self._without_settings(state.tree, edits)
         state.refused = edits.refused
-        found = replace(
+        found = structs.replace(
             found,
             edited=tuple(sorted(map(visible, edits.accepted))),
             refused=tuple(_shown(edits.refused)),
@@ -153,11 +155,11 @@ class TestsRepair:
         )
         if not edits.accepted:
             state.outcome = "the agent changed nothing that it may change"
-            return replace(found, outcome=state.outcome)
+            return structs.replace(found, outcome=state.outcome)
         state.tree = graft(self.store, state.tree, edits.accepted)
         self.ports.progress.say(f"repair, round {number}: building again")
         self._judge(context, tree, state)
-        return replace(found, outcome=_short(state.outcome))
+        return structs.replace(found, outcome=_short(state.outcome))
 
     def _edited(self, context: PullRequestContext, state: _State) -> tuple[AgentResult, Edits]:
         """How the agent ended, and what it changed in a fresh copy of the tree."""
@@ -312,7 +314,7 @@ def _told(number: int, result: AgentResult) -> RepairRound:
 
 
 def _shown(refused: Sequence[RefusedEdit]) -> list[RefusedEdit]:
-    return [replace(each, path=visible(each.path)) for each in refused[:_MOST_REFUSED]]
+    return [structs.replace(each, path=visible(each.path)) for each in refused[:_MOST_REFUSED]]
 
 
 def _short(text: str) -> str:

@@ -21,8 +21,13 @@ from prjury.jury.gate import Gate
 from prjury.jury.judgment import Judgment
 from prjury.jury.voting import Ballot, VotingStrategy
 from prjury.policy.schema import TierConfig
-from prjury.report.codec import gate_from_report, verdict_from_report
-from prjury.report.wire_model import ReportJson, TierJson
+from prjury.report.codec import (
+    ReportJson,
+    TierJson,
+    gate_from_report,
+    read_form,
+    verdict_from_report,
+)
 
 
 @dataclass(frozen=True)
@@ -54,7 +59,7 @@ def derive(data: Mapping[str, Any]) -> Derivation:
         UsageError: for a value that is no report, or a policy in it that cannot be read.
     """
     try:
-        report = ReportJson.model_validate(data)
+        report = read_form(data, ReportJson)
         tiers = _tiers(report)
         recount = _Recount({tier.name: tier for tier in tiers})
         verdict = verdict_from_report(data, recount)

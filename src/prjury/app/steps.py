@@ -37,10 +37,10 @@ from prjury.report.model import (
     EarlierVotes,
     Override,
     PolicyOrigin,
+    Recovery,
     Report,
     Sandbox,
 )
-from prjury.report.recovery import Recovery
 from prjury.snapshot import exempt
 from prjury.snapshot.exempt import matches
 from prjury.snapshot.model import PullRequest, patch_id, printable

@@ -62,6 +62,6 @@ def schema(
 ) -> None:
     """Print the JSON Schema of the configuration file, or of the report."""
     from prjury.policy.load import json_schema
-    from prjury.report.wire_model import report_schema
+    from prjury.report.codec import report_schema
 
     print_out("schema", json.dumps(report_schema() if report else json_schema(), indent=2))

@@ -15,10 +15,11 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from msgspec import structs
 
 from prjury.errors import SourceError
 from prjury.jury.voting import Ballot
@@ -186,7 +187,7 @@ class RecordedProgress:
             confidence=said.confidence,
             ms=ballot.elapsed_ms,
             reasoning_sha256=hashlib.sha256(said.reasoning.encode(errors="replace")).hexdigest(),
-            **{name: n for name, n in asdict(agent).items() if n and name != "tools"},
+            **{name: n for name, n in structs.asdict(agent).items() if n and name != "tools"},
         )
 
     def say(self, text: str) -> None:

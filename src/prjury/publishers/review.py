@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from prjury.errors import PublishError
 from prjury.publishers.idempotent import write_converging, written_once
-from prjury.report.continuity import is_whole
+from prjury.report.continuity import is_judged, judged_seats
 from prjury.report.findings import findings
 from prjury.report.inline import AddedLines, Remark, Remarks, Reviewer, added_lines, markers
 from prjury.report.model import Report
@@ -88,21 +88,18 @@ class LineReview:
         return write_converging(lambda: self._attempt(reviewer), self.sleep)
 
     def _resolve(self, report: Report) -> None:
-        """Resolve our threads on findings that are fixed or dismissed.
-
-        Where some judge did not come to a vote, what it did not find may be there still.
-        """
+        """Resolve our threads on findings that are dismissed, or fixed for their judge."""
         if self.threads is None:
             return
         there = {one.check.fingerprint for one in findings(report.verdict)}
         dismissed = {one.finding for one in report.dismissals}
-        whole, account = is_whole(report.verdict), ""
+        judged, account = judged_seats(report.verdict), ""
         try:
             for thread in self.threads.unresolved():
                 values = markers(thread.body) or {}
                 finding = values.get("finding")
-                gone = finding in dismissed or (whole and finding not in there)
-                if not (finding and gone) or values.get("id") != self.id:
+                fixed = finding not in there and is_judged(values.get("seat", ""), judged)
+                if not (finding and (fixed or finding in dismissed)) or values.get("id") != self.id:
                     continue
                 account = account or self.reviews.author()
                 if thread.author == account:

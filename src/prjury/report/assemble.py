@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import structs
 
 from prjury.jury.cascade import TierAttempt, Verdict
 from prjury.jury.gate import Gate, GatePolicy, gate, hold_to_content, hold_to_coverage
@@ -28,12 +30,12 @@ from prjury.report.model import (
     NotChecked,
     Override,
     PolicyOrigin,
+    Recovery,
     Report,
     Sandbox,
     SkippedJudge,
     TierReport,
 )
-from prjury.report.recovery import Recovery
 from prjury.snapshot.kinds import is_inert
 from prjury.snapshot.model import FileChange, FileKind, PullRequest, printable
 
@@ -295,4 +297,4 @@ def _in_force(policy: PolicyOrigin, gate_policy: GatePolicy) -> PolicyOrigin:
         "not_configured": gate_policy.not_configured,
         "coverage_floor": gate_policy.coverage_floor,
     }
-    return replace(policy, resolved={**policy.resolved, "gate": applied})
+    return structs.replace(policy, resolved={**policy.resolved, "gate": applied})

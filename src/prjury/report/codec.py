@@ -1,16 +1,18 @@
-"""Reports as JSON values, and the verdict derived again from one."""
+"""Reports as JSON values, their published schema, and the verdict derived again from one."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import is_dataclass
-from typing import Any, TypeAlias
+from typing import Annotated, Any, Final, Literal, TypeAlias, TypeVar
 
-from prjury.jury.cascade import TierAttempt, Verdict, conclude
-from prjury.jury.codec import check_from_json, check_to_json
+import msgspec
+from msgspec import Meta, Struct
+
+from prjury.jury.cascade import TierAttempt, TierPolicy, Verdict, conclude
+from prjury.jury.codec import check_to_json, plain
 from prjury.jury.gate import Gate, gate
 from prjury.jury.judge import JudgeType
-from prjury.jury.judgment import Judgment, Status
+from prjury.jury.judgment import Check, Judgment, Status
 from prjury.jury.jury import JuryVerdict
 from prjury.jury.score import NumericalScore, Score
 from prjury.jury.voting import Ballot
@@ -19,31 +21,164 @@ from prjury.report.invisible_chars import without_surrogates
 from prjury.report.judge_facts import GeneralFacts
 from prjury.report.model import (
     Backport,
+    ChangedNames,
+    Cost,
+    Count,
     Coverage,
+    Dismissal,
     EarlierVotes,
     Override,
     PolicyOrigin,
+    Price,
+    Recovery,
     Report,
+    Sandbox,
+    Share,
+    Since,
+    SkippedJudge,
     TierReport,
 )
-from prjury.report.recovery import Recovery
 from prjury.report.redact import Redact, redacted
 from prjury.report.sanitise import BY_SHAPE
-from prjury.report.wire_model import SCHEMA_NAME, FileJson, JudgmentJson, ReportJson, TierJson
-from prjury.snapshot.model import PullRequest, patch_id
+from prjury.snapshot.model import FileStatus, PullRequest, Side, patch_id
 
 Json: TypeAlias = dict[str, Any]
+Form = TypeVar("Form")
+
+SCHEMA_NAME: Final = "prjury/report/v1"
+_DIALECT = "https://json-schema.org/draft/2020-12/schema"
+_FINGERPRINT = {"type": "string", "description": "stays the same when only line numbers move"}
+
+
+class FileJson(Struct, frozen=True):
+    """A changed file."""
+
+    path: str
+    old_path: str | None
+    status: FileStatus
+    additions: Count
+    deletions: Count
+
+
+class PullJson(Struct, frozen=True, kw_only=True):
+    """The pull request."""
+
+    repo: str
+    number: int | None
+    title: str
+    author: str | None
+    draft: bool
+    url: str | None = None
+    labels: tuple[str, ...] = ()
+    base: Side
+    head: Side
+    merge_base: str
+    behind: Count
+    additions: Count
+    deletions: Count
+    merged_tree: str | None
+    files: tuple[FileJson, ...]
+    patch_id: (
+        Annotated[str, Meta(description="the same after a rebase that moves lines only")] | None
+    ) = None
+
+
+class VerdictJson(Struct, frozen=True):
+    """The verdict, the gate and the first line for people."""
+
+    status: Status
+    decided_by: str | None
+    reasoning: str
+    gate: Gate
+    headline: str
+    override: Override | None = None
+
+
+class JudgmentJson(Struct, frozen=True):
+    """One judge's ballot; the score is normalised, and null where the judge gave none."""
+
+    judge: str
+    type: JudgeType
+    weight: Price
+    status: Status
+    score: Share | None
+    label: str | None
+    confidence: Share | None
+    reasoning: str
+    elapsed_ms: Count
+    checks: tuple[Check, ...]
+    metadata: dict[str, Any]
+
+
+class TierJson(Struct, frozen=True, kw_only=True):
+    """One tier, whether it ran or not; the label is that of its own abstention."""
+
+    name: str
+    policy: TierPolicy
+    advisory: bool
+    ran: bool
+    skipped_because: str | None
+    status: Status | None
+    label: str | None = None
+    reasoning: str | None
+    elapsed_ms: Count = 0
+    aggregation: dict[str, Any] | None
+    judgments: tuple[JudgmentJson, ...]
+    skipped: tuple[SkippedJudge, ...]
+
+
+class ReportJson(Struct, frozen=True, kw_only=True):
+    """A report of PR Jury. Readers must put up with keys that they do not know."""
+
+    schema: Literal["prjury/report/v1"]
+    pull: PullJson
+    verdict: VerdictJson
+    tiers: tuple[TierJson, ...]
+    coverage: Coverage
+    backports: tuple[Backport, ...]
+    cost: Cost
+    policy: PolicyOrigin
+    sandbox: Sandbox
+    notes: tuple[str, ...] = ()
+    since: Since | None = None
+    dismissals: tuple[Dismissal, ...] = ()
+    names: ChangedNames | None = None
+    elapsed_ms: Count
+    version: str
+    recovery: Recovery | None = None
+
+
+def report_schema() -> Json:
+    """Return the JSON Schema (2020-12) that every report satisfies."""
+    _, parts = msgspec.json.schema_components([ReportJson], ref_template="#/$defs/{name}")
+    parts["Check"]["properties"]["fingerprint"] = _FINGERPRINT
+    form = parts.pop("ReportJson")
+    form["properties"]["schema"] = {"const": SCHEMA_NAME}
+    return {"$schema": _DIALECT, "$id": SCHEMA_NAME, **form, "$defs": parts}
+
+
+def read_form(data: object, form: type[Form]) -> Form:
+    """Read a JSON value in one of these forms.
+
+    Raises:
+        ValueError: if it has another form, with the place in it.
+    """
+    try:
+        return msgspec.convert(data, form)
+    except msgspec.ValidationError as error:
+        raise ValueError(str(error)) from error
 
 
 def report_to_json(report: Report, redact: Redact = BY_SHAPE) -> Json:
-    """The report in the form ``prjury/report/v1``: no secrets, no lone surrogates."""
+    """Return the report in the form ``prjury/report/v1``: no secrets, no lone surrogates."""
+    verdict = report.verdict
     value = {
         "schema": SCHEMA_NAME,
         "pull": pull_to_json(report.pull),
         "verdict": {
-            "status": report.verdict.status,
-            "decided_by": report.verdict.decided_by,
-            "reasoning": report.verdict.aggregated.reasoning,
+            "status": verdict.status,
+            "decided_by": verdict.decided_by,
+            "reasoning": verdict.aggregated.reasoning,
             "gate": report.gate,
             "headline": report.headline,
             "override": report.override,
@@ -52,7 +187,6 @@ def report_to_json(report: Report, redact: Redact = BY_SHAPE) -> Json:
         "coverage": report.coverage,
         "backports": [backport_to_json(backport) for backport in report.backports],
         "cost": report.cost,
-        "recovery": _recovery(report.recovery),
         "policy": report.policy,
         "sandbox": report.sandbox,
         "notes": report.notes,
@@ -61,9 +195,10 @@ def report_to_json(report: Report, redact: Redact = BY_SHAPE) -> Json:
         "names": report.names,
         "elapsed_ms": report.elapsed_ms,
         "version": report.version,
+        "recovery": _recovery(report.recovery),
     }
-    checked = ReportJson.model_validate(printable_json(value, redact))
-    return checked.model_dump(mode="json", by_alias=True)
+    printed: Json = printable_json(value, redact)
+    return printed
 
 
 #: Counts the ballots of a tier that ran and has some again.
@@ -71,7 +206,7 @@ Recount: TypeAlias = Callable[[str, Sequence[Ballot], Mapping[str, Any]], Judgme
 
 
 def verdict_from_report(data: Mapping[str, Any], recount: Recount | None = None) -> Verdict:
-    """The verdict, derived again from the judgments of a JSON report.
+    """Derive the verdict again from the judgments of a JSON report.
 
     Nothing that the report says of its own verdict is believed: the tiers are concluded again and
     held to the coverage floor that the report's policy names.
@@ -83,33 +218,32 @@ def verdict_from_report(data: Mapping[str, Any], recount: Recount | None = None)
     Raises:
         ValueError: for a value that is no such report.
     """
-    report = ReportJson.model_validate(data)
+    report = read_form(data, ReportJson)
     verdict = conclude([_attempt(tier, recount) for tier in report.tiers])
-    counts = report.coverage.model_dump(exclude={"not_checked"})
-    return hold(verdict, Coverage(**counts), gate_policy_of(_origin(report)))
+    return hold(verdict, report.coverage, gate_policy_of(report.policy))
 
 
 def gate_from_report(data: Mapping[str, Any], recount: Recount | None = None) -> Gate:
-    """The gate, decided again from the judgments and the policy of a JSON report.
+    """Decide the gate again from the judgments and the policy of a JSON report.
 
     A maintainer's override is no conclusion from anything, so it is taken as it stands there.
 
     Raises:
         ValueError: for a value that is no such report.
     """
-    report = ReportJson.model_validate(data)
+    report = read_form(data, ReportJson)
     if report.verdict.override:
         return Gate.SUCCESS
-    return gate(verdict_from_report(data, recount), gate_policy_of(_origin(report)))
+    return gate(verdict_from_report(data, recount), gate_policy_of(report.policy))
 
 
 def said_in_report(data: Mapping[str, Any]) -> EarlierVotes:
-    """What was said of a change by models and maintainers, for the next time that it is judged.
+    """Return what models and maintainers said of a change, for the next time that it is judged.
 
     Raises:
         ValueError: for a value that is no such report.
     """
-    report = ReportJson.model_validate(data)
+    report = read_form(data, ReportJson)
     judgments = {
         (tier.name, ballot.judge): _ballot(ballot).judgment
         for tier in report.tiers
@@ -117,60 +251,60 @@ def said_in_report(data: Mapping[str, Any]) -> EarlierVotes:
         if ballot.type in {JudgeType.LLM_POWERED, JudgeType.AGENT}
         and ballot.status in {Status.PASS, Status.FAIL}
     }
-    found = report.verdict.override
-    override = Override(found.label, found.by, found.reason) if found else None
-    return EarlierVotes(report.pull.patch_id or "", report.policy.hash, judgments, override)
+    patch, policy = report.pull.patch_id or "", report.policy.hash
+    return EarlierVotes(patch, policy, judgments, report.verdict.override)
 
 
-def _origin(report: ReportJson) -> PolicyOrigin:
-    return PolicyOrigin(report.policy.source, report.policy.hash, report.policy.resolved)
+def printable_json(value: object, redact: Redact) -> Any:  # noqa: ANN401 - JSON
+    """Return the value as JSON, with strings free of secrets and lone surrogates."""
+    return _printable(msgspec.to_builtins(value), redact)
 
 
-def printable_json(value: Any, redact: Redact) -> Any:  # noqa: ANN401 - JSON
-    """The value with dataclasses as objects, and strings free of secrets and lone surrogates."""
+def _printable(value: Any, redact: Redact) -> Any:  # noqa: ANN401 - JSON
     match value:
         case str():
             return redacted(without_surrogates(value), redact)
-        case Mapping():
+        case dict():
             return {
-                printable_json(key, redact): printable_json(item, redact)
-                for key, item in value.items()
+                _printable(key, redact): _printable(item, redact) for key, item in value.items()
             }
         case list() | tuple():
-            return [printable_json(item, redact) for item in value]
-    return printable_json(_fields(value), redact) if is_dataclass(value) else value
-
-
-def _fields(value: Any, **instead: Any) -> Json:  # noqa: ANN401 - any of the report's values
-    """The attributes of a dataclass, some of them replaced."""
-    return {name: getattr(value, name) for name in value.__dataclass_fields__} | instead
+            return [_printable(item, redact) for item in value]
+    return value
 
 
 def pull_to_json(pull: PullRequest) -> Json:
-    """What the report tells of a pull request; its nested values are dataclasses still."""
+    """Return what the report tells of a pull request; its nested values are not JSON yet."""
     same = (
         "repo number title author draft url labels base head merge_base behind additions deletions"
     )
     return {
         **{name: getattr(pull, name) for name in same.split()},
         "merged_tree": pull.merge.tree,
-        "files": [{name: getattr(f, name) for name in FileJson.model_fields} for f in pull.files],
+        "files": [
+            {name: getattr(file, name) for name in FileJson.__struct_fields__}
+            for file in pull.files
+        ],
         "patch_id": patch_id(pull),
     }
 
 
 def backport_to_json(backport: Backport) -> Json:
-    """What the report tells of one release branch; its nested values are dataclasses still."""
-    return _fields(backport, checks=list(map(check_to_json, backport.checks)))
+    """Return what the report tells of one release branch."""
+    value: Json = msgspec.to_builtins(backport)
+    for conflict in value["conflicts"]:
+        for region in conflict["regions"]:
+            del region["texts"]
+    return {**value, "checks": [check_to_json(check) for check in backport.checks]}
 
 
 def _recovery(recovery: Recovery | None) -> Json | None:
-    return _fields(recovery, usd=recovery.usd) if recovery else None
+    return {**msgspec.to_builtins(recovery), "usd": recovery.usd} if recovery else None
 
 
 def _tier(tier: TierReport) -> Json:
     attempt = tier.attempt
-    said = attempt.verdict.aggregated if attempt.verdict else None
+    judgment = attempt.verdict.aggregated if attempt.verdict else None
     ballots: Iterable[Ballot] = attempt.verdict.ballots if attempt.verdict else ()
     return {
         "name": attempt.name,
@@ -179,10 +313,10 @@ def _tier(tier: TierReport) -> Json:
         "ran": attempt.ran,
         "skipped_because": attempt.skipped_because,
         "status": attempt.status,
-        "label": said.label if said and attempt.status is Status.ABSTAIN else None,
-        "reasoning": said.reasoning if said else None,
+        "label": judgment.label if judgment and attempt.status is Status.ABSTAIN else None,
+        "reasoning": judgment.reasoning if judgment else None,
         "elapsed_ms": attempt.elapsed_ms,
-        "aggregation": GeneralFacts.of(said).aggregation if said else None,
+        "aggregation": GeneralFacts.of(judgment).aggregation if judgment else None,
         "judgments": [_judgment(ballot) for ballot in ballots],
         "skipped": tier.skipped,
     }
@@ -201,7 +335,7 @@ def _judgment(ballot: Ballot) -> Json:
         "reasoning": judgment.reasoning,
         "elapsed_ms": ballot.elapsed_ms,
         "checks": [check_to_json(check) for check in judgment.checks],
-        "metadata": judgment.metadata,
+        "metadata": plain(judgment.metadata),
     }
 
 
@@ -220,7 +354,7 @@ def _attempt(tier: TierJson, recount: Recount | None) -> TierAttempt:
 
 
 def _aggregated(tier: TierJson) -> Judgment:
-    """The tier's own judgment; a tier that says nothing of itself has erred."""
+    """Return the tier's own judgment; a tier that says nothing of itself has erred."""
     status = tier.status or Status.ERROR
     counted = tier.aggregation or {}
     score = counted.get("score") if status in {Status.PASS, Status.FAIL} else None
@@ -241,7 +375,7 @@ def _ballot(ballot: JudgmentJson) -> Ballot:
         score,
         ballot.label,
         ballot.confidence,
-        tuple(check_from_json(check.model_dump()) for check in ballot.checks),
+        ballot.checks,
         ballot.metadata,
     )
     return Ballot(ballot.judge, judgment, ballot.weight, ballot.type, ballot.elapsed_ms)

@@ -1,8 +1,8 @@
 """What one verdict leaves for the next, in hidden lines of our own comments.
 
-The comment with the verdict says which findings it lists, by fingerprint, in the order of their
-numbers; the answer to a dismissal says which finding was dismissed, by whom and why. They are read
-from comments of our own account only. Lost or damaged, they cost a sentence, never a verdict.
+The comment with the verdict says which findings it lists, by fingerprint and judge, in the order of
+their numbers; the answer to a dismissal says which finding was dismissed, by whom and why. They are
+read from comments of our own account only. Lost or damaged, they cost a sentence, never a verdict.
 """
 
 from __future__ import annotations
@@ -11,76 +11,85 @@ import base64
 import binascii
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from msgspec import Struct
 
 from prjury.jury.cascade import Verdict
 from prjury.jury.judgment import Status
-from prjury.report.findings import findings, numbered, seat_outcomes
+from prjury.jury.voting import NOT_APPLICABLE
+from prjury.report.findings import Finding, findings, numbered, seat_outcomes
 from prjury.report.inline import markers
 from prjury.report.model import Dismissal, Report, Since
 
-#: Fingerprints that one line holds: 17 characters each.
+#: Findings that one line holds: 26 characters each.
 _MOST = 500
 _HEAD = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
-_PRINT = re.compile(r"[0-9a-f]{16}")
+_PRINT_LENGTH = 16
+#: A fingerprint, and the judge that found it where that is known.
+_NAME = re.compile(r"[0-9a-f]{16}(?:\.[0-9a-f]{8})?")
 _LOGIN = re.compile(r"[A-Za-z0-9-]{1,39}", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
-class ToldVerdict:
+class ToldVerdict(Struct, frozen=True):
     """What a comment of ours says to programs of the verdict in it.
 
     Attributes:
         head: the commit that it is about.
-        groups: the fingerprints of the findings, by the number that the comment shows, less one.
+        names: the findings by the number that the comment shows, less one: each a fingerprint with
+            the judge that found it (`name_finding`).
         earlier: the head of the verdict before, and its findings; None where there was none.
         complete: whether every finding is among them.
         run: the workflow run that published it, None outside of one.
     """
 
     head: str
-    groups: tuple[tuple[str, ...], ...]
+    names: tuple[tuple[str, ...], ...]
     earlier: tuple[str, tuple[str, ...]] | None = None
     complete: bool = True
     run: int | None = None
 
     @property
-    def findings(self) -> tuple[str, ...]:
-        """Every fingerprint, as often as it was found."""
-        return tuple(print_ for group in self.groups for print_ in group)
+    def groups(self) -> tuple[tuple[str, ...], ...]:
+        """The fingerprints of the findings by number."""
+        return tuple(tuple(name[:_PRINT_LENGTH] for name in group) for group in self.names)
 
     @classmethod
     def of(cls, body: str) -> ToldVerdict | None:
-        """The verdict that a comment tells; None for another comment, and for an older form."""
+        """Read the verdict that a comment tells; None for another comment, and an older form."""
         values = markers(body) or {}
-        reported, head = values.get("findings"), values.get("head", "")
-        if reported is None or not _HEAD.fullmatch(head):
+        findings, head = values.get("findings"), values.get("head", "")
+        if findings is None or not _HEAD.fullmatch(head):
             return None
-        groups = tuple(tuple(group.split("+")) for group in reported.split(",") if group)
-        since, before = values.get("since", ""), _prints(values.get("before", ""))
-        if not all(_PRINT.fullmatch(one) for group in groups for one in group):
+        names = tuple(tuple(group.split("+")) for group in findings.split(",") if group)
+        if not all(_NAME.fullmatch(name) for group in names for name in group):
             return None
+        since, before = values.get("since", ""), _read_names(values.get("before", ""))
         earlier = (since, before) if _HEAD.fullmatch(since) and before is not None else None
         run = re.match(r"(\d{1,18})\.\d", values.get("run", ""), re.ASCII)
         complete = values.get("more") != "1"
-        return cls(head, groups, earlier, complete, int(run[1]) if run else None)
+        return cls(head, names, earlier, complete, int(run[1]) if run else None)
 
 
-def _prints(words: str) -> tuple[str, ...] | None:
-    every = tuple(word for word in words.split(",") if word)
-    return every if all(map(_PRINT.fullmatch, every)) else None
+def _read_names(words: str) -> tuple[str, ...] | None:
+    names = tuple(word for word in words.split(",") if word)
+    return names if all(map(_NAME.fullmatch, names)) else None
+
+
+def name_finding(finding: Finding) -> str:
+    """Return a finding's fingerprint, a dot and the judge that found it."""
+    return f"{finding.check.fingerprint}.{finding.voice.key}"
 
 
 def told_words(report: Report) -> str:
-    """The values in the hidden line of a report's comment."""
+    """Write the values in the hidden line of a report's comment."""
     groups, room = [], _MOST
     every = numbered(report.verdict)
     for group in every:
         room -= group.count
         if room < 0:
             break
-        groups.append("+".join(one.check.fingerprint for one in group.findings))
+        groups.append("+".join(map(name_finding, group.findings)))
     values = f"findings={','.join(groups)}"
     if len(groups) < len(every):
         values += " more=1"
@@ -90,34 +99,49 @@ def told_words(report: Report) -> str:
 
 
 def since(verdict: Verdict, head: str, reported: ToldVerdict | None) -> Since | None:
-    """What became of the findings of the last verdict on another head; None where none is known."""
+    """Return what became of the findings of the last verdict on another head; None if unknown.
+
+    A finding that is gone is fixed if the judge that found it has come to a vote again.
+    """
     if reported is None or not reported.complete:
         return None
-    same = reported.head == head
-    earlier = reported.earlier if same else (reported.head, reported.findings)
+    names = tuple(name for group in reported.names for name in group)
+    earlier = reported.earlier if reported.head == head else (reported.head, names)
     if earlier is None:
         return None
     then, before = earlier
-    now = Counter(one.check.fingerprint for one in findings(verdict))
-    was = Counter(before)
-    gone, whole = (was - now).total(), is_whole(verdict)
+    left = Counter(finding.check.fingerprint for finding in findings(verdict))
+    judged, fixed, still_open = judged_seats(verdict), 0, 0
+    for name in before:
+        fingerprint, _, seat = name.partition(".")
+        if left[fingerprint]:
+            left[fingerprint] -= 1
+            still_open += 1
+        elif is_judged(seat, judged):
+            fixed += 1
     return Since(
         head=then,
-        fixed=gone if whole else 0,
-        open=(was & now).total(),
-        new=(now - was).total(),
-        not_judged=0 if whole else gone,
+        fixed=fixed,
+        open=still_open,
+        new=left.total(),
+        not_judged=len(before) - fixed - still_open,
         before=before,
     )
 
 
-def is_whole(verdict: Verdict) -> bool:
-    """Whether every tier ran and every judge voted, so that what is not found is not there."""
-    votes = {Status.PASS, Status.FAIL}
-    return all(attempt.ran for attempt in verdict.attempts) and all(
-        voice.judgment.status in votes or voice.judgment.label == "not_applicable"
-        for voice in seat_outcomes(verdict)
-    )
+def judged_seats(verdict: Verdict) -> Mapping[str, bool]:
+    """Return by judge whether it came to a vote, so that what it does not find is not there."""
+    seats = {"": all(attempt.ran for attempt in verdict.attempts)}
+    for seat in seat_outcomes(verdict):
+        voted = seat.judgment.status in {Status.PASS, Status.FAIL}
+        seats[seat.key] = voted or seat.judgment.label == NOT_APPLICABLE
+    seats[""] = all(seats.values())
+    return seats
+
+
+def is_judged(seat: str, judged: Mapping[str, bool]) -> bool:
+    """Return true if the judge has voted; of a judge that is not known, if all have."""
+    return judged.get(seat, False)
 
 
 def dismissed_words(prints: Sequence[str], head: str, by: str, reason: str) -> str:
@@ -134,7 +158,7 @@ def dismissals(bodies: Iterable[str]) -> tuple[Dismissal, ...]:
 
 def _dismissed(body: str) -> Iterator[Dismissal]:
     values = markers(body) or {}
-    prints, by = _prints(values.get("dismissed", "")), values.get("by", "")
+    prints, by = _read_names(values.get("dismissed", "")), values.get("by", "")
     try:
         reason = base64.b64decode(values.get("why", ""), validate=True).decode()
     except (binascii.Error, UnicodeDecodeError, ValueError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
@@ -51,6 +52,12 @@ class SeatOutcome:
     def judgment(self) -> Judgment:
         """What the judge said."""
         return self.ballot.judgment
+
+    @property
+    def key(self) -> str:
+        """Eight hex digits for a judge of a tier."""
+        words = f"{self.attempt.name}\0{self.ballot.judge}"
+        return hashlib.sha256(words.encode(errors="backslashreplace")).hexdigest()[:8]
 
     @property
     def rejects(self) -> bool:

@@ -150,7 +150,7 @@ class Reviewer:
         last = span.end_line or line
         fingerprint = finding.check.fingerprint
         parts = [
-            f"<!-- prjury:v1 finding={fingerprint} id={self.id} -->",
+            f"<!-- prjury:v1 finding={fingerprint} seat={finding.voice.key} id={self.id} -->",
             self._sentence(finding),
             "",
             *([_AGAIN] if again else self._remedy(finding, span)),

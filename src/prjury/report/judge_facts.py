@@ -8,22 +8,16 @@ readers call `of()`. Metadata may come from another version or from a judge of s
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, ClassVar, Self, TypeVar
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import cache
+from typing import Any, ClassVar, Self, TypeVar, get_args, get_origin
 
-from pydantic import (
-    AliasChoices,
-    AliasPath,
-    BeforeValidator,
-    Field,
-    Strict,
-    TypeAdapter,
-    ValidationError,
-)
+import msgspec
+from msgspec import Struct, ValidationError, field, structs
 
 from prjury.jury.judgment import Check, Judgment, Location
-from prjury.report.model import Cost
+from prjury.report.model import NO_COST, Cost
 
 Metadata = Mapping[str, Any]
 #: The judgment is not about this change's code alone: the base fails in the same way.
@@ -35,50 +29,50 @@ FAILURES_IGNORED = "failures_ignored"
 _KIND = "facts"
 _MOST_REFERENCES = 2
 
-
-_FORMS: dict[type[Any], TypeAdapter[Any]] = {}
-
-Facts = TypeVar("Facts")
-#: A whole number; neither a truth value nor a text is one.
-Count = Annotated[int, Strict()]
-
-
-def _form(kind: type[Facts]) -> TypeAdapter[Facts]:
-    return _FORMS.get(kind) or _FORMS.setdefault(kind, TypeAdapter(kind))
-
-
-def _written(facts: object) -> dict[str, Any]:
-    """The facts under their keys."""
-    values: dict[str, Any] = _form(type(facts)).dump_python(facts, mode="json", by_alias=True)
-    return values
+Facts = TypeVar("Facts", bound=Struct)
 
 
 def _read(kind: type[Facts], data: Metadata) -> Facts:
-    """The facts in metadata, without the values, or entries of lists, that have another form."""
-    form = _form(kind)
+    """Read facts from metadata, without the values, or entries of lists, of another form."""
+    values = {}
+    for name, key, form in _parts(kind):
+        if key in data:
+            with suppress(ValidationError):
+                values[name] = _convert(data[key], form)
+    return kind(**values)
+
+
+@cache
+def _parts(kind: type[Struct]) -> tuple[tuple[str, str, Any], ...]:
+    """Name, key and type of each part of some facts."""
+    return tuple((part.name, part.encode_name, part.type) for part in structs.fields(kind))
+
+
+def _convert(value: object, form: Any) -> object:  # noqa: ANN401 - a type expression
     try:
-        return form.validate_python(data)
-    except ValidationError as error:
-        odd = {each["loc"][:2] for each in error.errors(include_url=False, include_input=False)}
-    whole = {key for key, *at in odd if not (at and isinstance(at[0], int))}
-    return form.validate_python(
-        {key: _without(odd, key, data[key]) for key in data if key not in whole}
-    )
+        return msgspec.convert(value, form)
+    except ValidationError:
+        collections = [one for one in (form, *get_args(form)) if get_origin(one) in _COLLECTIONS]
+        if not isinstance(value, list | tuple) or not collections:
+            raise
+    kind = collections[0]
+    entries = []
+    for entry in value:
+        with suppress(ValidationError):
+            entries.append(msgspec.convert(entry, get_args(kind)[0]))
+    return get_origin(kind)(entries)
 
 
-def _without(odd: Collection[tuple[int | str, ...]], key: str, value: object) -> object:
-    if not isinstance(value, list | tuple):
-        return value
-    return [entry for at, entry in enumerate(value) if (key, at) not in odd]
+_COLLECTIONS = (tuple, frozenset)
 
 
-def _runs(repeated: object) -> object:
-    data = repeated if isinstance(repeated, Mapping) else {}
-    return f"{data.get('strategy', 'one')} of {data.get('total_judges', '?')} runs" if data else ""
+def _mapping(data: Metadata, key: str) -> Metadata:
+    """Return the object below a key; an empty one if there is none."""
+    value = data.get(key)
+    return value if isinstance(value, Mapping) else {}
 
 
-@dataclass(frozen=True, slots=True)
-class GeneralFacts:
+class GeneralFacts(Struct, frozen=True):
     """What any judge may say of its judgment.
 
     Attributes:
@@ -90,23 +84,49 @@ class GeneralFacts:
 
     subject: str = ""
     summaries: frozenset[str] = frozenset()
-    repeated: Annotated[str, BeforeValidator(_runs)] = ""
+    repeated: str = ""
     aggregation: dict[str, Any] | None = None
 
     @classmethod
     def of(cls, judgment: Judgment) -> Self:
-        """The facts of a judgment."""
+        """Read the facts of a judgment."""
+        facts = _read(cls, judgment.metadata)
+        runs = _mapping(judgment.metadata, "repeated")
+        if not runs:
+            return facts
+        words = f"{runs.get('strategy', 'one')} of {runs.get('total_judges', '?')} runs"
+        return structs.replace(facts, repeated=words)
+
+
+class SnippetFacts(Struct, frozen=True):
+    """Lines that open a closed gate once they are pasted.
+
+    Attributes:
+        where: the file or place that they belong into.
+    """
+
+    text: str
+    where: str = ""
+    language: str = ""
+
+
+class RemedyFacts(Struct, frozen=True):
+    """What has to be done before a judge can judge.
+
+    Attributes:
+        remedy: one sentence; empty where the judge says nothing.
+    """
+
+    remedy: str = ""
+    snippet: SnippetFacts | None = None
+
+    @classmethod
+    def of(cls, judgment: Judgment) -> Self:
+        """Read the facts of a judgment."""
         return _read(cls, judgment.metadata)
 
 
-def _calls(given: object) -> object:
-    """Calls as texts by name; of a bridge only the names are known."""
-    entries = given if isinstance(given, list | tuple) else ()
-    return [{"name": each} if isinstance(each, str) else each for each in entries]
-
-
-@dataclass(frozen=True, slots=True)
-class AgentFacts:
+class AgentFacts(Struct, frozen=True):
     """What an agent says that it took, where an agent was asked.
 
     Attributes:
@@ -116,33 +136,27 @@ class AgentFacts:
             ``outcome``.
     """
 
-    turns: Annotated[Count, Field(validation_alias=AliasPath("agent", "turns"))] = 0
-    input_tokens: Annotated[Count, Field(validation_alias=AliasPath("agent", "input_tokens"))] = 0
-    output_tokens: Annotated[Count, Field(validation_alias=AliasPath("agent", "output_tokens"))] = 0
-    usd: Annotated[float | None, Field(validation_alias=AliasPath("agent", "usd"))] = None
-    tools: Annotated[
-        tuple[dict[str, str], ...],
-        BeforeValidator(_calls),
-        Field(
-            validation_alias=AliasChoices(
-                AliasPath("agent", "tool_calls"), AliasPath("agent", "tools")
-            )
-        ),
-    ] = ()
+    turns: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    usd: float | None = None
+    tools: tuple[dict[str, str], ...] = ()
 
     @classmethod
     def of(cls, judgment: Judgment) -> Self:
-        """The facts of a judgment."""
-        return _read(cls, judgment.metadata)
+        """Read the facts of a judgment."""
+        return cls.of_result(_mapping(judgment.metadata, "agent"))
 
     @classmethod
     def of_result(cls, metadata: Metadata) -> Self:
-        """The facts in the metadata of an agent's result."""
-        return _read(cls, {"agent": metadata})
+        """Read the facts in the metadata of an agent's result."""
+        calls = metadata.get("tool_calls", metadata.get("tools", ()))
+        entries = calls if isinstance(calls, list | tuple) else ()
+        named = [{"name": call} if isinstance(call, str) else call for call in entries]
+        return _read(cls, {**metadata, "tools": named})
 
 
-@dataclass(frozen=True, slots=True)
-class LeftOut:
+class LeftOut(Struct, frozen=True):
     """A file, and why a judge or a build has nothing to say of it.
 
     Attributes:
@@ -154,12 +168,11 @@ class LeftOut:
     counts: bool = True
 
     def to_metadata(self) -> dict[str, Any]:
-        """The entry of a list in ``scope``."""
+        """Return the entry of a list in ``scope``."""
         return {"path": self.path, "reason": self.reason}
 
 
-@dataclass(frozen=True, slots=True)
-class ScopeFacts:
+class ScopeFacts(Struct, frozen=True):
     """Which changed files a judge has read.
 
     Attributes:
@@ -173,31 +186,29 @@ class ScopeFacts:
 
     @classmethod
     def of(cls, judgment: Judgment) -> Self | None:
-        """The facts of a judgment; None where it says nothing of what it has read."""
+        """Read the facts of a judgment; None where it says nothing of what it has read."""
         scope = judgment.metadata.get("scope")
         return _read(cls, scope) if isinstance(scope, Mapping) else None
 
     def to_metadata(self) -> dict[str, Any]:
-        """The facts as JSON."""
+        """Return the facts as JSON."""
         scope = {"read": list(self.read), "unread": [one.to_metadata() for one in self.unread]}
         if self.outside is not None:
             scope["outside"] = [one.to_metadata() for one in self.outside]
         return {"scope": scope}
 
 
-@dataclass(frozen=True, slots=True)
-class _Run:
+class _Run(Struct, frozen=True, rename={"origin": "from"}):
     """A command, or one of several, as it stands in metadata."""
 
     command: str | None = None
-    exit_code: Count | None = None
+    exit_code: int | None = None
     log: str | None = None
-    origin: Annotated[str, Field(alias="from")] = "run"
+    origin: str = "run"
     builds: tuple[_Run, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class RunFacts:
+class RunFacts(Struct, frozen=True):
     """The command that a judge ran.
 
     Attributes:
@@ -214,7 +225,7 @@ class RunFacts:
 
     @classmethod
     def of(cls, judgment: Judgment) -> Self:
-        """The facts of a judgment, those of all its builds included."""
+        """Read the facts of a judgment, those of all its builds included."""
         run = _read(_Run, judgment.metadata)
         # Logs of a recorded build are on the machine that built it.
         logs = () if run.origin == "evidence" else (run.log, *(one.log for one in run.builds))
@@ -222,13 +233,12 @@ class RunFacts:
         return cls(run.command, run.exit_code, tuple(dict.fromkeys(filter(None, logs))), elsewhere)
 
     def to_metadata(self) -> dict[str, Any]:
-        """The facts of one command as JSON."""
+        """Return the facts of one command as JSON."""
         log = self.logs[0] if self.logs else None
         return {"command": self.command, "exit_code": self.exit_code, "log": log}
 
 
-@dataclass(frozen=True, slots=True)
-class TestFacts:
+class TestFacts(Struct, frozen=True):
     """How many tests ran.
 
     Attributes:
@@ -238,14 +248,14 @@ class TestFacts:
 
     __test__: ClassVar = False
 
-    run: Count
-    failed: Count = 0
-    skipped: Count = 0
-    vanished: Count | None = None
+    run: int
+    failed: int = 0
+    skipped: int = 0
+    vanished: int | None = None
     base: TestFacts | None = None
 
     def to_metadata(self) -> dict[str, Any]:
-        """The counts as JSON."""
+        """Return the counts as JSON."""
         base = self.base.counts if self.base else None
         return {**self.counts, "vanished": self.vanished, "base": base}
 
@@ -255,8 +265,7 @@ class TestFacts:
         return {"run": self.run, "failed": self.failed, "skipped": self.skipped}
 
 
-@dataclass(frozen=True, slots=True)
-class BuildFacts:
+class BuildFacts(Struct, frozen=True, rename={"origin": "from", "settings": "test_settings"}):
     """What came of a build.
 
     Attributes:
@@ -271,24 +280,24 @@ class BuildFacts:
 
     KIND: ClassVar = "build"
 
-    origin: Annotated[str, Field(alias="from")] = "run"
+    origin: str = "run"
     note: str = ""
     ran: BuildRunFacts | None = None
     unbuilt: tuple[LeftOut, ...] | None = None
-    settings: Annotated[tuple[str, ...], Field(alias="test_settings")] = ()
+    settings: tuple[str, ...] = ()
     tested_base: str | None = None
 
     @classmethod
     def of(cls, judgment: Judgment) -> Self | None:
-        """The facts of a judgment; None where it is not about a build."""
+        """Read the facts of a judgment; None where it is not about a build."""
         data = judgment.metadata
         if data.get(_KIND) != cls.KIND:
             return None
         ran = _read(BuildRunFacts, data) if "failure_counts" in data else None
-        return replace(_read(cls, data), ran=ran)
+        return structs.replace(_read(cls, data), ran=ran)
 
     def to_metadata(self) -> dict[str, Any]:
-        """The facts as JSON; what is not known has no key."""
+        """Return the facts as JSON; what is not known has no key."""
         data: dict[str, Any] = {_KIND: self.KIND, **(self.ran.to_metadata() if self.ran else {})}
         if self.origin != "run":
             data["from"] = self.origin
@@ -303,8 +312,7 @@ class BuildFacts:
         return data
 
 
-@dataclass(frozen=True, slots=True)
-class BuildRunFacts:
+class BuildRunFacts(Struct, frozen=True, rename={"failures": "failure_counts"}):
     """What came of the commands of a build.
 
     Attributes:
@@ -316,13 +324,11 @@ class BuildRunFacts:
 
     compared: bool = False
     tests: TestFacts | None = None
-    test_files: Count = 0
-    failures: Annotated[Mapping[str, Mapping[str, Count]], Field(alias="failure_counts")] = field(
-        default_factory=dict
-    )
+    test_files: int = 0
+    failures: Mapping[str, Mapping[str, int]] = {}
 
     def to_metadata(self) -> dict[str, Any]:
-        """The facts as JSON."""
+        """Return the facts as JSON."""
         return {
             "compared": self.compared,
             "tests": self.tests.to_metadata() if self.tests else None,
@@ -331,8 +337,7 @@ class BuildRunFacts:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class MergeFacts:
+class MergeFacts(Struct, frozen=True):
     """How the change comes onto its base.
 
     Attributes:
@@ -342,22 +347,21 @@ class MergeFacts:
 
     KIND: ClassVar = "merge"
 
-    stopped_at: Mapping[str, str] = field(default_factory=dict)
+    stopped_at: dict[str, str] = {}
 
     @classmethod
     def of(cls, judgment: Judgment) -> Self | None:
-        """The facts of a judgment; None where it is not about a merge."""
+        """Read the facts of a judgment; None where it is not about a merge."""
         data = judgment.metadata
         return _read(cls, data) if data.get(_KIND) == cls.KIND else None
 
     def to_metadata(self) -> dict[str, Any]:
-        """The facts as JSON."""
+        """Return the facts as JSON."""
         stopped = {"stopped_at": dict(self.stopped_at)} if self.stopped_at else {}
         return {_KIND: self.KIND, **stopped}
 
 
-@dataclass(frozen=True, slots=True)
-class RuleFacts:
+class RuleFacts(Struct, frozen=True, rename={"suppression": "silence"}):
     """What a judge says of a finding of one of its rules.
 
     Attributes:
@@ -371,7 +375,7 @@ class RuleFacts:
     line: int | None = None
     why: str = ""
     references: tuple[str, ...] = ()
-    suppression: Annotated[str, Field(alias="silence")] = ""
+    suppression: str = ""
     applicability: str | None = None
 
     @property
@@ -381,16 +385,16 @@ class RuleFacts:
         return " ".join([*self.why.split(), *([f"See {see}"] if see else [])])
 
     def is_at(self, name: str, place: Location) -> bool:
-        """Whether it is about a finding with this name at this place."""
+        """Return true if it is about a finding with this name at this place."""
         return (self.rule, self.path, self.line) == (name, place.path, place.line)
 
     def to_metadata(self) -> dict[str, Any]:
-        """The facts as JSON."""
-        return _written(self)
+        """Return the facts as JSON."""
+        values: dict[str, Any] = msgspec.to_builtins(self)
+        return values
 
 
-@dataclass(frozen=True, slots=True)
-class PatternFacts:
+class PatternFacts(Struct, frozen=True):
     """What rules found.
 
     Attributes:
@@ -402,18 +406,19 @@ class PatternFacts:
 
     @classmethod
     def of(cls, judgment: Judgment) -> Self:
-        """The facts of a judgment."""
+        """Read the facts of a judgment."""
         facts = _read(cls, judgment.metadata)
         if judgment.metadata.get("silencing") is not False:
             return facts
-        return replace(facts, findings=tuple(replace(f, suppression="") for f in facts.findings))
+        findings = [structs.replace(rule, suppression="") for rule in facts.findings]
+        return structs.replace(facts, findings=tuple(findings))
 
     def about(self, rule: str) -> RuleFacts | None:
-        """What is said of a rule, at its first finding."""
+        """Return what is said of a rule, at its first finding."""
         return next((one for one in self.findings if one.rule == rule), None)
 
     def suppressed_by(self, check: Check) -> str | None:
-        """What suppresses a finding; None where nothing does."""
+        """Return what suppresses a finding; None where nothing does."""
         if check.location is None:
             return None
         start = f"{check.name} ({check.location})"
@@ -423,8 +428,7 @@ class PatternFacts:
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class SeatFacts:
+class SeatFacts(Struct, frozen=True):
     """One seat of a panel: its name, status and score, and its verdict on each criterion.
 
     Attributes:
@@ -436,25 +440,17 @@ class SeatFacts:
     seat: str
     status: str
     score: float | None = None
-    criteria: Mapping[str, str] = field(default_factory=dict)
+    criteria: dict[str, str] = {}
     reason: str | None = None
     flipped: bool | None = None
 
     def to_metadata(self) -> dict[str, Any]:
-        """The facts as JSON."""
-        return _written(self)
+        """Return the facts as JSON."""
+        values: dict[str, Any] = msgspec.to_builtins(self)
+        return values
 
 
-_NO_COST = Cost()
-
-
-def _priced(usage: object) -> object:
-    """A price that is not stated is not known."""
-    return {"usd": None, **usage} if isinstance(usage, Mapping) else usage
-
-
-@dataclass(frozen=True, slots=True)
-class PanelFacts:
+class PanelFacts(Struct, frozen=True, rename={"seats": "panel", "rounds": "iterations"}):
     """What a judge that asks models says of them.
 
     Attributes:
@@ -470,23 +466,33 @@ class PanelFacts:
     """
 
     models: tuple[str, ...] = ()
-    seats: Annotated[tuple[SeatFacts, ...], Field(alias="panel")] = ()
-    agree: Annotated[Count, Field(validation_alias=AliasPath("agreement", "agree"))] = 0
-    of_seats: Annotated[Count, Field(validation_alias=AliasPath("agreement", "seats"))] = 0
-    rounds: Annotated[Count, Field(alias="iterations")] = 1
-    flipped: Count = 0
-    dropped: Annotated[Count, Field(validation_alias=AliasPath("evidence", "dropped"))] = 0
+    seats: tuple[SeatFacts, ...] = ()
+    agree: int = 0
+    of_seats: int = 0
+    rounds: int = 1
+    flipped: int = 0
+    dropped: int = 0
     stand_ins: tuple[str, ...] = ()
     must_failed: frozenset[str] = frozenset()
-    cost: Annotated[Cost, Field(alias="usage"), BeforeValidator(_priced)] = _NO_COST
+    cost: Cost = field(name="usage", default=NO_COST)
 
     @classmethod
     def of(cls, judgment: Judgment) -> Self:
-        """The facts of a judgment."""
+        """Read the facts of a judgment."""
         data = judgment.metadata
+        agreement, evidence = _mapping(data, "agreement"), _mapping(data, "evidence")
+        data = {
+            **data,
+            "agree": agreement.get("agree", 0),
+            "of_seats": agreement.get("seats", 0),
+            "dropped": evidence.get("dropped", 0),
+        }
+        if usage := _mapping(data, "usage"):
+            data["usage"] = {"usd": None, **usage}  # a price that is not stated is not known
         facts = _read(cls, data)
         model = data.get("model")
         asked = [seat.seat.partition("#")[0] for seat in facts.seats]
         models = tuple(dict.fromkeys(asked or ([str(model)] if model else [])))
         turned = [seat.flipped for seat in facts.seats] + [data.get("flipped")]
-        return replace(facts, models=models, flipped=sum(one is True for one in turned))
+        flipped = sum(one is True for one in turned)
+        return structs.replace(facts, models=models, flipped=flipped)

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, TypeAlias
+
+from msgspec import Meta, Struct
 
 from prjury.jury.cascade import TierAttempt, Verdict
 from prjury.jury.gate import Gate
 from prjury.jury.judgment import Check, Judgment
-from prjury.report.recovery import Recovery
 from prjury.snapshot.model import Conflict, PullRequest
+
+Count: TypeAlias = Annotated[int, Meta(ge=0)]
+Share: TypeAlias = Annotated[float, Meta(ge=0.0, le=1.0)]
+Price: TypeAlias = Annotated[float, Meta(ge=0.0)]
 
 BackportVerdict: TypeAlias = Literal[
     "suitable",
@@ -19,20 +24,22 @@ BackportVerdict: TypeAlias = Literal[
     "not_suitable",
     "already_present",
     "not_applicable",
+    "not_requested",
     "error",
 ]
+#: ``recovered``: the build passes with the patch. ``not_recovered``: it does not.
+#: ``not_tried``: no agent could be started.
+RecoveryOutcome: TypeAlias = Literal["recovered", "not_recovered", "not_tried"]
 
 
-@dataclass(frozen=True, slots=True)
-class NotChecked:
+class NotChecked(Struct, frozen=True):
     """A file, or a part of it, that no judge has read, and why."""
 
     path: str
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Coverage:
+class Coverage(Struct, frozen=True):
     """How much of what the pull request adds was read.
 
     Attributes:
@@ -44,16 +51,15 @@ class Coverage:
     """
 
     scope: Literal["lines", "tree"]
-    files_total: int
-    files_judged: int
-    added_lines_total: int
-    added_lines_judged: int
+    files_total: Count
+    files_judged: Count
+    added_lines_total: Count
+    added_lines_judged: Count
     not_checked: tuple[NotChecked, ...] = ()
     unread_content: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class SkippedJudge:
+class SkippedJudge(Struct, frozen=True):
     """A judge that was not asked for, and who said so."""
 
     judge: str
@@ -68,12 +74,14 @@ class TierReport:
     skipped: tuple[SkippedJudge, ...] = ()
 
 
+#: Said where a review is made in several jobs: none of them has both the tree and an agent's key.
+NO_REPAIR = "fix: a repair is tried by `prjury review` alone, not in jobs of their own"
+
 #: How the only reason of a branch begins on which nothing was tried.
 NOT_TRIED = "not tried"
 
 
-@dataclass(frozen=True, slots=True)
-class Backport:
+class Backport(Struct, frozen=True):
     """Whether the change can be brought to one release branch.
 
     Attributes:
@@ -94,7 +102,7 @@ class Backport:
     applies: bool | None
     conflicts: tuple[Conflict, ...] = ()
     prerequisites: tuple[str, ...] = ()
-    score: float | None = None
+    score: Share | None = None
     reasons: tuple[str, ...] = ()
     commands: tuple[str, ...] = ()
     checks: tuple[Check, ...] = ()
@@ -104,19 +112,21 @@ class Backport:
     asked: Literal["yes", "no"] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Cost:
+class Cost(Struct, frozen=True):
     """What the models took; ``usd`` is None where a price is not known."""
 
-    llm_calls: int = 0
-    cached_calls: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    usd: float | None = 0.0
+    llm_calls: Count = 0
+    cached_calls: Count = 0
+    input_tokens: Count = 0
+    output_tokens: Count = 0
+    usd: Price | None = 0.0
 
 
-@dataclass(frozen=True)
-class PolicyOrigin:
+#: No model was asked.
+NO_COST = Cost()
+
+
+class PolicyOrigin(Struct, frozen=True):
     """Where the policy came from.
 
     Attributes:
@@ -127,11 +137,10 @@ class PolicyOrigin:
 
     source: str
     hash: str
-    resolved: Mapping[str, Any] = field(default_factory=dict)
+    resolved: Mapping[str, Any] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class Sandbox:
+class Sandbox(Struct, frozen=True):
     """How builds were kept in."""
 
     level: str
@@ -142,8 +151,7 @@ class Sandbox:
 OVERRIDE_COMMAND = "/prjury override"
 
 
-@dataclass(frozen=True, slots=True)
-class Override:
+class Override(Struct, frozen=True):
     """A maintainer's word that opens the gate for one head, whatever the verdict says.
 
     Attributes:
@@ -157,8 +165,7 @@ class Override:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ChangedNames:
+class ChangedNames(Struct, frozen=True):
     """What a change does to public names, by their signatures.
 
     Attributes:
@@ -168,11 +175,10 @@ class ChangedNames:
     added: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
-    breaking: int = 0
+    breaking: Count = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Since:
+class Since(Struct, frozen=True):
     """What became of the findings of the last verdict on another head.
 
     Attributes:
@@ -182,15 +188,14 @@ class Since:
     """
 
     head: str
-    fixed: int
-    open: int
-    new: int
-    not_judged: int = 0
+    fixed: Count
+    open: Count
+    new: Count
+    not_judged: Count = 0
     before: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Dismissal:
+class Dismissal(Struct, frozen=True):
     """A maintainer's word that a finding is not to be acted on. It changes no verdict.
 
     Attributes:
@@ -201,6 +206,70 @@ class Dismissal:
     finding: str
     by: str
     reason: str
+
+
+class RefusedEdit(Struct, frozen=True):
+    """A file that the agent changed although it may not; undone."""
+
+    path: str
+    reason: str
+
+
+class RepairRound(Struct, frozen=True):
+    """One attempt.
+
+    Attributes:
+        number: from 1.
+        outcome: what the build said afterwards, or why it was not asked.
+        edited: the files that the agent changed and may change.
+        refused: the first of those that were undone; ``refused_total`` counts all.
+        usd: None where the agent does not say.
+    """
+
+    number: Count
+    outcome: str
+    edited: tuple[str, ...] = ()
+    refused: tuple[RefusedEdit, ...] = ()
+    refused_total: Count = 0
+    seconds: Price = 0.0
+    input_tokens: Count = 0
+    output_tokens: Count = 0
+    usd: Price | None = None
+
+
+class Recovery(Struct, frozen=True):
+    """All attempts, and the patch with which the build passes.
+
+    Attributes:
+        reason: why no further round was made, in words.
+        patch: what ``git apply`` reads, on top of the merged tree; empty unless it is recovered.
+    """
+
+    outcome: RecoveryOutcome
+    reason: str
+    rounds: tuple[RepairRound, ...] = ()
+    patch: str = ""
+
+    @property
+    def usd(self) -> float | None:
+        """What the agent says that it has cost; None where it never says."""
+        costs = [each.usd for each in self.rounds if each.usd is not None]
+        return sum(costs) if costs else None
+
+    @property
+    def words(self) -> str:
+        """The outcome in one sentence."""
+        count = len(self.rounds)
+        rounds = f"{count} round{'' if count == 1 else 's'}"
+        cost = "" if self.usd is None else f", ${self.usd:.2f}"
+        if self.outcome == "recovered":
+            files = len(self.rounds[-1].edited)
+            edited = f"{files} file{'' if files == 1 else 's'}"
+            found = f"recoverable: patch attached, recovered in round {count} ({edited}{cost})"
+            return f"{found}; the verdict on this pull request stays"
+        if self.outcome == "not_tried":
+            return f"not recovered: {self.reason}"
+        return f"not recovered in {rounds}{cost}: {self.reason}"
 
 
 @dataclass(frozen=True)
@@ -245,7 +314,7 @@ class Report:
     sandbox: Sandbox
     version: str
     backports: tuple[Backport, ...] = ()
-    cost: Cost = Cost()
+    cost: Cost = NO_COST
     elapsed_ms: int = 0
     notes: tuple[str, ...] = ()
     override: Override | None = None

@@ -13,6 +13,7 @@ from types import SimpleNamespace
 from typing import TypeAlias
 
 from markupsafe import Markup, escape
+from msgspec import Struct
 
 from prjury.report import sanitise
 from prjury.report.redact import Redact
@@ -74,7 +75,7 @@ def inked(value: object, ink: Ink) -> object:
         return value if isinstance(value, Markup) else ink(value)
     if isinstance(value, tuple):
         return tuple(inked(item, ink) for item in value)
-    has_parts = is_dataclass(value) or isinstance(value, SimpleNamespace)
+    has_parts = is_dataclass(value) or isinstance(value, SimpleNamespace | Struct)
     return Inked(value, ink) if has_parts else value
 
 

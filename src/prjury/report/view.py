@@ -33,8 +33,7 @@ from prjury.report.findings import (
 from prjury.report.headline import is_advised_against, is_proven, undone, why
 from prjury.report.judge_facts import BuildFacts, MergeFacts, PanelFacts, SeatFacts, TestFacts
 from prjury.report.links import Links
-from prjury.report.model import Backport, ChangedNames, Coverage, Report
-from prjury.report.recovery import Recovery
+from prjury.report.model import Backport, ChangedNames, Coverage, Recovery, Report
 from prjury.report.redact import Redact
 from prjury.report.rows import TableRow, at_most, rows, word_of
 from prjury.report.sanitise import BY_SHAPE

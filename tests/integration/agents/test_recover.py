@@ -16,8 +16,7 @@ from prjury.jury.judgment import Status
 from prjury.ports import Progress
 from prjury.publishers.progress import PlainProgress
 from prjury.report.codec import report_to_json
-from prjury.report.model import Report
-from prjury.report.recovery import Recovery, RepairRound
+from prjury.report.model import Recovery, RepairRound, Report
 from prjury.report.render import Renderer
 
 FIXED = BASE["tests/test_price.py"].replace("total", "sum_of")

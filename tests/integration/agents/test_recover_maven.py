@@ -11,7 +11,7 @@ import pytest
 
 from integration.agents.places import commit, git, review
 from prjury.jury.judgment import Status
-from prjury.report.recovery import RefusedEdit
+from prjury.report.model import RefusedEdit
 from prjury.report.render import Renderer
 
 pytestmark = [

@@ -62,6 +62,20 @@ def test_what_a_judge_did_not_come_to_is_not_called_fixed() -> None:
     assert "not judged again 1" in to_comment(replace(erred, since=told))
 
 
+def test_each_finding_is_decided_by_the_judge_that_found_it() -> None:
+    """A repaired build is fixed, though no key lets the model judge answer."""
+    broken = Judgment.failed("no", checks=[Check("compile", False, "a", Location("a.py", 3))])
+    quality = reports.quality_tier(reports.NO_MODEL)
+    before = report(tier("build", ballot("build", broken)), quality)
+    mended = report(tier("build", ballot("build", Judgment.passed("yes"))), quality)
+    now = replace(mended, pull=replace(mended.pull, head=Side("cart", SECOND)))
+
+    told = after(before, now)
+
+    assert told is not None
+    assert (told.fixed, told.open, told.new, told.not_judged) == (1, 0, 0, 0)
+
+
 def test_the_comment_says_it_and_the_report_counts_it() -> None:
     now = found(SECOND, "b")
     said = Dismissal(numbered(now.verdict)[0].first.check.fingerprint, "octocat", "it *is* so")
@@ -80,6 +94,7 @@ def test_the_comment_says_it_and_the_report_counts_it() -> None:
         "open": 1,
         "new": 0,
         "not_judged": 0,
+        "before": [*now.since.before] if now.since else [],
     }
     assert written["dismissals"] == [
         {"finding": said.finding, "by": "octocat", "reason": "it *is* so"}

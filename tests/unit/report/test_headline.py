@@ -448,20 +448,26 @@ TESTED = {"failure_counts": {}, "tests": {"run": 9, "base": {"run": 9}}}
         (
             3,
             {"from": "checks", "tested_base": "1234567" + "0" * 33, **TESTED},
-            "Nothing found against it (CI tested this head on main@1234567, main is at abc1234; "
-            "no model asked)",
+            (
+                "Nothing found against it (CI tested this head on main@1234567, "
+                "main is at abc1234; no model asked)"
+            ),
         ),
         (
             3,
             {"from": "checks", "tested_base": "", **TESTED},
-            "Nothing found against it (CI tested this head alone, not its merge with main; "
-            "no model asked)",
+            (
+                "Nothing found against it (CI tested this head alone, not its merge with main; "
+                "no model asked)"
+            ),
         ),
         (
             3,
             {"from": "checks"},
-            "Nothing found against it (CI tested this head, perhaps on an older main; "
-            "tests not compared; no model asked)",
+            (
+                "Nothing found against it (CI tested this head, perhaps on an older main; "
+                "tests not compared; no model asked)"
+            ),
         ),
         (
             3,

@@ -110,12 +110,16 @@ def test_a_remark_says_what_is_wrong_and_names_its_finding() -> None:
     check = failed(fix="Remove it", message="`x` is <b>gone</b>, @octocat")
     (one,) = remarks(judged(check, applicability=None)).inline
     assert one.body.splitlines() == [
-        f"<!-- prjury:v1 finding={check.fingerprint} id=default -->",
+        f"<!-- prjury:v1 finding={check.fingerprint} seat=8b1c0c61 id=default -->",
         "Must fix: **pack/rule**: `x` is \\<b\\>gone\\</b\\>, \\@\u200boctocat",
         "",
         "What would make it pass: Remove it",
     ]
-    assert markers(one.body) == {"finding": check.fingerprint, "id": "default"}
+    assert markers(one.body) == {
+        "finding": check.fingerprint,
+        "seat": "8b1c0c61",
+        "id": "default",
+    }
 
 
 @pytest.mark.parametrize(

@@ -15,9 +15,8 @@ from prjury.jury.gate import GatePolicy
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Location, Status
 from prjury.jury.score import CategoricalScore, NumericalScore
-from prjury.report.codec import gate_from_report, report_to_json, verdict_from_report
+from prjury.report.codec import gate_from_report, report_schema, report_to_json, verdict_from_report
 from prjury.report.model import Report
-from prjury.report.wire_model import report_schema
 
 REPORTS = [fake.passed, fake.broken_build, fake.conflicting, fake.needs_a_human]
 SCHEMA = report_schema()

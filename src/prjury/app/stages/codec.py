@@ -18,11 +18,10 @@ from pydantic import TypeAdapter, ValidationError
 from prjury.app.artifact_file import MAKERS
 from prjury.app.stages.evidence import Json, NoEvidence, Opinions, StageEvidence
 from prjury.errors import CannotJudgeError, SourceError, first_problem
-from prjury.report.codec import report_to_json
+from prjury.report.codec import SCHEMA_NAME, report_to_json
 from prjury.report.model import Report
 from prjury.report.redact import Redact
 from prjury.report.sanitise import BY_SHAPE
-from prjury.report.wire_model import SCHEMA_NAME
 
 EVIDENCE_SCHEMA: Final = "prjury/evidence/v1"
 OPINIONS_SCHEMA: Final = "prjury/opinions/v1"

@@ -18,7 +18,7 @@ from prjury.git.open_snapshot import NothingToReview, Snapshot
 from prjury.policy.schema import Config
 from prjury.ports import Panel, Ports
 from prjury.ports.messages import Prompt, Reply
-from prjury.report.recovery import NO_REPAIR
+from prjury.report.model import NO_REPAIR
 from prjury.resources import own_version
 from prjury.snapshot.model import visible
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
+from msgspec import to_builtins
 from pydantic import BaseModel, Field, GetPydanticSchema
 from pydantic_core import core_schema
 
@@ -21,8 +22,8 @@ from prjury.policy.load import Policy
 from prjury.policy.schema import Config
 from prjury.ports import Repository
 from prjury.ports.types import TreeEntry
+from prjury.report.codec import read_form
 from prjury.report.model import Backport, ChangedNames, Cost
-from prjury.report.wire_model import CostJson
 from prjury.snapshot.merge_style import RebaseTrial, StyleCommit
 from prjury.snapshot.model import PullRequest
 
@@ -82,7 +83,14 @@ def _read_policy(form: _PolicyJson) -> Policy:
 _Judgment = Annotated[Judgment, _held_as(Json, judgment_to_json, judgment_from_json)]
 _Policy = Annotated[Policy, _held_as(_PolicyJson, _write_policy, _read_policy)]
 _Content = Annotated[bytes, _held_as(_Bytes, _write_bytes, _read_bytes)]
-_Cost = Annotated[Cost, _held_as(CostJson, asdict, lambda form: Cost(**form.model_dump()))]
+_Cost = Annotated[Cost, _held_as(Any, to_builtins, lambda form: read_form(form, Cost))]
+_Backports = Annotated[
+    tuple[Backport, ...],
+    _held_as(Any, to_builtins, lambda form: read_form(form, tuple[Backport, ...])),
+]
+_Names = Annotated[
+    ChangedNames, _held_as(Any, to_builtins, lambda form: read_form(form, ChangedNames))
+]
 
 
 @dataclass(frozen=True)
@@ -171,14 +179,14 @@ class StageEvidence:
     files: Files
     version: str
     unwanted: Unwanted = field(default_factory=lambda: Unwanted({}))
-    backports: tuple[Backport, ...] = ()
+    backports: _Backports = ()
     notes: tuple[str, ...] = ()
     spares: tuple[str, str] | None = None
     trusted: bool = False
     level: str = "L0"
     seconds: _Seconds = 2700.0
     elapsed_ms: _Count = 0
-    names: ChangedNames | None = None
+    names: _Names | None = None
 
 
 @dataclass(frozen=True)

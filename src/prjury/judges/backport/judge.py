@@ -11,6 +11,8 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
 
+from msgspec import structs
+
 from prjury.code.parser import Parser
 from prjury.deadline import Deadline
 from prjury.errors import PrJuryError
@@ -145,7 +147,7 @@ def _verdict(context: LookContext) -> Backport:
     tip = context.tip
     return guarded(
         lambda: decide(look(context)),
-        lambda crash: replace(_error(tip.name, crash.reasoning), branch_sha=tip.sha),
+        lambda crash: structs.replace(_error(tip.name, crash.reasoning), branch_sha=tip.sha),
     )
 
 

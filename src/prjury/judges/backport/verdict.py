@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import structs
 
 from prjury.judges.backport.checks.not_there_yet import AppliedCommits
 from prjury.judges.backport.checks.picks_cleanly import CherryPickTrial
@@ -311,4 +313,4 @@ def with_opinion(backport: Backport, opinion: Judgment) -> Backport:
     answer = words.get(opinion.status, "no answer from a model")
     reasons = [*backport.reasons, f"{answer} ({opinion.reasoning})"]
     reasons += (f"{check.name}: {check.message}" for check in opinion.failed_checks)
-    return replace(backport, reasons=tuple(reasons))
+    return structs.replace(backport, reasons=tuple(reasons))

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+from msgspec import structs
+
 from prjury.judges.builds.environment import lacks_service, may_pass, remedy_for
 from prjury.judges.builds.failure import Failure, Results
 from prjury.judges.builds.fault import broken_command, not_started, unproven, unseen
@@ -294,7 +296,7 @@ def _test_facts(case: BuildResult) -> TestFacts | None:
         return None
     lost = case.lost.count if base is not None and not case.blocking else None
     on_base = _counts(base) if base and _any_results(base.reports) else None
-    return replace(_counts(case.outcome), vanished=lost, base=on_base)
+    return structs.replace(_counts(case.outcome), vanished=lost, base=on_base)
 
 
 def _counts(outcome: PlanOutcome) -> TestFacts:

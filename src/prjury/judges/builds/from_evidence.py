@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+
+from msgspec import structs
 
 from prjury.errors import CannotJudgeError
 from prjury.judges.builds.decide import decide, not_tried
@@ -77,7 +79,7 @@ class EvidenceBuild:
         plan = plans[build.command]
         judgment = self._judgment(plan, build, decide_reported)
         facts = BuildFacts.of(judgment) or BuildFacts()
-        return judgment.with_metadata(**replace(facts, origin="evidence").to_metadata())
+        return judgment.with_metadata(**structs.replace(facts, origin="evidence").to_metadata())
 
     def judgments(
         self, recorded: BuildEvidenceJson, plans: Sequence[BuildPlan]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
+
+from msgspec import structs
 
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
@@ -149,7 +151,7 @@ class TreeBuildJudge:
         settings = changed_test_settings(pull.files, self.ports.repository.read)
         facts = BuildFacts.of(judgment) or BuildFacts()
         noted = combine_outcomes([judgment], (*_settings_note(settings), FROM_EVIDENCE))
-        reported = replace(facts, settings=settings).to_metadata()
+        reported = structs.replace(facts, settings=settings).to_metadata()
         return unless_edited(noted.with_metadata(**reported), pull)
 
     def _from_evidence(
@@ -303,7 +305,9 @@ def _with_unbuilt(
     files = unbuilt(pull.files, systems_of(found.plans), found.skipped, own)
     facts = BuildFacts.of(judgment) or BuildFacts()
     return judgment.with_metadata(
-        **replace(facts, unbuilt=tuple(files), origin=origin, settings=settings).to_metadata()
+        **structs.replace(
+            facts, unbuilt=tuple(files), origin=origin, settings=settings
+        ).to_metadata()
     )
 
 
