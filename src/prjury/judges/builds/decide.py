@@ -9,8 +9,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from msgspec import structs
-
 from prjury.judges.builds.environment import lacks_service, may_pass, remedy_for
 from prjury.judges.builds.failure import Failure, Results
 from prjury.judges.builds.fault import broken_command, not_started, unproven, unseen
@@ -296,14 +294,14 @@ def _test_facts(case: BuildResult) -> TestFacts | None:
         return None
     lost = case.lost.count if base is not None and not case.blocking else None
     on_base = _counts(base) if base and _any_results(base.reports) else None
-    return structs.replace(_counts(case.outcome), vanished=lost, base=on_base)
+    return _counts(case.outcome, lost, on_base)
 
 
-def _counts(outcome: PlanOutcome) -> TestFacts:
-    failing = sum(failure.kind == "test" for failure in outcome.failures)
-    reports = outcome.reports
-    failed = max(failing, sum(failure.kind == "test" for failure in reports.failures))
-    return TestFacts(reports.run, failed, reports.skipped)
+def _counts(side: PlanOutcome, lost: int | None = None, base: TestFacts | None = None) -> TestFacts:
+    reports = side.reports
+    sides = (side.failures, reports.failures)
+    failed = max(sum(failure.kind == "test" for failure in failures) for failures in sides)
+    return TestFacts(reports.run, failed, reports.skipped, lost, base)
 
 
 def _any_results(reports: Results) -> bool:
