@@ -101,7 +101,6 @@ class _Watch:
         )
 
     def _look_at(self, state: MergeState, base: str, *, may_judge: bool) -> bool:
-        """Whether the pull request was judged."""
         comments = Comments(self.client, self.event.repo, state.number)
         found = _ours(comments)
         marker = (Marker.of(found.body) if found else None) or Marker("")
@@ -163,7 +162,6 @@ class _Watch:
             )
 
     def _by_status(self, head: str) -> bool:
-        """Whether a status is the gate: then the head has one of ours already."""
         try:
             latest = Statuses(self.client, self.event.repo).latest(head, CONTEXT)
         except PublishError as error:

@@ -58,7 +58,6 @@ def event_of(job: Job) -> Event:
 
 
 def _completed(event: Event, job: Job) -> PullFacts:
-    """What GitHub says of the number; the head is the one that the event names, if it does."""
     named = event.pull
     with job.dependencies.connect(event, job.inputs) as client:
         found = client.pull(named.repo, named.number or 0)

@@ -264,7 +264,6 @@ class Publication:
 
     @contextmanager
     def _told(self, what: str) -> Iterator[None]:
-        """What must not be written is no failure: the report is elsewhere as well."""
         try:
             yield
         except PublishError as error:
@@ -294,5 +293,4 @@ class Publication:
 
 
 def _is_outdated(publisher: Publisher) -> bool:
-    """Whether a later run has already published its verdict."""
     return isinstance(publisher, StickyComment) and publisher.outdated

@@ -71,7 +71,6 @@ def _found(client: GitHub, pull: PullFacts) -> EarlierVotes | None:
 
 
 def _stands(client: GitHub, pull: PullFacts, given: Override) -> bool:
-    """Whether the label is there, put on last by that account, which may write here."""
     if given.label.casefold() not in {name.casefold() for name in pull.labels}:
         return False
     by = client.labelled_by(pull.repo, pull.number or 0, given.label)

@@ -100,7 +100,6 @@ def build(job: Job) -> JobResult:
 
 
 def _built(job: Job, event: Event) -> BuiltEvidence | NothingToReview:
-    """What became of the change here, or, by reports, where another CI has tested it."""
     request, environment = _request(job, event), _environment(job)
     if not job.inputs.junit:
         return build_stage(request, environment)

@@ -162,7 +162,6 @@ class TestsRepair:
         return structs.replace(found, outcome=_short(state.outcome))
 
     def _edited(self, context: PullRequestContext, state: _State) -> tuple[AgentResult, Edits]:
-        """How the agent ended, and what it changed in a fresh copy of the tree."""
         entries = {entry.path: entry for entry in self.store.files(state.tree)}
         rules = EditRules(self.config.paths, {path: e.mode for path, e in entries.items()})
         blobs = {path: entries[path].blob for path in rules.may_change()}
@@ -264,7 +263,6 @@ _ENDED = {
 
 
 def _is_repairable(build: tuple[TreeBuildJudge, Judgment]) -> bool:
-    """Whether the build ran here and fails with new failures."""
     judge, judgment = build
     facts = BuildFacts.of(judgment)
     ran = facts.ran if facts else None
@@ -273,13 +271,11 @@ def _is_repairable(build: tuple[TreeBuildJudge, Judgment]) -> bool:
 
 
 def _counted(judgment: Judgment) -> bool:
-    """Whether the build names failures, old ones too."""
     facts = BuildFacts.of(judgment)
     return bool(facts and facts.ran and facts.ran.failures)
 
 
 def _judged(judge: TreeBuildJudge, context: PullRequestContext, first: Judgment) -> Judgment:
-    """What the judge says now; no PASS with fewer tests than it saw at first."""
     done = perform(lambda: judge.judge(context))
     if done.result is None:
         return Judgment.errored(done.error or "the build could not be judged")

@@ -21,13 +21,8 @@ from prjury.jury.gate import Gate
 from prjury.jury.judgment import Judgment
 from prjury.jury.voting import Ballot, VotingStrategy
 from prjury.policy.schema import TierConfig
-from prjury.report.codec import (
-    ReportJson,
-    TierJson,
-    gate_from_report,
-    read_form,
-    verdict_from_report,
-)
+from prjury.report.codec import ReportJson, TierJson, gate_from_report, read_form
+from prjury.report.codec import verdict_from_report as derive_verdict
 
 
 @dataclass(frozen=True)
@@ -62,7 +57,7 @@ def derive(data: Mapping[str, Any]) -> Derivation:
         report = read_form(data, ReportJson)
         tiers = _tiers(report)
         recount = _Recount({tier.name: tier for tier in tiers})
-        verdict = verdict_from_report(data, recount)
+        verdict = derive_verdict(data, recount)
         gate = gate_from_report(data, recount)
     except (ValueError, TypeError, AttributeError) as error:
         problem = " ".join(str(error).split("\n")[:3])
@@ -139,7 +134,6 @@ def _seats(
 
 
 def _advises(config: TierConfig, attempt: TierAttempt) -> bool:
-    """Whether the tier is advisory; who sat on one that did not run, or crashed, is not known."""
     if config.advisory != "auto":
         return config.advisory
     ballots = attempt.verdict.ballots if attempt.verdict else ()
@@ -160,7 +154,6 @@ def _as_tier(config: TierConfig, attempt: TierAttempt) -> Tier[Any]:
 
 
 def _conclusions(report: ReportJson, verdict: Verdict, gate: Gate) -> Iterator[str]:
-    """Where the report's own conclusions are others."""
     for tier, attempt in zip(report.tiers, verdict.attempts, strict=True):
         if tier.ran and tier.status is not attempt.status:
             yield _other(f"{tier.name}: the status", tier.status, attempt.status)

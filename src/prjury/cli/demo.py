@@ -68,7 +68,6 @@ def _empty(place: Path) -> Path:
 
 
 def _judged(pull: SamplePull, repository: Path, terminal: Terminal, keep: Path | None) -> bool:
-    """Whether the verdict on the pull request is the expected one; prints its row."""
     from prjury.app.request import ReviewRequest
     from prjury.app.review import run
     from prjury.git.open_snapshot import SnapshotRequest

@@ -219,7 +219,6 @@ def request_of(
 
 
 def _facts(judges: JudgeOptions) -> dict[str, object]:
-    """What the operator says that the pull request says about itself."""
     facts: dict[str, object] = {} if judges.title is None else {"title": judges.title}
     if (file := judges.body_file) is not None:
         try:

@@ -107,7 +107,6 @@ def _print_forecast(
 
 
 def _closing_line(terminal: Terminal, report: Report) -> str:
-    """What happened and what to do, for those who only see the end of a log."""
     from prjury.publishers.progress import line_for
 
     failed = report.gate.exit_code == ExitCode.REJECTED

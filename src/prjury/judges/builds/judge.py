@@ -193,7 +193,6 @@ class TreeBuildJudge:
         return self._detect(self._planner(theirs), ours, changes)
 
     def _planner(self, base: BuildSide) -> BuildPlanner:
-        """What finds the builds; the change cannot edit what its own CI says."""
         here = Toolchains(self.ports.shell.environment())
         ci = base_ci(self._root(base, None), here)
         return BuildPlanner(self.options, here, ci, self.own)
@@ -304,11 +303,8 @@ def _with_unbuilt(
     """The judgment, which names the files that no build looks at, and changed test settings."""
     files = unbuilt(pull.files, systems_of(found.plans), found.skipped, own)
     facts = BuildFacts.of(judgment) or BuildFacts()
-    return judgment.with_metadata(
-        **structs.replace(
-            facts, unbuilt=tuple(files), origin=origin, settings=settings
-        ).to_metadata()
-    )
+    facts = structs.replace(facts, unbuilt=tuple(files), origin=origin, settings=settings)
+    return judgment.with_metadata(**facts.to_metadata())
 
 
 def _no_tree(pull: PullRequest) -> Judgment:

@@ -117,7 +117,6 @@ class ImportedCode:
                 )
 
     def _is_ours(self, origin: str) -> bool:
-        """Whether this run has made it: it lies in the tree, or was copied or installed from it."""
         ours, path = (self.place.parent.resolve(), self.tree.resolve()), Path(origin).resolve()
         inside = [path.relative_to(place) for place in ours if path.is_relative_to(place)]
         if any(_INSTALLED.isdisjoint(below.parts) for below in inside):
@@ -148,7 +147,6 @@ def _paths_in(directory: str, paths: Iterable[str]) -> Iterator[str]:
 
 
 def _is_the_projects(name: str) -> bool:
-    """Whether a module of this name can only be the project's: no test, no set-up, no library."""
     known = name in sys.stdlib_module_names or name in _SET_UP or name.lower() in _BESIDE
     return name.isidentifier() and not known and not name.startswith("test_")
 

@@ -180,7 +180,6 @@ def _sources(
 
 
 def _declare_alike(states: Sequence[tuple[_Side, Outline]]) -> bool:
-    """Whether a file stays in its place and declares what it did."""
     if len(states) == 1:
         return False
     (before, old), (after, new) = states

@@ -86,7 +86,6 @@ def bumps_of(pull: PullRequest, repository: Repository) -> Bumps:
 
 
 def _may_move_a_version(file: FileChange) -> bool:
-    """Whether a changed line has a digit, or the changed lines are not known."""
     lines = (line.text for hunk in file.hunks for line in hunk.lines if line.sign in "+-")
     return bool(file.unread) or any(map(_DIGIT.search, lines))
 

@@ -188,7 +188,6 @@ class Search:
         return commits
 
     def _clean_after(self, commits: Sequence[StyleCommit]) -> bool:
-        """Whether the change picks cleanly after the commits, and is not part of them."""
         trial = self._after(commits) if commits else None
         return trial is not None and trial.merge.clean and not trial.empty
 

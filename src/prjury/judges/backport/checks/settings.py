@@ -107,7 +107,6 @@ def setting_changes(
 
 
 def _alike(old: str, new: str) -> bool:
-    """Whether a key may be renamed: the same parent or the same last word."""
     before, after = old.rpartition("."), new.rpartition(".")
     return before[0] == after[0] or before[2] == after[2]
 
