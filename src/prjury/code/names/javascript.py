@@ -195,6 +195,42 @@ def _subscripts(chains: Sequence[Chain]) -> str:
     return one_of_regexes(members)
 
 
+#: Conditions on versions of the runtime.
+_ON_VERSIONS = r"\bprocess\.versions?\b|\bsemver\b|[Vv]ersion|VERSION"
+#: An attempt whose failure is caught.
+_TRIED: Rule = {
+    "inside": {
+        "stopBy": _SCOPES,
+        "kind": "statement_block",
+        "inside": {
+            "kind": "try_statement",
+            "field": "body",
+            "has": {"field": "handler", "regex": "."},
+        },
+    }
+}
+
+
+def check_for(chains: Sequence[Chain]) -> Rule:
+    """Code under a condition on what these spellings stand for, or on the runtime's version."""
+    members = sorted({chain[-1] for chain in chains})
+    called = {"inside": {"kind": "call_expression", "field": "function"}}
+    mention = {
+        "any": [
+            {"regex": dotted(chains, r"\??\."), **any_kind("identifier", *_MEMBERS), "not": called},
+            {"kind": "string", "regex": rf"^.{one_of(members)[1:-1]}.$"},
+        ]
+    }
+    asks = {"any": [mention, {"has": {"stopBy": "end", **mention}}, {"regex": _ON_VERSIONS}]}
+    places = [
+        {"kind": "if_statement", "has": {"field": "condition", **asks}},
+        {"kind": "ternary_expression", "has": {"field": "condition", **asks}},
+        {"kind": "binary_expression", "has": {"field": "left", **asks}, "regex": "&&"},
+    ]
+    optional = {"kind": "call_expression", "has": {"kind": "optional_chain"}}
+    return {"any": [{"inside": {"stopBy": "end", "any": places}}, {"inside": optional}]}
+
+
 @dataclass(frozen=True)
 class ScriptNaming:
     """Names in JavaScript or, with types, in TypeScript, whose grammar has more kinds of nodes."""
@@ -235,7 +271,7 @@ class ScriptNaming:
             rules.append({"kind": "subscript_expression", "regex": _subscripts(longer)})
         firsts = sorted({chain[0] for chain in chains})
         shadows = [{"not": self._shadowed(name, firsts)} for name in firsts]
-        return {"all": [{"any": rules}, *shadows]}
+        return {"all": [{"any": rules}, {"not": check_for(chains)}, *shadows]}
 
     def _kinds(self, plain: Sequence[str], typed: Sequence[str]) -> list[str]:
         return [*plain, *(typed if self.typed else ())]
@@ -271,7 +307,7 @@ class ScriptNaming:
         rules = [{"all": [below, {"any": [statement, loads]}]}]
         for name in names:
             rules += [_member(module, member) for module, member in split_everywhere(name)]
-        return {"any": rules}
+        return {"any": rules, "not": _TRIED}
 
 
 JAVASCRIPT = ScriptNaming(typed=False)

@@ -19,6 +19,7 @@ from prjury.code.names.binding import (
     any_kind,
     dotted,
     inside,
+    is_below,
     one_of,
     split_everywhere,
 )
@@ -113,6 +114,35 @@ _LET_FAIL: Rule = {
 }
 
 GUARDED: Rule = {"any": [ON_VERSIONS, _TRIED_IMPORT, _TRIED_NAME, _LET_FAIL]}
+
+
+#: Code for those who have a module, or that only type checkers read.
+_ON_PRESENCE: Rule = {
+    "inside": {
+        "stopBy": "end",
+        **_under(
+            {
+                "any": [
+                    {"kind": "identifier", "regex": "^TYPE_CHECKING$"},
+                    {"kind": "call", "has": {"field": "function", "regex": "(?:^|[.])find_spec$"}},
+                ]
+            }
+        ),
+    }
+}
+#: What asks whether something is there, and where the asking ends.
+_ASKS = any_kind(
+    "comparison_operator",
+    "boolean_operator",
+    "not_operator",
+    "conditional_expression",
+    "if_statement",
+    "elif_clause",
+    "while_statement",
+    "assert_statement",
+    "decorator",
+)
+_STATEMENT_PARTS = any_kind("block", "else_clause")
 
 
 def asked_for(members: Iterable[str]) -> Rule:
@@ -234,7 +264,11 @@ _OF_THE_FILE: Rule = {
 
 def bindings(root: Node, names: Sequence[str]) -> Iterator[Binding]:
     """What the imports of a file call things, wherever they stand."""
-    found = list(_imported(root))
+    found = [
+        (binding, node)
+        for binding, node in _imported(root)
+        if not (_is_wanted(binding, names) and _may_be_missing(root, binding, node))
+    ]
     sure = _sure(found)
     stars = [binding.target for binding in sure if not binding.local]
     yield from (binding for binding in sure if binding.local)
@@ -247,6 +281,34 @@ def bindings(root: Node, names: Sequence[str]) -> Iterator[Binding]:
     for module in stars:
         own = frozenset() if module == _BUILTINS else _OWN_NAMES
         yield Binding("", module, own | frozenset(taken))
+
+
+def _is_wanted(binding: Binding, names: Sequence[str]) -> bool:
+    """Tell an import that fails itself where one of the names is gone."""
+    return any(is_below(binding.target, name, SEPARATORS) for name in names)
+
+
+def _may_be_missing(root: Node, binding: Binding, node: Node) -> bool:
+    """Tell an import with whose failure the file reckons, and whose name it uses accordingly."""
+    if node.matches(**_ON_PRESENCE) or "importorskip" in node.text():
+        return True
+    if not binding.local or not (handlers := alternatives(node)):
+        return False
+    if any(handler.find(kind="raise_statement") for handler in handlers):
+        return False
+    flags = {
+        each.field("left").text()
+        for part in (node.parent(), *handlers)
+        for each in part.find_all(kind="assignment")
+    }
+    names = {"kind": "identifier", "regex": one_of({binding.local, *flags})}
+    question = root.find({"rule": {**names, "inside": {"stopBy": _STATEMENT_PARTS, **_ASKS}}})
+    used = {
+        **names,
+        "regex": one_of([binding.local]),
+        "not": {"any": [_NO_VALUE, {"inside": {"stopBy": "end", **_IMPORTS}}]},
+    }
+    return bool(question or node.parent().find({"rule": used}))
 
 
 def _imported(root: Node) -> Iterator[tuple[Binding, Node]]:
@@ -383,7 +445,9 @@ def imports(names: Sequence[str]) -> Rule:
     for name in names:
         rules += [_member(module, member) for module, member in split_everywhere(name)]
     parts = {part for name in names for part in name.split(".")}
-    return {"all": [{"any": rules}, {"not": GUARDED}, {"not": asked_for(parts)}]}
+    return {
+        "all": [{"any": rules}, {"not": GUARDED}, {"not": _ON_PRESENCE}, {"not": asked_for(parts)}]
+    }
 
 
 def _member(module: str, member: str) -> Rule:

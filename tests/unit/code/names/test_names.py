@@ -209,6 +209,93 @@ except ImportError:
 float_(x)
 """,
     ),
+    "python: a module whose absence is reckoned with": (
+        "python",
+        ["imp", "distutils", "asyncore", "asynchat", "smtpd", "numpy.float_"],
+        """
+import importlib.util
+import pytest
+from typing import TYPE_CHECKING
+try:
+    import imp
+except ImportError:
+    imp = None
+def f(x):
+    if imp is not None:
+        return imp.reload(x)
+def g(x):
+    if not imp:
+        return None
+    return imp.reload(x)
+y = imp.reload(x) if imp else None
+@pytest.mark.skipif(imp is None, reason="gone")
+def test_imp():
+    imp.reload(x)
+try:
+    from distutils.version import LooseVersion
+    HAS_LOOSE = True
+except ImportError:
+    HAS_LOOSE = False
+if HAS_LOOSE:
+    LooseVersion("1")
+try:
+    import asyncore
+    asyncore.loop()
+except ImportError:
+    pass
+if TYPE_CHECKING:
+    import asynchat
+    x: asynchat.async_chat
+if importlib.util.find_spec("smtpd") is not None:
+    import smtpd
+    smtpd.SMTPServer(x)
+smtpd_again = pytest.importorskip("smtpd")
+smtpd_again.SMTPServer(x)
+try:
+    import numpy as np
+except ImportError:
+    np = None
+if np is not None:
+    np.float_(1)  # <
+""",
+    ),
+    "python: a module that is demanded in spite of a try": (
+        "python",
+        ["imp", "distutils"],
+        """
+try:
+    import imp
+except ImportError:
+    raise SystemExit("no imp")
+if imp:  # <
+    imp.reload(x)  # <
+try:
+    import distutils
+except ImportError:
+    distutils = None
+distutils.version.StrictVersion("1")  # <
+""",
+    ),
+    "javascript: whoever asks whether it is there": (
+        "javascript",
+        ["util.log", "_stream_wrap", "crypto.createCipher"],
+        """
+const util = require("util"); const crypto = require("crypto");
+util.log(1); // <
+if (util.log) util.log(1);
+if (util.log(2)) { f(); } // <
+if (typeof crypto.createCipher === "function") { crypto.createCipher(a, b); }
+const c = crypto.createCipher ? crypto.createCipher(a, b) : other(a);
+util.log && util.log(1);
+util.log?.(1);
+if ("createCipher" in crypto) crypto.createCipher(a, b);
+if (semver.lt(process.version, "22.0.0")) { crypto.createCipher(a, b); }
+let wrap;
+try { wrap = require("_stream_wrap"); } catch (e) { wrap = null; }
+const again = require("_stream_wrap"); // <
+if (ready) { util.log(1); } // <
+""",
+    ),
     "python: conditions on versions": (
         "python",
         ["numpy.float_"],
