@@ -71,10 +71,7 @@ def test_own_packs_are_listed_in_every_format(prjury: Prjury, own: Path) -> None
         ]
     }
     told = prjury("rules", "list", own, "--format", "markdown").out
-    row = (
-        "| `mine` | Mine | projects that declare Python 3.12 or later | 1 rule: 1 error | Python |"
-    )
-    assert f"{row}\n" in told
+    assert "| `mine` | Mine | 1 rule: 1 error |\n" in told
 
 
 def test_a_rule_is_explained(prjury: Prjury) -> None:

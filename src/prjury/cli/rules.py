@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from prjury.cli.output import PlainFormat, TextFormat, print_out
-from prjury.errors import ExitCode
+from prjury.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
     from prjury.judges.patterns.pack_tests import PackTestResult
@@ -102,8 +102,15 @@ def run_tests(
 ) -> int:
     """Run the tests of packs: what each rule must find, must leave alone and must fix."""
     from prjury.judges.patterns.pack_tests import run_pack_tests
+    from prjury.resources import rule_packs
     from prjury.rulepacks.find import packs_at
 
+    if not paths and not any(rule_packs().glob("*.cases.yml")):
+        raise UsageError(
+            "The cases of the shipped packs are not part of an installed package",
+            why="They are tests, and lie in the repository",
+            remedy="Name a pack of your own: prjury rules test PATH",
+        )
     started = time.monotonic()
     loaded = packs_at(paths or [])
     trials: list[PackTestResult] = []

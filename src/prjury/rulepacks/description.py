@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from difflib import ndiff
 from itertools import groupby
 
 from prjury.manifests.versions import Requirement
@@ -106,6 +107,10 @@ def _bounds(requirement: Requirement) -> str:
     return ""
 
 
+#: One name and its versions.
+_SUBJECT = re.compile(r"([^\s,]+) (\d[^,]*(?:, before [\d.]+)?)")
+#: Lines of code that are shown without a fix.
+_GLANCE = 4
 _BACKTICKS = re.compile(r"`{3,}")
 #: What Markdown calls a language, where that is not our own name.
 _FENCES = {
@@ -138,9 +143,18 @@ class Sample:
         return f"{fence}{_FENCES.get(self.language, self.language)}\n{self.code.rstrip()}\n{fence}"
 
     @property
-    def fixed_fenced(self) -> str:
-        """The fixed code as a block of Markdown."""
-        return replace(self, code=self.fixed or "").fenced
+    def is_short(self) -> bool:
+        """Whether a reader sees at a glance what it is about."""
+        return self.fixed is not None or len(self.code.splitlines()) <= _GLANCE
+
+    @property
+    def change(self) -> str:
+        """The lines that the fix changes, as a diff; the whole code where there is no fix."""
+        if self.fixed is None:
+            return self.fenced
+        lines = ndiff(self.code.splitlines(), self.fixed.splitlines())
+        changed = [line for line in lines if line.startswith(("- ", "+ "))]
+        return "\n".join(["```diff", *changed, "```"])
 
 
 @dataclass(frozen=True)
@@ -189,16 +203,19 @@ class DescribedRule:
 
     @property
     def outcomes(self) -> str:
-        """What a finding is with which versions, as one sentence."""
-        hint = "before that a hint" if self.early else "hint"
-        versions = {"error": self.error, "warning": self.warning, hint: self.hint}
-        reported = [
-            f"{name} {since if since == ALWAYS else f'with {since}'}"
-            for name, since in versions.items()
-            if since
+        """The versions that make an error, a warning or a hint of a finding, in a few words."""
+        versions = {"error": self.error, "warning": self.warning}
+        if not self.early:
+            versions["hint"] = self.hint
+        known = {name: since.replace(" or later", "+") for name, since in versions.items() if since}
+        subjects = [_SUBJECT.fullmatch(since) for since in known.values()]
+        names = {subject[1] for subject in subjects if subject}
+        if len(names) != 1 or not all(subjects):
+            return "; ".join(f"{name}: {since}" for name, since in known.items())
+        shown = [
+            f"{name} {subject[2]}" for name, subject in zip(known, subjects, strict=True) if subject
         ]
-        sentence = "; ".join(reported) + "."
-        return sentence[0].upper() + sentence[1:]
+        return f"{names.pop()}: {'; '.join(shown)}"
 
     @property
     def kept_by(self) -> str:
@@ -251,14 +268,10 @@ class Described:
         return f"projects that declare {self.applies_to}" if named else _EVERY
 
     @property
-    def since(self) -> str:
-        """What must be declared for its rules to hold, where they do not say otherwise."""
-        return since(self.pack.requires or self.pack.gate)
-
-    @property
-    def several(self) -> bool:
-        """Whether that is more than one declaration."""
-        return len(self.pack.requires or self.pack.gate) > 1
+    def several(self) -> str:
+        """What must be declared for its rules to hold; empty unless that is more than one thing."""
+        requirements = self.pack.requires or self.pack.gate
+        return since(requirements).replace(" or later", "+") if len(requirements) > 1 else ""
 
     @property
     def counted(self) -> str:
@@ -271,18 +284,6 @@ class Described:
     def languages(self) -> str:
         """The languages of all its rules."""
         return languages({name for rule in self.pack.rules for name in rule.languages})
-
-    @property
-    def shared_languages(self) -> str:
-        """The languages of each of its rules; empty where they differ."""
-        found = {rule.languages for rule in self.rules}
-        return found.pop() if len(found) == 1 else ""
-
-    @property
-    def asks_for_versions(self) -> bool:
-        """Whether what a finding is depends on what the project declares."""
-        reported = {since for rule in self.rules for since in (rule.error, rule.warning, rule.hint)}
-        return not reported <= {"", ALWAYS}
 
     @property
     def kept_by(self) -> str:

@@ -173,9 +173,10 @@ def pack_page(pack: Pack) -> str:
 
 
 def index_page(packs: Sequence[Pack]) -> str:
-    """The page that names every pack, and tells how others are written."""
-    described = map(Described, packs)
-    return _templates().get_template("README.md.j2").render(packs=described, linked=True)
+    """The page that names every pack."""
+    return (
+        _templates().get_template("README.md.j2").render(packs=map(Described, packs), linked=True)
+    )
 
 
 def table(packs: Sequence[Pack]) -> str:
