@@ -52,15 +52,17 @@ def pack_texts() -> Mapping[str, str]:
 
 @cache
 def judge_pages() -> Mapping[str, str]:
-    """The pages about judges by their names, such as ``merge``.
+    """The pages about judges and about the gate by their names, such as ``merge``.
 
     Raises:
         PrJuryError: when neither the wheel nor the checkout holds them.
     """
-    for place in (_PACKAGE / "_pages", _PACKAGE.parents[1] / ".github" / "docs" / "judges"):
+    for place in (_PACKAGE / "_pages", _PACKAGE.parents[1] / ".github" / "docs"):
         if place.is_dir():
-            files = (file for file in sorted(place.glob("*.md")) if file.stem != "README")
-            return MappingProxyType({file.stem: file.read_text("utf-8") for file in files})
+            files = [*sorted((place / "judges").glob("*.md")), place / "gate.md"]
+            return MappingProxyType(
+                {file.stem: file.read_text("utf-8") for file in files if file.stem != "README"}
+            )
     raise PrJuryError(
         "The pages about judges are missing from this installation",
         why="The package was copied without its data files",

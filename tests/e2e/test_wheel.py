@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -45,13 +46,25 @@ def test_it_holds_the_data_and_no_stray_files(wheel: Path) -> None:
     written = ("policy.yml", "workflows/prjury.yml", "workflows/prjury-judge.yml")
     assert {f"prjury/_templates/{name}" for name in written} <= set(names)
     assert "prjury/rules/jakarta.yml" in names
-    assert "prjury/_pages/merge.md" in names
+    assert {"prjury/_pages/judges/merge.md", "prjury/_pages/gate.md"} <= {*names}
+    assert not [name for name in names if name.endswith(".cases.yml")]
     assert "prjury/judges/builds/results/matchers/gcc.json" in names
     assert any(name.startswith("prjury/demo/sample/base/") for name in names)
     assert "prjury/py.typed" in names
     assert not [
         name for name in names if "__pycache__" in name or "tests/" in name.split("sample")[0]
     ]
+
+
+def test_its_description_stands_alone(wheel: Path) -> None:
+    archive = zipfile.ZipFile(wheel)
+    (metadata,) = [name for name in archive.namelist() if name.endswith("/METADATA")]
+    text = archive.read(metadata).decode()
+    links = re.findall(r"\]\(([^)]+)\)|(?:src|srcset)=\"([^\"]+)\"", text)
+    assert len(links) > 20
+    assert [link for pair in links for link in pair if link and "://" not in link] == []
+    urls = dict(re.findall(r"^Project-URL: (\w+), (\S+)$", text, re.MULTILINE))
+    assert {"Documentation", "Changelog", "Issues", "Source"} <= urls.keys()
 
 
 @pytest.mark.slow
@@ -76,3 +89,7 @@ def test_it_reviews_a_fixture_from_a_fresh_environment(wheel: Path, tmp_path: Pa
     report = json.loads(done.stdout)
     assert report["verdict"]["status"] == "pass"
     assert (tmp_path / "r.html").stat().st_size > 1_000
+    tested = _run(place / "bin" / "prjury", "rules", "test", cwd=tmp_path)
+    assert (tested.returncode, "Name a pack of your own" in tested.stderr) == (2, True)
+    explained = _run(place / "bin" / "prjury", "explain", "coverage_floor", cwd=tmp_path)
+    assert "coverage: {exempt:" in explained.stdout

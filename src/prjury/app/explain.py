@@ -1,4 +1,4 @@
-"""The page of a judge, a check or a rule, by its name."""
+"""The page of a judge, a check, a rule or a reason, by its name."""
 
 from __future__ import annotations
 
@@ -15,12 +15,6 @@ from prjury.rulepacks.display import pack_lines, rule_lines
 from prjury.rulepacks.find import known_packs
 from prjury.rulepacks.rule import Pack
 
-#: Where judges are described that have no page of their own.
-_SHARED_PAGES = {
-    "faithfulness": "grounded",
-    "hallucination": "grounded",
-    "contextual-relevance": "grounded",
-}
 _HEADING = re.compile(r"#{1,6} +(.*)")
 _CHECK_NAME = re.compile(r"`([a-z][a-z0-9-]*)`")
 
@@ -53,13 +47,25 @@ def explain(name: str) -> str:
 
 
 def _page_of(name: str, pages: Mapping[str, str]) -> str | None:
-    own = name if name in pages else _SHARED_PAGES.get(name)
-    if own is None and name in KINDS:
-        own = "workspace"
-    if own is None and name in JUDGES:
+    if page := pages.get(name) or _section_of(name, pages):
+        return page.strip()
+    if name in KINDS:
+        return pages["workspace"].strip()
+    if name in JUDGES:
         module = import_module(JUDGES[name].partition(":")[0])
         return f"# {name}\n\n{(module.__doc__ or '').strip()}"
-    return pages[own].strip() if own else None
+    return None
+
+
+def _section_of(name: str, pages: Mapping[str, str]) -> str:
+    """The section about a judge or a reason on a page about several, empty if there is none."""
+    heading = re.compile(rf"^(##+) {re.escape(name)}$", re.MULTILINE)
+    for page in pages.values():
+        if match := heading.search(page):
+            rest = page[match.end() :]
+            end = re.search(rf"^#{{2,{len(match[1])}}} ", rest, re.MULTILINE)
+            return f"# {name}" + rest[: end.start() if end else len(rest)]
+    return ""
 
 
 def _rules(name: str, packs: list[Pack]) -> Iterator[str]:

@@ -17,11 +17,16 @@ def test_every_judge_has_a_page(name: str) -> None:
 
 def test_checks_rules_and_packs_are_found() -> None:
     check = explain("tests-passed")
-    assert check.startswith("The build judge (prjury explain build)")
+    assert check.startswith("The build judge: Outcomes (prjury explain build)")
     assert "`tests-passed`" in check
     assert explain("jakarta").startswith("jakarta: ")
     assert "jakarta" in explain("jakarta/persistence")
     assert explain("persistence") == explain("jakarta/persistence")
+
+
+def test_a_reason_is_explained_as_on_the_page_about_the_gate() -> None:
+    assert "coverage: {exempt:" in explain("coverage_floor")
+    assert "limits: {usd: 2.0}" in explain("budget")
 
 
 def test_other_names_are_refused_with_a_suggestion() -> None:

@@ -10,7 +10,7 @@ import prjury
 from prjury.app.registry import VOTING
 from prjury.policy.schema import VotingEntry
 
-COURT = Path(__file__).parents[3] / ".github" / "docs" / "court.md"
+PAGE = Path(__file__).parents[3] / ".github" / "docs" / "voting.md"
 
 
 def test_a_policy_can_name_exactly_the_strategies_of_the_registry() -> None:
@@ -25,5 +25,5 @@ def test_a_strategy_is_named_after_its_row_and_public(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", VOTING)
-def test_the_page_of_the_court_explains_a_strategy(name: str) -> None:
-    assert type(VOTING[name]()).__name__ in COURT.read_text()
+def test_the_page_explains_a_strategy(name: str) -> None:
+    assert type(VOTING[name]()).__name__ in PAGE.read_text()
