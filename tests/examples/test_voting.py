@@ -1,4 +1,4 @@
-"""Five ways to count votes. The truth tables are in .github/docs/court.md."""
+"""Five ways to count votes."""
 
 from __future__ import annotations
 

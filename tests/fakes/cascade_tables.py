@@ -8,9 +8,9 @@ from fakes.tables import SAYS, grouped, markdown, several, word
 from prjury.jury.cascade import CascadedJury, Tier, TierPolicy, Verdict
 from prjury.jury.gate import GatePolicy, gate, hold_to_content, hold_to_coverage
 from prjury.jury.judge import JudgeType
-from prjury.jury.judgment import Judgment, Status
+from prjury.jury.judgment import Status
 from prjury.jury.jury import Jury
-from prjury.jury.voting import ConsensusVoting, ErrorPolicy, MajorityVoting, VotingStrategy
+from prjury.jury.voting import ConsensusVoting, ErrorPolicy, VotingStrategy
 from strategies import Says
 
 REJECT, ACCEPT, FINAL = TierPolicy
@@ -52,74 +52,6 @@ def tiers() -> str:
 
     head = ["First tier's ballots", "`REJECT_ON_ANY_FAIL`", "`ACCEPT_ON_ALL_PASS`", "`FINAL_TIER`"]
     return markdown(head, grouped(several("PFANE", 2), ends))
-
-
-def options() -> str:
-    def ends(bench: str) -> list[str]:
-        return [
-            _end(_cascade(_tier(bench, REJECT))),
-            _end(_cascade(_tier(bench, REJECT, continue_on_reject=True))),
-            _end(_cascade(_tier(bench, REJECT, on_error="continue"))),
-            _end(_cascade(_tier(bench, REJECT, advisory=True))),
-        ]
-
-    head = ["First tier's ballots", "plain", "`continue_on_reject=True`", '`on_error="continue"`']
-    return markdown([*head, "`advisory=True`"], grouped(several("PFANE", 2), ends))
-
-
-def later() -> str:
-    """What a first tier (rows) that lets go on and a final tier (columns) add up to."""
-    rows = []
-    for first in "PNAEF":
-        tier = _tier(first, REJECT, continue_on_reject=True, on_error="continue")
-        rows.append([f"`{first}`", *(word(_cascade(tier, last).status) for last in "PNAEF")])
-    return markdown(["First \\ final", *(f"`{letter}`" for letter in "PNAEF")], rows)
-
-
-def escalated() -> str:
-    """What an accepting tier of programs or models that did not accept leaves of a final PASS."""
-    kinds = {"programs": JudgeType.DETERMINISTIC, "models": JudgeType.LLM_POWERED}
-    rows = []
-    for told, kind in kinds.items():
-        for bench in ("PF", "PA", "PE"):
-            first = Tier("first", _jury(bench, kind=kind), ACCEPT)
-            ends = [
-                CascadedJury([first, Tier("last", _jury("P", kind=decides), FINAL)]).vote(None)
-                for decides in kinds.values()
-            ]
-            rows.append([f"{told} `{bench}`", *(word(verdict.status) for verdict in ends)])
-    return markdown(["Accepting tier", *(f"{told} decide" for told in kinds)], rows)
-
-
-def lenient() -> str:
-    """A rejecting tier whose vote is more lenient than its policy."""
-    head = ["Ballots", "Voting", "The vote", "The tier", "The verdict, if the final tier passes"]
-    rows = []
-    for bench, voting, told in (
-        ("PPF", MajorityVoting(), "majority"),
-        ("PPE", MajorityVoting(on_error=ErrorPolicy.IGNORE), "majority, `IGNORE`"),
-        ("PPA", MajorityVoting(), "majority"),
-        ("PPN", MajorityVoting(), "majority"),
-    ):
-        verdict = _cascade(_tier(bench, REJECT, voting))
-        first = verdict.attempts[0]
-        assert first.verdict
-        assert first.status
-        said = word(first.verdict.aggregated.status)
-        rows.append([f"`{bench}`", told, said, word(first.status), _end(verdict)])
-    return markdown(head, rows)
-
-
-def confidence() -> str:
-    head = ["Confidences of two passes", "`min_confidence=None`", "`min_confidence=0.8`"]
-    rows = []
-    for sure in ((0.9, 0.8), (0.9, 0.7), (0.9, None)):
-        judges = [Says("judge", Judgment.passed("fine", confidence=one)) for one in sure]
-        jury = Jury(judges, ConsensusVoting(), parallel=False)
-        least = [Tier("first", jury, ACCEPT, min_confidence=limit) for limit in (None, 0.8)]
-        told = ", ".join("none" if one is None else f"{one}" for one in sure)
-        rows.append([told, *(_end(_cascade(tier)) for tier in least)])
-    return markdown(head, rows)
 
 
 # The gate.
@@ -180,15 +112,3 @@ def merge_gate() -> str:
     said = "ABSTAIN `nobody_voted`"
     rows.append(["nobody voted PASS", said, _conclusion(unvoted), _conclusion(advice)])
     return markdown(head, rows)
-
-
-def block_on() -> str:
-    """What each choice of ``block_on`` does to a verdict that says..."""
-    benches = ("PFE", "PF", "PE", "PA", "PN", "P", "F", "N")
-    rows = []
-    for closing in ((FAIL, ERROR, ABSTAIN), (FAIL, ERROR), (FAIL,), (ERROR,), ()):
-        policy = GatePolicy(block_on=frozenset(closing))
-        ends = [gate(_cascade(_tier(bench, REJECT), "N"), policy).value for bench in benches]
-        told = ", ".join(status.value for status in closing)
-        rows.append([f"`[{told}]`", *ends])
-    return markdown(["`gate.block_on`", *(f"`{bench}`" for bench in benches)], rows)

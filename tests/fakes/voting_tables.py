@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping
 from itertools import product
 
-from fakes.tables import SAYS, grouped, markdown, several, word
+from fakes.tables import SAYS, markdown, word
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.jury import Jury
@@ -18,7 +17,6 @@ from prjury.jury.voting import (
     ErrorPolicy,
     MajorityVoting,
     MedianVoting,
-    TiePolicy,
     VotingStrategy,
     WeightedAverageVoting,
 )
@@ -30,43 +28,6 @@ AS_FAIL, AS_ABSTAIN, IGNORE, PROPAGATE = ErrorPolicy
 
 def ballots(bench: str) -> list[Ballot]:
     return [Ballot(f"judge {n}", SAYS[letter]) for n, letter in enumerate(bench, start=1)]
-
-
-# Strategies that read statuses.
-
-Choice = Callable[[ErrorPolicy], VotingStrategy]
-
-
-def _status_table(choices: Mapping[Status, Choice], open_question: str) -> str:
-    """Outcomes by error policy; where the choices differ, the cell names the open question."""
-
-    def cell(bench: str, policies: Sequence[ErrorPolicy]) -> str:
-        ends = {
-            tuple(choice(policy).aggregate(ballots(bench)).status for choice in choices.values())
-            for policy in policies
-        }
-        (end,) = ends
-        if len(set(end)) == 1:
-            return word(end[0])
-        assert end == tuple(choices), f"{bench} ends neither alike nor as chosen: {end}"
-        return open_question
-
-    columns = ((AS_FAIL,), (AS_ABSTAIN, IGNORE), (PROPAGATE,))
-    head = ["Ballots", *(" or ".join(f"`{one.name}`" for one in column) for column in columns)]
-    head[1] += " (default)"
-    rows = grouped(several("PFAE", 3), lambda bench: [cell(bench, column) for column in columns])
-    return markdown(head, rows)
-
-
-def majority() -> str:
-    choices: dict[Status, Choice] = {Status(tie): partial(MajorityVoting, tie) for tie in TiePolicy}
-    return _status_table(choices, "*tie*")
-
-
-def consensus() -> str:
-    others = (FAIL, ABSTAIN, ERROR)
-    choices: dict[Status, Choice] = {other: partial(ConsensusVoting, other) for other in others}
-    return _status_table(choices, "*disagreement*")
 
 
 # Who votes.
@@ -85,81 +46,6 @@ def errors() -> str:
 
 
 # Strategies that read scores.
-
-
-def _scored(token: str, name: str) -> Ballot:
-    """A ballot from ``P``, ``0.8`` (a PASS), ``F:0.8`` (a FAIL with a score) or ``0.8×5``."""
-    what, _, weight = token.partition("×")
-    letter, _, score = what.rpartition(":")
-    judgment = SAYS.get(what)
-    if judgment is None:
-        make = Judgment.failed if letter == "F" else Judgment.passed
-        judgment = make("rated", score=NumericalScore(float(score)))
-    return Ballot(name, judgment, float(weight or 1))
-
-
-def _marks(cases: Iterable[tuple[str, VotingStrategy, str]]) -> str:
-    rows = []
-    for bench, voting, options in cases:
-        names = "abcdef"
-        cast = [_scored(token, name) for token, name in zip(bench.split(), names, strict=False)]
-        said = voting.aggregate(cast)
-        score = "–" if said.score is None else f"{said.effective_score:.4g}"
-        rows.append([f"`{bench}`", options, word(said.status), score, said.reasoning])
-    return markdown(["Ballots", "Options", "Ends as", "Score", "It says"], rows)
-
-
-def average() -> str:
-    banded = AverageVoting(undecided=(0.4, 0.6))
-    return _marks(
-        [
-            ("0.8 0.7 0.6", AverageVoting(), ""),
-            ("P P F", AverageVoting(), ""),
-            ("0.6 0.4", AverageVoting(), ""),
-            ("0.6 0.2", AverageVoting(), ""),
-            ("0.7 0.7 0.7", AverageVoting(0.7), "`threshold=0.7`"),
-            ("0.9 F:0.9", AverageVoting(), ""),
-            ("0.8 A", AverageVoting(), ""),
-            ("0.8 E", AverageVoting(), ""),
-            ("0.8 E", AverageVoting(on_error=IGNORE), "`IGNORE`"),
-            ("0.8 E", AverageVoting(on_error=PROPAGATE), "`PROPAGATE`"),
-            ("A A", AverageVoting(), ""),
-            ("0.6 0.4", banded, "`undecided=(0.4, 0.6)`"),
-            ("0.6 0.6", banded, "`undecided=(0.4, 0.6)`"),
-            ("0.7 0.6", banded, "`undecided=(0.4, 0.6)`"),
-        ]
-    )
-
-
-def weighted() -> str:
-    cautious = WeightedAverageVoting(on_error=PROPAGATE)
-    return _marks(
-        [
-            ("1.0×0.5 0.8×0.3 0.6×0.2", WeightedAverageVoting(), ""),
-            ("1.0×5 0.8×3 0.6×2", WeightedAverageVoting(), ""),
-            ("P F", WeightedAverageVoting(), ""),
-            ("P×3 F×7", WeightedAverageVoting(), ""),
-            ("P F×0", WeightedAverageVoting(), ""),
-            ("P E×0", cautious, "`PROPAGATE`"),
-            ("P×1 E×3", WeightedAverageVoting(), ""),
-            ("P×1 A×9", WeightedAverageVoting(), ""),
-            ("P×0 F×0", WeightedAverageVoting(), ""),
-        ]
-    )
-
-
-def median() -> str:
-    return _marks(
-        [
-            ("0.2 0.8 0.9", MedianVoting(), ""),
-            ("0.9 0.8 0.0", MedianVoting(), ""),
-            ("0.3 0.7 0.8 0.9", MedianVoting(), ""),
-            ("0.4 0.6", MedianVoting(), ""),
-            ("0.9 0.9 E E E", MedianVoting(), ""),
-            ("0.9 0.9 E E E", MedianVoting(on_error=AS_ABSTAIN), "`TREAT_AS_ABSTAIN`"),
-            ("0.1×9 0.8 0.9", MedianVoting(), ""),
-        ]
-    )
 
 
 #: How each strategy differs, in words: what it reads, what a tie is, when to take it.
@@ -195,6 +81,17 @@ STRATEGIES: Mapping[str, tuple[VotingStrategy, str, str, str]] = {
         "one objection is enough: security, compliance",
     ),
 }
+
+
+def _scored(token: str, name: str) -> Ballot:
+    """A ballot from ``P``, ``0.8`` (a PASS), ``F:0.8`` (a FAIL with a score) or ``0.8×5``."""
+    what, _, weight = token.partition("×")
+    letter, _, score = what.rpartition(":")
+    judgment = SAYS.get(what)
+    if judgment is None:
+        make = Judgment.failed if letter == "F" else Judgment.passed
+        judgment = make("rated", score=NumericalScore(float(score)))
+    return Ballot(name, judgment, float(weight or 1))
 
 
 def comparison() -> str:

@@ -99,7 +99,8 @@ def main(arguments: Sequence[str]) -> None:
     told = parser.parse_intermixed_args(arguments)
     what = told.names.pop(0) if told.names[:1] in (["table"], ["check"]) else "run"
     if what == "table":
-        DOCUMENT.write_text(document(load_corpus(), known(told.results)), encoding="utf-8")
+        page = DOCUMENT.read_text("utf-8")
+        DOCUMENT.write_text(document(page, load_corpus(), known(told.results)), "utf-8")
         return
     for repository, place in _each(told.names, told.work, told.mirrors):
         if what == "run":

@@ -9,32 +9,19 @@ from typing import get_args
 from field.corpus import Kind, Repository
 from field.trial import Result
 
-DOCUMENT = Path(__file__).parents[2] / ".github" / "docs" / "field.md"
-
-_HEAD = """\
-# The field
-
-Real repositories, judged with the defaults, no model and no token: two changes that were merged,
-each against its first parent, and five mutations of the newest commit. Which commits, which edits,
-and how to run it: [tests/field](../../tests/field/README.md).
-Written by `tests/field/run.py table`; not edited by hand.
-
-A merged change should be green, wherever the maintainers' own commands pass on the same machine. A
-mutation should not be: a syntax error and a broken behaviour are red; a deleted, a skipped and a
-deselected test are red or *asks* (the gate waits for a human, and the report names the tests).
-*told* is green, and the first line says that the change edits what decides which tests run: all
-tests of the base ran all the same. What is wrong is in bold.
-
-"""
+DOCUMENT = Path(__file__).parents[2] / ".github" / "docs" / "measured.md"
+_START, _END = "<!-- field -->\n", "<!-- end -->\n"
 
 _MARK = {"green": "green", "told": "told", "asks": "asks", "red": "red", "not judged": "—"}
 
 
-def document(corpus: Sequence[Repository], results: Sequence[Result]) -> str:
-    """The page."""
+def document(page: str, corpus: Sequence[Repository], results: Sequence[Result]) -> str:
+    """The page with its tables made anew."""
     found = {(one.repository, one.case): one for one in results}
-    return _HEAD + "\n".join([*_summary(corpus, found), "", *_rows(corpus, found), "",
-                              *_wrong(corpus, found)]) + "\n"  # fmt: skip
+    parts = ([*_summary(corpus, found)], [*_rows(corpus, found)], [*_wrong(corpus, found)])
+    text = "\n\n".join("\n".join(part) for part in parts)
+    before, _, rest = page.partition(_START)
+    return f"{before}{_START}{text}\n{_END}{rest.partition(_END)[2]}"
 
 
 def is_wrong(result: Result) -> str:

@@ -66,7 +66,7 @@ def life(tmp_path: Path) -> Iterator[Life]:
         yield found
 
 
-#: As .github/docs/github.md tells it.
+#: As .github/docs/measured.md tells it.
 MEASURED = {
     "prjury.yml": Bill(runs=9, jobs=9, builds=7, requests=134),
     "prjury-conflicts.yml": Bill(runs=6, jobs=6, builds=0, requests=29),
@@ -143,7 +143,7 @@ def words(life: Life) -> Iterator[str]:
 
 
 def assert_told(measured: Mapping[str, Bill]) -> None:
-    page = (ROOT / ".github" / "docs" / "github.md").read_text()
+    page = (ROOT / ".github" / "docs" / "measured.md").read_text()
     rows = [(f"`{file}`", bill) for file, bill in measured.items()]
     counts = [sum(column) for column in zip(*map(astuple, measured.values()), strict=True)]
     for name, bill in [*rows, ("all", Bill(*counts))]:

@@ -28,7 +28,7 @@ from pictures import (
 from prjury.demo.repository import make_repository
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = (ROOT / "README.md", ROOT / ".github" / "docs" / "github.md")
+PAGES = (ROOT / "README.md", ROOT / ".github" / "docs" / "github" / "setup.md")
 IMAGE = re.compile(r'<(?:img|source)[^>]* (?:src|srcset)="([^"]+\.png)"')
 
 

@@ -16,7 +16,7 @@ from fakes.tables import markdown
 from integration.builds.court import Court
 from integration.builds.sample import Tree, text
 
-_PAGE = Path(__file__).resolve().parents[3] / ".github/docs/judges/build.md"
+_PAGE = Path(__file__).resolve().parents[3] / ".github/docs/measured.md"
 _PART = re.compile(r"(<!-- tricks -->\n).*?(<!-- end -->)", re.DOTALL)
 
 ASK, NAMED, FAIL = "needs a human", "passes, the edited file is in the first line", "fails"

@@ -6,9 +6,9 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from fakes.pages import renewed, tables
+from fakes.pages import tables, with_tables
 
-PAGE = Path(__file__).resolve().parents[3] / ".github" / "docs" / "github-faults.md"
+PAGE = Path(__file__).resolve().parents[2] / "golden" / "github-faults.md"
 _MOMENTS = ("before", "during", "after")
 _TIMES = ("once", "always")
 _HEAD = "| What fails | before | during | after |\n| --- | --- | --- | --- |"
@@ -43,7 +43,7 @@ class Page:
 
     def write(self) -> None:
         text = PAGE.read_text(encoding="utf-8")
-        PAGE.write_text(renewed(text, {"matrix": self.table}), encoding="utf-8")
+        PAGE.write_text(with_tables(text, {"matrix": self.table}), encoding="utf-8")
 
     def table(self) -> str:
         return "\n".join([_HEAD, *map(self._line, self.rows)])

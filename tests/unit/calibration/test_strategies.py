@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import json
-import re
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,8 +8,6 @@ import pytest
 from prjury.calibration.records import cases_of, read_records
 from prjury.calibration.strategies import StrategyResult, compare
 from prjury.jury.judgment import Status
-
-DOCS = Path(__file__).resolve().parents[3] / ".github" / "docs" / "command-line.md"
 
 
 def lines(*records: dict[str, Any]) -> list[str]:
@@ -100,8 +96,3 @@ def test_records_must_agree_on_what_is_right() -> None:
     records = read_records([*three("a", 1, 1), *three("a", 0, 1)])
     with pytest.raises(ValueError, match="disagree on `gold`"):
         cases_of(records)
-
-
-def test_the_record_of_the_docs_is_one() -> None:
-    (record,) = re.findall(r'^{"item": .*}$', DOCS.read_text(), re.MULTILINE)
-    assert read_records([record])[0].judge == "strict"

@@ -97,7 +97,7 @@ def test_the_gate_has_one_name_in_every_mode() -> None:
 
 
 def test_a_repository_calls_the_shared_workflow_as_the_page_shows() -> None:
-    page = (ROOT / ".github" / "docs" / "organisations.md").read_text()
+    page = (ROOT / ".github" / "docs" / "github" / "organisations.md").read_text()
     caller = yaml.safe_load(page.partition("```yaml\n")[2].partition("```")[0])
     (calling,) = caller["jobs"].values()
     shared, alone = (read(EXAMPLES / f"{name}.yml") for name in ("prjury-shared", "prjury"))

@@ -18,7 +18,7 @@ from prjury.manifests.formats import format_of, reader_of
 from prjury.manifests.project import Project
 from unit.manifests.spellings import LOCKS, SPELLINGS, Spelling
 
-PAGE = Path(__file__).parents[3] / ".github/docs/manifests.md"
+PAGE = Path(__file__).parents[2] / "golden/manifest-spellings.md"
 UPDATE = bool(os.environ.get("PRJURY_UPDATE_GOLDEN"))
 TIP = "d" * 40
 PROBES = {
