@@ -59,10 +59,8 @@ def judge_pages() -> Mapping[str, str]:
     """
     for place in (_PACKAGE / "_pages", _PACKAGE.parents[1] / ".github" / "docs"):
         if place.is_dir():
-            files = [*sorted((place / "judges").glob("*.md")), place / "gate.md"]
-            return MappingProxyType(
-                {file.stem: file.read_text("utf-8") for file in files if file.stem != "README"}
-            )
+            files = [*sorted((place / "judges").glob("[a-z]*.md")), place / "gate.md"]
+            return MappingProxyType({file.stem: file.read_text("utf-8") for file in files})
     raise PrJuryError(
         "The pages about judges are missing from this installation",
         why="The package was copied without its data files",

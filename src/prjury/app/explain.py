@@ -20,23 +20,15 @@ _CHECK_NAME = re.compile(r"`([a-z][a-z0-9-]*)`")
 
 
 def explain(name: str) -> str:
-    """The page of a judge, the passages about a check, or a rule or pack with its example.
-
-    Args:
-        name: a judge, a check, a pack, a rule, or ``pack/rule``.
+    """The page of a judge, the passages about a check or a reason, or a rule with its example.
 
     Raises:
         UsageError: for a name that none of them has.
     """
-    pages = judge_pages()
-    wanted = name.strip()
-    if page := _page_of(wanted, pages):
-        return page
-    packs = known_packs([])
-    if rules := list(_rules(wanted, packs)):
-        return "\n\n".join(rules)
-    if passages := list(_passages(wanted, pages)):
-        return "\n\n".join(passages)
+    pages, wanted, packs = judge_pages(), name.strip(), known_packs([])
+    text = _page_of(wanted, pages) or "\n\n".join(_rules(wanted, packs))
+    if text := text or "\n\n".join(_passages(wanted, pages)):
+        return text
     checks = {found for page in pages.values() for found in _CHECK_NAME.findall(page)}
     known = {*pages, *KINDS, *JUDGES, *(pack.id for pack in packs), *checks}
     raise UsageError(
@@ -46,25 +38,21 @@ def explain(name: str) -> str:
     )
 
 
-def _page_of(name: str, pages: Mapping[str, str]) -> str | None:
+def _page_of(name: str, pages: Mapping[str, str]) -> str:
     if page := pages.get(name) or _section_of(name, pages):
         return page.strip()
     if name in KINDS:
         return pages["workspace"].strip()
-    if name in JUDGES:
-        module = import_module(JUDGES[name].partition(":")[0])
-        return f"# {name}\n\n{(module.__doc__ or '').strip()}"
-    return None
+    module = import_module(JUDGES[name].partition(":")[0]) if name in JUDGES else None
+    return f"# {name}\n\n{(module.__doc__ or '').strip()}" if module else ""
 
 
 def _section_of(name: str, pages: Mapping[str, str]) -> str:
     """The section about a judge or a reason on a page about several, empty if there is none."""
-    heading = re.compile(rf"^(##+) {re.escape(name)}$", re.MULTILINE)
+    section = re.compile(rf"(?ms)^##+ {re.escape(name)}$(.*?)(?=^##|\Z)")
     for page in pages.values():
-        if match := heading.search(page):
-            rest = page[match.end() :]
-            end = re.search(rf"^#{{2,{len(match[1])}}} ", rest, re.MULTILINE)
-            return f"# {name}" + rest[: end.start() if end else len(rest)]
+        if match := section.search(page):
+            return f"# {name}{match[1]}"
     return ""
 
 

@@ -27,6 +27,9 @@ rules = typer.Typer(
 )
 
 
+_OWN = "Name a pack of your own: prjury rules test PATH"
+
+
 @rules.callback()
 def _help(context: typer.Context) -> None:
     if context.invoked_subcommand is None:
@@ -106,11 +109,7 @@ def run_tests(
     from prjury.rulepacks.find import packs_at
 
     if not paths and not any(rule_packs().glob("*.cases.yml")):
-        raise UsageError(
-            "The cases of the shipped packs are not part of an installed package",
-            why="They are tests, and lie in the repository",
-            remedy="Name a pack of your own: prjury rules test PATH",
-        )
+        raise UsageError("An installed package has no cases of the shipped packs", remedy=_OWN)
     started = time.monotonic()
     loaded = packs_at(paths or [])
     trials: list[PackTestResult] = []

@@ -205,17 +205,13 @@ class DescribedRule:
     def outcomes(self) -> str:
         """The versions that make an error, a warning or a hint of a finding, in a few words."""
         versions = {"error": self.error, "warning": self.warning}
-        if not self.early:
-            versions["hint"] = self.hint
-        known = {name: since.replace(" or later", "+") for name, since in versions.items() if since}
-        subjects = [_SUBJECT.fullmatch(since) for since in known.values()]
-        names = {subject[1] for subject in subjects if subject}
-        if len(names) != 1 or not all(subjects):
-            return "; ".join(f"{name}: {since}" for name, since in known.items())
-        shown = [
-            f"{name} {subject[2]}" for name, subject in zip(known, subjects, strict=True) if subject
-        ]
-        return f"{names.pop()}: {'; '.join(shown)}"
+        versions |= {} if self.early else {"hint": self.hint}
+        texts = {name: text.replace(" or later", "+") for name, text in versions.items() if text}
+        subjects = [match for text in texts.values() if (match := _SUBJECT.fullmatch(text))]
+        if len(subjects) < len(texts) or len({match[1] for match in subjects}) > 1:
+            return "; ".join(f"{name}: {text}" for name, text in texts.items())
+        pairs = zip(texts, subjects, strict=True)
+        return f"{subjects[0][1]}: {'; '.join(f'{name} {match[2]}' for name, match in pairs)}"
 
     @property
     def kept_by(self) -> str:
