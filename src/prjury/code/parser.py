@@ -109,7 +109,12 @@ class Parser:
 
     def parse(self, jobs: Sequence[Job], deadline: Deadline) -> list[Parsed | NotParsed]:
         """The replies in the order of the jobs; every job has one."""
-        done: list[Parsed | NotParsed] = []
+        replies = self.check(jobs, deadline)
+        return [each if isinstance(each, NotParsed) else _parsed(each) for each in replies]
+
+    def check(self, jobs: Sequence[Job], deadline: Deadline) -> list[Mapping[str, Any] | NotParsed]:
+        """The same, as the worker says it."""
+        done: list[Mapping[str, Any] | NotParsed] = []
         deaths, at = 0, (-1, 0)
         until = deadline.within(ALL_SECONDS)
         while len(done) < len(jobs) and until.remaining > 0 and deaths < _MAX_DEATHS:
@@ -133,7 +138,7 @@ class Parser:
 
     def _run(
         self, jobs: Sequence[Job], deadline: Deadline
-    ) -> tuple[list[Parsed | NotParsed], int | None]:
+    ) -> tuple[list[Mapping[str, Any] | NotParsed], int | None]:
         """One worker's replies as far as it came, and its exit code; None if it was stopped."""
         lines = _written(jobs)
         standing = standby.standing() if self.command is _COMMAND else None
@@ -167,15 +172,18 @@ def _written(jobs: Sequence[Job]) -> bytes:
     return "".join(["[", ",".join(table), "]\n", *lines]).encode()
 
 
-def _replies(output: bytes) -> list[Parsed | NotParsed]:
+def _replies(output: bytes) -> list[Mapping[str, Any] | NotParsed]:
     """The complete lines; a worker that dies in the middle of one has not answered."""
-    return [reply(json.loads(line)) for line in output.split(b"\n")[:-1]]
+    replies = [json.loads(line) for line in output.split(b"\n")[:-1]]
+    return [NotParsed(REFUSED, str(each["error"])) if "error" in each else each for each in replies]
 
 
 def reply(values: Mapping[str, Any]) -> Parsed | NotParsed:
     """A worker's reply as a value."""
-    if "error" in values:
-        return NotParsed(REFUSED, str(values["error"]))
+    return NotParsed(REFUSED, str(values["error"])) if "error" in values else _parsed(values)
+
+
+def _parsed(values: Mapping[str, Any]) -> Parsed:
     return Parsed(
         found=tuple([(row[0], (row[1], row[2])) for row in values["found"]]),
         rewritten={(row[0], (row[1], row[2])): row[3] for row in values["found"] if row[3:]},

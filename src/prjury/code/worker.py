@@ -11,7 +11,8 @@ further one is a job, ``{"language", "text", "rules": [place in the table, ...],
 ...], "strings": [kind, ...]}``; its reply is ``{"found": [[rule, start, end, rewritten if asked
 for], ...], "comments": [[start, end], ...], "strings": [...]}`` with offsets in characters, or
 ``{"error": message}``. A job with ``"tree": true`` is also told the ``tree``: its nodes, parents
-first, as ``[kind, start, end, number of children]``, named ones with a kind that is no text.
+first, as ``[kind, start, end, number of children]``, named ones with a kind that is no text. A job
+with ``"syntax": true`` is asked whether its text parses (`faults.find_faults`).
 """
 
 from __future__ import annotations
@@ -48,6 +49,10 @@ def scan(job: dict[str, Any]) -> dict[str, Any]:
     Raises:
         Exception: whatever the parser raises for a rule that is wrong.
     """
+    if job.get("syntax"):
+        from prjury.code.faults import find_faults  # noqa: PLC0415 - found once `main` has looked
+
+        return find_faults(job)
     from ast_grep_py import SgRoot  # noqa: PLC0415 - native code, loaded where it is used
 
     root = SgRoot(job["text"], job["language"]).root()
@@ -203,7 +208,7 @@ def serve(channel: socket.socket) -> None:
     from prjury.code.names import load  # noqa: PLC0415 - found once `main` has looked
 
     load()
-    guarded({"language": "java", "text": "", "rules": [], "comments": [], "strings": []})
+    guarded({"language": "java", "text": "", "rules": [], "syntax": True, "exact": ""})
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     channel.send(b".")
     while True:

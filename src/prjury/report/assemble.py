@@ -19,6 +19,7 @@ from prjury.report.judge_facts import (
     TESTS_VANISHED,
     BuildFacts,
     LeftOut,
+    MergeFacts,
     ScopeFacts,
 )
 from prjury.report.model import (
@@ -113,12 +114,14 @@ class _Scope:
 
     Attributes:
         unbuilt: where the files stand that the build which ran cannot have looked at.
+        unparsed: why a file may not parse, so that nobody can have read it.
     """
 
     blocking: _Claims
     advisory: _Claims
     built: bool
     unbuilt: Mapping[str, _Place]
+    unparsed: Mapping[str, str]
 
     @property
     def kind(self) -> Literal["lines", "tree"]:
@@ -132,6 +135,8 @@ class _Scope:
             parsed = file.kind is FileKind.LOCK and path in self.blocking.read
             counts = parsed and not file.exempt
             return _Place(counts, None if counts else file.exempt or _why_opaque(file))
+        if path in self.unparsed:
+            return _Place(counts=True, reason=self.unparsed[path])
         if self.kind == "tree":
             reason = file.unread or (None if self.built else _UNTRIED)
             place = self.unbuilt.get(path) if self.built and not reason else None
@@ -193,6 +198,9 @@ def _scope(attempts: Sequence[TierAttempt]) -> _Scope:
         unbuilt={
             one.path: _Place(one.counts, one.reason) for build in ran for one in build.unbuilt or ()
         },
+        unparsed=_reasons(
+            one for each in said if (merge := MergeFacts.of(each)) for one in merge.unparsed
+        ),
     )
 
 

@@ -371,7 +371,7 @@ def _failure(pull: PullRequest, voice: SeatOutcome) -> str:
     if judgment.reason == BASE_BROKEN:
         return f"{name} fails, and so does the base"
     counts = build.ran and _failures(build.ran) if build else ""
-    if counts := counts or _blockers(judgment):
+    if merge is None and (counts := counts or _blockers(judgment)):
         return f"{name} fails, {counts}"
     said = first_line(judgment.reasoning)
     return f"{name}: {_short(said)}" if said else f"{name} fails"

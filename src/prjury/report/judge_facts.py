@@ -343,11 +343,13 @@ class MergeFacts(Struct, frozen=True):
     Attributes:
         stopped_at: the commit at which a rebase stopped: ``sha``, ``subject`` and ``place``, such
             as ``commit 2 of 5``.
+        unparsed: files that no judge can have read, because they may not parse.
     """
 
     KIND: ClassVar = "merge"
 
     stopped_at: dict[str, str] = {}
+    unparsed: tuple[LeftOut, ...] = ()
 
     @classmethod
     def of(cls, judgment: Judgment) -> Self | None:
@@ -358,7 +360,8 @@ class MergeFacts(Struct, frozen=True):
     def to_metadata(self) -> dict[str, Any]:
         """Return the facts as JSON."""
         stopped = {"stopped_at": dict(self.stopped_at)} if self.stopped_at else {}
-        return {_KIND: self.KIND, **stopped}
+        unparsed = [one.to_metadata() for one in self.unparsed]
+        return {_KIND: self.KIND, **stopped, **({"unparsed": unparsed} if unparsed else {})}
 
 
 class RuleFacts(Struct, frozen=True, rename={"suppression": "silence"}):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from prjury.judges.context import PullRequestContext
@@ -12,11 +12,13 @@ from prjury.judges.merge.conflicts import (
     conflict_messages,
     merge_paths,
 )
+from prjury.judges.merge.parses import NAME as PARSES
+from prjury.judges.merge.parses import check_syntax
 from prjury.jury.judge import Judge, JudgeType
-from prjury.jury.judgment import Check, Judgment
+from prjury.jury.judgment import Check, Judgment, Status
 from prjury.policy.schema import MergeOptions
 from prjury.ports import Ports
-from prjury.report.judge_facts import MergeFacts
+from prjury.report.judge_facts import LeftOut, MergeFacts
 from prjury.report.wording import counted
 from prjury.snapshot.merge_style import RECENT, Habit, RebaseTrial, StyleCommit, Way, habit
 from prjury.snapshot.model import PullRequest, Side, printable, visible
@@ -146,6 +148,10 @@ class MergeJudge:
         pull = context.pull
         if pull.merge.impossible or _held(pull):
             return decide(pull, Habit(Way.MERGE, "no other way was tried"))
+        return add_syntax(self._try(context), *check_syntax(pull, self.ports, context.deadline))
+
+    def _try(self, context: PullRequestContext) -> Judgment:
+        pull = context.pull
         way = self._way(pull)
         if way.way is not Way.REBASE:
             return decide(pull, way)
@@ -184,6 +190,25 @@ def decide(pull: PullRequest, way: Habit, rebase: RebaseTrial | None = None) -> 
         judgment, reasoning=f"{judgment.reasoning}, {behind}", checks=(how, *judgment.checks)
     )
     return found.with_metadata(**metadata)
+
+
+def add_syntax(judgment: Judgment, checks: Sequence[Check], doubts: Sequence[LeftOut]) -> Judgment:
+    """The judgment, lowered to FAIL if a changed file does not parse.
+
+    Args:
+        doubts: files that may not parse, and that count as not read.
+    """
+    metadata = {**judgment.metadata, **MergeFacts(unparsed=tuple(doubts)).to_metadata()}
+    checks = (*judgment.checks, *checks)
+    broken = [check for check in checks if check.name == PARSES and check.severity == "error"]
+    broken = [check for check in broken if not check.passed]
+    if not broken or judgment.status not in {Status.PASS, Status.ABSTAIN}:
+        return replace(judgment, checks=checks, metadata=metadata)
+    place = broken[0].location
+    where = f"{visible(place.path)}:{place.line}" if place and place.line else ""
+    more = f", and {counted(len(broken) - 1, 'more file')}" if len(broken) > 1 else ""
+    words = f"{where or (visible(place.path) if place else '')} {broken[0].message}{more}"
+    return Judgment.failed(f"{words} ({judgment.reasoning})", checks=checks, metadata=metadata)
 
 
 def _held(pull: PullRequest) -> bool:

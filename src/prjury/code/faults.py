@@ -1,0 +1,158 @@
+"""The parsers that tell whether a text parses; runs in the parser's own process (`worker`)."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import tomllib
+import warnings
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+if TYPE_CHECKING:
+    from ast_grep_py import SgNode
+
+#: Line, from 1, and message.
+Fault = tuple[int | None, str]
+
+_MOST_NODES = 400_000
+_LONGEST = 60
+_LINE = re.compile(r"at line (\d+)")
+_COMMENT_OR_STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
+_TRAILING_COMMA = re.compile(r'("(?:[^"\\\n]|\\.)*")|,(\s*[\]}])')
+#: Syntax that only compilers of other dialects of JavaScript know.
+_DIALECT: Any = {
+    "rule": {
+        "any": [
+            {"kind": "comment", "regex": "@flow"},
+            {"kind": "jsx_element"},
+            {"kind": "jsx_self_closing_element"},
+            {"kind": "jsx_opening_element"},
+            {"kind": "decorator"},
+        ]
+    }
+}
+
+
+class LenientJsonError(Exception):
+    """JSON with comments, trailing commas, or several values: some tools read it."""
+
+
+def find_faults(job: Mapping[str, Any]) -> dict[str, Any]:
+    """Ask the exact parser, and the grammar where that one is not content or there is none.
+
+    Returns ``exact`` and ``grammar``, a fault or None each, and what else the languages need:
+    ``lenient`` where JSON has comments, ``dialect`` where JavaScript has JSX or decorators.
+    """
+    content = job["text"].encode("latin-1")
+    reply: dict[str, Any] = {"exact": None, "grammar": None}
+    parser = _PARSERS.get(job["exact"])
+    if parser:
+        try:
+            reply["exact"] = parser(content, tuple(job["python"] or ()) or None)
+        except LenientJsonError as error:
+            reply.update(exact=list(error.args), lenient=True)
+        if reply["exact"] is None:
+            return reply
+    if job["language"]:
+        reply.update(_ask_grammar(content.decode("utf-8-sig", "replace"), job["language"]))
+    return reply
+
+
+def _check_python(content: bytes, version: tuple[int, int] | None) -> Fault | None:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(content, feature_version=version)
+    except SyntaxError as error:
+        return error.lineno, error.msg
+    return None
+
+
+def _check_json(content: bytes, _version: object) -> Fault | None:
+    text = content.decode("utf-8-sig")
+    try:
+        json.loads(text, parse_int=str, parse_float=str)
+    except json.JSONDecodeError as error:
+        fault = (error.lineno, error.msg)
+    else:
+        return None
+    bare = _COMMENT_OR_STRING.sub(lambda each: each[0] if each[0][0] == '"' else " ", text)
+    bare = _TRAILING_COMMA.sub(lambda each: each[1] or each[2], bare).lstrip()
+    decoder = json.JSONDecoder(parse_int=str, parse_float=str)
+    try:
+        while bare:
+            _, end = decoder.raw_decode(bare)
+            bare = bare[end:].lstrip()
+    except json.JSONDecodeError:
+        return fault
+    raise LenientJsonError(*fault)
+
+
+def _check_toml(content: bytes, _version: object) -> Fault | None:
+    try:
+        tomllib.loads(content.decode("utf-8-sig"), parse_float=str)
+    except tomllib.TOMLDecodeError as error:
+        place = _LINE.search(str(error))
+        return int(place[1]) if place else None, str(error).partition(" (at ")[0]
+    return None
+
+
+def _check_yaml(content: bytes, _version: object) -> Fault | None:
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        for _ in yaml.parse(content.decode("utf-8-sig"), Loader=loader):
+            pass
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        return mark.line + 1 if mark else None, error.problem or "it is not YAML"
+    except yaml.YAMLError as error:
+        return None, str(error).splitlines()[0]
+    return None
+
+
+_PARSERS: Mapping[str, Callable[[bytes, tuple[int, int] | None], Fault | None]] = {
+    "python": _check_python,
+    "json": _check_json,
+    "toml": _check_toml,
+    "yaml": _check_yaml,
+}
+
+
+def _ask_grammar(text: str, language: str) -> dict[str, Any]:
+    from ast_grep_py import SgRoot  # noqa: PLC0415 - native code, loaded where it is used
+
+    root = SgRoot(text, language).root()
+    nodes = [(node, node.text()) for node in root.find_all({"rule": {"kind": "ERROR"}})]
+    missing = list(_missing_nodes(root)) if not nodes or language in {"c", "cpp"} else []
+    faults = [_fault(node, f"unexpected {_quote(words)}") for node, words in nodes]
+    faults += [_fault(node, f"{node.kind()} is missing") for node in missing]
+    reply: dict[str, Any] = {"grammar": sorted(faults)}
+    if language == "javascript":
+        reply["dialect"] = root.find(_DIALECT) is not None
+    return reply
+
+
+def _fault(node: SgNode, message: str) -> Fault:
+    return node.range().start.line + 1, message
+
+
+def _missing_nodes(root: SgNode) -> list[SgNode]:
+    """Nodes that the parser has made up: they are empty, and no content that may be empty."""
+    missing, waiting, seen = [], list(root.children()), 0
+    while waiting and seen < _MOST_NODES:
+        node, seen = waiting.pop(), seen + 1
+        children = node.children()
+        waiting.extend(children)
+        place = node.range()
+        if not children and place.start.index == place.end.index and "content" not in node.kind():
+            missing.append(node)
+    return missing
+
+
+def _quote(words: str) -> str:
+    line = " ".join(words.split())
+    return repr(line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…")

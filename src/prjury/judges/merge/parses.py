@@ -1,0 +1,176 @@
+"""The check ``parses``: a changed file that parsed on the base, or is new, and does not now."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from prjury.code.syntax import LARGEST, SourceText, SyntaxFault, find_faults
+from prjury.deadline import Deadline
+from prjury.judges.merge.syntax_tools import ask_tools
+from prjury.jury.judgment import Check, Location, Severity
+from prjury.manifests.project import Project
+from prjury.manifests.spans import declared_span
+from prjury.ports import Ports
+from prjury.report.judge_facts import LeftOut
+from prjury.report.wording import counted
+from prjury.snapshot.kinds import REGULAR_MODES
+from prjury.snapshot.model import FileChange, FileKind, FileStatus, PullRequest, printable
+
+NAME = "parses"
+_MOST_FILES = 2_000
+_SECONDS = 60.0
+_TEST_DATA = re.compile(
+    r"(^|/)(test[-_]?data|(__|test[-_]?)?fixtures?(__)?|corpora|corpus|(__)?snapshots?(__)?|goldens?"
+    r"|cassettes)(/|$)",
+    re.IGNORECASE,
+)
+#: In a directory of tests.
+_BROKEN_ON_PURPOSE = re.compile(
+    r"(^|/)(data|cases|inputs?|resources|samples?)/"
+    r"|(^|[/_.-])(invalid|broken|malformed|bad|corrupt(ed)?|unparsable|syntax[-_]?errors?)([/_.-]|$)",
+    re.IGNORECASE,
+)
+_BABEL = re.compile(r"(^|/)(babel\.config\.[a-z]+|\.babelrc[^/]*|\.flowconfig)$")
+_LFS = b"version https://git-lfs.github.com/spec/"
+_OLDEST_PYTHON = (3, 7)
+
+
+@dataclass(frozen=True)
+class SyntaxFindings:
+    """What the parsers say of the changed files.
+
+    Attributes:
+        faults: those of the change, by path.
+        parsed: how many files were parsed.
+        unparsed: why other files could not be, by path.
+    """
+
+    faults: Mapping[str, SyntaxFault]
+    parsed: int = 0
+    unparsed: Mapping[str, str] | None = None
+
+
+def check_syntax(
+    pull: PullRequest, ports: Ports, deadline: Deadline
+) -> tuple[list[Check], list[LeftOut]]:
+    """The checks, and the files that count as not read because of a doubt."""
+    files = {file.path: file for file in pull.files if _is_source(file)}
+    if not files or not pull.merge.tree or len(files) > _MOST_FILES:
+        return [], []
+    until = deadline.within(_SECONDS)
+    findings = _find_new_faults(pull, files, ports, until)
+    checks = [_check(files[path], fault) for path, fault in sorted(findings.faults.items())]
+    if findings.parsed and not checks:
+        words = f"{counted(findings.parsed, 'changed file')} without a syntax error"
+        checks.append(Check(NAME, passed=True, message=words))
+    for path, reason in sorted((findings.unparsed or {}).items()):
+        words = f"could not be parsed ({reason})"
+        checks.append(Check.bad(NAME, words, Location(printable(path)), severity="hint"))
+    doubts = [
+        LeftOut(printable(path), f"a parser is not sure about it: {fault.message}")
+        for path, fault in sorted(findings.faults.items())
+        if not fault.certain and not _is_test_data(files[path])
+    ]
+    return checks, doubts
+
+
+def _is_source(file: FileChange) -> bool:
+    text = SourceText(file.path, b"")
+    opaque = file.kind in {FileKind.BINARY, FileKind.SUBMODULE, FileKind.SYMLINK}
+    changed = file.new_blob != file.old_blob and file.status is not FileStatus.DELETED
+    return bool(text.grammar) and changed and file.new_mode in {*REGULAR_MODES, None} and not opaque
+
+
+def _find_new_faults(
+    pull: PullRequest, files: Mapping[str, FileChange], ports: Ports, deadline: Deadline
+) -> SyntaxFindings:
+    pythons = _oldest_pythons(pull, files, ports)
+    entries = ports.repository.files(pull.base.sha)
+    babel = any(_BABEL.search(entry.path) for entry in entries)
+    texts = _read_texts(pull.merge.tree or "", {path: path for path in files}, ports)
+    texts = [replace(text, python=pythons.get(text.path)) for text in texts]
+    faults, unparsed = _find_faults(texts, ports, deadline, babel=babel)
+    if not faults:
+        return SyntaxFindings({}, len(texts) - len(unparsed), unparsed)
+    places = {path: files[path].old_path or path for path in faults}
+    before = _read_texts(pull.base.sha, places, ports)
+    before = [replace(text, python=pythons.get(text.path)) for text in before]
+    old, _ = _find_faults(before, ports, deadline, babel=babel)
+    new = {path: fault for path, fault in faults.items() if path not in old}
+    return SyntaxFindings(new, len(texts) - len(unparsed), unparsed)
+
+
+def _find_faults(
+    texts: Sequence[SourceText], ports: Ports, deadline: Deadline, *, babel: bool
+) -> tuple[Mapping[str, SyntaxFault], Mapping[str, str]]:
+    faults, unparsed = find_faults(texts, deadline)
+    if babel:
+        faults = {path: replace(fault, dialect=True) for path, fault in faults.items()}
+    return ask_tools(texts, faults, ports.shell, deadline), unparsed
+
+
+def _read_texts(tree: str, places: Mapping[str, str], ports: Ports) -> list[SourceText]:
+    """The files of a commit or tree by the names that they have now; what is not there is left out.
+
+    Args:
+        places: the path in the tree by the path that a file has now.
+    """
+    entries = {entry.path: entry for entry in ports.repository.files(tree)}
+    blobs = {
+        path: entries[place].blob
+        for path, place in places.items()
+        if place in entries and entries[place].mode in REGULAR_MODES
+    }
+    contents = ports.repository.read(list(blobs.values()))
+    texts = []
+    for path, blob in blobs.items():
+        content = contents[blob]
+        if content is not None and len(content) <= LARGEST and not content.startswith(_LFS):
+            texts.append(SourceText(path, content))
+    return texts
+
+
+def _oldest_pythons(
+    pull: PullRequest, files: Mapping[str, FileChange], ports: Ports
+) -> Mapping[str, tuple[int, int]]:
+    """The oldest Python that the project declares for a file, if it is a Python 3."""
+    programs = [
+        path
+        for path, file in files.items()
+        if SourceText(path, b"").grammar == "python" and file.kind is not FileKind.TEST
+    ]
+    if not programs:
+        return {}
+    project = Project.read(pull, ports.repository, programs)
+    oldest: dict[str, tuple[int, int]] = {}
+    for path in programs:
+        declared = project.of_file[path].head.declared
+        spans = [
+            declared_span(each.version, "runtime", "python")
+            for each in declared
+            if (each.ecosystem, each.artifact) == ("runtime", "python") and each.version
+        ]
+        lows = [span.low for span in spans if span]
+        if lows and min(lows) >= (3,) and not re.search(r"3_?\d", path.rpartition("/")[2]):
+            low = (*min(lows), 0)
+            oldest[path] = max(_OLDEST_PYTHON, (low[0], low[1]))
+    return oldest
+
+
+def _check(file: FileChange, fault: SyntaxFault) -> Check:
+    severity: Severity = "error" if fault.certain else "warning"
+    words = f"does not parse: {fault.message}"
+    if not fault.certain:
+        words = f"may not parse: {fault.message} (the parser can be mistaken; nobody read the file)"
+    if _is_test_data(file):
+        severity, words = "hint", f"does not parse: {fault.message} (test data, or exempt)"
+    return Check.bad(NAME, words, Location(printable(file.path), fault.line), severity=severity)
+
+
+def _is_test_data(file: FileChange) -> bool:
+    """Whether the file may be broken on purpose, or the base exempts it."""
+    tests = file.kind is FileKind.TEST or re.search(r"(^|/)(tests?|spec)/", file.path)
+    on_purpose = tests and _BROKEN_ON_PURPOSE.search(file.path)
+    return bool(file.exempt or on_purpose or _TEST_DATA.search(file.path))

@@ -1,0 +1,128 @@
+"""The tools' own checks of syntax, in the contained shell: node, gofmt, ruby, php."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from prjury.code.syntax import SourceText, SyntaxFault
+from prjury.deadline import Deadline
+from prjury.errors import CannotJudgeError
+from prjury.ports import Shell, SilentProgress
+from prjury.ports.types import ShellCommand
+
+#: Files that are handed to one tool.
+_MOST_FILES = 300
+_LONGEST_OUTPUT = 16_384
+_LINE = re.compile(r":(\d+)(?=[:\s]|$)|on line (\d+)")
+
+
+@dataclass(frozen=True)
+class SyntaxTool:
+    """A program that checks the syntax of one file, whose name follows the arguments.
+
+    Attributes:
+        endings: of the file's name; it is right if the tool likes it under any of them.
+        complaint: what the tool says of a file with a syntax error; all else is its own trouble.
+    """
+
+    program: str
+    arguments: str
+    endings: Sequence[str]
+    complaint: re.Pattern[str]
+
+
+_TOOLS: Mapping[str, SyntaxTool] = {
+    "javascript": SyntaxTool(
+        "node", "--check", (".mjs", ".cjs"), re.compile(r"^SyntaxError: (.+)", re.MULTILINE)
+    ),
+    "go": SyntaxTool("gofmt", "-e", (".go",), re.compile(r"^the file:\d+:\d+: (.+)", re.MULTILINE)),
+    "ruby": SyntaxTool("ruby", "-c", (".rb",), re.compile(r"(syntax error.*)", re.IGNORECASE)),
+    "php": SyntaxTool("php", "-n -l", (".php",), re.compile(r"((?:Parse|Fatal) error:.*)")),
+}
+#: What node says of syntax that it does not know, which tools before it may take away.
+_UNKNOWN_TO_NODE = re.compile(
+    r"Unexpected (token|identifier|string|number|end|template)|Invalid or unexpected"
+    r"|Invalid regular"
+)
+
+
+def ask_tools(
+    texts: Sequence[SourceText],
+    faults: Mapping[str, SyntaxFault],
+    shell: Shell,
+    deadline: Deadline,
+) -> Mapping[str, SyntaxFault]:
+    """The faults, with those that the tools of this machine find, and without what they clear."""
+    result = dict(faults)
+    for grammar, tool in _TOOLS.items():
+        asked = [text for text in texts if text.grammar == grammar][:_MOST_FILES]
+        asked = [text for text in asked if not text.path.endswith(".jsx")]
+        for path, fault in _check_files(tool, asked, shell, deadline).items():
+            doubt = result.pop(path, None)
+            if fault and (decided := _combine(grammar, fault, doubt)):
+                result[path] = decided
+    return result
+
+
+def _combine(grammar: str, fault: SyntaxFault, doubt: SyntaxFault | None) -> SyntaxFault | None:
+    """What a tool's fault comes to, beside what the grammar says of the file.
+
+    JSX, types and decorators are errors to node alone. A tool may be older than the code.
+    """
+    if grammar == "javascript":
+        if _UNKNOWN_TO_NODE.match(fault.message) and doubt is None:
+            return None
+        return replace(fault, certain=doubt is None or not doubt.dialect)
+    return replace(fault, certain=grammar == "go" or doubt is not None)
+
+
+def _check_files(
+    tool: SyntaxTool, texts: Sequence[SourceText], shell: Shell, deadline: Deadline
+) -> Mapping[str, SyntaxFault | None]:
+    """What the tool says of each file; nothing if it is not here or does not come to its end."""
+    program = shell.which(tool.program) if texts else None
+    faults: dict[str, SyntaxFault | None] = {}
+    waiting = texts if program else ()
+    for ending in tool.endings:
+        with shell.scratch() as place:
+            names = {text.path: f"{number}{ending}" for number, text in enumerate(waiting)}
+            for text in waiting:
+                (place / names[text.path]).write_bytes(text.content)
+            script = (
+                f'for f in *{ending}; do {shlex.quote(str(program))} {tool.arguments} "./$f" '
+                '>"$f.out" 2>&1 </dev/null; echo $? >"$f.code"; done'
+            )
+            command = ShellCommand(script, place, shell.environment())
+            if not waiting or not _run(command, shell, deadline):
+                break
+            for text in waiting:
+                fault = _read_result(tool, place / names[text.path])
+                faults[text.path] = fault and faults.get(text.path, fault)
+        waiting = [text for text in waiting if faults[text.path]]
+    return faults
+
+
+def _run(command: ShellCommand, shell: Shell, deadline: Deadline) -> bool:
+    try:
+        completed = shell.run(command, deadline, SilentProgress())
+    except CannotJudgeError:
+        return False
+    with suppress(OSError):
+        completed.log.unlink()
+        completed.log.parent.rmdir()
+    return completed.stopped is None and completed.exit_code == 0
+
+
+def _read_result(tool: SyntaxTool, file: Path) -> SyntaxFault | None:
+    output = file.with_name(f"{file.name}.out").read_bytes()[:_LONGEST_OUTPUT]
+    words = output.decode("utf-8", "replace").replace(f"./{file.name}", "the file")
+    complaint = tool.complaint.search(words)
+    if file.with_name(f"{file.name}.code").read_text().strip() == "0" or complaint is None:
+        return None
+    line = _LINE.search(words)
+    return SyntaxFault(int(line[1] or line[2]) if line else None, complaint[1].strip())
