@@ -267,6 +267,8 @@ def _shot(change: RawChange, patch: FilePatch) -> _Shot:
     file = _described(change)
     kind = kind_of(printable(file.path), file.new_mode or file.old_mode, binary=patch.binary)
     unread = "binary content" if patch.binary else None
+    if patch.points_to_lfs:
+        kind, unread = FileKind.BINARY, "a Git LFS pointer, whose content is not here"
     counted = replace(
         file, kind=kind, additions=patch.additions, deletions=patch.deletions, unread=unread
     )

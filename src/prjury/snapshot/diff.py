@@ -20,6 +20,10 @@ class DiffError(ValueError):
     """The text is not a patch as git writes it."""
 
 
+_LFS_POINTER = b"version https://git-lfs.github.com/spec/"
+_LFS_LINES = 20
+
+
 @dataclass(frozen=True)
 class FilePatch:
     """One file's part of a patch, measured but not yet taken apart.
@@ -37,6 +41,13 @@ class FilePatch:
     added_bytes: int = 0
     longest: int = 0
     binary: bool = False
+
+    @property
+    def points_to_lfs(self) -> bool:
+        """Whether the new content is a Git LFS pointer, which has three lines or a few more."""
+        few = self.body[:_LFS_LINES]
+        named = any(line[:1] in b" +" and line[1:].startswith(_LFS_POINTER) for line in few)
+        return named and any(line.startswith(b"+oid sha256:") for line in few)
 
     def hunks(self) -> tuple[Hunk, ...]:
         """The hunks with their lines; this costs some 300 bytes of memory a line."""

@@ -127,11 +127,34 @@ def test_scn_19_a_submodule_s_pointer_alone(history: History) -> None:
     assert (file.kind, file.unread, file.hunks) == (FileKind.SUBMODULE, "a submodule pointer", ())
 
 
-def test_scn_19_a_pointer_of_large_file_storage_alone(history: History) -> None:
-    pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:{}\nsize 5\n"
-    file = only(history, {"m.dat": pointer.format("1" * 64)}, {"m.dat": pointer.format("2" * 64)})
+POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:{}\nsize 5\n"
 
-    assert added(file) == [f"oid sha256:{'2' * 64}"]
+
+@pytest.mark.parametrize("path", ["m.dat", "lib.so", "data.json", "model", "a.py"])
+@pytest.mark.parametrize("before", [None, "x\n", POINTER.format("1" * 64)])
+def test_scn_19_a_pointer_of_large_file_storage_is_what_it_stands_for(
+    history: History, path: str, before: str | None
+) -> None:
+    file = only(history, {path: before, "x": ""}, {path: POINTER.format("2" * 64)})
+
+    assert file.kind is FileKind.BINARY
+    assert file.unread == "a Git LFS pointer, whose content is not here"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "size 5\n",
+        f"# {POINTER.format('2' * 64)}",
+        POINTER.format("2" * 64).replace("oid", "id"),
+        "x\n" * 30 + POINTER.format("2" * 64),
+    ],
+)
+def test_text_that_only_speaks_of_large_file_storage(history: History, text: str) -> None:
+    file = only(history, {"a.py": "x\n"}, {"a.py": text})
+
+    assert file.kind is FileKind.SOURCE
+    assert file.unread is None
 
 
 @pytest.mark.parametrize("content", [submodule("1" * 40), link("lib2")])

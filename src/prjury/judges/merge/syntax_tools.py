@@ -62,7 +62,11 @@ def ask_tools(
     for grammar, tool in _TOOLS.items():
         asked = [text for text in texts if text.grammar == grammar][:_MOST_FILES]
         asked = [text for text in asked if not text.path.endswith(".jsx")]
-        for path, fault in _check_files(tool, asked, shell, deadline).items():
+        try:
+            decisions = _check_files(tool, asked, shell, deadline)
+        except (CannotJudgeError, OSError):  # the tool is broken, or removes what is written
+            continue
+        for path, fault in decisions.items():
             doubt = result.pop(path, None)
             if fault and (decided := _combine(grammar, fault, doubt)):
                 result[path] = decided
@@ -108,10 +112,7 @@ def _check_files(
 
 
 def _run(command: ShellCommand, shell: Shell, deadline: Deadline) -> bool:
-    try:
-        completed = shell.run(command, deadline, SilentProgress())
-    except CannotJudgeError:
-        return False
+    completed = shell.run(command, deadline, SilentProgress())
     with suppress(OSError):
         completed.log.unlink()
         completed.log.parent.rmdir()

@@ -1,0 +1,273 @@
+"""Which changed files do not parse, who is sure of it, and what does not count against a change."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from fakes.repository import BASE, MERGED, FakeRepository, Files, pull_between
+from fakes.shell import ScriptedShell
+from prjury.deadline import Deadline
+from prjury.judges.merge.judge import add_syntax
+from prjury.judges.merge.parses import check_syntax
+from prjury.judges.workspace.program_judges import contained_shell
+from prjury.jury.judgment import Check, Judgment, Status
+from prjury.ports import Ports, Shell, SilentProgress
+from prjury.report.judge_facts import LeftOut, MergeFacts
+
+PYPROJECT = '[project]\nname = "p"\nversion = "1"\nrequires-python = ">={}"\n'
+OLD = {"pyproject.toml": PYPROJECT.format("3.9")}
+NODE = shutil.which("node")
+with_node = pytest.mark.skipif(NODE is None, reason="needs node")
+
+
+def look(
+    before: Files, after: Files, shell: Shell | None = None, **changes: str
+) -> tuple[list[Check], list[LeftOut]]:
+    pull = pull_between(before, {**before, **after}, tree=MERGED)
+    pull = replace(pull, files=tuple(replace(file, **changes) for file in pull.files))  # type: ignore[arg-type]
+    repository = FakeRepository({BASE: before, MERGED: {**before, **after}})
+    ports = Ports(repository, shell or ScriptedShell(), SilentProgress())
+    return check_syntax(pull, ports, Deadline.after(60))
+
+
+def severities(before: Files, after: Files, shell: Shell | None = None) -> Mapping[str, str]:
+    checks, _ = look(before, after, shell)
+    return {
+        check.location.path: check.severity
+        for check in checks
+        if not check.passed and check.location
+    }
+
+
+@pytest.mark.parametrize(
+    ("path", "right", "wrong", "line"),
+    [
+        ("a.py", "def f():\n    return 1\n", "x = 1\ndef f(:\n    return 1\n", 2),
+        ("a.pyi", "def f() -> int: ...\n", "def f() -> : ...\n", 1),
+        ("package.json", '{"a": 1}', '{\n"a": 1,\n}', 3),
+        ("data.json", '{"a": 1}', '{"a": 1', 1),
+        ("book.ipynb", '{"cells": []}', '{"cells": [}', 1),
+        ("a.toml", "a = 1\n", "a = 1\nb = \n", 2),
+        ("a.yml", "a: [1]\n", "a: [1\nb: 2\n", 2),
+        (".github/workflows/ci.yml", "on: push\n", "on: push\na: ${{ x }}\n b: c\n", 3),
+        ("A.java", "class A {}\n", "class A {\n  int x = ;\n}\n", 2),
+        ("A.java", "class A {}\n", "class A {\n  void f() { int x = 1 }\n}\n", 2),
+        ("a.go", "package a\n", "package a\nfunc f() { x := }\n", 2),
+    ],
+)
+def test_an_exact_parser_decides(path: str, right: str, wrong: str, line: int) -> None:
+    checks, doubts = look({path: right}, {path: wrong})
+    [check] = checks
+
+    assert (check.name, check.passed, check.severity) == ("parses", False, "error")
+    assert check.location
+    assert (check.location.path, check.location.line) == (path, line)
+    assert not doubts
+    assert severities({}, {path: wrong}) == {path: "error"}
+    assert severities({path: wrong}, {path: f"{wrong} "}) == {}
+    [fine] = look({path: wrong}, {path: right})[0]
+    assert (fine.passed, fine.message) == (True, "1 changed file without a syntax error")
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("tsconfig.json", '{\n// strict\n"a": [1,],\n}'),
+        (".vscode/settings.json", '{"a": /* b */ "//c"}'),
+        ("events.json", '{"a": 1}\n{"b": 2}\n'),
+        ("a.yml", "a: !Ref b\nc: &x [1]\nd: *x\n---\ne: f\n"),
+        ("workflow.yml", "if: ${{ a }}\nb: ${{ c }}\n"),
+        ("A.java", "import module java.base;\nclass A {}\n"),
+        ("B.java", "class B extends A {\n  B(int x) {\n    check(x);\n    super(x);\n  }\n}\n"),
+        ("a.c", "FOO_BEGIN(x) int f(void) { return 1 }\n"),
+        ("page.php", "<p><?= $x ?></p><?php if ($a): ?> b <?php endif;"),
+        ("a.py", '# -*- coding: latin-1 -*-\nx = "\xe9"\n'.encode("latin-1")),
+        ("b.py", "\ufeffx = 1\n"),
+    ],
+)
+def test_right_files_that_parsers_could_be_mistaken_about(path: str, text: str | bytes) -> None:
+    assert severities({}, {path: text}) == {}
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("a.c", "int f(void { return 1; }\n"),
+        ("a.cpp", "class A { int x }\n"),
+        ("a.ts", "let x: number = ;\n"),
+        ("a.rs", "fn f() {\n"),
+        ("a.kt", "fun f() { val x = }\n"),
+        ("a.rb", "def f\n  1\n"),
+        ("a.php", "<?php\n$x = [1, 2;\n"),
+        ("chart.yaml", "a: {{ .Values.x }}\n{{- if .Values.y }}\nb: c\n"),
+        ("view.py", "class A:\n    {% if x %}\n    y = 1\n"),
+        ("old.py", 'print "two"\n'),
+        ("new.py", "type X = int\n"),
+        ("a.js", "let x = ;\n"),
+    ],
+)
+def test_a_doubt_asks_and_the_file_counts_as_not_read(path: str, text: str) -> None:
+    checks, doubts = look({}, {path: text})
+
+    assert [check.severity for check in checks if not check.passed] == ["warning"]
+    assert [one.path for one in doubts] == [path]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "testdata/a.py",
+        "tests/fixtures/a.py",
+        "src/__fixtures__/a.py",
+        "tests/data/a.py",
+        "tests/invalid_syntax/a.py",
+        "tests/bad_a.py",
+        "spec/broken/a.py",
+    ],
+)
+def test_test_data_may_be_broken_on_purpose(path: str) -> None:
+    checks, doubts = look({}, {path: "def f(:\n"})
+
+    assert [check.severity for check in checks] == ["hint"]
+    assert not doubts
+
+
+@pytest.mark.parametrize("path", ["src/bad_request.py", "src/data/a.py", "tests/test_a.py"])
+def test_other_files_are_no_test_data(path: str) -> None:
+    assert severities({}, {path: "def f(:\n"}) == {path: "error"}
+
+
+def test_what_the_base_exempts_is_a_hint() -> None:
+    checks, doubts = look({}, {"a.py": "def f(:\n"}, exempt="by the policy")
+
+    assert [check.severity for check in checks] == ["hint"]
+    assert not doubts
+
+
+@pytest.mark.parametrize(
+    ("declared", "path", "text", "severity"),
+    [
+        ("3.9", "a.py", "match x:\n    case 1: pass\n", "error"),
+        ("3.10", "a.py", "match x:\n    case 1: pass\n", None),
+        ("3.9", "a_py310.py", "match x:\n    case 1: pass\n", None),
+        ("3.9", "tests/test_a.py", "match x:\n    case 1: pass\n", None),
+        ("3.99", "a.py", "type X = int\n", None),
+        ("3.99", "a.py", "def f(:\n", "warning"),
+        ("2.7", "a.py", 'print "two"\n', "warning"),
+    ],
+)
+def test_the_declared_python_counts(
+    declared: str, path: str, text: str, severity: str | None
+) -> None:
+    found = severities({"pyproject.toml": PYPROJECT.format(declared)}, {path: text})
+
+    assert found.get(path) == severity
+
+
+@with_node
+@pytest.mark.parametrize(
+    ("path", "text", "severity"),
+    [
+        ("a.js", "let x = ;\n", "error"),
+        ("a.js", "function f() { await x }\n", "error"),
+        ("a.js", "const a = 1; const a = 2;\n", "error"),
+        ("a.mjs", "import x from 'y'\nf(1, 2\n", "error"),
+        ("a.cjs", "module.exports = {\n", "error"),
+        ("a.js", "import x from 'y'\nexport default await x\n", None),
+        ("a.js", "const x = require('y')\nreturn\n", None),
+        ("a.js", "#!/usr/bin/env node\nwith (a) { b }\n", None),
+        ("a.js", "const a = <A b='c'>text</A>\n", None),
+        ("a.js", "@dec class A { @foo b() {} }\n", None),
+        ("a.js", "// @flow\nconst a = (x: any)\n", "warning"),
+        ("a.jsx", "const a = <A>;\n", "warning"),
+    ],
+)
+def test_node_knows_its_language(path: str, text: str, severity: str | None) -> None:
+    assert severities({}, {path: text}, contained_shell()).get(path) == severity
+
+
+@with_node
+def test_with_babel_a_fault_is_a_doubt() -> None:
+    base = {"babel.config.js": "module.exports = {}\n"}
+
+    assert severities(base, {"a.js": "let x = ;\n"}, contained_shell()) == {"a.js": "warning"}
+
+
+def scripted(tmp_path: Path, name: str, script: str) -> Shell:
+    program = tmp_path / "bin" / name
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
+    return contained_shell({"PATH": f"{program.parent}:/usr/bin:/bin", "HOME": str(tmp_path)})
+
+
+@pytest.mark.parametrize(
+    ("program", "script", "path", "text", "severity"),
+    [
+        ("ruby", 'echo "$2:1: syntax error, unexpected end"; exit 1', "a.rb", "def f\n", "error"),
+        ("ruby", 'echo "$2:1: syntax error, unexpected end"; exit 1', "a.rb", "x = 1\n", "warning"),
+        ("ruby", "exit 0", "a.rb", "def f\n", None),
+        ("ruby", "echo 'library not found'; exit 127", "a.rb", "x = 1\n", None),
+        (
+            "php",
+            'echo "PHP Parse error: x on line 2"; exit 255',
+            "a.php",
+            "<?php f(",
+            "error",
+        ),
+        ("gofmt", 'echo "$2:2:3: expected x"; exit 2', "a.go", "package a\n", "error"),
+    ],
+)
+def test_the_tool_s_own_word(
+    tmp_path: Path, program: str, script: str, path: str, text: str, severity: str | None
+) -> None:
+    assert severities({}, {path: text}, scripted(tmp_path, program, script)).get(path) == severity
+
+
+@pytest.mark.parametrize("script", ["kill -9 $$", "sleep 1; kill -9 $PPID", "rm -f ./*"])
+def test_a_tool_that_breaks_decides_nothing(tmp_path: Path, script: str) -> None:
+    shell = scripted(tmp_path, "gofmt", script)
+
+    assert severities({}, {"a.go": "package a\n"}, shell) == {}
+    assert severities({}, {"a.go": "package a\nfunc {\n"}, shell) in ({}, {"a.go": "error"})
+
+
+@pytest.mark.parametrize("text", ["[" * 200_000, "{" * 200_000])
+def test_hostile_text_is_not_parsed_and_that_is_told(text: str) -> None:
+    checks, _ = look({}, {"a.json": text})
+
+    assert all(not check.passed for check in checks)
+
+
+def test_git_lfs_pointers_and_large_files_are_not_parsed() -> None:
+    pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n"
+
+    assert severities({}, {"a.py": pointer, "b.py": "(" * (1024**2 + 1)}) == {}
+
+
+def test_a_renamed_file_is_compared_with_where_it_was() -> None:
+    before, after = {"old.py": 'print "x"\n'}, {"new.py": 'print "x"  # y\n'}
+    pull = pull_between(before, after, renamed={"new.py": "old.py"}, tree=MERGED)
+    repository = FakeRepository({BASE: before, MERGED: after})
+    ports = Ports(repository, ScriptedShell(), SilentProgress())
+
+    assert all(check.passed for check in check_syntax(pull, ports, Deadline.after(60))[0])
+
+
+def test_the_verdict_of_the_judge() -> None:
+    clean = Judgment.passed("clean, 3 behind", metadata={"stopped_at": {"sha": "a"}})
+    broken, _ = look({}, {"a.py": "def f(:\n", "b.json": "{"})
+    judgment = add_syntax(clean, broken, [LeftOut("c.c", "why")])
+
+    assert judgment.status is Status.FAIL
+    assert judgment.reasoning.startswith("a.py:1 does not parse: invalid syntax, and 1 more file")
+    assert MergeFacts.of(judgment) == MergeFacts({"sha": "a"}, (LeftOut("c.c", "why"),))
+    hint = [Check.bad("parses", "x", severity="hint")]
+    assert add_syntax(clean, hint, []).status is Status.PASS
+    conflict = Judgment.failed("conflicts")
+    assert add_syntax(conflict, broken, []).reasoning == "conflicts"
