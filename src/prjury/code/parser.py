@@ -110,7 +110,7 @@ class Parser:
     def parse(self, jobs: Sequence[Job], deadline: Deadline) -> list[Parsed | NotParsed]:
         """The replies in the order of the jobs; every job has one."""
         replies = self.check(jobs, deadline)
-        return [each if isinstance(each, NotParsed) else _parsed(each) for each in replies]
+        return [each if isinstance(each, NotParsed) else read_reply(each) for each in replies]
 
     def check(self, jobs: Sequence[Job], deadline: Deadline) -> list[Mapping[str, Any] | NotParsed]:
         """The same, as the worker says it."""
@@ -180,10 +180,11 @@ def _replies(output: bytes) -> list[Mapping[str, Any] | NotParsed]:
 
 def reply(values: Mapping[str, Any]) -> Parsed | NotParsed:
     """A worker's reply as a value."""
-    return NotParsed(REFUSED, str(values["error"])) if "error" in values else _parsed(values)
+    return NotParsed(REFUSED, str(values["error"])) if "error" in values else read_reply(values)
 
 
-def _parsed(values: Mapping[str, Any]) -> Parsed:
+def read_reply(values: Mapping[str, Any]) -> Parsed:
+    """A reply as a value."""
     return Parsed(
         found=tuple([(row[0], (row[1], row[2])) for row in values["found"]]),
         rewritten={(row[0], (row[1], row[2])): row[3] for row in values["found"] if row[3:]},

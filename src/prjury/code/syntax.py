@@ -63,7 +63,7 @@ _TEMPLATE = re.compile(r"\{%.*%\}|<%.*%>|(?<!\$)\{\{")
 
 
 @dataclass(frozen=True, slots=True)
-class SourceText:
+class SourceFile:
     """A file whose syntax is asked about.
 
     Attributes:
@@ -97,7 +97,7 @@ class SyntaxFault:
 
 
 def find_faults(
-    texts: Sequence[SourceText], deadline: Deadline
+    texts: Sequence[SourceFile], deadline: Deadline
 ) -> tuple[Mapping[str, SyntaxFault], Mapping[str, str]]:
     """The faults by path, and why other files could not be parsed."""
     replies = Parser().check([_job(text) for text in texts], deadline)
@@ -111,7 +111,7 @@ def find_faults(
     return faults, unparsed
 
 
-def _job(text: SourceText) -> dict[str, object]:
+def _job(text: SourceFile) -> dict[str, object]:
     grammar = text.grammar
     knows = grammar != "python" or (text.python or (3, 0)) <= sys.version_info[:2]
     return {
@@ -124,7 +124,7 @@ def _job(text: SourceText) -> dict[str, object]:
     }
 
 
-def _read_reply(text: SourceText, reply: Mapping[str, object]) -> SyntaxFault | None:
+def _read_reply(text: SourceFile, reply: Mapping[str, object]) -> SyntaxFault | None:
     lines = text.content.decode("utf-8", "replace").split("\n")
     exact = list(_read_faults([reply["exact"]] if reply["exact"] else []))
     grammar = _read_faults(reply["grammar"] or [])
@@ -142,8 +142,8 @@ def _read_faults(rows: object) -> Iterator[tuple[int | None, str]]:
     yield from rows if isinstance(rows, list) else ()
 
 
-def _is_understood(text: SourceText, fault: tuple[int | None, str], lines: Sequence[str]) -> bool:
-    """Whether the grammar knows everything that stands around its fault."""
+def _is_understood(text: SourceFile, fault: tuple[int | None, str], lines: Sequence[str]) -> bool:
+    """Return true if the grammar knows everything that stands around its fault."""
     if text.grammar == "php" and _PAGE.search("\n".join(lines)):
         return False
     unknown = _UNKNOWN.get(text.grammar)
@@ -151,13 +151,13 @@ def _is_understood(text: SourceText, fault: tuple[int | None, str], lines: Seque
     return not (unknown and unknown.search("\n".join(lines[max(0, at - 2) : at + 1])))
 
 
-def _is_lenient(text: SourceText, reply: Mapping[str, object]) -> bool:
+def _is_lenient(text: SourceFile, reply: Mapping[str, object]) -> bool:
     strict = PurePosixPath(text.path).name in _STRICT_JSON or text.path.endswith(".ipynb")
     return bool(reply.get("lenient")) and not strict
 
 
-def _is_certain(text: SourceText, *, exact: bool, doubts: bool) -> bool:
-    """Whether the parsers that find a fault are enough to decide.
+def _is_certain(text: SourceFile, *, exact: bool, doubts: bool) -> bool:
+    """Return true if the parsers that find a fault are enough to decide.
 
     YAML has two readings, and Python without a declared version may be newer than the one here.
     """

@@ -341,8 +341,7 @@ class MergeFacts(Struct, frozen=True):
     """How the change comes onto its base.
 
     Attributes:
-        stopped_at: the commit at which a rebase stopped: ``sha``, ``subject`` and ``place``, such
-            as ``commit 2 of 5``.
+        stopped_at: where a rebase stopped: ``sha``, ``subject``, ``place`` (``commit 2 of 5``).
         unparsed: files that no judge can have read, because they may not parse.
     """
 

@@ -44,10 +44,10 @@ class FilePatch:
 
     @property
     def points_to_lfs(self) -> bool:
-        """Whether the new content is a Git LFS pointer, which has three lines or a few more."""
+        """Return true if the new content is a Git LFS pointer of three lines or a few more."""
         few = self.body[:_LFS_LINES]
-        named = any(line[:1] in b" +" and line[1:].startswith(_LFS_POINTER) for line in few)
-        return named and any(line.startswith(b"+oid sha256:") for line in few)
+        is_pointer = any(line[:1] in b" +" and line[1:].startswith(_LFS_POINTER) for line in few)
+        return is_pointer and any(line.startswith(b"+oid sha256:") for line in few)
 
     def hunks(self) -> tuple[Hunk, ...]:
         """The hunks with their lines; this costs some 300 bytes of memory a line."""

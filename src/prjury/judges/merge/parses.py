@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from prjury.code.syntax import LARGEST, SourceText, SyntaxFault, find_faults
+from prjury.code.syntax import LARGEST, SourceFile, SyntaxFault, find_faults
 from prjury.deadline import Deadline
 from prjury.judges.merge.syntax_tools import ask_tools
 from prjury.jury.judgment import Check, Location, Severity
@@ -77,7 +77,7 @@ def check_syntax(
 
 
 def _is_source(file: FileChange) -> bool:
-    text = SourceText(file.path, b"")
+    text = SourceFile(file.path, b"")
     opaque = file.kind in {FileKind.BINARY, FileKind.SUBMODULE, FileKind.SYMLINK}
     changed = file.new_blob != file.old_blob and file.status is not FileStatus.DELETED
     return bool(text.grammar) and changed and file.new_mode in {*REGULAR_MODES, None} and not opaque
@@ -103,7 +103,7 @@ def _find_new_faults(
 
 
 def _find_faults(
-    texts: Sequence[SourceText], ports: Ports, deadline: Deadline, *, babel: bool
+    texts: Sequence[SourceFile], ports: Ports, deadline: Deadline, *, babel: bool
 ) -> tuple[Mapping[str, SyntaxFault], Mapping[str, str]]:
     faults, unparsed = find_faults(texts, deadline)
     if babel:
@@ -111,7 +111,7 @@ def _find_faults(
     return ask_tools(texts, faults, ports.shell, deadline), unparsed
 
 
-def _read_texts(tree: str, places: Mapping[str, str], ports: Ports) -> list[SourceText]:
+def _read_texts(tree: str, places: Mapping[str, str], ports: Ports) -> list[SourceFile]:
     """The files of a commit or tree by the names that they have now; what is not there is left out.
 
     Args:
@@ -128,7 +128,7 @@ def _read_texts(tree: str, places: Mapping[str, str], ports: Ports) -> list[Sour
     for path, blob in blobs.items():
         content = contents[blob]
         if content is not None and len(content) <= LARGEST and not content.startswith(_LFS):
-            texts.append(SourceText(path, content))
+            texts.append(SourceFile(path, content))
     return texts
 
 
@@ -139,7 +139,7 @@ def _oldest_pythons(
     programs = [
         path
         for path, file in files.items()
-        if SourceText(path, b"").grammar == "python" and file.kind is not FileKind.TEST
+        if SourceFile(path, b"").grammar == "python" and file.kind is not FileKind.TEST
     ]
     if not programs:
         return {}
@@ -170,7 +170,7 @@ def _check(file: FileChange, fault: SyntaxFault) -> Check:
 
 
 def _is_test_data(file: FileChange) -> bool:
-    """Whether the file may be broken on purpose, or the base exempts it."""
+    """Return true if the file may be broken on purpose, or the base exempts it."""
     tests = file.kind is FileKind.TEST or re.search(r"(^|/)(tests?|spec)/", file.path)
     on_purpose = tests and _BROKEN_ON_PURPOSE.search(file.path)
     return bool(file.exempt or on_purpose or _TEST_DATA.search(file.path))

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from prjury.code.syntax import SourceText, SyntaxFault
+from prjury.code.syntax import SourceFile, SyntaxFault
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
 from prjury.ports import Shell, SilentProgress
@@ -52,7 +52,7 @@ _UNKNOWN_TO_NODE = re.compile(
 
 
 def ask_tools(
-    texts: Sequence[SourceText],
+    texts: Sequence[SourceFile],
     faults: Mapping[str, SyntaxFault],
     shell: Shell,
     deadline: Deadline,
@@ -60,10 +60,11 @@ def ask_tools(
     """The faults, with those that the tools of this machine find, and without what they clear."""
     result = dict(faults)
     for grammar, tool in _TOOLS.items():
-        asked = [text for text in texts if text.grammar == grammar][:_MOST_FILES]
-        asked = [text for text in asked if not text.path.endswith(".jsx")]
+        candidates = [
+            text for text in texts if text.grammar == grammar and not text.path.endswith(".jsx")
+        ]
         try:
-            decisions = _check_files(tool, asked, shell, deadline)
+            decisions = _check_files(tool, candidates[:_MOST_FILES], shell, deadline)
         except (CannotJudgeError, OSError):  # the tool is broken, or removes what is written
             continue
         for path, fault in decisions.items():
@@ -74,7 +75,7 @@ def ask_tools(
 
 
 def _combine(grammar: str, fault: SyntaxFault, doubt: SyntaxFault | None) -> SyntaxFault | None:
-    """What a tool's fault comes to, beside what the grammar says of the file.
+    """Weigh a tool's fault against what the grammar says of the file.
 
     JSX, types and decorators are errors to node alone. A tool may be older than the code.
     """
@@ -86,9 +87,9 @@ def _combine(grammar: str, fault: SyntaxFault, doubt: SyntaxFault | None) -> Syn
 
 
 def _check_files(
-    tool: SyntaxTool, texts: Sequence[SourceText], shell: Shell, deadline: Deadline
+    tool: SyntaxTool, texts: Sequence[SourceFile], shell: Shell, deadline: Deadline
 ) -> Mapping[str, SyntaxFault | None]:
-    """What the tool says of each file; nothing if it is not here or does not come to its end."""
+    """Return the tool's word on each file; nothing if it is not here, or is stopped."""
     program = shell.which(tool.program) if texts else None
     faults: dict[str, SyntaxFault | None] = {}
     waiting = texts if program else ()
