@@ -23,6 +23,7 @@ from prjury.judges.builds.detect import (
 from prjury.judges.builds.git_version import with_repository
 from prjury.judges.builds.plan import CUSTOM, BuildPlan, BuildStep, StepName
 from prjury.judges.builds.systems import SYSTEMS
+from prjury.judges.builds.systems.affected import narrow_to_affected
 from prjury.judges.builds.systems.python_environment import with_environment
 from prjury.judges.builds.systems.recipes import RecipeSystem
 from prjury.judges.builds.toolchains import Toolchains
@@ -308,9 +309,7 @@ class BuildPlanner:
         path = equipped.env.get("PATH", escaped(self.here.path))
         equipped = with_repository(equipped, root)
         ci = [one.script for one in self.ci.commands] if self.ci else ()
-        used = [one.toolchain for one in chosen if one.tool == "python" and one.toolchain]
-        python = ".".join(map(str, used[0].version[:2])) if used else ""
-        return with_environment(equipped, root.below(plan.directory), path, ci, python)
+        return narrow_to_affected(with_environment(equipped, root.below(plan.directory), path, ci))
 
     def _path_of(self, plan: BuildPlan, chosen: Sequence[ToolChoice]) -> Mapping[str, str]:
         """The variables by which the steps find tools that PATH does not find anyway."""

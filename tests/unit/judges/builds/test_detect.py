@@ -64,16 +64,16 @@ def plan_of(files: Mapping[str, str]) -> BuildPlan:
             "bun",
             "bun install --frozen-lockfile && bun run test",
         ),
-        ({"uv.lock": "", "tests/test_a.py": ""}, "uv", "uv run --frozen --with pytest pytest -q"),
+        ({"uv.lock": "", "tests/test_a.py": ""}, "uv", "uv run --no-sync --with pytest pytest -q"),
         (
             {"uv.lock": 'name = "pytest"\n', "tests/test_a.py": ""},
             "uv",
-            "uv run --frozen pytest -q",
+            "uv run --no-sync pytest -q",
         ),
         (
             {"tox.ini": "[tox]\n", "setup.py": ""},
             "tox",
-            "tox --skip-missing-interpreters true",
+            "tox -e py",
         ),
         ({"tox.ini": "[pytest]\n", "a_test.py": ""}, "pytest", "python3 -m pytest -q"),
         ({"pyproject.toml": "[tool.pytest.ini_options]\n"}, "pytest", "python3 -m pytest -q"),
@@ -468,7 +468,7 @@ def test_touched_crates_are_built_where_everything_is() -> None:
         "ws/b/Cargo.toml": '[package]\nname = "b"\n',
     }
     (plan,) = detect_builds(root_of(files), touching("other.txt.x", "ws/b/src/lib.rs")).plans
-    assert plan.text.endswith("cargo test --no-fail-fast -p a -p b")
+    assert plan.text.endswith("cargo test --no-fail-fast -p b")
     assert plan.scope.because == "other.txt.x belongs to no project"
 
 

@@ -7,10 +7,9 @@ schema, the languages that count as built and the tables in ``.github/docs/judge
 ``PRJURY_UPDATE_GOLDEN=1 pytest tests/unit/judges/builds/systems/test_systems.py`` writes the
 tables.
 
-A system that has to read more than names and lines (which parts are affected, how single tests are
-run again) is a module of the form `BuildSystem` (build_system.py), with a row in `_CODE` below.
-``gradle.py`` is the shortest example. Use ``plans_of`` (projects.py) if a tree may have several
-such projects, and ``WorkspaceGraph`` (workspace_graph.py) if only affected parts can be built.
+A system that has to read more than names and lines is a module of the form `BuildSystem`
+(build_system.py), with a row in `_CODE` below; ``go.py`` is the shortest example. Use
+``select_affected`` (projects.py) if a tree may have several such projects.
 """
 
 from __future__ import annotations

@@ -2,206 +2,92 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
-from typing import Protocol, TypeAlias
+from fnmatch import fnmatchcase
 
-from prjury.judges.builds.plan import BuildPlan
+from prjury.judges.builds.plan import BuildPlan, BuildScope
 from prjury.judges.builds.systems.source_tree import (
     Changes,
     SourceTree,
     is_within,
     joined,
-    nearest,
     parents_of,
 )
+from prjury.manifests.manifest import Manifest
 from prjury.snapshot.model import visible
 
 
-class BuildProject(Protocol):
-    """A root manifest with all that belongs to it. Directories are relative to its own."""
-
-    @property
-    def outside(self) -> frozenset[str]:
-        """Directories outside of the project that it depends on, from the root of the tree."""
-        ...
-
-    @property
-    def declares(self) -> bool:
-        """Whether its manifests name all that it needs; then projects below it are not its own."""
-        ...
-
-    def owns(self, directory: str) -> bool:
-        """Whether a manifest in that directory below belongs to this project."""
-        ...
-
-    def plans(self, changes: Changes | None) -> tuple[BuildPlan, ...]:
-        """The builds that the change affects; all of them for None."""
-        ...
-
-
-#: From a part of the tree to the project whose manifest is in the root of that part.
-OpenProject: TypeAlias = Callable[[SourceTree], BuildProject | None]
-#: Whether the files of a part of the tree use anything outside of it that no manifest declares.
-UsesOutside: TypeAlias = Callable[[SourceTree], bool]
-
-
-def _never(_root: SourceTree) -> bool:
-    return False
-
-
-def plans_of(
-    root: SourceTree,
-    changes: Changes | None,
-    places: Iterable[str],
-    opened: OpenProject,
-    uses_outside: UsesOutside = _never,
-) -> tuple[BuildPlan, ...]:
-    """The builds of all projects of one system, without those that the change cannot affect.
-
-    Args:
-        places: the directories that hold a manifest.
-        opened: makes a project of a part of the tree.
-        uses_outside: whether a project is affected by any change outside of it.
-    """
-    projects = _projects(root, places, opened)
-    if changes is None:
-        every = (_all_of(project, directory) for directory, project in sorted(projects.items()))
-        return tuple(plan for plans in every for plan in plans)
-    selection = _Selection(projects, changes, cache(lambda place: uses_outside(root.below(place))))
-    affected = (selection.plans(place) for place in sorted(projects))
-    return tuple(plan for plans in affected for plan in plans)
-
-
-def _projects(
-    root: SourceTree, places: Iterable[str], opened: OpenProject
-) -> dict[str, BuildProject]:
-    """The projects by directory, without directories that belong to a project above."""
-    found: dict[str, BuildProject] = {}
-    own = filter(root.may_hold_project, places)
-    for directory in sorted(own, key=lambda name: name.split("/")):
-        above = [place for place in parents_of(directory) if place in found]
-        owned = any(found[place].owns(_from(place, directory)) for place in above)
-        if not owned and (project := opened(root.below(directory))):
-            found[directory] = project
-    return found
-
-
-def _from(place: str, directory: str) -> str:
-    return directory.removeprefix(f"{place}/") if place else directory
-
-
-def _all_of(project: BuildProject, directory: str) -> Iterable[BuildPlan]:
-    return (in_directory(plan, directory) for plan in project.plans(None))
-
-
 @dataclass(frozen=True)
-class _Selection:
-    """Which builds of which projects a change affects.
+class Project:
+    """A project in a directory of the tree.
 
     Attributes:
-        uses_outside: whether the project in a directory is affected by any change outside of it.
+        plans: its builds, as seen from its directory.
+        outside: places that its manifests name outside of it, from the root of the tree.
     """
 
-    projects: Mapping[str, BuildProject]
-    changes: Changes
-    uses_outside: Callable[[str], bool]
-
-    def plans(self, directory: str) -> Iterable[BuildPlan]:
-        """The builds of one project.
-
-        A change in another project below counts only if the project may use undeclared files.
-        """
-        project = self.projects[directory]
-        if because := self._outside(directory):
-            every = _all_of(project, directory)
-            return [replace(one, scope=replace(one.scope, because=because)) for one in every]
-        below = [
-            place for place in self.projects if project.declares and is_below(place, directory)
-        ]
-        built = [place for place in below if self.projects[place].plans(None)]
-        own = self.changes.outside(built).within(directory)
-        return (in_directory(plan, directory) for plan in project.plans(own)) if own.paths else ()
-
-    def _outside(self, directory: str) -> str:
-        """Why a change outside of the project affects all of it, or nothing."""
-        reached = self._reach(directory)
-        for place in sorted(reached):
-            if self._is_touched(place):
-                return f"{visible(place) or 'the root'} changes, on which it depends"
-        if not directory or not self.changes.outside([directory]).paths:
-            return ""
-        owners = (self.projects.keys() & {place, *parents_of(place)} for place in reached)
-        users = sorted({directory}.union(*owners))
-        if any(self.uses_outside(place) for place in users if place):
-            return "files outside of it change, and its own files name paths that lead there"
-        return ""
-
-    def _is_touched(self, place: str) -> bool:
-        """Whether something changes in a place, and not in another project below it."""
-        directories = frozenset(self.projects)
-        owners = (nearest(path, directories) or "" for path in self.changes.below(place))
-        return any(not is_below(owner, place) for owner in owners)
-
-    def _reach(self, directory: str) -> frozenset[str]:
-        """The places outside that a project declares, directly or through other projects."""
-        found = set[str]()
-        waiting = [*self.projects[directory].outside]
-        while waiting:
-            place = waiting.pop()
-            if place == directory or place in found:
-                continue
-            found.add(place)
-            for owner in {place, *parents_of(place)} & self.projects.keys():
-                waiting += self.projects[owner].outside
-        return frozenset(found)
+    plans: tuple[BuildPlan, ...]
+    outside: frozenset[str] = frozenset()
 
 
-#: In projects with more files than this no file is read: anything may be used.
-_MOST_READ = 2_000
-#: Directories with code of others.
-_ASIDE = frozenset({"node_modules", "vendor", "third_party", "site-packages"})
-#: A path from its first step upwards on, also if its parts are arguments of their own.
-_UPWARDS = re.compile(r"(?<![\w.])\.\.(?![\w.])(?:(?:/+|[\"'`]\s{0,20},\s{0,20}[\"'`])[\w.@-]+)*")
-_PART = re.compile(r"[\w.@-]+")
+def select_affected(
+    projects: Mapping[str, Project], changes: Changes | None
+) -> tuple[BuildPlan, ...]:
+    """The builds of the projects that a change affects, by directory; all of them for None.
+
+    A project is affected by what changes in its directory, and by what changes in places that it
+    names, or that those name in turn.
+    """
+    chosen: list[BuildPlan] = []
+    for directory in sorted(projects):
+        project = projects[directory]
+        plans = [in_directory(plan, directory) for plan in project.plans]
+        if changes is None or changes.below(directory):
+            chosen += plans
+        elif place := _changed_outside(projects, directory, changes):
+            scope = BuildScope(because=f"{visible(place)} changes, on which it depends")
+            chosen += [replace(plan, scope=scope) for plan in plans]
+    return tuple(chosen)
 
 
-def leads_out(text: str, path: str) -> bool:
-    """Whether a file of a project names a relative path that may lead out of the project."""
-    if ".." not in text:
-        return False
-    inside = path.count("/")
-    return any(_steps_up(found[0]) > inside for found in _UPWARDS.finditer(text))
+def _changed_outside(
+    projects: Mapping[str, Project], directory: str, changes: Changes
+) -> str | None:
+    """The first place with changes that a project names, directly or through other projects."""
+    seen, waiting = set[str](), sorted(projects[directory].outside)
+    while waiting:
+        place = waiting.pop(0)
+        if place in seen:
+            continue
+        seen.add(place)
+        if place in changes.paths or changes.below(place):
+            return place
+        for owner in {place, *parents_of(place)} & projects.keys() - {directory}:
+            waiting += sorted(projects[owner].outside)
+    return None
 
 
-def _steps_up(path: str) -> int:
-    """How many directories a path climbs at most above its start."""
-    level = highest = 0
-    for part in _PART.findall(path):
-        level += {"..": 1, ".": 0}.get(part, -1)
-        highest = max(highest, level)
-    return highest
-
-
-def any_leads_out(
-    root: SourceTree,
-    wanted: Callable[[str], object],
-    check: Callable[[str, str], bool] = leads_out,
-) -> bool:
-    """Whether any file of a project uses what lies outside of it.
+def find_outside(
+    root: SourceTree, directories: Iterable[str], name: str, reader: Callable[[bytes], Manifest]
+) -> frozenset[str]:
+    """The directories beside a project that its manifests name, from the root of the tree.
 
     Args:
-        wanted: tells by a path whether the file is read.
-        check: whether a text, at a path, uses what lies outside.
+        root: the project.
+        directories: those of its manifests.
+        name: of the manifests.
     """
-    if not root.place:
-        return False
-    paths = [path for path in root.files if wanted(path) and _ASIDE.isdisjoint(path.split("/"))]
-    if len(paths) > _MOST_READ:
-        return True
-    return any(check(text, path) for path, text in root.texts(paths))
+    outside = set[str]()
+    for directory in directories:
+        path = f"{directory}/{name}" if directory else name
+        manifest = root.readable(path, reader)
+        home = joined(root.place, directory) or ""
+        for local in manifest.local if manifest else ():
+            place = joined(home, local)
+            if place is not None and not is_within(place, root.place):
+                outside.add(place)
+    return frozenset(outside)
 
 
 def is_below(directory: str, other: str) -> bool:
@@ -216,3 +102,46 @@ def in_directory(plan: BuildPlan, directory: str) -> BuildPlan:
     where = joined(directory, plan.directory) or ""
     keep_going = in_directory(plan.keep_going, directory) if plan.keep_going else None
     return replace(plan, directory=where, keep_going=keep_going)
+
+
+#: Patterns with more choices or steps of any depth than this fit nothing.
+_MOST_OPEN = 4
+
+
+def match_members(patterns: Sequence[str], directories: Iterable[str]) -> frozenset[str]:
+    """The directories that a workspace's patterns name; a later pattern with ``!`` excludes."""
+    chosen = set[str]()
+    for directory in directories:
+        for pattern in patterns:
+            each = map(_split_steps, expand_choices(pattern.lstrip("!")))
+            if not any(_fits(directory.split("/"), steps) for steps in each):
+                continue
+            if pattern.startswith("!"):
+                chosen.discard(directory)
+            else:
+                chosen.add(directory)
+    return frozenset(chosen)
+
+
+def expand_choices(pattern: str) -> list[str]:
+    """The pattern for each of its choices such as ``{a,b}``."""
+    before, opened, rest = pattern.partition("{")
+    choices, closed, after = rest.partition("}")
+    if not (opened and closed) or pattern.count("{") > _MOST_OPEN:
+        return [pattern]
+    each = (f"{before}{choice.strip()}{after}" for choice in choices.split(","))
+    return [one for choice in each for one in expand_choices(choice)]
+
+
+def _split_steps(pattern: str) -> list[str]:
+    """The steps of a pattern; one with too many steps of any depth names nothing."""
+    steps = [step for step in pattern.split("/") if step not in {"", "."}]
+    return steps if steps.count("**") < _MOST_OPEN else ["/"]
+
+
+def _fits(path: Sequence[str], steps: Sequence[str]) -> bool:
+    if not steps:
+        return path in ([], [""])
+    if steps[0] == "**":
+        return any(_fits(path[start:], steps[1:]) for start in range(len(path) + 1))
+    return bool(path) and fnmatchcase(path[0], steps[0]) and _fits(path[1:], steps[1:])

@@ -5,88 +5,59 @@ from collections.abc import Mapping
 import pytest
 
 from fakes.roots import root_of, texts, touching
-from prjury.judges.builds.plan import BuildPlan, BuildScope
+from prjury.judges.builds.plan import BuildPlan
+from prjury.judges.builds.systems.pytest import PytestFiles, configured, find_tests
 from prjury.judges.builds.systems.python import plans
+from prjury.judges.builds.systems.tox import choose_environment, tox_settings
 
-BECAUSE = "packages that the change touches, and those that depend on them"
 PYTEST = "python3 -m pytest -q"
-UV = "uv run --frozen pytest -q"
+UV = "uv run --no-sync pytest -q"
 LOCK = '[[package]]\nname = "pytest"\n'
+PROJECT = '[project]\nname = "p"\n'
 
 
-def project(name: str, *needs: str, more: str = "") -> str:
-    listed = ", ".join(f'"{one}"' for one in needs)
-    return f'[project]\nname = "{name}"\ndependencies = [{listed}]\n{more}'
-
-
-def plan_of(files: Mapping[str, str], *paths: str) -> BuildPlan:
-    (plan,) = plans(root_of(files), touching(*paths) if paths else None)
+def plan_of(files: Mapping[str, str]) -> BuildPlan:
+    (plan,) = plans(root_of(files), None)
     return plan
 
 
 @pytest.mark.parametrize(
-    ("more", "command"),
+    ("files", "system", "text"),
     [
-        ("", UV),
-        ('[dependency-groups]\ndev = ["pytest"]\n', UV),
+        ({"test_a.py": ""}, "pytest", PYTEST),
+        ({"uv.lock": LOCK, "test_a.py": "", "tox.ini": "[tox]\n"}, "uv", UV),
+        ({"uv.lock": "", "test_a.py": ""}, "uv", "uv run --no-sync --with pytest pytest -q"),
+        ({"uv.lock": LOCK, "tox.ini": "[tox]\n"}, "tox", "tox -e py"),
+        ({"uv.lock": LOCK, "pyproject.toml": PROJECT}, "uv", None),
+        ({"poetry.lock": "", "tox.ini": "[tox]\n", "test_a.py": ""}, "pytest", PYTEST),
+        ({"poetry.lock": "", "tox.ini": "[tox]\n"}, "tox", "tox -e py"),
+        ({"tox.ini": "[testenv]\ncommands = pip-compile x\n", "test_a.py": ""}, "pytest", PYTEST),
+        ({"tox.ini": "[testenv]\ncommands = trial p\n", "test_a.py": ""}, "tox", "tox -e py"),
         (
-            '[dependency-groups]\nTest_1 = ["pytest>=8"]\n',
-            "uv run --frozen --group Test_1 pytest -q",
+            {"noxfile.py": "@nox.session\ndef tests(session):\n    ...\n", "test_a.py": ""},
+            "nox",
+            "nox --no-error-on-missing-interpreters -s tests",
         ),
-        ('[dependency-groups]\nt = ["pytest"]\n[tool.uv]\ndefault-groups = ["t"]\n', UV),
-        ('[dependency-groups]\nt = ["pytest"]\n[tool.uv]\ndefault-groups = "all"\n', UV),
-        ('[dependency-groups]\nt = [{include-group = "x"}]\n', UV),
-        (
-            "[project.optional-dependencies]\ntest = [\"PyTest [x] ; python_version>'3'\"]\n",
-            "uv run --frozen --extra test pytest -q",
-        ),
-        ('[project.optional-dependencies]\n"--x" = ["pytest"]\n', UV),
-        ('[tool.uv]\ndev-dependencies = ["pytest"]\n[dependency-groups]\nt = ["pytest"]\n', UV),
+        ({"noxfile.py": "def lint(session):\n    ...\n", "test_a.py": ""}, "pytest", PYTEST),
+        ({"a.py": ""}, "python", None),
     ],
 )
-def test_uv_is_told_where_pytest_comes_from(more: str, command: str) -> None:
-    files = {"uv.lock": LOCK, "pyproject.toml": project("p", more=more), "test_a.py": ""}
+def test_what_runs_the_tests(files: Mapping[str, str], system: str, text: str | None) -> None:
     plan = plan_of(files)
-    assert plan.text == command
-    assert (plan.reported, plan.all_ran, plan.scope) == (True, 1, BuildScope())
-
-
-def test_uv_comes_before_tox_which_is_named() -> None:
-    files = {"uv.lock": LOCK, "tox.ini": "[tox]\n", "test_a.py": ""}
-    plan = plan_of(files)
-    assert (plan.system, plan.notes) == ("uv", ("tox.ini configures tox, which is not run",))
-
-
-def test_an_environment_from_a_lock_file_comes_before_tox_too() -> None:
-    files = {"poetry.lock": "", "tox.ini": "[tox]\n", "test_a.py": ""}
-    plan = plan_of(files)
-    assert (plan.system, plan.notes) == ("pytest", ("tox.ini configures tox, which is not run",))
-    assert plan_of({"poetry.lock": "", "tox.ini": "[tox]\n"}).system == "tox"
-
-
-def test_tox_comes_before_a_mere_compilation() -> None:
-    assert plan_of({"uv.lock": LOCK, "tox.ini": "[tox]\n"}).system == "tox"
-    plan = plan_of({"uv.lock": LOCK, "pyproject.toml": project("p")})
-    assert plan.text == "uv sync --frozen && python3 -m compileall -q -x '/\\.venv/' ."
-    assert plan.reasons == ("uv.lock is there", "no tests were found")
-
-
-def test_a_single_project_is_one_module() -> None:
-    files = {"pyproject.toml": project("p"), "tests/test_a.py": ""}
-    assert plan_of(files, "p/a.py").scope == BuildScope()
-
-
-# Projects below the root
+    assert plan.system == system
+    if text:
+        assert plan.text == text
+    else:
+        assert "compileall" in plan.text
+    assert plan.tests is (text is not None)
 
 
 def test_projects_below_the_root() -> None:
     files = {
-        "app/pyproject.toml": project("app", more='[tool.uv.sources]\nlib = { path = "../lib" }\n'),
+        "app/pyproject.toml": PROJECT,
         "app/test_app.py": "",
         "lib/setup.py": "",
         "lib/tests/test_lib.py": "",
-        "poet/pyproject.toml": '[tool.poetry.group.dev.dependencies]\nlib = { path = "../lib" }\n',
-        "poet/test_poet.py": "",
         "other/tox.ini": "[tox]\n",
         "tooling/pyproject.toml": "[tool.ruff]\n",
         "tooling/test_x.py": "",
@@ -94,217 +65,37 @@ def test_projects_below_the_root() -> None:
     assert texts(plans(root_of(files), None)) == [
         f"cd app && {PYTEST}",
         f"cd lib && {PYTEST}",
-        "cd other && tox --skip-missing-interpreters true",
-        f"cd poet && {PYTEST}",
+        "cd other && tox -e py",
     ]
-    found = plans(root_of(files), touching("lib/x.py"))
-    assert [(plan.directory, plan.scope.because) for plan in found] == [
-        ("app", "lib changes, on which it depends"),
-        ("lib", ""),
-        ("poet", "lib changes, on which it depends"),
-    ]
-    assert [plan.directory for plan in plans(root_of(files), touching("app/x.py"))] == ["app"]
+    rooted = {**files, "pyproject.toml": PROJECT, "test_root.py": ""}
+    found = plans(root_of(rooted), touching("app/x.py"))
+    assert [plan.directory for plan in found] == ["", "app"]
 
 
-def test_the_root_is_built_as_well_because_it_says_little_of_what_it_needs() -> None:
-    files = {
-        "pyproject.toml": project("p"),
-        "tests/test_a.py": "",
-        "sub/pyproject.toml": project("s"),
-        "sub/test_b.py": "",
-    }
-    assert texts(plans(root_of(files), touching("sub/x.py"))) == [PYTEST, f"cd sub && {PYTEST}"]
-    assert texts(plans(root_of(files), touching("x.py"))) == [PYTEST]
-
-
-def test_tests_of_a_project_below_are_not_the_roots() -> None:
-    files = {"pyproject.toml": "[tool.ruff]\n", "p/pyproject.toml": project("p"), "p/test_b.py": ""}
-    assert [plan.system for plan in plans(root_of(files), None)] == ["python", "pytest"]
-
-
-def test_below_a_project_of_uv_a_lock_is_not_asked_for() -> None:
-    extra = '[project.optional-dependencies]\ndev = ["pytest"]\n'
-    files = {
-        "uv.lock": LOCK,
-        "pyproject.toml": project("p"),
-        "test_a.py": "",
-        "x/pyproject.toml": project("x", more=extra + '[tool.uv.sources]\np = { path = ".." }\n'),
-        "x/test_x.py": "",
-        "y/pyproject.toml": project("y", "pytest"),
-        "y/test_y.py": "",
-        "z/setup.py": "",
-        "z/test_z.py": "",
-    }
-    found = plans(root_of(files), None)
-    assert texts(found) == [
-        UV,
-        "cd x && uv run --extra dev pytest -q",
-        "cd y && uv run pytest -q",
-        f"cd z && {PYTEST}",
-    ]
-    assert found[1].reasons == ("uv.lock is in the root", "test_x.py is a test")
-    (root, x) = plans(root_of(files), touching("p.py"))
-    assert (root.scope.because, x.scope.because) == ("", "the root changes, on which it depends")
-    assert [plan.directory for plan in plans(root_of(files), touching("y/y.py"))] == ["", "y"]
-
-
-def test_a_flat_package_belongs_to_the_root_of_a_workspace() -> None:
-    files = {**MEMBERS, "pyproject.toml": ROOT.replace("root", "My.Root"), "test_top.py": ""}
-    scopes = [plan.scope.modules for plan in plans(root_of(files), touching("my_root/x.py"))]
-    assert scopes == [("my-root",)]
-
-
-# Workspaces of uv
-
-ROOT = project("root", more='[tool.uv.workspace]\nmembers = ["libs/*"]\nexclude = ["libs/out"]\n')
-MEMBERS = {
+WORKSPACE = {
     "uv.lock": LOCK,
-    "pyproject.toml": ROOT,
-    "libs/a/pyproject.toml": project("A_lib"),
+    "pyproject.toml": '[dependency-groups]\ndev = ["pytest"]\n'
+    '[tool.uv.workspace]\nmembers = ["libs/*"]\nexclude = ["libs/out"]\n',
+    "libs/a/pyproject.toml": PROJECT,
     "libs/a/tests/test_x.py": "",
-    "libs/b/pyproject.toml": project("b", "a-lib[extra]>=1"),
-    "libs/b/tests/test_x.py": "",
-    "libs/c/pyproject.toml": project("c", more='[dependency-groups]\ndev = ["b"]\n'),
-    "libs/c/src/c.py": "",
-    "libs/d/pyproject.toml": project("d", "B", "c"),
+    "libs/b/pyproject.toml": PROJECT,
+    "libs/b/x.py": "",
+    "libs/d/pyproject.toml": PROJECT,
     "libs/d/test_d.py": "",
-    "libs/out/pyproject.toml": project("out"),
-    "libs/out/test_out.py": "",
 }
 
 
-def test_each_member_is_tested_where_it_is() -> None:
-    found = plans(root_of(MEMBERS), None)
-    assert texts(found) == [
-        f"cd libs/a && {UV}",
-        f"cd libs/b && {UV}",
-        f"cd libs/d && {UV}",
-        "cd libs/out && uv run --with pytest pytest -q",
-    ]
-    assert {plan.scope for plan in found} == {BuildScope()}
+def test_each_member_of_a_workspace_is_tested_where_it_is() -> None:
+    assert texts(plans(root_of(WORKSPACE), None)) == [f"cd libs/a && {UV}", f"cd libs/d && {UV}"]
+    own = {**WORKSPACE, "tests/test_all.py": "", "libs/out/pyproject.toml": PROJECT}
+    ignored = " ".join(f"--ignore=libs/{name}" for name in "abd")
+    commands = texts(plans(root_of(own), touching("tests/x")))
+    assert commands == [f"cd libs/a && {UV}", f"cd libs/d && {UV}", f"{UV} {ignored}"]
 
 
-def test_the_members_that_a_change_affects() -> None:
-    found = plans(root_of(MEMBERS), touching("libs/b/src/b.py"))
-    assert [(plan.directory, plan.scope) for plan in found] == [
-        ("libs/b", BuildScope(("b",), BECAUSE)),
-        ("libs/d", BuildScope(("d",), BECAUSE)),
-    ]
-    every = plans(root_of(MEMBERS), touching("libs/a/src/a.py"))
-    assert [plan.scope.modules for plan in every] == [("a-lib",), ("b",), ("d",)]
-
-
-@pytest.mark.parametrize(
-    ("path", "because"),
-    [
-        ("uv.lock", "uv.lock belongs to no single package"),
-        ("ruff.toml", "ruff.toml belongs to no single package"),
-        ("pyproject.toml", "pyproject.toml changes, and with it the dependencies between packages"),
-        (
-            "libs/a/pyproject.toml",
-            "libs/a/pyproject.toml changes, and with it the dependencies between packages",
-        ),
-    ],
-)
-def test_everything(path: str, because: str) -> None:
-    found = plans(root_of(MEMBERS), touching(path, "libs/d/x.py"))
-    assert [plan.directory for plan in found] == ["libs/a", "libs/b", "libs/d"]
-    assert {plan.scope for plan in found} == {BuildScope(because=because)}
-
-
-def test_everything_where_nothing_affected_has_tests() -> None:
-    files = {path: text for path, text in MEMBERS.items() if path != "libs/d/test_d.py"}
-    found = plans(root_of(files), touching("libs/c/src/c.py"))
-    assert [plan.directory for plan in found] == ["libs/a", "libs/b"]
-    assert {plan.scope.because for plan in found} == {
-        "the change affects no package that has tests"
-    }
-
-
-def test_the_roots_own_tests_leave_the_members_out() -> None:
-    files = {**MEMBERS, "tests/test_all.py": "", "test_top.py": "", "src/root.py": ""}
-    (root, *_) = plans(root_of(files), None)
-    assert (root.directory, root.text) == ("", f"{UV} test_top.py tests")
-    assert plans(root_of(files), touching("src/root.py"))[0].scope == BuildScope(("root",), BECAUSE)
-    between = plans(root_of({**files, "libs/test_libs.py": ""}), None)[0]
-    ignored = " ".join(f"--ignore=libs/{name}" for name in ["a", "b", "c", "d", "out"])
-    assert between.text == f"{UV} {ignored}"
-
-
-@pytest.mark.parametrize(
-    ("changed", "because"),
-    [
-        ({"libs/a/pyproject.toml": "["}, "libs/a/pyproject.toml cannot be read"),
-        ({"libs/a/pyproject.toml": "[tool.x]\n"}, "libs/a/pyproject.toml cannot be read"),
-        (
-            {"libs/a/pyproject.toml": '[project]\nname = "a"\ndynamic = ["dependencies"]\n'},
-            "libs/a/pyproject.toml computes its dependencies",
-        ),
-        (
-            {"pyproject.toml": "[tool.uv.workspace]\nmembers = 3\n"},
-            "the workspace in pyproject.toml cannot be read",
-        ),
-        (
-            {"pyproject.toml": '[tool.uv.workspace]\nmembers = ["+(a)"]\n'},
-            "the patterns in pyproject.toml are not understood",
-        ),
-    ],
-)
-def test_a_workspace_that_cannot_be_read_is_one_build(
-    changed: dict[str, str], because: str
-) -> None:
-    files = {**MEMBERS, **changed, "pytest.ini": ""}
-    plan = plans(root_of(files), touching("libs/d/x.py"))[0]
-    assert (plan.directory, plan.text, plan.scope) == ("", UV, BuildScope(because=because))
-
-
-# Workspaces whose root configures pytest
-
-TOGETHER = {**MEMBERS, "pytest.ini": "[pytest]\n"}
-ALL = "uv run --frozen --all-packages pytest -q -c pytest.ini"
-
-
-def test_pytest_runs_once_where_the_root_configures_it() -> None:
-    found = plans(root_of(TOGETHER), None)
-    assert texts(found) == [ALL, "cd libs/out && uv run --with pytest pytest -q"]
-    plan = plans(root_of(TOGETHER), touching("libs/b/src/b.py"))[0]
-    assert plan.text == f"{ALL} libs/b libs/d"
-    assert plan.scope == BuildScope(("b", "c", "d"), BECAUSE)
-
-
-def test_tests_of_no_member_are_always_run() -> None:
-    files = {**TOGETHER, "tests/test_all.py": "", "test_top.py": "", "scripts/x.py": ""}
-    plan = plans(root_of(files), touching("libs/d/x.py"))[0]
-    assert plan.text == f"{ALL} libs/d test_top.py tests"
-
-
-def test_a_directory_is_no_option() -> None:
-    files = {**TOGETHER, "-kx/test_all.py": "", "-k_test.py": ""}
-    plan = plans(root_of(files), touching("libs/d/x.py"))[0]
-    assert plan.text == f"{ALL} ./-k_test.py ./-kx libs/d"
-
-
-def test_the_paths_that_the_configuration_names() -> None:
-    paths = "[pytest]\ntestpaths = libs/*/tests\n    integration\n"
-    files = {**TOGETHER, "pytest.ini": paths, "integration/test_i.py": ""}
-    plan = plans(root_of(files), touching("libs/b/x.py"))[0]
-    assert plan.text == f"{ALL} integration libs/b/tests"
-    above = {**TOGETHER, "pytest.ini": "[pytest]\ntestpaths = libs\n"}
-    assert plans(root_of(above), touching("libs/b/x.py"))[0].text == f"{ALL} libs/b libs/d"
-
-
-def test_the_names_of_tests_are_as_the_configuration_has_them() -> None:
-    ini = "[pytest]\npython_files = tests.py\n"
-    files = {**TOGETHER, "pytest.ini": ini, "libs/d/tests.py": "", "tests.py": ""}
-    plan = plans(root_of(files), touching("libs/b/x.py"))[0]
-    assert plan.text == f"{ALL} libs/d tests.py"
-
-
-def test_everything_where_no_affected_place_has_tests() -> None:
-    files = {path: text for path, text in TOGETHER.items() if path != "libs/d/test_d.py"}
-    plan = plans(root_of(files), touching("libs/c/src/c.py"))[0]
-    assert plan.text == ALL
-    assert plan.scope.because == "the change affects no package that has tests"
+def test_pytest_runs_once_where_the_root_of_a_workspace_configures_it() -> None:
+    together = plan_of({**WORKSPACE, "pytest.ini": "[pytest]\n"})
+    assert (together.directory, together.text) == ("", UV)
 
 
 @pytest.mark.parametrize(
@@ -316,10 +107,137 @@ def test_everything_where_no_affected_place_has_tests() -> None:
     ],
 )
 def test_tests_alone_make_a_project(files: Mapping[str, str], system: str) -> None:
-    assert plan_of(files, "calc/core.py").system == system
+    assert plan_of(files).system == system
 
 
 @pytest.mark.parametrize("other", ["Makefile", "package.json", "CMakeLists.txt", "go.mod"])
 def test_python_that_only_helps_another_project_is_none(other: str) -> None:
     files = {other: "", "tests/test_core.py": "import unittest\n"}
     assert plans(root_of(files), None) == ()
+
+
+# pytest's settings
+
+
+@pytest.mark.parametrize(
+    ("files", "reason"),
+    [
+        ({"pytest.ini": ""}, "pytest.ini configures pytest"),
+        ({"pyproject.toml": "[tool.pytest.ini_options]\n"}, "pyproject.toml configures pytest"),
+        ({"setup.cfg": "[tool:pytest]\n"}, "setup.cfg configures pytest"),
+        ({"tox.ini": "[pytest]\r\n"}, "tox.ini configures pytest"),
+        ({"a/test_x.py": ""}, "a/test_x.py is a test"),
+        ({"a/x_test.py": ""}, "a/x_test.py is a test"),
+        ({"a/test_x.txt": "", "a/tests.py": "", "attest_x.py": "", "tox.ini": "[tox]\n"}, None),
+        ({"other/test_x.py": ""}, None),
+    ],
+)
+def test_signs_of_tests(files: dict[str, str], reason: str | None) -> None:
+    assert find_tests(root_of(files), frozenset({"other"})) == reason
+
+
+@pytest.mark.parametrize(
+    ("files", "patterns"),
+    [
+        ({"pyproject.toml": '[tool.pytest.ini_options]\npython_files = ["a", "b"]\n'}, ("a", "b")),
+        ({"pyproject.toml": '[tool.pytest.ini_options]\npython_files = "a b"\n'}, ("a", "b")),
+        ({"pyproject.toml": "[tool.pytest.ini_options]\npython_files = 3\n"}, ()),
+        ({"pytest.ini": "[pytest]\npython_files = a\n    b\n\nx = 1\n"}, ("a", "b")),
+        ({"setup.cfg": "[tool:pytest]\r\npython_files=%(a)s\r\n"}, ("%(a)s",)),
+        ({"pytest.ini": "python_files = a\n"}, ()),
+        ({}, ()),
+    ],
+)
+def test_configured_names_of_tests(files: dict[str, str], patterns: tuple[str, ...]) -> None:
+    assert configured(root_of(files), "python_files") == patterns
+
+
+def test_files_with_the_configured_names() -> None:
+    files = PytestFiles(("check_*.py", "tests/*.py"))
+    paths = ("a/check_x.py", "tests/y.py", "test_x.py", "check_x.txt")
+    assert list(filter(files.has, paths)) == ["a/check_x.py", "tests/y.py"]
+
+
+# tox
+
+
+@pytest.mark.parametrize(
+    ("listed", "name"),
+    [
+        ("", "py"),
+        ("envlist = lint, docs", "py"),
+        ("envlist = lint, tests, docs, build", "tests"),
+        ("envlist = py310,py311", "py"),
+        ("env_list =\n    lint\n    py3{10,11}-tests  # x\n    docs", "py-tests"),
+        ("envlist = py{310, 311}-{default,chardet}", "py-chardet"),
+        ("envlist = py{310,311}-dj{4.2,5.0}", "py-dj5.0"),
+        ("envlist =\n  py311-a\n  py311{,-a}-mypy", "py-a"),
+        ("envlist = 3.11-tests", "py-tests"),
+    ],
+)
+def test_one_environment_of_tox_is_run(listed: str, name: str) -> None:
+    plan = plan_of({"tox.ini": f"[tox]\n{listed}\n"})
+    assert plan.text == f"tox -e {name}"
+    assert plan.notes == (f"of tox's environments, `{name}` is run, with the Python that is here",)
+    assert plan.keep_going
+    assert plan.keep_going.env["TOX_OVERRIDE"].endswith(";testenv.ignore_errors=true")
+
+
+@pytest.mark.parametrize(
+    ("files", "base", "own", "listed"),
+    [
+        (
+            {"tox.ini": "[tox]\nenvlist=a\n[testenv:x]\npassenv=A\n[testenv:y]\n"},
+            "testenv", ("testenv:x",), ("a",),
+        ),
+        ({"setup.cfg": "[tox:tox]\nenvlist = a,b\n"}, "testenv", (), ("a", "b")),
+        (
+            {"pyproject.toml": "[tool.tox]\nlegacy_tox_ini = '''\n  [tox]\n  envlist = py39\n'''"},
+            "testenv", (), ("py39",),
+        ),
+        (
+            {"pyproject.toml": '[tool.tox]\nenv_list = ["a"]\n[tool.tox.env.x]\npass_env = []\n'},
+            "tool.tox.env_run_base", ("tool.tox.env.x",), ("a",),
+        ),
+        ({"tox.toml": 'env_list = ["3.12", {}]\n'}, "env_run_base", (), ("3.12",)),
+        ({"tox.toml": "["}, "env_run_base", (), ()),
+    ],
+)  # fmt: skip
+def test_the_settings_of_tox(
+    files: dict[str, str], base: str, own: tuple[str, ...], listed: tuple[str, ...]
+) -> None:
+    settings = tox_settings(root_of(files))
+    assert settings
+    assert (settings.base, settings.environments, settings.listed) == (base, own, listed)
+    overridden = settings.overrides("x=1").split(";")
+    assert overridden[: len(own) + 1] == [f"{one}.pass_env+=PYTEST_ADDOPTS" for one in (base, *own)]
+    package = {"testenv": "pkgenv"}.get(base, base.replace("env_run_base", "env_pkg_base"))
+    assert overridden[-2].startswith(f"{package}.pass_env+=SETUPTOOLS_SCM_PRETEND_VERSION,")
+    assert overridden[-1] == "x=1"
+
+
+@pytest.mark.parametrize(
+    ("commands", "tests"),
+    [
+        ("pytest {posargs}", True),
+        ("py: {envpython} -m unittest", True),
+        ("python run/tests.py", True),
+        ("make check", True),
+        ("pip-compile --upgrade\n  git diff", False),
+        ("sphinx-build docs out", False),
+    ],
+)
+def test_an_environment_that_tests_nothing_is_no_test(commands: str, tests: bool) -> None:
+    settings = tox_settings(root_of({"tox.ini": f"[testenv]\ncommands =\n  {commands}\n"}))
+    assert settings
+    assert settings.tests is tests
+    listed = ", ".join(f'"{word}"' for word in commands.split())
+    settings = tox_settings(root_of({"tox.toml": f"[env.a]\ncommands = [[{listed}]]\n"}))
+    assert settings
+    assert settings.tests is tests
+
+
+def test_very_many_choices_are_not_followed() -> None:
+    plan = plan_of({"tox.ini": f"[tox]\nenvlist = py311{'{a,b}' * 5_000}, py311\n"})
+    assert plan.text == "tox -e py"
+    assert choose_environment(()) == "py"

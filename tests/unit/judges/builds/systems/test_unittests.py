@@ -63,7 +63,7 @@ def test_django_below_the_root() -> None:
         ({"app/test_x.py": ""}, "pytest"),
         ({"pytest.ini": ""}, "pytest"),
         ({"tox.ini": "[tox]\n"}, "tox"),
-        ({"uv.lock": ""}, "django"),
+        ({"uv.lock": ""}, "uv"),
     ],
 )
 def test_where_django_is_not_asked(changed: dict[str, str | None], system: str) -> None:
@@ -75,7 +75,7 @@ def test_where_django_is_not_asked(changed: dict[str, str | None], system: str) 
 
 def test_a_django_project_of_uv_runs_in_its_environment() -> None:
     files = {"uv.lock": "", "manage.py": MANAGE, "a/__init__.py": "", "a/tests.py": ""}
-    assert plan_of(files).text == "uv run --frozen python manage.py test"
+    assert plan_of(files).text == "uv run --no-sync python manage.py test"
 
 
 # Python's own runner
@@ -147,20 +147,6 @@ def test_tests_of_a_project_below_are_its_own() -> None:
 )
 def test_others_come_first(changed: dict[str, str], system: str) -> None:
     assert plan_of({"tests.py": PASSES, **changed}).system == system
-
-
-def test_a_project_of_uv_runs_its_tests_in_its_environment() -> None:
-    project = '[project]\nname = "p"\n'
-    files = {"pyproject.toml": project, "tests.py": PASSES}
-    assert plan_of({"uv.lock": "", **files}).text.startswith("uv run --frozen python -m unittest")
-    below = {
-        "uv.lock": "",
-        "pyproject.toml": project,
-        **{f"x/{path}": files[path] for path in files},
-    }
-    found = plans(root_of(below), None)
-    assert [plan.directory for plan in found] == ["", "x"]
-    assert found[1].text.startswith("cd x && uv run python -m unittest discover")
 
 
 TREE = {

@@ -1,0 +1,164 @@
+"""tox: its settings, and the one environment of them that runs the tests here. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from textwrap import dedent
+
+from prjury.judges.builds.plan import BuildPlan, BuildStep
+from prjury.judges.builds.systems.projects import expand_choices
+from prjury.judges.builds.systems.pytest import TOX_PYTEST_ENV, read_ini
+from prjury.judges.builds.systems.source_tree import SourceTree
+from prjury.manifests.syntax import strings, table, words
+
+#: What tells a version to the backends that would ask git, which is not there.
+VERSION_VARIABLES = (
+    "SETUPTOOLS_SCM_PRETEND_VERSION",
+    "PDM_BUILD_SCM_VERSION",
+    "POETRY_DYNAMIC_VERSIONING_BYPASS",
+    "UV_DYNAMIC_VERSIONING_BYPASS",
+    "PBR_VERSION",
+)
+#: Programs that run tests and do not say so in their names.
+_RUNNERS = frozenset({"trial", "nose2", "behave", "ward", "tox", "make"})
+#: Environments without an interpreter in their name that run the tests.
+_FOR_TESTS = ("test", "tests", "pytest", "unit", "unittest", "unittests")
+#: Factors of environments that check the code, or document it, without running its tests.
+_NO_TESTS = frozenset(
+    "mypy typing types typecheck pyright lint flake8 ruff pylint black isort style format docs doc "
+    "doctest doctests mindeps lowest bench benchmark nightly".split()
+)
+
+
+@dataclass(frozen=True)
+class ToxSettings:
+    """The file that configures tox.
+
+    Attributes:
+        base: the section that all environments have in common.
+        environments: the environments that name variables to pass on.
+        listed: the environments that are run without being named.
+        commands: what the environments run, as far as it is written there.
+    """
+
+    file: str
+    base: str
+    environments: tuple[str, ...] = ()
+    listed: tuple[str, ...] = ()
+    commands: str = ""
+
+    def overrides(self, *more: str) -> str:
+        """The settings that are changed, so that pytest's options reach the tests.
+
+        A version that git would tell reaches the environment that builds the package.
+        """
+        sections = (self.base, *self.environments)
+        passed = [f"{section}.pass_env+=PYTEST_ADDOPTS" for section in sections]
+        packaging = self.base.replace("env_run_base", "env_pkg_base").replace("testenv", "pkgenv")
+        handed_on = f"{packaging}.pass_env+={','.join(VERSION_VARIABLES)}"
+        return ";".join([*passed, handed_on, *more])
+
+    @property
+    def tests(self) -> bool:
+        """Whether any environment runs tests, as far as the commands show."""
+        parts = self.commands.replace("/", " ").split()
+        return not parts or any("test" in part or part in _RUNNERS for part in parts)
+
+
+def tox_settings(root: SourceTree) -> ToxSettings | None:
+    """The settings in the root, in the order in which tox looks for them."""
+    for path, marks in (("tox.ini", ("[tox", "[testenv")), ("setup.cfg", ("[tox:tox]",))):
+        if any(line.startswith(marks) for line in root.text(path).splitlines()):
+            return _read_ini(path, root.text(path))
+    project = table(root.settings("pyproject.toml"), "tool", "tox")
+    if legacy := project.get("legacy_tox_ini"):
+        return _read_ini("pyproject.toml", dedent(str(legacy)))
+    if project:
+        return _read_toml("pyproject.toml", project, "tool.tox.")
+    if root.has("tox.toml"):
+        return _read_toml("tox.toml", root.settings("tox.toml"), "")
+    return None
+
+
+def _read_ini(path: str, text: str) -> ToxSettings:
+    settings = read_ini(text)
+    named, commands = list[str](), list[str]()
+    for name in settings.sections():
+        section = settings[name]
+        commands += [section.get("commands") or "", section.get("commands_pre") or ""]
+        if name.startswith("testenv:") and {"passenv", "pass_env"} & section.keys():
+            named.append(name)
+    listed = ""
+    for name in ("tox", "tox:tox"):
+        if settings.has_section(name):
+            listed = settings[name].get("env_list") or settings[name].get("envlist") or ""
+    lines = (line.partition("#")[0] for line in listed.splitlines())
+    names = tuple(name for line in lines for name in _split_list(line))
+    return ToxSettings(path, "testenv", tuple(named), names, "\n".join(commands))
+
+
+def _split_list(line: str) -> Iterator[str]:
+    """The names in a list with commas and blanks, in which braces hold choices."""
+    word, depth = "", 0
+    for letter in f"{line},":
+        depth += (letter == "{") - (letter == "}")
+        if depth or not (letter == "," or letter.isspace()):
+            word += letter if not letter.isspace() else ""
+        elif word:
+            yield from expand_choices(word)
+            word = ""
+
+
+def _read_toml(path: str, settings: Mapping[str, object], prefix: str) -> ToxSettings:
+    environments = table(settings, "env")
+    named = [name for name in environments if "pass_env" in table(environments, name)]
+    every = [table(settings, "env_run_base"), *(table(environments, one) for one in environments)]
+    commands = "\n".join(str(one.get("commands", "")) for one in every)
+    for mark in "[]'\",":
+        commands = commands.replace(mark, " ")
+    return ToxSettings(
+        path,
+        f"{prefix}env_run_base",
+        tuple(f"{prefix}env.{name}" for name in named),
+        tuple(words(settings.get("env_list"))) or strings(settings.get("envlist")) or (),
+        commands,
+    )
+
+
+def plan_tox(settings: ToxSettings) -> BuildPlan:
+    """One environment of tox, that of the interpreter that is here.
+
+    The form that keeps going runs all commands of the environment.
+    """
+    name = choose_environment(settings.listed)
+    plan = BuildPlan(
+        "tox",
+        (BuildStep("test", ("tox", "-e", name)),),
+        (f"{settings.file} configures tox",),
+        (f"of tox's environments, `{name}` is run, with the Python that is here",),
+        {**TOX_PYTEST_ENV, "TOX_OVERRIDE": settings.overrides()},
+        programs=("tox",),
+    )
+    going_on = settings.overrides(f"{settings.base}.ignore_errors=true")
+    return replace(plan, keep_going=replace(plan, env={**plan.env, "TOX_OVERRIDE": going_on}))
+
+
+def choose_environment(listed: tuple[str, ...]) -> str:
+    """The environment with the tests, for any interpreter.
+
+    Of several for one interpreter the last is taken, which is usually the newest.
+    """
+    by_python = [name for name in listed if _is_interpreter(name.partition("-")[0])]
+    if listed and not by_python:
+        return next((name for name in listed if name in _FOR_TESTS), "py")
+    factors = [name.partition("-")[2] for name in by_python]
+    fitting = [one for one in factors if _NO_TESTS.isdisjoint(one.split("-"))]
+    if not fitting or "" in fitting:
+        return "py"
+    return f"py-{fitting[-1]}"
+
+
+def _is_interpreter(factor: str) -> bool:
+    rest = factor.removeprefix("python").removeprefix("py")
+    return (rest or "0").replace(".", "").isdigit()
