@@ -123,5 +123,4 @@ GO = Sample(
             }
         """)
     },
-    modules=("./app", "./core"),
 )

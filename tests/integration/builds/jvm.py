@@ -235,7 +235,7 @@ MAVEN = Sample(
     aside=_ASIDE,
     luck=_LUCK,
     deadly=_DEADLY,
-    modules=("core", "app"),
+    modules=("core",),
 )
 
 GRADLE = Sample(

@@ -147,7 +147,6 @@ NPM = Sample(
     aside=_ASIDE,
     luck=_LUCK,
     deadly=_DEADLY,
-    modules=("app", "core"),
 )
 
 PNPM = Sample(
@@ -192,5 +191,4 @@ PNPM = Sample(
     aside=_ASIDE,
     luck=_LUCK,
     deadly=_DEADLY,
-    modules=("app", "core"),
 )

@@ -198,6 +198,5 @@ UV = Sample(
     aside={"other/src/shop_other/__init__.py": "TICKS = False\n"},
     luck={"core/tests/test_luck.py": _LUCK_TEST},
     deadly={"core/tests/test_halt.py": _HALT_TEST},
-    modules=("shop-app", "shop-core"),
     lock=("uv", "lock"),
 )

@@ -108,5 +108,4 @@ CARGO = Sample(
         """)
     },
     deadly={"core/tests/halt.rs": "#[test]\nfn ends() {\n    std::process::abort();\n}\n"},
-    modules=("app", "core_prices"),
 )

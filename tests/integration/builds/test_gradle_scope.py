@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from fakes.roots import failing, root_of, touching
+from fakes.roots import root_of, touching
 from integration.builds.court import Court
 from integration.builds.toolbox import Toolbox
 from prjury.judges.builds.plan import BuildPlan
@@ -105,7 +105,7 @@ def java_class(name: str, *methods: str) -> str:
     return f"package p;\n\npublic class {name} {{\n{bodies}}}\n"
 
 
-def test_single_tests_and_going_on(checkout: Checkout) -> None:
+def test_going_on_after_failures(checkout: Checkout) -> None:
     files = {
         **SHOP,
         "core/src/test/java/p/CoreTest.java": java_class("CoreTest", "works", "fails", "failsToo"),
@@ -120,40 +120,3 @@ def test_single_tests_and_going_on(checkout: Checkout) -> None:
         "p.CoreTest#works", "p.CoreTest#fails", "p.CoreTest#failsToo",
         "p.MidTest#works", "p.MidTest#failsAsWell",
     }  # fmt: skip
-
-    assert plan.rerun_failed is not None
-    steps = plan.rerun_failed(
-        [
-            failing("p.CoreTest#fails", suite="core/build/test-results/test"),
-            failing("p.MidTest#failsAsWell", suite="mid/build/test-results/test"),
-        ]
-    )
-    assert steps is not None
-    assert [checkout.run(step.command) for step in steps] == [
-        (1, {":core:test"}),
-        (1, {":mid:test"}),
-    ]
-    assert checkout.tests() == {"p.CoreTest#fails", "p.MidTest#failsAsWell"}
-
-
-def test_the_runs_of_a_test_with_parameters(checkout: Checkout) -> None:
-    test = """
-        package p;
-        import org.junit.runners.Parameterized;
-        @org.junit.runner.RunWith(Parameterized.class)
-        public class ManyTest {
-            @Parameterized.Parameters
-            public static Object[] numbers() { return new Object[] {1, 2}; }
-            private final int number;
-            public ManyTest(int number) { this.number = number; }
-            @org.junit.Test public void odd() { org.junit.Assert.assertEquals(1, number % 2); }
-            @org.junit.Test public void other() { }
-        }
-    """
-    plan = checkout.plan({**SHOP, "mid/src/test/java/p/ManyTest.java": test}, "mid/build.gradle")
-    assert plan.rerun_failed is not None
-    suite = "mid/build/test-results/test"
-    steps = plan.rerun_failed([failing("p.ManyTest#odd[1]", suite=suite)])
-    assert steps is not None
-    assert checkout.run(steps[0].command) == (1, {":mid:test"})
-    assert checkout.tests() == {"p.ManyTest#odd[0]", "p.ManyTest#odd[1]"}
