@@ -24,19 +24,13 @@ When: TypeAlias = Literal["always", "last_resort", "last_resort_if_untested", "o
 
 @dataclass(frozen=True, slots=True)
 class SystemDocs:
-    """The rows of a system in the tables of ``.github/docs/judges/build.md``.
+    """The rows of a system in the table of ``.github/docs/judges/recipes.md``.
 
     Attributes:
         runs: what is found, and what is run for it.
-        tools: the name in the table of parts.
-        parts: the parts of which only the affected ones are built; ``none`` for everything.
-        told_apart: how it is decided which parts depend on which.
     """
 
     runs: tuple[tuple[str, str], ...]
-    tools: str = ""
-    parts: str = "none"
-    told_apart: str = "everything is built"
 
 
 class BuildSystem(Protocol):

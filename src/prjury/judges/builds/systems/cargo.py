@@ -36,7 +36,6 @@ DOCS = SystemDocs(
             ),
         ),
     ),
-    "Cargo",
 )
 
 #: Cargo's exit code if tests failed. Compiling is a step of its own, so it means nothing else here,

@@ -21,7 +21,6 @@ DOCS = SystemDocs(
             "`go build -o /dev/null ./...`, and `go test -json ./...` if there is any `_test.go`",
         ),
     ),
-    "Go",
 )
 #: The exit code of ``go test`` if tests failed; all packages are tested.
 _TESTS_FAILED = 1

@@ -26,7 +26,6 @@ DOCS = SystemDocs(
             "`./gradlew` or `gradle`, `--no-daemon -q --continue build`",
         ),
     ),
-    tools="Gradle",
 )
 
 _SCRIPT = Script(

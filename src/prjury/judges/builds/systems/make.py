@@ -23,7 +23,6 @@ DOCS = SystemDocs(
             "`make` (or `make all`, `build`, if that is another task), `make test` or `check`",
         ),
     ),
-    tools="make",
 )
 
 #: In the order in which they are looked for.

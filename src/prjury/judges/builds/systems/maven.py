@@ -28,13 +28,7 @@ from prjury.snapshot.model import visible
 MANIFESTS = (POM,)
 COVERS = {"maven": JVM}
 WHEN: When = "always"
-DOCS = SystemDocs(
-    (("`pom.xml`", "`./mvnw` or `mvn`, `-q -B -ntp --fail-at-end verify`"),),
-    "Maven",
-    "modules of the reactor",
-    "by Maven itself: `-amd` for those that depend on the changed ones, `-am` for what they need; "
-    "everything where a `pom.xml` changes",
-)
+DOCS = SystemDocs((("`pom.xml`", "`./mvnw` or `mvn`, `-q -B -ntp --fail-at-end verify`"),))
 
 _SCRIPT = Script("mvnw", "mvn", needs=(".mvn/wrapper/maven-wrapper.properties",))
 #: The first version with an option to print no progress of downloads.

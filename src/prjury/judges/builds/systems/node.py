@@ -42,7 +42,6 @@ DOCS = SystemDocs(
             ),
         ),
     ),
-    "npm, pnpm, yarn, bun",
 )
 
 #: The exit code of these runners if every test ran and some failed.

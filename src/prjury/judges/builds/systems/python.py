@@ -81,7 +81,6 @@ DOCS = SystemDocs(
         ),
         ("Python without tests", "`python3 -m compileall -q .`"),
     ),
-    "uv",
 )
 
 #: Files that mark Python in the root of a tree.

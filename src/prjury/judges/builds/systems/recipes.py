@@ -73,7 +73,7 @@ class RecipeSystem:
         asked = ", if the policy names it" if self.WHEN == "on_request" else ""
         tried = f"tried on {self.recipe.tried}" if self.recipe.tried else "experimental"
         run = f"{self.recipe.description} ({tried})"
-        return SystemDocs(((found + asked, run),), tools=self.recipe.title)
+        return SystemDocs(((found + asked, run),))
 
     def plans(self, root: SourceTree, _changes: Changes | None, /) -> tuple[BuildPlan, ...]:
         """The outermost projects, whatever changes: no recipe says what a project depends on."""
