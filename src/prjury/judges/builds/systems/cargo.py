@@ -5,7 +5,7 @@ from __future__ import annotations
 from prjury.judges.builds.plan import BuildPlan, BuildStep
 from prjury.judges.builds.systems.build_system import NATIVE, SystemDocs, When
 from prjury.judges.builds.systems.projects import (
-    Project,
+    FoundProject,
     find_outside,
     is_below,
     match_members,
@@ -45,7 +45,7 @@ _TESTS_FAILED = 101
 
 def plans(root: SourceTree, changes: Changes | None) -> tuple[BuildPlan, ...]:
     """The workspaces and packages that the change affects, each of them whole."""
-    projects: dict[str, Project] = {}
+    projects: dict[str, FoundProject] = {}
     manifests: dict[str, CargoToml] = {}
     for directory in outermost_first(root.directories_with(MANIFEST)):
         above = [place for place in projects if is_below(directory, place)]
@@ -55,7 +55,7 @@ def plans(root: SourceTree, changes: Changes | None) -> tuple[BuildPlan, ...]:
         part = root.below(directory)
         manifest = part.readable(MANIFEST, read_cargo_toml) or CargoToml()
         manifests[directory] = manifest
-        projects[directory] = Project((_plan(part, manifest),), _outside(part, manifest))
+        projects[directory] = FoundProject((_plan(part, manifest),), _outside(part, manifest))
     return select_affected(projects, changes)
 
 

@@ -6,7 +6,7 @@ import shlex
 
 from prjury.judges.builds.plan import BuildPlan, BuildStep, StepName
 from prjury.judges.builds.systems.build_system import NATIVE, SystemDocs, When
-from prjury.judges.builds.systems.projects import Project, find_outside, select_affected
+from prjury.judges.builds.systems.projects import FoundProject, find_outside, select_affected
 from prjury.judges.builds.systems.source_tree import Changes, SourceTree, joined, nearest
 from prjury.manifests.go import read_go_mod
 
@@ -32,13 +32,13 @@ def plans(root: SourceTree, changes: Changes | None) -> tuple[BuildPlan, ...]:
     modules = root.directories_with(MANIFEST)
     workspaces = {place: _used(root, place) for place in root.directories_with(WORK)}
     used = {module for place in workspaces for module in workspaces[place]}
-    projects: dict[str, Project] = {}
+    projects: dict[str, FoundProject] = {}
     for place in sorted(filter(root.may_hold_project, (modules - used) | workspaces.keys())):
         part = root.below(place)
         own = workspaces.get(place, [place]) or [place]
         inside = [module.removeprefix(place).strip("/") for module in own]
         outside = find_outside(part, inside, MANIFEST, read_go_mod)
-        projects[place] = Project((_plan(part, inside),), outside)
+        projects[place] = FoundProject((_plan(part, inside),), outside)
     return select_affected(projects, changes)
 
 

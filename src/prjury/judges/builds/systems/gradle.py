@@ -7,7 +7,7 @@ from dataclasses import replace
 from prjury.judges.builds.plan import BuildPlan, BuildScope, BuildStep
 from prjury.judges.builds.systems.build_system import JVM, SystemDocs, When
 from prjury.judges.builds.systems.jvm import Script, find_wrapper
-from prjury.judges.builds.systems.projects import Project, is_below, select_affected
+from prjury.judges.builds.systems.projects import FoundProject, is_below, select_affected
 from prjury.judges.builds.systems.source_tree import (
     Changes,
     SourceTree,
@@ -41,7 +41,7 @@ _WHOLE = "a Gradle build is always run as a whole"
 
 def plans(root: SourceTree, changes: Changes | None) -> tuple[BuildPlan, ...]:
     """The builds that the change affects, each of them whole."""
-    projects: dict[str, Project] = {}
+    projects: dict[str, FoundProject] = {}
     for directory in outermost_first(root.directories_with(*MANIFESTS)):
         above = (place for place in projects if is_below(directory, place))
         if not root.may_hold_project(directory) or any(
@@ -50,7 +50,7 @@ def plans(root: SourceTree, changes: Changes | None) -> tuple[BuildPlan, ...]:
         ):
             continue
         plan = _plan(root, directory, several=changes is not None)
-        projects[directory] = Project((plan,), _find_included(root, directory))
+        projects[directory] = FoundProject((plan,), _find_included(root, directory))
     return select_affected(projects, changes)
 
 

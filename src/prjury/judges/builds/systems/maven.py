@@ -9,7 +9,7 @@ from functools import cached_property
 from prjury.judges.builds.plan import BuildPlan, BuildScope, BuildStep
 from prjury.judges.builds.systems.build_system import JVM, SystemDocs, When
 from prjury.judges.builds.systems.jvm import Script, find_wrapper
-from prjury.judges.builds.systems.projects import Project, select_affected
+from prjury.judges.builds.systems.projects import FoundProject, select_affected
 from prjury.judges.builds.systems.source_tree import (
     Changes,
     SourceTree,
@@ -50,7 +50,7 @@ def plans(root: SourceTree, changes: Changes | None) -> tuple[BuildPlan, ...]:
     """The reactors and single projects, as far as the change affects them."""
     poms = _Poms(root)
     projects = {
-        directory: Project((_plan(root, directory, _scope(root, reactor, changes)),), outside)
+        directory: FoundProject((_plan(root, directory, _scope(root, reactor, changes)),), outside)
         for directory, reactor in poms.reactors.items()
         for outside in [_outside(root, directory, reactor)]
     }

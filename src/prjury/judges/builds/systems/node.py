@@ -11,7 +11,7 @@ from prjury.judges.builds.plan import BuildPlan, BuildStep, StepName
 from prjury.judges.builds.systems.build_system import JAVASCRIPT, SystemDocs, When
 from prjury.judges.builds.systems.node_scripts import ScriptCommand, last_command, script_of
 from prjury.judges.builds.systems.projects import (
-    Project,
+    FoundProject,
     find_outside,
     is_below,
     match_members,
@@ -60,7 +60,7 @@ _PNPM_WORKSPACE = "pnpm-workspace.yaml"
 
 def plans(root: SourceTree, changes: Changes | None) -> tuple[BuildPlan, ...]:
     """The packages and workspaces with something to run that the change affects."""
-    projects: dict[str, Project] = {}
+    projects: dict[str, FoundProject] = {}
     packages: dict[str, _Package] = {}
     for directory in outermost_first(root.directories_with(MANIFEST)):
         above = [place for place in packages if is_below(directory, place)]
@@ -72,7 +72,7 @@ def plans(root: SourceTree, changes: Changes | None) -> tuple[BuildPlan, ...]:
         if plan := package.plan():
             homes = ["", *package.members]
             outside = find_outside(package.root, homes, MANIFEST, read_package_json)
-            projects[directory] = Project((plan,), outside)
+            projects[directory] = FoundProject((plan,), outside)
     return select_affected(projects, changes)
 
 

@@ -19,7 +19,7 @@ from prjury.snapshot.model import visible
 
 
 @dataclass(frozen=True)
-class Project:
+class FoundProject:
     """A project in a directory of the tree.
 
     Attributes:
@@ -32,7 +32,7 @@ class Project:
 
 
 def select_affected(
-    projects: Mapping[str, Project], changes: Changes | None
+    projects: Mapping[str, FoundProject], changes: Changes | None
 ) -> tuple[BuildPlan, ...]:
     """The builds of the projects that a change affects, by directory; all of them for None.
 
@@ -52,7 +52,7 @@ def select_affected(
 
 
 def _changed_outside(
-    projects: Mapping[str, Project], directory: str, changes: Changes
+    projects: Mapping[str, FoundProject], directory: str, changes: Changes
 ) -> str | None:
     """The first place with changes that a project names, directly or through other projects."""
     seen, waiting = set[str](), sorted(projects[directory].outside)

@@ -9,7 +9,7 @@ from functools import cached_property
 from prjury.judges.builds.plan import BuildPlan, BuildStep
 from prjury.judges.builds.systems.build_system import NATIVE, PYTHON, SystemDocs, When
 from prjury.judges.builds.systems.projects import (
-    Project,
+    FoundProject,
     find_outside,
     in_directory,
     is_below,
@@ -100,7 +100,7 @@ def plans(root: SourceTree, changes: Changes | None) -> tuple[BuildPlan, ...]:
     if root.has(*_MARKERS) or _has_modules(root) or _has_only_tests(root, places):
         places |= {""}
     places |= {place for place in django_places(root) if nearest(f"{place}/x", places) is None}
-    projects: dict[str, Project] = {}
+    projects: dict[str, FoundProject] = {}
     opened: dict[str, _Python] = {}
     for place in outermost_first(places):
         above = (one for one in opened if is_below(place, one))
@@ -114,7 +114,7 @@ def plans(root: SourceTree, changes: Changes | None) -> tuple[BuildPlan, ...]:
         opened[place] = project
         homes = ["", *project.members]
         outside = find_outside(project.root, homes, MANIFEST, read_pyproject)
-        projects[place] = Project(tuple(project.plans()), outside)
+        projects[place] = FoundProject(tuple(project.plans()), outside)
     return select_affected(projects, changes)
 
 

@@ -9,7 +9,7 @@ from fakes.roots import package, root_of, touching
 from prjury.judges.builds.plan import BuildPlan, BuildStep
 from prjury.judges.builds.systems import cargo, go, gradle, maven, node, python
 from prjury.judges.builds.systems.projects import (
-    Project,
+    FoundProject,
     expand_choices,
     in_directory,
     is_below,
@@ -25,7 +25,8 @@ Plans = Callable[[SourceTree, Changes | None], tuple[BuildPlan, ...]]
 def affected(projects: Mapping[str, str], *paths: str) -> list[tuple[str, str]]:
     """The directories that are built and why, of projects with the places that they name."""
     found = {
-        place: Project((PLAN,), frozenset(outside.split())) for place, outside in projects.items()
+        place: FoundProject((PLAN,), frozenset(outside.split()))
+        for place, outside in projects.items()
     }
     plans = select_affected(found, touching(*paths) if paths else None)
     return [(plan.directory, plan.scope.because) for plan in plans]
