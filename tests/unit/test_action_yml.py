@@ -208,9 +208,10 @@ def test_workflows_are_pinned_bounded_and_without_rights_of_their_own(path: Path
     workflow = read(path)
     assert workflow["permissions"] == {}
     ended_by = str(workflow["concurrency"]["cancel-in-progress"])
-    assert ended_by == "True" or "github.event.action == 'synchronize'" in ended_by
+    releases = path.name == "release.yml"  # which nothing may cut off
+    assert ended_by == str(not releases) or "github.event.action == 'synchronize'" in ended_by
     for job in workflow["jobs"].values():
-        assert 0 < job["timeout-minutes"] <= 60
+        assert 0 < job["timeout-minutes"] <= (180 if path.name == "nightly.yml" else 60)
         assert "permissions" in job
         for step in job["steps"]:
             uses = step.get("uses", "./")
@@ -294,4 +295,5 @@ def test_what_builds_the_package_is_pinned_with_all_that_it_needs() -> None:
     with (ROOT / "pyproject.toml").open("rb") as file:
         pinned = tomllib.load(file)["tool"]["uv"]["build-constraint-dependencies"]
     names = {line.partition("==")[0] for line in pinned if line.count("==") == 1}
-    assert names == {"hatchling", "packaging", "pathspec", "pluggy", "trove-classifiers"}
+    backend = {"hatchling", "packaging", "pathspec", "pluggy", "trove-classifiers"}
+    assert names == {*backend, "hatch-fancy-pypi-readme"}
