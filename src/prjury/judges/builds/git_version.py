@@ -28,13 +28,16 @@ _COMMANDS = (
 
 
 def with_repository(plan: BuildPlan, root: SourceTree) -> BuildPlan:
-    """The plan with a repository around the tree, where a file of its root asks for the version."""
+    """The plan with a repository around the tree, as the CI has one.
+
+    A recipe's plan gets one where a file of its root asks for the version.
+    """
     asking = None if plan.directory else next((p for p in _ASKING if _asks(root, p)), None)
-    if asking is None or not plan.steps:
+    if not plan.steps or (asking is None and plan.source != "ci"):
         return plan
     steps = (BuildStep("setup", _COMMANDS), *plan.steps)
-    reasons = (*plan.reasons, f"{asking} asks git for the version")
-    return replace(plan, steps=steps, reasons=reasons).with_env({_TAG: "{tag}"})
+    because = () if plan.source == "ci" else (f"{asking} asks git for the version",)
+    return replace(plan, steps=steps, reasons=(*plan.reasons, *because)).with_env({_TAG: "{tag}"})
 
 
 def _asks(root: SourceTree, path: str) -> bool:

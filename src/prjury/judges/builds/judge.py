@@ -11,6 +11,7 @@ from msgspec import structs
 
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
+from prjury.judges.builds.ci import find_base_ci
 from prjury.judges.builds.combine import build_changed, combine_outcomes, new_builds, unless_edited
 from prjury.judges.builds.decide import decide, not_tried
 from prjury.judges.builds.detect import Changes, DetectedBuilds, SourceTree
@@ -19,7 +20,7 @@ from prjury.judges.builds.missing_files import object_missing
 from prjury.judges.builds.outcome import BuildResult
 from prjury.judges.builds.own_recipes import own_recipes
 from prjury.judges.builds.plan import BuildPlan
-from prjury.judges.builds.planner import BuildPlanner, base_ci
+from prjury.judges.builds.planner import BuildPlanner
 from prjury.judges.builds.run import Builder, BuildSide, ComparisonRun
 from prjury.judges.builds.systems.recipes import RecipeSystem
 from prjury.judges.builds.test_settings import changed_test_settings
@@ -194,7 +195,7 @@ class TreeBuildJudge:
 
     def _planner(self, base: BuildSide) -> BuildPlanner:
         here = Toolchains(self.ports.shell.environment())
-        ci = base_ci(self._root(base, None), here)
+        ci = find_base_ci(self._root(base, None), here)
         return BuildPlanner(self.options, here, ci, self.own)
 
     def _detect(

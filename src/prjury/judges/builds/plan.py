@@ -70,6 +70,12 @@ class BuildStep:
         """The command as a person would type it."""
         return self.command if isinstance(self.command, str) else shlex.join(self.command)
 
+    @property
+    def shown(self) -> str:
+        """The command; a script for bash as it stands in a workflow."""
+        by_bash = self.command[:1] == ("bash",) and self.command[-2:-1] == ("-c",)
+        return self.command[-1] if by_bash else self.text
+
     def covers(self, other: BuildStep) -> bool:
         """Whether it runs all that the other runs, perhaps in more parts of the tree."""
         if not self.form:
@@ -123,7 +129,6 @@ class BuildPlan:
         wants: the versions of tools that the project asks for, the strongest word of a tool first.
         missing: why this machine cannot run it, and what to do; empty if nothing speaks against it.
         older: why its tools here may be too old, and what to do; it is run all the same.
-        not_taken: what the base's CI does besides that is not run here, and why; one clause each.
         set_up_code: directories, from the root of the tree, with code that the set-up runs, such as
             that of a project that builds itself.
         left_out: the steps of the base's CI that are not run here.
@@ -150,7 +155,6 @@ class BuildPlan:
     wants: tuple[WantedVersion, ...] = ()
     missing: str = ""
     older: str = ""
-    not_taken: tuple[str, ...] = ()
     set_up_code: tuple[str, ...] = ()
     left_out: tuple[LeftOutStep, ...] = ()
     otherwise: BuildPlan | None = None
@@ -191,3 +195,8 @@ class BuildPlan:
     def tests(self) -> bool:
         """Whether it runs tests, as far as the steps show."""
         return self.system == CUSTOM or any(step.name == "test" for step in self.steps)
+
+
+def escape_braces(text: str) -> str:
+    """A value for `BuildPlan.env`, in which braces stand for places."""
+    return text.replace("{", "{{").replace("}", "}}")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from msgspec import to_builtins
+
 from prjury.judges.builds.detect import DetectedBuilds
 from prjury.judges.builds.plan import BuildPlan
 
@@ -39,12 +41,14 @@ def _document(plan: BuildPlan) -> Mapping[str, Any]:
         "source": plan.source,
         "system": plan.system,
         "directory": plan.directory,
-        "steps": [{"name": step.name, "command": step.text} for step in plan.steps],
+        "steps": [
+            {"name": step.name, "command": step.text, "origin": step.origin} for step in plan.steps
+        ],
         "reasons": list(filter(None, plan.reasons)),
         "scope": {"modules": list(plan.scope.modules), "because": plan.scope.because},
         "tools": list(plan.tools),
         "missing": plan.missing or plan.older or None,
-        "not_taken": list(plan.not_taken),
+        "left_out": [to_builtins(one) for one in plan.left_out],
         "notes": list(plan.notes),
     }
 
@@ -55,8 +59,9 @@ def plan_lines(found: DetectedBuilds) -> Iterator[str]:
         where = f" in {plan.directory}" if plan.directory else ""
         yield f"{plan.system}{where}, by {_SOURCES[plan.source]}"
         for step in plan.steps:
-            first, *rest = step.text.splitlines()
-            yield f"  {step.name:7} {first}"
+            origin = f"  # {step.origin}" if step.origin else ""
+            first, *rest = step.shown.splitlines()
+            yield f"  {step.name:7} {first}{origin}"
             yield from (f"          {line}" for line in rest)
         yield from _labelled("why", filter(None, plan.reasons))
         yield from _labelled("only", [", ".join(plan.scope.modules)] * bool(plan.scope.modules))
@@ -65,7 +70,8 @@ def plan_lines(found: DetectedBuilds) -> Iterator[str]:
         yield from _labelled("lacks", [plan.missing] * bool(plan.missing))
         older = f"{plan.older}; it is tried all the same"
         yield from _labelled("older", [older] * bool(plan.older))
-        yield from _labelled("not run", plan.not_taken)
+        left = (f"{one.text}: {one.why}  # {one.origin}" for one in plan.left_out)
+        yield from _labelled("not run", left)
         yield from _labelled("note", plan.notes)
     if not found.plans:
         yield _NONE

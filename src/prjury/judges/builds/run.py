@@ -31,6 +31,7 @@ from prjury.judges.builds.outcome import BuildResult, PlanOutcome, StepResult
 from prjury.judges.builds.plan import BuildPlan, BuildStep
 from prjury.judges.builds.results.report_files import Stamp, find_reports, stamps
 from prjury.judges.builds.results.tree import TemporaryPaths, TreeFiles
+from prjury.judges.builds.runner_files import step_environment
 from prjury.judges.builds.systems.source_tree import path_in
 from prjury.policy.schema import BuildOptions
 from prjury.ports import Ports
@@ -200,14 +201,19 @@ class Workplace:
         around = self.places.around
         return ImportedCode(around / "probe", self.places.tree, plan.directory, self.known)
 
+    @property
+    def _places(self) -> Mapping[str, str]:
+        places = self.places
+        home = str(places.around / "home")
+        return {"reports": str(places.reports), "home": home, "tree": str(places.tree)}
+
     def _environment(self, plan: BuildPlan) -> Mapping[str, str]:
         around = self.places.around
-        home, reports = str(around / "home"), self.places.reports
+        home = str(around / "home")
         asked = any("{version}" in text or "{tag}" in text for text in plan.env.values())
         tag = self.builder.tag if asked else ""
         version = lent_tools.version_of(tag) if asked else ""
-        filled = {"reports": reports, "home": home, "version": version, "tag": tag}
-        filled["tree"] = str(self.places.tree)
+        filled = {**self._places, "version": version, "tag": tag}
         own = {name: text.format(**filled) for name, text in plan.env.items()}
         shell = self.builder.ports.shell.environment()
         env = {**shell, **own, "HOME": home, "TMPDIR": str(around / "tmp")}
@@ -226,13 +232,16 @@ class Workplace:
         ports, results = self.builder.ports, list[StepResult]()
         for step in plan.steps:
             ports.progress.say(f"$ {step.text}")
+            if "GITHUB_ENV" in env:
+                env = step_environment(env)
+            own = {name: text.format(**self._places) for name, text in step.env.items()}
             completed = ports.shell.run(
-                ShellCommand(step.command, directory, env), deadline, ports.progress
+                ShellCommand(step.command, directory, {**env, **own}), deadline, ports.progress
             )
             self.builder.logs.append(completed.log)
             results.append(StepResult(step, completed, completed.tail()))
             _refuse_missing(results[-1], plan.programs)
-            if not results[-1].good and not go_on:
+            if not results[-1].good and not go_on and not step.may_fail:
                 break
         return tuple(results)
 
@@ -252,7 +261,12 @@ class Workplace:
         found = find_reports(self.places.tree, self.places.reports, earlier, began, _globs(plan))
         reports = read_reports(found, tree, relative)
         logs = [
-            read_log(result.completed.log, tree, relative, failed=not result.good)
+            read_log(
+                result.completed.log,
+                tree,
+                relative,
+                failed=not result.good and not result.step.may_fail,
+            )
             for result in results
         ]
         failures, reports = merge_results(logs, reports, reported=plan.reported)

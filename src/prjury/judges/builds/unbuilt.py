@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
+from typing import TypeAlias
 
 from prjury.judges.builds.plan import CUSTOM, BuildPlan
 from prjury.judges.builds.systems import SYSTEMS
@@ -15,7 +16,14 @@ from prjury.judges.builds.systems.build_system import (
     PYTHON,
     BuildSystem,
 )
-from prjury.judges.builds.systems.source_tree import left_out, parent_of
+from prjury.judges.builds.systems.source_tree import (
+    SourceTree,
+    joined,
+    left_out,
+    nearest,
+    parent_of,
+    parents_of,
+)
 from prjury.report.judge_facts import LeftOut
 from prjury.snapshot.kinds import kind_of
 from prjury.snapshot.model import FileChange, FileKind, printable, visible
@@ -35,6 +43,7 @@ _NOT_BUILT = (
 )
 #: Languages of scripts and pages beside other code, often without tests.
 _BESIDE_OTHERS = JAVASCRIPT | PYTHON
+_MOST_NAMED = 5
 _CODE = frozenset({FileKind.SOURCE, FileKind.TEST})
 #: Infrastructure, pages, data and shell scripts: nothing compiles them, and few test them.
 _NEEDS_NO_BUILD = frozenset(
@@ -130,3 +139,87 @@ def _reasons(
     anything = {name for name, covered in covers.items() if covered == ANY_LANGUAGE}
     if (known or suffix in _NOT_BUILT) and not systems & (known | anything):
         yield "no build that ran knows this language", suffix not in _BESIDE_OTHERS
+
+
+#: Code of others, which is not built here.
+_VENDORED = frozenset("node_modules vendor third_party third-party thirdparty deps".split())
+#: Tests and their data.
+_OF_TESTS = frozenset(
+    "test tests __tests__ testdata test-data fixture fixtures __fixtures__".split()
+)
+_WORDS: Mapping[str, str] = {
+    **dict.fromkeys(_OF_TESTS, "tests and their data"),
+    **dict.fromkeys(("example", "examples"), "examples"),
+    **dict.fromkeys(("sample", "samples"), "samples"),
+    **dict.fromkeys(("template", "templates", "resources"), "templates"),
+    **dict.fromkeys(("doc", "docs"), "directories of documentation"),
+    "fuzz": "fuzz tests",
+}
+#: From directories to those of them that would be built if they had other names.
+Tried: TypeAlias = Callable[[frozenset[str]], frozenset[str]]
+
+
+def find_excluded_projects(
+    root: SourceTree, manifests: Sequence[str], built: frozenset[str], tried: Tried
+) -> tuple[str, ...]:
+    """The nearest project around each changed file that is excluded by name.
+
+    A directory whose manifest belongs to a workspace is built with it, and is none of them.
+
+    Args:
+        manifests: the names of the files that mark a project.
+        built: the directories of the projects that are known.
+        tried: which of the directories are projects of their own.
+    """
+    places = root.directories_with(*manifests)
+    paths = root.changed.paths if root.changed else frozenset[str]()
+    chains = [_chain(path, places, built) for path in sorted(paths)]
+    candidates = frozenset(place for chain in chains for place in chain)
+    projects = tried(candidates) if candidates else candidates
+    first = (next(filter(projects.__contains__, chain), None) for chain in chains)
+    return tuple(sorted({place for place in first if place is not None}))
+
+
+def _chain(path: str, places: frozenset[str], built: frozenset[str]) -> list[str]:
+    """The excluded directories with manifests around a file, the nearest one first.
+
+    It ends at the first that may be a project: what lies in it is its own.
+    """
+    found: list[str] = []
+    for place in parents_of(path):
+        if place not in places:
+            continue
+        if left_out(place) is None or _is_material(place, built):
+            break
+        found.append(place)
+    return found
+
+
+def _is_material(place: str, built: frozenset[str]) -> bool:
+    """Whether it is code of others, or lies among the tests of a project that is built."""
+    parts = place.lower().split("/")
+    if not _VENDORED.isdisjoint(parts):
+        return True
+    of_tests = next((index for index, part in enumerate(parts) if part in _OF_TESTS), None)
+    if of_tests is None:
+        return False
+    above = "/".join([*place.split("/")[:of_tests], "x"])
+    return nearest(above, built) is not None
+
+
+def list_exclusions(root: SourceTree, manifests: Sequence[str], places: Iterable[str]) -> list[str]:
+    """Notes on projects that are not built; one clause each."""
+    listed = list(places)
+    clauses = [_clause(root, manifests, place) for place in listed[:_MOST_NAMED]]
+    left = len(listed) - _MOST_NAMED
+    return [*clauses, f"{left} more projects like these were not built"] if left > 0 else clauses
+
+
+def _clause(root: SourceTree, manifests: Sequence[str], place: str) -> str:
+    manifest = root.has(*(joined(place, name) or "" for name in manifests)) or place
+    part = left_out(place) or ""
+    lower = part.lower()
+    hidden = "hidden directories" if part.startswith(".") else "such names"
+    kind = _WORDS.get(lower) or _WORDS.get(lower.lstrip("_-"), hidden)
+    name = manifest.rpartition("/")[2]
+    return f"{visible(place)} has a {name} and was not built, because {kind} are left out"

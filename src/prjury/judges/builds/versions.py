@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from prjury.judges.builds.ci import BaseCi
+from prjury.judges.builds.ci import CiJob
 from prjury.judges.builds.systems.gradle import SETTINGS
 from prjury.judges.builds.systems.source_tree import SourceTree, parents_of, path_in
 from prjury.judges.builds.toolchains import Toolchain, Toolchains, fits
@@ -75,7 +75,7 @@ _MOST_SCRIPTS = 200
 
 
 def wanted_versions(
-    root: SourceTree, directory: str, ci: BaseCi | None, system: str = ""
+    root: SourceTree, directory: str, ci: CiJob | None, system: str = ""
 ) -> tuple[WantedVersion, ...]:
     """What a project asks for: each tool's nearest pin, the base's CI, its manifests."""
     pins, ranges = dict[str, WantedVersion](), dict[str, WantedVersion]()
@@ -111,7 +111,7 @@ def _of_projects(root: SourceTree, directory: str) -> Mapping[str, WantedVersion
     return {"java": max(found, key=lambda one: release(one.version) or ())} if found else {}
 
 
-def _of_ci(root: SourceTree, ci: BaseCi) -> Iterator[WantedVersion]:
+def _of_ci(root: SourceTree, ci: CiJob) -> Iterator[WantedVersion]:
     """What the base's CI sets up, by its own words or by those of a file that it names."""
     for tool, version in ci.versions.items():
         yield WantedVersion(tool, version, ci.name, "ci")

@@ -7,13 +7,9 @@ from pathlib import Path
 import pytest
 
 from fakes.roots import root_of
-from prjury.judges.builds.ci import BaseCi, kind_of_command
-from prjury.judges.builds.detect import DetectedBuilds
-from prjury.judges.builds.plan import BuildPlan
-from prjury.judges.builds.plan_view import plan_document, plan_lines
-from prjury.judges.builds.planner import BuildPlanner, base_ci
+from prjury.judges.builds.calls import find_purpose, read_calls
+from prjury.judges.builds.ci import BaseCi, CiJob, find_base_ci
 from prjury.judges.builds.toolchains import Toolchains
-from prjury.policy.schema import BuildOptions
 
 HEAD = "on: {pull_request: {}, push: {branches: [main]}}\n"
 
@@ -27,9 +23,14 @@ def here(tmp_path: Path) -> Toolchains:
     return Toolchains({"JAVA_HOME": str(home), "PATH": "/none"}, tmp_path)
 
 
-def read(here: Toolchains, **workflows: str) -> BaseCi:
-    files = {f".github/workflows/{name}.yml": text for name, text in workflows.items()}
-    ci = base_ci(root_of(files), here)
+def read(here: Toolchains, files: dict[str, str] | None = None, **workflows: str) -> CiJob:
+    """The main job of the workflows, in a tree with more files."""
+    return read_all(here, files, **workflows).jobs[0]
+
+
+def read_all(here: Toolchains, files: dict[str, str] | None = None, **workflows: str) -> BaseCi:
+    named = {f".github/workflows/{name}.yml": text for name, text in workflows.items()}
+    ci = find_base_ci(root_of({**named, **(files or {})}), here)
     assert ci
     return ci
 
@@ -40,20 +41,8 @@ def job(*steps: str, more: str = "") -> str:
     return f"{HEAD}jobs:\n  test:\n    runs-on: ubuntu-latest\n{more}    steps:\n{listed}"
 
 
-def scripts(ci: BaseCi) -> list[tuple[str, str]]:
-    return [(one.kind, one.script) for one in ci.commands]
-
-
-def plans(here: Toolchains, workflow: str = "", **files: str) -> DetectedBuilds:
-    """The builds of a tree; names of files have underscores for slashes and dots."""
-    named = {name.replace("__", "/").replace("_", "."): text for name, text in files.items()}
-    root = root_of({**named, **({".github/workflows/ci.yml": workflow} if workflow else {})})
-    return BuildPlanner(BuildOptions(), here, base_ci(root, here)).plans(root, None)
-
-
-def only(found: DetectedBuilds) -> BuildPlan:
-    (plan,) = found.plans
-    return plan
+def scripts(ci: CiJob) -> list[tuple[str, str]]:
+    return [(one.kind, one.script) for one in ci.steps]
 
 
 class TestJob:
@@ -82,6 +71,53 @@ class TestJob:
         )
         assert (ci.row, ci.versions) == ({"java": "17", "os": "ubuntu-latest"}, {"java": "17"})
 
+    @pytest.mark.parametrize(
+        ("rows", "nearest"), [("[8, 18, 25]", "18"), ("[8, 11]", "11"), ("[25, 21]", "21")]
+    )
+    def test_of_versions_that_are_not_here_the_nearest_row(
+        self, here: Toolchains, rows: str, nearest: str
+    ) -> None:
+        setup = "{uses: actions/setup-java@v4, with: {java-version: '${{ matrix.java }}'}}"
+        more = f"    strategy: {{matrix: {{java: {rows}}}}}\n"
+        assert read(here, ci=job(setup, "run: ./mvnw verify", more=more)).row == {"java": nearest}
+
+    def test_of_jobs_the_one_for_the_version_that_is_here(self, here: Toolchains) -> None:
+        setup = "{{uses: actions/setup-java@v4, with: {{java-version: {}}}}}"
+        jobs = {f"j{n}": job(setup.format(n), "run: mvn test") for n in (8, 17, 21)}
+        assert read(here, None, **jobs).path == ".github/workflows/j17.yml"
+
+    @pytest.mark.parametrize(
+        ("matrix", "row"),
+        [
+            ("{flags: ['', '--all-features', '--no-default-features']}", "--all-features"),
+            ("{flags: ['', '--features a', '--features a,b']}", "--features a,b"),
+            ("{flags: ['-tags x', '-tags x,y']}", "-tags x,y"),
+            ("{flags: ['-short', '']}", ""),
+            ("{flags: ['-k slow', '']}", ""),
+        ],
+    )
+    def test_the_row_that_covers_most_and_the_others_are_named(
+        self, here: Toolchains, matrix: str, row: str
+    ) -> None:
+        tool = "go" if "-tags" in matrix or "-short" in matrix else "cargo"
+        tool = "pytest" if "-k" in matrix else f"{tool} test"
+        more = f"    strategy: {{matrix: {matrix}}}\n"
+        ci = read(here, ci=job(f"run: {tool} ${{{{ matrix.flags }}}}", more=more))
+        assert ci.row == {"flags": row}
+        assert len(ci.other_rows) == matrix.count("'") // 2 - 1
+
+    @pytest.mark.parametrize(
+        "axis", ["check: [valgrind, none]", "san: [asan, none]", "rust: [nightly, stable]",
+                 "deps: [lowest, highest]", "compiler: [clang, gcc]"]
+    )  # fmt: skip
+    def test_instrumented_and_unusual_rows_come_last(self, here: Toolchains, axis: str) -> None:
+        ci = read(here, ci=job("run: make test", more=f"    strategy: {{matrix: {{{axis}}}}}\n"))
+        assert axis.partition("[")[2].partition(",")[0] not in ci.row.values()
+
+    def test_a_job_with_tools_that_are_missing_comes_last(self, here: Toolchains) -> None:
+        other = job("run: sbt test").replace("  test:", "  build:")
+        assert read(here, a=other, b=job("run: ./run test")).path == ".github/workflows/b.yml"
+
     def test_a_row_that_leaves_the_tests_out_is_not_taken(self, here: Toolchains) -> None:
         matrix = "    strategy: {matrix: {build: [pinned, stable]}}\n"
         tests = "{run: make test, if: matrix.build != 'pinned'}"
@@ -89,20 +125,105 @@ class TestJob:
                   ci=job("run: make", tests, more=matrix))  # fmt: skip
         assert (ci.job, ci.row) == ("test", {"build": "stable"})
 
+    def test_a_condition_on_an_order_is_decided(self, here: Toolchains) -> None:
+        matrix = "    strategy: {matrix: {node: [20]}}\n"
+        steps = (
+            "{run: npm test, if: matrix.node < 18}",
+            "{run: c8 npm test, if: matrix.node >= 18}",
+        )
+        assert scripts(read(here, ci=job(*steps, more=matrix))) == [("test", "c8 npm test")]
+
+    def test_rows_that_an_expression_holds(self, here: Toolchains) -> None:
+        matrix = '    strategy: {matrix: {flag: "${{ fromJSON(\'[\\"a\\", \\"b\\",]\') }}"}}\n'
+        ci = read(here, ci=job("run: pytest --${{ matrix.flag }}", more=matrix))
+        assert (ci.row, ci.other_rows) == ({"flag": "a"}, ("pytest --b",))
+
     def test_a_version_that_is_in_a_file(self, here: Toolchains) -> None:
         setup = "{uses: actions/setup-java@v5, with: {java-version-file: ./ci/.java-version}}"
         ci = read(here, ci=job(setup, "run: ./gradlew build"))
         assert (ci.versions, ci.version_files) == ({}, {"java": "ci/.java-version"})
 
-    def test_no_job_that_tests(self, here: Toolchains) -> None:
-        files = {".github/workflows/docs.yml": job("run: mkdocs build")}
-        assert base_ci(root_of(files), here) is None
+    @pytest.mark.parametrize("text", [job("run: mkdocs build"), "on: [\n", "[]"])
+    def test_no_job_that_tests(self, here: Toolchains, text: str) -> None:
+        assert find_base_ci(root_of({".github/workflows/docs.yml": text}), here) is None
 
     def test_a_workflow_that_github_refuses_is_passed_over(self, here: Toolchains) -> None:
         assert read(here, a="on: [\n", b=job("run: pytest")).job == "test"
 
+    def test_other_code_and_other_places_are_builds_of_their_own(self, here: Toolchains) -> None:
+        web = job("{run: jest, working-directory: web}")
+        again = job("run: pytest --slow").replace("  test:", "  integration:")
+        ci = read_all(here, api=job("run: pytest"), web=web, slow=again)
+        assert [sorted(one.places) for one in ci.jobs] == [[("python", "")], [("node", "web")]]
+        assert [one.job for one in ci.others] == ["integration"]
 
-class TestCommands:
+
+REUSABLE = """on: {workflow_call: {inputs: {python: {default: '3.9'}, mode: {type: string}}}}
+jobs:
+  run:
+    runs-on: ubuntu-latest
+    steps:
+      - {uses: actions/setup-python@v5, with: {python-version: '${{ inputs.python }}'}}
+      - run: pytest --${{ inputs.mode }}
+"""
+ACTION = """inputs: {extra: {default: none}, mode: {required: true}}
+runs:
+  using: composite
+  steps:
+    - {uses: actions/setup-python@v5, with: {python-version: '3.12'}}
+    - run: |
+        pip install .[${{ inputs.extra }}]
+        pytest --${{ inputs.mode }}
+      shell: bash
+"""
+
+
+class TestFollowing:
+    def test_a_workflow_that_a_job_calls(self, here: Toolchains) -> None:
+        caller = (
+            f"{HEAD}jobs:\n  all: {{uses: ./.github/workflows/tests.yml, with: {{mode: fast}}}}\n"
+        )
+        ci = read(here, ci=caller, tests=REUSABLE)
+        assert (ci.name, ci.versions) == (
+            ".github/workflows/tests.yml, job all / run", {"python": "3.9"},
+        )  # fmt: skip
+        assert [(one.script, one.origin) for one in ci.steps] == [
+            ("pytest --fast", ".github/workflows/tests.yml:7"),
+        ]
+
+    @pytest.mark.parametrize("place", [".github/actions/test", "ci"])
+    def test_an_action_of_the_tree(self, here: Toolchains, place: str) -> None:
+        step = f"{{uses: ./{place}, with: {{mode: fast}}}}"
+        ci = read(here, {f"{place}/action.yml": ACTION}, ci=job("run: cp a test/files", step))
+        assert ci.versions == {"python": "3.12"}
+        assert [(one.kind, one.script, one.origin) for one in ci.steps] == [
+            ("setup", "cp a test/files", ".github/workflows/ci.yml:6"),
+            ("setup", "pip install .[none]", f"{place}/action.yml:7"),
+            ("test", "pytest --fast", f"{place}/action.yml:8"),
+        ]
+
+    @pytest.mark.parametrize("action", ["runs: {using: node20, main: a.js}", "- a\n", "runs: [\n"])
+    def test_a_program_of_the_tree_is_no_list_of_steps(self, here: Toolchains, action: str) -> None:
+        ci = read(
+            here, {"a/action.yml": action}, ci=job("uses: ./a", "uses: ./gone", "run: pytest")
+        )
+        assert scripts(ci) == [("test", "pytest")]
+
+    def test_an_action_that_uses_itself_ends(self, here: Toolchains) -> None:
+        text = "runs: {using: composite, steps: [{uses: ./a}, {run: pytest, shell: bash}]}"
+        assert scripts(read(here, {"a/action.yml": text}, ci=job("uses: ./a")))
+
+    def test_a_workflow_of_another_repository_is_named(self, here: Toolchains) -> None:
+        caller = f"{HEAD}jobs:\n  all: {{uses: o/r/.github/workflows/t.yml@v1}}\n"
+        ci = read_all_of(here, ci=caller)
+        assert (ci.jobs, ci.external) == ((), ("o/r/.github/workflows/t.yml@v1",))
+
+
+def read_all_of(here: Toolchains, **workflows: str) -> BaseCi:
+    return read_all(here, None, **workflows)
+
+
+class TestSteps:
     def test_installs_builds_and_tests_until_the_last_test(self, here: Toolchains) -> None:
         ci = read(
             here,
@@ -111,35 +232,60 @@ class TestCommands:
                 "run: pip install -e .[test]",
                 "run: ruff check .",
                 "run: python setup.py build",
+                "run: ./make-texts",
                 "run: pytest -q",
                 "run: python -m build",
             ),
         )
-        assert scripts(ci) == [
-            ("setup", "pip install -e .[test]"),
-            ("build", "python setup.py build"),
-            ("test", "pytest -q"),
+        assert [(one.kind, one.script, one.may_fail) for one in ci.steps] == [
+            ("setup", "pip install -e .[test]", False),
+            ("build", "python setup.py build", False),
+            ("setup", "./make-texts", True),
+            ("test", "pytest -q", False),
         ]
+        assert ci.linters == ("ruff check .", "python -m build")
 
     @pytest.mark.parametrize(
-        ("step", "why"),
+        ("step", "kind"),
         [
-            ("run: sudo make test-install", "sudo"),
-            ("run: docker compose run test", "containers"),
-            ("run: apt-get install -y tests", "system packages"),
-            ("run: npm install -g test-runner", "the machine's own tools and settings"),
-            ("run: curl -sf https://example.org/test | sh", "downloads of programs, and uploads"),
-            ("run: git clone https://example.org/bats", "downloads of programs, and uploads"),
-            ("{run: npm test, env: {KEY: '${{ secrets.KEY }}'}}", "a secret"),
-            ("{run: Invoke-Test test, shell: pwsh}", "the shell pwsh"),
-            ("run: pytest ${{ github.event.label.name }}", "the run itself"),
+            ("run: sudo make test-install", "packages"),
+            ("run: docker compose run test", "services"),
+            ("run: apt-get install -y tests", "packages"),
+            ("run: systemctl start postgresql", "services"),
+            ("uses: supercharge/redis-github-action@v1", "services"),
+            ("run: rustup default nightly", "other"),
+            ("run: corepack enable", "other"),
+            ("run: npm publish", "other"),
+            ("run: git push", "other"),
+            ("{run: 'curl -d ${{ secrets.KEY }} x'}", "other"),
+            ("{run: Invoke-Test test, shell: pwsh}", "other"),
+            ("run: pytest ${{ github.event.label.name }}", "other"),
+            ("run: sh ci/db.sh", "packages"),
+            ("run: ./ci/db.sh", "packages"),
         ],
     )
-    def test_what_is_not_taken_is_told(self, here: Toolchains, step: str, why: str) -> None:
-        ci = read(here, ci=job(step, "run: pytest"))
+    def test_what_cannot_run_here_is_left_out_and_named(
+        self, here: Toolchains, step: str, kind: str
+    ) -> None:
+        ci = read(here, {"ci/db.sh": "set -e\nsudo apt-get install postgresql\n"},
+                  ci=job(step, "run: pytest"))  # fmt: skip
         assert scripts(ci) == [("test", "pytest")]
-        (told,) = ci.left_out
-        assert told.endswith(why)
+        (left,) = ci.left_out
+        assert (left.kind, bool(left.why)) == (kind, True)
+        assert left.origin.startswith(".github/workflows/ci.yml")
+
+    @pytest.mark.parametrize(
+        "step",
+        [
+            "run: npm install -g c8",
+            "run: git config --global user.name a",
+            "run: pip install tox",
+            "run: echo A=1 >> $GITHUB_ENV",
+            "run: curl -sfo data.bin https://example.org/data.bin",
+        ],
+    )
+    def test_what_a_job_sets_up_for_itself_runs(self, here: Toolchains, step: str) -> None:
+        assert len(read(here, ci=job(step, "run: pytest")).steps) == 2
 
     @pytest.mark.parametrize(
         ("script", "kind"),
@@ -149,177 +295,93 @@ class TestCommands:
             ("PATH=./bats/bin:$PATH test/run", "test"),
             ("$GITHUB_WORKSPACE/build/json_test", "test"),
             ("./test_runner --all", "test"),
+            ("./run test", "test"),
             ("busted -o plain", "test"),
+            ("uv run --locked --group dev tox run", "test"),
+            ("uv run --with x python -X dev -m pytest", "test"),
+            ("coverage run -m pytest", "test"),
+            ("xvfb-run -a npm test", "test"),
+            ("bundle exec rake", "test"),
+            ("go test $(go list ./... | grep -v vendor)", "test"),
+            ("cargo hack test --each-feature", "test"),
+            ("mvn -B verify", "test"),
+            ("mvn -B", "test"),
+            ("mvn clean package -D maven.test.skip=true", "build"),
+            ("mvn compile", "build"),
+            ("mvn surefire-report:report-only", "build"),
+            ("./gradlew jvmTest", "test"),
+            ("./gradlew assemble", "build"),
+            ("cargo test --workspace --no-run", "build"),
+            ("npm run test:types", "lint"),
+            ("npm run lint", "lint"),
+            ("tox -e mypy,docs", "lint"),
+            ("tox -e py311,docs", "test"),
+            ("pytest --collect-only", "other"),
             ("cmake -S test -B build", "build"),
             ("cmake --build build --target test", "test"),
-            ("mkdir -p test/build", "build"),
+            ("mkdir -p test/build", "other"),
+            ("mkdir .test-install", "other"),
+            ("cp fixtures/a test/files", "other"),
             ("perl Makefile.PL", "build"),
             ("./Build", "build"),
             ("./Build test", "test"),
-            ("cp run-test away", None),
-            ("./ci/setup-test.sh", None),
+            ("cp run-test away", "other"),
+            ("./ci/setup-test.sh", "other"),
+            ("cat <<END\npytest\nEND", "other"),
+            ("# pytest", "other"),
         ],
     )
-    def test_what_a_command_is_for(self, script: str, kind: str | None) -> None:
-        assert kind_of_command(script) == kind
+    def test_what_a_command_is_for(self, script: str, kind: str) -> None:
+        assert find_purpose(read_calls(script)) == kind
 
-    def test_the_workspace_is_the_tree_where_a_step_has_a_directory(self, here: Toolchains) -> None:
-        step = (
-            "{run: 'cmake ${{ github.workspace }}', working-directory: '${{github.workspace}}/b'}"
-        )
-        plan = only(plans(here, job(step, "run: b/tests"), a_c=""))
-        assert plan.steps[0].text == "cd b && cmake $GITHUB_WORKSPACE"
-        assert plan.env["GITHUB_WORKSPACE"] == "{tree}"
+    def test_scripts_are_known_by_what_they_run(self, here: Toolchains) -> None:
+        package = '{"scripts": {"test": "vitest run", "check": "eslint . && prettier -c .", '
+        package += '"lint-all": "npm run check"}}'
+        files = {
+            "package.json": package,
+            "scripts/check": "ruff check .\nmypy",
+            "scripts/test": "pytest",
+        }
+        steps = ("run: npm run check", "run: npm run lint-all", "run: scripts/check", "run: npm t",
+                 "run: scripts/test")  # fmt: skip
+        ci = read(here, files, ci=job(*steps))
+        assert scripts(ci) == [("test", "npm t"), ("test", "scripts/test")]
+        assert [(call.family, call.runner) for step in ci.steps for call in step.calls] == [
+            ("node", "vitest"), ("python", "pytest"),
+        ]  # fmt: skip
+        assert len(ci.linters) == 3
 
-    def test_a_row_of_the_usual_compiler(self, here: Toolchains) -> None:
-        matrix = "    strategy: {matrix: {compiler: [clang, gcc]}}\n"
-        assert read(here, ci=job("run: make test", more=matrix)).row == {"compiler": "gcc"}
+    def test_a_secret_in_a_variable_leaves_only_the_variable_out(self, here: Toolchains) -> None:
+        env = "    env: {MODE: strict, KEY: '${{ secrets.KEY }}', OS: '${{ runner.os }}'}\n"
+        step = "{run: pytest, env: {A: b, TOKEN: '${{ github.token }}'}}"
+        ci = read(here, ci=job(step, more=env))
+        assert (ci.env, ci.steps[0].env) == ({"MODE": "strict", "OS": "Linux"}, {"A": "b"})
 
     def test_a_step_that_is_not_for_pull_requests_is_left_out(self, here: Toolchains) -> None:
         step = "{run: pytest --all, if: \"github.event_name == 'push'\"}"
         assert scripts(read(here, ci=job(step, "run: pytest"))) == [("test", "pytest")]
 
-    def test_variables_are_known_but_secrets(self, here: Toolchains) -> None:
-        env = "    env: {MODE: strict, KEY: '${{ secrets.KEY }}', OS: '${{ runner.os }}'}\n"
-        assert read(here, ci=job("run: pytest", more=env)).env == {"MODE": "strict", "OS": "Linux"}
+    def test_a_script_that_is_more_than_a_list_stays_whole_without_what_cannot_run(
+        self, here: Toolchains
+    ) -> None:
+        step = '{run: "cd sub\\nsudo apt-get install \\\\\\n  x\\nfor one in a b; do pytest $one; done"}'
+        ci = read(here, ci=job(step))
+        ((_, script),) = scripts(ci)
+        assert script.splitlines() == ["cd sub", ":", "", "for one in a b; do pytest $one; done"]
+        assert [one.origin for one in ci.left_out] == [".github/workflows/ci.yml:8"]
 
-    def test_a_script_that_is_more_than_a_list_stays_whole(self, here: Toolchains) -> None:
-        step = '{run: "cd sub\\nfor one in a b; do pytest $one; done"}'
-        ((_, script),) = scripts(read(here, ci=job(step)))
-        assert script.splitlines() == ["cd sub", "for one in a b; do pytest $one; done"]
+    def test_a_program_in_the_background_stays_with_what_follows(self, here: Toolchains) -> None:
+        ci = read(here, ci=job("run: node tests/server.js &", "run: ./vendor/bin/phpunit"))
+        assert scripts(ci) == [("test", "node tests/server.js &\n./vendor/bin/phpunit")]
 
     def test_the_directory_is_that_of_the_step_or_the_default(self, here: Toolchains) -> None:
-        defaults = "    defaults: {run: {working-directory: ./core}}\n"
+        defaults = "    defaults: {run: {working-directory: ./core, shell: '${{ matrix.s }}'}}\n"
+        defaults += "    strategy: {matrix: {s: [bash]}}\n"
         steps = ("run: pytest", "{run: pytest, working-directory: extra}")
         ci = read(here, ci=job(*steps, more=defaults))
-        assert [one.directory for one in ci.commands] == ["core", "extra"]
+        assert [one.directory for one in ci.steps] == ["core", "extra"]
 
-
-class TestPlan:
-    def test_a_recipe_comes_before_the_ci_and_takes_its_options(self, here: Toolchains) -> None:
-        plan = only(plans(here, job("run: ./mvnw verify -Pci -DskipTests"), pom_xml="<project/>"))
-        assert plan.source == "recipe"
-        assert any("-Pci" in step.text for step in plan.steps)
-        assert not any("skipTests" in step.text for step in plan.steps)
-        assert "options as in .github/workflows/ci.yml" in plan.reasons
-
-    @pytest.mark.parametrize(
-        ("lines", "options"),
-        [
-            (("cargo test", "cargo test --all-features"), "--all-features "),
-            (
-                (
-                    "cargo test --no-default-features",
-                    "cargo test",
-                    "cargo test --no-default-features --features kv",
-                    "cargo test --features kv,odd",
-                ),
-                "--features kv,odd ",
-            ),
-            (("cargo hack test --feature-powerset --skip=fast,odd",), "--features std,kv "),
-            (
-                ("cargo hack test --feature-powerset --exclude-features fast",),
-                "--features std,kv,odd ",
-            ),
-            (("cargo hack test --each-feature",), "--all-features "),
-            (("cargo hack test --each-feature --exclude-features fast",), ""),
-            (("cargo hack --workspace test",), ""),
-        ],
-    )
-    def test_features_of_cargo_are_those_of_which_the_ci_tests_most_at_once(
-        self, here: Toolchains, lines: tuple[str, ...], options: str
-    ) -> None:
-        manifest = '[package]\nname = "a"\n[features]\ndefault = ["std"]\n'
-        manifest += "std = []\nkv = []\nodd = []\nfast = []\n"
-        ci = job(*(f"run: {line}" for line in lines))
-        plan = only(plans(here, ci, Cargo_toml=manifest, src__lib_rs=""))
-        assert plan.steps[-1].text == f"cargo test {options}--no-fail-fast"
-
-    @pytest.mark.parametrize(("compiler", "options"), [("gcc", "-race -short "), ("", "-short ")])
-    def test_go_looks_for_races_as_the_ci_does_where_there_is_a_c_compiler(
-        self, here: Toolchains, tmp_path: Path, compiler: str, options: str
-    ) -> None:
-        if compiler:
-            (tmp_path / compiler).touch(0o755)
-        here = Toolchains({**here.environ, "PATH": str(tmp_path)}, tmp_path)
-        ci = job("run: go test -v -race -short ./...")
-        root = root_of({".github/workflows/ci.yml": ci, "go.mod": "module a\n", "a_test.go": ""})
-        plan = only(BuildPlanner(BuildOptions(), here, base_ci(root, here)).plans(root, None))
-        build, test = (step.text for step in plan.steps)
-        assert (build, test) == ("go build -o /dev/null ./...", f"go test {options}-json ./...")
-        assert bool(plan.notes) == (not compiler)
-
-    def test_no_call_of_go_counts_that_leaves_tests_out_where_another_does_not(
-        self, here: Toolchains
-    ) -> None:
-        ci = job("run: go test -race -short ./...", "run: go test ./...")
-        root = root_of({".github/workflows/ci.yml": ci, "go.mod": "module a\n", "a_test.go": ""})
-        plan = only(BuildPlanner(BuildOptions(), here, base_ci(root, here)).plans(root, None))
-        assert plan.steps[-1].text == "go test -json ./..."
-
-    def test_what_the_ci_does_besides_is_told(self, here: Toolchains) -> None:
-        script = "run: scripts/make-texts.sh"
-        more = ("run: bash ./odd.sh", "run: scripts/lint.sh", "run: echo a/b", "run: pytest")
-        files = {"scripts/make-texts.sh": "", "scripts/lint.sh": "", "odd.sh": "", "a/b": ""}
-        root = root_of({**files, ".github/workflows/ci.yml": job(script, *more), "test_a.py": ""})
-        plan = only(BuildPlanner(BuildOptions(), here, base_ci(root, here)).plans(root, None))
-        assert plan.notes == ("its CI also runs `scripts/make-texts.sh`, which is not done here",)
-
-    def test_the_goal_and_the_properties_are_those_of_the_tests(self, here: Toolchains) -> None:
-        steps = ("run: mvn clean compile -D skipTests=true", "run: mvn test -D x.release=11")
-        plan = only(plans(here, job(*steps), pom_xml="<project/>", build_gradle="", gradlew=""))
-        assert plan.steps[-1].text.endswith("--fail-at-end test -Dx.release=11")
-
-    def test_where_no_recipe_fits_the_ci_says_how(self, here: Toolchains) -> None:
-        row = "    strategy: {matrix: {mode: [fast]}}\n"
-        found = plans(here, job("run: ./build.sh", "run: ./run-tests test", more=row), shop_c="")
-        plan = only(found)
-        assert (plan.source, plan.steps[-1].text) == ("ci", "./run-tests test")
-        assert plan.reasons == (".github/workflows/ci.yml, job test", "its row mode: fast")
-
-    def test_a_recipe_without_tests_gives_way_to_a_ci_with_some(self, here: Toolchains) -> None:
-        (prove,) = only(plans(here, job("run: prove --formatter TAP::Other -l t"), a_h="")).steps
-        assert prove.text == "prove -l t"
-        steps = ("{run: cmake -DCMAKE_C_COMPILER=gcc-10 -B b, env: {CC: gcc-10}}", "run: b/tests")
-        plan = only(plans(here, job(*steps), CMakeLists_txt="project(x)", test__a_c=""))
-        assert [step.text for step in plan.steps] == ["cmake -B b", "b/tests"]
-        assert only(plans(here, job("run: make"), CMakeLists_txt="project(x)")).system == "cmake"
-
-    def test_a_header_alone_is_built_by_its_tests(self, here: Toolchains) -> None:
-        files = {"test__Makefile": "test:\n", "docs__Makefile": "test:\n", "a_h": ""}
-        assert only(plans(here, **files)).directory == "test"
-        assert len(plans(here, **files, Makefile="test:\n").plans) == 1
-
-    def test_what_pip_installs_goes_into_an_environment_of_this_run(self, here: Toolchains) -> None:
-        plan = only(plans(here, job("run: pip install nose", "run: nosetests test"), a_txt=""))
-        assert plan.steps[0].text == 'python3 -m venv "$HOME/venv"'
-        assert plan.env["PATH"].startswith("{home}/venv/bin:")
-
-    def test_services_are_told(self, here: Toolchains) -> None:
-        services = "    services: {postgres: {image: postgres}}\n"
-        plan = only(plans(here, job("run: ./run test", more=services), shop_c=""))
-        assert plan.notes == ("its CI starts postgres beside the tests, which is not started here",)
-
-    def test_a_version_of_the_ci_alone_is_a_note_where_another_one_is_here(
-        self, here: Toolchains
-    ) -> None:
-        java = "{uses: actions/setup-java@v4, with: {java-version: 25}}"
-        plan = only(plans(here, job(java, "run: ./mvnw verify"), pom_xml="<project/>"))
-        named = ".github/workflows/ci.yml, job test names JDK 25; 17.0.9 is used"
-        assert (plan.missing, plan.notes) == ("", (named,))
-
-    def test_a_plan_is_read_line_by_line_and_as_json(self, here: Toolchains) -> None:
-        found = plans(here, job("run: sudo make install test", "run: ./run test"), shop_c="")
-        assert list(plan_lines(found)) == [
-            "command, by the base's own CI",
-            "  test    ./run test",
-            "  why     .github/workflows/ci.yml, job test",
-            "  not run `sudo make install test` wants sudo",
-        ]
-        (build,) = plan_document(found)["builds"]
-        assert build["steps"] == [{"name": "test", "command": "./run test"}]
-        assert build["not_taken"] == ["`sudo make install test` wants sudo"]
-
-    def test_nothing_is_known(self, here: Toolchains) -> None:
-        (line,) = plan_lines(plans(here, a_txt=""))
-        assert line.startswith("nothing, no build is known; add `build: {command: …}`")
+    def test_a_checkout_into_a_directory_is_the_tree(self, here: Toolchains) -> None:
+        checkout = "{uses: actions/checkout@v4, with: {path: 'src/${{ github.repository }}'}}"
+        tests = "{run: go test ./..., working-directory: 'src/${{ github.repository }}/sub'}"
+        assert read(here, ci=job(checkout, tests)).steps[0].directory == "sub"

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from fakes.roots import root_of
-from prjury.judges.builds.ci import BaseCi
+from prjury.judges.builds.ci import CiJob
 from prjury.judges.builds.toolchains import Toolchains
 from prjury.judges.builds.versions import ToolChoice, choose_tools, wanted_versions
 
@@ -26,7 +26,7 @@ def here(tmp_path: Path) -> Toolchains:
 def chosen(
     here: Toolchains, tool: str, files: dict[str, str], ci: dict[str, str] | None = None
 ) -> ToolChoice:
-    wanted = wanted_versions(root_of(files), "", BaseCi("ci.yml", "test", versions=ci or {}))
+    wanted = wanted_versions(root_of(files), "", CiJob("ci.yml", "test", versions=ci or {}))
     (choice,) = choose_tools((tool,), wanted, here)
     return choice
 
@@ -56,7 +56,7 @@ def test_the_jdk_that_is_used(
 
 
 def test_the_jdk_in_a_file_that_the_ci_names(here: Toolchains) -> None:
-    ci = BaseCi("ci.yml", "test", version_files={"java": ".github/workflows/.java-version"})
+    ci = CiJob("ci.yml", "test", version_files={"java": ".github/workflows/.java-version"})
     files = {"pom.xml": pom("8"), ".github/workflows/.java-version": "21\n"}
     (choice,) = choose_tools(("java",), wanted_versions(root_of(files), "", ci), here)
     assert choice.toolchain

@@ -1,0 +1,295 @@
+"""The programs that a script of a workflow calls, and what each call is for. Pure.
+
+A script is read as words, by the rules of a shell as far as they are plain; lists of words say what
+a program is for. A word alone is no test: a call is one if the program runs tests.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+import msgspec
+
+Purpose: TypeAlias = Literal["setup", "build", "test", "lint", "other"]
+
+_TABLE = json.loads((Path(__file__).parent / "programs.json").read_text("utf-8"))
+#: Lists of programs and words, by what they are for.
+WORDS = {name: frozenset(listed.split()) for name, listed in _TABLE["words"].items()}
+#: The tools that actions set up, and the input that names the version.
+SETUP_ACTIONS = {action: tuple(words.split()) for action, words in _TABLE["setup_actions"].items()}
+#: Programs that run tests whatever follows, with the kind of code.
+_RUNNERS = {name: family for family, names in _TABLE["runners"].items() for name in names.split()}
+#: Programs that run tests where one of some words follows; `*` stands for any name of tests, a dash
+#: for no word at all.
+_CALLED = {program: tuple(words.split()) for program, words in _TABLE["called"].items()}
+_PYTHONS = ("python", "pypy")
+
+
+class Call(msgspec.Struct, frozen=True):
+    """A command of a script.
+
+    Attributes:
+        words: program and arguments, without assignments and what only starts the program.
+        family: the kind of code that it tests; empty if it runs no tests.
+        runner: the program that runs the tests; empty if it runs none.
+        through: the program that starts it, such as `uv`; empty if none does.
+    """
+
+    words: tuple[str, ...]
+    purpose: Purpose
+    family: str = ""
+    runner: str = ""
+    through: str = ""
+
+    @property
+    def program(self) -> str:
+        """The name of the program."""
+        return name_program(self.words[0])
+
+
+def read_calls(script: str) -> tuple[Call, ...]:
+    """The commands of a script in their order."""
+    return tuple(_read_call(words) for line in list_lines(script) for words in split_commands(line))
+
+
+def find_purpose(calls: Iterable[Call]) -> Purpose:
+    """The purpose of a script: the most of what its commands do."""
+    purposes = {call.purpose for call in calls}
+    order: Sequence[Purpose] = ("test", "setup", "build", "other", "lint")
+    return next((one for one in order if one in purposes), "other")
+
+
+def list_lines(script: str) -> Iterator[str]:
+    """The lines of commands, continued ones joined, without comments and texts handed over."""
+    end = ""
+    for line in script.replace("\\\n", " ").splitlines():
+        plain = line.strip()
+        if end:
+            end = "" if plain == end else end
+        elif plain and not plain.startswith("#"):
+            yield plain
+            _, mark, word = plain.partition("<<")
+            if mark and not word.startswith("<"):
+                end = word.lstrip("-").split()[0].strip("'\"") if word.strip("- ") else ""
+
+
+def split_commands(line: str) -> Iterator[list[str]]:
+    """The commands of a line in words, without assignments before them."""
+    lexer = shlex.shlex(line, posix=True, punctuation_chars=";&|()<>")
+    lexer.whitespace_split, lexer.commenters = True, "#"
+    try:
+        words = list(lexer)
+    except ValueError:  # a quotation that ends on another line
+        words = line.split()
+    command: list[str] = []
+    for before, word in pairwise(["", *words, ";"]):
+        if set(word) <= set(";&|()") or word == "`":
+            if command:
+                yield command
+            command = []
+        elif set(word) <= set("<>&0123456789") and ("<" in word or ">" in word):
+            continue
+        elif before and set(before) <= set("<>&") and set(before) & set("<>"):
+            continue  # the file that output goes to
+        elif command or not (word in WORDS["shell_words"] or _is_assignment(word)):
+            command.append(word)
+
+
+def _is_assignment(word: str) -> bool:
+    name, sign, _ = word.partition("=")
+    return bool(sign) and name.removesuffix("+").isidentifier()
+
+
+def name_program(word: str) -> str:
+    """A program by its name, without its directory, suffix and number."""
+    name = word.rpartition("/")[2].removesuffix(".exe").removesuffix(".cmd").removesuffix(".bat")
+    if name.startswith(_PYTHONS) and name.rstrip("0123456789.t").rstrip("3") in {
+        "python",
+        "pypy",
+        "python3",
+    }:
+        return "python"
+    return {"mvnw": "mvn", "gradlew": "gradle", "pip3": "pip", "py": "python", "mvnd": "mvn"}.get(
+        name, name
+    )
+
+
+def _read_call(words: Sequence[str]) -> Call:
+    """The command that a wrapper or an interpreter runs, and what it is for."""
+    before, words = words[0], _unwrap(list(words))
+    through = name_program(before) if words[0] != before else ""
+    program, rest = name_program(words[0]), words[1:]
+    family, runner = _find_runner(program, rest, words[0])
+    if family:
+        return Call(tuple(words), "test", family, runner, through)
+    return Call(tuple(words), _purpose(program, rest, words[0]), through=through)
+
+
+def _unwrap(words: list[str]) -> list[str]:
+    """The words without programs that run the rest: ``uv run --group x pytest`` is pytest."""
+    for _ in range(4):
+        program = name_program(words[0])
+        if program == "python" and "-m" in words[1:-1]:
+            words = words[words.index("-m") + 1 :]
+        elif program in WORDS["wrappers"] and (inner := _inner(program, words[1:])):
+            words = inner
+        else:
+            break
+    return words
+
+
+def _inner(program: str, words: list[str]) -> list[str]:
+    """The command that a wrapper runs; empty if it does something else."""
+    runs = program not in WORDS["wrappers_that_run_with_a_word"]
+    at = 0
+    while at < len(words):
+        word = words[at]
+        if word in WORDS["running"] or (program == "coverage" and word == "-m"):
+            runs = True
+        elif word.startswith("-") or "=" in word or word.rstrip("smh").isdigit():
+            at += word in WORDS["with_value"] and program != "npx"
+        elif not runs:
+            return []
+        elif program == "hatch":  # ENVIRONMENT:SCRIPT
+            name = word.rpartition(":")[2]
+            return ["hatch", name] if says_test(name) else [name, *words[at + 1 :]]
+        else:
+            return words[at:]
+        at += 1
+    return []
+
+
+def _find_runner(program: str, words: Sequence[str], path: str) -> tuple[str, str]:
+    """The family and the runner of tests; empty texts for another command."""
+    plain = [word for word in words if not word.startswith("-")]
+    if not {"--version", "--help", "--no-run"}.isdisjoint(words):
+        return "", ""
+    if program in _RUNNERS:
+        lists = program != "prove" and not WORDS["listing_tests"].isdisjoint(words)
+        return ("", "") if lists or _names_beside(program, words) else (_RUNNERS[program], program)
+    if program in _CALLED:
+        family, *tests = _CALLED[program]
+        return (family, program) if _calls_test(frozenset(tests), plain) else ("", "")
+    if program in _TESTERS:
+        family, calls_test = _TESTERS[program]
+        return (family, program) if calls_test(words) else ("", "")
+    return _find_script(program, words, path)
+
+
+def _calls_test(tests: frozenset[str], plain: Sequence[str]) -> bool:
+    if not plain:
+        return "-" in tests
+    first, *rest = plain
+    if first in WORDS["going_through"] and "*" in tests:
+        return any(map(says_test, rest[:3]))
+    if first == "hack":
+        return not {"test", "nextest"}.isdisjoint(rest)
+    by_name = says_test(first) and "test" in first.lower() and first not in WORDS["install_words"]
+    return first in tests or ("*" in tests and by_name)
+
+
+def _calls_maven_test(words: Sequence[str]) -> bool:
+    """True if a goal of the words tests; the default goal does, where none is named."""
+    valued = {
+        after for word, after in pairwise(words) if word in {"-D", "-P", "-f", "--file", "-pl"}
+    }
+    goals = [word for word in words if word[0] != "-" and word not in valued]
+    texts = [word.lower().removeprefix("-d") for word in words]
+    skips = any(
+        text.startswith(("skiptests", "maven.test.skip")) and text[-5:] != "false" for text in texts
+    )
+    named = [goal for goal in goals if "$" not in goal]
+    return not skips and (not named or not WORDS["maven_goals"].isdisjoint(named))
+
+
+def _calls_make_test(words: Sequence[str]) -> bool:
+    places = [after for word, after in pairwise(words) if word == "-C"]
+    targets = [word for word in words if word[0] != "-" and "=" not in word and word not in places]
+    return any(map(says_test, targets)) or any(one.strip("./").startswith("test") for one in places)
+
+
+def _calls_gradle_test(words: Sequence[str]) -> bool:
+    tasks = [word.rpartition(":")[2] for word in words if word[0] != "-"]
+    return any(one in WORDS["gradle_tasks"] or "test" in one.lower() for one in tasks)
+
+
+def _calls_cmake_test(words: Sequence[str]) -> bool:
+    return any(says_test(after) for word, after in pairwise(words) if word in {"--target", "-t"})
+
+
+_TESTERS: Mapping[str, tuple[str, Callable[[Sequence[str]], bool]]] = {
+    "mvn": ("maven", _calls_maven_test),
+    "gradle": ("gradle", _calls_gradle_test),
+    "cmake": ("cmake", _calls_cmake_test),
+    **dict.fromkeys(WORDS["makes"], ("make", _calls_make_test)),
+}
+
+
+def _find_script(program: str, words: Sequence[str], path: str) -> tuple[str, str]:
+    """A script of the tree whose name or directory says that it runs tests."""
+    if program in WORDS["interpreters"]:
+        if program == "node" and "--test" in words:
+            return "node", "node"
+        plain = [word for word in words if not word.startswith("-")]
+        if not plain or words[0] in {"-c", "-e", "-E"}:
+            return "", ""
+        path = plain[0]
+        if path.endswith(("manage.py", "setup.py")) and len(plain) > 1:
+            return ("python", "django") if plain[1] in {"test", "pytest"} else ("", "")
+    elif "/" not in path:
+        return "", ""
+    elif words and says_test(words[0]) and path.startswith("./"):
+        return "script", "script"
+    *folders, name = path.removeprefix("./").lower().split("/")
+    stem = name.partition(".")[0] or name
+    pieces = frozenset(_split_name(stem))
+    prepares = stem.startswith(tuple(WORDS["preparing"])) or WORDS["beside"] & pieces
+    tests = WORDS["script_names"] & pieces or {"test", "tests", "t"}.intersection(folders)
+    runs = tests or stem.startswith("test") or stem.endswith("test")
+    return ("script", "script") if runs and not prepares else ("", "")
+
+
+def _split_name(name: str) -> list[str]:
+    for sign in "-_:./@+":
+        name = name.replace(sign, " ")
+    return name.lower().split()
+
+
+def says_test(name: str) -> bool:
+    """True if the name of a script, a target or a task is one of tests."""
+    pieces = _split_name(name)
+    beside = not WORDS["beside"].isdisjoint(pieces) or not WORDS["preparing"].isdisjoint(pieces[:1])
+    tests = not WORDS["test_names"].isdisjoint(pieces) or name.lower().startswith("test")
+    return tests and not beside
+
+
+def _names_beside(program: str, words: Sequence[str]) -> bool:
+    """True if tox or nox runs environments for linters and documentation only."""
+    options = {"-e", "-s", "--session", "--sessions", "-t"}
+    listed = [after for word, after in pairwise(words) if word in options]
+    names = [name for one in listed for name in one.split(",")] if program in {"tox", "nox"} else []
+    return bool(names) and not any(WORDS["beside"].isdisjoint(_split_name(name)) for name in names)
+
+
+def _purpose(program: str, words: Sequence[str], path: str) -> Purpose:
+    plain = [word for word in words if not word.startswith("-")]
+    first = plain[0] if plain else ""
+    pieces = _split_name(" ".join(plain[: 2 if first in WORDS["going_through"] else 1]))
+    beside = program in WORDS["named_beside"] and not WORDS["beside"].isdisjoint(pieces)
+    packs = program in WORDS["packagers"] and first in WORDS["packaging"]
+    if program in WORDS["linters"] or beside or packs or _names_beside(program, words):
+        return "lint"
+    installs = first in WORDS["install_words"] or (program == "yarn" and not plain)
+    if program in {"venv", "virtualenv"} or (program in WORDS["installers"] and installs):
+        return "setup"
+    named = WORDS["interpreters"] | WORDS["named_beside"] | WORDS["makes"]
+    words_of_it = [*_split_name(path), *(pieces if program in named else ())]
+    builds = not WORDS["build_words"].isdisjoint(words_of_it) or first == "all"
+    compilers = {"go", "cargo", "dotnet", "swift", "perl", "mvn", "gradle"}
+    compiles = (program in compilers and bool(plain)) or plain[:1] == ["setup.py"]
+    return "build" if program in WORDS["builders"] or builds or compiles else "other"

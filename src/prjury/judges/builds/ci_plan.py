@@ -1,0 +1,342 @@
+"""Plans that a job of the base's CI gives: its lines, or a recipe with its options. Pure."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from string import Template
+
+import msgspec
+
+from prjury.judges.builds.adapters import adapt
+from prjury.judges.builds.calls import WORDS, Call
+from prjury.judges.builds.ci import CiJob, measure_breadth
+from prjury.judges.builds.ci_steps import CiStep
+from prjury.judges.builds.plan import CUSTOM, BuildPlan, BuildStep, escape_braces
+from prjury.judges.builds.runner_files import FILES
+from prjury.judges.builds.systems.source_tree import SourceTree
+from prjury.judges.builds.toolchains import Toolchains
+from prjury.manifests.cargo import read_cargo_toml
+from prjury.sandbox.environment import is_refused
+
+#: Wrappers that start a program where it is; the others have environments of their own.
+_BARE = frozenset({"", "coverage", "python", "xvfb-run", "timeout"})
+_VENV = 'python3 -m venv "$HOME/venv"'
+#: Where the tools go that a job installs for itself.
+_OWN_PLACES = (
+    "venv/bin",
+    ".local/bin",
+    "npm/bin",
+    "bin",
+    "gems/bin",
+    "cargo/bin",
+    "composer/vendor/bin",
+)
+_OWN = {
+    "npm_config_prefix": "{home}/npm", "GEM_HOME": "{home}/gems", "GOBIN": "{home}/bin",
+    "CARGO_INSTALL_ROOT": "{home}/cargo", "COMPOSER_HOME": "{home}/composer",
+    "PNPM_HOME": "{home}/npm/bin", "PIP_REQUIRE_VIRTUALENV": "1",
+}  # fmt: skip
+#: What GitHub's runner says of itself.
+_RUNNER = {
+    "GITHUB_ACTIONS": "true", "GITHUB_WORKSPACE": "{tree}", "GITHUB_EVENT_NAME": "pull_request",
+    "RUNNER_OS": "Linux", "RUNNER_ARCH": "X64", "RUNNER_TEMP": "{home}/.github-files/temp",
+    **{name: f"{{home}}/.github-files/{name}" for name in FILES},
+}  # fmt: skip
+#: Variables of a job that say where the machine's tools are, or which Python uv installs into.
+_NOT_TAKEN = frozenset("PATH HOME TMPDIR SHELL UV_SYSTEM_PYTHON CI".split())
+#: Signs of a line that only bash reads.
+_BASH = ("[[", "<(", "<<<", "${", "&>", "pushd ", "source ", "\n", "set -o", "shopt ")
+#: The names of plans by the program that runs the tests, else by the kind of code.
+_SYSTEMS = {"tox": "tox", "unittest": "unittest", "django": "django", "npm": "npm", "pnpm": "pnpm",
+            "yarn": "yarn", "bun": "bun", "python": "pytest", "node": "npm", "ruby": "bundler",
+            "php": "composer", "script": CUSTOM, "shell": CUSTOM}  # fmt: skip
+
+
+def plan_of_job(job: CiJob, root: SourceTree, here: Toolchains) -> BuildPlan:
+    """The job's own lines, each test told to write a report, in a private environment."""
+    steps = [*_list_steps(job.steps, root)]
+    if any(call.program in WORDS["python"] and call.through in _BARE for call in job.calls):
+        steps.insert(0, (BuildStep("setup", _VENV), None))
+    tests = [(step, code) for step, code in steps if step.name == "test"]
+    row = ", ".join(f"{name}: {value}" for name, value in job.row.items())
+    return BuildPlan(
+        _name_system(job),
+        tuple(step for step, _ in steps),
+        (job.name, *([f"its row {row}"] if row else [])),
+        _notes_of(job),
+        env={**_RUNNER, **_OWN, **_npm_settings(here), **_environment(job, here)},
+        all_ran=tests[-1][1] if len(tests) == 1 else None,
+        source="ci",
+        left_out=job.left_out,
+    )
+
+
+def _list_steps(
+    steps: Iterable[CiStep], root: SourceTree
+) -> Iterator[tuple[BuildStep, int | None]]:
+    number = 0
+    for step in steps:
+        number += step.kind == "test"
+        script, env, code = adapt(step, number, root)
+        own = {name: escape_braces(text) for name, text in step.env.items() if not is_refused(name)}
+        command = _command(script, step.directory)
+        yield (
+            BuildStep(
+                step.kind, command, env={**own, **env}, origin=step.origin, may_fail=step.may_fail
+            ),
+            code,
+        )
+
+
+def _command(script: str, directory: str) -> str | tuple[str, ...]:
+    """A plain line as it is, else bash, which ends at the first error as GitHub's does."""
+    place = f"cd {shlex.quote(directory)}" if directory else ""
+    if not any(sign in script for sign in _BASH):
+        return f"{place} && {script}" if place else script
+    return ("bash", "-e", "-o", "pipefail", "-c", f"{place}\n{script}".strip())
+
+
+def _name_system(job: CiJob) -> str:
+    """The tool of its last test, which is usually the main one."""
+    calls = [call for step in job.tests for call in step.calls if call.family]
+    for call in calls:
+        for name in (call.program, call.runner):
+            if name in _SYSTEMS:
+                return _SYSTEMS[name]
+    return _SYSTEMS.get(calls[0].family, calls[0].family) if calls else CUSTOM
+
+
+def _environment(job: CiJob, here: Toolchains) -> Mapping[str, str]:
+    """The job's variables, and the places of programs; compilers only where they are here."""
+    variables = {
+        name: escape_braces(text)
+        for name, text in job.env.items()
+        if name not in _NOT_TAKEN
+        and not is_refused(name)
+        and not (name in {"CC", "CXX"} and not here.has(text))
+    }
+    places = [f"{{home}}/{place}" for place in _OWN_PLACES]
+    return {**variables, "PATH": os.pathsep.join([*places, escape_braces(here.path)])}
+
+
+def _npm_settings(here: Toolchains) -> Mapping[str, str]:
+    """The machine's own settings of npm, which it would not find below another prefix."""
+    node = next(iter(here.of("node")), None)
+    settings = node.home / "etc/npmrc" if node else None
+    return (
+        {"npm_config_globalconfig": escape_braces(str(settings))}
+        if settings and settings.is_file()
+        else {}
+    )
+
+
+def _notes_of(job: CiJob) -> tuple[str, ...]:
+    notes = []
+    if job.linters:
+        notes.append(f"not run here, for it tests nothing: {_join(job.linters)}")
+    if job.other_rows:
+        notes.append(f"other rows of its matrix test: {_join(job.other_rows)}")
+    return tuple(notes)
+
+
+_MOST_NAMED = 3
+
+
+def _join(texts: Sequence[str]) -> str:
+    listed = ", ".join(f"`{text.partition(chr(10))[0]}`" for text in texts[:_MOST_NAMED])
+    more = len(texts) - _MOST_NAMED
+    return f"{listed} and {more} more" if more > 0 else listed
+
+
+class Options(msgspec.Struct, frozen=True):
+    """The words of a tool that a recipe takes over from the CI.
+
+    Attributes:
+        flags: single words.
+        valued: words with a value, behind a blank or a sign of equality.
+        prefixes: starts of words that hold their value.
+        goals: words that name what is done; the CI's stand in the place of the recipe's.
+        at: where they are written: behind the first words of the tool; 0 for the end.
+        refused: starts of words that leave tests out, or name what this machine has otherwise.
+    """
+
+    flags: frozenset[str] = frozenset()
+    valued: frozenset[str] = frozenset()
+    prefixes: tuple[str, ...] = ()
+    goals: frozenset[str] = frozenset()
+    at: int = 0
+    refused: tuple[str, ...] = ()
+
+
+_SKIPS = (
+    "-dskip",
+    "-dmaven.test.skip",
+    "-dmaven.test.failure",
+    "-dtest=",
+    "-dit.test=",
+    "-dgroups=",
+)
+#: The tools whose recipe is run with the CI's words, by family.
+RECIPE_FIRST: Mapping[str, Options] = {
+    "cargo": Options(
+        frozenset("--all-features --no-default-features --locked --release --all-targets".split()),
+        frozenset("--features -F --exclude --profile".split()), at=2,
+    ),
+    "maven": Options(
+        valued=frozenset({"-P", "--activate-profiles", "-D", "--define"}), prefixes=("-P", "-D"),
+        goals=frozenset({"test", "package"}), refused=_SKIPS,
+    ),
+    "gradle": Options(
+        valued=frozenset({"-x", "--exclude-task", "-P", "-D"}), prefixes=("-P", "-D"),
+        goals=frozenset({"*"}), refused=_SKIPS,
+    ),
+    "cmake": Options(
+        valued=frozenset({"-D"}), prefixes=("-D",),
+        refused=tuple(
+            f"-dcmake_{name}" for name in ("install_", "toolchain", "c_compiler", "cxx_compiler")
+        ),
+    ),
+}  # fmt: skip
+
+
+def with_ci_options(plan: BuildPlan, job: CiJob, family: str, root: SourceTree) -> BuildPlan:
+    """The recipe's plan with the words that the job gives the same tool; the steps stay."""
+    table = RECIPE_FIRST[family]
+    calls = [(step, call) for step in job.steps for call in step.calls if _is_of(call, family)]
+    if not calls:
+        return plan
+    step, call = max(calls, key=lambda one: _breadth(one[0], one[1]))
+    env = {**job.env, **step.env}
+    words = [Template(word).safe_substitute(env) for word in call.words]
+    words = [
+        part
+        for word in words
+        for part in (shlex.split(word) if " " in word and word.startswith("-") else [word])
+    ]
+    taken = [*_hack_features(words, root), *_take_words(words, table)]
+    tasks = _list_goals(words, table)
+    steps = tuple(_with_words(one, taken, tasks, table) for one in plan.steps)
+    keep_going = plan.keep_going and replace(
+        plan.keep_going,
+        steps=tuple(_with_words(one, taken, tasks, table) for one in plan.keep_going.steps),
+    )
+    because = (f"options as in {step.origin}",) if steps != plan.steps else ()
+    return replace(plan, steps=steps, keep_going=keep_going, reasons=(*plan.reasons, *because))
+
+
+def _is_of(call: Call, family: str) -> bool:
+    if family == "cmake":
+        return (
+            call.program == "cmake" and "--build" not in call.words and call.words[1:2] != ("-E",)
+        )
+    return call.family == family
+
+
+def _breadth(step: CiStep, call: Call) -> float:
+    return measure_breadth([msgspec.structs.replace(step, calls=(call,))])
+
+
+def _take_words(words: Sequence[str], table: Options) -> list[str]:
+    """The words of the tool's own options, each with its value."""
+    before = words[: words.index("--")] if "--" in words else words
+    taken: list[str] = []
+    for word, after in pairwise([*before, ""]):
+        name = word.partition("=")[0]
+        pair: list[str] = []
+        if word in table.valued and after:
+            pair = [f"{word}{after}"] if f"{word}" in table.prefixes else [word, after]
+        elif (
+            word in table.flags
+            or name in table.valued
+            or (word.startswith(table.prefixes or "\0") and word not in table.valued)
+        ):
+            pair = [word]
+        if pair and _is_usable(pair, table):
+            taken += pair
+    return list(dict.fromkeys(taken)) if table.prefixes else taken
+
+
+def _is_usable(words: Sequence[str], table: Options) -> bool:
+    """True if words mean the same here: they name no other compiler, and skip no tests."""
+    text = " ".join(words)
+    strict = any(sign in text.lower() for sign in ("werror", "warnings_as_errors"))
+    return not (strict or "$" in text or text.lower().startswith(table.refused or "\0"))
+
+
+def _list_goals(words: Sequence[str], table: Options) -> list[str]:
+    plain = [
+        word
+        for before, word in pairwise(words)
+        if not word.startswith("-") and before not in table.valued
+    ]
+    if "*" in table.goals:
+        return [word for word in plain if word != "clean" and "$" not in word]
+    goals = [word for word in plain if word in table.goals or word in {"verify", "install"}]
+    return goals[-1:] if goals and goals[-1] in table.goals else []
+
+
+def _with_words(
+    step: BuildStep, taken: Sequence[str], goals: Sequence[str], table: Options
+) -> BuildStep:
+    if isinstance(step.command, str):
+        configures = step.command.startswith("cmake -S") and taken
+        return replace(step, command=f"{step.command} {shlex.join(taken)}") if configures else step
+    words = list(step.command)
+    new = [word for word in taken if word not in words or not word.startswith("-")]
+    if goals:
+        last = "build" if "*" in table.goals else "verify"
+        words = [part for word in words for part in (goals if word == last else [word])]
+    at = table.at or len(words)
+    return replace(step, command=(*words[:at], *new, *words[at:]))
+
+
+def _hack_features(words: Sequence[str], root: SourceTree) -> list[str]:
+    """The largest set of features that ``cargo hack`` goes through."""
+    each = {"--feature-powerset", "--each-feature"}.intersection(words)
+    if "hack" not in words or not each:
+        return []
+    pairs = [
+        (word.partition("=")[0], word.partition("=")[2] or after)
+        for word, after in pairwise([*words, ""])
+    ]
+    left = {
+        name
+        for word, value in pairs
+        if word in {"--exclude-features", "--skip"}
+        for name in value.replace(",", " ").split()
+    }
+    if not left:
+        return ["--all-features"]
+    manifest = root.readable("Cargo.toml", read_cargo_toml)
+    features = [
+        name for name in (manifest.features if manifest else ()) if name not in {"default", *left}
+    ]
+    return ["--features", ",".join(features)] if features and "--feature-powerset" in each else []
+
+
+def list_other_tests(job: CiJob, family: str, root: SourceTree) -> list[BuildStep]:
+    """The steps of a job beside those of the recipe's tool, if any of them tests."""
+    steps = [
+        step for step in job.steps if not any(_calls_tool(call, family) for call in step.calls)
+    ]
+    families = {call.family for step in steps for call in step.calls} & {
+        "python",
+        "node",
+        "go",
+        "ruby",
+        "php",
+        "deno",
+    }
+    return [step for step, _ in _list_steps(steps, root)] if families else []
+
+
+def _calls_tool(call: Call, family: str) -> bool:
+    return call.family == family or call.program in {
+        "cargo": ("cargo",),
+        "maven": ("mvn",),
+        "gradle": ("gradle",),
+    }.get(family, ("cmake", "ctest", "make", "ninja"))

@@ -1,0 +1,352 @@
+"""The steps of a job as a build here runs them, with those of local actions in their place.
+
+What wants more rights than a build has, or would change the machine itself, is named. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import msgspec
+
+from prjury.errors import CannotJudgeError, ConfigError
+from prjury.judges.builds.calls import (
+    SETUP_ACTIONS,
+    WORDS,
+    Call,
+    find_purpose,
+    list_lines,
+    name_program,
+    read_calls,
+)
+from prjury.judges.builds.plan import LeftOutKind, LeftOutStep, StepName
+from prjury.judges.builds.systems.source_tree import SourceTree, joined, path_in
+from prjury.manifests.matrix import ExpressionContext
+from prjury.manifests.node import read_package_json
+from prjury.manifests.workflow import CompositeAction, WorkflowStep, read_composite
+
+_DOWNLOADS = "actions/download-artifact"
+_SECRETS = ("secrets.", "secrets[", "github.token")
+_LARGEST_SCRIPT = 64 * 1024
+_DEEPEST = 3
+
+
+class CiStep(msgspec.Struct, frozen=True):
+    """Commands of one step.
+
+    Attributes:
+        script: one line, or a script for bash.
+        origin: the file and the line where it stands.
+        directory: where it runs, from the root of the tree.
+        env: the step's own variables.
+        may_fail: whether the job goes on after a failure of it.
+        calls: the commands in it; those of scripts of the tree are known by what the scripts run.
+    """
+
+    kind: StepName
+    script: str
+    origin: str = ""
+    directory: str = ""
+    env: Mapping[str, str] = {}
+    may_fail: bool = False
+    calls: tuple[Call, ...] = ()
+
+
+def fill_variables(
+    context: ExpressionContext, texts: Mapping[str, str]
+) -> Iterator[tuple[str, str]]:
+    """The variables whose values are known, without secrets."""
+    for name, text in texts.items():
+        value = None if _holds_secret(text) else context.filled(text)
+        if value is not None:
+            yield name, value
+
+
+def _holds_secret(text: str) -> bool:
+    return any(mark in text for mark in _SECRETS)
+
+
+def has_part(text: str, parts: Iterable[str]) -> bool:
+    """Find one of these parts in a text, in whatever case."""
+    lower = text.lower()
+    return any(part in lower for part in parts)
+
+
+def join_background(steps: Sequence[CiStep]) -> list[CiStep]:
+    """The steps, those that start a program beside the rest as one script with what follows."""
+    merged: list[CiStep] = []
+    for step in steps:
+        before = merged[-1] if merged else None
+        if before and _ends_in_background(before.script) and before.directory == step.directory:
+            env = {**before.env, **step.env}
+            script = f"{before.script}\n{step.script}"
+            merged[-1] = msgspec.structs.replace(
+                step,
+                script=script,
+                env=env,
+                origin=before.origin,
+                calls=(*before.calls, *step.calls),
+            )
+        else:
+            merged.append(step)
+    return merged
+
+
+def _ends_in_background(script: str) -> bool:
+    line = script.rstrip().rpartition("\n")[2]
+    return line.endswith("&") and not line.endswith("&&")
+
+
+class StepReader:
+    """Goes through the steps of a row."""
+
+    def __init__(
+        self, root: SourceTree, context: ExpressionContext, defaults: Mapping[str, str], path: str
+    ) -> None:
+        self.root, self.context, self.defaults, self.path = root, context, defaults, path
+        self.steps: list[CiStep] = []
+        self.versions: dict[str, str] = {}
+        self.version_files: dict[str, str] = {}
+        self.left_out: list[LeftOutStep] = []
+        self.linters: list[str] = []
+        self.left_at_test = 0
+        self.needs_artifacts = False
+        self.depth = 0
+        self.checkout = ""
+
+    def take(self, steps: Sequence[WorkflowStep]) -> None:
+        """Read steps, and those of local actions in their place."""
+        for step in steps:
+            if self.context.holds(step.condition) is False:
+                continue
+            if step.run:
+                self._take_run(step, step.run)
+            elif step.uses.startswith("./"):
+                self._take_action(step)
+            else:
+                self._take_setup(step)
+
+    def _take_action(self, step: WorkflowStep) -> None:
+        action = self._read_action(step.uses) if self.depth < _DEEPEST else None
+        if action is None:
+            return
+        given = {name: self.context.filled(text) or "" for name, text in step.inputs.items()}
+        outer = self.context, self.path, self.defaults
+        self.context = ExpressionContext(
+            {**self.context.values, "inputs": {**action.inputs, **given}}
+        )
+        self.path, self.defaults, self.depth = action.path, {}, self.depth + 1
+        self.take(action.steps)
+        (self.context, self.path, self.defaults), self.depth = outer, self.depth - 1
+
+    def _read_action(self, uses: str) -> CompositeAction | None:
+        """The steps of an action of the tree; None if it is a program, or not there."""
+        place = uses.removeprefix("./").strip("/")
+        path = self.root.has(
+            *(f"{place}/{name}".lstrip("/") for name in ("action.yml", "action.yaml"))
+        )
+        try:
+            return read_composite(self.root.text(path), path) if path else None
+        except (ConfigError, CannotJudgeError):
+            return None
+
+    def _take_setup(self, step: WorkflowStep) -> None:
+        """A version, a build that an action runs, or what is missing here."""
+        tool, key = SETUP_ACTIONS.get(step.action, ("", ""))
+        version = self.context.filled(step.inputs.get(key, "")) if tool else ""
+        path = self.context.filled(step.inputs.get(f"{key}-file", "")) if tool else ""
+        if version:
+            self.versions[tool] = version.split()[0]
+        elif step.action == "dtolnay/rust-toolchain":
+            self.versions[tool] = step.uses.partition("@")[2]
+        elif path:
+            self.version_files[tool] = path.removeprefix("./")
+        if step.action == "actions/checkout" and "repository" not in step.inputs:
+            self.checkout = step.inputs.get("path", "")
+        if step.action == _DOWNLOADS and not any(one.kind == "test" for one in self.steps):
+            self.needs_artifacts = True
+            self._leave(step.uses, "it brings what another job has made", "other", 0)
+        elif step.action.startswith("docker://") or has_part(step.action, WORDS["service_actions"]):
+            self._leave(step.uses, "services are not started here", "services", 0)
+        elif step.action == "ruby/setup-ruby" and step.inputs.get("bundler-cache") == "true":
+            self._take_run(step, "bundle install")
+        elif step.action.startswith("gradle/") and step.inputs.get("arguments"):
+            self._take_run(step, f"./gradlew {step.inputs['arguments']}")
+        elif step.action == "actions-rs/cargo":
+            self._take_run(
+                step,
+                f"cargo {step.inputs.get('command', '')} {step.inputs.get('args', '')}".strip(),
+            )
+
+    def _leave(self, text: str, why: str, kind: LeftOutKind, line: int) -> None:
+        origin = f"{self.path}:{line}" if line else self.path
+        self.left_out.append(LeftOutStep(_first_line(text), why, kind, origin))
+
+    def _take_run(self, step: WorkflowStep, run: str) -> None:
+        """The commands of a step, as far as they can run here."""
+        script = None if _holds_secret(run) else self.context.filled(_with_workspace(run))
+        place = step.directory or self.defaults.get("working-directory", "")
+        place = place.removeprefix(self.checkout) if self.checkout else place
+        directory = self.context.filled(place)
+        shell = self.context.filled(step.shell or self.defaults.get("shell", ""))
+        if script is None or directory is None:
+            why = "it wants a secret" if _holds_secret(run) else "it depends on the run itself"
+            self._leave(run, why, "other", step.line)
+        elif shell and not shell.startswith(("bash", "sh")) and shell.split()[0] != "python":
+            self._leave(run, f"it wants the shell {shell.split()[0]}", "other", step.line)
+        else:
+            below = directory.removeprefix("./").strip("/.")
+            for offset, part in split_script(_join_continued(script)):
+                line = step.line + offset if step.line else 0
+                text = self._without_refused(part, line, below)
+                if text and (shell or "").startswith("python"):
+                    text = f"python3 - <<'PYTHON'\n{text}\nPYTHON"
+                if text:
+                    self._add(step, text, line, below)
+
+    def _find_refusal_inside(self, line: str, directory: str) -> tuple[str, LeftOutKind] | None:
+        """Why a script of the tree that a line calls before the tests cannot run here."""
+        for call in read_calls(line):
+            words = call.words[1:2] if call.program in WORDS["shells"] else call.words[:1]
+            path = joined(directory, words[0]) if words and call.purpose != "test" else None
+            for inner in list_lines(self.root.text(path)) if path else ():
+                if refusal := find_refusal(inner):
+                    return refusal
+        return None
+
+    def _without_refused(self, part: str, line: int, directory: str) -> str:
+        """A script without the lines that cannot run here, which are named."""
+        lines = part.splitlines()
+        for at, text in enumerate(lines):
+            refusal = find_refusal(text) or self._find_refusal_inside(text, directory)
+            if refusal:
+                self._leave(text, *refusal, line + at if line else 0)
+                lines[at] = ":" if len(lines) > 1 else ""
+        kept = "\n".join(lines)
+        return kept if any(call.words != (":",) for call in read_calls(kept)) else ""
+
+    def _add(self, step: WorkflowStep, part: str, line: int, directory: str) -> None:
+        calls = tuple(self._resolve(call, directory, 0) for call in read_calls(part))
+        purpose = "other" if _ends_in_background(part) else find_purpose(calls)
+        if purpose == "lint":
+            self.linters.append(_first_line(part))
+            return
+        kind: StepName = "test" if purpose == "test" else "build" if purpose == "build" else "setup"
+        env = dict(fill_variables(self.context, step.env))
+        origin = f"{self.path}:{line}" if line else self.path
+        may_fail = kind != "test" and (purpose == "other" or step.continues)
+        if kind != "test":
+            calls = tuple(msgspec.structs.replace(call, family="", runner="") for call in calls)
+        self.steps.append(CiStep(kind, part, origin, directory, env, may_fail, calls))
+        if kind == "test":
+            self.left_at_test = len(self.left_out)
+
+    def _resolve(self, call: Call, directory: str, depth: int) -> Call:
+        """The call of a script with the purpose of what the script runs."""
+        text = self._read_script(call, directory) if depth < _DEEPEST else ""
+        inner = [self._resolve(one, directory, depth + 1) for one in read_calls(text)]
+        tests = [one for one in inner if one.family and one.family != "script"]
+        if tests and not (call.purpose == "setup" or call.family in {"make", "shell"}):
+            family = call.family if call.family and call.family != "script" else tests[0].family
+            family = "node" if call.program in WORDS["managers"] else family
+            return msgspec.structs.replace(
+                call, purpose="test", family=family, runner=tests[0].runner
+            )
+        if inner and all(one.purpose == "lint" for one in inner):
+            return msgspec.structs.replace(call, purpose="lint", family="", runner="")
+        return call
+
+    def _read_script(self, call: Call, directory: str) -> str:
+        """The text of the script that a call runs; empty if it is none of the tree's."""
+        root, words = (
+            self.root,
+            [word for word in call.words[1:] if not word.startswith("-")],
+        )
+        if call.program in WORDS["managers"]:
+            words = words[1:] if words[:1] in (["run"], ["run-script"]) else words
+            name = "test" if words[:1] in (["t"], ["tst"]) else next(iter(words), "")
+            package = root.readable(path_in(directory, "package.json"), read_package_json)
+            return package.scripts.get(name, "") if package else ""
+        path = words[0] if call.program in WORDS["shells"] and words else call.words[0]
+        inside = joined(directory, path) if "/" in path or call.program in WORDS["shells"] else None
+        text = (
+            root.text(inside)
+            if inside and not inside.endswith((".py", ".js", ".rb", ".pl"))
+            else ""
+        )
+        return text if len(text) < _LARGEST_SCRIPT else ""
+
+
+def _with_workspace(run: str) -> str:
+    for spelling in ("${{ github.workspace }}", "${{github.workspace}}"):
+        run = run.replace(spelling, "$GITHUB_WORKSPACE")
+    return run
+
+
+def split_script(script: str) -> Iterator[tuple[int, str]]:
+    """The lines of a plain script with their offsets; one that is more than a list stays whole."""
+    text = script.rstrip()
+    plain = [line.strip() for line in text.splitlines()]
+    if _is_one(plain) or "<<" in text:
+        yield 0, text.strip("\n")
+        return
+    yield from ((at, line) for at, line in enumerate(plain) if line and not line.startswith("#"))
+
+
+def _join_continued(script: str) -> str:
+    """The script with continued lines in one, and as many lines as before."""
+    lines = script.split("\n")
+    for at in range(len(lines) - 2, -1, -1):
+        if lines[at].endswith("\\") and not lines[at].lstrip().startswith("#"):
+            lines[at] = f"{lines[at][:-1].rstrip()} {lines[at + 1].lstrip()}"
+            del lines[at + 1]
+            lines.insert(at + 1, "")
+    return "\n".join(lines)
+
+
+def _is_one(lines: Sequence[str]) -> bool:
+    """True if later lines depend on what earlier ones set, or a command goes over several."""
+    several = len([line for line in lines if line and not line.startswith("#")]) > 1
+    for line in lines if several else ():
+        if line.startswith("#"):
+            continue
+        word = line.split()[0] if line else ""
+        name, sign, _ = word.partition("=")
+        ends = (
+            line.endswith(("{", "(", "&", "||", "|")) or line.count('"') % 2 or line.count("'") % 2
+        )
+        if (
+            word in WORDS["script_words"]
+            or ends
+            or (sign and name.isidentifier() and " " not in line)
+        ):
+            return True
+    return False
+
+
+def find_refusal(line: str) -> tuple[str, LeftOutKind] | None:
+    """Why a line cannot run here; None if nothing speaks against it."""
+    for call in read_calls(line):
+        program, words = name_program(call.words[0]), call.words
+        if program in WORDS["packages"]:
+            return "it installs packages of the system, or wants its rights", "packages"
+        if program in WORDS["services"]:
+            return "services are not started here", "services"
+        if (
+            program in WORDS["machine"]
+            or (program == "corepack" and "enable" in words)
+            or "--system" in words[1:3]
+        ):
+            return "it would change the machine's own tools", "other"
+        if program in WORDS["elsewhere"] or (
+            program in {"git", "npm", "cargo", "twine", "gem"}
+            and words[1:2]
+            and words[1] in WORDS["uploads"]
+        ):
+            return "it reaches other machines", "other"
+    return None
+
+
+def _first_line(script: str) -> str:
+    first = next(list_lines(script), "")
+    return first if len(script.strip().splitlines()) <= 1 else f"{first} …"

@@ -1,0 +1,306 @@
+"""Plans that the base's CI gives: its own lines, or a recipe with its options."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from fakes.roots import root_of, touching
+from prjury.judges.builds.ci import find_base_ci
+from prjury.judges.builds.detect import DetectedBuilds
+from prjury.judges.builds.plan import BuildPlan
+from prjury.judges.builds.plan_view import plan_document, plan_lines
+from prjury.judges.builds.planner import BuildPlanner
+from prjury.judges.builds.systems.source_tree import Changes
+from prjury.judges.builds.toolchains import Toolchains
+from prjury.policy.schema import BuildOptions
+
+HEAD = "on: {pull_request: {}, push: {branches: [main]}}\n"
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Toolchains:
+    """JDK 17 and some programs that jobs need."""
+    home = tmp_path / "usr/lib/jvm/17.0.9"
+    home.mkdir(parents=True)
+    (home / "release").write_text('JAVA_VERSION="17.0.9"')
+    for name in ("cmake", "cargo", "go", "mvn", "npm", "node", "make", "prove", "rake", "gcc"):
+        (tmp_path / "bin").mkdir(exist_ok=True)
+        (tmp_path / "bin" / name).touch(0o755)
+    return Toolchains({"JAVA_HOME": str(home), "PATH": str(tmp_path / "bin")}, tmp_path)
+
+
+def job(*steps: str, more: str = "", name: str = "test") -> str:
+    """A workflow of one job; each step is a line of YAML."""
+    listed = "".join(f"      - {step}\n" for step in steps)
+    return f"{HEAD}jobs:\n  {name}:\n    runs-on: ubuntu-latest\n{more}    steps:\n{listed}"
+
+
+def plans(
+    here: Toolchains,
+    workflow: str,
+    files: dict[str, str],
+    changes: Changes | None = None,
+    more: str = "",
+) -> DetectedBuilds:
+    """The builds of a tree whose CI is one workflow, perhaps two."""
+    workflows = {".github/workflows/ci.yml": workflow}
+    root = root_of({**files, **workflows, **({".github/workflows/more.yml": more} if more else {})})
+    return BuildPlanner(BuildOptions(), here, find_base_ci(root, here)).plans(root, changes)
+
+
+def only(builds: DetectedBuilds) -> BuildPlan:
+    (plan,) = builds.plans
+    return plan
+
+
+def steps_of(plan: BuildPlan) -> list[str]:
+    """Its steps without the repository around the tree."""
+    return [step.text for step in plan.steps if not step.text.startswith("[ -e .git ]")]
+
+
+GO = {"go.mod": "module a\n", "a.go": "package a\n", "a_test.go": "package a\n"}
+
+
+class TestLines:
+    def test_a_nested_module_that_no_job_builds_is_not_built(self, here: Toolchains) -> None:
+        files = {**GO, "remote/go.mod": "module r\n", "remote/r.go": "package r\n"}
+        builds = plans(here, job("run: go build .", "run: go test -v ./..."), files)
+        assert steps_of(only(builds)) == ["go build .", "go test -json -v ./..."]
+        assert any("go in remote" in note for note in builds.notes)
+        assert only(builds).steps[-1].origin == ".github/workflows/ci.yml:7"
+
+    def test_options_of_an_install_are_the_ones_of_the_ci(self, here: Toolchains) -> None:
+        files = {
+            "package.json": json.dumps({"scripts": {"test": "mocha"}, "dependencies": {"a": "1"}})
+        }
+        plan = only(plans(here, job("run: npm install --legacy-peer-deps", "run: npm test"), files))
+        assert steps_of(plan) == ["npm install --legacy-peer-deps", "npm test -- --reporter=tap"]
+        assert plan.otherwise
+        assert "npm install --no-audit" in plan.otherwise.text
+
+    def test_extras_and_groups_are_the_ones_of_the_ci(self, here: Toolchains) -> None:
+        files = {
+            "uv.lock": "", "pyproject.toml": "[dependency-groups]\ndev = ['pytest']\n"
+            "[tool.uv.workspace]\nmembers = ['pkgs/*']\n", "test_a.py": "",
+            "pkgs/a/pyproject.toml": "[project]\nname = 'a'\n", "pkgs/a/tests/test_b.py": "",
+        }  # fmt: skip
+        lines = ("uv sync --all-packages --extra http", "uv run pytest")
+        plan = only(plans(here, job(*(f"run: {line}" for line in lines)), files))
+        assert steps_of(plan) == list(lines)
+        assert "pytest-1" in plan.steps[-1].env["PYTEST_ADDOPTS"]
+
+    def test_a_local_action_comes_before_a_tox_that_tests_nothing(self, here: Toolchains) -> None:
+        files = {
+            "tox.ini": "[testenv:pins]\ncommands = pip-compile\n", "python/test/test_a.py": "",
+            ".github/actions/test/action.yml": "runs:\n  using: composite\n  steps:\n"
+            "    - {run: python -m pytest, shell: bash, working-directory: python}\n",
+        }  # fmt: skip
+        plan = only(plans(here, job("run: cp a test/files", "uses: ./.github/actions/test"), files))
+        assert steps_of(plan)[-1] == "cd python && python -m pytest"
+        assert plan.steps[-1].origin == ".github/actions/test/action.yml:4"
+
+    def test_an_old_build_file_that_no_job_calls_is_not_built(self, here: Toolchains) -> None:
+        files = {"CMakeLists.txt": "project(x)\nenable_testing()\n", "support/build.gradle": ""}
+        builds = plans(here, job("run: cmake -B b", "run: ctest --test-dir b"), files)
+        assert [plan.system for plan in builds.plans] == ["cmake"]
+
+    def test_the_tree_is_a_repository_and_pip_gets_an_environment(self, here: Toolchains) -> None:
+        plan = only(plans(here, job("run: pip install nose", "run: nosetests test"), {"a.txt": ""}))
+        assert plan.steps[0].text.startswith("[ -e .git ]")
+        assert steps_of(plan) == [
+            'python3 -m venv "$HOME/venv"', "pip install nose", "nosetests test",
+        ]  # fmt: skip
+        assert plan.env["PATH"].startswith("{home}/venv/bin:")
+        assert (plan.env["GITHUB_ACTIONS"], plan.env["npm_config_prefix"]) == ("true", "{home}/npm")
+
+    def test_what_is_left_out_is_data_and_the_rest_is_told(self, here: Toolchains) -> None:
+        workflow = job("run: sudo apt-get install x", "run: ruff check", "run: ./run test",
+                       more="    services: {postgres: {image: postgres}}\n")  # fmt: skip
+        windows = job("run: ./run test-all", name="windows")
+        builds = plans(here, workflow, {"shop.c": ""}, more=windows)
+        plan = only(builds)
+        assert [(one.kind, one.text) for one in plan.left_out] == [
+            ("services", "services: postgres"), ("packages", "sudo apt-get install x"),
+        ]  # fmt: skip
+        assert any("ruff check" in note for note in plan.notes)
+        assert any("windows" in note for note in builds.notes)
+
+    def test_services_and_artifacts_lead_to_the_recipe(self, here: Toolchains) -> None:
+        services = "    services: {postgres: {image: postgres}}\n"
+        artifact = "uses: actions/download-artifact@v4"
+        for workflow in (job("run: go test ./...", more=services),
+                         job(artifact, "run: go test ./...")):  # fmt: skip
+            plan = only(plans(here, workflow, GO))
+            assert (plan.source, bool(plan.left_out)) == ("recipe", True)
+            assert any("needs" in note for note in plan.notes)
+
+    def test_a_workflow_elsewhere_leads_to_the_recipe(self, here: Toolchains) -> None:
+        caller = f"{HEAD}jobs: {{all: {{uses: o/r/.github/workflows/t.yml@v1}}}}\n"
+        builds = plans(here, caller, GO)
+        assert only(builds).source == "recipe"
+        assert any("o/r/.github/workflows/t.yml@v1" in note for note in builds.notes)
+
+    def test_a_place_that_the_change_does_not_touch_is_not_built(self, here: Toolchains) -> None:
+        web = job("{run: npm test, working-directory: web}", name="web")
+        files = {"test_a.py": "", "web/package.json": '{"scripts": {"test": "jest"}}', **GO}
+        builds = plans(here, job("run: go test ./..."), files, touching("a.go"), web)
+        assert [plan.system for plan in builds.plans] == ["go"]
+        assert any("web" in note for note in builds.notes)
+        both = plans(here, job("run: go test ./..."), files, touching("a.go", "web/a.js"), web)
+        assert [plan.system for plan in both.plans] == ["go", "npm"]
+
+
+class TestAdapters:
+    @pytest.mark.parametrize(
+        ("line", "script", "text", "variable"),
+        [
+            ("npm test", "node --test", "npm test", "NODE_OPTIONS"),
+            ("npm test", "jest", "npm test -- --verbose --bail=0", ""),
+            ("yarn test", "jest", "yarn test --verbose --bail=0", ""),
+            ("pnpm run test", "vitest run", "vitest-1.xml", "PRJURY_REPORTS"),
+            ("npm test", "jest && eslint .", "npm test", ""),
+            ("npx vitest run", "", "npx vitest --reporter=default", "PRJURY_REPORTS"),
+            ("go test ./... | tee log", "", "go test ./... | tee log", "GOFLAGS"),
+            ("gotestsum", "", "gotestsum", "GOTESTSUM_JUNITFILE"),
+            ("make test", "", "make test", "GOFLAGS"),
+            ("make test", "", "make test", "PYTEST_ADDOPTS"),
+            ("tox -e py", "", "tox -e py", "TOX_OVERRIDE"),
+            ("nox -s tests", "", "nox -s tests", "PYTEST_ADDOPTS"),
+            ("python -m unittest discover", "", "python -m unittest discover -v", ""),
+            ("vendor/bin/phpunit -c a", "", "vendor/bin/phpunit --log-junit", "PRJURY_REPORTS"),
+            ("prove -l t", "", "prove -l t", "HARNESS_VERBOSE"),
+            ("bundle exec rake", "", "bundle exec rake", "TESTOPTS"),
+        ],
+    )
+    def test_each_runner_is_told_in_its_own_way(
+        self, here: Toolchains, line: str, script: str, text: str, variable: str
+    ) -> None:
+        package = {"package.json": json.dumps({"scripts": {"test": script}})} if script else {}
+        files = {"go.mod": "module a\n", "tox.ini": "[testenv]\n", **package}
+        job_of = plans(here, job(f"run: {line}"), files).plans
+        (step,) = [one for plan in job_of for one in plan.steps if one.name == "test"]
+        assert text in step.text
+        assert not variable or variable in step.env
+
+    def test_each_step_has_a_report_of_its_own(self, here: Toolchains) -> None:
+        plan = only(plans(here, job("run: pytest a", "run: pytest b"), {"a.txt": ""}))
+        options = [step.env["PYTEST_ADDOPTS"] for step in plan.steps if step.name == "test"]
+        assert ["pytest-1" in options[0], "pytest-2" in options[1]] == [True, True]
+
+    @pytest.mark.parametrize(
+        ("lines", "code"),
+        [
+            (("pytest -q",), 1), (("go test ./...",), 1), (("make test",), None),
+            (("pytest -q | tee log",), None), (("pytest a", "pytest b"), None),
+        ],
+    )  # fmt: skip
+    def test_an_exit_code_means_that_all_ran_where_the_runner_is_alone(
+        self, here: Toolchains, lines: tuple[str, ...], code: int | None
+    ) -> None:
+        assert only(plans(here, job(*(f"run: {one}" for one in lines)), GO)).all_ran == code
+
+
+class TestOptions:
+    @pytest.mark.parametrize(
+        ("lines", "options"),
+        [
+            (("cargo test", "cargo test --all-features"), "--all-features "),
+            (
+                (
+                    "cargo test --no-default-features",
+                    "cargo test",
+                    "cargo test --no-default-features --features kv",
+                    "cargo test --features kv,odd",
+                ),
+                "--features kv,odd ",
+            ),
+            (('cargo test --features "${{ env.MODE }}"',), "--features kv "),
+            (
+                ("cargo test --workspace --no-run", "cargo hack test --each-feature"),
+                "--all-features ",
+            ),
+            (("cargo hack test --feature-powerset --skip=fast,odd",), "--features std,kv "),
+            (("cargo hack test --each-feature --exclude-features fast",), ""),
+            (("cargo hack --workspace test",), ""),
+            (("cargo llvm-cov --all-features --lcov --output-path x",), "--all-features "),
+            (("cargo nextest run --locked --profile ci",), "--locked --profile ci "),
+        ],
+    )
+    def test_features_of_cargo_are_those_of_which_the_ci_tests_most_at_once(
+        self, here: Toolchains, lines: tuple[str, ...], options: str
+    ) -> None:
+        manifest = '[package]\nname = "a"\n[features]\ndefault = ["std"]\n'
+        manifest += "std = []\nkv = []\nodd = []\nfast = []\n"
+        workflow = job(*(f"run: {line}" for line in lines), more="    env: {MODE: kv}\n")
+        plan = only(plans(here, workflow, {"Cargo.toml": manifest, "src/lib.rs": ""}))
+        assert steps_of(plan)[-1] == f"cargo test {options}--no-fail-fast"
+
+    @pytest.mark.parametrize(
+        ("line", "end"),
+        [
+            ("./mvnw verify -Pci -Dx=1", "verify -Pci -Dx=1"),
+            ("mvn -P ci test -D a.release=11 -DfailIfNoTests=false",
+             "test -Pci -Da.release=11 -DfailIfNoTests=false"),
+            ("mvn -B", "verify"),
+        ],
+    )  # fmt: skip
+    def test_properties_profiles_and_the_goal_of_maven(
+        self, here: Toolchains, line: str, end: str
+    ) -> None:
+        plan = only(plans(here, job(f"run: {line}"), {"pom.xml": "<project/>"}))
+        assert plan.source == "recipe"
+        assert plan.steps[-1].text.endswith(end)
+
+    def test_tasks_and_properties_of_gradle(self, here: Toolchains) -> None:
+        files = {"build.gradle": "", "gradlew": "", "gradle/wrapper/gradle-wrapper.jar": ""}
+        line = "./gradlew -Dkjs=false clean build check -x lint --stacktrace -PtestMode=a"
+        plan = only(plans(here, job(f"run: {line}"), files))
+        assert plan.steps[-1].text.endswith("build check -Dkjs=false -x lint -PtestMode=a")
+
+    def test_what_cmake_is_configured_with(self, here: Toolchains) -> None:
+        files = {"CMakeLists.txt": "project(x)\nenable_testing()\n"}
+        line = "cmake -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_COMPILER=gcc-9 -D X_TESTS=ON "
+        line += "-DX_WERROR=ON ."
+        plan = only(plans(here, job(f"run: {line}", "run: make", "run: ctest -C Release"), files))
+        assert plan.steps[0].text.endswith("-DCMAKE_BUILD_TYPE=Release -DX_TESTS=ON")
+
+    def test_the_ci_s_other_tests_follow_the_recipe(self, here: Toolchains) -> None:
+        files = {"pom.xml": "<project/>", "package.json": "{}"}
+        steps = ("run: npm ci", "run: mvn verify", "run: npm run test:unit")
+        plan = only(plans(here, job(*steps), files))
+        assert steps_of(plan)[1:] == ["npm ci", "npm run test:unit"]
+
+    def test_a_part_that_is_not_affected_is_not_built(self, here: Toolchains) -> None:
+        files = {"core/Cargo.toml": '[package]\nname = "a"\n', "core/src/lib.rs": "", **GO}
+        core = job("{run: cargo test, working-directory: core}", name="core")
+        builds = plans(here, job("run: go test ./..."), files, touching("a.go"), core)
+        assert [plan.system for plan in builds.plans] == ["go"]
+
+
+def test_without_a_ci_a_header_alone_is_built_by_its_tests(here: Toolchains) -> None:
+    files = {"test/Makefile": "test:\n", "docs/Makefile": "test:\n", "a.h": ""}
+    planner = BuildPlanner(BuildOptions(), here, None)
+    assert only(planner.plans(root_of(files), None)).directory == "test"
+
+
+def test_a_version_of_the_ci_alone_is_a_note_where_another_one_is_here(here: Toolchains) -> None:
+    java = "{uses: actions/setup-java@v4, with: {java-version: 25}}"
+    plan = only(plans(here, job(java, "run: ./mvnw verify"), {"pom.xml": "<project/>"}))
+    assert plan.missing == ""
+    assert any("names JDK 25; 17.0.9 is used" in note for note in plan.notes)
+
+
+def test_a_plan_is_read_line_by_line_and_as_json(here: Toolchains) -> None:
+    builds = plans(here, job("run: sudo make install test", "run: ./run test"), {"shop.c": ""})
+    lines = list(plan_lines(builds))
+    assert "  test    ./run test  # .github/workflows/ci.yml:7" in lines
+    assert any(line.startswith("  not run sudo make install test") for line in lines)
+    (build,) = plan_document(builds)["builds"]
+    assert build["steps"][-1] == {
+        "name": "test", "command": "./run test", "origin": ".github/workflows/ci.yml:7",
+    }  # fmt: skip
+    assert build["left_out"][0]["origin"] == ".github/workflows/ci.yml:6"
+    assert next(iter(plan_lines(DetectedBuilds(())))).startswith("nothing, no build is known")
