@@ -13,8 +13,8 @@ import msgspec
 from prjury.judges.builds.calls import Call, list_lines, name_program, split_commands
 from prjury.judges.builds.ci_steps import CiStep
 from prjury.judges.builds.systems.node_scripts import last_command
-from prjury.judges.builds.systems.pytest import tox_settings
 from prjury.judges.builds.systems.source_tree import SourceTree, path_in
+from prjury.judges.builds.systems.tox import tox_settings
 from prjury.manifests.node import read_package_json
 
 

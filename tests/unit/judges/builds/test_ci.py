@@ -364,7 +364,8 @@ class TestSteps:
     def test_a_script_that_is_more_than_a_list_stays_whole_without_what_cannot_run(
         self, here: Toolchains
     ) -> None:
-        step = '{run: "cd sub\\nsudo apt-get install \\\\\\n  x\\nfor one in a b; do pytest $one; done"}'
+        lines = "cd sub\\nsudo apt-get install \\\\\\n  x\\nfor one in a b; do pytest $one; done"
+        step = f'{{run: "{lines}"}}'
         ci = read(here, ci=job(step))
         ((_, script),) = scripts(ci)
         assert script.splitlines() == ["cd sub", ":", "", "for one in a b; do pytest $one; done"]
