@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from prjury.judges.files.syntax import NotComparableError
 from prjury.manifests.manifest import ManifestError
 from prjury.manifests.xml import Node, read_xml
 
@@ -28,18 +27,15 @@ _MOST_ROUNDS = 20
 _LONGEST = 10_000
 
 
-def pom_meaning(text: str) -> object:
+def read_pom_meaning(text: str) -> object:
     """The project as nested tuples.
 
     Raises:
-        NotComparableError: for what is not XML, or no POM.
+        ManifestError: for what is not XML, or no POM.
     """
-    try:
-        project = read_xml(text).first("project")
-    except ManifestError as error:
-        raise NotComparableError(str(error)) from error
+    project = read_xml(text).first("project")
     if project is None:
-        raise NotComparableError("it is not a POM: there is no project")
+        raise ManifestError("it is not a POM: there is no project")
     declared = project.first("properties")
     properties = {node.tag: node.text for node in declared.children} if declared else {}
     used = {name for name in _PROPERTY.findall(text) if name in properties}

@@ -2,8 +2,6 @@ from __future__ import annotations
 
 import random
 import struct
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -25,15 +23,15 @@ from prjury import (
 from prjury.code.languages import LANGUAGES
 from prjury.code.parser import Parsed, Parser, job
 from prjury.deadline import Deadline
-from prjury.judges.files.judges import SourceTexts, meaning_of
-from prjury.judges.files.syntax import NotComparableError
+from prjury.judges.files.meaning import find_meaning
+from prjury.manifests.manifest import ManifestError
 
 HERE = Path(__file__)
 SOURCES = sorted((HERE.parents[4] / "src/prjury/jury").rglob("*.py"))
 
 
 def same(path: str, first: str, second: str) -> bool:
-    meaning = meaning_of(path, SourceTexts([(path, first), (path, second)]))
+    meaning = find_meaning(path)
     return bool(meaning(first) == meaning(second))
 
 
@@ -46,22 +44,6 @@ def test_pairs_that_differ_in_form(path: str, first: str, second: str) -> None:
 @pytest.mark.parametrize(("path", "first", "second"), MEANING)
 def test_pairs_that_differ_in_meaning(path: str, first: str, second: str) -> None:
     assert not same(path, first, second)
-
-
-def test_code_that_a_formatter_wrote_anew_means_the_same(tmp_path: Path) -> None:
-    """Forty real files, formatted to lines of sixty characters."""
-    copies = {tmp_path / str(number) / path.name: path for number, path in enumerate(SOURCES)}
-    for copy, path in copies.items():
-        copy.parent.mkdir()
-        copy.write_text(path.read_text())
-    ruff = [sys.executable, "-m", "ruff", "format", "--isolated", "--line-length=60", "-q"]
-    subprocess.run([*ruff, "."], cwd=tmp_path, check=True)
-    texts = {copy: (copy.read_text(), path.read_text()) for copy, path in copies.items()}
-    sources = SourceTexts(("a.py", text) for pair in texts.values() for text in pair)
-    changed = [pair for pair in texts.values() if pair[0] != pair[1]]
-    assert len(changed) > 15
-    meaning = meaning_of("a.py", sources)
-    assert all(meaning(formatted) == meaning(written) for formatted, written in changed)
 
 
 CHANGES = {"==": "!=", "+": "-", "and": "or", "True": "False", "<": "<=", "not": "", "is": "=="}
@@ -84,15 +66,14 @@ def mutants(text: str, count: int) -> Iterator[str]:
 
 
 def test_no_mutant_of_real_code_means_the_same() -> None:
-    for path in SOURCES[2:9]:
+    meaning = find_meaning("a.py")
+    for path in SOURCES[2:5]:
         text = path.read_text()
-        changed = list(mutants(text, 20))
-        sources = SourceTexts(("a.py", each) for each in (text, *changed))
-        meaning = meaning_of("a.py", sources)
-        for each in changed:
+        wanted = meaning(text)
+        for each in mutants(text, 10):
             try:
-                assert meaning(each) != meaning(text)
-            except NotComparableError:
+                assert meaning(each) != wanted
+            except ManifestError:
                 continue
 
 

@@ -1,0 +1,236 @@
+"""Forms of a text in which two texts that mean the same are equal."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import PurePosixPath
+from typing import Any, TypeAlias
+
+from prjury.code.languages import Language, language_of
+from prjury.code.parser import NotParsed, Parser, job
+from prjury.code.source import UnreadableError, decode, resolved
+from prjury.deadline import Deadline
+from prjury.judges.files.pom import read_pom_meaning
+from prjury.manifests.manifest import ManifestError
+from prjury.manifests.syntax import toml_of
+
+#: It raises `ManifestError` where the text cannot be understood.
+Meaning: TypeAlias = Callable[[str], object]
+
+_SECONDS = 60.0
+_SPACE = re.compile(r"\s+")
+#: Lists and maps of YAML within each other, where they are written in brackets.
+_DEEPEST = 200
+
+
+def find_meaning(path: str) -> Meaning:
+    """How a file of this name is compared: as POM, data, source code, or else as words."""
+    if PurePosixPath(path).name == "pom.xml":
+        return read_pom_meaning
+    by_suffix = _BY_SUFFIX.get(PurePosixPath(path).suffix.lower())
+    language = find_language(path)
+    return by_suffix or (partial(list_leaves, language) if language else split_words)
+
+
+def split_words(text: str) -> list[str]:
+    """The lines that hold something, with single blanks."""
+    lines = (_SPACE.sub(" ", line).strip() for line in text.splitlines())
+    return [line for line in lines if line]
+
+
+def read_json(text: str) -> object:
+    """JSON; the order of keys has no meaning, a key that is given twice is refused."""
+    try:
+        return _with_types(json.loads(text, object_pairs_hook=_unique_keys))
+    except (ValueError, RecursionError) as error:
+        raise ManifestError(f"it is not JSON: {error}") from error
+
+
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        raise ValueError("a key is given twice")
+    return made
+
+
+def read_yaml(text: str) -> object:
+    """The YAML documents of a text, without aliases."""
+    import yaml  # noqa: PLC0415 - only for YAML
+
+    opening = (yaml.FlowSequenceStartToken, yaml.FlowMappingStartToken)
+    closing = (yaml.FlowSequenceEndToken, yaml.FlowMappingEndToken)
+    depth = 0
+    try:
+        for token in yaml.scan(text):  # each token takes longer the deeper it stands
+            if isinstance(token, yaml.AliasToken):
+                raise ManifestError("it has aliases, which are not followed")
+            depth += isinstance(token, opening) - isinstance(token, closing)
+            if depth > _DEEPEST:
+                raise ManifestError("it is nested without end")
+        return [_with_types(document) for document in yaml.safe_load_all(text)]
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise ManifestError(f"it is not YAML: {str(error).splitlines()[0]}") from error
+
+
+def read_toml(text: str) -> object:
+    """TOML; the order of keys and tables has no meaning."""
+    return _with_types(toml_of(text))
+
+
+def _with_types(value: object) -> object:
+    """The value with the type of its numbers: ``1``, ``1.0`` and ``true`` are not the same."""
+    if isinstance(value, dict):
+        return {("key", str(type(key)), key): _with_types(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_with_types(each) for each in value]
+    return (type(value).__name__, repr(value) if value != value else value)  # noqa: PLR0124 - NaN
+
+
+def read_xml_text(text: str) -> str:
+    """XML in its canonical form; comments, prefixes and blanks around texts have no meaning."""
+    from xml.etree.ElementTree import canonicalize  # noqa: PLC0415 - only for XML
+
+    from defusedxml import DefusedXmlException  # noqa: PLC0415 - the same
+    from defusedxml.ElementTree import ParseError, fromstring  # noqa: PLC0415 - the same
+
+    plain = text.removeprefix("\ufeff")
+    try:
+        fromstring(plain, forbid_dtd=True)
+        return canonicalize(plain, strip_text=True, rewrite_prefixes=True)
+    except DefusedXmlException as error:
+        raise ManifestError("it has a document type or entities, which are refused") from error
+    except (ParseError, ValueError, RecursionError) as error:
+        raise ManifestError(f"it is not XML: {error}") from error
+
+
+_BY_SUFFIX: Mapping[str, Meaning] = {
+    ".json": read_json,
+    ".yml": read_yaml,
+    ".yaml": read_yaml,
+    ".toml": read_toml,
+    ".xml": read_xml_text,
+}
+#: Statements of imports by language; neighbours may stand in any order.
+_IMPORTS: Mapping[str, frozenset[str]] = {
+    "java": frozenset({"import_declaration"}),
+    "kotlin": frozenset({"import_header"}),
+    "go": frozenset({"import_spec"}),
+    "rust": frozenset({"use_declaration"}),
+    "python": frozenset({"import_statement", "import_from_statement"}),
+    **dict.fromkeys(("javascript", "typescript", "tsx"), frozenset({"import_statement"})),
+}
+_ROOTS = frozenset({"program", "source_file", "module"})
+_CLOSING = frozenset(")]}")
+#: Kinds in which a comma at the end says something: ``(a,)``, ``[,]``, ``x[1,]``.
+_COMMA_COUNTS = ("tuple", "array", "subscript", "pattern")
+#: Comments that tell the compiler something.
+_DIRECTIVE = re.compile(r"//(?:go:|export )")
+Leaf: TypeAlias = tuple[str, str]
+Row: TypeAlias = tuple[str, int, int, int]
+
+
+def find_language(path: str) -> Language | None:
+    """The language of a file, if its source code can be compared."""
+    language = language_of(path)
+    return language if language and language.name in _IMPORTS else None
+
+
+def list_leaves(language: Language, text: str) -> list[Leaf]:
+    """The leaves of the syntax tree, each with the kind of what it is a part of.
+
+    Comments, white space and commas before a closing bracket have no meaning, nor has the order of
+    imports that are neighbours. All else counts, in its order.
+    """
+    try:
+        plain = resolved(decode(text.encode()), language)
+    except UnreadableError as error:
+        raise ManifestError(str(error)) from error
+    [reply] = Parser().parse([job(plain, language, tree=True)], Deadline.after(_SECONDS))
+    if isinstance(reply, NotParsed):
+        raise ManifestError(f"it could not be parsed ({reply})")
+    broken = next(filter(_is_broken, reply.tree), None)
+    if broken:
+        line = plain.count("\n", 0, broken[1]) + 1
+        raise ManifestError(f"it could not be parsed (syntax error in line {line})")
+    try:
+        leaves = _LeafReader(language, plain, iter(reply.tree)).read()
+    except RecursionError as error:
+        raise ManifestError("it is nested without end") from error
+    following = [*leaves[1:], ("", "")]
+    return [
+        leaf
+        for leaf, after in zip(leaves, following, strict=True)
+        if leaf[1] != "," or after[1] not in _CLOSING or leaf[0].endswith(_COMMA_COUNTS)
+    ]
+
+
+def _is_broken(row: Row) -> bool:
+    """Return true if the parser has skipped something here, or made it up."""
+    kind, start, end, count = row
+    made_up = start == end and not count and "content" not in kind and kind not in _ROOTS
+    return kind == "ERROR" or made_up
+
+
+class _LeafReader:
+    """Takes the rows of a tree, parents first, apart."""
+
+    def __init__(self, language: Language, text: str, rows: Iterator[Row]) -> None:
+        self.language = language
+        self.text = text
+        self.rows = rows
+
+    def read(self) -> Sequence[Leaf]:
+        """The leaves of the whole tree."""
+        return self._read_node(next(self.rows), "")
+
+    def _read_node(self, row: Row, parent: str) -> list[Leaf]:
+        kind, start, end, count = row
+        if kind in self.language.comments and not _DIRECTIVE.match(self.text, start):
+            for _ in range(count):
+                self._read_node(next(self.rows), kind)
+            return []
+        if not count:
+            word = self.text[start:end]
+            return [(parent, word)] if word.strip() or "string" in parent else []
+        leaves: list[Leaf] = []
+        imports: list[list[Leaf]] = []
+        at = start
+        for _ in range(count):
+            child = next(self.rows)
+            leaves += self._read_gap(kind, at, child[1])
+            at = child[2]
+            part = self._read_node(child, kind)
+            if child[0] in _IMPORTS[self.language.name] and not self._has_effect(part):
+                imports.append(part)
+            elif part:
+                leaves += _in_any_order(imports)
+                leaves += part
+                imports.clear()
+        leaves += _in_any_order(imports)
+        leaves += self._read_gap(kind, at, end)
+        if kind == "block" and self.language.name == "python":
+            return [("block", "{"), *leaves, ("block", "}")]
+        return leaves
+
+    def _read_gap(self, kind: str, start: int, end: int) -> list[Leaf]:
+        """What stands between two parts; in a string even blanks."""
+        word = self.text[start:end]
+        return [(kind, word)] if word and ("string" in kind or word.strip()) else []
+
+    def _has_effect(self, leaves: Sequence[Leaf]) -> bool:
+        words = [word for _, word in leaves]
+        if self.language.name == "python":
+            return "*" in words
+        script = self.language.kin == "script"
+        return script and "from" not in words and "=" not in words
+
+
+def _in_any_order(imports: Sequence[list[Leaf]]) -> Iterator[Leaf]:
+    """The leaves of neighbours, sorted unless two of them may bind one name."""
+    names = [[word for _, word in each if word[:1].isalpha()][-1:] for each in imports]
+    single = all(names.count(name) == 1 for name in names)
+    for each in sorted(imports) if single else imports:
+        yield from each
