@@ -11,6 +11,7 @@ those of the run.
 from __future__ import annotations
 
 import argparse
+import hashlib
 import io
 import os
 import pty
@@ -45,6 +46,8 @@ from prjury.report.render import Renderer
 
 ROOT = Path(__file__).resolve().parents[1]
 PICTURES = ROOT / ".github" / "docs" / "pictures"
+#: The digest of the templates when the pictures were drawn.
+DRAWN = PICTURES / "templates.sha256"
 LAYOUTS = Path(__file__).resolve().with_suffix("")
 #: Bytes of one picture; a README is also read on a train.
 LARGEST = 250_000
@@ -378,7 +381,16 @@ def main(arguments: Sequence[str], which: Callable[[str], str | None] = shutil.w
     PICTURES.mkdir(parents=True, exist_ok=True)
     with _judged() as runs:
         sizes = [_made(every[name], runs, browser) for name in names or every]
+    if not names:
+        DRAWN.write_text(f"{templates_digest()}\n")
     return 0 if max(sizes) < LARGEST else 1
+
+
+def templates_digest() -> str:
+    """Digest of the templates that the pictures show."""
+    files = [file for place in (ROOT / "templates", LAYOUTS) for file in place.glob("*.*")]
+    shown = sorted(file for file in files if file.suffix in {".j2", ".css", ".html"})
+    return hashlib.sha256(b"".join(map(Path.read_bytes, shown))).hexdigest()
 
 
 def _made(picture: Picture, runs: Runs, browser: Browser) -> int:

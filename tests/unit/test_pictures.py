@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from pictures import (
+    DRAWN,
     LARGEST,
     PICTURES,
     SCALE,
@@ -23,6 +24,7 @@ from pictures import (
     on_a_screen,
     rendered,
     size_of,
+    templates_digest,
     without_places,
 )
 from prjury.demo.repository import make_repository
@@ -40,6 +42,10 @@ def embedded() -> Iterator[Path]:
 def test_every_picture_is_shown_somewhere_and_none_is_missing() -> None:
     assert {path.stem for path in embedded()} == {one.name for one in WANTED}
     assert set(embedded()) == set(PICTURES.glob("*.png"))
+
+
+def test_the_pictures_show_the_templates_of_today() -> None:
+    assert DRAWN.read_text().strip() == templates_digest(), "uv run python tests/pictures.py"
 
 
 def test_whoever_does_not_see_a_picture_reads_what_is_on_it() -> None:
