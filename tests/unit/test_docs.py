@@ -148,6 +148,7 @@ def test_the_workflow_to_paste_is_short_and_needs_no_more_than_it_says() -> None
         "contents": "read",
         "pull-requests": "write",
         "checks": "write",
+        "statuses": "read",
     }
     (job,) = parsed["jobs"]
     assert job == "prjury"
