@@ -42,7 +42,7 @@ _LATE = (
 )
 #: What a review needs once its build has ended.
 _AFTERWARDS = (
-    "prjury.judges.builds.record",
+    "prjury.judges.builds.from_evidence",
     "prjury.judges.builds.results.junit",
     "prjury.judges.builds.results.read",
     "prjury.publishers.terminal",

@@ -1094,4 +1094,4 @@ class TestJunit:
         given = {"PRJURY_INPUT_MODE": "build", "PRJURY_INPUT_JUNIT": "reports"}
         assert tested.run(**given) == 0, tested.job.log
         left = json.loads((tested.job.directory / "prjury-report/build-evidence.json").read_text())
-        assert left["schema"] == "prjury/build-evidence/v1"
+        assert left["schema"] == "prjury/build-evidence/v2"

@@ -128,7 +128,7 @@ class BuildChoices(FilesOfPolicy):
         "ask", description="what to do if tests that ran on the base did not run"
     )
     flaky: Literal["block", "warn"] = Field(
-        "block", description="whether a test that passes when it is run again still fails the judge"
+        "warn", description="whether a test that passes when it is run again still fails the judge"
     )
     timeout: Duration = 1800.0
     keep: list[Glob] = Field(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,25 +12,33 @@ from prjury.jury.score import BooleanScore
 from prjury.snapshot.model import PullRequest, visible
 
 #: A change that edits one of these chooses its own checks, or the build that judges it.
-_DEFINITIONS = re.compile(
-    r"""\A(
-      \.(github/(workflows|actions)|circleci|buildkite|woodpecker|semaphore|tekton|cirrus)/.*
-    | (.*/)?action\.ya?ml
-    | (.*/)?Jenkinsfile[^/]*
-    | \.?(gitlab-ci|travis|cirrus|drone|woodpecker|appveyor|azure-pipelines|bitbucket-pipelines
-        |cloudbuild|buildspec|codefresh)\.(ya?ml|star)
-    )\Z""",
-    re.VERBOSE | re.IGNORECASE | re.DOTALL,
+_DIRECTORIES = (
+    ".github/workflows/", ".github/actions/", ".circleci/", ".buildkite/", ".woodpecker/",
+    ".semaphore/", ".tekton/", ".cirrus/",
+)  # fmt: skip
+_FILES = frozenset(
+    "gitlab-ci travis cirrus drone woodpecker appveyor azure-pipelines bitbucket-pipelines "
+    "cloudbuild buildspec codefresh".split()
 )
 
 
-def unless_edited(judgment: Judgment, pull: PullRequest) -> Judgment:
+def _defines_checks(path: str) -> bool:
+    lowered = path.lower()
+    name = lowered.rpartition("/")[2]
+    stem, _, suffix = name.removeprefix(".").rpartition(".")
+    if lowered.startswith(_DIRECTORIES) or name in {"action.yml", "action.yaml"}:
+        return True
+    in_root = "/" not in lowered and stem in _FILES and suffix in {"yml", "yaml", "star"}
+    return in_root or name.startswith("jenkinsfile")
+
+
+def refuse_edited(judgment: Judgment, pull: PullRequest) -> Judgment:
     """The judgment, or ABSTAIN instead of a PASS of checks that the change has written itself.
 
     What runs elsewhere for a change is defined by the change's own files.
     """
     paths = (path for file in pull.files for path in (file.path, file.old_path) if path)
-    edited = next(filter(_DEFINITIONS.match, paths), None)
+    edited = next(filter(_defines_checks, paths), None)
     if edited is None or judgment.status is not Status.PASS:
         return judgment
     return Judgment.abstained(
@@ -46,27 +53,26 @@ def unless_edited(judgment: Judgment, pull: PullRequest) -> Judgment:
 WORST_FIRST = (Status.FAIL, Status.ERROR, Status.ABSTAIN, Status.PASS)
 
 
-def combine_outcomes(judgments: Sequence[Judgment], notes: Sequence[str] = ()) -> Judgment:
+def combine_judgments(judgments: Sequence[Judgment], notes: Sequence[str] = ()) -> Judgment:
     """One judgment: the worst status, and the words and checks of all, the worst first.
 
     Args:
         notes: what the recognition left out, for the reader.
     """
-    ordered = sorted(judgments, key=lambda one_judgment: WORST_FIRST.index(one_judgment.status))
+    ordered = sorted(judgments, key=lambda judgment: WORST_FIRST.index(judgment.status))
     worst = ordered[0]
-    said = [
-        _named(one_judgment) if len(ordered) > 1 else one_judgment.reasoning
-        for one_judgment in ordered
-    ]
-    words = "; ".join([*(one.removesuffix(".") for one in said[:-1]), said[-1]])
+    words = [judgment.reasoning for judgment in ordered]
+    if len(ordered) > 1:
+        words = [f"{_name_build(judgment)}: {judgment.reasoning}" for judgment in ordered]
+    reasoning = "; ".join([*(text.removesuffix(".") for text in words[:-1]), words[-1]])
     voted = worst.status in {Status.PASS, Status.FAIL}
     return Judgment(
         worst.status,
-        _with_notes(words, notes),
+        _with_notes(reasoning, notes),
         BooleanScore(worst.status is Status.PASS) if voted else None,
         label=worst.label,
-        checks=tuple(check for one_judgment in ordered for check in one_judgment.checks),
-        metadata=_metadata(ordered) if len(ordered) > 1 else worst.metadata,
+        checks=tuple(check for judgment in ordered for check in judgment.checks),
+        metadata=_merge_metadata(ordered) if len(ordered) > 1 else worst.metadata,
     )
 
 
@@ -78,64 +84,59 @@ def _with_notes(words: str, notes: Sequence[str]) -> str:
     return f"{words[:-1] if open_end else f'{words} ('}{'; ' * open_end}{'; '.join(notes)})"
 
 
-def _named(one_judgment: Judgment) -> str:
-    directory = one_judgment.metadata.get("directory")
+def _name_build(judgment: Judgment) -> str:
+    directory = judgment.metadata.get("directory")
     where = f" in {directory}" if directory else ""
-    return f"{one_judgment.metadata.get('system', 'build')}{where}: {one_judgment.reasoning}"
+    return f"{judgment.metadata.get('system', 'build')}{where}"
 
 
-def _metadata(ordered: Sequence[Judgment]) -> dict[str, Any]:
+def _merge_metadata(ordered: Sequence[Judgment]) -> dict[str, Any]:
     """The worst one's, with the failures and commands of all, and each by itself in ``builds``."""
-    every = [one_judgment.metadata for one_judgment in ordered]
-    tests = _tests_of([one["tests"] for one in every if one.get("tests")])
-    subjects = [str(one["subject"]) for one in every if "subject" in one]
+    every = [judgment.metadata for judgment in ordered]
+    tests = _sum_tests([metadata["tests"] for metadata in every if metadata.get("tests")])
+    builds = [
+        {**{key: value for key, value in metadata.items() if key != "failures"}, "status": status}
+        for metadata, status in zip(every, [one.status.value for one in ordered], strict=True)
+    ]
     return {
         **every[0],
-        "subject": ", ".join(subjects),
+        "subject": ", ".join(str(one["subject"]) for one in every if "subject" in one),
         "command": "; ".join(str(one.get("command", "")) for one in every),
         "failures": [failure for one in every for failure in one.get("failures", ())],
         "fixed": [test for one in every for test in one.get("fixed", ())],
-        "failure_counts": _counts_of([one.get("failure_counts") or {} for one in every]),
+        "failure_counts": _sum_failures([one.get("failure_counts") or {} for one in every]),
         "tests": tests,
         "test_files": 0 if tests else max(one.get("test_files") or 0 for one in every),
-        "builds": [
-            {
-                **{key: one[key] for key in one if key != "failures"},
-                "status": one_judgment.status.value,
-            }
-            for one_judgment, one in zip(ordered, every, strict=True)
-        ],
+        "builds": builds,
     }
 
 
-def _tests_of(every: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+def _sum_tests(every: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
     """The counts of tests of all builds together; what one build does not know is not known."""
     if not every:
         return None
-    bases = [one["base"] for one in every if one["base"]]
-    lost = [one["vanished"] for one in every]
-    whole = len(bases) == len(every)
+    bases = [counts["base"] for counts in every if counts["base"]]
+    lost = [counts["vanished"] for counts in every]
     return {
-        **_sum(every),
+        **_sum_counts(every),
         "vanished": None if None in lost else sum(lost),
-        "base": _sum(bases) if whole else None,
+        "base": _sum_counts(bases) if len(bases) == len(every) else None,
     }
 
 
-def _sum(every: Sequence[Mapping[str, Any]]) -> dict[str, int]:
-    return {key: sum(one[key] for one in every) for key in ("run", "failed", "skipped")}
+def _sum_counts(every: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+    return {key: sum(counts[key] for counts in every) for key in ("run", "failed", "skipped")}
 
 
-def _counts_of(every: Sequence[Mapping[str, Mapping[str, int]]]) -> dict[str, dict[str, int]]:
-    states = dict.fromkeys(state for one in every for state in one)
-    totals = {state: Counter[str]() for state in states}
-    for state, total in totals.items():
-        for one in every:
-            total.update(one.get(state, {}))
+def _sum_failures(every: Sequence[Mapping[str, Mapping[str, int]]]) -> dict[str, dict[str, int]]:
+    totals: dict[str, Counter[str]] = {}
+    for counts in every:
+        for state, kinds in counts.items():
+            totals.setdefault(state, Counter()).update(kinds)
     return {state: dict(total) for state, total in totals.items()}
 
 
-def build_changed(
+def refuse_replaced_build(
     judgment: Judgment, ours: Sequence[BuildPlan], theirs: Sequence[BuildPlan]
 ) -> Judgment:
     """The judgment, or ABSTAIN where the change replaces a tested build that the base has.
@@ -162,7 +163,7 @@ def build_changed(
     )
 
 
-def new_builds(ours: Sequence[BuildPlan], theirs: Sequence[BuildPlan]) -> tuple[str, ...]:
+def find_new_builds(ours: Sequence[BuildPlan], theirs: Sequence[BuildPlan]) -> tuple[str, ...]:
     """What a reader should know where the base has no build, or one without tests."""
     if not theirs:
         return ("no build was recognised on the base",)

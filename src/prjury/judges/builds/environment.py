@@ -1,232 +1,237 @@
-"""The lines of a log that blame the machine or the network, and what to do about them. Pure."""
+"""What a machine lacks, by the words of the tools that miss it, and what to paste. Pure.
+
+The rows are in ``remedies.yml``. They decide little: which side fails is what decides. A strict row
+makes a failure the machine's without a look at the base; the others word what to do where neither
+side could be judged.
+"""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
-from itertools import takewhile
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from msgspec.structs import replace
+import msgspec
+from msgspec import Struct
 
-from prjury.judges.builds.environment_faults import (
-    CAUSES,
-    CONNECT,
-    DOWNLOADS,
-    MESSAGES,
-    NO_SERVICE,
-    OTHERWISE,
-    SUBMODULE,
-    EnvironmentFault,
-)
-from prjury.judges.builds.failure import Failure
 from prjury.judges.builds.systems.source_tree import parents_of
+from prjury.manifests.spans import declared_span
+from prjury.snapshot.model import printable
 
-if TYPE_CHECKING:
-    from prjury.judges.builds.results.runner_output import LogSection
-
-_REACH, _FARTHEST = 12, 60
-
-
-@cache  # compiling takes 10 ms, and many builds pass
-def _message() -> re.Pattern[str]:
-    plain = (re.sub(r"[?]P<[a-z]+>", "?:", one.message) for one in MESSAGES)
-    return re.compile("|".join(f"(?:{message})" for message in plain))
-
-
-@cache  # as above
-def _download() -> re.Pattern[str]:
-    return re.compile("|".join(DOWNLOADS))
-
-
-#: What stands around the message in a line.
-_AROUND = re.compile(r"^(?:\[ERROR\]|[>\s])+|\s+-> \[Help \d+\]$")
-_LONGEST_LINE, _LONGEST_CAUSE = 220, 200
-#: What CMake prints two lines above the place that lacks a CMakeLists.txt.
-_CMAKE_PLACE = "The source directory"
-
-
-def find_environment(section: LogSection) -> Iterator[tuple[int, Failure]]:
-    """The lines of a log that blame the machine or the network, each as a failure.
-
-    What is missing may be so for the change's sake: it is left to the comparison with the base.
-    """
-    for index, line in enumerate(section.lines):
-        missing = False
-        if found := _message().search(line):
-            text = line if len(line) <= _LONGEST_LINE else line[max(0, found.start() - 60) :]
-            if line.endswith(":"):  # what it is about follows
-                text = " ".join([text, *(more.strip() for more in section.lines[index + 1 :][:1])])
-        elif _download().search(line):
-            text = _with_cause(line, _below(section.lines, index))
-        elif index > 1 and section.lines[index - 2].strip() == _CMAKE_PLACE:
-            missing, text = True, f"cannot open {line.strip().removeprefix('./')}/CMakeLists.txt"
-        else:
-            missing = _MISSING_LINE.search(line) is not None
-            text = line if missing else ""
-        if text:
-            failure = section.failure("error", _AROUND.sub("", text))
-            yield (
-                section.numbers[index],
-                failure if missing else replace(failure, state="environment"),
-            )
-
-
-def _below(lines: Sequence[str], index: int) -> list[str]:
-    """The next lines about the same, without a stack trace, behind which Node prints the cause."""
-    from prjury.judges.builds.results.traces import MAVEN_GOAL  # noqa: PLC0415 - few builds end so
-
-    near = lines[index + 1 : index + _FARTHEST]
-    following = takewhile(lambda line: not MAVEN_GOAL.match(line), near)
-    return [line for line in following if not line.lstrip().startswith("at ")][:_REACH]
-
-
-def _with_cause(line: str, below: Sequence[str]) -> str:
-    """The line with the known cause in it; empty where it names none."""
-    for cause in CAUSES:
-        for text in (line, *below):
-            if found := re.search(cause.message, text):
-                start = max(0, found.start() - _LONGEST_CAUSE // 2)
-                words = text[start : start + _LONGEST_CAUSE].strip()
-                if text is not line:
-                    return f"{line[:_LONGEST_LINE].strip()}: {words}"
-                return line if len(line) <= _LONGEST_LINE else f"{line[:100]} … {words}"
-    return ""
-
-
-def is_known(message: str) -> bool:
-    """Whether a message that another reader has found is one of these."""
-    return _message().search(message) is not None
-
-
-def lacks_service(failure: Failure) -> bool:
-    """Whether a test fails because a database or the like does not answer."""
-    return failure.kind == "test" and _refused(failure) is not None
-
-
-def _refused(failure: Failure) -> re.Match[str] | None:
-    return re.search(NO_SERVICE.message, f"{failure.message}\n{failure.details}")
-
-
-def _known(failure: Failure) -> tuple[EnvironmentFault, re.Match[str]] | None:
-    if failure.kind == "test":
-        refused = _refused(failure)
-        return (NO_SERVICE, refused) if refused else None
-    found = ((one, re.search(one.message, failure.message)) for one in (*MESSAGES, *CAUSES))
-    return next(((one, match) for one, match in found if match), None)
-
-
-def may_pass(failure: Failure) -> bool:
-    """Whether trying again may help; true for what is not known."""
-    known = _known(failure)
-    return known is None or known[0].passing
-
-
-def is_unfound(failure: Failure) -> bool:
-    """Whether no index has any version of a package: a wrong name, or an index that is ill."""
-    return failure.kind == "error" and "(from versions: none" in failure.message
-
-
-def remedy_for(
-    failure: Failure, versions: Mapping[str, str], tree: frozenset[str] = frozenset()
-) -> str:
-    """What to do about a failure of the environment.
-
-    Args:
-        versions: of the tools that were used, by their names.
-        tree: the paths of the tree.
-    """
-    known = _known(failure)
-    if known is None:
-        missing = missing_name(failure)
-        if is_unfound(failure):
-            return f"{CONNECT}: no index that it asks has any version of `{missing}`"
-        if submodule := missing_submodule(failure, tree):
-            return f"{SUBMODULE}: `{submodule}`"
-        if missing == _NO_TESTS:
-            return _TURN_ON
-        return _ABSENT.format(missing) if missing else OTHERWISE
-    fault, match = known
-    groups = match.groupdict()
-    if groups.get("missing"):
-        return f"{fault.remedy}: `{groups['missing']}`"
-    want = groups.get("want") or ""
-    if groups.get("classes"):
-        want = str(int(groups["classes"]) - _BEFORE_JAVA_1)
-    if groups.get("should") and versions.get("JDK", "").split(".")[0] == want:
-        want = f"{int(groups['should']) - _BEFORE_JAVA_1} or older"  # its compiler is its own
-    if not (fault.tool and want):
-        return fault.remedy
-    here = groups.get("here") or versions.get(fault.tool, "")
-    there = f"; here is {here}" if here else ""
-    return f"this project wants {fault.tool} {want}{there}: {fault.remedy}"
-
-
-#: What is said of a file that is not there, and that nobody makes.
-_NOT_THERE = re.compile(
-    r"(?:No rule to make target|[Nn]o such file or directory[:,](?: \w+)?|[Cc]annot open)"
-    r" ['`‘\"]?(?P<file>[^'’\"\s]+/[^'’\"\s]+)"
-)
-
-
-def missing_submodule(failure: Failure, tree: frozenset[str]) -> str:
-    """The entry of the tree below which a missing file lies, although it is no directory of files.
-
-    Args:
-        tree: the paths of the tree, submodules among them.
-    """
-    found = _NOT_THERE.search(failure.message)
-    places = parents_of(found["file"]) if found else ()
-    return next((place for place in places if place in tree), "")
-
-
-_ABSENT = (
-    "install `{}` before the build, or declare it where the project lists what it needs: it is not "
-    "here, neither with the change nor without it"
-)
+_TABLE = Path(__file__).with_name("remedies.yml").read_bytes()  # before a build could change it
+_LONGEST_LINE, _LONGEST_NAME = 220, 60
+#: Lines behind the word of a package manager in which the cause is looked for.
+_REACH = 12
 #: From the version of a class file to that of Java.
 _BEFORE_JAVA_1 = 44
+#: What package managers say of any download that failed; ``^`` is the beginning of a line.
+_DOWNLOADS = (
+    "retrying (retry(", "could not fetch url", "could not install packages", "http error ",
+    "request failed after", "failed to fetch", "failed to download", "attempts to connect to",
+    "^npm err", "resolve host", "err_pnpm_", "performing the request", "yn00", "^error: get ",
+    " downloading ", "^go: ", "failed to get ", "could not download", "failed to load source",
+    "failed to update ", "error: import '", "could not transfer", "could not find artifact",
+    "could not resolve", "could not collect", "could not be resolved", "not been downloaded",
+    "could not get ", "could not head ", "gradle distribution", '"main" java.', "download error",
+    "could not fetch specs", "while fetching", "could not reach host", "download data from",
+    "remotefetcher", "while downloading", "could not be downloaded", "(mix) ", "nu1301",
+    "unable to access '", "^curl: (", "^wget: unable", "cannot verify ", "an unexpected error",
+    "^error error: ", "^responseerror: ", "failed to clone",
+)  # fmt: skip
+POLICY = ".github/prjury.yml"
 
 
-#: What CTest says where the project's own option has turned its tests off.
-_NO_TESTS = "No tests"
-_TURN_ON = (
-    "turn its tests on by the project's own option, with `build: {command: {setup: cmake -S . -B b "
-    "-D…=ON, build: cmake --build b, test: ctest --test-dir b}}`, or leave CTest out of it"
+class Snippet(Struct, frozen=True):
+    """Lines to paste, and where."""
+
+    language: str
+    where: str
+    text: str
+
+
+class Remedy(Struct, frozen=True):
+    """What the machine lacks, and what to do about it.
+
+    Attributes:
+        line: the line that says so.
+        passes: trying again may help.
+        strict: no look at the base is needed to believe it.
+        version: the build asks git for its version.
+    """
+
+    line: str
+    words: str
+    snippet: Snippet
+    passes: bool = False
+    strict: bool = False
+    version: bool = False
+
+
+class Row(Struct, frozen=True, forbid_unknown_fields=True):
+    """A row of the table; see there."""
+
+    marks: tuple[str, ...]
+    remedy: str
+    paste: str
+    where: str = "the workflow"
+    tool: str = ""
+    setup: str = ""
+    strict: bool = False
+    download: bool = False
+    passes: bool = False
+    service: bool = False
+    missing: bool = False
+    version: bool = False
+
+
+@cache
+def read_rows() -> tuple[Row, ...]:
+    """The table."""
+    return msgspec.yaml.decode(_TABLE, type=tuple[Row, ...])
+
+
+def find_remedy(
+    lines: Sequence[str],
+    tree: frozenset[str] = frozenset(),
+    versions: Mapping[str, str] | None = None,
+    *,
+    strict: bool = True,
+) -> Remedy | None:
+    """The first row that fits a line, None for none.
+
+    Args:
+        lines: what tools say.
+        tree: the paths of the tree.
+        versions: of the tools that were used, by their names.
+        strict: leave out rows that need a look at the base.
+    """
+    if not strict and (submodule := _find_submodule(lines, tree)):
+        return submodule
+    lowered = [_spell_out(line.lower()) for line in lines]
+    for row in read_rows():
+        if strict and not row.strict:
+            continue
+        for mark in row.marks:
+            for index, line in enumerate(lowered):
+                wanted = match_mark(mark, line, lines[index])
+                if wanted is None or (row.missing and is_of_tree(wanted, tree)):
+                    continue
+                if row.download and strict and not _downloads(lowered, index):
+                    continue
+                return _make_remedy(row, lines[index], wanted, mark, versions or {})
+    return None
+
+
+def _spell_out(line: str) -> str:
+    """The line with the words that Java leaves out where it knows no host: it repeats the name."""
+    host = line.partition("://")[2].partition("/")[0]
+    ends = line.partition(" -> [help")[0].rstrip()
+    return f"{line} unknown host" if host and ends.endswith(f"): {host}") else line
+
+
+def match_mark(mark: str, lowered: str, line: str) -> str | None:
+    """What stands in a line for the mark's ``{}``, empty for a mark without; None for no match."""
+    before, gap, after = mark.partition("{}")
+    span = _find_in_order(before, lowered, 0)
+    if span is None or not gap:
+        return None if span is None else ""
+    if not after:
+        return _first_version(line[span[1] :])
+    end = _find_in_order(after, lowered, span[1])
+    if end is None:
+        return None
+    text = line[span[1] : end[0]].strip()
+    if not before:
+        text = text.split()[-1] if text else ""
+    return text.strip("'\"`‘’:")[:_LONGEST_NAME]
+
+
+def _find_in_order(parts: str, line: str, start: int) -> tuple[int, int] | None:
+    """Where the first of the parts begins, and where the last ends; ``…`` is between them."""
+    first, end = -1, start
+    for part in parts.split("…"):
+        at = line.find(part, end)
+        if at < 0:
+            return None
+        first, end = at if first < 0 else first, at + len(part)
+    return first, end
+
+
+def _first_version(text: str) -> str:
+    """The words up to the first with a digit; the first word where none has one."""
+    words = text.split()
+    for number, word in enumerate(words[:3], 1):
+        if any(map(str.isdigit, word)):
+            return " ".join(words[:number]).strip("'\"`{}").rstrip(".,:;")[:_LONGEST_NAME]
+    return words[0].strip("'\"`{}").rstrip(".,:;")[:_LONGEST_NAME] if words else ""
+
+
+def _downloads(lines: Sequence[str], index: int) -> bool:
+    """A package manager says, here or just before, that a download failed."""
+    near = [line.strip() for line in lines[max(0, index - _REACH) : index + 1]]
+    return any(
+        line.startswith(mark[1:]) if mark.startswith("^") else mark in line
+        for line in near
+        for mark in _DOWNLOADS
+    )
+
+
+def _make_remedy(
+    row: Row, line: str, wanted: str, mark: str, versions: Mapping[str, str]
+) -> Remedy:
+    here = versions.get(row.tool, "")
+    if mark.startswith("class file") and wanted:
+        wanted = str(int(float(wanted)) - _BEFORE_JAVA_1)
+    words = row.remedy.replace("{name}", printable(wanted))
+    if row.tool and wanted:
+        there = f"; here is {here}" if here else ""
+        words = f"this project wants {row.tool} {printable(wanted)}{there}: {words}"
+    number = allowed_number(wanted, row.setup)
+    text = row.paste.strip().replace("{version}", number).replace("{name}", printable(wanted))
+    language = "sh" if row.where == "a shell" else "yaml"
+    shown = line.strip()[:_LONGEST_LINE]
+    snippet = Snippet(language, row.where, text)
+    return Remedy(shown, words, snippet, row.passes, row.strict, row.version)
+
+
+def allowed_number(wanted: str, tool: str) -> str:
+    """A version that a range allows, as set-up actions take it."""
+    span = declared_span(wanted, "runtime", tool) if tool and wanted else None
+    if span and span.low:
+        return ".".join(map(str, span.low))
+    number = "".join(sign if sign.isdigit() or sign == "." else " " for sign in wanted).split()
+    return number[0].strip(".") if number else "…"
+
+
+def is_of_tree(name: str, tree: frozenset[str]) -> bool:
+    """A file or directory of the tree has the name of a module, package or header."""
+    if name.startswith("."):
+        return True
+    below = f"/{name if '/' in name else name.replace('.', '/')}"
+    return any(f"{below}/" in f"/{path}" or f"{below}." in f"/{path}." for path in tree)
+
+
+_SUBMODULE = (
+    "builds see no submodules: take the result of a build elsewhere (`build: {from: evidence}` or "
+    "`{from: checks}`), or a system's own copy of what is missing (`build: {command: …}`): `%s`"
 )
 
-#: What compilers and interpreters say of a module, package, header or library that is not there.
-_MISSING = re.compile(
-    r"No module named ['\"]?(?P<python>\w+)"
-    r"|Cannot find (?:module|package) ['\"](?P<node>(?:@[\w.-]+/)?[\w-][\w.-]*)(?:/[^'\"]*)?['\"]"
-    r"|package (?P<java>[\w.]+) does not exist"
-    r"|(?P<header>[\w./+-]+\.(?:h|hh|hpp|hxx)):? (?:No such file or directory|file not found)"
-    r"|'(?P<clang>[\w./+-]+\.(?:h|hh|hpp|hxx))' file not found"
-    r"|no required module provides package (?P<go>[^\s;:]+)"
-    r"|cannot load such file -- (?P<ruby>[\w-]+)"
-    r"|cannot find -l(?P<library>[\w.+-]+)"
-    r"|Package '?(?P<pkg>[\w.+-]+)'?,? .*not found in the pkg-config search path"
-    r"|No package '(?P<pc>[\w.+-]+)' found"
-    r"|Could NOT find (?P<cmake>\w+)|package configuration file provided by \"(?P<config>\w+)\""
-    r"|Dependency \"(?P<meson>[\w.+-]+)\" not found"
-    r"|^(?:\S*env: )?['‘]?(?P<interpreter>[\w.+-]+)['’]?: No such file or directory$"
-    r"|(?:^|: )(?P<program>[\w.+-]+): (?:command )?not found$"
-    r"|Could not find a version that satisfies the requirement (?P<pip>[\w.-]+)"
-    r".*\(from versions: none"
-    rf"|^(?P<tests>{_NO_TESTS}) were found"
-)
-#: Those of them that no other reader may have found.
-_MISSING_LINE = re.compile(
-    r"^(?:/\S+: |collect2: |ld: )*cannot find -l|not found in the pkg-config search path"
-    r"|^No package '\S+' found|Could NOT find \w+ \(|package configuration file provided by \""
-    r"|ERROR: Dependency \"\S+\" not found|^Error: Cannot find (?:module|package) '[^'./][^']*'$"
-    r"|^(?:\S+: )*(?:line )?(?:\d+: )?[\w.+-]+: (?:command )?not found$"
-    r"|^ERROR: Could not find a version that satisfies .*\(from versions: none"
-)
+
+def _find_submodule(lines: Sequence[str], tree: frozenset[str]) -> Remedy | None:
+    """The entry of the tree below which a missing file lies, although it is no directory."""
+    for line in lines:
+        for word in line.split():
+            path = word.strip("'\"`‘’,.:;()[]")
+            place = next((place for place in parents_of(path) if place in tree), "")
+            if "/" in path and place:
+                snippet = Snippet("yaml", POLICY, "build: {from: checks}")
+                return Remedy(line.strip()[:_LONGEST_LINE], _SUBMODULE % printable(place), snippet)
+    return None
 
 
-def missing_name(failure: Failure) -> str:
-    """The module, package or header that is missing; empty where it is something else."""
-    found = _MISSING.search(failure.message) if failure.kind in {"compile", "error"} else None
-    return next(filter(None, found.groups()), "") if found else ""
+def lacks_service(message: str) -> bool:
+    """A test fails because a database or the like does not answer."""
+    lowered = message.lower()
+    marks = (mark for row in read_rows() if row.service for mark in row.marks)
+    refused = ("refused", "dial ", "connect", "no such file", "daemon")
+    return any(word in lowered for word in refused) and any(mark in lowered for mark in marks)

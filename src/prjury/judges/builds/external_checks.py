@@ -13,10 +13,11 @@ from typing import Any
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError, SourceError
 from prjury.judges.builds.check_summary import CheckNames, CheckSummary
-from prjury.judges.builds.combine import unless_edited
-from prjury.judges.builds.decide import duration
+from prjury.judges.builds.combine import refuse_edited
+from prjury.judges.builds.compare import compare
 from prjury.judges.builds.failure import Results
 from prjury.judges.builds.reported import ReportedTests, decide_reported, read_reported
+from prjury.judges.builds.wording import format_duration
 from prjury.jury.judgment import Check, Judgment, Location, Status
 from prjury.jury.score import BooleanScore
 from prjury.policy.schema import BuildOptions
@@ -160,8 +161,10 @@ def beside_base(
     Args:
         judgment: by the head's checks alone.
     """
-    case = evidence.tests.result(options, evidence.known) if evidence.tests else None
-    tested = decide_reported(case) if case else None
+    tests = evidence.tests
+    tested = (
+        decide_reported(compare(tests.plan, tests.run, evidence.known, options)) if tests else None
+    )
     if summary.failed:
         judged = _red(judgment, summary, evidence, options, tested)
     else:
@@ -298,7 +301,7 @@ def judge_by_checks(
     if summary.pending or not summary.runs:
         return judgment
     evidence = gather_evidence(ports.checks, ports.repository, pull, summary, options, deadline)
-    return unless_edited(beside_base(judgment, summary, evidence, options), pull)
+    return refuse_edited(beside_base(judgment, summary, evidence, options), pull)
 
 
 def _watch(
@@ -361,7 +364,7 @@ def decide_by_checks(pull: PullRequest, summary: CheckSummary, seconds: float) -
         return Judgment.abstained(words, label, checks=checks, metadata=doubted)
     score, words = BooleanScore(value=True), _success(pull, summary)
     passed = Judgment.passed(words, score=score, checks=checks, metadata=metadata)
-    return unless_edited(passed, pull)
+    return refuse_edited(passed, pull)
 
 
 def _doubt(pull: PullRequest, summary: CheckSummary, seconds: float) -> tuple[str, str]:
@@ -369,7 +372,7 @@ def _doubt(pull: PullRequest, summary: CheckSummary, seconds: float) -> tuple[st
     head = f"the head {pull.head.sha[:12]}"
     if summary.pending:
         pending = counted(len(summary.pending), "check")
-        late = f"after {duration(seconds)} {pending} of {head} still ran"
+        late = f"after {format_duration(seconds)} {pending} of {head} still ran"
         return "checks_pending", f"{late}: {_listed(summary.pending)}{_also_missing(summary)}"
     if summary.undecided:
         return "checks_incomplete", (

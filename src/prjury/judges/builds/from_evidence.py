@@ -8,35 +8,28 @@ from dataclasses import dataclass, field
 from msgspec import structs
 
 from prjury.errors import CannotJudgeError
-from prjury.judges.builds.decide import decide, not_tried
-from prjury.judges.builds.kept_reports import KeptReports
-from prjury.judges.builds.outcome import BuildResult
-from prjury.judges.builds.plan import REPORTED, BuildPlan
-from prjury.judges.builds.record import (
-    BuildEvidenceJson,
-    BuildJson,
-    CaseJson,
-    EvidenceReader,
-    invalid,
+from prjury.judges.builds.compare import Comparison, compare
+from prjury.judges.builds.decide import decide, decide_untried
+from prjury.judges.builds.evidence import (
+    BuildEvidence,
+    BuildRecord,
+    Run,
+    confine_run,
     read_evidence,
+    refuse_evidence,
 )
+from prjury.judges.builds.kept_reports import KeptReports
+from prjury.judges.builds.plan import REPORTED, BuildPlan
 from prjury.judges.builds.reported import ENDED, UNENDED, decide_reported
+from prjury.judges.builds.wording import EVIDENCE_HOW, join_names
 from prjury.jury.judgment import Judgment
 from prjury.policy.schema import BuildOptions
 from prjury.ports import Evidence
 from prjury.report.judge_facts import BuildFacts
 from prjury.snapshot.model import PullRequest, visible
 
-#: The note in every judgment that was made in this way.
-FROM_EVIDENCE = "built elsewhere, read from its evidence"
-
 _MOST_NAMED = 3
 _LONGEST_COMMAND = 200
-_HOW = (
-    "run `prjury build` where the change may be built, or `prjury evidence from-junit` on the "
-    "reports of its CI, and name the file that it writes: "
-    "`prjury review --evidence build-evidence.json`"
-)
 
 
 @dataclass(frozen=True)
@@ -53,8 +46,8 @@ class EvidenceBuild:
     known: frozenset[str]
     kept: KeptReports = field(default_factory=KeptReports)
 
-    def recorded(self, evidence: Evidence | None) -> BuildEvidenceJson:
-        """The evidence, which is of this change.
+    def read(self, evidence: Evidence | None) -> BuildEvidence:
+        """Read the evidence, which is of this change.
 
         Raises:
             CannotJudgeError: ``evidence_missing``, ``evidence_invalid``, or ``evidence_mismatch``
@@ -63,102 +56,101 @@ class EvidenceBuild:
         if evidence is None:
             raise CannotJudgeError(
                 "the policy takes the build from its evidence, and none was named",
-                remedy=_HOW,
+                remedy=EVIDENCE_HOW,
                 reason="evidence_missing",
             )
-        recorded = read_evidence(evidence.read())
-        self._refuse_other_change(recorded)
+        recorded, pull = read_evidence(evidence.read()), self.pull
+        here = {"head": pull.head.sha, "base": pull.base.sha, "merged tree": pull.merge.tree}
+        there = {"head": recorded.head, "base": recorded.base, "merged tree": recorded.merged_tree}
+        for what, name in here.items():
+            if there[what] != name:
+                raise _mismatch(f"its {what} is {there[what] or 'none'}, and here it is {name}")
         return recorded
 
-    def by_reports(self, recorded: BuildEvidenceJson) -> Judgment | None:
-        """The judgment by the reports of another CI; None where the evidence is of builds."""
+    def judge_reports(self, evidence: BuildEvidence) -> Judgment | None:
+        """Judge by the reports of another CI; None where the evidence is of builds."""
         plans = {plan.text: plan for plan in (ENDED, UNENDED)}
-        build = recorded.builds[0] if len(recorded.builds) == 1 else None
-        if build is None or build.system != REPORTED or build.command not in plans:
+        record = evidence.builds[0] if len(evidence.builds) == 1 else None
+        if record is None or record.system != REPORTED or record.command not in plans:
             return None
-        plan = plans[build.command]
-        judgment = self._judgment(plan, build, decide_reported)
+        judgment = self._judge(plans[record.command], record, decide_reported)
         facts = BuildFacts.of(judgment) or BuildFacts()
         return judgment.with_metadata(**structs.replace(facts, origin="evidence").to_metadata())
 
-    def judgments(
-        self, recorded: BuildEvidenceJson, plans: Sequence[BuildPlan]
+    def judge_builds(
+        self, evidence: BuildEvidence, plans: Sequence[BuildPlan]
     ) -> Sequence[Judgment]:
-        """A judgment of each plan, in order.
+        """Judge each plan, in order.
 
         Raises:
             CannotJudgeError: ``evidence_mismatch`` where it is of other builds.
         """
-        _refuse_other_builds(recorded, plans)
-        builds = {(one.system, one.directory, one.command): one for one in recorded.builds}
-        return [
-            self._judgment(plan, builds.get((plan.system, plan.directory, plan.text)), decide)
-            for plan in plans
-        ]
+        records = {record.key: record for record in evidence.builds}
+        judgments = []
+        for plan in plans:
+            chosen = next((form for form in _forms(plan) if _key(form) in records), plan)
+            judgments.append(self._judge(chosen, records.pop(_key(chosen), None), decide))
+        if records:
+            commands = [f"`{visible(key[2][:_LONGEST_COMMAND])}`" for key in records]
+            raise _mismatch(f"it ran {join_names(commands, _MOST_NAMED)}, which is not wanted here")
+        return judgments
 
-    def command(self, recorded: BuildEvidenceJson, plan: BuildPlan) -> BuildResult:
+    def find_command(self, evidence: BuildEvidence, plan: BuildPlan) -> Comparison:
         """What became of a command of the policy.
 
         Raises:
             CannotJudgeError: ``evidence_missing`` where it was not run, ``evidence_invalid`` where
                 it cannot have ended so, and the reason why it could not be run.
         """
-        run = next((one for one in recorded.commands if one.command == plan.text), None)
-        if run is None:
+        record = next((one for one in evidence.commands if one.command == plan.text), None)
+        if record is None:
             shown = visible(plan.text[:_LONGEST_COMMAND])
             why = f"the evidence holds nothing about `{shown}`"
-            raise CannotJudgeError(why, remedy=_HOW, reason="evidence_missing")
-        if run.case is None:
-            error = run.error
-            why = error.message if error else "it was not run"
-            raise CannotJudgeError(why, reason=error.reason if error else "evidence_missing")
+            raise CannotJudgeError(why, remedy=EVIDENCE_HOW, reason="evidence_missing")
+        if record.run is None:
+            message = record.error.message if record.error else "it was not run"
+            reason = record.error.reason if record.error else "evidence_missing"
+            raise CannotJudgeError(message, reason=reason)
         try:
-            return self._result(plan, run.case)
+            return self._compare(plan, record.run)
         except ValueError as error:
-            raise invalid(str(error)) from error
+            raise refuse_evidence(str(error)) from error
 
-    def _result(self, plan: BuildPlan, record: CaseJson) -> BuildResult:
-        result = EvidenceReader(plan, self.known, self.options).case(record)
-        self.kept.take(result)
-        return result
-
-    def _refuse_other_change(self, recorded: BuildEvidenceJson) -> None:
-        pull = self.pull
-        here = {"head": pull.head.sha, "base": pull.base.sha, "merged tree": pull.merge.tree}
-        there = {"head": recorded.head, "base": recorded.base, "merged tree": recorded.merged_tree}
-        for what, ours in here.items():
-            if there[what] != ours:
-                raise _mismatch(f"its {what} is {there[what] or 'none'}, and here it is {ours}")
-
-    def _judgment(
-        self, plan: BuildPlan, build: BuildJson | None, judged: Callable[[BuildResult], Judgment]
+    def _judge(
+        self,
+        plan: BuildPlan,
+        record: BuildRecord | None,
+        judge: Callable[[Comparison], Judgment],
     ) -> Judgment:
-        if build is None or build.case is None:
-            return _without_case(plan, build)
+        if record is None:
+            why = f"the evidence holds nothing about `{visible(plan.text)}`; {EVIDENCE_HOW}"
+            return decide_untried(plan, why, "evidence_missing")
+        if record.error:
+            return decide_untried(plan, record.error.message, record.error.reason)
         try:
-            return judged(self._result(plan, build.case))
+            return judge(self._compare(plan, record.run)) if record.run else _nothing(plan)
         except ValueError as error:
-            return not_tried(plan, str(invalid(str(error))), "evidence_invalid")
+            return decide_untried(plan, str(refuse_evidence(str(error))), "evidence_invalid")
+
+    def _compare(self, plan: BuildPlan, run: Run) -> Comparison:
+        run = confine_run(run, plan)
+        self.kept.take(run, self.options)
+        changed = frozenset(
+            path for file in self.pull.files for path in (file.path, file.old_path) if path
+        )
+        return compare(plan, run, self.known, self.options, changed)
 
 
-def _without_case(plan: BuildPlan, build: BuildJson | None) -> Judgment:
-    if build is None or build.error is None:
-        why = f"the evidence holds nothing about `{visible(plan.text)}`; {_HOW}"
-        return not_tried(plan, why, "evidence_missing")
-    return not_tried(plan, build.error.message, build.error.reason)
+def _nothing(plan: BuildPlan) -> Judgment:
+    return decide_untried(plan, f"`{visible(plan.text)}` was not run", "evidence_missing")
 
 
-def _refuse_other_builds(recorded: BuildEvidenceJson, plans: Sequence[BuildPlan]) -> None:
-    """Refuse evidence with other builds; it was recorded for another policy or version."""
-    wanted = {(plan.system, plan.directory, plan.text) for plan in plans}
-    extra = [
-        f"`{visible(build.command[:_LONGEST_COMMAND])}`"
-        for build in recorded.builds
-        if (build.system, build.directory, build.command) not in wanted
-    ]
-    if extra:
-        more = f" and {len(extra) - _MOST_NAMED} more" if len(extra) > _MOST_NAMED else ""
-        raise _mismatch(f"it ran {', '.join(extra[:_MOST_NAMED])}{more}, which is not wanted here")
+def _forms(plan: BuildPlan) -> tuple[BuildPlan, ...]:
+    return (plan, plan.otherwise) if plan.otherwise else (plan,)
+
+
+def _key(plan: BuildPlan) -> tuple[str, str, str]:
+    return plan.system, plan.directory, plan.text
 
 
 def _mismatch(why: str) -> CannotJudgeError:

@@ -5,27 +5,35 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 
-from msgspec import structs
+from msgspec.structs import replace
 
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
+from prjury.judges.builds import wording
 from prjury.judges.builds.ci import find_base_ci
-from prjury.judges.builds.combine import build_changed, combine_outcomes, new_builds, unless_edited
-from prjury.judges.builds.decide import decide, not_tried
+from prjury.judges.builds.combine import (
+    combine_judgments,
+    find_new_builds,
+    refuse_edited,
+    refuse_replaced_build,
+)
+from prjury.judges.builds.compare import compare
+from prjury.judges.builds.decide import decide, decide_untried
 from prjury.judges.builds.detect import Changes, DetectedBuilds, SourceTree
-from prjury.judges.builds.kept_reports import KeepResult, KeptReports
+from prjury.judges.builds.evidence import BuildEvidence, Run
+from prjury.judges.builds.kept_base import KeptBase
+from prjury.judges.builds.kept_reports import KeepRun, KeptReports, forget_run
 from prjury.judges.builds.missing_files import object_missing
-from prjury.judges.builds.outcome import BuildResult
 from prjury.judges.builds.own_recipes import own_recipes
 from prjury.judges.builds.plan import BuildPlan
 from prjury.judges.builds.planner import BuildPlanner
-from prjury.judges.builds.run import Builder, BuildSide, ComparisonRun
+from prjury.judges.builds.run import BothSides, BuildSide
 from prjury.judges.builds.systems.recipes import RecipeSystem
 from prjury.judges.builds.test_settings import changed_test_settings
 from prjury.judges.builds.toolchains import Toolchains
 from prjury.judges.builds.unbuilt import needing_build, systems_of, unbuilt, usual_command
+from prjury.judges.builds.workplace import Builder
 from prjury.judges.context import PullRequestContext
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment, Status
@@ -36,13 +44,8 @@ from prjury.ports.types import TreeEntry
 from prjury.report.judge_facts import BuildFacts, RunFacts
 from prjury.snapshot.model import PullRequest, visible
 
-if TYPE_CHECKING:
-    from prjury.judges.builds.record import BuildEvidenceJson
-
 #: Time that is left for stopping the build, reading its reports and removing it.
 _RESERVE_SECONDS = 20.0
-
-_MOST_NAMED = 5
 
 
 def make(options: BuildOptions, ports: Ports) -> TreeBuildJudge:
@@ -52,10 +55,6 @@ def make(options: BuildOptions, ports: Ports) -> TreeBuildJudge:
         ConfigError: for a recipe of the policy that is not there or not valid.
     """
     return TreeBuildJudge(options, ports, own_recipes(options, ports.repository))
-
-
-def _forget(_plan: BuildPlan, _case: BuildResult | CannotJudgeError) -> None:
-    """Keep nothing."""
 
 
 @dataclass(frozen=True)
@@ -68,13 +67,13 @@ class TreeBuildJudge:
 
     Attributes:
         own: the policy's own recipes.
-        keep: gets each plan with its case, or with the error in its place.
+        keep: gets each plan with its run, or with the error in its place.
     """
 
     options: BuildOptions
     ports: Ports
     own: tuple[RecipeSystem, ...] = ()
-    keep: KeepResult = _forget
+    keep: KeepRun = forget_run
     name: str = "build"
     description: str = "builds and tests the merged tree"
     type: JudgeType = JudgeType.DETERMINISTIC
@@ -86,14 +85,14 @@ class TreeBuildJudge:
             return _no_tree(pull)
         if nothing := _nothing_to_build(pull):
             return Judgment.abstained(nothing, "not_applicable")
-        deadline = within(context.deadline, self.options.timeout)
         if self.options.from_ == "checks":
             from prjury.judges.builds.external_checks import judge_by_checks  # noqa: PLC0415 - few ask for them
 
+            deadline = within(context.deadline, self.options.timeout)
             return judge_by_checks(self.options, self.ports, pull, deadline)
         merged = BuildSide(pull.merge.tree, self.ports.repository.files(pull.merge.tree))
         base = BuildSide(pull.base.sha, self.ports.repository.files(pull.base.sha))
-        recorded = self._recorded(pull, merged) if self.options.from_ == "evidence" else None
+        recorded = self._read_evidence(pull, merged) if self.options.from_ == "evidence" else None
         if isinstance(recorded, Judgment):
             return recorded
         planner = self._planner(base)
@@ -103,21 +102,46 @@ class TreeBuildJudge:
             return self._no_build(pull, found, merged, theirs)
         ours = partial(self._detect, planner, merged, None)
         if recorded:
-            judged = self._from_evidence(context, found, merged, recorded)
+            judged = self._judge_evidence(context, found, merged, recorded)
             return _unless_changed(judged, ours, theirs)
-        builder = Builder(self.ports, frozenset(_touched(pull)), base=pull.base.sha)
-        runner = ComparisonRun(builder, merged, base, self.options)
-        keep = KeptReports.of(context).taking(self.keep)
-        judgments = [
-            judge_plan(plan, partial(runner.case, plan, deadline), keep) for plan in found.plans
-        ]
+        judgments = self._run_builds(context, found, merged, base)
         settings = changed_test_settings(pull.files, self.ports.repository.read)
-        notes = (*found.notes, *new_builds(found.plans, theirs), *_settings_note(settings))
-        judgment = combine_outcomes(judgments, notes)
+        notes = (*found.notes, *find_new_builds(found.plans, theirs), *_note_settings(settings))
+        judgment = combine_judgments(judgments, notes)
         judgment = _with_unbuilt(judgment, pull, found, self.own, settings)
-        judgment = _unless_changed(judgment, ours, theirs)
-        builder.forget_logs(but=frozenset(RunFacts.of(judgment).logs))
-        return judgment
+        return _unless_changed(judgment, ours, theirs)
+
+    def _run_builds(
+        self, context: PullRequestContext, found: DetectedBuilds, merged: BuildSide, base: BuildSide
+    ) -> Sequence[Judgment]:
+        """Run all plans on the base, where it is not kept, then on the merged tree."""
+        ports, pull = self.ports, context.pull
+        changed = frozenset(_touched(pull))
+        builder = Builder(ports, changed, base=pull.base.sha)
+        memory = KeptBase(ports.base_outcomes, ports.redact, ports.shell.environment())
+        sides = BothSides(builder, merged, base, self.options, memory)
+        recollections = sides.recall(found.plans)
+        limit = self.options.timeout
+        bases = [
+            sides.find_base(plan, recollection, _share(context.deadline, limit))
+            for plan, recollection in zip(found.plans, recollections, strict=True)
+        ]
+        judgments = []
+        for known, recollection in zip(bases, recollections, strict=True):
+            try:
+                _refuse_missing_tools(known.plan)
+                run_deadline = within(context.deadline, limit)
+                plan, run = sides.run_head(known, recollection, run_deadline)
+            except CannotJudgeError as error:
+                self.keep(known.plan, error)
+                judgments.append(decide_untried(known.plan, str(error), error.reason))
+                continue
+            KeptReports.of(context).take(run, self.options)
+            self.keep(plan, run)
+            judgments.append(decide(compare(plan, run, _paths(merged), self.options, changed)))
+        logs = (log for judgment in judgments for log in RunFacts.of(judgment).logs)
+        builder.forget_logs(but=frozenset(logs))
+        return judgments
 
     def _no_build(
         self,
@@ -135,49 +159,50 @@ class TreeBuildJudge:
         why = "nothing to build: the tree holds no source code that is compiled or tested"
         return Judgment.abstained(why, "not_applicable")
 
-    def _recorded(
+    def _read_evidence(
         self, pull: PullRequest, merged: BuildSide
-    ) -> BuildEvidenceJson | CannotJudgeError | Judgment:
+    ) -> BuildEvidence | CannotJudgeError | Judgment:
         """The evidence of builds, or why it is not to be had; the judgment by another CI's."""
-        from prjury.judges.builds.from_evidence import FROM_EVIDENCE, EvidenceBuild  # noqa: PLC0415 - models that only this needs
+        from prjury.judges.builds.from_evidence import EvidenceBuild  # noqa: PLC0415 - few ask for it
 
         build = EvidenceBuild(self.options, pull, _paths(merged))
         try:
-            recorded = build.recorded(self.ports.evidence)
+            evidence = build.read(self.ports.evidence)
         except CannotJudgeError as error:
             return error
-        judgment = build.by_reports(recorded)
+        judgment = build.judge_reports(evidence)
         if judgment is None:
-            return recorded
+            return evidence
         settings = changed_test_settings(pull.files, self.ports.repository.read)
         facts = BuildFacts.of(judgment) or BuildFacts()
-        noted = combine_outcomes([judgment], (*_settings_note(settings), FROM_EVIDENCE))
-        reported = structs.replace(facts, settings=settings).to_metadata()
-        return unless_edited(noted.with_metadata(**reported), pull)
+        notes = (*_note_settings(settings), wording.FROM_EVIDENCE)
+        noted = combine_judgments([judgment], notes)
+        reported = replace(facts, settings=settings).to_metadata()
+        return refuse_edited(noted.with_metadata(**reported), pull)
 
-    def _from_evidence(
+    def _judge_evidence(
         self,
         context: PullRequestContext,
         found: DetectedBuilds,
         merged: BuildSide,
-        recorded: BuildEvidenceJson | CannotJudgeError,
+        evidence: BuildEvidence | CannotJudgeError,
     ) -> Judgment:
         """The judgment from the evidence of a build elsewhere."""
-        from prjury.judges.builds.from_evidence import FROM_EVIDENCE, EvidenceBuild  # noqa: PLC0415 - as above
+        from prjury.judges.builds.from_evidence import EvidenceBuild  # noqa: PLC0415 - as above
 
         pull, kept = context.pull, KeptReports.of(context)
         try:
-            if isinstance(recorded, CannotJudgeError):
-                raise recorded
+            if isinstance(evidence, CannotJudgeError):
+                raise evidence
             build = EvidenceBuild(self.options, pull, _paths(merged), kept)
-            judgments = build.judgments(recorded, found.plans)
+            judgments = build.judge_builds(evidence, found.plans)
         except CannotJudgeError as error:
             return Judgment.errored(str(error), metadata={"reason": error.reason})
         settings = changed_test_settings(pull.files, self.ports.repository.read)
-        notes = (*found.notes, *_settings_note(settings), FROM_EVIDENCE)
-        judgment = combine_outcomes(judgments, notes)
+        notes = (*found.notes, *_note_settings(settings), wording.FROM_EVIDENCE)
+        judgment = combine_judgments(judgments, notes)
         judgment = _with_unbuilt(judgment, pull, found, self.own, settings, origin="evidence")
-        return unless_edited(judgment, pull)
+        return refuse_edited(judgment, pull)
 
     def planned(self, merged: str, base: str, changes: Changes | None = None) -> DetectedBuilds:
         """The builds that would run for a tree; nothing is run.
@@ -238,7 +263,7 @@ def _unless_changed(
     """
     if judgment.status is not Status.PASS:
         return judgment
-    return build_changed(judgment, ours().plans, theirs)
+    return refuse_replaced_build(judgment, ours().plans, theirs)
 
 
 def _paths(side: BuildSide) -> frozenset[str]:
@@ -246,22 +271,19 @@ def _paths(side: BuildSide) -> frozenset[str]:
 
 
 def judge_plan(
-    plan: BuildPlan, run: Callable[[], BuildResult], keep: KeepResult = _forget
+    plan: BuildPlan, run: Callable[[], Run], known: frozenset[str], options: BuildOptions
 ) -> Judgment:
-    """The judgment of one build.
+    """Judge one build without a base.
 
     Args:
         run: runs the plan.
-        keep: as in `TreeBuildJudge`.
+        known: the paths of the tree.
     """
     try:
         _refuse_missing_tools(plan)
-        case = run()
+        return decide(compare(plan, run(), known, options))
     except CannotJudgeError as error:
-        keep(plan, error)
-        return not_tried(plan, str(error), error.reason)
-    keep(plan, case)
-    return decide(case)
+        return decide_untried(plan, str(error), error.reason)
 
 
 def _refuse_missing_tools(plan: BuildPlan) -> None:
@@ -284,13 +306,12 @@ def _touched(pull: PullRequest) -> Iterator[str]:
     return (path for file in pull.files for path in (file.path, file.old_path) if path)
 
 
-def _settings_note(paths: Sequence[str]) -> tuple[str, ...]:
-    """Says that the change decides itself which tests judge it."""
+def _note_settings(paths: Sequence[str]) -> tuple[str, ...]:
+    """Note that the change edits what decides which tests judge it."""
     if not paths:
         return ()
-    more = f" and {len(paths) - _MOST_NAMED} more" if len(paths) > _MOST_NAMED else ""
-    named = ", ".join(map(visible, paths[:_MOST_NAMED]))
-    return (f"this change edits what decides which tests run: {named}{more}",)
+    names = wording.join_names([visible(path) for path in paths])
+    return (f"this change edits what decides which tests run: {names}",)
 
 
 def _with_unbuilt(
@@ -304,8 +325,9 @@ def _with_unbuilt(
     """The judgment, which names the files that no build looks at, and changed test settings."""
     files = unbuilt(pull.files, systems_of(found.plans), found.skipped, own)
     facts = BuildFacts.of(judgment) or BuildFacts()
-    facts = structs.replace(facts, unbuilt=tuple(files), origin=origin, settings=settings)
-    return judgment.with_metadata(**facts.to_metadata())
+    return judgment.with_metadata(
+        **replace(facts, unbuilt=tuple(files), origin=origin, settings=settings).to_metadata()
+    )
 
 
 def _no_tree(pull: PullRequest) -> Judgment:
@@ -331,6 +353,11 @@ def _no_build_system(found: DetectedBuilds, source: str | None) -> Judgment:
         f"`build: {{command: {command}}}`. Or pass --no-build if there is nothing to build.",
         "no_build_system",
     )
+
+
+def _share(deadline: Deadline, timeout: float) -> Deadline:
+    """The deadline of the base: half of the time is the change's."""
+    return within(deadline.within(deadline.remaining / 2), timeout)
 
 
 def within(deadline: Deadline, timeout: float) -> Deadline:

@@ -1,4 +1,8 @@
-"""The outcome of a plan on a base, kept for the next change on the same base."""
+"""Outcomes of bases that passed, kept for the next change on the same base or a later one.
+
+A kept outcome excuses nothing: it shows which tests once ran. Beside it stands which tests failed
+on which bases, by which a test is known to fail now and then.
+"""
 
 from __future__ import annotations
 
@@ -8,28 +12,54 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from prjury.judges.builds.outcome import PlanOutcome
+import msgspec
+from msgspec import Struct
+
+from prjury.judges.builds.evidence import TreeRun, clean_value, refuse_counts, refuse_other_steps
 from prjury.judges.builds.plan import BuildPlan
-from prjury.policy.schema import BuildOptions
 from prjury.ports import Memory
 from prjury.ports.types import TreeEntry
-from prjury.report.invisible_chars import without_surrogates
 from prjury.report.redact import Redact, redacted
 from prjury.resources import own_version
 
+#: Bases whose failing tests are remembered, and how many of each.
+_MOST_BASES, _MOST_FAILING = 400, 200
 
-def _machine() -> tuple[str, str, str]:
-    system = os.uname()
-    return system.sysname, system.release, system.machine
+
+class Failing(Struct, frozen=True):
+    """The tests that failed on one base."""
+
+    commit: str
+    tests: tuple[str, ...] = ()
+
+
+class Recollection(Struct, frozen=True):
+    """What is kept of a plan.
+
+    Attributes:
+        base: the outcome of the base; None where it is not known.
+        earlier: the newest known outcome of an earlier commit, and which that is.
+        history: the tests that failed on bases.
+    """
+
+    base: TreeRun | None = None
+    earlier: TreeRun | None = None
+    commit: str = ""
+    history: tuple[Failing, ...] = ()
+
+    def count_failures(self, run: TreeRun) -> dict[str, tuple[int, int]]:
+        """On how many of how many bases each test failed that fails in this run."""
+        counts = {}
+        for failure in run.failures:
+            failed = sum(failure.id in base.tests for base in self.history)
+            if failure.kind == "test" and failed:
+                counts[failure.id] = (failed, len(self.history))
+        return counts
 
 
 @dataclass(frozen=True)
 class KeptBase:
-    """Keeps what a plan came to on a tree, in the operator's memory of earlier runs.
-
-    A kept outcome excuses nothing: it is asked for only where the change passes, to see which
-    tests no longer run. So a memory will do that an earlier build could have written to: such a
-    build could change the installation as well.
+    """Keeps outcomes in the operator's memory of earlier runs.
 
     Attributes:
         redact: takes secrets out; an outcome whose tests have other names then is not kept.
@@ -40,35 +70,84 @@ class KeptBase:
     redact: Redact
     environ: Mapping[str, str]
 
-    def recall(self, plan: BuildPlan, tree: Sequence[TreeEntry]) -> PlanOutcome | None:
-        """The outcome of the plan on this tree, None where it is not known."""
-        from prjury.judges.builds.record import EvidenceReader, OutcomeJson  # noqa: PLC0415 - models that only this needs
+    def recall(
+        self, plan: BuildPlan, tree: Sequence[TreeEntry], commits: Sequence[str]
+    ) -> Recollection:
+        """What is kept of the plan.
 
-        kept = self.memory.recall(self._key(plan, tree))
+        Args:
+            tree: the files of the base.
+            commits: the newest commits of the base, the newest first.
+        """
+        base = self._read(plan, self._key(plan, tree))
+        earlier, commit = None, ""
+        for commit in commits:
+            key = self.memory.recall(self._key(plan, commit))
+            earlier = self._read(plan, key) if key else None
+            if earlier:
+                break
+        history = tuple(one for one in self._read_history(plan) if one.commit in commits)
+        return Recollection(base, earlier, commit if earlier else "", history)
+
+    def keep(
+        self, plan: BuildPlan, tree: Sequence[TreeEntry], run: TreeRun, commit: str = ""
+    ) -> None:
+        """Keep an outcome that passed, and note which tests failed.
+
+        Args:
+            commit: the commit of the base; empty for a tree that is none yet.
+        """
+        if commit and run.tested:
+            self._note(plan, commit, run)
+        if run.failed or not run.ended:
+            return
+        cleaned = clean_value(run, lambda text: redacted(text, self.redact))
+        if cleaned.results.ran != run.results.ran:
+            return
+        key = self._key(plan, tree)
+        self.memory.keep(key, msgspec.json.encode(cleaned).decode())
+        if commit:
+            self.memory.keep(self._key(plan, commit), key)
+
+    def _read(self, plan: BuildPlan, key: str) -> TreeRun | None:
+        kept = self.memory.recall(key)
         if kept is None:
             return None
         try:
-            record = OutcomeJson.model_validate(json.loads(kept))
-            return EvidenceReader(plan, frozenset(), BuildOptions()).outcome(plan, record)
-        except (ValueError, RecursionError):
+            run = msgspec.json.decode(kept.encode("utf-8", "replace"), type=TreeRun)
+            refuse_counts(run)
+            refuse_other_steps(run, plan)
+        except (ValueError, RecursionError, msgspec.MsgspecError):
             return None
+        return None if run.failed or not run.ended else run
 
-    def keep(self, plan: BuildPlan, tree: Sequence[TreeEntry], outcome: PlanOutcome) -> None:
-        """Keep an outcome that says something about the tree: no limit and no fault ended it."""
-        from prjury.judges.builds.record import EvidenceRecorder  # noqa: PLC0415 - see above
+    def _note(self, plan: BuildPlan, commit: str, run: TreeRun) -> None:
+        tests = (failure.id for failure in run.failures if failure.kind == "test")
+        failing = tuple(redacted(test, self.redact) for test in tests)[:_MOST_FAILING]
+        others = [base for base in self._read_history(plan) if base.commit != commit]
+        history = (*others, Failing(commit, failing))[-_MOST_BASES:]
+        cleaned = clean_value(history, str)
+        self.memory.keep(self._key(plan, None), msgspec.json.encode(cleaned).decode())
 
-        if outcome.last.completed.stopped or outcome.environment:
-            return
-        recorder = EvidenceRecorder(lambda text: redacted(without_surrogates(text), self.redact))
-        record = recorder.outcome(outcome)
-        if record["reports"]["ran"] == list(outcome.reports.ran):
-            self.memory.keep(self._key(plan, tree), json.dumps(record))
+    def _read_history(self, plan: BuildPlan) -> tuple[Failing, ...]:
+        try:
+            kept = self.memory.recall(self._key(plan, None)) or "[]"
+            return msgspec.json.decode(kept.encode("utf-8", "replace"), type=tuple[Failing, ...])
+        except (ValueError, RecursionError, msgspec.MsgspecError):
+            return ()
 
-    def _key(self, plan: BuildPlan, tree: Sequence[TreeEntry]) -> str:
+    def _key(self, plan: BuildPlan, tree: Sequence[TreeEntry] | str | None) -> str:
+        """The key of a plan's outcome on a tree, of its name at a commit, or of its history."""
         steps = [[step.name, step.text] for step in plan.steps]
         how = [plan.system, plan.directory, steps, dict(plan.env), list(plan.reports)]
-        where = [own_version(), *_machine(), sorted(self.environ.items())]
-        files = [[entry.path, entry.mode, entry.blob] for entry in tree]
-        text = json.dumps([how, where, files], sort_keys=True)
+        system = os.uname()
+        machine = [system.sysname, system.release, system.machine]
+        where = [own_version(), machine, sorted(self.environ.items())]
+        what = (
+            tree
+            if tree is None or isinstance(tree, str)
+            else [[entry.path, entry.mode, entry.blob] for entry in tree]
+        )
+        text = json.dumps([how, where, what], sort_keys=True)
         digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
         return f"base outcome {digest}"

@@ -5,30 +5,31 @@ A file that the tree brings along and that the run has not written again is no r
 
 from __future__ import annotations
 
-import base64
-import binascii
 import time
-import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
 
 from prjury.errors import CannotJudgeError
-from prjury.judges.builds.outcome import BuildResult
+from prjury.judges.builds.evidence import Run, pack_report, unpack_report
 from prjury.judges.builds.plan import BuildPlan
 from prjury.judges.builds.results.report_files import Found, find_reports, load_reports, stamps
 from prjury.judges.builds.results.tree import TemporaryPaths
 from prjury.judges.context import PullRequestContext
+from prjury.policy.tiers import BuildChoices
 from prjury.snapshot.exempt import matches
 from prjury.snapshot.model import visible
 
-KeepResult: TypeAlias = Callable[[BuildPlan, BuildResult | CannotJudgeError], None]
+KeepRun: TypeAlias = Callable[[BuildPlan, Run | CannotJudgeError], None]
+
+
+def forget_run(_plan: BuildPlan, _run: Run | CannotJudgeError) -> None:
+    """Keep nothing."""
+
 
 #: Files of one run.
 _MOST = 200
-#: Bytes of a report; those of large projects stay below it.
-_LARGEST = 20 * 1024**2
 
 
 @dataclass
@@ -46,23 +47,17 @@ class KeptReports:
 
     @classmethod
     def of(cls, context: PullRequestContext) -> KeptReports:
-        """Those that the judges of this context share."""
+        """The reports that the judges of this context share."""
         return context.once.get("kept reports", cls)
 
-    def taking(self, keep: KeepResult) -> KeepResult:
-        """Keep results as before, and take their reports."""
+    def take(self, run: Run, options: BuildChoices) -> None:
+        """Take the reports of a build that the policy asks for.
 
-        def both(plan: BuildPlan, became: BuildResult | CannotJudgeError) -> None:
-            if isinstance(became, BuildResult):
-                self.take(became)
-            keep(plan, became)
-
-        return both
-
-    def take(self, result: BuildResult) -> None:
-        """Take the reports of a build."""
-        self.files.update(result.kept)
-        self.base.update(result.kept_of_base)
+        Raises:
+            ValueError: for a report that is damaged or too large.
+        """
+        self.files.update(_unpack(run.kept, options.keep))
+        self.base.update(_unpack(run.kept_of_base, options.keep_of_base))
 
     @property
     def of_base(self) -> KeptReports:
@@ -76,8 +71,8 @@ class KeptReports:
             CannotJudgeError: ``report_missing`` where there is none, ``report_invalid`` for one
                 that could not be read.
         """
-        found = {path: text for path, text in self.files.items() if matches(path, glob)}
-        if not found:
+        files = {path: text for path, text in self.files.items() if matches(path, glob)}
+        if not files:
             raise CannotJudgeError(
                 f"nothing that ran has left a report at {visible(glob)}",
                 why="The build did not get that far, writes its reports elsewhere, or is not run",
@@ -85,7 +80,7 @@ class KeptReports:
                 reason="report_missing",
             )
         written: dict[str, Path] = {}
-        for path, content in found.items():
+        for path, content in files.items():
             if content is None:
                 raise CannotJudgeError(
                     f"the report {visible(path)} could not be kept",
@@ -108,43 +103,28 @@ def watch_reports(
     earlier, began = stamps(places.tree, places.reports, globs), time.time()
 
     def kept() -> Mapping[str, bytes | None]:
-        found = find_reports(places.tree, places.reports, earlier, began, globs)
-        below = [path for path in found.files if path.is_relative_to(places.tree)]
+        listing = find_reports(places.tree, places.reports, earlier, began, globs)
+        below = [path for path in listing.files if path.is_relative_to(places.tree)]
         named = {path: path.relative_to(places.tree).as_posix() for path in below}
         ours = [path for path in below if any(matches(named[path], glob) for glob in globs)][:_MOST]
         loaded = load_reports(Found(ours, since=began), [], places.relative)
         return {
-            named[path]: _relative(content, places)
+            named[path]: None if content is None else pack_report(_relative(content, places))
             for path, (_, content) in zip(ours, loaded, strict=True)
         }
 
     return kept
 
 
-def _relative(content: bytes | None, places: TemporaryPaths) -> bytes | None:
+def _unpack(kept: Mapping[str, bytes | None], globs: Sequence[str]) -> dict[str, bytes | None]:
+    return {
+        path: None if packed is None else unpack_report(packed)
+        for path, packed in kept.items()
+        if any(matches(path, glob) for glob in globs)
+    }
+
+
+def _relative(content: bytes, places: TemporaryPaths) -> bytes:
     """The report, in which no place of this machine is left."""
-    if content is None:
-        return None
     text = places.relative(content.decode("utf-8", "surrogateescape"))
     return text.encode("utf-8", "surrogateescape")
-
-
-def packed(content: str) -> str:
-    """A report for the evidence."""
-    return base64.b64encode(zlib.compress(content.encode())).decode()
-
-
-def unpacked(text: str) -> bytes:
-    """A report of the evidence.
-
-    Raises:
-        ValueError: for anything but a report of bounded size.
-    """
-    unpacking = zlib.decompressobj()
-    try:
-        content = unpacking.decompress(base64.b64decode(text, validate=True), _LARGEST)
-    except (binascii.Error, zlib.error) as error:
-        raise ValueError(f"a kept report is damaged: {error}") from error
-    if not unpacking.eof:
-        raise ValueError("a kept report is damaged or too large")
-    return content

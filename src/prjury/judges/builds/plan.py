@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 CUSTOM = "command"
 #: The name of plans that stand for what another CI ran, of which there are only reports.
 REPORTED = "reports"
+#: pytest runs what failed just before, and nothing where it remembers nothing.
+_PYTEST_OPTIONS, _LAST_FAILED = "PYTEST_ADDOPTS", "--last-failed --last-failed-no-failures=none"
 
 StepName: TypeAlias = Literal["setup", "build", "test", "lint"]
 #: Where a plan comes from: the policy's commands; a build system's files; the base's own CI, where
@@ -190,6 +192,18 @@ class BuildPlan:
     def once_more(self) -> BuildPlan:
         """The plan for a second run in the same tree."""
         return self.keep_going or self.rerun or self
+
+    @property
+    def last_failed(self) -> BuildPlan | None:
+        """The plan that runs what failed just before, by pytest's own option; None for others."""
+        step = self.steps[-1]
+        if _PYTEST_OPTIONS in step.env:
+            env = {**step.env, _PYTEST_OPTIONS: f"{step.env[_PYTEST_OPTIONS]} {_LAST_FAILED}"}
+            return replace(self, steps=(replace(step, env=env),))
+        if _PYTEST_OPTIONS in self.env:
+            env = {**self.env, _PYTEST_OPTIONS: f"{self.env[_PYTEST_OPTIONS]} {_LAST_FAILED}"}
+            return replace(self, steps=(step,), env=env)
+        return None
 
     @property
     def tests(self) -> bool:

@@ -10,17 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from prjury.errors import CannotJudgeError
+from prjury.judges.builds.compare import Comparison
 from prjury.judges.builds.decide import decide
+from prjury.judges.builds.evidence import Run, StepRun, TreeRun
 from prjury.judges.builds.failure import Results
-from prjury.judges.builds.fault import compared
-from prjury.judges.builds.outcome import BuildResult, PlanOutcome, StepResult
 from prjury.judges.builds.plan import REPORTED, BuildPlan, BuildStep
 from prjury.judges.builds.results.junit import parse_reports
 from prjury.judges.builds.results.report_files import Found, files_below, load_reports
 from prjury.judges.builds.results.tree import TreeFiles
 from prjury.jury.judgment import Judgment, Status
-from prjury.policy.schema import BuildOptions
-from prjury.ports.types import Completed
 from prjury.snapshot.model import printable
 
 #: The plans of such a build: where its end is known, and where there is nothing but reports.
@@ -54,36 +52,33 @@ class ReportedTests:
         """The plan that stands for the other CI's own."""
         return UNENDED if self.good is None else ENDED
 
-    def result(self, options: BuildOptions, known: frozenset[str]) -> BuildResult:
-        """The result of that plan, as if it had been run here.
+    @property
+    def run(self) -> Run:
+        """The run of that plan, as if it had been done here.
 
         A base without a single test is nothing to compare with.
-
-        Args:
-            known: the paths of the merged tree.
         """
         failed = self.good is False or bool(self.head.failures)
-        outcome = _outcome(self.plan, self.head, failed=failed)
+        head = _make_run(self.plan, self.head, 1 if failed else None if self.good is None else 0)
         if self.base is None or not self.base.tests:
-            why = "its reports hold no test" if self.base else self.base_unknown
-            return BuildResult(self.plan, outcome, known, options, base_unknown=why)
-        base = _outcome(self.plan, self.base, failed=bool(self.base.failures))
-        return BuildResult(self.plan, compared(outcome, base, known), known, options, base)
+            unknown = "its reports hold no test" if self.base else self.base_unknown
+            return Run(head, base_unknown=unknown)
+        return Run(head, _make_run(self.plan, self.base, 1 if self.base.failures else 0))
 
 
-def _outcome(plan: BuildPlan, reports: Results, *, failed: bool) -> PlanOutcome:
-    ended = Completed(int(failed), Path(), 0.0)
-    return PlanOutcome((StepResult(plan.steps[0], ended, ""),), 0.0, reports.failures, reports)
+def _make_run(plan: BuildPlan, results: Results, exit_code: int | None) -> TreeRun:
+    step = StepRun(plan.steps[0].name, plan.steps[0].text, exit_code)
+    return TreeRun((step,), failures=results.failures, results=results)
 
 
-def decide_reported(case: BuildResult) -> Judgment:
+def decide_reported(comparison: Comparison) -> Judgment:
     """Decide by reports.
 
     Reports alone do not show that they are all that there should be: without the base's, nor the
     other CI's word, they are no PASS.
     """
-    judgment = decide(case)
-    alone = case.plan.text == UNENDED.text and case.base is None
+    judgment = decide(comparison)
+    alone = comparison.plan.text == UNENDED.text and comparison.base is None
     if judgment.status is not Status.PASS or not alone:
         return judgment
     return Judgment.abstained(

@@ -4,14 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Any, TypeVar
+
+import msgspec
 
 from prjury.errors import CannotJudgeError
 from prjury.judges.builds.combine import WORST_FIRST
+from prjury.judges.builds.compare import compare
+from prjury.judges.builds.evidence import (
+    SCHEMA_NAME,
+    BuildEvidence,
+    BuildRecord,
+    BuildSandbox,
+    Clean,
+    Run,
+    record_build,
+)
 from prjury.judges.builds.judge import make
-from prjury.judges.builds.outcome import BuildResult
 from prjury.judges.builds.plan import BuildPlan
-from prjury.judges.builds.record import SCHEMA_NAME, EvidenceRecorder, Json
 from prjury.judges.builds.reported import ReportedTests, decide_reported
 from prjury.judges.context import PullRequestContext
 from prjury.judges.merged_tree import command
@@ -21,7 +31,6 @@ from prjury.jury.voting import Ballot, MajorityVoting
 from prjury.policy.schema import BuildOptions
 from prjury.policy.seats import CommandOptions
 from prjury.ports import Ports
-from prjury.report.invisible_chars import without_surrogates
 from prjury.report.redact import redacted
 from prjury.snapshot.model import PullRequest
 
@@ -34,16 +43,22 @@ class BuiltEvidence:
 
     Attributes:
         ballots: the judgments that the judges would give here. They are not part of the evidence.
-        evidence: what happened, in the form ``prjury/build-evidence/v1``.
+        record: what happened.
     """
 
     ballots: tuple[Ballot, ...]
-    evidence: Json
+    record: BuildEvidence
+
+    @property
+    def evidence(self) -> dict[str, Any]:
+        """The record as JSON."""
+        values: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self.record))
+        return values
 
     @property
     def ballot(self) -> Ballot:
         """The worst one; the first of several."""
-        return min(self.ballots, key=lambda one: WORST_FIRST.index(one.judgment.status))
+        return min(self.ballots, key=lambda ballot: WORST_FIRST.index(ballot.judgment.status))
 
 
 def build_evidence(
@@ -53,7 +68,7 @@ def build_evidence(
     version: str,
     commands: Sequence[CommandOptions] = (),
 ) -> BuiltEvidence:
-    """Builds as the judge does, in a thread of its own, and keeps what happened.
+    """Build as the judge does, in a thread of its own, and keep what happened.
 
     Where the judge crashes or its time is over the evidence holds the builds that had ended.
 
@@ -63,30 +78,27 @@ def build_evidence(
         version: this program's.
         commands: what the policy runs besides.
     """
-    builds, ran = list[Json](), dict[str, Json]()
-    recorder = EvidenceRecorder(lambda text: redacted(without_surrogates(text), ports.redact))
+    builds, ran = list[BuildRecord](), dict[str, BuildRecord]()
+    clean = _redactor(ports)
 
-    def keep(plan: BuildPlan, became: BuildResult | CannotJudgeError) -> None:
-        builds.append(recorder.build(plan, became))
+    def keep_build(plan: BuildPlan, outcome: Run | CannotJudgeError) -> None:
+        builds.append(record_build(plan, outcome, clean))
 
-    def keep_command(plan: BuildPlan, became: BuildResult | CannotJudgeError) -> None:
-        ran[plan.text] = recorder.build(plan, became)
+    def keep_command(plan: BuildPlan, outcome: Run | CannotJudgeError) -> None:
+        ran[plan.text] = record_build(plan, outcome, clean)
 
     judges: list[Judge[PullRequestContext]] = [
-        replace(command.make(_here(each), ports), keep=keep_command) for each in commands
+        replace(command.make(_run_here(each), ports), keep=keep_command) for each in commands
     ]
     if options:
-        judges.insert(0, replace(make(_here(options), ports), keep=keep))
+        judges.insert(0, replace(make(_run_here(options), ports), keep=keep_build))
     jury = Jury.of(MajorityVoting(), *judges, name="build")
-    timeout = context.deadline.remaining
-    verdict = jury.vote(context, timeout=timeout, listener=ports.progress)
-    evidence = _evidence(context.pull, version, ports.shell.level, list(builds))
-    if ran:
-        evidence["commands"] = [*dict(ran).values()]
-    return BuiltEvidence(verdict.ballots, evidence)
+    verdict = jury.vote(context, timeout=context.deadline.remaining, listener=ports.progress)
+    record = _make_evidence(context.pull, version, ports.shell.level, builds, [*dict(ran).values()])
+    return BuiltEvidence(verdict.ballots, record)
 
 
-def _here(options: _Options) -> _Options:
+def _run_here(options: _Options) -> _Options:
     return options.model_copy(update={"from_": "run"})
 
 
@@ -95,11 +107,10 @@ def reported_evidence(
 ) -> BuiltEvidence:
     """The tests that another CI ran as evidence; nothing is run here."""
     known = frozenset(entry.path for entry in ports.repository.files(tree_of(pull)))
-    case = tests.result(options, known)
-    recorder = EvidenceRecorder(lambda text: redacted(without_surrogates(text), ports.redact))
-    evidence = _evidence(pull, version, "L0", [recorder.build(case.plan, case)])
-    ballot = Ballot("build", decide_reported(case))
-    return BuiltEvidence((ballot,), evidence)
+    comparison = compare(tests.plan, tests.run, known, options)
+    build = record_build(tests.plan, tests.run, _redactor(ports))
+    ballot = Ballot("build", decide_reported(comparison))
+    return BuiltEvidence((ballot,), _make_evidence(pull, version, "L0", [build]))
 
 
 def tree_of(pull: PullRequest) -> str:
@@ -107,13 +118,24 @@ def tree_of(pull: PullRequest) -> str:
     return pull.merge.tree or pull.head.sha
 
 
-def _evidence(pull: PullRequest, version: str, level: str, builds: list[Json]) -> Json:
-    return {
-        "schema": SCHEMA_NAME,
-        "version": version,
-        "base": pull.base.sha,
-        "head": pull.head.sha,
-        "merged_tree": pull.merge.tree,
-        "sandbox": {"level": level},
-        "builds": builds,
-    }
+def _redactor(ports: Ports) -> Clean:
+    return lambda text: redacted(text, ports.redact)
+
+
+def _make_evidence(
+    pull: PullRequest,
+    version: str,
+    level: str,
+    builds: Sequence[BuildRecord],
+    commands: Sequence[BuildRecord] = (),
+) -> BuildEvidence:
+    return BuildEvidence(
+        SCHEMA_NAME,
+        version,
+        pull.base.sha,
+        pull.head.sha,
+        pull.merge.tree,
+        msgspec.convert({"level": level}, BuildSandbox),
+        tuple(builds),
+        tuple(commands),
+    )

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
-from prjury.judges.builds.combine import unless_edited
-from prjury.judges.builds.decide import cause_checks
-from prjury.judges.builds.environment import remedy_for
+from prjury.judges.builds.combine import refuse_edited
+from prjury.judges.builds.compare import Comparison, compare
+from prjury.judges.builds.decide import check_causes, find_environment
 from prjury.judges.builds.from_evidence import EvidenceBuild
 from prjury.judges.builds.judge import within
-from prjury.judges.builds.kept_reports import KeptReports
+from prjury.judges.builds.kept_reports import KeepRun, KeptReports, forget_run
 from prjury.judges.builds.missing_files import refuse_needed, without_files
-from prjury.judges.builds.outcome import BuildResult
 from prjury.judges.builds.plan import CUSTOM, BuildPlan, BuildStep
-from prjury.judges.builds.run import Builder
+from prjury.judges.builds.workplace import Builder
 from prjury.judges.context import PullRequestContext
 from prjury.judges.merged_tree.tree import no_tree
 from prjury.judges.workspace.files import answered
@@ -28,7 +26,7 @@ from prjury.jury.judgment import Judgment
 from prjury.policy.schema import BuildOptions
 from prjury.policy.seats import CommandOptions
 from prjury.ports import Ports
-from prjury.ports.types import ShellCommand
+from prjury.ports.types import Completed, ShellCommand
 from prjury.report.judge_facts import RunFacts
 from prjury.snapshot.model import PullRequest
 
@@ -39,10 +37,6 @@ _SHORTENED = 5.0
 def make(options: CommandOptions, ports: Ports) -> MergedTreeCommand:
     """The judge with these options and ports."""
     return MergedTreeCommand(options, ports)
-
-
-def _forget(_plan: BuildPlan, _became: BuildResult | CannotJudgeError) -> None:
-    """Keep nothing."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +52,7 @@ class MergedTreeCommand:
 
     options: CommandOptions
     ports: Ports
-    keep: Callable[[BuildPlan, BuildResult | CannotJudgeError], None] = _forget
+    keep: KeepRun = forget_run
     name: str = "command"
     description: str = "a command in the merged tree ends as expected"
     type: JudgeType = field(default=JudgeType.DETERMINISTIC)
@@ -79,7 +73,7 @@ class MergedTreeCommand:
 
     def _judged(self, tree: str, context: PullRequestContext) -> Judgment:
         try:
-            result, builder = self._run(tree, context.pull, context.deadline)
+            comparison, builder = self._run(tree, context.pull, context.deadline)
         except CannotJudgeError as error:
             self.keep(self.plan, error)
             if error.reason != "tool_missing":
@@ -90,51 +84,56 @@ class MergedTreeCommand:
                 remedy="Install it, or correct `command: {run: …}` in .github/prjury.yml",
                 reason=error.reason,
             ) from error
-        KeptReports.of(context).taking(self.keep)(result.plan, result)
-        judgment = self.decide(result)
+        KeptReports.of(context).take(comparison.run, BuildOptions(keep=self.options.keep))
+        self.keep(comparison.plan, comparison.run)
+        judgment = self.decide(comparison)
         builder.forget_logs(but=frozenset(RunFacts.of(judgment).logs))
         return judgment
 
-    def _run(self, tree: str, pull: PullRequest, deadline: Deadline) -> tuple[BuildResult, Builder]:
+    def _run(self, tree: str, pull: PullRequest, deadline: Deadline) -> tuple[Comparison, Builder]:
         files = self.ports.repository.files
         touched = (path for file in pull.files for path in (file.path, file.old_path) if path)
         builder = Builder(self.ports, frozenset(touched), base=pull.base.sha)
         entries = files(tree)
-        with builder.opened(tree, entries) as place:
+        with builder.open_tree(tree, entries) as place:
             refuse_needed(place.absent, entries, files(pull.base.sha))
             plan = without_files(self.plan, place.absent)
-            deadline = within(deadline, self.options.timeout)
-            return place.case(plan, BuildOptions(keep=self.options.keep), deadline), builder
+            options = BuildOptions(keep=self.options.keep)
+            run = place.run_with_reports(plan, options, within(deadline, self.options.timeout))
+            return compare(plan, run, place.known, options, builder.changed), builder
 
     def _recorded(self, tree: str, context: PullRequestContext) -> Judgment:
         known = frozenset(entry.path for entry in self.ports.repository.files(tree))
         options = BuildOptions(keep=self.options.keep)
         source = EvidenceBuild(options, context.pull, known, KeptReports.of(context))
-        judgment = self.decide(source.command(source.recorded(self.ports.evidence), self.plan))
-        return unless_edited(judgment.with_metadata(**{"from": "evidence"}), context.pull)
+        evidence = source.read(self.ports.evidence)
+        judgment = self.decide(source.find_command(evidence, self.plan))
+        return refuse_edited(judgment.with_metadata(**{"from": "evidence"}), context.pull)
 
-    def decide(self, result: BuildResult) -> Judgment:
+    def decide(self, comparison: Comparison) -> Judgment:
         """Decide how the command has ended. Pure."""
-        outcome, done = result.outcome, result.outcome.last.completed
-        options, allowed = self.options, outcome.allowed
-        metadata = RunFacts(options.run, done.exit_code, (str(done.log),)).to_metadata()
-        if done.stopped == "timeout" and allowed < options.timeout - _SHORTENED:
+        step, allowed = comparison.outcome.last, comparison.outcome.allowed
+        options, code = self.options, step.exit_code or 0
+        metadata = RunFacts(options.run, code, (step.log,)).to_metadata()
+        if step.stopped == "timeout" and allowed < options.timeout - _SHORTENED:
             return Judgment.errored(
                 f"`{options.run}` was stopped, because the time of the review was over",
                 metadata={**metadata, "reason": "timeout"},
             )
-        good = not done.stopped and done.exit_code == options.exit_code
-        if not good and not done.stopped and (cause := outcome.environment):
+        good = not step.stopped and code == options.exit_code
+        cause = find_environment(comparison)
+        if not good and not step.stopped and cause and comparison.fault:
             return Judgment.errored(
                 f"`{options.run}` cannot be run here, and the change is not to blame: "
-                f"{cause.message}. To have it judged: {remedy_for(cause, {})}.",
+                f"{cause.message}. To have it judged: {comparison.fault.words}.",
                 metadata={**metadata, "reason": "environment"},
             )
         timeout = min(options.timeout, max(1.0, math.ceil(allowed)))
         judge = CommandJudge(options.run, options.exit_code, timeout, shell=self.ports.shell)
-        judgment = judge.decide(ShellCommand(options.run, Path()), done, outcome.last.tail)
-        causes = [] if good else cause_checks(result)
-        noted = "; ".join(result.plan.notes)
+        done = Completed(code, Path(step.log), step.seconds, step.stopped)
+        judgment = judge.decide(ShellCommand(options.run, Path()), done, step.tail)
+        causes = [] if good else check_causes(comparison)
+        noted = "; ".join(comparison.plan.notes)
         return replace(
             judgment,
             reasoning=f"{judgment.reasoning} ({noted})" if noted else judgment.reasoning,

@@ -24,9 +24,9 @@ from prjury.snapshot.model import visible
 if TYPE_CHECKING:
     from prjury.git.directory import Directory
     from prjury.judges.builds.detect import DetectedBuilds
-    from prjury.judges.builds.outcome import BuildResult
+    from prjury.judges.builds.evidence import Run
     from prjury.judges.builds.plan import BuildPlan
-    from prjury.judges.builds.run import Builder
+    from prjury.judges.builds.workplace import Builder
     from prjury.policy.schema import BuildOptions
 
 #: Builds are found by the files of the directory.
@@ -122,9 +122,9 @@ class BuildJudge:
 
     def _judged(self, root: Path) -> Judgment:
         from prjury.git.directory import TREE, open_directory  # noqa: PLC0415 - as above
-        from prjury.judges.builds.combine import combine_outcomes  # noqa: PLC0415 - as above
+        from prjury.judges.builds.combine import combine_judgments  # noqa: PLC0415 - as above
         from prjury.judges.builds.judge import TreeBuildJudge, judge_plan  # noqa: PLC0415 - as above
-        from prjury.judges.builds.run import Builder  # noqa: PLC0415 - as above
+        from prjury.judges.builds.workplace import Builder  # noqa: PLC0415 - as above
         from prjury.report.judge_facts import RunFacts  # noqa: PLC0415 - as above
 
         try:
@@ -138,8 +138,9 @@ class BuildJudge:
         builder = Builder(ports)
         run = _InPlaceRun(builder, directory, options, Deadline.after(self.timeout), patience(None))
         plans = map(self._with_goals, found.plans)
-        judgments = [judge_plan(plan, partial(run.case, plan)) for plan in plans]
-        judgment = combine_outcomes(judgments, found.notes)
+        known = frozenset(entry.path for entry in directory.entries)
+        judgments = [judge_plan(plan, partial(run.run, plan), known, options) for plan in plans]
+        judgment = combine_judgments(judgments, found.notes)
         builder.forget_logs(but=frozenset(RunFacts.of(judgment).logs))
         return judgment
 
@@ -183,21 +184,21 @@ class _InPlaceRun:
     own: Deadline
     vote: Deadline | None
 
-    def case(self, plan: BuildPlan) -> BuildResult:
-        """What came of one build.
+    def run(self, plan: BuildPlan) -> Run:
+        """Run one build.
 
         Raises:
-            CannotJudgeError: as `Workplace.case`; ``timeout`` where the vote ends before the
-                build's own time does.
+            CannotJudgeError: as `Workplace.run`; ``timeout`` where the vote ends before the build's
+                own time does.
         """
         deadline = min(self.own, self.vote or self.own, key=lambda each: each.at)
-        with self.builder.in_place(self.directory.root, self.directory.entries) as place:
-            case = place.case(plan, self.options, deadline)
-        if case.outcome.last.completed.stopped == "timeout" and deadline is not self.own:
+        with self.builder.open_directory(self.directory.root, self.directory.entries) as place:
+            run = place.run_with_reports(plan, self.options, deadline)
+        if run.head.last.stopped == "timeout" and deadline is not self.own:
             raise CannotJudgeError(
                 f"`{plan.text}` was stopped, because the vote was over", reason="timeout"
             )
-        return case
+        return run
 
 
 #: The name by which the judge is known elsewhere.

@@ -1,168 +1,401 @@
-"""What a build's judgment rests on: checks, and metadata for programs."""
+"""A build that ran elsewhere: what it leaves behind, and what the judge makes of that."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
-from msgspec import structs
+from hypothesis import given
+from hypothesis import strategies as st
 
-from prjury.judges.builds.decide import checks_of, metadata_of
-from prjury.judges.builds.failure import Failure, Results, make_failure
-from prjury.judges.builds.outcome import BuildResult, PlanOutcome, StepResult
-from prjury.judges.builds.plan import BuildPlan, BuildStep
-from prjury.jury.judgment import Check, Location
+from fakes.repository import FakeRepository
+from fakes.shell import Scripted, ScriptedShell, SilentProgress
+from fakes.trees import pull_context
+from prjury.errors import CannotJudgeError
+from prjury.judges.builds import make
+from prjury.judges.builds.evidence import (
+    BuildEvidence,
+    Run,
+    StepRun,
+    TreeRun,
+    clean_value,
+    pack_report,
+    read_evidence,
+    unpack_report,
+)
+from prjury.judges.builds.failure import Failure, Results
+from prjury.judges.builds.stage import BuiltEvidence, build_evidence
+from prjury.judges.context import PullRequestContext
+from prjury.jury.judge import ask
+from prjury.jury.judgment import Judgment, Status
 from prjury.policy.schema import BuildOptions
-from prjury.ports.types import Completed
+from prjury.ports import Ports
+from prjury.snapshot.model import MergeTrial, Side
+from strategies import json_values
 
-STEP = BuildStep("test", ("make", "test"))
-PLAN = BuildPlan("make", (STEP,), ("Makefile has the target test",))
-
-
-def outcome(
-    failures: Sequence[Failure] = (),
-    reports: Results | None = None,
-    exit_code: int = 1,
-    stopped: str | None = None,
-    tail: str = "the end",
-) -> PlanOutcome:
-    completed = Completed(exit_code, Path("/logs/1.log"), 1.25, stopped)
-    told = reports or Results()
-    return PlanOutcome((StepResult(STEP, completed, tail),), 60.0, tuple(failures), told)
+BASE, HEAD, MERGED = "b" * 40, "a" * 40, "c" * 40
+COMPILE = "a.c:3:5: error: expected ';' before 'x'\n"
+TESTS = "FAILED a.py::test_{} - no\n1 failed, 1 passed in 0.1s\n"
 
 
-def checks(of: PlanOutcome, plan: BuildPlan = PLAN, known: str = "") -> dict[str, list[Check]]:
-    found: dict[str, list[Check]] = {}
-    for check in checks_of(BuildResult(plan, of, frozenset(known.split()))):
-        found.setdefault(check.name, []).append(check)
-    return found
+@dataclass
+class Trees(FakeRepository):
+    """Trees that can be written out."""
+
+    def nearest_tag(self, commit: str) -> str:
+        """There is none."""
+        return ""
+
+    def recent(self, tip: str, count: int) -> Sequence[Any]:
+        return ()
+
+    def export(self, tree: str, directory: Path) -> Sequence[str]:
+        for path, text in self.commits[tree].items():
+            (directory / path).write_text(str(text))
+        return ()
 
 
-def failing(number: int) -> list[Failure]:
-    return [make_failure("test", "no", "t.py", n + 1, f"t{n}", "t.py") for n in range(number)]
+@dataclass(frozen=True)
+class File:
+    """Evidence in memory."""
+
+    content: bytes
+    error: CannotJudgeError | None = None
+
+    def read(self) -> bytes:
+        if self.error:
+            raise self.error
+        return self.content
 
 
-def test_the_command_with_how_it_ended_and_its_last_lines() -> None:
-    (check,) = checks(outcome())["build-executed"]
-    assert (check.passed, check.message) == (False, "`make test`: exit code 1, 1.2 s")
-    assert check.evidence == "the end"
-    (check,) = checks(outcome(stopped="timeout", tail=""))["build-executed"]
-    assert (check.message, check.evidence) == ("`make test`: stopped: timeout, 1.2 s", None)
-    assert checks(outcome(exit_code=0))["build-executed"][0].passed
+@dataclass
+class Project:
+    """A change of a C file whose build is one command; the base is built first."""
+
+    options: Mapping[str, Any] = field(default_factory=lambda: {"command": "make ci"})
+    context: PullRequestContext = field(default_factory=pull_context)
+
+    def __post_init__(self) -> None:
+        pull = replace(
+            self.context.pull,
+            base=Side("main", BASE),
+            head=Side("topic", HEAD),
+            merge=MergeTrial(MERGED),
+        )
+        self.context = replace(self.context, pull=pull)
+
+    @property
+    def repository(self) -> Trees:
+        return Trees({MERGED: {"a.c": "int x;\n"}, BASE: {"a.c": "int y;\n"}})
+
+    def build(self, *scripts: Scripted) -> BuiltEvidence:
+        ports = Ports(self.repository, ScriptedShell(scripts), SilentProgress())
+        options = BuildOptions.model_validate({"from": "evidence", **self.options})
+        return build_evidence(options, ports, self.context, "1.2.3")
+
+    def judge(self, evidence: object, error: CannotJudgeError | None = None) -> Judgment:
+        content = evidence if isinstance(evidence, bytes) else json.dumps(evidence).encode()
+        return self.ask(File(content, error))
+
+    def ask(self, file: File | None) -> Judgment:
+        shell = ScriptedShell()
+        ports = Ports(self.repository, shell, SilentProgress(), evidence=file)
+        options = BuildOptions.model_validate({"from": "evidence", **self.options})
+        judgment = ask(make(options, ports), self.context)
+        assert shell.commands == []
+        return judgment
 
 
-def test_each_failing_test_is_a_check_up_to_two_hundred() -> None:
-    found = checks(outcome(failing(210)))
-    assert [check.message for check in found["test"]] == [f"t{n}: no" for n in range(200)]
-    assert [check.message for check in found["more-failures"]] == ["10 more in the log"]
-    assert "more-failures" not in checks(outcome(failing(200)))
+def reason(judgment: Judgment) -> str:
+    assert judgment.status is Status.ERROR, judgment.reasoning
+    return str(judgment.metadata["reason"])
 
 
-@pytest.mark.parametrize(
-    ("kind", "name", "message"),
-    [
-        ("compile", "compiles", "bad"),
-        ("test", "test", "it: bad"),
-        ("error", "build-error", "bad"),
-        ("goal", "build-goal", "bad"),
-    ],
-)
-def test_each_kind_has_its_check(kind: str, name: str, message: str) -> None:
-    failure = Failure(kind, "bad", "a.c", 3, "it")  # type: ignore[arg-type]  # one of the four
-    (check,) = checks(outcome([failure]), known="a.c")[name]
-    assert (check.passed, check.message, check.evidence) == (False, message, "bad")
-    assert check.location == Location("a.c", 3)
-    assert check.severity == "error"
+class TestThereAndBack:
+    def test_a_green_build(self) -> None:
+        project = Project()
+        built = project.build(Scripted(0, "fine\n"))
+        assert built.ballot.judgment.status is Status.PASS
+        assert {key: built.evidence[key] for key in built.evidence if key != "builds"} == {
+            "schema": "prjury/build-evidence/v2",
+            "version": "1.2.3",
+            "base": BASE,
+            "head": HEAD,
+            "merged_tree": MERGED,
+            "sandbox": {"level": "L1"},
+            "commands": [],
+        }
+        judgment = project.judge(built.evidence)
+        assert judgment.status is Status.PASS
+        assert judgment.metadata["from"] == "evidence"
+        assert judgment.checks == built.ballot.judgment.checks
 
-
-def test_a_file_that_the_tree_does_not_have_is_no_location() -> None:
-    made = make_failure("compile", "bad", "target/made.c", 3)
-    nowhere = make_failure("compile", "worse")
-    assert [check.location for check in checks(outcome([made, nowhere]))["compiles"]] == [None] * 2
-
-
-def test_what_does_not_fail_the_judge_is_a_warning_that_says_why() -> None:
-    old, lucky = failing(1)[0], failing(2)[1]
-    failures = [structs.replace(old, state="pre_existing"), structs.replace(lucky, state="flaky")]
-    case = BuildResult(PLAN, outcome(failures), options=BuildOptions(flaky="warn"))
-    found = [check for check in checks_of(case) if check.name == "test"]
-    assert [(check.message, check.severity) for check in found] == [
-        ("t0: no (on the base as well)", "warning"),
-        ("t1: no (flaky: it passed when it was run again alone)", "warning"),
-    ]
-    case = BuildResult(
-        PLAN, outcome(failures), options=BuildOptions(flaky="block", pre_existing="block")
+    @pytest.mark.parametrize(
+        ("scripts", "status"),
+        [
+            ([Scripted(0), Scripted(2, COMPILE)], Status.FAIL),
+            ([Scripted(2, COMPILE), Scripted(2, COMPILE)], Status.ERROR),
+            ([Scripted(1, TESTS.format("a")), Scripted(1, TESTS.format("b"))], Status.FAIL),
+            ([Scripted(0), Scripted(1, TESTS.format("a")), Scripted(0)], Status.FAIL),
+            ([Scripted(2, "x\n"), Scripted(0, "2 passed in 0.1s\n")], Status.ABSTAIN),
+            ([Scripted(-9, stopped="timeout"), Scripted(-9, stopped="timeout")], Status.FAIL),
+        ],
+        ids=["new", "alike", "tests", "again", "no-comparison", "stopped"],
     )
-    found = [check for check in checks_of(case) if check.name == "test"]
-    assert [check.severity for check in found] == ["error", "error"]
+    def test_it_is_judged_as_it_is_there(self, scripts: Sequence[Scripted], status: Status) -> None:
+        project = Project()
+        built = project.build(*scripts)
+        here, judgment = built.ballot.judgment, project.judge(built.evidence)
+        assert here.status is judgment.status is status, here.reasoning
+        assert judgment.checks == here.checks
+        assert {**judgment.metadata} == {**here.metadata, "from": "evidence"}
+
+    def test_a_tool_that_is_missing(self) -> None:
+        project = Project()
+        missing = CannotJudgeError("`make` is not installed", reason="tool_missing")
+        built = project.build(Scripted(error=missing))
+        assert built.evidence["builds"][0]["error"] == {
+            "reason": "tool_missing",
+            "message": "`make` is not installed.",
+        }
+        assert reason(project.judge(built.evidence)) == "tool_missing"
+
+    def test_documentation_needs_no_evidence(self) -> None:
+        project = Project(context=pull_context(changed=["README.md"]))
+        assert project.build().evidence["builds"] == []
+        assert project.ask(None).label == "not_applicable"
+
+    def test_a_judge_that_crashes_leaves_what_there_is(self) -> None:
+        project = Project()
+        built = project.build(Scripted(0, error=SystemError("boom")))  # type: ignore[arg-type] # any exception at all
+        assert built.ballot.judgment.status is Status.ERROR
+        assert built.evidence["builds"] == []
+        assert reason(project.judge(built.evidence)) == "evidence_missing"
+
+    def test_secrets_do_not_leave(self) -> None:
+        token = "ghp_" + "a1B2" * 9
+        built = Project().build(Scripted(2, f"{token}\n"), Scripted(0, f"{token}\n"))
+        assert token not in json.dumps(built.evidence)
+
+    def test_one_that_edits_what_is_run_elsewhere(self) -> None:
+        project = Project(context=pull_context(changed=["a.c", ".github/workflows/build.yml"]))
+        judgment = project.judge(project.build(Scripted(0)).evidence)
+        assert (judgment.status, judgment.label) == (Status.ABSTAIN, "build_changed")
+        failed = project.judge(project.build(Scripted(0), Scripted(2, COMPILE)).evidence)
+        assert failed.status is Status.FAIL
+
+
+GREEN = Project().build(Scripted(0)).evidence
+
+
+def green(**more: Any) -> dict[str, Any]:
+    """A green build's evidence, some of it replaced."""
+    return {**json.loads(json.dumps(GREEN)), **more}
+
+
+class TestOtherEvidence:
+    def test_without_any(self) -> None:
+        assert reason(Project().ask(None)) == "evidence_missing"
+        error = CannotJudgeError("there is no evidence at x", reason="evidence_missing")
+        assert reason(Project().judge(b"", error)) == "evidence_missing"
+
+    @pytest.mark.parametrize("key", ["head", "base", "merged_tree"])
+    def test_of_another_change(self, key: str) -> None:
+        assert reason(Project().judge(green(**{key: "d" * 40}))) == "evidence_mismatch"
+        if key == "merged_tree":
+            assert reason(Project().judge(green(merged_tree=None))) == "evidence_mismatch"
+
+    def test_of_no_build(self) -> None:
+        judgment = Project().judge(green(builds=[]))
+        assert reason(judgment) == "evidence_missing"
+        assert judgment.metadata["command"] == "make ci"
+
+    @pytest.mark.parametrize("key", ["system", "directory", "command"])
+    def test_of_another_build(self, key: str) -> None:
+        judgment = Project().judge(green(builds=[{**GREEN["builds"][0], key: "other"}]))
+        assert reason(judgment) == "evidence_mismatch"
+
+    def test_of_more_builds(self) -> None:
+        more = [{**GREEN["builds"][0], "directory": f"d{number}"} for number in range(5)]
+        judgment = Project().judge(green(builds=[GREEN["builds"][0], *more]))
+        assert reason(judgment) == "evidence_mismatch"
+
+    def test_a_build_beside_it_that_fails_counts(self) -> None:
+        evidence = green()
+        evidence["builds"][0]["run"]["head"]["steps"][0]["exit_code"] = 1
+        assert Project().judge(evidence).status is not Status.PASS
+
+
+def twist_step(**more: Any) -> Callable[[dict[str, Any]], object]:
+    return lambda run: run["head"]["steps"][0].update(more)
+
+
+def twist_results(**more: Any) -> Callable[[dict[str, Any]], object]:
+    return lambda run: run["head"]["results"].update(more)
+
+
+def twist_failure(**more: Any) -> Callable[[dict[str, Any]], object]:
+    failure = {"kind": "test", "message": "no", "line": 3, "path": "a.c"}
+    return lambda run: run["head"].update(failures=[{**failure, **more}])
 
 
 @pytest.mark.parametrize(
-    ("reports", "failures", "exit_code", "passed", "message"),
+    "twist",
     [
-        (Results(2, 12), 0, 0, True, "12 tests in 2 reports, 0 failed"),
-        (Results(2, 12), 3, 1, False, "12 tests in 2 reports, 3 failed"),
-        (Results(2, 12), 0, 1, False, "12 tests in 2 reports, but the build failed"),
-        (Results(tests=5), 1, 1, False, "5 tests named in the log, 1 failed"),
-        (Results(counted=7), 2, 1, False, "7 tests counted in the log, 2 failed"),
-        (
-            Results(1, 5, counted=7),
-            0,
-            0,
-            True,
-            "5 tests in 1 report and 7 tests counted in the log, 0 failed",
-        ),
-        (Results(), 2, 1, False, "2 failed"),
-        (Results(), 0, 0, True, "no test reports; the exit code says so"),
+        twist_step(seconds=-1.0),
+        twist_step(seconds=True),
+        twist_step(exit_code="0"),
+        twist_step(exit_code=False),
+        twist_step(exit_code=0.5),
+        twist_step(stopped="time out"),
+        twist_step(command="true"),
+        twist_step(name="setup"),
+        twist_step(verdict="pass"),
+        lambda run: run["head"].update(steps=[]),
+        lambda run: run["head"].update(steps=run["head"]["steps"] * 2),
+        lambda run: run["head"].update(steps=None),
+        lambda run: run["head"].update(allowed=-1),
+        lambda run: run.update(status="pass"),
+        lambda run: run.update(head=None),
+        lambda run: run.update(kept={"a": "!"}),
+        twist_results(tests=-1),
+        twist_results(ran=[1]),
+        twist_results(tests=2, files=1, skipped=1_000_000),
+        twist_results(tests=0, files=1, skipped=1),
+        twist_results(tests=1, ran=["a", "b"]),
+        twist_results(tests=1, by_runner={"jest": 2}),
+        twist_results(tests=1, failures=[{"kind": "test", "message": "no"}]),
+        twist_failure(state="old"),
+        twist_failure(kind="warning"),
+        twist_failure(line=0),
+        twist_failure(message="x" * 10_001),
+        twist_failure(verdict="pass"),
     ],
 )
-def test_whether_tests_passed_and_who_says_so(
-    reports: Results, failures: int, exit_code: int, passed: bool, message: str
-) -> None:
-    (check,) = checks(outcome(failing(failures), reports, exit_code))["tests-passed"]
-    assert (check.passed, check.message) == (passed, message)
+def test_what_no_build_can_have_left_behind(twist: Callable[[dict[str, Any]], object]) -> None:
+    evidence = green()
+    twist(evidence["builds"][0]["run"])
+    assert reason(Project().judge(evidence)) == "evidence_invalid"
 
 
-def test_a_failing_test_in_a_report_outweighs_exit_code_0() -> None:
-    reports = Results(1, 3, tuple(failing(1)))
-    (check,) = checks(outcome(failing(1), reports, exit_code=0))["tests-passed"]
-    assert (check.passed, check.message) == (False, "3 tests in 1 report, 1 failed")
+@pytest.mark.parametrize(
+    "twist",
+    [
+        lambda evidence: evidence.update(verdict="pass"),
+        lambda evidence: evidence.update(schema="prjury/build-evidence/v1"),
+        lambda evidence: evidence.update(schema=None),
+        lambda evidence: evidence.update(head="main"),
+        lambda evidence: evidence.update(head="A" * 40),
+        lambda evidence: evidence.update(base="b" * 40 + "\n"),
+        lambda evidence: evidence.update(sandbox={"level": "L9"}),
+        lambda evidence: evidence.update(builds={}),
+        lambda evidence: evidence.update(builds=evidence["builds"] * 2),
+        lambda evidence: evidence["builds"][0].update(system=1),
+        lambda evidence: evidence["builds"][0].update(run=None),
+        lambda evidence: evidence["builds"][0].update(error={"reason": "x", "message": "y"}),
+        lambda evidence: evidence["builds"][0].update(
+            run=None, error={"reason": "a b", "message": "x"}
+        ),
+        lambda evidence: evidence["builds"][0].update(
+            run=None, error={"reason": "x", "message": ""}
+        ),
+    ],
+)
+def test_what_is_no_evidence(twist: Callable[[dict[str, Any]], object]) -> None:
+    evidence = green()
+    twist(evidence)
+    assert reason(Project().judge(evidence)) == "evidence_invalid"
 
 
-def test_tests_that_were_not_reached_or_are_not_part_of_it_are_not_spoken_of() -> None:
-    compile_error = make_failure("compile", "bad", "a.c", 1)
-    assert "tests-passed" not in checks(outcome([compile_error]))
-    plan = BuildPlan("make", (BuildStep("build", ("make", "all")),))
-    assert "tests-passed" not in checks(outcome(exit_code=0), plan)
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"{",
+        b"[]",
+        b"null",
+        b"{}",
+        b"\xff",
+        b"\xef\xbb\xbf{}",
+        b'{"a": 1, "a": 1}',
+        b'{"a": NaN}',
+        b'{"a": -Infinity}',
+        b'{"a": 1e999}',
+        b'{"a": ' + b"9" * 5_000 + b"}",
+        b"[" * 100_000,
+        b'{"a":' * 100_000,
+        b"[]," * 4_000_001,
+        b'{"\\u202e": 1, "schema": 1}',
+        json.dumps(GREEN).replace('"version"', '"version": "1", "version"', 1).encode(),
+        json.dumps(GREEN).replace('"seconds": 0.5', '"seconds": NaN', 1).encode(),
+        json.dumps(GREEN).replace('"seconds": 0.5', '"seconds": 1e999', 1).encode(),
+    ],
+    ids=lambda content: str(content[:12]),
+)
+def test_it_is_refused(content: bytes) -> None:
+    with pytest.raises(CannotJudgeError) as caught:
+        read_evidence(content)
+    assert caught.value.reason == "evidence_invalid"
+    assert caught.value.what.isprintable()
+    assert len(caught.value.what) < 300
 
 
-def test_what_programs_may_want_to_know() -> None:
-    failures = failing(250)
-    metadata = metadata_of(BuildResult(PLAN, outcome(failures, Results(counted=300)), ran_again=4))
-    assert metadata["tests"] == {
-        "run": 300, "failed": 250, "skipped": 0, "vanished": None, "base": None,
-    }  # fmt: skip
-    assert metadata["failure_counts"] == {"new": {"test": 250}}
-    assert metadata["exit_code"] == 1
-    assert metadata["seconds"] == 1.2
-    assert metadata["log"] == "/logs/1.log"
-    assert metadata["recognised_by"] == ["Makefile has the target test"]
-    assert metadata["ran_again"] == 4
-    assert metadata["fixed"] == []
-    assert len(metadata["failures"]) == 200
-    assert metadata["failures"][0] == {
-        "id": "test:t.py:t0",
-        "kind": "test",
-        "path": "t.py",
-        "line": 1,
-        "message": "no",
-        "state": "new",
-    }
+@given(json_values())
+def test_any_json_is_refused_or_read(value: object) -> None:
+    with pytest.raises(CannotJudgeError):
+        read_evidence(json.dumps(value).encode())
 
 
-def test_what_the_change_mends_is_told_by_its_id() -> None:
-    base = outcome(failing(2))
-    ran = Results(1, 2, ran=("test:t.py:t0", "test:t.py:t1"))
-    case = BuildResult(PLAN, outcome(failing(1), ran), base=base)
-    assert metadata_of(case)["fixed"] == ["test:t.py:t1"]
+STEP = StepRun("test", "make ci", 1, None, 0.5, "the end", "/tmp/x.log")
+FAILED = TreeRun(
+    (STEP,),
+    60.0,
+    (Failure("test", "no", "../x", 3, "t"), Failure("error", "odd", "a.c")),
+    Results(1, 2, (Failure("test", "no", "../x", 3, "t"),), ran=("a", "b")),
+)
+
+
+def test_values_are_their_own_json() -> None:
+    run = Run(
+        FAILED, FAILED, history={"a": (1, 3)}, kept={"r.xml": pack_report(b"<a/>"), "x": None}
+    )
+    assert msgspec.json.decode(msgspec.json.encode(run), type=Run) == run
+
+
+def test_a_claim_excuses_nothing_and_a_place_outside_of_the_tree_is_none() -> None:
+    evidence = Project().build(Scripted(0), Scripted(1, TESTS.format("a"))).evidence
+    head = evidence["builds"][0]["run"]["head"]
+    for failure in head["failures"]:
+        failure.update(state="pre_existing", path="../../etc/passwd", line=3)
+    judgment = Project().judge(evidence)
+    assert judgment.status is Status.FAIL
+    assert {failure["state"] for failure in judgment.metadata["failures"]} == {"new"}
+    assert {failure["path"] for failure in judgment.metadata["failures"]} == {None}
+
+
+@given(st.text(st.characters(codec=None), max_size=20))
+def test_what_leaves_this_machine_is_cleaned(text: str) -> None:
+    step = msgspec.structs.replace(STEP, tail=f"{text} SECRET", log="SECRET")
+    failure = Failure("test", "SECRET", name="SECRET", details=text)
+    results = Results(problems=("SECRET",), ran=("SECRET",), by_runner={"SECRET": 1})
+    run = Run(TreeRun((step,), 1.0, (failure,), results), kept={"a": pack_report(b"SECRET")})
+    cleaned = clean_value(run, lambda words: words.replace("SECRET", "***"))
+    encoded = msgspec.json.encode(cleaned)
+    assert b"SECRET" not in encoded
+    assert encoded.count(b"***") == 7
+    assert unpack_report(cleaned.kept["a"] or b"") == b"***"
+
+
+@pytest.mark.parametrize("packed", [pack_report(b"a" * (20 * 1024**2 + 1)), b"!", b""])
+def test_a_kept_report_is_bounded(packed: bytes) -> None:
+    with pytest.raises(ValueError, match="a kept report is damaged"):
+        unpack_report(packed)
+
+
+def test_the_schema_is_one_value() -> None:
+    assert isinstance(msgspec.convert(GREEN, BuildEvidence), BuildEvidence)

@@ -1,4 +1,4 @@
-"""What a base came to is kept, asked for on green changes alone, and excuses nothing."""
+"""What bases came to is kept, recalled before anything is built, and excuses nothing."""
 
 from __future__ import annotations
 
@@ -11,11 +11,14 @@ import pytest
 from fakes.shell import Scripted, ScriptedShell, SilentProgress
 from fakes.trees import TreeRepository
 from prjury.deadline import Deadline
-from prjury.judges.builds.outcome import BuildResult
+from prjury.judges.builds.compare import Comparison, compare
+from prjury.judges.builds.kept_base import KeptBase
 from prjury.judges.builds.plan import BuildPlan, BuildStep
-from prjury.judges.builds.run import Builder, BuildSide, ComparisonRun
+from prjury.judges.builds.run import BothSides, BuildSide
+from prjury.judges.builds.workplace import Builder
 from prjury.policy.schema import BuildOptions
 from prjury.ports import Ports
+from prjury.snapshot.merge_style import StyleCommit
 
 PLAN = BuildPlan("tool", (BuildStep("test", ("tool",)),), all_ran=1)
 FAILED = '<failure message="no"/>'
@@ -32,6 +35,17 @@ class Notes:
         self.kept[key] = value
 
 
+@dataclass(frozen=True)
+class Branch(TreeRepository):
+    """Trees of which each is a commit of one branch, the newest first."""
+
+    commits: tuple[str, ...] = ()
+
+    def recent(self, tip: str, count: int) -> Sequence[StyleCommit]:
+        after = self.commits[self.commits.index(tip) :]
+        return [StyleCommit(name, (), name) for name in after[:count]]
+
+
 def says(exit_code: int, *cases: str) -> Scripted:
     """What the tool leaves behind: ``name`` for a passing test, ``!name`` for a failing one."""
     text = "".join(
@@ -42,65 +56,127 @@ def says(exit_code: int, *cases: str) -> Scripted:
     return Scripted(exit_code, files={"../reports/r.xml": f"<testsuite>{text}</testsuite>"})
 
 
+FELL = Scripted(2, "broken\n")
+
+
 @dataclass
 class Trees:
-    """Changes on a base, tried one after the other with one memory."""
+    """Changes on the newest commit of a branch, tried one after the other with one memory."""
 
-    base: dict[str, str] = field(default_factory=lambda: {"t.py": "1"})
+    commits: dict[str, dict[str, str]] = field(default_factory=lambda: {"base": {"t.py": "1"}})
     merged: dict[str, str] = field(default_factory=lambda: {"t.py": "2"})
     memory: Notes = field(default_factory=Notes)
 
-    def tried(self, scripts: Sequence[Scripted], plan: BuildPlan = PLAN) -> tuple[BuildResult, int]:
-        """The result, and how many commands were run."""
-        repository = TreeRepository({"merged": self.merged, "base": self.base})
+    def run(self, scripts: Sequence[Scripted], plan: BuildPlan = PLAN) -> tuple[Comparison, int]:
+        """The comparison, and how many commands were run."""
+        newest = next(iter(self.commits))
+        trees = {"merged": self.merged, **self.commits}
+        repository = Branch(trees, commits=tuple(self.commits))
         shell = ScriptedShell(scripts)
-        builder = Builder(Ports(repository, shell, SilentProgress(), base_outcomes=self.memory))
-        merged, base = (BuildSide(name, repository.files(name)) for name in ("merged", "base"))
-        run = ComparisonRun(builder, merged, base, BuildOptions())
-        return run.case(plan, Deadline.after(60)), len(shell.commands)
+        ports = Ports(repository, shell, SilentProgress(), base_outcomes=self.memory)
+        merged, base = (BuildSide(name, repository.files(name)) for name in ("merged", newest))
+        memory = KeptBase(ports.base_outcomes, ports.redact, shell.environment())
+        sides = BothSides(Builder(ports), merged, base, BuildOptions(), memory)
+        ran, result = sides.run(plan, Deadline.after(60))
+        comparison = compare(ran, result, frozenset(self.merged), BuildOptions())
+        return comparison, len(shell.commands)
 
 
 def test_a_second_change_on_the_same_base_builds_it_no_more() -> None:
     trees = Trees()
-    case, commands = trees.tried([says(0, "t", "u"), says(0, "t", "u")])
-    assert (commands, case.lost.count) == (2, 0)
-    case, commands = trees.tried([says(0, "t")])
-    assert (commands, case.lost.count) == (1, 1)
+    comparison, commands = trees.run([says(0, "t", "u"), says(0, "t", "u")])
+    assert (commands, comparison.lost.count) == (2, 0)
+    comparison, commands = trees.run([says(0, "t")])
+    assert (commands, comparison.lost.count) == (1, 1)
 
 
 def test_what_a_change_came_to_is_known_once_it_is_merged() -> None:
     trees = Trees()
-    trees.tried([says(0, "t", "u"), says(0, "t")])
-    trees.base, trees.merged = trees.merged, {"t.py": "3"}
-    case, commands = trees.tried([says(0, "t")])
-    assert (commands, case.lost.count) == (1, 1)
+    trees.run([says(0, "t"), says(0, "t", "u")])
+    trees.commits, trees.merged = {"next": trees.merged}, {"t.py": "3"}
+    comparison, commands = trees.run([says(0, "t")])
+    assert (commands, comparison.lost.count) == (1, 1)
 
 
-def test_a_change_that_fails_builds_its_base_all_the_same() -> None:
+def test_a_change_that_fails_builds_a_kept_base_all_the_same() -> None:
     trees = Trees()
-    trees.tried([says(0, "t"), says(1, "!t")])
-    case, commands = trees.tried([says(1, "!t"), says(0, "t")])
-    assert commands == 2
-    assert [failure.state for failure in case.outcome.failures] == ["new"]
+    trees.run([says(0, "t")])
+    comparison, commands = trees.run([says(1, "!t"), says(0, "t"), says(1, "!t")])
+    assert commands == 3
+    assert [failure.state for failure in comparison.outcome.failures] == ["new"]
+
+
+def test_a_kept_base_that_fails_now_excuses_nothing() -> None:
+    trees = Trees()
+    trees.run([says(0, "t")])
+    comparison, _ = trees.run([says(1, "!t"), says(1, "!t")])
+    assert comparison.run.disturbed
 
 
 def test_another_base_or_plan_is_another_result() -> None:
     trees = Trees()
-    trees.tried([says(0, "t")])
-    assert Trees({"t.py": "3"}, memory=trees.memory).tried([says(0, "t")])[1] == 2
-    other = replace(PLAN, env={"MODE": "fast"})
-    assert trees.tried([says(0, "t")], other)[1] == 2
+    trees.run([says(0, "t")])
+    assert Trees({"base": {"t.py": "3"}}, memory=trees.memory).run([says(0, "t")])[1] == 2
+    assert trees.run([says(0, "t")], replace(PLAN, env={"MODE": "fast"}))[1] == 2
 
 
-@pytest.mark.parametrize("value", ["no JSON", "[" * 5000, json.dumps({"steps": []})])
+@pytest.mark.parametrize("value", ["no JSON", "[" * 5000, json.dumps({"steps": []}), "\ud800"])
 def test_what_cannot_be_read_is_built_anew(value: str) -> None:
     trees = Trees()
-    trees.tried([says(0, "t")])
+    trees.run([says(0, "t")])
     trees.memory.kept = dict.fromkeys(trees.memory.kept, value)
-    assert trees.tried([says(0, "t")])[1] == 2
+    assert trees.run([says(0, "t")])[1] == 2
 
 
-def test_a_base_that_was_stopped_is_not_kept() -> None:
+@pytest.mark.parametrize(
+    "base", [FELL, says(1, "!t"), Scripted(-9, stopped="timeout")], ids=["fell", "red", "stopped"]
+)
+def test_only_what_passed_is_kept(base: Scripted) -> None:
     trees = Trees()
-    trees.tried([says(1, "!t"), Scripted(-9, stopped="timeout")])
-    assert trees.memory.kept == {}
+    trees.run([base, FELL, says(0, "t")])
+    trees.merged = {"t.py": "3"}
+    comparison, commands = trees.run([says(0, "t", "u"), says(0, "t")])
+    assert (commands, comparison.lost.count) == (2, 1)
+
+
+def test_an_earlier_commit_of_the_base_stands_in_for_one_that_shows_nothing() -> None:
+    trees = Trees({"old": {"t.py": "0"}})
+    trees.run([says(0, "t", "u"), says(0, "t", "u")])
+    trees.commits = {"new": {"t.py": "5"}, **trees.commits}
+    trees.merged = {"t.py": "6"}
+    comparison, _ = trees.run([FELL, says(0, "t")])
+    assert (comparison.run.base_commit, comparison.lost.count) == ("old", 1)
+    assert comparison.gap is None
+
+
+def test_what_is_kept_is_recalled_before_anything_is_built() -> None:
+    trees = Trees()
+    trees.run([says(0, "t", "u"), says(0, "t", "u")])
+
+    class Forger(Notes):
+        """Answers otherwise once a build has run."""
+
+        def recall(self, key: str) -> str | None:
+            return None if commands else super().recall(key)
+
+    commands: list[object] = []
+    trees.memory = Forger(trees.memory.kept)
+    repository = Branch({"merged": trees.merged, **trees.commits}, commits=("base",))
+    shell = ScriptedShell([says(0, "t")], commands=commands)  # type: ignore[arg-type] # of any kind
+    ports = Ports(repository, shell, SilentProgress(), base_outcomes=trees.memory)
+    merged, base = (BuildSide(name, repository.files(name)) for name in ("merged", "base"))
+    memory = KeptBase(ports.base_outcomes, ports.redact, shell.environment())
+    sides = BothSides(Builder(ports), merged, base, BuildOptions(), memory)
+    plan, run = sides.run(PLAN, Deadline.after(60))
+    assert compare(plan, run, frozenset(), BuildOptions()).lost.count == 1
+
+
+def test_a_test_that_failed_on_bases_before_is_counted() -> None:
+    trees = Trees()
+    for number, outcome in enumerate([says(0, "t"), says(1, "!t"), says(0, "t")]):
+        trees.commits = {f"c{number}": {"t.py": f"{number}0"}, **trees.commits}
+        trees.run([outcome, says(0, "t"), says(0, "t")])
+    trees.commits = {"now": {"t.py": "now"}, **trees.commits}
+    comparison, _ = trees.run([says(0, "t"), says(1, "!t"), says(1, "!t")])
+    (failure,) = comparison.outcome.failures
+    assert comparison.run.history[failure.id] == (1, 3)

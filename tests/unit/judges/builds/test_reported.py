@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from prjury.errors import CannotJudgeError
+from prjury.judges.builds.compare import compare
 from prjury.judges.builds.failure import Results
 from prjury.judges.builds.reported import (
     ReportedTests,
@@ -51,7 +52,7 @@ class Trial:
 
     def judge(self) -> Judgment:
         tests = ReportedTests(self.head, self.base, self.good)
-        return decide_reported(tests.result(self.options, KNOWN))
+        return decide_reported(compare(tests.plan, tests.run, KNOWN, self.options))
 
 
 @pytest.mark.parametrize(

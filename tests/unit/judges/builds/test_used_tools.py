@@ -99,9 +99,9 @@ def test_nothing_is_asked_where_no_tool_is_known() -> None:
 
 @pytest.mark.parametrize(("code", "words"), [(0, "passed in"), (1, "failed with exit code 1")])
 def test_the_report_names_them(code: int, words: str) -> None:
-    shell = ScriptedShell([Scripted(code, "1 passed\n")], answer="@ 0\nv20.20.2\n")
+    shell = ScriptedShell([Scripted(code, "1 passed\n"), Scripted(0)], answer="@ 0\nv20.20.2\n")
     trees = TreeRepository({"merged": {"a.js": ""}, "base": {"a.js": ""}})
-    options = BuildOptions.model_validate({"command": "npm test"})
+    options = BuildOptions.model_validate({"command": "npm test", "compare": "on_failure"})
     judgment = ask(make(options, Ports(trees, shell, SilentProgress())), pull_context())
     assert judgment.reasoning.startswith(words)
     assert "with Node 20.20.2" in judgment.reasoning

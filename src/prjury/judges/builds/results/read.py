@@ -14,9 +14,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from prjury.judges.builds.environment import find_environment
 from prjury.judges.builds.failure import Failure, Results, in_order, without_repeats
-from prjury.judges.builds.fault import with_environment
 from prjury.judges.builds.results.closing_lines import closing_lines
 from prjury.judges.builds.results.go import go
 from prjury.judges.builds.results.jvm import jvm
@@ -122,9 +120,6 @@ def read_log(
         runners = _read_tests(section, results)
         if failed:
             _read_errors(section, results, runners)
-    if failed:
-        blamed = (item for section in transcript.sections for item in find_environment(section))
-        results.others = with_environment(results.others, islice(blamed, _MOST_PER_READER))
     results.by_runner.setdefault("go", RunnerOutput()).add(transcript.events.go.finished())
     results.others += transcript.events.results.failures
     if transcript.cut:

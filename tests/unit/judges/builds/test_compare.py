@@ -1,4 +1,4 @@
-"""The tests that the base ran and this run did not; one that moved is not among them."""
+"""Which tests of the base did not run; one that moved or was renamed is not among them."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from prjury.judges.builds.compare import Vanished, find_shared_prefix, find_vanished, readable
 from prjury.judges.builds.failure import Results
-from prjury.judges.builds.test_sets import Vanished, find_vanished, readable
 
 IDS = st.lists(
     st.builds(
@@ -23,8 +23,8 @@ def lost(base: list[str], here: list[str], counted: tuple[int, int] = (0, 0)) ->
 
 
 def test_a_test_that_is_gone_is_lost_by_name() -> None:
-    found = lost(["test:a.py:t", "test:a.py:other"], ["test:a.py:t"])
-    assert found == Vanished(("a.py other",), 1)
+    vanished = lost(["test:a.py:t", "test:a.py:other"], ["test:a.py:t"])
+    assert vanished == Vanished(("a.py other",), 1)
 
 
 @pytest.mark.parametrize(
@@ -34,6 +34,7 @@ def test_a_test_that_is_gone_is_lost_by_name() -> None:
         ("test:core:shop.PriceTest#adds", "test:core:shop.cost.CostTest#adds"),
         ("test:core:shop.PriceTest#addsUp()", "test:core:shop.PriceTest#addsItUp()"),
         ("test:tests/test_a.py:test_price", "test:tests/test_a.py:test_unit_price"),
+        ("test:tests/test_a.py:test_price", "test:tests/test_a.py:test_price_of_book"),
         ("test:shop/core:TestPrice/free", "test:shop/prices:TestPrice/free"),
         ("test:crate:tests::adds", "test:crate:price::tests::adds"),
         ("test:a.py:test_p[1-x::y]", "test:b.py:test_p[1-x::y]"),
@@ -44,8 +45,33 @@ def test_a_test_that_was_moved_or_renamed_is_not_lost(before: str, after: str) -
     assert lost([before, "test:z:stays"], [after, "test:z:stays"]) == Vanished()
 
 
-def test_a_test_of_another_name_in_the_same_module_makes_up_for_nothing() -> None:
-    assert lost(["test:a.py:test_refund_of_half"], ["test:a.py:checkUnits"]).count == 1
+@pytest.mark.parametrize(
+    ("before", "after", "others"),
+    [
+        ("test:a.py:test_refund_of_half", "test:a.py:checkUnits", []),
+        ("test:a.py:test_one", "test:a.py:test_eins", ["test:a.py:test_two"]),
+        ("test:a.py:test_one", "test:a.py:test_eins", []),
+        ("test:m:TestOne", "test:m:TestEins", ["test:m:TestTwo"]),
+    ],
+)
+def test_what_all_names_share_makes_no_two_alike(
+    before: str, after: str, others: list[str]
+) -> None:
+    assert lost([before, *others], [after, *others]).count == 1
+
+
+@pytest.mark.parametrize(
+    ("names", "prefix"),
+    [
+        (["test_one", "test_two"], "test_"),
+        (["test_price", "test_price_of"], "test_"),
+        (["TestOne", "TestTwo"], "Test"),
+        (["adds", "takes"], ""),
+        ([], ""),
+    ],
+)
+def test_what_all_names_share(names: list[str], prefix: str) -> None:
+    assert find_shared_prefix(names) == prefix
 
 
 def test_many_tests_whose_parameters_change_at_random_are_not_lost() -> None:
@@ -61,8 +87,8 @@ def test_one_new_test_makes_up_for_one_lost_test_only() -> None:
 def test_fewer_tests_of_a_test_that_is_a_program() -> None:
     before, after = {"test::a": 9, "test::b": 2, "test::c": 1}, {"test::a": 7, "test::b": 3}
     ran = ("test::a", "test::b")
-    lost = find_vanished(Results(ran=ran, within=after), Results(ran=ran, within=before))
-    assert lost == Vanished(("a: 2 of its 9 tests",), 2)
+    vanished = find_vanished(Results(ran=ran, within=after), Results(ran=ran, within=before))
+    assert vanished == Vanished(("a: 2 of its 9 tests",), 2)
 
 
 def test_where_a_report_lies_is_no_part_of_the_names_of_its_tests() -> None:

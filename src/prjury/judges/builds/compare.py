@@ -1,0 +1,489 @@
+"""Compare both sides: what is new, old, flaky, the machine's, or lost. Pure.
+
+The base decides. What fails there as well is old; where no test ran on either side, nothing can be
+said of the change.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
+from difflib import SequenceMatcher
+from functools import cached_property
+from typing import Literal, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from prjury.judges.builds.environment import Remedy, find_remedy, lacks_service
+from prjury.judges.builds.evidence import Run, TreeRun
+from prjury.judges.builds.failure import Failure, Results, State, make_failure
+from prjury.judges.builds.plan import CUSTOM, REPORTED, BuildPlan
+from prjury.judges.builds.systems.source_tree import is_within
+from prjury.policy.schema import BuildOptions
+from prjury.snapshot.kinds import kind_of
+from prjury.snapshot.model import FileKind
+
+#: From here on two names in one module are taken for one test that was renamed.
+_ALIKE = 0.5
+#: Comparing names costs the product of their numbers.
+_MOST_COMPARED = 200
+#: What begins the next goal in the output of Maven and Gradle.
+_GOALS = ("Failed to execute goal", "* What went wrong")
+_LONGEST_START, _SHORTEST = 60, 20
+#: pytest's exit code where it collects nothing.
+NO_TESTS_COLLECTED = 5
+
+#: Why the tests of both sides cannot be compared.
+Gap: TypeAlias = Literal["unknown", "failed", "untested", "partly"]
+#: Why old failures may hide new ones, with what it is about.
+Doubt: TypeAlias = tuple[
+    Literal[
+        "not_tests", "exit_code", "may_stop", "unreached", "cut_off", "unread", "untested", "lost"
+    ],
+    str,
+]
+
+
+class Vanished(Struct, frozen=True):
+    """The tests of the base that did not run.
+
+    Attributes:
+        names: those that are known by name.
+        count: all of them; runs of tests that are only counted may hold some of the names.
+    """
+
+    names: tuple[str, ...] = ()
+    count: int = 0
+
+
+class Comparison(Struct, frozen=True, dict=True):
+    """All that a judgment rests on.
+
+    Attributes:
+        plan: the form of the plan that both sides ran.
+        outcome: the merged tree's, whose failures say whether they are new.
+        known: the paths of the merged tree.
+        options: the policy's: what old, flaky and vanished tests mean.
+        fault: what the machine lacks.
+    """
+
+    plan: BuildPlan
+    run: Run
+    outcome: TreeRun
+    known: frozenset[str] = frozenset()
+    options: BuildOptions = BuildOptions()
+    fault: Remedy | None = None
+
+    @property
+    def base(self) -> TreeRun | None:
+        """What became of the base."""
+        return self.run.base
+
+    def excuses(self, failure: Failure) -> bool:
+        """The failure does not fail the judge."""
+        answers = {"pre_existing": self.options.pre_existing, "flaky": self.options.flaky}
+        return answers.get(failure.state) == "warn"
+
+    @cached_property
+    def blocking(self) -> tuple[Failure, ...]:
+        """The failures that fail the judge; a goal that only flaky tests broke does not."""
+        failures = [one for one in self.outcome.failures if not self.excuses(one)]
+        flaky = any(one.state == "flaky" for one in self.outcome.failures)
+        if flaky and self.options.flaky == "warn" and all(one.kind == "goal" for one in failures):
+            return ()
+        return tuple(failures)
+
+    @property
+    def ordered(self) -> tuple[Failure, ...]:
+        """All failures, those that fail the judge first, otherwise in their own order."""
+
+        def rank(failure: Failure) -> tuple[bool, bool, bool]:
+            aside = failure.state == "environment"
+            return self.excuses(failure), aside, failure.message.startswith("make")
+
+        return tuple(sorted(self.outcome.failures, key=rank))
+
+    @property
+    def alike(self) -> bool:
+        """Both failed at the same step in the same way."""
+        return self.base is not None and self.outcome.ends_like(self.base)
+
+    @property
+    def untested(self) -> bool:
+        """Both failed alike before a test ran on either, so that nothing is known of the change."""
+        return self.base is not None and is_untested(self.outcome, self.base)
+
+    @cached_property
+    def lost(self) -> Vanished:
+        """The tests of the base that did not run, unless a failure may have kept them from it."""
+        if self.base is None or self.blocking or self.outcome.last.stopped:
+            return Vanished()
+        return find_vanished(self.outcome.results, self.base.results)
+
+    @property
+    def ignored(self) -> int:
+        """How many more tests than on the base failed in a step that ended well all the same."""
+        if self.base is None:
+            return 0
+        return max(0, self.outcome.results.ignored - self.base.results.ignored)
+
+    @property
+    def repaired(self) -> tuple[Failure, ...]:
+        """The tests that the base fails and that pass now."""
+        return self.outcome.find_passing(self.base.failures) if self.base else ()
+
+    @cached_property
+    def test_files(self) -> int:
+        """How many files of the project are tests by their names."""
+        place = self.plan.directory
+        paths = (path for path in self.known if is_within(path, place))
+        return sum(kind_of(path) is FileKind.TEST for path in paths)
+
+    @property
+    def gap(self) -> Gap | None:
+        """Why the tests cannot be compared, though the merged tree's ran and pass."""
+        base, asked = self.base, self.options.compare == "always"
+        if not asked or self.plan.system == REPORTED or not self.outcome.tested:
+            return None
+        if base is None:
+            return "unknown" if self.run.base_unknown else None
+        if not base.tested:
+            nothing = base.last.exit_code == NO_TESTS_COLLECTED and "no tests ran" in base.last.tail
+            if base.failed and not nothing:
+                return "failed"
+            return "untested" if base.results.problems or self.run.base_test_files else None
+        return "partly" if base.failed and not runs_every_test(base, self.plan) else None
+
+
+def compare(
+    plan: BuildPlan,
+    run: Run,
+    known: frozenset[str],
+    options: BuildOptions,
+    changed: Collection[str] = (),
+) -> Comparison:
+    """Compare what both sides came to.
+
+    Args:
+        known: the paths of the merged tree.
+        changed: those that the change touches.
+    """
+    form = plan.keep_going if run.going_on and plan.keep_going else plan
+    outcome, base = settle_retry(run), run.base
+    fault = find_fault(outcome, changed, known, run.versions)
+    if base and outcome.failed:
+        outcome = mark_old(outcome, base)
+        if not fault and is_untested(outcome, base) and not _breaks_tree(outcome, known):
+            lines = [*(one.message for one in outcome.failures), *outcome.last.tail.splitlines()]
+            fault = find_remedy(lines, known, run.versions, strict=False)
+            outcome = _mark_all(outcome)
+    outcome = mark_machine(outcome, fault)
+    return Comparison(form, run, outcome, known, options, fault)
+
+
+def is_untested(outcome: TreeRun, base: TreeRun) -> bool:
+    """Both failed alike before a test ran on either, so that nothing is known of the change."""
+    new = any(one.state == "new" for one in outcome.failures)
+    return outcome.ends_like(base) and not (new or outcome.tested or base.tested)
+
+
+def _breaks_tree(outcome: TreeRun, known: Collection[str]) -> bool:
+    """A file of the tree does not compile, or something is missing that is the tree's own."""
+    return any(one.kind == "compile" and one.path in known for one in outcome.failures)
+
+
+def _mark_all(outcome: TreeRun) -> TreeRun:
+    failures = outcome.failures or (make_failure("error", last_error_line(outcome.last.tail)),)
+    return replace(outcome, failures=tuple(replace(one, state="environment") for one in failures))
+
+
+def last_error_line(tail: str) -> str:
+    """The last line that names an error, else the last one, without what npm says after each."""
+    lines = [line.strip() for line in tail.splitlines() if any(map(str.isalnum, line))]
+    lines = [line for line in lines if "log of this run" not in line]
+    for line in reversed(lines):
+        if "error" in line.lower() and line not in {"npm error", "npm ERR!"}:
+            return line
+    return lines[-1] if lines else "it prints nothing"
+
+
+def settle_retry(run: Run) -> TreeRun:
+    """The outcome after the second run: what failed in one and passed in the other is flaky.
+
+    A test that has no result in one of them has not passed there.
+    """
+    head, again = run.head, run.again
+    if again is None or not again.ended:
+        return head
+    passed = {failure.id for failure in again.find_passing(head.failures)}
+    if not run.whole:
+        return _mark_flaky(head, passed)
+    failing = {failure.id for failure in again.failures}
+    once = [
+        replace(one, state="flaky" if one.id in passed else one.state)
+        for one in head.failures
+        if one.kind == "test" and one.id not in failing
+    ]
+    late = {failure.id for failure in head.find_passing(again.failures)}
+    again = _mark_flaky(again, late)
+    return replace(again, failures=(*again.failures, *once))
+
+
+def _mark_flaky(run: TreeRun, ids: Collection[str]) -> TreeRun:
+    failures = tuple(
+        replace(one, state="flaky") if one.kind == "test" and one.id in ids else one
+        for one in run.failures
+    )
+    return replace(run, failures=failures)
+
+
+def mark_old(outcome: TreeRun, base: TreeRun) -> TreeRun:
+    """The outcome with the failures marked that the base has as well.
+
+    Each failure of the base accounts for one of the merged tree: of two that look alike the second
+    one is new where the base has only one.
+    """
+    there = Counter(failure.id for failure in base.failures)
+    failures = []
+    for failure in outcome.failures:
+        old = failure.state == "new" and there[failure.id] > 0
+        there[failure.id] -= old
+        failures.append(replace(failure, state="pre_existing") if old else failure)
+    return replace(outcome, failures=tuple(failures))
+
+
+def find_fault(
+    run: TreeRun,
+    changed: Collection[str],
+    known: Collection[str],
+    versions: dict[str, str] | None = None,
+) -> Remedy | None:
+    """What the machine lacks by the tools' own words, where that is why the run failed.
+
+    Where a test failed, or something in a file of the tree, only what a build tool says of its own
+    goals counts: all else may be the tests' words.
+    """
+    if not run.failed or not run.ended:
+        return None
+    tail = run.last.tail.splitlines()
+    if any(one.kind == "test" or _is_of_tree(one, changed, known) for one in run.failures):
+        goals = [one for one in run.failures if one.name and one.kind in {"error", "goal"}]
+        lines = [line for goal in goals for line in _lines_about(goal, tail)]
+    else:
+        lines = [*(one.message for one in run.failures), *tail]
+    return find_remedy(lines, versions=versions)
+
+
+def _lines_about(goal: Failure, tail: Sequence[str]) -> Sequence[str]:
+    """What a build tool says of a goal: its message, and the lines up to that of the next one."""
+    start, index = goal.message[:_LONGEST_START], len(tail)
+    for number, line in enumerate(tail):
+        text = " ".join(line.split())
+        if start in text or (len(text) > _SHORTEST and text in goal.message):
+            index = number
+            break
+    lines = [goal.message]
+    for line in tail[index + 1 :]:
+        if any(mark in line for mark in _GOALS):
+            break
+        lines.append(line)
+    return lines
+
+
+def _is_of_tree(failure: Failure, changed: Collection[str], known: Collection[str]) -> bool:
+    """A file of the tree does not compile, or one that the change touches fails."""
+    unreadable = failure.message.startswith("cannot access ")  # a class, by an older compiler
+    if failure.path is None or unreadable or find_remedy([failure.message]):
+        return False
+    return failure.path in changed or (failure.kind == "compile" and failure.path in known)
+
+
+def mark_machine(outcome: TreeRun, fault: Remedy | None) -> TreeRun:
+    """The outcome with what the machine is to blame for marked: one failure at least."""
+    tail = outcome.last.tail.splitlines()
+    tests = [one for one in outcome.failures if one.kind == "test"]
+    service = bool(tests) and all(map(_lacks_service, tests))
+    failures: list[Failure] = []
+    for failure in outcome.failures:
+        blamed = fault is not None and failure.kind in {"error", "goal"}
+        if blamed and tests:
+            blamed = bool(failure.name and find_remedy(_lines_about(failure, tail)))
+        unreadable = fault and not tests and failure.kind == "compile"
+        lacking = service and failure.state == "pre_existing"
+        state: State = "environment" if blamed or unreadable or lacking else failure.state
+        failures.append(replace(failure, state=state))
+    if fault and not any(one.state == "environment" for one in failures):
+        failures.append(replace(make_failure("error", fault.line), state="environment"))
+    return replace(outcome, failures=tuple(failures))
+
+
+def _lacks_service(failure: Failure) -> bool:
+    words = f"{failure.message}\n{failure.details}"
+    return failure.state == "pre_existing" and lacks_service(words)
+
+
+def find_suspects(run: Run) -> tuple[Failure, ...]:
+    """The tests that fail newly; none where code does not compile, which no luck explains."""
+    if not run.head.failed or not run.head.ended:
+        return ()
+    outcome = mark_old(run.head, run.base) if run.base else run.head
+    new = [one for one in outcome.failures if one.state == "new"]
+    if any(one.kind == "compile" for one in new):
+        return ()
+    return tuple(one for one in new if one.kind == "test")
+
+
+def runs_every_test(run: TreeRun, plan: BuildPlan) -> bool:
+    """A run that failed shows by its end that every test ran all the same."""
+    if not run.failed:
+        return True
+    reached = len(run.steps) == len(plan.steps)
+    if not reached or not run.ended or not _fails_in_tests_only(run.failures):
+        return False
+    if plan.all_ran is not None:
+        return run.last.exit_code == plan.all_ran
+    return plan.goes_on or plan.system != CUSTOM
+
+
+def find_doubt(comparison: Comparison) -> Doubt | None:
+    """Why old failures may hide new ones; None where it is shown that they do not.
+
+    What shows it: nothing but tests failed (and the goals that run them), or, in a build that goes
+    on after every failure, goals that run none; both runs have results that could be read in full,
+    and no test of the base is lost.
+    """
+    plan, outcome, base = comparison.plan, comparison.outcome, comparison.base
+    step, code = outcome.last.command, outcome.last.exit_code
+    aside = plan.goes_on and _fails_aside_only(outcome.failures)
+    lost = comparison.lost.count if comparison.options.vanished == "warn" else 0
+    doubts: Sequence[tuple[bool, Doubt]] = (
+        (not _fails_in_tests_only(outcome.failures) and not aside, ("not_tests", "")),
+        (bool(code) and plan.all_ran not in {None, code}, ("exit_code", str(code))),
+        (plan.system in {CUSTOM, REPORTED} and plan.all_ran != code, ("may_stop", step)),
+        (len(outcome.steps) < len(plan.steps), ("unreached", step)),
+        *_doubt_side(outcome, "the merged tree"),
+        *(_doubt_side(base, "the base") if base else ()),
+        (lost > 0, ("lost", str(lost))),
+    )
+    return next((doubt for holds, doubt in doubts if holds), None)
+
+
+def _doubt_side(run: TreeRun, side: str) -> Iterator[tuple[bool, Doubt]]:
+    results = run.results
+    yield not run.ended, ("cut_off", side)
+    yield bool(results.problems), ("unread", f"{side}: {''.join(results.problems[:1])}")
+    yield not results.tests and not results.counted, ("untested", side)
+
+
+def _fails_in_tests_only(failures: Sequence[Failure]) -> bool:
+    """Nothing failed but tests, and the goals that run them."""
+    kinds = {failure.kind for failure in failures}
+    return "test" in kinds and not kinds - {"test", "goal"}
+
+
+def _fails_aside_only(failures: Sequence[Failure]) -> bool:
+    """Nothing failed but goals of make that run no tests, such as documentation.
+
+    One that runs tests may have ended in the middle of them, as may one that a signal ended.
+    """
+    for failure in failures:
+        _, mark, goal = failure.message.partition("*** [")
+        target, _, end = goal.rpartition("] Error ")
+        ended = end.isdigit() and len(end) <= 2  # noqa: PLR2004 - from 128 on it is a signal's
+        testing = any(word in target.lower() for word in ("test", "check", "spec"))
+        if failure.kind == "compile" or not mark or not ended or testing:
+            return False
+    return bool(failures)
+
+
+def find_vanished(here: Results, base: Results) -> Vanished:
+    """The tests that ran on the base and not here; one that was moved or renamed is not lost."""
+    lost = Counter(base.ran) - Counter(here.ran)
+    new = Counter(here.ran) - Counter(base.ran)
+    _pair_alike(lost, new, lambda identity: split_identity(identity)[1])
+    _pair_alike(lost, new, _cut_parameters)
+    if lost.total() and new.total():
+        names = {split_identity(name)[1] for name in (*base.ran, *here.ran)}
+        _pair_renamed(lost, new, find_shared_prefix(names))
+    unnamed = base.counted - here.counted
+    if unnamed > 0:
+        unnamed = max(0, unnamed - new.total())
+    vanished = sorted(lost.elements())
+    fewer = {one: n - here.within.get(one, n) for one, n in sorted(base.within.items())}
+    inner = {one: n for one, n in fewer.items() if n > 0}
+    count = max(0, len(vanished) + unnamed) + sum(inner.values())
+    listed = [
+        *map(readable, vanished),
+        *(f"{readable(one)}: {n} of its {base.within[one]} tests" for one, n in inner.items()),
+    ]
+    return Vanished(tuple(listed) if count else (), count)
+
+
+#: Directories of reports, which stand for a suite that has no place of its own.
+_REPORT_PLACES = (
+    "_prjury", "target/surefire-reports", "target/failsafe-reports", "build/test-results/"
+)  # fmt: skip
+
+
+def readable(identity: str) -> str:
+    """A test's identity as a reader knows it: ``tests/test_a.py test_b``."""
+    suite, _, rest = identity.removeprefix("test:").partition(":")
+    owner, _, name = rest.rpartition("#")
+    for place in _REPORT_PLACES:
+        suite = suite.partition(place)[0].rstrip("/") if place in suite else suite
+    suite = "" if suite in {"reports", "…/reports"} else suite
+    module = suite.removesuffix(".py").replace("/", ".")  # pytest repeats the file as a module
+    owner = owner.removeprefix(module).lstrip(".") if suite.endswith(".py") else owner
+    return " ".join(filter(None, (suite, owner if owner != name else "", name)))
+
+
+def split_identity(identity: str) -> tuple[str, str]:
+    """The module, and the test's own name with its parameters."""
+    end = len(_cut_parameters(identity))
+    start = max(identity.rfind(sign, 0, end) for sign in ":#>") + 1
+    return identity[:start], identity[start:].strip()
+
+
+def _cut_parameters(identity: str) -> str:
+    """What stays the same where only parameters change, such as a random value."""
+    return identity.partition("[")[0].partition("(")[0]
+
+
+def find_shared_prefix(names: Collection[str]) -> str:
+    """The words with which all names begin, such as ``test_``: they make none alike."""
+    first, last = min(names, default=""), max(names, default="")
+    same = [one == other for one, other in zip(first, last, strict=False)]
+    prefix = first[: same.index(False) if False in same else len(same)]
+    word = len("test") if prefix.lower().startswith("test") else 0
+    return prefix[: prefix.rfind("_") + 1 or word]
+
+
+def _pair_alike(lost: Counter[str], new: Counter[str], key: Callable[[str], str]) -> None:
+    """Take out tests for which there is a new one of the same key, one for one."""
+    arrived: dict[str, list[str]] = {}
+    for identity in new.elements():
+        arrived.setdefault(key(identity), []).append(identity)
+    for identity in list(lost.elements()):
+        if candidates := arrived.get(key(identity)):
+            lost.subtract([identity])
+            new.subtract([candidates.pop()])
+
+
+def _pair_renamed(lost: Counter[str], new: Counter[str], shared: str) -> None:
+    """Take out tests of a similar name in the same module, one for one."""
+    arrived: dict[str, list[str]] = {}
+    for identity in new.elements():
+        arrived.setdefault(split_identity(identity)[0], []).append(identity)
+
+    def measure_likeness(one: str, other: str) -> float:
+        own, theirs = (split_identity(name)[1].removeprefix(shared) for name in (one, other))
+        return SequenceMatcher(None, own, theirs, autojunk=False).ratio()
+
+    for identity in list(lost.elements())[:_MOST_COMPARED]:
+        candidates = arrived.get(split_identity(identity)[0], [])[:_MOST_COMPARED]
+        best = max(candidates, key=lambda other: measure_likeness(identity, other), default=None)
+        if best is not None and measure_likeness(identity, best) >= _ALIKE:
+            arrived[split_identity(identity)[0]].remove(best)
+            lost.subtract([identity])
+            new.subtract([best])

@@ -1,0 +1,393 @@
+"""What became of builds, as values that are their own JSON: the evidence of a build elsewhere.
+
+Evidence holds no verdict: that is decided anew from what happened. What is read is bounded, of
+exactly the known form, and counts that cannot be true are refused. All else a build job could say
+of itself as well, so nothing else is looked for.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Annotated, Any, Final, Literal, TypeAlias, TypeVar
+
+import msgspec
+from msgspec import Meta, Struct
+from msgspec.structs import replace
+
+from prjury.errors import CannotJudgeError
+from prjury.judges.builds.failure import Failure, Line, Results, Text, inside_tree
+from prjury.judges.builds.plan import BuildPlan
+from prjury.report.invisible_chars import without_surrogates
+from prjury.snapshot.model import visible
+
+SCHEMA_NAME: Final = "prjury/build-evidence/v2"
+
+#: Brackets in the whole file; a small file of nothing else would take gigabytes of memory.
+_MOST_PARTS = 4_000_000
+_LONGEST_PROBLEM = 200
+_LONGEST_TAIL = 20_000
+#: Bytes of a kept report; those of large projects stay below it.
+LARGEST_REPORT = 20 * 1024**2
+
+Sha: TypeAlias = Annotated[str, Meta(pattern=r"\A(?:[0-9a-f]{40}|[0-9a-f]{64})\Z")]
+Word: TypeAlias = Annotated[str, Meta(pattern=r"\A[a-z_]{1,40}\Z")]
+Seconds: TypeAlias = Annotated[float, Meta(ge=0.0, le=1e9)]
+Times: TypeAlias = Annotated[int, Meta(ge=0, le=2**31)]
+
+
+class StepRun(Struct, frozen=True, forbid_unknown_fields=True):
+    """A command that was run, and how it ended.
+
+    Attributes:
+        exit_code: minus the signal's number if a signal ended it; None where that is not known.
+        stopped: the limit at which it was ended.
+        tail: the last lines that it printed.
+        log: the file with all of them.
+        may_fail: what comes after it runs all the same.
+    """
+
+    name: Word
+    command: Text
+    exit_code: Annotated[int, Meta(ge=-1_000, le=2**32)] | None
+    stopped: Word | None = None
+    seconds: Seconds = 0.0
+    tail: Text = ""
+    log: Line = ""
+    may_fail: bool = False
+
+    @property
+    def good(self) -> bool:
+        """It ended by itself, and not with another exit code than 0."""
+        return not self.exit_code and self.stopped is None
+
+
+class TreeRun(Struct, frozen=True, forbid_unknown_fields=True):
+    """What became of a plan on one tree.
+
+    Attributes:
+        steps: those that ran, one at least; the last one may have failed.
+        allowed: the seconds that there were.
+        failures: the causes, as far as they could be read.
+    """
+
+    steps: Annotated[tuple[StepRun, ...], Meta(min_length=1)]
+    allowed: Seconds = 0.0
+    failures: tuple[Failure, ...] = ()
+    results: Results = Results()
+
+    @property
+    def last(self) -> StepRun:
+        """The step that decided, or the last one that has to succeed."""
+        counting = [step for step in self.steps if not step.may_fail]
+        return (counting or self.steps)[-1]
+
+    @property
+    def seconds(self) -> float:
+        """How long all steps took."""
+        return sum(step.seconds for step in self.steps)
+
+    @property
+    def failed(self) -> bool:
+        """A step failed, or a report holds a failing test."""
+        return not self.last.good or bool(self.results.failures)
+
+    @property
+    def ended(self) -> bool:
+        """Its last step came to an end by itself: no limit and no signal ended it."""
+        return self.last.stopped is None and (self.last.exit_code or 0) >= 0
+
+    @property
+    def tested(self) -> bool:
+        """A test ran, as far as is known."""
+        return self.results.run > 0 or any(one.kind == "test" for one in self.failures)
+
+    def find_passing(self, failed: Sequence[Failure]) -> tuple[Failure, ...]:
+        """Those of the tests that failed in another run and demonstrably pass here.
+
+        A missing result is no pass.
+        """
+        failing, ran = {failure.id for failure in self.failures}, frozenset(self.results.ran)
+        tests = (failure for failure in failed if failure.kind == "test")
+        return tuple(one for one in tests if one.id in ran and one.id not in failing)
+
+    def ends_like(self, other: TreeRun) -> bool:
+        """Both failed at the same step with the same end.
+
+        Another end means that something happened which is not among the causes that were read.
+        """
+        ours, theirs = self.last, other.last
+        return other.failed and (ours.command, ours.exit_code, ours.stopped) == (
+            theirs.command,
+            theirs.exit_code,
+            theirs.stopped,
+        )
+
+
+class Run(Struct, frozen=True, forbid_unknown_fields=True):
+    """What became of a plan on the merged tree and, where that was tried, on the base.
+
+    Attributes:
+        going_on: both ran the form of the plan that goes on after failures.
+        base_commit: the earlier commit of the base that is compared with; empty for the base.
+        base_kept: an earlier review has built the base.
+        base_unknown: why the base could not be compared with.
+        disturbed: the base was built after the head and failed, though an earlier run saw it pass.
+        base_test_files: how many files of the base are tests by their names.
+        again: the second run of what failed newly.
+        whole: the second run was one of everything.
+        history: on how many of how many earlier bases a test failed that fails here.
+        versions: of the tools that were used, by their names.
+        kept: reports for other judges, packed, by their paths; None for one that is unreadable.
+        kept_of_base: those of the base that other judges compare with.
+    """
+
+    head: TreeRun
+    base: TreeRun | None = None
+    going_on: bool = False
+    base_commit: Line = ""
+    base_kept: bool = False
+    base_unknown: Line = ""
+    disturbed: bool = False
+    base_test_files: Times = 0
+    again: TreeRun | None = None
+    whole: bool = False
+    history: dict[Line, tuple[Times, Times]] = {}
+    versions: dict[Line, Line] = {}
+    withheld: tuple[Line, ...] = ()
+    kept: dict[Line, bytes | None] = {}
+    kept_of_base: dict[Line, bytes | None] = {}
+
+
+class Refusal(Struct, frozen=True, forbid_unknown_fields=True):
+    """Why a build could not be tried."""
+
+    reason: Word
+    message: Annotated[str, Meta(min_length=1, max_length=10_000)]
+
+
+class BuildRecord(Struct, frozen=True, forbid_unknown_fields=True):
+    """One build: which one it is, and what became of it, or why nothing did."""
+
+    system: Line
+    directory: Line
+    command: Text
+    run: Run | None = None
+    error: Refusal | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a build of which nothing is said, or two things.
+
+        Raises:
+            ValueError: for such a build.
+        """
+        if (self.run is None) is (self.error is None):
+            raise ValueError("a build has either a run or an error")
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What tells it from other builds."""
+        return self.system, self.directory, self.command
+
+
+class BuildSandbox(Struct, frozen=True, forbid_unknown_fields=True):
+    """How builds were kept in."""
+
+    level: Literal["L0", "L1", "L2", "L3"]
+
+
+class BuildEvidence(Struct, frozen=True, forbid_unknown_fields=True):
+    """The whole file.
+
+    Attributes:
+        commands: what the policy runs besides builds.
+    """
+
+    schema: Literal["prjury/build-evidence/v2"]
+    version: Line
+    base: Sha
+    head: Sha
+    merged_tree: Sha | None
+    sandbox: BuildSandbox
+    builds: tuple[BuildRecord, ...]
+    commands: tuple[BuildRecord, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse evidence that says two things of one build.
+
+        Raises:
+            ValueError: for such evidence.
+        """
+        for records in (self.builds, self.commands):
+            if len({record.key for record in records}) != len(records):
+                raise ValueError("the same build is recorded twice")
+
+
+def read_evidence(content: bytes) -> BuildEvidence:
+    """Read the evidence in a file.
+
+    Raises:
+        CannotJudgeError: ``evidence_invalid`` for anything that has not exactly the known form, or
+            whose counts cannot be true.
+    """
+    try:
+        _refuse_parts(content)
+        json.loads(content, object_pairs_hook=_refuse_repeated_keys)
+        evidence = msgspec.json.decode(content, type=BuildEvidence)
+        runs = [one.run for one in (*evidence.builds, *evidence.commands) if one.run]
+        for tree_run in (each for run in runs for each in _tree_runs(run)):
+            refuse_counts(tree_run)
+    except (ValueError, RecursionError, msgspec.MsgspecError) as error:
+        raise refuse_evidence(str(error)) from error
+    return evidence
+
+
+def refuse_evidence(why: str) -> CannotJudgeError:
+    """The error for evidence that cannot be what a build has left behind."""
+    return CannotJudgeError(
+        f"the evidence of the build is refused: {visible(why[:_LONGEST_PROBLEM])}",
+        why="it was damaged or made up, or another version of prjury wrote it",
+        remedy="build again with `prjury build`, in the same version",
+        reason="evidence_invalid",
+    )
+
+
+def _refuse_parts(content: bytes) -> None:
+    if content.count(b"[") + content.count(b"{") > _MOST_PARTS:
+        raise ValueError(f"it has more than {_MOST_PARTS} parts")
+
+
+def _refuse_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    values = dict(pairs)
+    if len(values) != len(pairs):
+        raise ValueError("a key is repeated")
+    return values
+
+
+def _tree_runs(run: Run) -> Iterator[TreeRun]:
+    yield from (tree_run for tree_run in (run.head, run.base, run.again) if tree_run)
+
+
+def refuse_counts(run: TreeRun) -> None:
+    """Refuse counts that contradict each other.
+
+    Raises:
+        ValueError: with the counts.
+    """
+    results = run.results
+    listed = sum(failure.kind == "test" for failure in run.failures)
+    known = results.tests + results.counted
+    if results.files and not results.counted and results.skipped > results.tests:
+        raise ValueError(f"{results.skipped} of {results.tests} tests were skipped")
+    if len(results.ran) > results.tests:
+        raise ValueError(f"{len(results.ran)} of {results.tests} tests ran")
+    if sum(results.by_runner.values()) > results.tests:
+        raise ValueError(f"runners name more tests than the {results.tests} that there are")
+    failed = sum(failure.kind == "test" for failure in results.failures)
+    if failed > listed:
+        raise ValueError(f"reports hold {failed} failures of tests, and {listed} are listed")
+    if results.skipped > 0 and known == 0 and results.files:
+        raise ValueError(f"{results.skipped} of 0 tests were skipped")
+
+
+def refuse_other_steps(run: TreeRun, plan: BuildPlan) -> None:
+    """Refuse a run of other steps than the plan's, or one that ends without a failure too early.
+
+    Raises:
+        ValueError: with the step.
+    """
+    for number, (step, planned) in enumerate(zip(run.steps, plan.steps, strict=False), 1):
+        if (step.name, step.command) != (planned.name, planned.text):
+            raise ValueError(f"step {number} is not the plan's `{planned.text}`")
+        if number < len(run.steps) and not step.good and not planned.may_fail:
+            raise ValueError(f"step {number} failed, and yet the next one ran")
+    if len(run.steps) > len(plan.steps):
+        raise ValueError("it has more steps than the plan")
+    if run.last.good and len(run.steps) < len(plan.steps):
+        raise ValueError(f"the steps after step {len(run.steps)} are left out")
+
+
+def confine_run(run: Run, plan: BuildPlan) -> Run:
+    """The run of a plan as this side believes it: of the plan's own steps, with places in the tree.
+
+    Raises:
+        ValueError: for a run that is none of the plan's.
+    """
+    form = plan.keep_going if run.going_on and plan.keep_going else plan
+    for tree_run in (run.head, *([run.base] if run.base and not run.base_commit else [])):
+        refuse_other_steps(tree_run, form)
+    head, base, again = (_confine(one) if one else None for one in (run.head, run.base, run.again))
+    return replace(run, head=head, base=base, again=again)
+
+
+def _confine(run: TreeRun) -> TreeRun:
+    results = replace(run.results, failures=_confine_failures(run.results.failures))
+    return replace(run, failures=_confine_failures(run.failures), results=results)
+
+
+def _confine_failures(failures: Sequence[Failure]) -> tuple[Failure, ...]:
+    """The failures as new ones; a place outside of the tree is no place."""
+    places = [inside_tree(failure.path) if failure.path else None for failure in failures]
+    return tuple(
+        replace(failure, path=path, line=failure.line if path else None, state="new")
+        for failure, path in zip(failures, places, strict=True)
+    )
+
+
+_Value = TypeVar("_Value")
+#: Makes a text fit to leave this machine.
+Clean: TypeAlias = Callable[[str], str]
+
+
+def clean_value(value: _Value, clean: Clean) -> _Value:
+    """The value with all its texts cleaned: of secrets, and of what JSON cannot hold."""
+
+    def walk(part: Any) -> Any:  # noqa: ANN401 - any part of a value
+        if isinstance(part, str):
+            return clean(without_surrogates(part))
+        if isinstance(part, Struct):
+            fields = {name: walk(getattr(part, name)) for name in part.__struct_fields__}
+            return replace(part, **fields)
+        if isinstance(part, bytes):
+            return pack_report(clean(unpack_report(part).decode("utf-8", "replace")).encode())
+        if isinstance(part, tuple):
+            return tuple(map(walk, part))
+        if isinstance(part, Mapping):
+            return {walk(name): walk(entry) for name, entry in part.items()}
+        return part
+
+    cleaned: _Value = walk(value)
+    return cleaned
+
+
+def record_build(
+    plan: BuildPlan, outcome: Run | CannotJudgeError, clean: Clean = str
+) -> BuildRecord:
+    """Record what became of a plan. What identifies the build stays as it is."""
+    if isinstance(outcome, CannotJudgeError):
+        message = clean(without_surrogates(str(outcome)))[:10_000] or outcome.reason
+        refusal = Refusal(outcome.reason, message)
+        return BuildRecord(plan.system, plan.directory, plan.text, error=refusal)
+    return BuildRecord(plan.system, plan.directory, plan.text, run=clean_value(outcome, clean))
+
+
+def pack_report(content: bytes) -> bytes:
+    """A report as a run holds it."""
+    return zlib.compress(content)
+
+
+def unpack_report(packed: bytes) -> bytes:
+    """A report of a run.
+
+    Raises:
+        ValueError: for anything but a report of bounded size.
+    """
+    unpacking = zlib.decompressobj()
+    try:
+        content = unpacking.decompress(packed, LARGEST_REPORT)
+    except zlib.error as error:
+        raise ValueError(f"a kept report is damaged: {error}") from error
+    if not unpacking.eof:
+        raise ValueError("a kept report is damaged or too large")
+    return content

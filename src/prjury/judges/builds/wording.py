@@ -1,0 +1,357 @@
+"""Every sentence about a build, each whole and in one place. Pure."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator, Sequence
+
+from prjury.judges.builds.compare import NO_TESTS_COLLECTED, Comparison, Doubt, Gap, Vanished
+from prjury.judges.builds.environment import POLICY, Remedy, Snippet
+from prjury.judges.builds.evidence import StepRun, TreeRun
+from prjury.judges.builds.failure import Failure, Results
+from prjury.judges.builds.plan import CUSTOM, REPORTED, BuildPlan
+from prjury.report.wording import counted
+from prjury.snapshot.model import visible
+
+_MOST_NAMED = 5
+_LONGEST_QUOTED = 160
+_LONGEST_STEP = 60
+
+BASE_KEPT = "what the base came to is known from an earlier run"
+BUILDING_BASE = "building the base without the change"
+FROM_EVIDENCE = "built elsewhere, read from its evidence"
+NO_TIME = "there was no time to run both without stopping at failures"
+REVIEW_AGAIN = Snippet("sh", "a shell", "prjury review")
+EVIDENCE_HOW = (
+    "run `prjury build` where the change may be built, or `prjury evidence from-junit` on the "
+    "reports of its CI, and name the file that it writes: "
+    "`prjury review --evidence build-evidence.json`"
+)
+_LIMITS = {
+    "output_limit": "printed more than 200 MiB and was stopped",
+    "memory_limit": "used more than the memory that a build may have and was stopped",
+    "process_limit": "started more processes than a build may have and was stopped",
+}
+_DOUBTS = {
+    "not_tests": "not only tests failed, so something may have kept tests from running",
+    "exit_code": "exit code {} does not show that every test ran",
+    "may_stop": "`{}` may leave out what comes after a failure",
+    "unreached": "the steps after `{}` were not reached",
+    "cut_off": "the build of {} was cut off",
+    "unread": "not all results could be read, of {}",
+    "untested": "there are no test results of {}",
+    "lost": "tests of the base did not run: {}",
+}
+_GAPS = {
+    "unknown": "the base could not be built: {}",
+    "failed": "the base's build failed before a test ran: {}",
+    "untested": "the base's build passed without a test result, though the base has tests",
+    "partly": "the base's build broke off before all its tests had run: {}",
+}
+STATES = {
+    "new": "",
+    "pre_existing": " (on the base as well)",
+    "environment": " (the environment, not the code)",
+    "flaky": " (flaky: it failed, and passed when run again)",
+}
+
+
+def quote(text: str) -> str:
+    """A line of a build's output, short enough for a sentence."""
+    line = text.strip().rstrip(".")
+    return line if len(line) <= _LONGEST_QUOTED else f"{line[:_LONGEST_QUOTED]}…"
+
+
+def format_duration(seconds: float) -> str:
+    """Seconds up to a minute and a half, then minutes."""
+    if seconds < 90:  # noqa: PLR2004 - one and a half minutes
+        return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"  # noqa: PLR2004
+    return f"{seconds / 60:.0f} min"
+
+
+def join_names(names: Sequence[str], most: int = _MOST_NAMED) -> str:
+    """The first names, and how many more there are."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
+def base_stopped(limit: str | None) -> str:
+    """Why a base that was cut off proves nothing."""
+    how = f"stopped ({limit})" if limit else "ended by a signal"
+    return f"its own build was {how}"
+
+
+def base_unbuildable(line: str) -> str:
+    """Why a base proves nothing that cannot be built on this machine."""
+    return f"it cannot be built here ({line})"
+
+
+def running_again(count: int) -> str:
+    """What is done about tests that fail newly."""
+    return f"running {counted(count, 'newly failing test')} once more"
+
+
+def describe_end(run: TreeRun) -> str:
+    """How the step that decided ended."""
+    step = run.last
+    which = f"{step.name}: " if len(run.steps) > 1 else ""
+    nothing = step.exit_code == NO_TESTS_COLLECTED and "no tests ran in " in step.tail
+    return f"{which}{_step_end(step, run.allowed)}{': pytest found no tests' if nothing else ''}"
+
+
+def _step_end(step: StepRun, allowed: float) -> str:
+    if step.stopped == "timeout":
+        return f"did not finish within {format_duration(allowed)}"
+    if step.stopped:
+        return _LIMITS.get(step.stopped, f"was stopped ({step.stopped})")
+    if step.exit_code is None:
+        return "its test reports hold failures"
+    if step.exit_code < 0:
+        return f"killed by {_signal_name(-step.exit_code)}"
+    if step.exit_code:
+        return f"failed with exit code {step.exit_code}"
+    return "ended with exit code 0, but its test reports hold failures"
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def list_causes(failures: Sequence[Failure]) -> str:
+    """The first cause and the number of the others."""
+    if not failures:
+        return ""
+    first = failures[0]
+    where = first.place or first.name or ""
+    where = "" if first.message.startswith(where) else f"{where}: "
+    others = sum(one.kind != "goal" and one.state != "environment" for one in failures[1:])
+    return f"{where}{first.message}{f' (and {others} more)' if others else ''}"
+
+
+def append_notes(comparison: Comparison, *more: str) -> str:
+    """What a reader should know besides, in brackets; empty for nothing."""
+    notes = [note for note in (*_list_notes(comparison), *more) if note]
+    return f" ({'; '.join(notes)})" if notes else ""
+
+
+def _list_notes(comparison: Comparison) -> Iterator[str]:
+    plan, run = comparison.plan, comparison.run
+    yield _describe_scope(plan)
+    if run.versions:
+        yield "with " + ", ".join(f"{tool} {version}" for tool, version in run.versions.items())
+    yield from plan.notes
+    for step in comparison.outcome.steps:
+        if step.may_fail and not step.good:
+            yield f"`{step.command[:_LONGEST_STEP]}` failed, and the tests ran all the same"
+    yield from comparison.outcome.results.problems[:3]
+    if comparison.repaired:
+        names = [failure.name or failure.id for failure in comparison.repaired]
+        yield f"fixes {join_names(names, 1)}, which the base fails"
+    if run.base_commit:
+        yield f"compared with {run.base_commit[:12]}, an earlier commit of the base"
+    if run.base_unknown:
+        yield f"the base could not be compared with: {run.base_unknown}"
+    if run.withheld and comparison.fault:
+        yield f"not handed to the build, since they hold credentials: {join_names(run.withheld, 3)}"
+
+
+def _describe_scope(plan: BuildPlan) -> str:
+    """What part was built, where parts are known at all."""
+    modules, because = plan.scope.modules, plan.scope.because
+    if modules:
+        left = because.partition("; ")[2]  # what the way to find them leaves out
+        besides = f"; {visible(left)}" if left else ""
+        return f"only what the change affects: {visible(join_names(modules))}{besides}"
+    return f"everything, because {because}" if because else ""
+
+
+def say_passed(comparison: Comparison) -> str:
+    """The words of a build that passed."""
+    if comparison.plan.system == REPORTED:
+        return f"passed{append_notes(comparison)}"
+    took, base = format_duration(comparison.outcome.seconds), comparison.base
+    built = base is not None and not comparison.run.base_kept and not comparison.run.base_commit
+    beside = f", the base in {format_duration(base.seconds)}" if base and built else ""
+    return f"passed in {took}{beside}{append_notes(comparison)}"
+
+
+def say_failed(comparison: Comparison) -> str:
+    """The words of a build that the change breaks."""
+    causes = list_causes(comparison.blocking or comparison.outcome.failures)
+    if comparison.blocking:
+        first = comparison.blocking[0]
+        ordered = [one for one in comparison.ordered if not comparison.excuses(one)]
+        causes = list_causes(ordered or (first,))
+    why = f": {causes}" if causes else ""
+    return f"{describe_end(comparison.outcome)}{why}{append_notes(comparison)}"
+
+
+def say_base_broken(comparison: Comparison, doubt: Doubt | None) -> str:
+    """The words where the base fails as well, which may hide what the change breaks."""
+    causes = list_causes(comparison.outcome.failures)
+    return (
+        f"{describe_end(comparison.outcome)}, and so did the base, which may hide what this change "
+        f"breaks: {say_doubt(doubt)}. Fix the base first.\n{causes}{append_notes(comparison)}"
+    )
+
+
+def say_doubt(doubt: Doubt | None) -> str:
+    """Why old failures may hide new ones."""
+    if doubt is None:
+        return "what went wrong could not be read"
+    code, detail = doubt
+    return quote(_DOUBTS[code].format(detail[:_LONGEST_STEP]))
+
+
+def say_excused(comparison: Comparison) -> str:
+    """The words where all that failed fails on the base too, or is flaky and allowed."""
+    failures = [one for one in comparison.outcome.failures if one.kind != "goal"]
+    old = sum(one.state == "pre_existing" for one in failures)
+    flaky = sum(one.state == "flaky" for one in failures)
+    only_tests = all(one.kind == "test" for one in failures)
+    what = f"{counted(old, 'test')} failed" if only_tests else counted(old, "failure")
+    words = [f"{what} as on the base"] if old else []
+    words += [f"{counted(flaky, 'flaky test')} passed when run again"] if flaky else []
+    plan = comparison.plan
+    hidden = plan.all_ran != comparison.outcome.last.exit_code and comparison.outcome.last.exit_code
+    note = f"what `{plan.without_setup}` leaves out after a failure ran on neither side"
+    return (
+        f"{' and '.join(words)}; nothing else fails: {list_causes(comparison.outcome.failures)}"
+        f"{append_notes(comparison, note if hidden and old else '')}"
+    )
+
+
+def say_unread(comparison: Comparison, code: str) -> str:
+    """Why exit code 0 does not show that the tests passed."""
+    ended = (
+        "no failing test was read"
+        if comparison.plan.system == REPORTED
+        else "the build ended with exit code 0"
+    )
+    why = {
+        "unread": "not all of its test reports could be read, so that failing tests may hide there",
+        "empty": "its test reports hold no test",
+        "missing": "the test report that it was asked to write is missing or empty; probably "
+        "something ended the tests before they ran",
+    }[code]
+    return f"{ended}, but {why}{append_notes(comparison)}"
+
+
+def say_vanished(lost: Vanished) -> str:
+    """How many tests were lost, with an example."""
+    example = f": {quote(lost.names[0])}" if lost.names else ""
+    if lost.count > 1 and lost.names:
+        example = f", such as {quote(lost.names[0])}"
+    return f"{counted(lost.count, 'test')} that ran on the base did not run here{example}"
+
+
+def say_ignored(count: int) -> str:
+    """How many failing tests change nothing."""
+    return f"{counted(count, 'test')} failed by the log, and the command ended with exit code 0"
+
+
+def say_gap(comparison: Comparison, gap: Gap) -> str:
+    """Why the tests cannot be compared with the base's."""
+    base = comparison.base
+    detail = comparison.run.base_unknown
+    if base:
+        detail = list_causes(base.failures) or describe_end(base)
+    why = _GAPS[gap].format(quote(detail))
+    repairs = "this change repairs the base's build, so" if gap in {"failed", "partly"} else "so"
+    return f"tests not compared: {why}; {repairs} nobody can say which tests of the base are lost"
+
+
+def say_asked(words: str) -> str:
+    """The words of what a human has to look at."""
+    return f"{words}. Check whether that is meant; nothing else failed."
+
+
+def say_elsewhere(comparison: Comparison, cause: str, remedy: str) -> str:
+    """The words of a build that cannot be done on this machine."""
+    twice = ", tried twice" if comparison.fault and comparison.fault.passes else ""
+    twice = ", nor can the base" if comparison.untested else twice
+    return (
+        f"it cannot be built here{twice}, and the change is not to blame: {quote(cause)}. "
+        f"To have it judged: {remedy}.{append_notes(comparison)}"
+    )
+
+
+def say_untested(comparison: Comparison, remedy: str) -> str:
+    """The words where code of the tree keeps both sides from testing anything."""
+    return (
+        "nothing is known of this change: with it and without it the build fails before a test "
+        f"runs: {quote(list_causes(comparison.outcome.failures))}. To have it judged: {remedy}."
+        f"{append_notes(comparison)}"
+    )
+
+
+def say_disturbed(comparison: Comparison, remedy: str) -> str:
+    """The words where a base fails now that passed before."""
+    return (
+        "it fails as the base fails now, but the base passed in an earlier run: the machine has "
+        "changed since, or this change disturbs the base's build. "
+        f"To have it judged: {remedy}.{append_notes(comparison)}"
+    )
+
+
+def make_own_remedy(comparison: Comparison) -> tuple[str, Snippet]:
+    """What to do about a build that fails on both sides for a reason that no row knows."""
+    plan, base = comparison.plan, comparison.base
+    place = next((one.place for one in comparison.outcome.failures if one.path), "")
+    if plan.older:
+        return plan.older, Snippet("yaml", POLICY, "build: {from: checks}")
+    command = (plan.text if plan.system == CUSTOM else plan.without_setup).replace('"', '\\"')
+    snippet = Snippet("yaml", POLICY, f'build: {{command: "{command}"}}')
+    if place and base and any(one.kind == "compile" for one in base.failures):
+        return f"repair {place} on the base first, or build another part by the policy", snippet
+    return "correct the command in the policy, or install before it what it needs", snippet
+
+
+def say_remedy(remedy: Remedy, plan: BuildPlan) -> str:
+    """What to do, with the services that the CI has and that are not here."""
+    services = [step.text for step in plan.left_out if step.kind == "services"]
+    asks = "services:" in remedy.snippet.text and services
+    return f"{remedy.words}: {join_names(services)}" if asks else remedy.words
+
+
+def say_services(count: int) -> str:
+    """One sentence for all tests that lack a service."""
+    return f"{counted(count, 'test')} could not run: a service that they need does not answer here"
+
+
+def describe_tests(results: Results) -> str:
+    """How many tests there were and where that is known from; empty where it is not known."""
+    where = f" in {counted(results.files, 'report')}" if results.files else " named in the log"
+    named = f"{counted(results.tests, 'test')}{where}" if results.tests else ""
+    tallied = f"{counted(results.counted, 'test')} counted in the log" if results.counted else ""
+    return " and ".join(filter(None, [named, tallied]))
+
+
+def describe_failed(failed: int, run: TreeRun) -> str:
+    """How many tests failed; a log whose step ended well is not searched for failures."""
+    if failed or (run.results.files and run.last.good):
+        return f"{failed} failed"
+    return "and the exit code says that none failed" if run.last.good else "but the build failed"
+
+
+def describe_step(step: StepRun) -> str:
+    """A command, how it ended and how long it took."""
+    if step.exit_code is None:
+        return f"`{step.command}`: how it ended is not known"
+    ended = f"stopped: {step.stopped}" if step.stopped else f"exit code {step.exit_code}"
+    return f"`{step.command}`: {ended}, {format_duration(step.seconds)}"
+
+
+def describe_failure(failure: Failure, history: tuple[int, int] | None) -> str:
+    """A failure, with what its test did on earlier bases."""
+    named = f"{failure.name}: " if failure.name and failure.kind == "test" else ""
+    before = f" (failed on {history[0]} of the last {history[1]} bases)" if history else ""
+    return f"{named}{failure.message}{STATES[failure.state]}{before}"
+
+
+def say_more(count: int, plan: BuildPlan) -> str:
+    """How many failures are not listed."""
+    return f"{count} more in the {'reports' if plan.system == REPORTED else 'log'}"

@@ -1,0 +1,320 @@
+"""A tree in a scratch directory of its own, in which plans are run and their results read.
+
+The directory holds all that a run has: tree, home, temporary files, reports, lent tools.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from prjury.deadline import Deadline
+from prjury.errors import CannotJudgeError
+from prjury.judges.builds import lent_tools
+from prjury.judges.builds.compare import find_fault
+from prjury.judges.builds.evidence import Run, StepRun, TreeRun
+from prjury.judges.builds.kept_reports import watch_reports
+from prjury.judges.builds.origins import ImportedCode
+from prjury.judges.builds.plan import BuildPlan, BuildStep
+from prjury.judges.builds.results.report_files import Stamp, find_reports, stamps
+from prjury.judges.builds.results.tree import TemporaryPaths, TreeFiles
+from prjury.judges.builds.runner_files import step_environment
+from prjury.judges.builds.systems.source_tree import path_in
+from prjury.policy.schema import BuildOptions
+from prjury.ports import Ports
+from prjury.ports.types import Completed, ShellCommand, TreeEntry
+from prjury.snapshot.model import visible
+
+_SECONDS_TO_ANSWER = 10.0
+_NOT_FOUND = 127
+
+
+@dataclass(frozen=True)
+class Builder:
+    """Builds trees through the ports that a judge may use.
+
+    Attributes:
+        changed: the paths that the change touches.
+        logs: what was written so far.
+        base: the commit whose history says which version the project is at; empty for none.
+    """
+
+    ports: Ports
+    changed: frozenset[str] = frozenset()
+    logs: list[Path] = field(default_factory=list)
+    base: str = ""
+
+    @cached_property
+    def tag(self) -> str:
+        """The nearest tag, which names a version; a long history takes git a while."""
+        return self.ports.repository.nearest_tag(self.base) if self.base else ""
+
+    @contextlib.contextmanager
+    def open_tree(self, tree: str, entries: Sequence[TreeEntry]) -> Iterator[Workplace]:
+        """Export a tree into a scratch directory; nothing is left of it afterwards but the logs.
+
+        Raises:
+            CannotJudgeError: when the sandbox cannot be had.
+        """
+        with self.ports.shell.scratch() as scratch:
+            for name in ("tree", "home", "tmp", "reports"):
+                (scratch / name).mkdir()
+            absent = self.ports.repository.export(tree, scratch / "tree")
+            known = frozenset(entry.path for entry in entries)
+            yield Workplace(self, TemporaryPaths(scratch / "tree", scratch), known, tuple(absent))
+
+    @contextlib.contextmanager
+    def open_directory(self, root: Path, entries: Sequence[TreeEntry]) -> Iterator[Workplace]:
+        """Open a directory as it lies there; what the steps write into it stays.
+
+        Raises:
+            CannotJudgeError: when the sandbox cannot be had.
+        """
+        with self.ports.shell.scratch() as scratch:
+            for name in ("home", "tmp", "reports"):
+                (scratch / name).mkdir()
+            known = frozenset(entry.path for entry in entries)
+            yield Workplace(self, TemporaryPaths(root, scratch), known)
+
+    def forget_logs(self, but: frozenset[str]) -> None:
+        """Remove all logs but those that the report names."""
+        for log in self.logs:
+            if str(log) not in but:
+                log.unlink(missing_ok=True)
+                with contextlib.suppress(OSError):  # it holds more than this log
+                    log.parent.rmdir()
+
+
+@dataclass(frozen=True)
+class Workplace:
+    """A tree in which plans are run, one after the other.
+
+    Attributes:
+        known: the paths of the tree.
+        absent: those that are not there, because a partial clone lacks their content.
+    """
+
+    builder: Builder
+    places: TemporaryPaths
+    known: frozenset[str]
+    absent: tuple[str, ...] = ()
+
+    def run(self, plan: BuildPlan, deadline: Deadline) -> TreeRun:
+        """Run the plan and read what came of it.
+
+        Where the machine or the network is to blame, and perhaps for a moment only, or where set-up
+        failed, the failed step and those after it are tried once more.
+
+        Raises:
+            CannotJudgeError: when a tool is missing, the sandbox cannot be had, the tree has no
+                such directory, or other code was tested than this tree's.
+        """
+        attempt = _Attempt(self, plan, deadline)
+        steps = attempt.run_steps(plan.steps)
+        run = attempt.read(steps)
+        if not attempt.is_worth_another(run):
+            return run
+        self.builder.ports.progress.say("the environment failed; trying again")
+        again = attempt.run_steps(plan.steps[len(steps) - 1 :])
+        return attempt.read((*steps[:-1], *again))
+
+    def run_with_reports(self, plan: BuildPlan, options: BuildOptions, deadline: Deadline) -> Run:
+        """Run the plan, and keep the reports that other judges read and the versions of tools.
+
+        Raises:
+            CannotJudgeError: as `run` does.
+        """
+        collect_reports = watch_reports(self.places, options.keep)
+        env = self.make_environment(plan)
+        with ThreadPoolExecutor(1) as pool:
+            asked = pool.submit(self._ask_versions, plan, env, deadline)
+            head = self.run(plan, deadline)
+        versions = asked.result()
+        if not head.last.stopped:  # else there is no time to ask for more
+            versions = {**versions, **self._ask_versions(plan, env, deadline, brought=True)}
+        if "Python" in versions:
+            versions = {**versions, **lent_tools.python_of(self.find_directory(plan))}
+        withheld = tuple(self.builder.ports.shell.withheld)
+        return Run(head, versions=dict(versions), kept=dict(collect_reports()), withheld=withheld)
+
+    def _ask_versions(
+        self, plan: BuildPlan, env: Mapping[str, str], deadline: Deadline, *, brought: bool = False
+    ) -> Mapping[str, str]:
+        """The versions of the tools that the plan uses: the machine's, or those it has brought."""
+        script = lent_tools.version_script(plan, brought=brought)
+        if not script:
+            return {}
+        command = ShellCommand(script, self.find_directory(plan), env)
+        printed = self.builder.ports.shell.ask(command, deadline.within(_SECONDS_TO_ANSWER))
+        return lent_tools.read_versions(plan, printed, brought=brought)
+
+    def find_directory(self, plan: BuildPlan) -> Path:
+        """The directory in which the plan runs.
+
+        Raises:
+            CannotJudgeError: where the tree has no such directory.
+        """
+        directory = self.places.tree / plan.directory
+        if directory.is_symlink() or not directory.is_dir():
+            raise CannotJudgeError(
+                f"there is no directory `{visible(plan.directory)}` in this tree",
+                why="the change brings the project along",
+                reason="no_such_directory",
+            )
+        return directory
+
+    def make_environment(self, plan: BuildPlan) -> Mapping[str, str]:
+        """The variables of the plan's steps, with the tools that are lent on PATH."""
+        scratch = self.places.around
+        own = self.fill(plan.env)
+        shell = self.builder.ports.shell.environment()
+        env = {**shell, **own, "HOME": str(scratch / "home"), "TMPDIR": str(scratch / "tmp")}
+        versions = {wanted.tool: wanted.version for wanted in reversed(plan.wants)}
+        return lent_tools.lend_tools(lent_tools.words_of(plan), scratch / "lent", env, versions)
+
+    def fill(self, env: Mapping[str, str]) -> dict[str, str]:
+        """The variables with the places and versions of this run in them."""
+        asked = any("{version}" in text or "{tag}" in text for text in env.values())
+        tag = self.builder.tag if asked else ""
+        filled = {
+            "reports": str(self.places.reports),
+            "home": str(self.places.around / "home"),
+            "tree": str(self.places.tree),
+            "version": lent_tools.version_of(tag) if asked else "",
+            "tag": tag,
+        }
+        return {name: text.format(**filled) for name, text in env.items()}
+
+
+@dataclass
+class _Attempt:
+    """One run of a plan in a workplace, with what was there before it."""
+
+    place: Workplace
+    plan: BuildPlan
+    deadline: Deadline
+
+    def __post_init__(self) -> None:
+        places, plan = self.place.places, self.plan
+        self.directory = self.place.find_directory(plan)
+        self.globs = tuple(path_in(plan.directory, glob) for glob in plan.reports)
+        self.earlier: Mapping[Path, Stamp] = stamps(places.tree, places.reports, self.globs)
+        self.allowed, self.began = self.deadline.remaining, time.time()
+        self.origins = ImportedCode(
+            places.around / "probe", places.tree, plan.directory, self.place.known
+        )
+        env = self.place.make_environment(plan)
+        self.env = {**env, **self.origins.environment(plan.system, env)}
+        shell = self.place.builder.ports.shell
+        shell.copy_caches(lent_tools.words_of(plan), places.around / "home")
+
+    def run_steps(self, steps: Sequence[BuildStep]) -> tuple[tuple[BuildStep, Completed], ...]:
+        """Run steps up to the first that fails and has to succeed."""
+        ports, done = self.place.builder.ports, list[tuple[BuildStep, Completed]]()
+        for step in steps:
+            ports.progress.say(f"$ {step.text}")
+            shared = step_environment(self.env) if "GITHUB_ENV" in self.env else self.env
+            env = {**shared, **self.place.fill(step.env)}
+            command = ShellCommand(step.command, self.directory, env)
+            completed = ports.shell.run(command, self.deadline, ports.progress)
+            self.place.builder.logs.append(completed.log)
+            done.append((step, completed))
+            if completed.stopped or (completed.exit_code and not step.may_fail):
+                _refuse_missing(step, completed, self.plan.programs)
+                break
+        self.origins.refuse_elsewhere()
+        return tuple(done)
+
+    def read(self, done: Sequence[tuple[BuildStep, Completed]]) -> TreeRun:
+        """Read logs and reports; in a log there are failures only where its step failed."""
+        from prjury.judges.builds.results.junit import read_reports  # noqa: PLC0415 - a build is begun without the readers
+        from prjury.judges.builds.results.read import merge_results, read_log  # noqa: PLC0415 - as above
+
+        places = self.place.places
+        tree = TreeFiles(self.place.known, self.plan.directory)
+        files = find_reports(places.tree, places.reports, self.earlier, self.began, self.globs)
+        reports = read_reports(files, tree, places.relative)
+        logs = [
+            read_log(
+                completed.log,
+                tree,
+                places.relative,
+                failed=bool(completed.exit_code or completed.stopped) and not step.may_fail,
+            )
+            for step, completed in done
+        ]
+        failures, results = merge_results(logs, reports, reported=self.plan.reported)
+        steps = tuple(
+            _describe_step(step, completed, log.tail)
+            for (step, completed), log in zip(done, logs, strict=True)
+        )
+        return TreeRun(steps, self.allowed, failures, results)
+
+    def is_worth_another(self, run: TreeRun) -> bool:
+        """The run failed without a test, for set-up or for what may pass by itself."""
+        if not run.failed or not run.ended or run.tested or not self.deadline.remaining:
+            return False
+        if run.last.name == "setup":
+            return True
+        fault = find_fault(run, self.place.builder.changed, self.place.known)
+        return fault is not None and fault.passes
+
+
+def _describe_step(step: BuildStep, completed: Completed, tail: str) -> StepRun:
+    return StepRun(
+        step.name,
+        step.text,
+        completed.exit_code,
+        completed.stopped,
+        completed.seconds,
+        tail,
+        str(completed.log),
+        step.may_fail,
+    )
+
+
+def _refuse_missing(step: BuildStep, completed: Completed, programs: Sequence[str]) -> None:
+    """Refuse a step whose tool is not there: that says nothing about the code.
+
+    Raises:
+        CannotJudgeError: ``tool_missing``.
+    """
+    if not completed.exit_code or completed.stopped:
+        return
+    words, tail = step.text.split(), completed.tail()
+    if "pytest" in words and ("No module named pytest" in tail or "spawn: `pytest`" in tail):
+        raise CannotJudgeError(
+            f"`{step.text}` needs pytest, which is not installed",
+            why="the tests' own environment was not set up before the build",
+            remedy="install pytest with the project's dependencies, add a `setup` step, "
+            "or name another `command` for the build judge in .github/prjury.yml",
+            reason="tool_missing",
+        )
+    if completed.exit_code != _NOT_FOUND:
+        return
+    missing = [name for line in tail.splitlines() if (name := _find_missing_program(line))]
+    named = next((name for name in missing if name in programs), "")
+    unnamed = isinstance(step.command, str) and not missing
+    absent = "/" not in words[0] and (words[0] in missing or unnamed)
+    if named or absent:
+        raise CannotJudgeError(
+            f"`{step.text}` could not be run: `{named or words[0]}` is not installed here",
+            why="the tool is missing, or its name is misspelt",
+            remedy="install it where the builds run, or say what is to run instead with "
+            "`build: {systems: […]}` or `build: {command: …}` in .github/prjury.yml",
+            reason="tool_missing",
+        )
+
+
+def _find_missing_program(line: str) -> str:
+    """The program of which a shell says that it is not there, empty for any other line."""
+    head, mark, _ = line.rpartition("not found")
+    if not mark:
+        return ""
+    parts = [part.strip() for part in head.removesuffix("command ").split(":") if part.strip()]
+    return parts[-1] if parts else ""
