@@ -40,7 +40,7 @@ from prjury.judges.patterns.judge import PatternsJudge, make
 from prjury.judges.patterns.selection import PackSelection
 from prjury.jury.judgment import Check, Judgment
 from prjury.manifests.versions import Requirement
-from prjury.policy.tiers import PatternsOptions
+from prjury.policy.patterns import PatternsOptions
 from prjury.ports import Ports, Repository, SilentProgress
 from prjury.rulepacks.load import shipped_heads, shipped_pack
 from prjury.rulepacks.rule import KeptBy, Match, Pack, PatternRule

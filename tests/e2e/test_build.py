@@ -16,8 +16,8 @@ from e2e.conftest import Prjury, Run, started, wait_until
 from fakes.github import FakeGitHub, Fault, running
 from fakes.history import History
 from prjury.app.artifact_file import LARGEST
+from prjury.cli.build import hand_over
 from prjury.cli.output import Terminal
-from prjury.cli.stages import hand_over
 from prjury.errors import CannotJudgeError
 from prjury.judges.builds.evidence import SCHEMA_NAME, BuildEvidence, BuildSandbox
 from prjury.judges.builds.stage import BuiltEvidence

@@ -25,7 +25,6 @@ from fakes.github import (
     running,
     side_payload,
 )
-from fakes.github.payloads import label_payload
 from fakes.history import History
 from prjury.action import main
 from prjury.action.dependencies import Beforehand, Dependencies, GitAccess, wire
@@ -40,7 +39,7 @@ from prjury.jury.gate import Gate
 from prjury.jury.judgment import Status
 from prjury.policy.load import default_policy
 from prjury.report.codec import gate_from_report
-from prjury.report.model import Override, PolicyOrigin, Report
+from prjury.report.model import PolicyOrigin, Report
 from prjury.report.redact import Redactor
 from prjury.secret_env import SECRET_VARIABLES
 
@@ -713,118 +712,64 @@ class TestQueue:
 
 
 class TestOverride:
-    """A label that a maintainer puts on opens the gate for this head."""
+    """A maintainer's comment opens the gate for one head, also in the queue."""
 
-    def labeled(self, job: Job, label: str = "prjury:override", by: str = "maintainer") -> None:
-        pull = job.fake.pulls["octo/shop", 7]
-        pull["labels"] = [label_payload(job.fake.url, "octo/shop", label, 5)]
-        job.event(action="labeled", pull_request=pull, label={"name": label}, sender={"login": by})
-
-    @pytest.mark.parametrize(
-        ("role", "counts"),
-        [("admin", True), ("maintain", True), ("write", True), ("triage", False), ("read", False)],
-    )
-    def test_whose_label_counts(self, job: Job, role: str, counts: bool) -> None:
-        job.fake.roles["maintainer"] = role
-        self.labeled(job)
-        job.run()
-        assert job.known[0].override == (
-            Override("prjury:override", "maintainer") if counts else None
-        )
-
-    def test_a_label_that_was_taken_off_meanwhile(self, job: Job) -> None:
-        job.fake.roles["maintainer"] = "write"
-        self.labeled(job)
-        job.fake.pulls["octo/shop", 7]["labels"] = []
-        job.run()
-        assert job.known[0].override is None
-
-    def test_a_label_of_an_earlier_head(self, job: Job) -> None:
-        job.fake.roles["maintainer"] = "write"
-        self.labeled(job)
-        side = side_payload(job.fake.url, "octo/shop", "cart", "d" * 40)
-        job.fake.pulls["octo/shop", 7] = {**job.fake.pulls["octo/shop", 7], "head": side}
-        job.run()
-        assert job.known[0].override is None
-
-    def test_a_label_that_is_there_already_is_no_word_on_this_head(self, job: Job) -> None:
-        pull = job.fake.pulls["octo/shop", 7]
-        pull["labels"] = [label_payload(job.fake.url, "octo/shop", "prjury:override", 5)]
-        job.event(action="synchronize", pull_request=pull, sender={"login": "maintainer"})
-        job.run()
-        assert job.known[0].override is None
+    def override(
+        self, server: Server, words: str = "/prjury override the machine is broken"
+    ) -> int:
+        """A comment, and the status that the answer to it has left on the head."""
+        fake = server.job.fake
+        comment = fake.add_comment(words, Account("maintainer", id=8))
+        page = f"https://github.com/octo/shop/pull/7#issuecomment-{comment['id']}"
+        fake.add_status("prjury/override", "success", ACTIONS, server.bad, target_url=page)
+        return int(comment["id"])
 
     @pytest.mark.parametrize(
-        ("label", "code", "words"),
-        [("prjury:override", 0, "Overridden by @maintainer"), ("bug", 1, "Do not merge")],
+        ("role", "words", "code"),
+        [
+            ("write", "/prjury override broken", 0),
+            ("triage", "/prjury override broken", 1),
+            ("write", "/prjury override", 1),
+            ("write", "never mind", 1),
+        ],
     )
-    def test_the_policy_names_the_label(
-        self, server: Server, label: str, code: int, words: str
+    def test_it_counts_while_the_comment_of_a_writer_stands(
+        self, server: Server, role: str, words: str, code: int
     ) -> None:
-        job = server.job
-        job.fake.roles["maintainer"] = "write"
-        pull = job.fake.pulls["octo/shop", 7] | {
-            "labels": [label_payload(job.fake.url, "octo/shop", label, 5)]
-        }
-        pull["base"]["sha"], pull["head"]["sha"] = server.base, server.bad
-        job.fake.pulls["octo/shop", 7] = pull
-        sender = {"login": "maintainer"}
-        job.event(action="labeled", pull_request=pull, label={"name": label}, sender=sender)
-        assert server.run() == code, job.log
-        assert server.judged["verdict"]["headline"].find(words) >= 0
-        assert server.judged["verdict"]["status"] == "fail"
+        server.job.fake.roles["maintainer"] = role
+        self.override(server, words)
+        assert server.run() == code, server.job.log
+        verdict = server.judged["verdict"]
+        assert verdict["status"] == "fail"
+        assert verdict["override"] == (
+            {"by": "maintainer", "reason": "broken"} if code == 0 else None
+        )
         assert gate_from_report(server.judged) is (Gate.SUCCESS if code == 0 else Gate.FAILURE)
 
-    @pytest.mark.parametrize(("by", "role"), [("helper", "triage"), ("another", "write")])
-    def test_in_the_queue_a_forged_word_does_not_count(
-        self, server: Server, by: str, role: str
+    @pytest.mark.parametrize(
+        ("role", "forged", "code"),
+        [("write", False, 0), ("write", True, 1), ("triage", False, 1)],
+    )
+    def test_in_the_queue_it_counts_as_long_as_the_comment_does(
+        self, server: Server, role: str, forged: bool, code: int
     ) -> None:
         """Another workflow's run of the head may have left a report behind that says anything."""
         fake = server.job.fake
         assert server.run() == ExitCode.REJECTED
         report = server.judged
-        report["verdict"]["override"] = {"label": "prjury:override", "by": "maintainer"}
-        fake.add_workflow_run("Tests", "success", id=12, head_sha=server.bad)
-        fake.add_artifact("prjury-report", {"report.json": json.dumps(report).encode()}, run=12)
-        fake.roles |= {by: role, "maintainer": "write"}
-        fake.add_label(7, "prjury:override", Account(by, id=9))
-        ref = f"refs/heads/gh-readonly-queue/main/pr-7-{server.base}"
-        group = {"base_ref": "refs/heads/main", "head_ref": ref}
-        group |= {"base_sha": server.base, "head_sha": server.bad}
-        server.job.event(action="checks_requested", merge_group=group)
-        assert server.run(GITHUB_EVENT_NAME="merge_group") == ExitCode.REJECTED
-
-    @pytest.mark.parametrize(
-        ("by_status", "still_there", "code"),
-        [(False, True, 0), (False, False, 1), (True, True, 0), (True, False, 1)],
-    )
-    def test_in_the_queue_it_counts_as_long_as_the_label_is_there(
-        self, server: Server, by_status: bool, still_there: bool, code: int
-    ) -> None:
-        fake = server.job.fake
-        assert server.run() == ExitCode.REJECTED
-        report = server.judged
-        if by_status:
-            page = "https://github.com/octo/shop/actions/runs/12/attempts/1"
-            told = "⚠️ Overridden by @maintainer: ❌ Do not merge"
-            fake.add_status(
-                "prjury", "success", ACTIONS, server.bad, description=told, target_url=page
-            )
+        if forged:
+            report["verdict"]["override"] = {"by": "maintainer", "reason": "x"}
         else:
-            report["verdict"]["override"] = {"label": "prjury:override", "by": "maintainer"}
+            self.override(server)
         fake.add_workflow_run("PR Jury", "failure", id=12, head_sha=server.bad)
         fake.add_artifact("prjury-report", {"report.json": json.dumps(report).encode()}, run=12)
-        fake.roles["maintainer"] = "write"
-        fake.add_label(7, "prjury:override", Account("maintainer", id=8))
-        if not still_there:
-            fake.remove_label(7, "prjury:override")
+        fake.roles["maintainer"] = role
         ref = f"refs/heads/gh-readonly-queue/main/pr-7-{server.base}"
         group = {"base_ref": "refs/heads/main", "head_ref": ref}
         group |= {"base_sha": server.base, "head_sha": server.bad}
         server.job.event(action="checks_requested", merge_group=group)
         assert server.run(GITHUB_EVENT_NAME="merge_group") == code, server.job.log
-        word = {"label": "prjury:override", "by": "maintainer", "reason": ""}
-        assert server.judged["verdict"]["override"] == (word if still_there else None)
+        assert (server.judged["verdict"]["override"] is not None) is (code == 0)
 
 
 class TestProcess:

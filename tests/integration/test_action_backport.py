@@ -1,4 +1,4 @@
-"""The mode ``backport``: a merge, or a label on a merged change, opens pull requests."""
+"""The mode ``backport``: a merge opens pull requests."""
 
 from __future__ import annotations
 
@@ -143,25 +143,12 @@ def test_a_merge_opens_one_for_each_branch_that_suits(job: Job, lines: dict[str,
     assert len(job.opened) == 2
 
 
-def test_a_label_of_somebody_who_may_write_counts(job: Job, lines: dict[str, Line]) -> None:
-    label = label_payload(job.fake.url, REPO, "backport 1.x")
-    job.judged = [Picks(Opening(), picks=picks_of(lines, "1.x"))]
-    job.event("labeled", label=label)
-    job.fake.roles = {"octocat": "triage"}
-    assert job.run() == ExitCode.OPEN
-    assert "does not count: octocat may not write" in job.log
-    assert (job.opened, job.asked) == ([], [])
-    job.fake.roles = {"octocat": "write"}
-    assert job.run() == ExitCode.OPEN
-    assert job.opened == [("1.x", "backport/7-to-1.x")]
-
-
 @pytest.mark.parametrize(
     ("action", "pull", "said"),
     [
         ("closed", {"merged": False}, "is not merged"),
-        ("labeled", {"state": "open", "merged": False}, "is not merged"),
-        ("synchronize", {}, "neither merged nor given a label"),
+        ("labeled", {}, "it was not closed"),
+        ("synchronize", {}, "it was not closed"),
     ],
 )
 def test_without_a_merge_nothing_is_judged(
@@ -338,7 +325,7 @@ def merged(job: Job, tmp_path: Path, way: str, *messages: str) -> Merged:
     for name in ("main", "1.x", "2.x"):
         job.fake.branches[name] = history.sha(name)
     job.fake.objects.load(history.path, start)
-    job.event("labeled", label=label_payload(job.fake.url, REPO, "backport 1.x"))
+    job.event("closed")
     told = job.fake.pulls[REPO, 7]
     told |= {
         "merge_commit_sha": landed,

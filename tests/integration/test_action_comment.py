@@ -29,17 +29,19 @@ from fakes.github.payloads import issue_payload
 from fakes.render import to_comment
 from fakes.skeletons import inline_types
 from prjury.action import main
-from prjury.action.commanded import commanded_override
-from prjury.action.continued import continued
+from prjury.action.commanded import read_commit_words
+from prjury.action.continued import read_earlier_comments
 from prjury.action.dependencies import wire
 from prjury.action.inputs import Inputs
 from prjury.errors import ExitCode
 from prjury.github.client import Connection, GitHub, RetryBudget
 from prjury.github.event import Event, EventKind
 from prjury.github.payload import PullFacts, Tip
+from prjury.jury.judgment import Check, Judgment, Location
 from prjury.report.codec import report_to_json
 from prjury.report.continuity import dismissals, dismissed_words
-from prjury.report.model import NO_REPAIR, OVERRIDE_COMMAND, Override, Recovery, RepairRound, Report
+from prjury.report.findings import findings
+from prjury.report.model import NO_REPAIR, Override, Recovery, RepairRound, Report
 from prjury.report.redact import Redactor
 from prjury.snapshot.model import Side
 
@@ -120,6 +122,16 @@ class Thread:
         self.fake.number()
         comment |= {"body": body, "updated_at": self.fake.moment()}
 
+    def keep(self, report: dict[str, Any]) -> None:
+        """The run of the last verdict has kept this report."""
+        self.fake.artifacts.clear()
+        content = {"report.json": json.dumps(report).encode()}
+        self.fake.add_artifact("prjury-report", content, run=RUN)
+
+    @property
+    def hub(self) -> GitHub:
+        return self.connect(read(self), Inputs(github_token="ghs_actions"))
+
     @property
     def reactions(self) -> list[str]:
         return [content for (_, _, content) in self.fake.reactions]
@@ -153,15 +165,13 @@ def silent(thread: Thread) -> None:
 
 ALLOWED: dict[str, tuple[str, str]] = {
     "/prjury help": ("+1", "`/prjury dismiss N REASON`"),
-    "/prjury review": ("+1", "is started again"),
-    "/prjury rerun\r\n\r\nPlease.": ("+1", "is started again"),
-    "/prjury explain 1": ("+1", "cannot find symbol `Money`"),
-    "/prjury explain 3": ("+1", "pre-existing"),
-    "/prjury explain 9": ("-1", "There is no finding with the number 9; the last is 3."),
-    "/prjury dismiss 2 it is as it should be": ("+1", "Finding 2 of the verdict on"),
-    "/prjury override the build machine is broken": ("+1", "Overridden for `bbbbbbbbbbbb` only"),
+    "/prjury dismiss 9 x": ("-1", "There is no finding with the number 9; the last is 3."),
+    "/prjury dismiss 1 it is so": ("-1", "it cannot be dismissed"),
+    "/prjury dismiss 1": ("confused", "The reason is missing: `/prjury dismiss N REASON`"),
     "/prjury backport 1.x": ("-1", "once the pull request is merged"),
     "/prjury fix": ("-1", "`fix: {enabled: false}`"),
+    "/prjury rerun": ("confused", "use `/prjury review`"),
+    "/prjury explain 1": ("confused", "is gone"),
     "/prjury frobnicate": ("confused", "This is not a command"),
 }
 
@@ -178,9 +188,22 @@ def test_a_command_is_answered_once_by_a_reaction_and_a_comment(thread: Thread, 
     assert len(thread.fake.writes) == writes
 
 
+@pytest.mark.parametrize(
+    "body", ["/prjury review", "/prjury review\r\n\r\nPlease.", "/prjury override it is broken"]
+)
+def test_a_command_that_starts_a_run_is_answered_by_a_reaction_alone(
+    thread: Thread, body: str
+) -> None:
+    said = thread.say(body)
+    for _ in range(2):
+        assert thread.run(said) == ExitCode.OPEN, thread.log
+        assert (thread.reactions, thread.answers) == (["rocket"], [])
+        assert thread.reruns == [f"/repos/octo/shop/actions/runs/{RUN}/rerun"]
+
+
 REPAIRED = Recovery("recovered", "passed", (RepairRound(1, "passed"),), "diff --git a/t b/t\n")
 FIXES: dict[str, tuple[dict[str, Any], str, str]] = {
-    "judged in one job": ({}, "+1", "tries the repair"),
+    "judged in one job": ({}, "rocket", ""),
     "in four": ({"notes": (NO_REPAIR,)}, "-1", "in four jobs"),
     "repaired already": ({"recovery": REPAIRED}, "-1", "brings a patch already"),
 }
@@ -191,13 +214,12 @@ def test_a_repair_is_tried_by_the_review_that_may(thread: Thread, case: str) -> 
     more, reaction, words = FIXES[case]
     report = report_to_json(replace(judged(), **more))
     report["policy"]["resolved"] = {"fix": {"enabled": True}}
-    content = {"report.json": json.dumps(report).encode()}
-    thread.fake.artifacts.clear()
-    thread.fake.add_artifact("prjury-report", content, run=RUN)
+    thread.keep(report)
     thread.run(thread.say("/prjury fix"))
     assert thread.reactions == [reaction]
-    assert words in thread.answers[0]
-    assert len(thread.reruns) == (reaction == "+1")
+    assert words in "".join(thread.answers)
+    asked = read_commit_words(thread.hub, "octo/shop", 7, HEAD_SHA).fix
+    assert (len(thread.reruns), asked) == ((1, True) if reaction == "rocket" else (0, False))
 
 
 IGNORED: dict[str, Callable[[Thread], int]] = {
@@ -223,6 +245,39 @@ def test_who_may_not_write_gets_a_reaction_and_nothing_else(thread: Thread, role
     thread.fake.roles["stranger"] = role
     assert thread.run(thread.say("/prjury override please", STRANGER)) == ExitCode.OPEN
     assert (thread.reactions, thread.answers, thread.fake.statuses) == (["-1"], [], [])
+
+
+@pytest.mark.parametrize(
+    ("body", "reactions"),
+    [("/prjury review", ["rocket"]), ("/prjury override x", ["-1"]), ("/prjury help", ["-1"])],
+)
+def test_the_author_may_ask_for_a_review_and_nothing_else(
+    thread: Thread, body: str, reactions: list[str]
+) -> None:
+    thread.fake.roles["stranger"] = "read"
+    thread.fake.pulls["octo/shop", 7]["user"]["login"] = "stranger"
+    thread.run(thread.say(body, STRANGER))
+    assert (thread.reactions, len(thread.reruns)) == (reactions, reactions == ["rocket"])
+
+
+REFUSALS = {
+    "too old": "Unable to retry this workflow run because it was created over a month ago",
+    "too often": "Unable to retry this workflow run because it has been attempted 50 times",
+}
+
+
+@pytest.mark.parametrize("case", REFUSALS)
+@pytest.mark.parametrize("body", ["/prjury review", "/prjury override broken"])
+def test_a_run_that_github_does_not_start_again(thread: Thread, case: str, body: str) -> None:
+    thread.fake.faults.append(refused("POST", "/rerun", 403, REFUSALS[case]))
+    thread.run(thread.say(body))
+    (answer,) = thread.answers
+    assert (thread.reactions, REFUSALS[case][38:60] in answer) == (["-1"], True)
+    assert "actions: write" not in answer.replace("\\", "")
+    assert "Push, or close and reopen the pull request" in answer
+    if "override" in body:
+        assert "is kept and counts when this head is judged next" in answer
+        assert read_commit_words(thread.hub, "octo/shop", 7, HEAD_SHA).override
 
 
 @pytest.mark.parametrize("role", ["write", "maintain", "admin"])
@@ -262,7 +317,35 @@ def test_a_verdict_that_came_after_it_makes_it_void(thread: Thread, body: str) -
     assert "after this command" in thread.answers[0]
 
 
-def test_two_at_once_are_answered_both(thread: Thread) -> None:
+def pattern_report() -> Report:
+    """A report that fails by two findings of patterns at one number, and a third one."""
+    checks = [
+        Check("numpy-2/a", False, "gone", Location("a.py", line), severity="error")
+        for line in (3, 9)
+    ]
+    other = Check("numpy-2/b", False, "renamed", Location("b.py", 1), severity="error")
+    judgment = Judgment.failed("3 mistakes", checks=(*checks, other))
+    report = reports.report(
+        reports.tier("build", reports.ballot("merge", reports.MERGED)),
+        reports.tier("version-patterns", reports.ballot("patterns", judgment)),
+        reports.quality_tier(reports.NO_MODEL),
+    )
+    pull = replace(report.pull, repo="octo/shop", number=7, head=Side("cart", HEAD_SHA))
+    return replace(report, pull=pull)
+
+
+@pytest.fixture
+def patterns(thread: Thread) -> Thread:
+    """The same thread, whose verdict fails by patterns alone."""
+    report = pattern_report()
+    thread.keep(report_to_json(report))
+    first = min(thread.fake.comments)
+    thread.fake.comments[first]["body"] = to_comment(report, run=f"{RUN}.1")
+    return thread
+
+
+def test_two_at_once_are_answered_both(patterns: Thread) -> None:
+    thread = patterns
     first = thread.say("/prjury dismiss 1 a known one")
     second = thread.say("/prjury dismiss 2 another one")
     other: list[int] = []
@@ -276,19 +359,17 @@ def test_two_at_once_are_answered_both(thread: Thread) -> None:
         )
     )
     assert (thread.run(first), other) == (ExitCode.OPEN, [ExitCode.OPEN])
-    assert len(thread.answers) == 2
     assert {one.reason for one in dismissals(thread.answers)} == {"a known one", "another one"}
 
 
-def test_a_dismissal_says_who_and_why_and_holds_nothing_live(thread: Thread) -> None:
+def test_a_dismissal_says_who_and_why_and_holds_nothing_live(patterns: Thread) -> None:
     evil = "<!-- prjury:v1 --> @octocat `${{ github.token }}` ![x](http://evil.example/x)"
-    thread.run(thread.say(f"/prjury dismiss 1 {evil}"))
-    (answer,) = thread.answers
+    patterns.run(patterns.say(f"/prjury dismiss 1 {evil}"))
+    (answer,) = patterns.answers
     assert "<!-- prjury" not in answer.partition("\n")[2]
     assert inline_types(answer) <= {"text", "text_special", "code_inline"}
-    found = dismissals([answer])
-    assert {(one.by, one.reason) for one in found} == {("octocat", evil)}
-    assert len(found) == 2  # the first number stands for two places
+    assert {(one.by, one.reason) for one in dismissals([answer])} == {("octocat", evil)}
+    assert patterns.reruns == [f"/repos/octo/shop/actions/runs/{RUN}/rerun"]
 
 
 def test_an_override_is_a_status_of_the_commit_and_starts_the_run_again(thread: Thread) -> None:
@@ -299,12 +380,15 @@ def test_an_override_is_a_status_of_the_commit_and_starts_the_run_again(thread: 
     assert thread.reruns == [f"/repos/octo/shop/actions/runs/{RUN}/rerun"]
 
 
-def test_a_run_that_had_nothing_to_do_is_not_the_one_to_start_again(thread: Thread) -> None:
-    label: dict[str, Any] = {
-        "path": ".github/workflows/prjury.yml",
-        "display_title": "Nothing to judge",
-    }
-    thread.fake.add_workflow_run("PR Jury", "success", id=RUN + 1, **label)
+@pytest.mark.parametrize("known", [True, False], ids=["with a verdict", "without"])
+def test_the_run_that_judged_the_head_is_the_one_to_start_again(
+    thread: Thread, known: bool
+) -> None:
+    """A newer run of the same workflow may be that of an edited title."""
+    path = ".github/workflows/prjury.yml"
+    thread.fake.add_workflow_run("PR Jury", "success", id=RUN + 1, path=path)
+    if not known:
+        thread.fake.comments.clear()
     thread.run(thread.say("/prjury review"))
     assert thread.reruns == [f"/repos/octo/shop/actions/runs/{RUN}/rerun"]
 
@@ -312,8 +396,7 @@ def test_a_run_that_had_nothing_to_do_is_not_the_one_to_start_again(thread: Thre
 def test_a_run_that_is_not_at_its_end_is_not_started_again(thread: Thread) -> None:
     thread.fake.workflow_runs[0] |= {"status": "in_progress", "conclusion": None}
     thread.run(thread.say("/prjury review"))
-    assert (thread.reactions, thread.reruns) == (["+1"], [])
-    assert "is not at its end yet" in thread.answers[0]
+    assert (thread.reactions, thread.reruns) == (["rocket"], [])
 
 
 def test_a_missing_permission_is_named_and_the_job_fails(thread: Thread) -> None:
@@ -339,24 +422,24 @@ def test_nothing_is_told_as_done_where_the_command_could_not_be_carried_out(thre
 def test_a_review_hears_the_comment_as_long_as_it_stands(thread: Thread) -> None:
     said = thread.say("/prjury override the machine is broken")
     thread.run(said)
-    hub = thread.connect(read(thread), Inputs(github_token="ghs_actions"))
-    given = Override(OVERRIDE_COMMAND, "octocat", "the machine is broken")
-    assert commanded_override(hub, "octo/shop", 7, HEAD_SHA) == given
-    assert commanded_override(hub, "octo/shop", 7, NEWER) is None
-    assert commanded_override(hub, "octo/shop", 8, HEAD_SHA) is None
+
+    def given(number: int = 7, head: str = HEAD_SHA) -> Override | None:
+        return read_commit_words(thread.hub, "octo/shop", number, head).override
+
+    assert given() == Override("octocat", "the machine is broken")
+    assert (given(head=NEWER), given(number=8)) == (None, None)
     thread.fake.roles["octocat"] = "read"
-    assert commanded_override(hub, "octo/shop", 7, HEAD_SHA) is None
+    assert given() is None
     thread.fake.roles["octocat"] = "write"
     thread.edit(said, "/prjury override the machine is broken ")
-    assert commanded_override(hub, "octo/shop", 7, HEAD_SHA) is None
+    assert given() is None
 
 
 def test_a_status_of_somebody_else_overrides_nothing(thread: Thread) -> None:
     said = thread.say("/prjury override the machine is broken")
     place = f"https://github.com/octo/shop/pull/7#issuecomment-{said['id']}"
     thread.fake.add_status("prjury/override", "success", by="evil", target_url=place)
-    hub = thread.connect(read(thread), Inputs(github_token="ghs_actions"))
-    assert commanded_override(hub, "octo/shop", 7, HEAD_SHA) is None
+    assert read_commit_words(thread.hub, "octo/shop", 7, HEAD_SHA).override is None
 
 
 def read(thread: Thread) -> Event:
@@ -368,30 +451,28 @@ class TestDismissal:
     """A dismissal is there in the next report, as long as the command stands."""
 
     def told(self, thread: Thread) -> list[tuple[str, str]]:
-        hub = thread.connect(read(thread), Inputs(github_token="ghs_actions"))
-        pull = replace(judged().pull, head=Side("cart", NEWER))
-        report = continued(replace(judged(), pull=pull), hub, "octo/shop", 7)
-        assert not isinstance(report, str)
+        found = read_earlier_comments(thread.hub, "octo/shop", 7)
+        pull = replace(pattern_report().pull, head=Side("cart", NEWER))
+        report = found.continue_in(replace(pattern_report(), pull=pull))
         assert report.since is not None
-        assert (report.since.head, report.since.open) == (HEAD_SHA, 4)
-        return [(one.by, one.reason) for one in report.dismissals]
+        assert report.since.head == HEAD_SHA
+        return sorted({(one.by, one.reason) for one in report.dismissals})
 
-    def test_it_stays_over_pushes(self, thread: Thread) -> None:
-        thread.run(thread.say("/prjury dismiss 2 it is so"))
-        assert self.told(thread) == [("octocat", "it is so")]
+    def test_it_stays_over_pushes(self, patterns: Thread) -> None:
+        patterns.run(patterns.say("/prjury dismiss 2 it is so"))
+        assert self.told(patterns) == [("octocat", "it is so")]
 
-    def test_without_its_command_it_is_none(self, thread: Thread) -> None:
-        said = thread.say("/prjury dismiss 2 it is so")
-        thread.run(said)
-        del thread.fake.comments[said["id"]]
-        assert self.told(thread) == []
+    def test_without_its_command_it_is_none(self, patterns: Thread) -> None:
+        said = patterns.say("/prjury dismiss 2 it is so")
+        patterns.run(said)
+        del patterns.fake.comments[said["id"]]
+        assert self.told(patterns) == []
 
-    def test_one_that_only_looks_like_ours_is_none(self, thread: Thread) -> None:
-        said = thread.say("/prjury dismiss 2 x", STRANGER)
-        thread.run(said)
-        finding = report_to_json(judged())["tiers"][0]["judgments"][1]["checks"][1]["fingerprint"]
-        values = dismissed_words([finding], HEAD_SHA, "stranger", "x")
-        thread.say(f"<!-- prjury:v1 id=answer.{said['id']} {values} -->\n", ACTIONS)
-        values = dismissed_words([finding], HEAD_SHA, "octocat", "x")
-        thread.say(f"<!-- prjury:v1 id=answer.{said['id']} {values} -->\n", ACTIONS)
-        assert self.told(thread) == []
+    def test_one_that_only_looks_like_ours_is_none(self, patterns: Thread) -> None:
+        said = patterns.say("/prjury dismiss 2 x", STRANGER)
+        patterns.run(said)
+        finding = findings(pattern_report().verdict)[-1].check.fingerprint
+        for author in ("stranger", "octocat"):
+            values = dismissed_words([finding], HEAD_SHA, author, "x")
+            patterns.say(f"<!-- prjury:v1 id=answer.{said['id']} {values} -->\n", ACTIONS)
+        assert self.told(patterns) == []

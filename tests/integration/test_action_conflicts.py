@@ -148,45 +148,30 @@ def test_nothing_is_said_of_what_merges(shop: Shop) -> None:
     assert shop.fake.writes == []
 
 
-def test_a_base_that_has_moved_marks_what_is_about_the_earlier_one(shop: Shop) -> None:
+def test_a_push_to_the_base_speaks_only_where_our_comment_stands(shop: Shop) -> None:
     start = shop.history.sha("start")
-    heads = {
-        7: shop.open_pull(7, {"cart.txt": "three\n"}),
-        8: shop.open_pull(8, {"till.txt": "one\n"}),
-        9: shop.open_pull(9, {"bill.txt": "one\n"}),
-        10: shop.open_pull(10, {"hall.txt": "one\n"}),
-    }
-    for number, base in {7: start, 8: start, 9: shop.history.sha("main"), 10: start}.items():
-        verdict = VERDICT.format(head=heads[number], base=base)
-        shop.fake.add_comment(verdict, number=number)
-    shop.fake.add_comment(VERDICT.format(head=heads[10], base=start), OCTOCAT, number=10)
-    shop.fake.add_check_run(NAME, None, head_sha=heads[10])  # it is being judged
+    for number in range(7, 47):
+        shop.open_pull(number, {"cart.txt": f"{number}\n"})
+    head = shop.fake.pulls[REPO, 7]["head"]["sha"]
+    shop.fake.add_comment(VERDICT.format(head=head, base=start), number=7)
+    forged = VERDICT.format(head=shop.fake.pulls[REPO, 8]["head"]["sha"], base=start)
+    shop.fake.add_comment(forged, OCTOCAT, number=8)
+    before = len(shop.fake.requests)
     assert shop.pushed() == ExitCode.OPEN, shop.log
-    conflict, moved, fresh, running_now, _ = shop.fake.bodies
-    assert "merge conflicts in 1 file" in conflict
-    assert shop.checks(7) == ["failure"]
-    assert moved.splitlines()[1] == "## ✅ Ready to merge"
-    assert moved.splitlines()[3].startswith("> \N{HOURGLASS} `main` has moved on since; this is")
-    assert moved.splitlines()[4:6] == ["", "**Why:** it does"]
-    assert "moved" not in fresh + running_now
-    assert "Looked at 4 of 4 open pull requests onto main." in shop.log
+    conflict, untouched = shop.fake.bodies
+    assert ("merge conflicts in 1 file" in conflict, untouched) == (True, forged)
+    assert (shop.checks(7), shop.checks(9)) == (["failure"], [])
+    assert len(shop.fake.requests) - before < 70  # one look at each that conflicts, one verdict
     written = len(shop.fake.writes)
     assert shop.pushed() == ExitCode.OPEN, shop.log
     assert len(shop.fake.writes) == written
 
 
-def test_a_conflict_that_is_gone_is_taken_back(shop: Shop) -> None:
-    head = shop.open_pull(7, {"cart.txt": "three\n"})
-    shop.fake.add_status("prjury", "pending", shop.fake.accounts["ghs_actions"], sha=head)
+def test_what_still_merges_is_not_told_of(shop: Shop) -> None:
+    head = shop.open_pull(7, {"till.txt": "one\n"})
+    shop.fake.add_comment(VERDICT.format(head=head, base=shop.history.sha("start")), number=7)
     assert shop.pushed() == ExitCode.OPEN, shop.log
-    assert shop.checks(7) == ["failure"]
-    shop.fake.conflicting.clear()
-    shop.history.commit({"cart.txt": "one\n"}, "One again")
-    assert shop.pushed() == ExitCode.OPEN, shop.log
-    (comment,) = shop.fake.bodies
-    assert "The merge into `main` no longer conflicts, and nothing else was judged." in comment
-    assert shop.checks(7) == ["action_required"]
-    assert shop.fake.latest_status(head, "prjury") == "error"
+    assert shop.fake.writes == []
 
 
 def test_a_push_of_a_tag_or_a_deletion_is_none_of_ours(shop: Shop) -> None:

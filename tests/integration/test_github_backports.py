@@ -671,7 +671,7 @@ HOSTILE = "{branch} @octocat <!-- prjury:v1 --> `x` | [a](http://b) \u202e #1\n#
 def test_a_hostile_title_and_reason_stay_words(fake: FakeGitHub, line: Line) -> None:
     pick = a_pick(fake, line)
     hostile = replace(pick, title=HOSTILE, reasons=(HOSTILE,), prerequisites=(HOSTILE,))
-    propose(fake, hostile, title="[{branch}] {title} (#{number})")
+    propose(fake, hostile)
     (pull,) = proposed(fake)
     assert pull["title"].startswith("[release/1.x] {branch} @octocat")
     assert len(pull["title"]) <= 256

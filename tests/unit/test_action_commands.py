@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from prjury.action.commands import CommentCommand, is_command, read_command
+from prjury.action.commands import CommentCommand, is_command, parse_command, read_command
 
 READ = {
     "/prjury help": CommentCommand("help"),
     "/prjury review\r\nPlease, again.": CommentCommand("review"),
-    "/prjury rerun\n/prjury override x": CommentCommand("rerun"),
-    "/prjury explain 12": CommentCommand("explain", 12),
+    "/prjury fix\n/prjury override x": CommentCommand("fix"),
     "/prjury dismiss 3 it is --right; $(id)": CommentCommand("dismiss", 3, "it is --right; $(id)"),
     "/prjury override red machine": CommentCommand("override", words="red machine"),
     "/prjury backport release/1.x": CommentCommand("backport", words="release/1.x"),
-    "/prjury fix": CommentCommand("fix"),
 }
 NOT_UNDERSTOOD = (
     "/prjury",
@@ -24,10 +22,8 @@ NOT_UNDERSTOOD = (
     "/prjury review  ",
     "/prjury review --model x",
     "/prjury review config=evil.yml",
-    "/prjury explain",
-    "/prjury explain 0",
-    "/prjury explain 1 2",
-    "/prjury explain ٣",
+    "/prjury dismiss 0 reason",
+    "/prjury dismiss ٣ reason",
     "/prjury dismiss 1",
     "/prjury dismiss 1  ",
     "/prjury dismiss x reason",
@@ -57,3 +53,23 @@ def test_nothing_but_the_words_themselves_is_a_command(body: str) -> None:
 )
 def test_other_comments_do_not_speak_to_us(body: str) -> None:
     assert not is_command(body)
+
+
+LACKING = {
+    "/prjury dismiss 1": "The reason is missing",
+    "/prjury dismiss reason": "The number of the finding is missing",
+    "/prjury override": "The reason is missing",
+    "/prjury backport $(id)": "The branch is missing",
+    "/prjury review now": "takes no words",
+    "/prjury rerun": "use `/prjury review`",
+    "/prjury explain 1": "the finding itself",
+    "/prjury frobnicate": "",
+}
+
+
+@pytest.mark.parametrize("body", LACKING)
+def test_a_command_that_is_not_exact_is_told_what_it_lacks(body: str) -> None:
+    complaint = parse_command(body)
+    assert isinstance(complaint, str)
+    assert LACKING[body] in complaint
+    assert bool(complaint) is (body != "/prjury frobnicate")

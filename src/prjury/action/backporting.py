@@ -1,6 +1,6 @@
 """The mode ``backport``: once a change is merged, pull requests bring it to release branches.
 
-It is started by the merge, and by a label that somebody puts on afterwards. Nothing of the change
+It is started by the merge; later a command in a comment asks for a branch. Nothing of the change
 is checked out, built or run, and nothing is ever pushed to a release branch: each pull request
 comes from a new branch, which is made through GitHub's API.
 """
@@ -77,7 +77,7 @@ def _refuse_other_events(event: Event, job: Job) -> None:
     if event.kind is not EventKind.PULL_REQUEST_TARGET:
         raise UsageError(
             f"The mode {job.inputs.mode} does not run on {event.kind}",
-            remedy="Use `pull_request_target` with the types `closed` and `labeled`",
+            remedy="Use `pull_request_target` with the type `closed`",
         )
     if not job.inputs.github_token:
         raise job.no_token
@@ -85,16 +85,13 @@ def _refuse_other_events(event: Event, job: Job) -> None:
 
 def _merged(event: Event, client: GitHub) -> tuple[Event, str]:
     """The event with what GitHub says of the pull request now, and why there is nothing to do."""
-    if event.action not in {"closed", "labeled"}:
-        return event, "Nothing to do: it was neither merged nor given a label."
+    if event.action != "closed":
+        return event, "Nothing to do: it was not closed."
     found = client.pull(event.repo, event.number or 0)
     if not found.merged:
         return event, f"Nothing to do: #{event.number} is not merged."
     if not found.is_fork and (found.head.ref or "").startswith(HEADS):
         return event, f"Nothing to do: #{event.number} is a backport itself."
-    by = event.sender or ""
-    if event.action == "labeled" and not (by and client.may_write(event.repo, by)):
-        return event, f"The label does not count: {visible(by)} may not write here."
     return replace(event, pull=found), ""
 
 

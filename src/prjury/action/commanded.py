@@ -1,78 +1,108 @@
-"""Overrides by a comment: kept as a status of the commit that they are for, and looked up there.
+"""Words of maintainers that are bound to one commit: an override, and a request for a repair.
 
-A status belongs to one commit, so that a push leaves the override behind; the comment to which it
-leads says whose word it is. Both are asked for anew whenever somebody judges: a comment that was
-deleted or edited, and an account that may not write any more, overrule nothing.
+Each is a status of the commit, so that a push leaves it behind; the comment to which it leads says
+whose word it is. Both are asked for anew whenever somebody judges: a comment that was deleted or
+edited, and an account that may not write any more, say nothing.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
-from prjury.action.commands import read_command
+from prjury.action.commands import CommandName, CommentCommand, read_command
 from prjury.errors import PrJuryError
-from prjury.github.check_runs import Statuses
+from prjury.github.check_runs import PostedStatus, Statuses
 from prjury.github.client import GitHub
 from prjury.github.comments import Comments
 from prjury.github.payload import CommentFacts
-from prjury.report.model import OVERRIDE_COMMAND, Override
+from prjury.report.model import Override
 
-#: The status that a comment's override leaves on a commit, beside that of the gate.
-CONTEXT = "prjury/override"
+#: The statuses that commands leave on a commit, beside that of the gate.
+OVERRIDE, FIX = "prjury/override", "prjury/fix"
+_COMMANDS: dict[str, CommandName] = {OVERRIDE: "override", FIX: "fix"}
 _COMMENT = re.compile(r"#issuecomment-(\d{1,18})$", re.ASCII)
 
 
-def keep_override(client: GitHub, repo: str, head: str, said: CommentFacts, url: str) -> None:
-    """Leave the override that a comment asks for on a commit; once more is the same as once.
+@dataclass(frozen=True)
+class CommitWords:
+    """What maintainers have said of one commit.
+
+    Attributes:
+        fix: whether somebody asks for the repair.
+        problem: why that is not known, one line for the log.
+    """
+
+    override: Override | None = None
+    fix: bool = False
+    problem: str = ""
+
+
+def keep_command(
+    client: GitHub, repo: str, head: str, context: str, comment: CommentFacts, url: str
+) -> None:
+    """Leave what a comment asks for on a commit; once more is the same as once.
 
     Raises:
-        PublishError: where the status cannot be set.
+        PublishError: if the status cannot be set.
     """
     statuses = Statuses(client, repo)
-    latest = statuses.latest(head, CONTEXT)
+    latest = statuses.latest(head, context)
     if latest and latest.creator == statuses.account() and latest.target_url == url:
         return
-    words = f"@{said.author} overrides the verdict on this commit"
-    statuses.create(head, CONTEXT, state="success", description=words, target_url=url)
+    does = "overrides the verdict on" if context == OVERRIDE else "asks for a repair of"
+    words = f"@{comment.author} {does} this commit"
+    statuses.create(head, context, state="success", description=words, target_url=url)
 
 
-def commanded_override(client: GitHub, repo: str, number: int, head: str) -> Override | None:
-    """The override that a comment on this pull request has left on this commit, if it still holds.
+def withdraw_command(client: GitHub, repo: str, head: str, context: str) -> None:
+    """Take back what a comment has left on a commit.
 
     Raises:
-        PublishError: where GitHub cannot be asked.
-        SourceError: the same.
+        PublishError: if the status cannot be set.
     """
-    statuses = Statuses(client, repo)
-    latest = statuses.latest(head, CONTEXT)
-    found = _COMMENT.search(latest.target_url) if latest else None
-    if latest is None or found is None or latest.state != "success":
+    words = "It could not be carried out"
+    Statuses(client, repo).create(head, context, state="error", description=words, target_url="")
+
+
+def read_commit_words(client: GitHub, repo: str, number: int, head: str) -> CommitWords:
+    """Read what maintainers have said of a commit; a problem alone if GitHub cannot be asked."""
+    try:
+        statuses = Statuses(client, repo)
+        latest = statuses.newest(head)
+        override = _find_command(client, repo, number, statuses, latest.get(OVERRIDE))
+        fix = _find_command(client, repo, number, statuses, latest.get(FIX))
+    except PrJuryError as error:
+        problem = f"Whether a comment overrides the verdict is not known: {error}"
+        return CommitWords(problem=problem)
+    given = Override(override[0], override[1].words) if override else None
+    return CommitWords(given, fix is not None)
+
+
+def _find_command(
+    client: GitHub, repo: str, number: int, statuses: Statuses, latest: PostedStatus | None
+) -> tuple[str, CommentCommand] | None:
+    """The author and the command that a status leads to; None if it does not hold any more."""
+    match = _COMMENT.search(latest.target_url) if latest else None
+    if latest is None or match is None or latest.state != "success":
         return None
     if latest.creator != statuses.account():
         return None
-    said = Comments(client, repo, number).one(int(found[1]))
-    if said is None or not is_word_of_a_writer(client, repo, said):
+    comment = Comments(client, repo, number).one(int(match[1]))
+    if comment is None or not is_from_writer(client, repo, comment):
         return None
-    command = read_command(said.body)
-    if command is None or command.name != "override":
+    command = read_command(comment.body)
+    if command is None or command.name != _COMMANDS[latest.context]:
         return None
-    return Override(OVERRIDE_COMMAND, said.author, command.words)
+    return comment.author, command
 
 
-def override_by_comment(client: GitHub, repo: str, number: int, head: str) -> Override | str | None:
-    """As `commanded_override`; where GitHub does not tell, none, and one line for the log."""
-    try:
-        return commanded_override(client, repo, number, head)
-    except PrJuryError as error:
-        return f"Whether a comment overrides the verdict is not known: {error}"
-
-
-def is_word_of_a_writer(client: GitHub, repo: str, said: CommentFacts) -> bool:
-    """Whether a person who may write has written a comment, as it stands.
+def is_from_writer(client: GitHub, repo: str, comment: CommentFacts) -> bool:
+    """Tell whether a person who may write has written a comment, as it stands.
 
     Raises:
-        SourceError: where GitHub cannot be asked.
+        SourceError: if GitHub cannot be asked.
     """
-    if said.by_program or said.edited or not said.author:
+    if comment.by_program or comment.edited or not comment.author:
         return False
-    return client.may_write(repo, said.author)
+    return client.may_write(repo, comment.author)

@@ -7,36 +7,46 @@ ever becomes part of a script, a workflow or an address.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias
 
-CommandName: TypeAlias = Literal[
-    "help", "review", "rerun", "explain", "dismiss", "override", "backport", "fix"
-]
+CommandName: TypeAlias = Literal["help", "review", "fix", "override", "dismiss", "backport"]
 
 #: What there is to write, and what it does, for people.
-COMMANDS: tuple[tuple[str, str], ...] = (
-    ("/prjury help", "shows this list"),
-    ("/prjury review", "builds and judges this head again, all of it"),
-    ("/prjury rerun", "runs what failed in the last run again"),
-    ("/prjury explain N", "says more of the finding with the number N"),
-    ("/prjury dismiss N REASON", "marks that finding as dismissed until its content changes"),
-    ("/prjury override REASON", "opens the gate for this head, whatever the verdict says"),
-    ("/prjury backport BRANCH", "opens a pull request onto a release branch, after the merge"),
-    ("/prjury fix", "starts the review again that tries the repair of the policy"),
-)
+COMMANDS: Mapping[CommandName, tuple[str, str]] = {
+    "help": ("/prjury help", "shows this list"),
+    "review": ("/prjury review", "builds and judges this head again; the author may, too"),
+    "fix": ("/prjury fix", "judges again and tries the repair of the policy"),
+    "override": (
+        "/prjury override REASON",
+        "opens the gate for this head, whatever the verdict says",
+    ),
+    "dismiss": (
+        "/prjury dismiss N REASON",
+        "finding N of patterns or models no longer closes the gate, until its content changes",
+    ),
+    "backport": (
+        "/prjury backport BRANCH",
+        "opens a pull request onto a release branch, after the merge",
+    ),
+}
+#: Words of earlier releases, and what to use.
+_GONE = {
+    "rerun": "`/prjury rerun` is gone; use `/prjury review`.",
+    "explain": "`/prjury explain` is gone; the finding itself says it, with a link to its rule.",
+}
 
 #: Characters of a reason.
 LONGEST_REASON = 300
 _WORD = "/prjury"
 _BRANCH = re.compile(r"(?!-)[A-Za-z0-9._/+-]{1,200}", re.ASCII)
 _NUMBER = re.compile(r"[1-9]\d{0,3}", re.ASCII)
-_BARE = frozenset({"help", "review", "rerun", "fix"})
 
 
 @dataclass(frozen=True, slots=True)
 class CommentCommand:
-    """What somebody asks for.
+    """A command that somebody has written.
 
     Attributes:
         number: of the finding that it is about, 0 for none.
@@ -49,32 +59,52 @@ class CommentCommand:
 
 
 def is_command(body: str) -> bool:
-    """Whether a comment speaks to us, whatever it says then."""
+    """Tell whether a comment speaks to us, whatever it says then."""
     return _first_line(body).partition(" ")[0] == _WORD
 
 
 def read_command(body: str) -> CommentCommand | None:
-    """The command in the first line; None where it is not exactly one."""
+    """The command in the first line; None if it is not exactly one."""
+    command = parse_command(body)
+    return None if isinstance(command, str) else command
+
+
+def parse_command(body: str) -> CommentCommand | str:
+    """The command in the first line, or one sentence that says what is wrong with it, in Markdown.
+
+    The sentence is empty for a word that is no command.
+    """
     _, _, rest = _first_line(body).partition(" ")
-    name, _, words = rest.partition(" ")
-    if name not in get_args(CommandName):
-        return None
-    known: CommandName = name  # type: ignore[assignment] # one of the words, as was just looked up
-    if name in _BARE:
-        return None if words else CommentCommand(known)
+    word, _, words = rest.partition(" ")
+    if word in _GONE:
+        return _GONE[word]
+    name = next((name for name in COMMANDS if name == word), None)
+    if name is None:
+        return ""
+    if name in {"help", "review", "fix"}:
+        return f"`/prjury {name}` takes no words after it." if words else CommentCommand(name)
     if name == "backport":
-        return CommentCommand(known, words=words) if _BRANCH.fullmatch(words) else None
-    if name == "override":
-        return CommentCommand(known, words=words) if _is_reason(words) else None
-    number, _, reason = words.partition(" ")
-    fits = _is_reason(reason) if name == "dismiss" else not reason
-    fits = fits and _NUMBER.fullmatch(number) is not None
-    return CommentCommand(known, int(number), reason) if fits else None
+        fits = _BRANCH.fullmatch(words)
+        return CommentCommand(name, words=words) if fits else _lacks("branch", name)
+    number = ""
+    if name == "dismiss":
+        number, _, words = words.partition(" ")
+        if not _NUMBER.fullmatch(number):
+            return _lacks("number of the finding", name)
+    return _with_reason(name, int(number or 0), words)
+
+
+def _with_reason(name: CommandName, number: int, reason: str) -> CommentCommand | str:
+    if not reason.strip():
+        return _lacks("reason", name)
+    if len(reason) > LONGEST_REASON:
+        return f"The reason has more than {LONGEST_REASON} characters."
+    return CommentCommand(name, number, reason)
+
+
+def _lacks(what: str, name: CommandName) -> str:
+    return f"The {what} is missing: `{COMMANDS[name][0]}`."
 
 
 def _first_line(body: str) -> str:
     return body.partition("\n")[0].removesuffix("\r")
-
-
-def _is_reason(words: str) -> bool:
-    return bool(words.strip()) and len(words) <= LONGEST_REASON

@@ -3,7 +3,8 @@
 The event ``pull_request`` starts nothing where the merge conflicts. This job stands beside the
 workflow that judges: it works from the default branch, merges as objects, builds nothing, asks no
 model, and publishes where there is a conflict. Where a base has moved, it looks through the pull
-requests onto it, the last updated first and not more than `_MOST`.
+requests onto it that conflict now, and speaks only where a comment of ours stands already. Where
+the gate is a status, it also closes the gate of a new head until there is a verdict.
 """
 
 from __future__ import annotations
@@ -14,21 +15,21 @@ from prjury.action.dependencies import Beforehand
 from prjury.action.job import Job, JobResult
 from prjury.action.publishing import Publication
 from prjury.errors import PrJuryError, PublishError, UsageError
-from prjury.github.check_runs import CheckRuns, Statuses
+from prjury.github.check_runs import Statuses
 from prjury.github.client import GitHub
-from prjury.github.comments import Comments, PostedComment
+from prjury.github.comments import Comments
 from prjury.github.event import Event, EventKind, read_event
 from prjury.github.mergeability import MergeState, merge_states, settled_pull
 from prjury.github.payload import PullFacts
-from prjury.publishers.check_run import NAME
-from prjury.publishers.comment import Marker, mark_outdated
+from prjury.publishers.comment import Marker
 from prjury.publishers.status import CONTEXT
 from prjury.report.model import Report
-from prjury.report.sanitise import inline_code
 from prjury.snapshot.model import visible
 
-#: What the comment's marker says where a conflict is all that the report was made of.
+#: The word in the comment's marker where a conflict is all that the report was made of.
 CONFLICT = "conflict"
+#: The variable that says what the gate is: a job, or a status where building is a job of its own.
+GATE = "PRJURY_GATE"
 #: Pull requests that are looked at for one push, and conflicts that are judged for it.
 _MOST, _MOST_JUDGED = 50, 10
 
@@ -73,18 +74,33 @@ class _Watch:
     complaints: list[str] = field(default_factory=list)
 
     def look_at_one(self) -> None:
-        """The event's own pull request."""
+        """Look at the event's own pull request; where the gate is a status, close it first."""
         number = self.event.number or 0
+        if self.event.action == "edited" and not self.event.moved:
+            self.reported.append("Nothing to do: neither side has changed.")
+            return
         pull = settled_pull(self.client, self.event.repo, number)
         if pull.closed or pull.head.sha != self.event.pull.head.sha:
             self.reported.append(f"Nothing to do: #{number} is closed, or has a newer head.")
-        elif pull.mergeable:
-            self.reported.append(f"Nothing to do: #{number} can be merged, so that it is judged.")
+            return
+        if self.job.environ.get(GATE) == "status":
+            self._close()
+        if pull.mergeable:
+            self.reported.append(f"#{number} can be merged, so that it is judged.")
         else:
             self._judge(pull)
 
+    def _close(self) -> None:
+        """Close the gate until there is a verdict: one that the head has is for another base.
+
+        A run that has judged this meanwhile is a later one, and its word stays.
+        """
+        with Publication(self.job, self.event, by_status=True) as publication:
+            publication.close("The verdict follows")
+            publication.mark_superseded()
+
     def look_through(self) -> None:
-        """The pull requests onto the branch that has moved."""
+        """Look at the pull requests onto the branch that has moved."""
         base = self.event.pull.base
         if not (base.ref and base.sha):
             self.reported.append("Nothing to do: no branch has moved.")
@@ -92,27 +108,22 @@ class _Watch:
         states, total = merge_states(self.client, self.event.repo, base.ref, _MOST)
         judged = 0
         for state in states:
+            if state.mergeable is not False or judged == _MOST_JUDGED:
+                continue
             try:
-                judged += self._look_at(state, base.sha, may_judge=judged < _MOST_JUDGED)
+                judged += self._look_at(state)
             except PrJuryError as error:
                 self.complaints.append(f"#{state.number}: {error}")
         self.reported.append(
             f"Looked at {len(states)} of {total} open pull requests onto {visible(base.ref)}."
         )
 
-    def _look_at(self, state: MergeState, base: str, *, may_judge: bool) -> bool:
-        comments = Comments(self.client, self.event.repo, state.number)
-        found = _ours(comments)
-        marker = (Marker.of(found.body) if found else None) or Marker("")
-        of_head = marker.head == state.head_sha
-        if state.mergeable is False:
-            known = of_head and marker.files == CONFLICT and not marker.moved
-            if known or not may_judge:
-                return False
-            return self._judge(self.client.pull(self.event.repo, state.number))
-        if found and state.mergeable and of_head and not marker.moved and marker.base != base:
-            self._mark(state, found, comments, resolved=marker.files == CONFLICT)
-        return False
+    def _look_at(self, state: MergeState) -> bool:
+        """Judge a pull request that conflicts, if our comment stands there and tells otherwise."""
+        own = _find_own(Comments(self.client, self.event.repo, state.number))
+        if own is None or (own.head == state.head_sha and own.files == CONFLICT):
+            return False
+        return self._judge(self.client.pull(self.event.repo, state.number))
 
     def _judge(self, pull: PullFacts) -> bool:
         """Merges as objects, and publishes where that conflicts."""
@@ -131,36 +142,6 @@ class _Watch:
         self.reported.append(f"#{pull.number}: {judged.headline}")
         return True
 
-    def _mark(
-        self, state: MergeState, found: PostedComment, comments: Comments, *, resolved: bool
-    ) -> None:
-        """Says in the comment that it is about an older base, unless a run is at work already."""
-        base = self.event.pull.base
-        runs = CheckRuns(self.client, self.event.repo).named(state.head_sha, NAME)
-        if any(run.conclusion is None for run in runs):
-            return
-        branch = inline_code(base.ref or "")
-        if resolved:
-            said = f"The merge into {branch} no longer conflicts, and nothing else was judged."
-        else:
-            said = f"{branch} has moved on since; this is the verdict on the earlier one."
-        again = "A push judges it anew, and so does closing and reopening this pull request."
-        body = mark_outdated(found.body, (base.sha or "")[:12], f"{said} {again}")
-        comments.edit(found.id, body)
-        self.reported.append(f"#{state.number}: its verdict is about an older base.")
-        if resolved:
-            self._withdraw(state)
-
-    def _withdraw(self, state: MergeState) -> None:
-        """No check may go on to tell of a conflict that is none any more."""
-        pull = self.client.pull(self.event.repo, state.number)
-        event = replace(self.event, kind=EventKind.PULL_REQUEST_TARGET, pull=pull)
-        by_status = self._by_status(state.head_sha)
-        with Publication(self.job, event, by_status=by_status) as publication:
-            publication.withdraw(
-                "It no longer conflicts. Push, or close and reopen it, to judge it"
-            )
-
     def _by_status(self, head: str) -> bool:
         try:
             latest = Statuses(self.client, self.event.repo).latest(head, CONTEXT)
@@ -175,8 +156,12 @@ class _Watch:
         return self.job.ended(self.reported, self.complaints)
 
 
-def _ours(comments: Comments) -> PostedComment | None:
-    """Our own comment; a stranger's with such a marker is none."""
-    author = comments.author()
-    marked = (one for one in comments.comments() if one.author == author)
-    return next((one for one in marked if (it := Marker.of(one.body)) and it.id == "default"), None)
+def _find_own(comments: Comments) -> Marker | None:
+    """The marker of our own comment with the verdict; a stranger's with such a marker is none."""
+    marked = [
+        (comment.author, marker)
+        for comment in comments.comments()
+        if (marker := Marker.of(comment.body)) and marker.id == "default"
+    ]
+    account = comments.author() if marked else ""
+    return next((marker for author, marker in marked if author == account), None)

@@ -1,17 +1,16 @@
-"""What earlier comments of ours add to a report: what became of findings, and who dismissed which.
+"""What earlier comments of ours add to a run: what became of findings, and who dismissed which.
 
-A comment of our account may repeat a stranger's words, so a dismissal counts only where the command
-that it answers still stands there, by a person who may write. None of it changes a verdict.
+A comment of our account may repeat a stranger's words, so a dismissal counts only while the command
+that it answers still stands there, by a person who may write.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from itertools import islice
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
-from prjury.action.commanded import is_word_of_a_writer
+from prjury.action.commanded import is_from_writer
 from prjury.action.commands import read_command
 from prjury.errors import PrJuryError
 from prjury.github.client import GitHub
@@ -26,43 +25,65 @@ _MOST = 30
 _ANSWER = re.compile(r"answer\.(\d{1,18})", re.ASCII)
 
 
-def continued(report: Report, client: GitHub, repo: str, number: int) -> Report | str:
-    """The report with what earlier comments say; one line for the log where they cannot be read."""
+@dataclass(frozen=True)
+class EarlierComments:
+    """What our earlier comments on a pull request say.
+
+    Attributes:
+        verdict: the last verdict; None if there is none.
+        problem: why the comments cannot be read, one line.
+    """
+
+    verdict: ToldVerdict | None = None
+    dismissals: tuple[Dismissal, ...] = ()
+    problem: str = ""
+
+    def continue_in(self, report: Report) -> Report:
+        """The report with what became of the earlier findings, and the dismissals of its own."""
+        if self.problem:
+            return report
+        prints = {one.check.fingerprint for one in findings(report.verdict)}
+        own = tuple(one for one in self.dismissals if one.finding in prints)
+        became = since(report.verdict, report.pull.head.sha, self.verdict)
+        return replace(report, since=became, dismissals=own)
+
+
+def read_earlier_comments(client: GitHub, repo: str, number: int) -> EarlierComments:
+    """Read our own comments; where GitHub cannot be asked, there is nothing but the reason."""
     try:
         room = Comments(client, repo, number)
-        every = room.comments()
-        marked = [one for one in every if Marker.of(one.body)]
+        marked = [comment for comment in room.comments() if Marker.of(comment.body)]
         account = room.author() if marked else ""
-        own = [one for one in marked if one.author == account]
-        found = tuple(_dismissals(report, own, client, room, repo))
+        own = [comment for comment in marked if comment.author == account]
+        valid = _find_dismissals(own, client, room, repo)
     except PrJuryError as error:
-        return f"What was said before is not known: {error}"
-    reported = [each for one in own if (each := ToldVerdict.of(one.body))]
-    before = since(report.verdict, report.pull.head.sha, reported[-1] if reported else None)
-    return replace(report, since=before, dismissals=found)
+        return EarlierComments(problem=f"What was said before is not known: {error}")
+    verdicts = [verdict for comment in own if (verdict := ToldVerdict.of(comment.body))]
+    return EarlierComments(verdicts[-1] if verdicts else None, valid)
 
 
-def _dismissals(
-    report: Report, own: Sequence[PostedComment], client: GitHub, room: Comments, repo: str
-) -> Iterator[Dismissal]:
-    prints = {one.check.fingerprint for one in findings(report.verdict)}
-    found: dict[str, Dismissal] = {}
-    answers = (one for one in own if any(d.finding in prints for d in dismissals([one.body])))
-    for answer in islice(answers, _MOST):
-        for one in dismissals([answer.body]):
-            if one.finding in prints and _stands(answer, one, client, room, repo):
-                found[one.finding] = one
-    yield from found.values()
+def _find_dismissals(
+    own: Sequence[PostedComment], client: GitHub, room: Comments, repo: str
+) -> tuple[Dismissal, ...]:
+    """The last valid word on each finding."""
+    answers = [comment for comment in own if dismissals([comment.body])]
+    by_finding: dict[str, Dismissal] = {}
+    for answer in answers[-_MOST:]:
+        author = _find_author(answer, client, room, repo)
+        for dismissal in dismissals([answer.body]):
+            if dismissal.by == author:
+                by_finding[dismissal.finding] = dismissal
+    return tuple(by_finding.values())
 
 
-def _stands(
-    answer: PostedComment, said: Dismissal, client: GitHub, room: Comments, repo: str
-) -> bool:
+def _find_author(answer: PostedComment, client: GitHub, room: Comments, repo: str) -> str | None:
+    """The writer whose command to dismiss is answered; None if it does not stand any more."""
     marker = Marker.of(answer.body)
     number = _ANSWER.fullmatch(marker.id) if marker else None
-    command = room.one(int(number[1])) if number else None
-    if command is None or command.author != said.by:
-        return False
-    asked = read_command(command.body)
-    dismisses = asked is not None and asked.name == "dismiss"
-    return dismisses and is_word_of_a_writer(client, repo, command)
+    comment = room.one(int(number[1])) if number else None
+    if comment is None:
+        return None
+    command = read_command(comment.body)
+    if command is None or command.name != "dismiss" or not is_from_writer(client, repo, comment):
+        return None
+    return comment.author

@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Protocol, TextIO, TypeAlias
 from urllib.parse import urlsplit
 
+from prjury.action.commanded import CommitWords
 from prjury.action.directories import JobDirectories
 from prjury.action.inputs import Inputs
 from prjury.app.request import ReviewRequest, RunEnvironment
@@ -17,7 +18,7 @@ from prjury.git.open_snapshot import Landed, SnapshotRequest
 from prjury.github.client import LOOPBACK, Connection, GitHub
 from prjury.github.event import Event, EventKind
 from prjury.policy.load import POLICY_PATH, Policy
-from prjury.report.model import EarlierVotes, Override, Report
+from prjury.report.model import Dismissal, EarlierVotes, Report
 from prjury.report.redact import Redact
 from prjury.resources import own_version
 
@@ -68,12 +69,14 @@ class Beforehand:
     """What is known before anything is judged.
 
     Attributes:
-        override: a maintainer's word on the head.
+        words: what maintainers have said of the head.
+        dismissals: the findings that maintainers have dismissed.
         said: what models said of the same change before.
         begun: hears by which policy is judged.
     """
 
-    override: Override | None = None
+    words: CommitWords = field(default_factory=CommitWords)
+    dismissals: tuple[Dismissal, ...] = ()
     said: EarlierVotes | None = None
     begun: Callable[[Policy], None] = lambda _policy: None
 
@@ -188,7 +191,13 @@ def _judge(
 
         places = read_junit(inputs.junit, environment.environ)
         request = replace(request, evidence=JunitReports(request, around, places))
-    request = replace(request, override=known.override, said=known.said)
+    request = replace(
+        request,
+        override=known.words.override,
+        asks_fix=known.words.fix,
+        dismissals=known.dismissals,
+        said=known.said,
+    )
     report = run(request, replace(around, begun=known.begun))
     if isinstance(report, Report):
         journal.record("end", exit=report.gate.exit_code)

@@ -10,7 +10,6 @@ from prjury.github.event import Event, EventKind, read_event
 from prjury.github.open_pulls import open_pulls, refuse_twins, twins_of
 from prjury.github.payload import PullFacts, Tip
 from prjury.publishers.factory import Target
-from prjury.report.model import Override
 
 #: In these a job holds the base repository's token and secrets, no matter who wrote the change.
 _BESIDE_SECRETS = frozenset({EventKind.PULL_REQUEST_TARGET, EventKind.WORKFLOW_DISPATCH})
@@ -66,7 +65,7 @@ def _completed(event: Event, job: Job) -> PullFacts:
 
 
 def _described_anew(event: Event, job: Job) -> PullFacts:
-    """With the title and the text of today: a run that is started again has its event's."""
+    """With title, text and base of today: a run that is started again has its event's."""
     if not job.inputs.github_token:
         return event.pull
     try:
@@ -75,30 +74,9 @@ def _described_anew(event: Event, job: Job) -> PullFacts:
     except SourceError as error:
         if error.reason != "permission":
             raise
-        job.log.say(f"The title and the text are those of the first attempt: {error}")
+        job.log.say(f"Title, text and base are those of the first attempt: {error}")
         return event.pull
-    return replace(event.pull, title=found.title, body=found.body)
-
-
-def override_of(event: Event, job: Job) -> Override | None:
-    """The label that this event added to this head, if its author may write to the repository.
-
-    A label that was there before says nothing of this head. People who may triage may put on labels
-    as well, so the right to write is looked up.
-
-    Raises:
-        SourceError: when GitHub cannot be asked.
-    """
-    by, label = event.sender, event.label
-    if not (event.of_pull_request and event.action == "labeled" and by and label):
-        return None
-    with job.dependencies.connect(event, job.inputs) as client:
-        found = client.pull(event.repo, event.number or 0)
-        there = {name.casefold() for name in found.labels}
-        still = label.casefold() in there and found.head.sha == event.pull.head.sha
-        if not (still and client.may_write(event.repo, by)):
-            return None
-    return Override(label, by)
+    return replace(event.pull, title=found.title, body=found.body, base=found.base)
 
 
 def refuse_twin(event: Event, job: Job) -> None:

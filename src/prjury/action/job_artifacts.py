@@ -23,6 +23,8 @@ EVIDENCE, VERDICT = "evidence.json", "verdict.json"
 _REPORT, _REPORT_FILE = "prjury-report", "report.json"
 #: Where the jobs before say which file they have made; empty where they have made none.
 EVIDENCE_DIGEST, VERDICT_DIGEST = "PRJURY_EVIDENCE_SHA256", "PRJURY_VERDICT_SHA256"
+#: Whether a job before has asked models; "false" where there is no key for them.
+MODELS_ASKED = "PRJURY_MODELS_ASKED"
 
 
 def download_artifacts(job: Job, name: str, variable: str) -> bytes:
@@ -38,9 +40,9 @@ def download_artifacts(job: Job, name: str, variable: str) -> bytes:
     return read_artifact_file(path, what, digest, LARGEST)
 
 
-def digests(evidence: bytes, verdict: bytes) -> str:
-    """What a comment's marker says of the files, so that they are known again."""
-    return f"{sha256(evidence)}.{sha256(verdict)}"
+def digests(evidence: bytes, verdict: bytes | None) -> str:
+    """The words in a comment's marker that name the files, so that they are found again."""
+    return f"{sha256(evidence)}.{sha256(verdict) if verdict else 'none'}"
 
 
 def refuse_other(evidence: StageEvidence | NoEvidence, event: Event) -> None:

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from types import TracebackType
 from typing import Any, Self
 
-from prjury.action.continued import continued
+from prjury.action.commanded import CommitWords, read_commit_words
+from prjury.action.continued import EarlierComments, read_earlier_comments
 from prjury.action.directories import keep_logs
 from prjury.action.events import target_of
 from prjury.action.inputs import OUTPUTS
 from prjury.action.job import Job, JobResult, job_result
+from prjury.action.queue import queued_number
 from prjury.errors import PrJuryError, PublishError
 from prjury.github.client import GitHub
 from prjury.github.event import Event
@@ -87,6 +90,28 @@ class Publication:
             raise self.job.no_token
         return self._hub
 
+    @cached_property
+    def earlier(self) -> EarlierComments:
+        """What our earlier comments on the pull request say."""
+        number = self.event.number or queued_number(self.event)
+        if self._hub is None or not number:
+            return EarlierComments()
+        earlier = read_earlier_comments(self._hub, self.event.repo, number)
+        if earlier.problem:
+            self.job.log.say(earlier.problem)
+        return earlier
+
+    def read_words(self) -> CommitWords:
+        """Read what maintainers have said of the head; nothing without a token."""
+        number, head = self.event.number, self.event.pull.head.sha
+        wanted = self.event.of_pull_request or self.job.inputs.mode == "publish"
+        if not (self._hub and wanted and number and head):
+            return CommitWords()
+        words = read_commit_words(self._hub, self.event.repo, number, head)
+        if words.problem:
+            self.job.log.say(words.problem)
+        return words
+
     def begin(self, policy: Policy) -> None:
         """Sets the check in progress, where the policy wants one, and closes the gate till then."""
         posts = self._posts()
@@ -103,12 +128,6 @@ class Publication:
         posts = self._posts()
         if posts and (status := posts.status()) and self.event.pull.head.sha:
             status.pending(self.event.pull.head.sha, reason)
-
-    def withdraw(self, reason: str) -> None:
-        """Take back what was said of the head: check and status tell that there is no verdict."""
-        posts = self._posts()
-        self._check = posts.check({}) if posts else None
-        self._abandon(reason)
 
     def mark_superseded(self) -> None:
         """Mark this run as superseded by a newer head: nothing is posted."""
@@ -129,21 +148,10 @@ class Publication:
         if self.job.inputs.fail_on == "never" and self.job.inputs.mode == "review":
             report = replace(report, headline=report.headline + _NOT_GATING)
         self.job.log.say(report.headline)
-        self._publish(self._continued(report))
+        self._publish(self.earlier.continue_in(report))
         for note in self.notes:
             self.job.log.say(note)
         return job_result(report, self.complaints)
-
-    def _continued(self, report: Report) -> Report:
-        """The report with what our earlier comments say of its findings."""
-        number = self.event.number
-        if self._hub is None or not number:
-            return report
-        found = continued(report, self._hub, self.event.repo, number)
-        if isinstance(found, str):
-            self.job.log.say(found)
-            return report
-        return found
 
     def _publish(self, report: Report) -> None:
         """Writes files, summary, posts and outputs, in this order.

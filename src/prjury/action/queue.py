@@ -8,11 +8,10 @@ can fail the job: without such a report, models are asked anew, if there are any
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
-from prjury.action.commanded import commanded_override
+from prjury.action.commanded import read_commit_words
 from prjury.action.job import Job
 from prjury.action.job_artifacts import kept_report
 from prjury.errors import PrJuryError
@@ -20,68 +19,47 @@ from prjury.github.check_runs import PostedStatus, Statuses
 from prjury.github.client import GitHub
 from prjury.github.event import Event, EventKind
 from prjury.github.payload import PullFacts, at, whole_number
-from prjury.jury.gate import Gate
 from prjury.publishers.idempotent import run_of
 from prjury.publishers.status import CONTEXT
 from prjury.report.codec import said_in_report
-from prjury.report.model import EarlierVotes, Override
+from prjury.report.model import EarlierVotes
 
 _GROUP = re.compile(r"gh-readonly-queue/.+/pr-(?P<number>[1-9]\d{0,8})-[0-9a-f]{40}", re.ASCII)
 _MOST_RUNS = 10
-#: Who opened the gate, in the words of our own status.
-_BY = re.compile(r"\S+ Overridden by @([A-Za-z0-9-]{1,39}(?:\[bot\])?)", re.ASCII)
+
+
+def queued_number(event: Event) -> int | None:
+    """The number of the pull request that a merge group is made of; None for other events."""
+    match = _GROUP.fullmatch(event.pull.head.ref or "")
+    return int(match["number"]) if match and event.kind is EventKind.MERGE_GROUP else None
 
 
 def earlier_votes(job: Job, event: Event) -> EarlierVotes | None:
     """The votes on the pull request that this group is made of; None for other events."""
-    match = _GROUP.fullmatch(event.pull.head.ref or "")
-    if event.kind is not EventKind.MERGE_GROUP or match is None or not job.inputs.github_token:
+    number = queued_number(event)
+    if number is None or not job.inputs.github_token:
         return None
-    number = int(match["number"])
     try:
         with job.dependencies.connect(event, job.inputs) as client:
-            found = _found(client, client.pull(event.repo, number))
+            votes = _read_votes(client, client.pull(event.repo, number))
     except PrJuryError as error:
         job.log.say(f"What was said of #{number} cannot be had: {error}")
         return None
-    reported = "is taken over if the change is the same" if found else "was not kept"
-    job.log.say(f"What was said of #{number} {reported}.")
-    return found
+    outcome = "is taken over if the change is the same" if votes else "was not kept"
+    job.log.say(f"What was said of #{number} {outcome}.")
+    return votes
 
 
-def _found(client: GitHub, pull: PullFacts) -> EarlierVotes | None:
-    """The newest readable report of the head, with a maintainer's override if it still holds.
-
-    A comment's override is a status of the head, whatever the report says.
-    Where the gate is a status, the run that judged knows nothing of a label that came later: then
-    its verdict closed the gate, and the status is a success all the same.
-    """
-    latest = Statuses(client, pull.repo).latest(pull.head.sha or "", CONTEXT)
+def _read_votes(client: GitHub, pull: PullFacts) -> EarlierVotes | None:
+    """The newest readable report of the head, with the override that a comment has left there."""
+    number, head = pull.number or 0, pull.head.sha or ""
+    latest = Statuses(client, pull.repo).latest(head, CONTEXT)
     ours = latest if latest and latest.creator == client.login() else None
     for run in _runs(client, pull, ours):
-        report = kept_report(client, pull.repo, run)
-        if report is None:
-            continue
-        said = said_in_report(report)
-        given = said.override or _overruled(report, ours)
-        if given is None or not _stands(client, pull, given):
-            given = commanded_override(client, pull.repo, pull.number or 0, pull.head.sha or "")
-        return replace(said, override=given)
+        if report := kept_report(client, pull.repo, run):
+            words = read_commit_words(client, pull.repo, number, head)
+            return replace(said_in_report(report), override=words.override)
     return None
-
-
-def _stands(client: GitHub, pull: PullFacts, given: Override) -> bool:
-    if given.label.casefold() not in {name.casefold() for name in pull.labels}:
-        return False
-    by = client.labelled_by(pull.repo, pull.number or 0, given.label)
-    return by == given.by and client.may_write(pull.repo, by)
-
-
-def _overruled(report: Mapping[str, Any], status: PostedStatus | None) -> Override | None:
-    label = report["policy"]["resolved"].get("gate", {}).get("override", {}).get("label")
-    by = _BY.match(status.description) if status and status.state == "success" else None
-    closed = report["verdict"]["gate"] != Gate.SUCCESS
-    return Override(label, by[1]) if closed and by and isinstance(label, str) else None
 
 
 def _runs(client: GitHub, pull: PullFacts, status: PostedStatus | None) -> Iterator[int]:

@@ -10,14 +10,14 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from prjury.action.commanded import override_by_comment
 from prjury.action.dependencies import Beforehand, request_of, with_inputs
 from prjury.action.directories import keep_logs
-from prjury.action.events import confirm_newer_head, event_of, override_of, refuse_twin
+from prjury.action.events import confirm_newer_head, event_of, refuse_twin
 from prjury.action.job import Job, JobResult
 from prjury.action.job_artifacts import (
     EVIDENCE,
     EVIDENCE_DIGEST,
+    MODELS_ASKED,
     VERDICT,
     VERDICT_DIGEST,
     digests,
@@ -25,7 +25,6 @@ from prjury.action.job_artifacts import (
     refuse_other,
 )
 from prjury.action.junit import read_junit
-from prjury.action.override import apply_override
 from prjury.action.publishing import Publication
 from prjury.action.queue import earlier_votes
 from prjury.app.artifact_file import sha256
@@ -41,12 +40,12 @@ from prjury.app.stages.collect import collect as collect_stage
 from prjury.app.stages.decide import decide as decide_stage
 from prjury.app.stages.evidence import NoEvidence
 from prjury.app.stages.junit import junit_evidence
-from prjury.app.stages.publish import publish_stage
-from prjury.app.steps import accepted_override
+from prjury.app.stages.publish import opinions_without_models, publish_stage
 from prjury.errors import ExitCode, UsageError
 from prjury.git.open_snapshot import NothingToReview
 from prjury.github.artifacts import FILE, BuildArtifact
 from prjury.github.event import (
+    ENDED,
     Event,
     EventKind,
     Superseded,
@@ -56,9 +55,12 @@ from prjury.github.event import (
     read_event,
 )
 from prjury.judges.builds.stage import BuiltEvidence
+from prjury.jury.judgment import Judgment, Status
 from prjury.publishers.files import write_atomically
-from prjury.report.model import Override, Report
+from prjury.report.model import Report
 from prjury.snapshot.model import visible
+
+_BUILD_CODES = {Status.FAIL: ExitCode.REJECTED, Status.ERROR: ExitCode.NOT_JUDGED}
 
 
 def review(job: Job) -> JobResult:
@@ -68,9 +70,10 @@ def review(job: Job) -> JobResult:
         return job.nothing(f"Nothing to review: #{event.number} is closed.", is_open=True)
     job.dependencies.connect(event, job.inputs).close()  # fails early for a wrong token
     refuse_twin(event, job)
-    override = override_of(event, job) or _commanded(event, job)
     with Publication(job, event) as publication:
-        known = Beforehand(override, earlier_votes(job, event), publication.begin)
+        dismissals = publication.earlier.dismissals
+        words, votes = publication.read_words(), earlier_votes(job, event)
+        known = Beforehand(words, dismissals, votes, publication.begin)
         judged = job.dependencies.judge(event, job.inputs, known)
         if isinstance(judged, Report):
             return publication.finish(judged)
@@ -96,7 +99,13 @@ def build(job: Job) -> JobResult:
     keep_logs([one.judgment for one in outcome.ballots], job.places, job.log.redact)
     for one in outcome.ballots:
         job.log.say(f"{one.judge}: {one.judgment.status} - {one.judgment.reasoning}")
-    return JobResult(ExitCode.OPEN)
+    return _build_result(outcome.ballot.judgment)
+
+
+def _build_result(judgment: Judgment) -> JobResult:
+    """How the job ends: its own check is red where the build fails, whoever judges that."""
+    code = _BUILD_CODES.get(judgment.status, ExitCode.OPEN)
+    return JobResult(code, judgment.reasoning if code else None)
 
 
 def _built(job: Job, event: Event) -> BuiltEvidence | NothingToReview:
@@ -110,6 +119,8 @@ def _built(job: Job, event: Event) -> BuiltEvidence | NothingToReview:
 def collect(job: Job) -> JobResult:
     """Finds the pull request of the build that has ended, and what can be known of it."""
     event, run = _triggered(job)
+    if run.conclusion not in ENDED - {"cancelled"}:
+        return job.nothing(_not_run(run))
     with job.dependencies.connect(event, job.inputs) as client:
         pull = bound(client, event.repo, run)
         if isinstance(pull, Superseded):
@@ -146,10 +157,9 @@ def decide(job: Job) -> JobResult:
 
 def publish(job: Job) -> JobResult:
     """Find the pull request again, make the report, and publish it everywhere."""
-    event = read_event(job.environ)
-    if event.kind is EventKind.PULL_REQUEST_TARGET:
-        return apply_override(job, event)
     event, run = _triggered(job)
+    if run.conclusion not in ENDED:
+        return job.nothing(_not_run(run))
     with Publication(job, event) as publication:
         pull = bound(publication.client, event.repo, run)
         if isinstance(pull, Superseded):
@@ -164,11 +174,28 @@ def publish(job: Job) -> JobResult:
         if isinstance(evidence, NoEvidence):
             return _opened(job, evidence.reason, publication)
         publication.begin(evidence.policy)
-        verdict = download_artifacts(job, VERDICT, VERDICT_DIGEST)
+        verdict = _read_verdict(job)
         publication.files = digests(content, verdict)
-        override = accepted_override(_commanded(event, job), evidence.policy.config)
-        report = publish_stage(evidence, sha256(content), opinions_from_text(verdict), override)
+        digest = sha256(content)
+        opinions = (
+            opinions_from_text(verdict) if verdict else opinions_without_models(evidence, digest)
+        )
+        override, dismissals = publication.read_words().override, publication.earlier.dismissals
+        report = publish_stage(evidence, digest, opinions, override, dismissals)
         return publication.finish(_dated(report, event))
+
+
+def _read_verdict(job: Job) -> bytes | None:
+    """The models' answers; None where the workflow has no key and asks no model."""
+    asked = job.environ.get(MODELS_ASKED, "true") != "false"
+    return download_artifacts(job, VERDICT, VERDICT_DIGEST) if asked else None
+
+
+def _not_run(run: TriggeringRun) -> str:
+    """Why there is nothing to judge after a run that did not come to run its jobs."""
+    if run.conclusion == "action_required":
+        return f"Nothing to do: run {run.id} waits for the approval of a maintainer."
+    return f"Nothing to do: run {run.id} has run nothing ({run.conclusion or 'no conclusion'})."
 
 
 def _cancelled(job: Job, run: TriggeringRun, publication: Publication) -> JobResult:
@@ -178,20 +205,6 @@ def _cancelled(job: Job, run: TriggeringRun, publication: Publication) -> JobRes
         return job.nothing("The build was cancelled, and there is a newer one.")
     publication.close("The build was cancelled: run it again")
     return job.nothing("The build was cancelled, so that there is nothing to judge.")
-
-
-def _commanded(event: Event, job: Job) -> Override | None:
-    """The override that a comment has left on this very head; None without a token."""
-    number, head = event.pull.number, event.pull.head.sha
-    wanted = event.of_pull_request or job.inputs.mode == "publish"
-    if not (wanted and number and head and job.inputs.github_token):
-        return None
-    with job.dependencies.connect(event, job.inputs) as client:
-        found = override_by_comment(client, event.repo, number, head)
-    if isinstance(found, str):
-        job.log.say(found)
-        return None
-    return found
 
 
 def _dated(report: Report, event: Event) -> Report:

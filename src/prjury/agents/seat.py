@@ -8,11 +8,13 @@ from prjury.agents.copies import DirectoryState
 from prjury.agents.judge import AgentJudge, with_undone
 from prjury.errors import CannotJudgeError
 from prjury.judges.context import PullRequestContext
+from prjury.judges.quality.prompts import OwnTexts
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment
 from prjury.jury.library.replies import YES_OR_NO_FORM
 from prjury.policy.agents import AgentOptions
 from prjury.ports import Ports
+from prjury.report.redact import redacted
 from prjury.snapshot.model import FileChange, visible
 
 #: Changed files that the goal names.
@@ -43,14 +45,36 @@ class AgentSeat:
 
     options: AgentOptions
     ports: Ports
-    name: str = "agent"
-    description: str = "an agent answers a question about the merged tree"
     type: JudgeType = JudgeType.AGENT
     #: The tree is the author's, and speaks to the agent: its approval lifts nothing.
     lowers_only: bool = True
 
+    @property
+    def name(self) -> str:
+        """The name that the policy gives it."""
+        return self.options.name
+
+    @property
+    def description(self) -> str:
+        """The work of the judge, in words."""
+        return "an agent answers a question about the merged tree"
+
     def judge(self, context: PullRequestContext, /) -> Judgment:
-        """What the agent answers."""
+        """Ask the agent; the question stands in the judgment.
+
+        Raises:
+            ConfigError: if the file with the question cannot be read.
+        """
+        question = self._question(context.pull.base.sha)
+        return self._ask(question, context).with_metadata(question=question)
+
+    def _question(self, base: str) -> str:
+        if self.options.file is None:
+            return self.options.goal or ""
+        texts = OwnTexts.of(self.ports.repository, self.options.commit or base)
+        return redacted(texts.text(self.options.file).strip(), self.ports.redact)
+
+    def _ask(self, question: str, context: PullRequestContext) -> Judgment:
         pull, options = context.pull, self.options
         if pull.merge.tree is None:
             return Judgment.abstained("there is no merged tree to look at", "no_merge")
@@ -59,7 +83,7 @@ class AgentSeat:
             client = self.ports.agents.client(options.command, options.env, seconds)
         except CannotJudgeError as error:
             return Judgment.abstained(str(error), error.reason)
-        goal = goal_of(options.goal, pull.files)
+        goal = goal_of(question, pull.files)
         with self.ports.shell.scratch() as around:
             root = around / "tree"
             root.mkdir()

@@ -116,7 +116,7 @@ def picks_of(request: ReviewRequest, environment: RunEnvironment) -> Picks:
         policy, backports = found.policy.config.backport.open, found.verdicts.backports
         if not policy.enabled:
             return Picks(None, backports)
-        opening = Opening(policy.conflicts, tuple(policy.labels), policy.title)
+        opening = Opening(policy.conflicts, tuple(policy.labels))
         maker = _PickMaker(found, ReleaseBranches(found.snapshot.store))
         picks = [maker.pick(one) for one in backports if is_proposable(one, opening)]
         return Picks(opening, backports, tuple(picks))

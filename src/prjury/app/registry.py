@@ -63,12 +63,9 @@ JUDGES: Mapping[str, str] = {
     "command": "prjury.judges.merged_tree.command:make",
     "file-exists": "prjury.judges.merged_tree.files:file_exists",
     "file-content": "prjury.judges.merged_tree.files:file_content",
-    "semantic": "prjury.judges.merged_tree.files:semantic",
-    "superset-diff": "prjury.judges.merged_tree.files:superset",
     "findings": "prjury.judges.findings.judge:make",
     "python": "prjury.judges.functions.judge:make",
     "coverage": "prjury.judges.merged_tree.coverage:make",
-    "class-version": "prjury.judges.merged_tree.files:class_version",
     "agent": "prjury.agents.seat:make",
 }
 
@@ -181,7 +178,7 @@ def seat(config: Config, ports: Ports, unwanted: Unwanted, cast: Casting = as_na
         skipped[tier.name] = []
         for number, entry in enumerate(tier.judges):
             place = SeatPosition(tier.name, number, entry.name)
-            judge = cast(place, partial(_make, _with_policy(entry, config), tier.name), ports)
+            judge = cast(place, partial(_make, entry, tier.name), ports)
             judges[place] = judge
             if reason := unwanted.reason(tier.name, entry.name, judge):
                 skipped[tier.name].append(SkippedJudge(entry.name, reason))
@@ -206,18 +203,6 @@ def try_models(config: Config, ports: Ports) -> None:
         seats = [Seat(judge_factory(entry.name)(entry.options, ports)) for entry in asking]
         if len(seats) == len(tier.judges):
             _refuse_to_accept(tier, seats)
-
-
-def _with_policy(entry: JudgeEntry, config: Config) -> JudgeEntry:
-    """The entry under what the policy says elsewhere: suppressions may be switched off for all."""
-    asked, allowed = entry.patterns, config.suppressions
-    if asked is None or (allowed.allow and allowed.ecosystem):
-        return entry
-    in_force = {
-        "suppressions": asked.suppressions and allowed.allow,
-        "ecosystem": asked.ecosystem and allowed.ecosystem,
-    }
-    return entry.model_copy(update={"patterns": asked.model_copy(update=in_force)})
 
 
 def _tier(

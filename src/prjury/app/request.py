@@ -9,7 +9,7 @@ from pathlib import Path
 from prjury.git.open_snapshot import SnapshotRequest
 from prjury.policy.load import POLICY_PATH, Policy
 from prjury.ports import Evidence, NoRecorder, Progress, Recorder, SilentProgress
-from prjury.report.model import EarlierVotes, Override
+from prjury.report.model import Dismissal, EarlierVotes, Override
 from prjury.report.redact import Redact
 from prjury.report.sanitise import BY_SHAPE
 
@@ -30,8 +30,9 @@ class ReviewRequest:
         backport_to: branches beyond those that the policy names.
         trusts_policy: whether the base's policy is trusted: it may then say where models are
             reached and with which key.
-        override: a label that somebody with write access has added to this head; it opens the gate
-            if the policy names it.
+        override: the word of somebody with write access on this head, which opens the gate.
+        dismissals: the findings that a maintainer has dismissed.
+        asks_fix: whether the repair is asked for, which an enabled `fix` waits for by default.
         said: the models' votes of an earlier run, reused for the same change and policy.
         actor: who started this run; None if unknown.
         evidence: the evidence of a build elsewhere, where the policy takes the build from it.
@@ -49,6 +50,8 @@ class ReviewRequest:
     backport_to: tuple[str, ...] = ()
     trusts_policy: bool = False
     override: Override | None = None
+    dismissals: tuple[Dismissal, ...] = ()
+    asks_fix: bool = True
     said: EarlierVotes | None = None
     actor: str | None = None
     evidence: Evidence | None = None

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from prjury.app import steps
 from prjury.app.composition import others_run_here, review_ports
+from prjury.app.dismissed import seat_leniently
 from prjury.app.registry import Casting, as_named, seat
 from prjury.app.release_branches import with_opinions
 from prjury.app.request import ReviewRequest, RunEnvironment
@@ -47,7 +48,8 @@ def _report_on(change: OpenedChange, environment: RunEnvironment, started: float
     wired = review_ports(request, environment, config, change.snapshot)
     ports = wired.ports
     earlier = steps.reusable_votes(change)
-    seating = seat(config, ports, change.unwanted, _reused(earlier))
+    casting = seat_leniently(_reused(earlier), config, request.dismissals)
+    seating = seat(config, ports, change.unwanted, casting)
     if request.models:
         wired.models.warm()
     context = change.start_clock()
@@ -62,7 +64,6 @@ def _report_on(change: OpenedChange, environment: RunEnvironment, started: float
         tried = branches.beside(chosen.names, verdict.status, context.deadline, begun)
         opinion = steps.ask_opinion(tried, verdict, ports, context) if request.models else None
         recovery = steps.repair(change, seating, verdict, ports, context)
-    label = request.override or (earlier.override if earlier else None)
     return steps.make_report(
         change.pull,
         change.policy,
@@ -74,7 +75,7 @@ def _report_on(change: OpenedChange, environment: RunEnvironment, started: float
         cost=steps.cost_of(verdict, wired.models.spent, opinion),
         elapsed_ms=round((time.monotonic() - started) * 1000),
         notes=(*change.notes, *chosen.notes),
-        override=steps.accepted_override(label, config),
+        override=request.override or (earlier.override if earlier else None),
         recovery=recovery,
         names=steps.changed_names(interface),
     )

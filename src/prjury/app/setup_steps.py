@@ -5,6 +5,7 @@ Only what the repository declares, or what runners do not bring, is set up; each
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -38,22 +39,36 @@ _CONDITION = re.compile(
 
 @dataclass(frozen=True)
 class SetupStep:
-    """A step that sets up a tool."""
+    """A step that sets up a tool, by an action or by a command.
+
+    Attributes:
+        ref: the action's commit or tag; empty for the one that is pinned here.
+    """
 
     name: str
-    action: str
+    action: str = ""
     inputs: Mapping[str, str] = field(default_factory=dict)
+    ref: str = ""
+    command: str = ""
 
     def lines(self) -> Iterator[str]:
-        """It in YAML, as an item of ``steps``."""
-        commit, version = PINS[self.action]
+        """The step in YAML, as an item of ``steps``."""
         yield f"      - name: {self.name}"
-        yield f"        uses: {self.action}@{commit} # {version}"
+        if self.command:
+            yield f"        run: {self.command}"
+            yield ""
+            return
+        commit, version = PINS.get(self.action, (self.ref, ""))
+        yield f"        uses: {self.action}@{commit}" + (f" # {version}" if version else "")
         if self.inputs:
             yield "        with:"
         for key, value in self.inputs.items():
-            quoted = value if value in {"true", "false"} or value.isalpha() else f'"{value}"'
-            yield f"          {key}: {quoted}"
+            if "\n" in value:
+                yield f"          {key}: |"
+                yield from (f"            {line}" for line in value.strip().splitlines())
+            else:
+                plain = value in {"true", "false"} or value.isalpha()
+                yield f"          {key}: {value if plain else json.dumps(value)}"
         yield ""
 
 
@@ -66,13 +81,20 @@ def with_setup(workflow: str, steps: Sequence[SetupStep]) -> str:
     return workflow.replace(_PLACE, _PLACE + text, 1)
 
 
-def setup_steps(plans: Sequence[BuildPlan], files: frozenset[str]) -> tuple[SetupStep, ...]:
-    """What the builds need, each tool once; nothing where runners have all of it.
+def setup_steps(
+    plans: Sequence[BuildPlan], files: frozenset[str], from_ci: Sequence[SetupStep] = ()
+) -> tuple[SetupStep, ...]:
+    """The steps that the builds need, each tool once; none where runners have all of it.
 
     Args:
         files: the paths of the tree.
+        from_ci: the steps of the CI's own test job, which know best.
     """
     found = {step.action: step for plan in plans for step in _steps(plan, files)}
+    found |= {step.action: step for step in from_ci}
+    for tool in ("tox", "nox"):
+        if any(_calls(plan, tool) for plan in plans):
+            found[tool] = SetupStep(f"Install {tool}", command=f"pipx install {tool}")
     if not found:
         return ()
     checkout = SetupStep(
@@ -101,6 +123,11 @@ def _steps(plan: BuildPlan, files: frozenset[str]) -> Iterator[SetupStep]:
         yield SetupStep("Set up Python", "actions/setup-python", python)
     if go := _version("go", wanted):
         yield SetupStep("Set up Go", "actions/setup-go", go)
+
+
+def _calls(plan: BuildPlan, tool: str) -> bool:
+    """Tell whether a step is a call of the tool, not its installation."""
+    return any(re.match(rf"(?:\w+=\S*\s+)*{tool}(?:\s|$)", step.text) for step in plan.steps)
 
 
 _LATEST_NODE = {"node-version": "lts/*"}

@@ -30,7 +30,6 @@ from prjury.ports import Ports, Progress, Recorder
 from prjury.report.assemble import assemble
 from prjury.report.judge_facts import PanelFacts
 from prjury.report.model import (
-    OVERRIDE_COMMAND,
     Backport,
     ChangedNames,
     Cost,
@@ -254,7 +253,8 @@ def repair(
     context: PullRequestContext,
 ) -> Recovery | None:
     """What came of an agent's attempt to repair the tests, where the policy wants one."""
-    if not change.config.fix.enabled:
+    fix = change.config.fix
+    if not fix.enabled or (fix.when == "asked" and not change.request.asks_fix):
         return None
     from prjury.agents.repair import TestsRepair  # noqa: PLC0415 - few want it
     from prjury.judges.builds.judge import TreeBuildJudge  # noqa: PLC0415 - backports need none
@@ -307,7 +307,7 @@ def make_report(  # noqa: PLR0913 - what a report is made of
 
     Args:
         backports: the verdicts for the release branches, with a model's opinion on them.
-        override: a maintainer's label, if there is one.
+        override: a maintainer's word, if there is one.
         recovery: what came of an attempt to repair the tests.
         names: what the change does to public names.
     """
@@ -352,14 +352,6 @@ def changed_names(found: Interface | None) -> ChangedNames | None:
         return None
     added, changed, removed = (tuple(labels[kind][:_MOST_NAMES]) for kind in ChangeKind)
     return ChangedNames(added, changed, removed, len(found.breaking))
-
-
-def accepted_override(given: Override | None, config: Config) -> Override | None:
-    """The maintainer's word, if the policy lets anybody overrule, by this label or a comment."""
-    label = config.gate.override.label
-    if not (given and label):
-        return None
-    return given if given.label.casefold() in {label.casefold(), OVERRIDE_COMMAND} else None
 
 
 def _gate_policy(config: Config) -> GatePolicy:

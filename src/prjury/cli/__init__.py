@@ -6,6 +6,7 @@ import atexit
 import contextlib
 import io
 import os
+import shutil
 import signal
 import sys
 import traceback
@@ -16,21 +17,21 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from prjury.cli.backport import backport
+from prjury.cli.build import build
 from prjury.cli.config import check_config, schema
 from prjury.cli.demo import demo
 from prjury.cli.doctor import doctor
 from prjury.cli.evidence import evidence
 from prjury.cli.explain import explain
+from prjury.cli.help import EXAMPLES, GroupedCommands, replacement_of_option
 from prjury.cli.improve import improve
 from prjury.cli.init import init
 from prjury.cli.journal import journal
 from prjury.cli.judge import judge
 from prjury.cli.mcp import mcp
 from prjury.cli.output import CommandRun, Terminal, close_terminal
-from prjury.cli.replay import replay
 from prjury.cli.review import review
 from prjury.cli.rules import rules
-from prjury.cli.stages import build, collect, decide, publish
 from prjury.errors import ExitCode, PrJuryError
 
 app = typer.Typer(
@@ -39,18 +40,20 @@ app = typer.Typer(
     "mistakes, asks judges, and tells you whether to merge.",
     epilog="Exit codes: 0 gate open, 1 rejected, 2 usage, 3 could not be judged, "
     "4 source unavailable, 5 could not publish, 70 a bug in PR Jury, 130 interrupted.",
-    add_completion=False,
+    cls=GroupedCommands,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={
+        "help_option_names": ["-h", "--help"],
+        "max_content_width": shutil.get_terminal_size((100, 24)).columns,
+    },
 )
-#: In the order of the help.
-_COMMANDS = (
-    *(review, backport, judge, improve, build, collect, decide, publish),
-    *(replay, explain, mcp, demo, check_config, schema, init, doctor),
-)
-for _command in _COMMANDS:
-    app.command()(_command)
+for _command in (
+    *(review, backport, build, demo, judge, improve, mcp),
+    *(init, doctor, check_config, schema, explain),
+):
+    _name = _command.__name__.replace("_", "-")
+    app.command(_name, epilog=f"Example: {EXAMPLES[_name]}")(_command)
 app.add_typer(rules)
 app.add_typer(evidence)
 app.add_typer(journal)
@@ -182,6 +185,7 @@ def _guarded(run: CommandRun) -> int:  # noqa: PLR0911 - one for each way to end
 def _usage(error: typer.TyperException) -> str:
     """What is wrong with the command line, and where to read how it is right."""
     message = str(getattr(error, "format_message", error.__str__)())
+    message = replacement_of_option(error) or message
     what = message.replace("Value error, ", "").rstrip(".")
     context = getattr(error, "ctx", None)
     end = "" if what.endswith("?") else "."

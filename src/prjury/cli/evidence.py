@@ -11,8 +11,8 @@ import typer
 from typer.core import TyperCommand
 
 from prjury.cli import options
+from prjury.cli.build import hand_over
 from prjury.cli.output import Terminal, refuse_place
-from prjury.cli.stages import hand_over
 from prjury.errors import ExitCode
 
 evidence = typer.Typer(

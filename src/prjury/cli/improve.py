@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from prjury.cli.judge import named_judge, own_output_only, parsed_options
-from prjury.cli.options import absolute
+from prjury.cli.options import absolute, parse_seconds
 from prjury.cli.output import PlainFormat, Terminal, print_out
 from prjury.errors import ExitCode, UsageError
 
@@ -51,7 +51,10 @@ Workplace = Annotated[
 ]
 Rounds = Annotated[int, typer.Option(min=1, max=99, help="Attempts at most.")]
 Seconds = Annotated[
-    float, typer.Option(min=1.0, metavar="SECONDS", help="For each attempt of the agent.")
+    float,
+    typer.Option(
+        metavar="DURATION", parser=parse_seconds, help="For each attempt of the agent, such as 10m."
+    ),
 ]
 Variables = Annotated[
     list[str] | None,

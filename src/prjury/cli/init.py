@@ -1,8 +1,8 @@
-"""``prjury init``: writes the workflows that fit, and a policy with every key explained."""
+"""``prjury init``: writes the workflows that fit, and a policy that holds what differs."""
 
 from __future__ import annotations
 
-import json
+import difflib
 import re
 import stat
 import sys
@@ -15,27 +15,31 @@ import typer
 
 from prjury.cli import options
 from prjury.cli.output import Terminal
-from prjury.errors import ExitCode, SourceError, UsageError
+from prjury.errors import ConfigError, ExitCode, PrJuryError, SourceError, UsageError
 
 if TYPE_CHECKING:
+    from prjury.app.test_job import TestJob
     from prjury.git.operator import OperatorRepository
     from prjury.judges.builds.detect import DetectedBuilds
 
 WORKFLOWS = ".github/workflows"
 POLICY = ".github/prjury.yml"
-#: What stands in the templates where the action's repository and commit belong.
+#: The placeholder in the templates for the action's repository and commit.
 PLACEHOLDER = "OWNER/pr-jury@COMMIT"
 
 _ALONE = ("prjury.yml",)
-_APART = ("prjury-build.yml", "prjury-judge.yml", "prjury-override.yml")
-_CONFLICTS = ("prjury-conflicts.yml",)
+_APART = ("prjury-build.yml", "prjury-judge.yml")
 _QUEUE = ("prjury-queue.yml",)
 _BACKPORT = ("prjury-backport.yml",)
-_COMMENT = ("prjury-comment.yml",)
+_COMMENT = "prjury-comment.yml"
+#: The part of that file that remains without commands in comments.
+_CONFLICTS = "prjury-conflicts.yml"
+#: Files of earlier releases.
+_GONE = ("prjury-override.yml",)
 #: Those that build.
 _BUILDING = ("prjury.yml", "prjury-build.yml", "prjury-queue.yml")
 _ACTION = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,38}/[\w.-]{1,100}@[0-9a-f]{40}", re.ASCII)
-#: What the template watches, and names that no pattern of branches takes for something else.
+#: The branches that the template watches, and names that no pattern takes for something else.
 _USUAL = "branches: [main, master]"
 _PLAIN = re.compile(r"[\w./-]+", re.ASCII)
 #: Permissions for a build that is taken from the checks of the head, beside those of the templates.
@@ -43,39 +47,38 @@ _CHECKS = "      checks: write # to write the annotated check run\n"
 _VERDICT = "      actions: read # to read the verdict of the pull request\n"
 _READING = (_CHECKS, f"{_CHECKS}      actions: read # to read the checks that build the change\n")
 _READING_IN_QUEUE = (_VERDICT, f"{_VERDICT}      checks: read # and the checks that build it\n")
+#: The line by which editors find the schema.
+_EDITORS = "# yaml-language-server: $schema="
 _PINNED = r"[\w.-]+/[\w./-]+@[0-9a-f]{40}"
 
 
 @dataclass(frozen=True)
 class Situation:
-    """What is special about the repository."""
+    """The options for what is special about the repository."""
 
     forks: Annotated[
-        bool,
-        typer.Option("--forks", help="For pull requests from forks: separate jobs."),
+        bool, typer.Option("--forks", help="For pull requests from forks: separate jobs.")
     ] = False
     queue: Annotated[bool, typer.Option("--queue", help="With a merge queue.")] = False
     backport: Annotated[
         bool, typer.Option("--backport", help="Propose backports after the merge.")
     ] = False
-    commands: Annotated[
-        bool, typer.Option("--commands", help="Answer commands in comments, such as /prjury help.")
+    no_comments: Annotated[
+        bool, typer.Option("--no-comments", help="Answer no commands in comments.")
     ] = False
+    build: Annotated[bool, typer.Option("--build", help="Build here, whatever the CI needs.")] = (
+        False
+    )
     from_ci: Annotated[
         bool, typer.Option("--from-ci", help="Take the build from the checks that run already.")
-    ] = False
-
-    app: Annotated[
-        bool,
-        typer.Option("--app", help="With --forks: post as a GitHub App of your own."),
     ] = False
 
     @property
     def workflows(self) -> tuple[str, ...]:
         """The files that fit."""
         gate = _APART if self.forks else _ALONE
-        more = _QUEUE * self.queue + _BACKPORT * self.backport + _COMMENT * self.commands
-        return gate + _CONFLICTS + more
+        beside = _CONFLICTS if self.no_comments else _COMMENT
+        return (*gate, beside, *_QUEUE * self.queue, *_BACKPORT * self.backport)
 
 
 @options.expand
@@ -93,59 +96,104 @@ def init(
     ] = False,
 ) -> int:
     """Write workflows and a policy into a repository; nothing is overwritten without --force."""
-    from prjury.app.app_token import with_app_token
     from prjury.git.operator import open_repository
 
     terminal: Terminal = context.obj
     _refuse_contradictions(situation)
-    wanted = _wanted(situation.workflows, action)
+    workflows = _read_templates(situation, action)
     repository = open_repository(repo)
     root = _work_tree(repository)
-    built = "" if situation.from_ci else _build(root, terminal)
-    wanted = by_checks(wanted) if situation.from_ci else _equipped(wanted, root, built)
-    wanted = _watching(wanted, repository)
-    if situation.app:
-        wanted = {path: with_app_token(text) for path, text in wanted.items()}
+    ci = _find_ci(root)
+    reason = _reason_for_checks(situation, ci)
+    built = "" if reason else _plan(root, terminal)
+    workflows = by_checks(workflows) if reason else _equip(workflows, root, built, ci)
+    wanted = _watch_default(workflows, repository)
+    wanted = {**wanted, POLICY: policy_text(action, from_checks=bool(reason))}
     new = {path: text for path, text in wanted.items() if not _is_there(root / path, text)}
-    _write(root, new, force=force)
-    _tell(terminal, _lines(list(new), root, situation, action=action))
-    if built:
-        _tell(terminal, iter([_told_of(built)]))
+    _write(terminal, root, new, force=force)
+    _print(terminal, _lines(list(new), root, situation, action=action))
+    if reason:
+        _print(terminal, iter([f"The build is taken from your CI's checks: {reason}."]))
+    elif built:
+        _print(terminal, _lines_on_build(built, situation, ci))
     return ExitCode.OPEN
 
 
 def _refuse_contradictions(situation: Situation) -> None:
-    if situation.from_ci and situation.forks:
+    if situation.from_ci and (situation.forks or situation.build):
+        other = "--forks" if situation.forks else "--build"
         raise UsageError(
-            "--from-ci and --forks are two ways to keep the build away from the token",
+            f"--from-ci and {other} contradict each other",
+            why="One takes the build from your CI, the other builds here",
             remedy="Leave out one of them",
         )
-    if situation.app and (situation.queue or not situation.forks):
-        raise UsageError(
-            "--app goes with --forks, and without --queue",
-            why="An app's key must not lie beside a build, and a queue's check is its job",
-            remedy="Add --forks, or leave out --app",
-        )
 
 
-def _write(root: Path, new: Mapping[str, str], *, force: bool) -> None:
-    """Write the new files; existing ones are overwritten by force alone."""
+def _find_ci(root: Path) -> TestJob | None:
+    """The job of the repository's own CI that tests pull requests."""
+    from prjury.app.test_job import find_test_job
+    from prjury.manifests.workflow import LARGEST, read_workflow
+
+    workflows = []
+    for file in sorted((root / WORKFLOWS).glob("*.y*ml")):
+        if file.is_symlink() or not file.is_file() or file.stat().st_size > LARGEST:
+            continue
+        try:
+            text = file.read_text("utf-8", "replace")
+            workflows.append(read_workflow(text, f"{WORKFLOWS}/{file.name}"))
+        except ConfigError:
+            continue  # a file that GitHub does not run either
+    return find_test_job(workflows)
+
+
+def _reason_for_checks(situation: Situation, ci: TestJob | None) -> str:
+    """Return why the build is taken from the CI's checks; empty if it is built here."""
+    if situation.from_ci:
+        return "--from-ci"
+    if ci is None or not ci.needs or situation.build or situation.forks:
+        return ""
+    return f"{ci.path}, job {ci.job}, needs {', '.join(ci.needs[:3])}; --build builds all the same"
+
+
+def policy_text(action: str | None, *, from_checks: bool) -> str:
+    """The policy that is written: what differs from the defaults, with the line for editors."""
+    place = (action or PLACEHOLDER).replace("@", "/")
+    schema = f"https://raw.githubusercontent.com/{place}/.github/prjury.schema.json"
+    build = "\nbuild: {from: checks} # the outcome of your CI's own checks\n" if from_checks else ""
+    return (
+        f"{_EDITORS}{schema}\n"
+        "# The policy of PR Jury: what differs from the defaults; `prjury check-config` shows it.\n"
+        "# The policy of the base commit is in force: no pull request relaxes it for itself.\n"
+        f"version: 1\n{build}"
+    )
+
+
+def _write(terminal: Terminal, root: Path, new: Mapping[str, str], *, force: bool) -> None:
+    """Show the differences and write the new files; force alone overwrites existing ones."""
     from prjury.publishers.files import write_atomically
 
     differing = [path for path in new if (root / path).exists()]
+    for path in differing:
+        _print(terminal, _difference(path, root, new[path]))
     if differing and not force:
         raise UsageError(
-            f"{_listed(differing)} would be overwritten",
-            why="The existing files differ from the new ones",
-            remedy="Nothing was written; compare them, then use --force",
+            f"{', '.join(differing)} would be overwritten",
+            why="The existing files differ from the new ones, as shown",
+            remedy="Nothing was written; use --force to take the new ones",
         )
     for path, text in new.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         write_atomically(root / path, text)
 
 
-def _wanted(workflows: tuple[str, ...], action: str | None) -> Mapping[str, str]:
-    """The files by their paths in the repository.
+def _difference(path: str, root: Path, text: str) -> Iterator[str]:
+    there = (root / path).read_bytes().decode("utf-8", "replace").splitlines()
+    lines = difflib.unified_diff(there, text.splitlines(), path, f"{path} (new)", lineterm="", n=1)
+    return iter(list(lines))
+
+
+def _read_templates(situation: Situation, action: str | None) -> Mapping[str, str]:
+    """The workflows by their paths in the repository.
 
     Raises:
         UsageError: for an action that is not pinned.
@@ -157,30 +205,48 @@ def _wanted(workflows: tuple[str, ...], action: str | None) -> Mapping[str, str]
             f"--action {action[:120]!r} is not OWNER/NAME@SHA",
             remedy="Pin the action by its full commit id",
         )
-    place = templates()
-    texts = {f"{WORKFLOWS}/{name}": (place / "workflows" / name) for name in workflows}
-    files = {path: file.read_text(encoding="utf-8") for path, file in texts.items()}
-    pinned = {
-        path: text.replace(PLACEHOLDER, action or PLACEHOLDER) for path, text in files.items()
-    }
-    return {**pinned, POLICY: (place / "policy.yml").read_text(encoding="utf-8")}
+    texts = {}
+    for name in situation.workflows:
+        file = _COMMENT if name == _CONFLICTS else name
+        text = (templates() / "workflows" / file).read_text(encoding="utf-8")
+        text = without_commands(text) if name == _CONFLICTS else text
+        if situation.forks and file == _COMMENT:
+            text = text.replace("PRJURY_GATE: job # or status,", "PRJURY_GATE: status #")
+        texts[f"{WORKFLOWS}/{name}"] = text.replace(PLACEHOLDER, action or PLACEHOLDER)
+    return texts
+
+
+def without_commands(text: str) -> str:
+    """The workflow for comments and conflicts, with the conflicts alone."""
+    text = re.sub(r"  issue_comment:.*\n    types: \[created\]\n", "", text)
+    text = re.sub(r"  comment:\n(?:    .*\n|\n)*?(?=  conflicts:)", "", text)
+    text = text.replace("commands in comments (`/prjury help` lists them), and merges", "merges")
+    text = text.replace(
+        "${{ github.event.comment.id || github.event.after", "${{ github.event.after"
+    )
+    text = text.replace("one for each comment and each head", "one for each head")
+    text = text.replace(
+        "!github.event.comment && (!github.event.changes || ", "(!github.event.changes || "
+    )
+    return text.replace("name: PR Jury comment", "name: PR Jury conflicts").replace(
+        "group: prjury-comment-", "group: prjury-conflicts-"
+    )
 
 
 def by_checks(wanted: Mapping[str, str]) -> Mapping[str, str]:
-    """The files, for a build that is taken from the checks of the head."""
+    """The workflows, for a build that is taken from the checks of the head."""
     changed = {path: text.replace(*_READING) for path, text in wanted.items()}
     queue = f"{WORKFLOWS}/{_QUEUE[0]}"
     if queue in changed:
         changed[queue] = changed[queue].replace(*_READING_IN_QUEUE)
-    own, checks = "          from: run # or checks,", "          from: checks # or run,"
-    return {**changed, POLICY: changed[POLICY].replace(own, checks)}
+    return changed
 
 
 def _work_tree(repository: OperatorRepository) -> Path:
-    """Where files are written.
+    """The directory in which files are written.
 
     Raises:
-        UsageError: in a bare repository, or where a link would lead the files elsewhere.
+        UsageError: in a bare repository, or if a link would lead the files elsewhere.
     """
     root = repository.work_tree
     if root is None:
@@ -207,10 +273,10 @@ def _mode(path: Path) -> int | None:
 
 
 def _is_there(path: Path, text: str) -> bool:
-    """Whether the file holds this text; with the placeholder in it, any commit will do.
+    """Tell whether the file holds this text; with the placeholder in it, any commit will do.
 
     Raises:
-        UsageError: when something else than a file stands there.
+        UsageError: if something else than a file stands there.
     """
     mode = _mode(path)
     if mode is None:
@@ -220,6 +286,8 @@ def _is_there(path: Path, text: str) -> bool:
             f"{path.name} is a link or a directory", remedy="Put a regular file there, or none"
         )
     there = path.read_bytes().decode("utf-8", "replace").replace("\r\n", "\n")
+    if text.startswith(_EDITORS) and there.startswith(_EDITORS):
+        text, there = text.partition("\n")[2], there.partition("\n")[2]
     pattern = re.escape(text).replace(
         re.escape(PLACEHOLDER), f"({re.escape(PLACEHOLDER)}|{_PINNED})"
     )
@@ -229,25 +297,26 @@ def _is_there(path: Path, text: str) -> bool:
 def _lines(
     written: list[str], root: Path, situation: Situation, *, action: str | None
 ) -> Iterator[str]:
-    """What was written, and what is to be done next."""
-    yield f"wrote {_listed(written)}" if written else "everything is already there"
+    """Yield what was written, and what is to be done next."""
+    yield f"wrote {', '.join(written)}" if written else "everything is already there"
     other = _ALONE if situation.forks else _APART
-    superfluous = [f"{WORKFLOWS}/{name}" for name in other if (root / WORKFLOWS / name).exists()]
+    beside = _COMMENT if situation.no_comments else _CONFLICTS
+    names = (*other, beside, *_GONE)
+    superfluous = [f"{WORKFLOWS}/{name}" for name in names if (root / WORKFLOWS / name).exists()]
     if superfluous:
-        yield f"Remove {_listed(superfluous)}: a pull request has one gate."
+        yield f"Remove {', '.join(superfluous)}: a pull request has one gate."
     if action is None and any(path != POLICY for path in written):
         yield (
             f"Put the action's repository and commit in place of {PLACEHOLDER}, or run it again "
             "with --action OWNER/NAME@SHA --force."
         )
-    if situation.app:
-        from prjury.app.app_token import CLIENT_ID, KEY
-
-        yield f"Set the variable {CLIENT_ID} and the secret {KEY} of the app."
-    source = "the app" if situation.app else "GitHub Actions"
     yield (
-        f"When it is merged, require the check `prjury` in a ruleset, with {source} as its "
+        "When it is merged, require the check `prjury` in a ruleset, with GitHub Actions as its "
         "source; models need the secret OPENAI_API_KEY."
+    )
+    yield (
+        "GitHub starts a release branch's own files: copy the workflows there as well if its pull "
+        "requests should be judged."
     )
     yield (
         "Until then the base commit's policy stays in force; try this one now: "
@@ -256,11 +325,10 @@ def _lines(
     yield "Check the set-up: prjury doctor"
 
 
-def _build(root: Path, terminal: Terminal) -> DetectedBuilds | str:
-    """What would be built, or why that cannot be known."""
+def _plan(root: Path, terminal: Terminal) -> DetectedBuilds | str:
+    """Find what would be built, or why that cannot be known."""
     from prjury.app.request import RunEnvironment
     from prjury.app.stages.plan import plan_directory
-    from prjury.errors import PrJuryError
 
     try:
         return plan_directory(root, RunEnvironment(terminal.environ))
@@ -268,56 +336,61 @@ def _build(root: Path, terminal: Terminal) -> DetectedBuilds | str:
         return str(error)
 
 
-def _equipped(
-    wanted: Mapping[str, str], root: Path, built: DetectedBuilds | str
+def _equip(
+    workflows: Mapping[str, str], root: Path, built: DetectedBuilds | str, ci: TestJob | None
 ) -> Mapping[str, str]:
-    """The files, with steps that set up the tools that the builds need."""
+    """The workflows, with steps that set up the tools that the builds need."""
     from prjury.app.setup_steps import setup_steps, with_setup
     from prjury.git.directory import TREE, open_directory
 
     if isinstance(built, str):
-        return wanted
+        return workflows
     files = frozenset(entry.path for entry in open_directory(root).files(TREE))
-    steps = setup_steps(built.plans, files)
+    steps = setup_steps(built.plans, files, ci.setup if ci else ())
     places = {f"{WORKFLOWS}/{name}" for name in _BUILDING}
     return {
-        path: with_setup(text, steps) if path in places else text for path, text in wanted.items()
+        path: with_setup(text, steps) if path in places else text
+        for path, text in workflows.items()
     }
 
 
-def _watching(wanted: Mapping[str, str], repository: OperatorRepository) -> Mapping[str, str]:
-    """The files, with a look at conflicts after a push to the default or a release branch.
+def _watch_default(
+    workflows: Mapping[str, str], repository: OperatorRepository
+) -> Mapping[str, str]:
+    """The workflows, with a look at conflicts after a push to the default branch.
 
-    Where the default branch is not known, or has an odd name, the usual ones are watched.
+    If that is not known, or has an odd name, the usual ones are watched.
     """
-    from prjury.judges.backport.requests.branches import bare, release_branches
-    from prjury.policy.schema import BackportConfig
+    from prjury.judges.backport.requests.branches import bare
 
     try:
         default = bare(repository.default_branch().ref)
     except SourceError:
-        return wanted
-    releases = release_branches(repository.branches(), default, BackportConfig()).names
-    watched = json.dumps([default, *releases])
-    place = f"{WORKFLOWS}/{_CONFLICTS[0]}"
+        return workflows
     if not _PLAIN.fullmatch(default):
-        return wanted
-    return {**wanted, place: wanted[place].replace(_USUAL, f"branches: {watched}")}
+        return workflows
+    watched = f'branches: ["{default}"]'
+    return {path: text.replace(_USUAL, watched) for path, text in workflows.items()}
 
 
-def _told_of(built: DetectedBuilds | str) -> str:
+def _lines_on_build(
+    built: DetectedBuilds | str, situation: Situation, ci: TestJob | None
+) -> Iterator[str]:
+    """Yield what would be built, and what of the CI's needs a build here does not have."""
     from prjury.judges.builds.plan_view import plan_summary
 
     line = built if isinstance(built, str) else plan_summary(built)[0]
-    return f"What it would build: {line}. See prjury build --plan."
+    yield f"What it would build: {line}. See prjury build --plan."
+    if ci and ci.needs:
+        how = "" if situation.forks else ", or leave out --build"
+        yield (
+            f"{ci.path}, job {ci.job}, needs {', '.join(ci.needs[:3])}, which a build here does "
+            f"not have: name a command with `build: {{command: …}}`{how}."
+        )
 
 
-def _tell(terminal: Terminal, lines: Iterator[str]) -> None:
+def _print(terminal: Terminal, lines: Iterator[str]) -> None:
     from prjury.publishers.terminal import printable_line
 
     for line in lines:
         print(printable_line(line, sys.stdout, terminal.redact))
-
-
-def _listed(paths: list[str]) -> str:
-    return ", ".join(paths)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from prjury.cli.output import Terminal, print_out, refuse_place
+from prjury.cli.output import Terminal, print_out
 from prjury.errors import UsageError
 
 journal = typer.Typer(
@@ -30,24 +30,13 @@ def show_journal(
     file: Annotated[
         Path | None, typer.Argument(metavar="[FILE]", help="A journal; by default the newest.")
     ] = None,
-    *,
-    svg: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Also draw which step follows which, as a picture."),
-    ] = None,
 ) -> None:
     """Show a run as a timeline: hotspots, which step follows which, and loops."""
     from prjury.journal.read import read_journal
     from prjury.journal.timeline import show
-    from prjury.journal.transitions import Transitions
-    from prjury.publishers.files import write_atomically
 
     terminal: Terminal = context.obj
-    if svg:
-        refuse_place(svg)
     found = read_journal(file or _newest(terminal))
-    if svg:
-        write_atomically(svg, Transitions.of(found.states).picture())
     print_out("journal", terminal.redact("\n".join(show(found))))
 
 

@@ -6,6 +6,8 @@ A command takes groups of them: `expand` turns each field of a group into an opt
 from __future__ import annotations
 
 import inspect
+import math
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import wraps
@@ -28,9 +30,32 @@ def absolute(path: Path | None) -> Path | None:
     return path.absolute() if path else None
 
 
+def parse_seconds(text: str) -> float:
+    """Read a duration as the policy has it, such as 30m; a bare number is seconds.
+
+    Raises:
+        BadParameter: for anything else.
+    """
+    from prjury.policy.fields import parse_duration
+
+    try:
+        seconds = float(text)
+    except ValueError:
+        try:
+            seconds = parse_duration(text)
+        except ValueError as error:
+            raise typer.BadParameter(str(error)) from None
+    if not 0 < seconds < math.inf:
+        raise typer.BadParameter("a duration is more than 0 seconds, such as 90s, 30m, 2h")
+    return seconds
+
+
 Target = Annotated[
     str | None,
-    typer.Argument(help="A pull request's number or URL; by default the current branch."),
+    typer.Argument(
+        metavar="[TARGET]",
+        help="A pull request's number or URL, or a branch; by default the current branch.",
+    ),
 ]
 Repo = Annotated[Path, typer.Option(callback=absolute, help="A directory in the repository.")]
 Base = Annotated[str | None, typer.Option(help="The branch to merge into.")]
@@ -60,7 +85,10 @@ Offline = Annotated[bool, typer.Option("--offline", help="Use no network.")]
 Title = Annotated[str | None, typer.Option(help="The title of the change.")]
 BodyFile = Annotated[Path | None, typer.Option(help="A file with its description.")]
 Timeout = Annotated[
-    float | None, typer.Option(metavar="SECONDS", help="For everything together.", min=0.001)
+    float | None,
+    typer.Option(
+        metavar="DURATION", parser=parse_seconds, help="For everything together, such as 30m."
+    ),
 ]
 Onto = Annotated[
     list[str] | None,
@@ -230,13 +258,27 @@ def _facts(judges: JudgeOptions) -> dict[str, object]:
     return facts
 
 
+def _is_branch(target: str) -> bool:
+    """Whether a target can be a branch or a commit: no number, no address, no option."""
+    return re.fullmatch(r"(?!#?[0-9]+$)(?!-)[^\s:~^?*\[\\]+", target) is not None
+
+
 def _snapshot_request(
     terminal: Terminal, change: ChangeOptions, facts: dict[str, object]
 ) -> SnapshotRequest:
     from prjury.git.fetch import Transport
     from prjury.git.open_snapshot import SnapshotRequest, parse_target
 
-    number, url = parse_target(change.target)
+    number, url, head = None, None, change.head
+    if change.target and _is_branch(change.target):
+        if head:
+            raise UsageError(
+                "A branch and --head are given",
+                remedy="Leave one of them out; both name the change",
+            )
+        head = change.target
+    else:
+        number, url = parse_target(change.target)
     token = terminal.environ.get("GITHUB_TOKEN") or terminal.environ.get("GH_TOKEN")
     transport = None if change.offline else Transport(terminal.environ, token)
-    return SnapshotRequest(change.repo, number, change.base, change.head, url, transport, facts)
+    return SnapshotRequest(change.repo, number, change.base, head, url, transport, facts)

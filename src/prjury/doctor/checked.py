@@ -105,9 +105,6 @@ def _bad_files(config: Config, root: Path) -> Iterator[Problem]:
                     yield _problem(path, error)
             if entry.python:
                 yield from _bad_rule(entry.python, path, root)
-            compared = entry.semantic or entry.superset
-            if compared and not (root / compared.expected).exists():
-                yield _problem((*path, "expected"), f"there is no {compared.expected}")
 
 
 def _bad_rule(rule: FunctionOptions, path: KeyPath, root: Path) -> Iterator[Problem]:
@@ -139,7 +136,7 @@ def _bad_models(config: Config) -> Iterator[Problem]:
 
 
 def doubts(config: Config) -> Iterator[Problem]:
-    """What is allowed, and hardly meant: a gate that never opens, or that little closes."""
+    """Find what is allowed, and hardly meant: a gate that never opens, or that little closes."""
     if all(_advises(tier) for tier in config.tiers):
         text = "every tier is advisory, so nobody votes and the gate never opens"
         yield Problem(("tiers",), f"tiers: {text}; set `advisory: false` for one")

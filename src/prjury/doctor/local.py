@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 
+from prjury.app.composition import builds
 from prjury.app.request import RunEnvironment
 from prjury.app.stages.plan import plan_directory
+from prjury.app.test_job import find_test_job
 from prjury.doctor.checked import checked_policy, doubts
 from prjury.doctor.finding import Diagnosis, fine, one_sentence, problem, unknown, warning
 from prjury.doctor.setup import GATE, Setup
@@ -18,8 +20,7 @@ from prjury.git.command import ask
 from prjury.git.operator import OperatorRepository
 from prjury.judges.builds.plan_view import plan_summary
 from prjury.manifests.workflow import LARGEST, Workflow, read_workflow
-from prjury.policy.load import POLICY_PATH, read_policy
-from prjury.policy.schema import OverrideConfig
+from prjury.policy.load import POLICY_PATH
 from prjury.policy.yaml_reader import read_yaml
 
 WORKFLOWS = ".github/workflows"
@@ -36,7 +37,7 @@ def machine() -> Iterator[Diagnosis]:
 
 
 def git_version(found: str) -> Diagnosis:
-    """Whether git is new enough to merge without a work tree."""
+    """Tell whether git is new enough to merge without a work tree."""
     numbers = re.search(r"(\d+)\.(\d+)", found)
     oldest = ".".join(map(str, OLDEST_GIT))
     if not numbers:
@@ -47,7 +48,7 @@ def git_version(found: str) -> Diagnosis:
 
 
 def policy(root: Path) -> Iterator[Diagnosis]:
-    """Whether the policy in the work tree is valid, and whether all of it is obeyed."""
+    """Tell whether the policy in the work tree is valid, and whether all of it is obeyed."""
     file = root / POLICY_PATH
     if file.is_symlink():
         yield problem(POLICY_PATH, "it is a link, which is not followed; put the file itself there")
@@ -65,13 +66,39 @@ def policy(root: Path) -> Iterator[Diagnosis]:
     yield fine("", f"{POLICY_PATH} is valid")
 
 
-def build(root: Path, environ: Mapping[str, str]) -> Diagnosis:
-    """What would be built, and whether it could be here; `prjury build --plan` shows all of it."""
+def build(root: Path, environ: Mapping[str, str], read: Sequence[Workflow]) -> Iterator[Diagnosis]:
+    """Tell whether the build is known and can run here, and what the CI needs besides."""
+    if _takes_checks(root):
+        yield fine("", "the build is taken from the checks of the head")
+        return
     try:
-        line, known = plan_summary(plan_directory(root, RunEnvironment(environ)))
+        planned = plan_directory(root, RunEnvironment(environ))
     except PrJuryError as error:
-        return unknown("the build", one_sentence(error))
-    return fine("", f"the build is known: {line}") if known else warning("the build", line)
+        yield unknown("the build", one_sentence(error))
+        return
+    line, known = plan_summary(planned)
+    yield fine("", f"the build is known: {line}") if known else warning("the build", line)
+    left_out = [step for plan in planned.plans for step in plan.left_out]
+    notes = [f"the CI's `{step.text}` is not run here: {step.why}" for step in left_out]
+    for note in dict.fromkeys([*notes, *planned.notes]):
+        yield warning("the build", f"{note}; see `prjury build --plan`")
+    ci = find_test_job(read)
+    if ci and ci.needs:
+        yield warning(
+            ci.path,
+            f"the job `{ci.job}` needs {', '.join(ci.needs[:3])}, which a build here does not "
+            "have; take the build from its checks with `build: {from: checks}`",
+        )
+
+
+def _takes_checks(root: Path) -> bool:
+    """Tell whether the policy takes every build from the checks of the head."""
+    try:
+        policy_here = checked_policy(_text(root / POLICY_PATH, POLICY_PATH), POLICY_PATH, root)
+    except ConfigError:
+        return False
+    sources = {one.from_ for one in builds(policy_here.config)}
+    return sources == {"checks"}
 
 
 def workflows(root: Path) -> tuple[list[Workflow], list[Diagnosis]]:
@@ -108,25 +135,11 @@ def _text(file: Path, shown: str) -> str:
 def setup(repository: OperatorRepository, root: Path, read: list[Workflow]) -> Setup:
     """The workflows with what git tells of the default branch."""
     branch, there = _default(repository)
-    return Setup(tuple(read), _is_home(root), branch, there, override_in(root))
-
-
-def override_in(root: Path) -> OverrideConfig | None:
-    """What the policy in the work tree says of overruling; None where it cannot be read."""
-    file = root / POLICY_PATH
-    if file.is_symlink():
-        return None
-    if not file.exists():
-        return OverrideConfig()
-    try:
-        text = _text(file, POLICY_PATH)
-        return read_policy(text, f"file:{POLICY_PATH}", shown=POLICY_PATH).config.gate.override
-    except ConfigError:
-        return None
+    return Setup(tuple(read), _is_home(root), branch, there)
 
 
 def _is_home(root: Path) -> bool:
-    """Whether the action in this repository is PR Jury itself."""
+    """Tell whether the action in this repository is PR Jury itself."""
     file = root / "action.yml"
     if not file.is_file() or file.stat().st_size > LARGEST:
         return False

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from prjury.doctor.finding import Diagnosis, problem, warning
-from prjury.doctor.setup import BACKPORT, COMMENT, CONFLICTS, OVERRIDE, ActionUse, Setup
+from prjury.doctor.setup import BACKPORT, COMMENT, CONFLICTS, ActionUse, Setup
 from prjury.manifests.workflow import ALL, Permissions
 
 _SECRET = re.compile(r"\bsecrets\s*(\.\s*(?!GITHUB_TOKEN\b)\w+|\[)", re.IGNORECASE)
@@ -15,12 +15,12 @@ _SECRET = re.compile(r"\bsecrets\s*(\.\s*(?!GITHUB_TOKEN\b)\w+|\[)", re.IGNORECA
 
 @dataclass(frozen=True)
 class _Rights:
-    """What a job does, and what it needs and may have.
+    """The work of a job, and the rights that it needs and may have.
 
     Attributes:
-        harm: what it does, where a right that it does not need would be harmful.
-        must: without these it cannot do its work.
-        should: without these it leaves something out; what that is.
+        harm: its work, where a right that it does not need would be harmful.
+        must: the rights without which it cannot do its work.
+        should: those without which it leaves something out; what that is.
         may_write: the scopes that it may write besides.
     """
 
@@ -37,7 +37,6 @@ _TELL = {
 }
 _AGAIN = ("read", "it cannot reuse the verdict on the pull request")
 _TELLING = frozenset({"issues", "statuses", "security-events"})
-
 _BUILDS = "runs the change's code"
 
 _NEEDED = {
@@ -62,12 +61,6 @@ _NEEDED = {
         {**_TELL, "actions": ("read", "it cannot say which run it reports on")},
         _TELLING | {"actions"},
     ),
-    OVERRIDE: _Rights(
-        "only reports the verdict again",
-        {"statuses": "write", "actions": "read"},
-        _TELL,
-        _TELLING | {"actions"},
-    ),
     CONFLICTS: _Rights(
         "only tells of conflicts",
         {"contents": "read"},
@@ -89,26 +82,15 @@ _NEEDED = {
         frozenset({"contents", "checks", "issues"}),
     ),
 }
+_KEYLESS = ("collect", "publish", BACKPORT, CONFLICTS, COMMENT)
 
 
-def _kind(use: ActionUse) -> str:
-    """The part of the work; reviews differ by what starts them."""
-    if use.mode != "review" or use.on_pull_requests:
-        return use.part
-    return "queue" if use.in_queue else "elsewhere"
-
-
-def _given(use: ActionUse) -> Permissions | None:
-    if rights := use.app_rights:
-        return rights
-    job = use.job.permissions
-    return use.workflow.permissions if job is None else job
-
-
-def too_few(setup: Setup) -> Iterator[Diagnosis]:
-    """Rights that a job lacks."""
-    for use in setup.parts(*_NEEDED):
-        given = _given(use)
+def check_rights(setup: Setup) -> Iterator[Diagnosis]:
+    """Rights that a job lacks, and rights to write that it does not need."""
+    for use in setup.of_modes(*_NEEDED):
+        if use.posts_as_app:
+            continue  # the rights of such a token are those of the app
+        given = _granted(use)
         if given is None:
             yield warning(
                 use.about,
@@ -126,41 +108,45 @@ def too_few(setup: Setup) -> Iterator[Diagnosis]:
                     f"the job `{use.job.id}` lacks the permission `{scope}: {level}`, without "
                     f"which {otherwise}; add it",
                 )
-
-
-def too_many(setup: Setup) -> Iterator[Diagnosis]:
-    """Rights to write that a job does not need."""
-    for use in setup.parts(*_NEEDED):
-        rights = _NEEDED[_kind(use)]
-        wanted = {**rights.must, **{scope: level for scope, (level, _) in rights.should.items()}}
-        for scope, level in (_given(use) or {}).items():
-            needed = wanted.get(scope) == "write" or scope in rights.may_write
-            if level == "write" and not needed:
-                found = "write-all" if scope == ALL else f"{scope}: write"
+        for scope, level in given.items():
+            wanted = rights.must.get(scope) or rights.should.get(scope, ("",))[0]
+            if level == "write" and wanted != "write" and scope not in rights.may_write:
+                name = "write-all" if scope == ALL else f"{scope}: write"
                 yield problem(
                     use.about,
-                    f"the job `{use.job.id}` {rights.harm} and has the permission `{found}`, "
+                    f"the job `{use.job.id}` {rights.harm} and has the permission `{name}`, "
                     "which it does not need; remove it",
                 )
 
 
-def secrets(setup: Setup) -> Iterator[Diagnosis]:
+def check_secrets(setup: Setup) -> Iterator[Diagnosis]:
     """Secrets in a job that has no use for them."""
-    for use in setup.parts("build"):
+    for use in setup.of_modes("build"):
         if _has_secret(use):
             yield problem(
                 use.about,
                 f"the job `{use.job.id}` runs the change's code and is given a secret; "
                 "remove it, the judge has the model's key",
             )
-    keyless = ("collect", "publish", OVERRIDE, BACKPORT, CONFLICTS, COMMENT)
-    for use in setup.parts(*keyless):
+    for use in setup.of_modes(*_KEYLESS):
         if use.step.inputs.get("model-api-key"):
             yield problem(
                 use.about,
                 f"`mode: {use.mode}` asks no model and is given `model-api-key`; give it to "
                 "`mode: decide` alone",
             )
+
+
+def _kind(use: ActionUse) -> str:
+    """The mode; reviews differ by what starts them."""
+    if use.mode != "review" or use.on_pull_requests:
+        return use.mode
+    return "queue" if use.in_queue else "elsewhere"
+
+
+def _granted(use: ActionUse) -> Permissions | None:
+    job = use.job.permissions
+    return use.workflow.permissions if job is None else job
 
 
 def _has_secret(use: ActionUse) -> bool:

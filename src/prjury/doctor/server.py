@@ -69,7 +69,7 @@ class ServerState:
 
 
 def ask_server(rights: RepoSettings, setup: Setup) -> Iterator[Diagnosis]:
-    """What is wrong with the settings on GitHub, and what could not be read there."""
+    """Find what is wrong with the settings on GitHub, and what could not be read there."""
     try:
         facts = rights.facts()
     except SourceError as error:
@@ -114,7 +114,7 @@ def forks(standing: ServerState) -> Iterator[Diagnosis]:
     """Forks before a jury that has no secrets for them."""
     facts, setup = standing.facts, standing.setup
     alone = [one for one in setup.gates if one.on_pull_requests]
-    if alone and not setup.parts("publish") and facts.forks and not facts.private:
+    if alone and not setup.of_modes("publish") and facts.forks and not facts.private:
         yield warning(
             alone[0].about,
             f"{standing.repo} is public and has forks, whose pull requests are judged without "
@@ -124,7 +124,7 @@ def forks(standing: ServerState) -> Iterator[Diagnosis]:
 
 
 def required(standing: ServerState) -> Iterator[Diagnosis]:
-    """Whether the gate is required, and from whom."""
+    """Tell whether the gate is required, and from whom."""
     about = f"the rules of `{standing.branch}`"
     ours = [check for check in standing.required if check.context in standing.gate_names]
     for check in ours:
@@ -136,32 +136,19 @@ def required(standing: ServerState) -> Iterator[Diagnosis]:
 
 def _of_source(standing: ServerState, about: str, check: RequiredCheck) -> Diagnosis:
     found = f"`{check.context}` is required by {check.source}"
-    has_app = standing.setup.has_app
+    if any(use.posts_as_app for use in standing.setup.of_modes("publish")):
+        return fine(about, found)
     if check.app is None:
-        source = "the app that posts it" if has_app else "GitHub Actions"
         return warning(
             about,
             f"{found} from any source, so that another app or a person can turn it green; "
-            f"choose {source} as its source",
+            "choose GitHub Actions as its source",
         )
-    if has_app:
-        return _of_app(about, found, is_actions=check.app == standing.actions_app)
     if standing.actions_app and check.app != standing.actions_app:
         return problem(
             about,
             f"{found} from the app {check.app}, but it comes from GitHub Actions "
             f"({standing.actions_app}) and never comes; choose that as its source",
-        )
-    return fine(about, found)
-
-
-def _of_app(about: str, found: str, *, is_actions: bool) -> Diagnosis:
-    """The app's number is not known here, but that of GitHub Actions is."""
-    if is_actions:
-        return problem(
-            about,
-            f"{found} from GitHub Actions, as any workflow of a change reports, but it comes from "
-            "an app of your own; choose that as its source",
         )
     return fine(about, found)
 
@@ -211,7 +198,7 @@ def imitations(standing: ServerState) -> Iterator[Diagnosis]:
         yield unknown("recent commits", standing.said)
         return
     for check in standing.said:
-        if check.is_foreign and not standing.setup.has_app:
+        if check.is_foreign:
             yield warning(
                 "recent commits",
                 f"a {check.kind} `{check.name}` comes from {check.author}, not from a workflow; "

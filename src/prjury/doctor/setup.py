@@ -3,40 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePosixPath
 
-from prjury.app.app_token import APP_ACTION
-from prjury.manifests.workflow import ALL, Permissions, Workflow, WorkflowJob, WorkflowStep
-from prjury.policy.schema import OverrideConfig
+from prjury.manifests.workflow import Workflow, WorkflowJob, WorkflowStep
 
-#: What the required check is called in every workflow that `prjury init` writes.
+#: The name of the required check in every workflow that `prjury init` writes.
 GATE = "prjury"
 #: The modes of the jobs that stand after a build, in their order.
 JUDGING = ("collect", "decide", "publish")
-#: The mode that opens pull requests onto release branches.
-BACKPORT = "backport"
-#: The mode that tells of what GitHub starts no run for.
-CONFLICTS = "conflicts"
-#: The mode that answers commands in comments.
-COMMENT = "comment"
-MODES = ("review", "build", *JUDGING, BACKPORT, CONFLICTS, COMMENT)
+#: The modes that GitHub starts from the default branch only, whatever a pull request holds.
+BACKPORT, CONFLICTS, COMMENT = "backport", "conflicts", "comment"
+FROM_DEFAULT = (*JUDGING, BACKPORT, CONFLICTS, COMMENT)
+MODES = ("review", "build", *FROM_DEFAULT)
 #: The action's inputs, as `prjury.action.inputs` has them.
 INPUTS = frozenset(
     "base build config fail-on github-token head junit mode model model-api-key model-base-url "
     "python-version".split()
 )
-#: The part of the work that tells the last verdict again, with a maintainer's word: publishing,
-#: where a label starts it.
-OVERRIDE = "override"
-#: What GitHub starts from the default branch only, whatever a pull request holds.
-FROM_DEFAULT = (*JUDGING, OVERRIDE, BACKPORT, CONFLICTS, COMMENT)
+#: A file of an earlier release.
+GONE = ".github/workflows/prjury-override.yml"
 
-#: What the inputs of the action that makes an app's token are called by which it asks for rights.
-_ASKED = "permission-"
 _NAMES = frozenset({"pr-jury", "prjury"})
-_OTHERS = frozenset({"actions", "github"})
+#: The steps with our action in the files that `prjury init` writes, by their names.
+_STEPS = frozenset(
+    {
+        "Review",
+        "Build",
+        "Collect",
+        "Decide",
+        "Publish",
+        "Answer",
+        "Tell of conflicts",
+        "Open pull requests onto release branches",
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -53,49 +55,29 @@ class ActionUse:
         return self.step.inputs.get("mode") or "review"
 
     @property
-    def part(self) -> str:
-        """The part of the work that the step does: its mode, but for `OVERRIDE`."""
-        triggers = self.workflow.triggers
-        return OVERRIDE if self.overrules and "workflow_run" not in triggers else self.mode
-
-    @property
-    def app_rights(self) -> Permissions | None:
-        """What the token of an app may do that the step posts with; None where it has none."""
-        token = self.step.inputs.get("github-token", "")
-        made = [step for step in self.job.steps if step.action == APP_ACTION]
-        if not made or "outputs.token" not in token:
-            return None
-        asked = {
-            name.removeprefix(_ASKED): level
-            for name, level in made[0].inputs.items()
-            if name.startswith(_ASKED)
-        }
-        return asked or {ALL: "write"}
-
-    @property
-    def overrules(self) -> bool:
-        """Whether it hears a maintainer's label where the gate is a status."""
-        return self.mode == "publish" and "pull_request_target" in self.workflow.triggers
-
-    @property
     def about(self) -> str:
         """The file."""
         return self.workflow.path
 
     @property
     def on_pull_requests(self) -> bool:
-        """Whether it reviews pull requests on its own: its job is the gate."""
+        """Tell whether it reviews pull requests on its own: its job is the gate."""
         return self.mode == "review" and "pull_request" in self.workflow.triggers
 
     @property
     def in_queue(self) -> bool:
-        """Whether it reviews merge groups: its job is the gate there."""
+        """Tell whether it reviews merge groups: its job is the gate there."""
         return self.mode == "review" and "merge_group" in self.workflow.triggers
 
     @property
-    def is_gate(self) -> bool:
-        """Whether the job's outcome is the gate."""
-        return self.on_pull_requests or self.in_queue
+    def posts_as_app(self) -> bool:
+        """Tell whether it writes with a token that an earlier step has made."""
+        return "steps." in self.step.inputs.get("github-token", "")
+
+    def variable(self, name: str) -> str:
+        """The value of a variable of the step, as the file has it."""
+        places = (self.step.env, self.job.env, self.workflow.env)
+        return next((place[name] for place in places if place.get(name)), "")
 
 
 @dataclass(frozen=True)
@@ -106,55 +88,38 @@ class Setup:
         is_home: whether this is the repository of PR Jury itself, where `uses: ./` is it.
         default_branch: None where it is not known.
         on_default: the paths of the workflows there; None where they are not known.
-        override: what the policy says of overruling; None where that cannot be read.
     """
 
     workflows: tuple[Workflow, ...]
     is_home: bool = False
     default_branch: str | None = None
     on_default: frozenset[str] | None = None
-    override: OverrideConfig | None = field(default_factory=OverrideConfig)
 
     @cached_property
     def uses(self) -> tuple[ActionUse, ...]:
         """Every step in which PR Jury runs."""
         return tuple(self._find_uses())
 
-    def parts(self, *names: str) -> list[ActionUse]:
-        """The uses that do these parts of the work."""
-        return [one for one in self.uses if one.part in names]
-
-    @property
-    def overruling(self) -> list[ActionUse]:
-        """The uses that hear a maintainer's label where the gate is a status."""
-        return [one for one in self.uses if one.overrules]
-
-    @property
-    def label(self) -> str | None:
-        """The label that overrides the gate; None where there is none, or none is known."""
-        return self.override.label if self.override else None
+    def of_modes(self, *names: str) -> list[ActionUse]:
+        """The uses in these modes."""
+        return [one for one in self.uses if one.mode in names]
 
     @property
     def is_apart(self) -> bool:
-        """Whether building and judging are jobs of their own, as forks need it."""
-        return bool(self.parts("build", *JUDGING))
-
-    @property
-    def has_app(self) -> bool:
-        """Whether the gate is a status that an app of one's own sets."""
-        return any(one.app_rights for one in self.parts("publish"))
+        """Tell whether building and judging are jobs of their own, as forks need it."""
+        return bool(self.of_modes("build", *JUDGING))
 
     @property
     def gates(self) -> list[ActionUse]:
         """The uses whose jobs are the gate, for pull requests first."""
-        found = [one for one in self.uses if one.is_gate]
-        return sorted(found, key=lambda one: not one.on_pull_requests)
+        gates = [one for one in self.uses if one.on_pull_requests or one.in_queue]
+        return sorted(gates, key=lambda one: not one.on_pull_requests)
 
     @property
     def gate_names(self) -> list[str]:
-        """What the required check can be called; the status of the mode for forks comes last."""
+        """The names of the required check; the status of the mode for forks comes last."""
         names = [one.job.name for one in self.gates]
-        return list(dict.fromkeys(names + [GATE] * bool(self.parts("publish"))))
+        return list(dict.fromkeys(names + [GATE] * bool(self.of_modes("publish"))))
 
     def _find_uses(self) -> Iterator[ActionUse]:
         for workflow in self.workflows:
@@ -164,11 +129,14 @@ class Setup:
                         yield ActionUse(workflow, job, step)
 
     def _is_ours(self, workflow: Workflow, step: WorkflowStep) -> bool:
-        """By the action's name; in a file of ours, by whatever name a copy of it has."""
+        """Tell whether it is our action: by its name, or by the step's in a file of ours.
+
+        A copy of the action may have any name; other actions in such a file are not ours.
+        """
         if step.action in {".", "./"}:
             return self.is_home
-        owner, _, name = step.action.partition("/")
+        _, _, name = step.action.partition("/")
         if name.partition("/")[0].lower() in _NAMES:
             return True
         ours = PurePosixPath(workflow.path).stem.startswith(GATE)
-        return ours and bool(name) and owner not in _OTHERS and owner != "."
+        return ours and bool(name) and step.name in _STEPS

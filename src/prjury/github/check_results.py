@@ -16,10 +16,12 @@ from functools import cached_property
 from typing import TypeAlias
 
 from prjury.github.payload import at, text, whole_number
-from prjury.github.workflow_runs import IDLE
 from prjury.ports.types import CheckResult
 
 ACTIONS = "github-actions"
+
+#: The name of the job of `prjury.yml` where nothing is to be judged.
+IDLE = "Nothing to judge"
 
 _SKIPPED = frozenset({"skipped", "neutral"})
 _OURS, _OUR_REPORT = "prjury", "pr jury report"

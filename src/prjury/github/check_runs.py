@@ -29,6 +29,7 @@ class PostedStatus:
     description: str
     target_url: str
     creator: str
+    context: str = ""
 
 
 class Statuses:
@@ -48,6 +49,11 @@ class Statuses:
         """The last status of that context, which is the one that counts."""
         statuses = (_posted_status(one) for one in self._all(sha) if _is_of(one, context))
         return next(statuses, None)
+
+    def newest(self, sha: str) -> dict[str, PostedStatus]:
+        """The last status of each context."""
+        statuses = map(_posted_status, reversed(list(self._all(sha))))
+        return {status.context: status for status in statuses}
 
     def recent(self, sha: str, context: str) -> list[PostedStatus]:
         """The statuses of that context among the last hundred of all, the newest first."""
@@ -86,6 +92,7 @@ def _posted_status(payload: object) -> PostedStatus:
         description=text(at(payload, "description")),
         target_url=text(at(payload, "target_url")),
         creator=text(at(payload, "creator", "login")),
+        context=text(at(payload, "context")),
     )
 
 

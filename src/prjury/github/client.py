@@ -366,20 +366,6 @@ class GitHub:
             return False
         return right in {"admin", "write", "maintain"}
 
-    def labelled_by(self, repo: str, number: int, label: str) -> str | None:
-        """The account that put a label on last; None where nobody did.
-
-        Raises:
-            SourceError: when GitHub cannot be asked.
-        """
-        by = None
-        path, doing = f"/issues/{number}/events", f"list the events of {repo}#{number}"
-        for event in self.repo(repo).entries(doing, path, needs="pull-requests: read"):
-            name = text(at(event, "label", "name"))
-            if at(event, "event") == "labeled" and name.casefold() == label.casefold():
-                by = text(at(event, "actor", "login"))
-        return by
-
     def login(self) -> str:
         """The account that the token acts as; an installation's token acts as a bot.
 

@@ -21,8 +21,8 @@ from prjury.github.repo_client import RepoClient
 from prjury.report.inline import Remark
 
 _READS, _WRITES = "pull-requests: read", "pull-requests: write"
-#: How a comment is answered at a glance: done, refused, not understood.
-Reaction: TypeAlias = Literal["+1", "-1", "confused"]
+#: How a comment is answered at a glance: done, refused, not understood, a run was started.
+Reaction: TypeAlias = Literal["+1", "-1", "confused", "rocket"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +210,12 @@ class Comments(_OfPull):
             needs=_WRITES,
         )
 
+    def has_reaction(self, comment: int) -> bool:
+        """Whether our own account has reacted to a comment."""
+        doing, path = f"read reactions on {self._told_as}", f"/issues/comments/{comment}/reactions"
+        authors = self._room.every(doing, path, _login, needs=_READS)
+        return bool(authors) and self.author() in authors
+
     def create(self, body: str) -> PostedComment:
         """Posts a comment; after an unclear failure nobody knows whether it is there."""
         return self._room.send(
@@ -245,11 +251,15 @@ class Comments(_OfPull):
         )
 
 
+def _login(payload: object) -> str:
+    return text(at(payload, "user", "login"))
+
+
 def _posted_comment(payload: object) -> PostedComment:
     return PostedComment(
         id=whole_number(at(payload, "id"), "the comment's id"),
         body=text(at(payload, "body")),
-        author=text(at(payload, "user", "login")),
+        author=_login(payload),
         url=text(at(payload, "html_url")),
         updated=text(at(payload, "updated_at")),
     )

@@ -50,6 +50,11 @@ class TriggeringRun:
     conclusion: str = ""
 
 
+#: How a run ends that has run its jobs. One that waits for an approval is told of as completed,
+#: with `action_required`, before anybody has approved it.
+ENDED = frozenset({"success", "failure", "timed_out", "cancelled"})
+
+
 @dataclass(frozen=True, slots=True)
 class Superseded:
     """There is no pull request at that commit any more, and one line why."""
@@ -182,7 +187,6 @@ class Event:
         run: the workflow run, None outside of one.
         trigger: the run whose end this event tells of; the pull request is not known yet then.
         sender: whose act it was.
-        label: the label that was put on or taken off, where it is about one.
         default_branch: the branch by whose policy the repository's owner speaks.
         moved: whether the pull request got another base.
         comment: what somebody has said, where it is about that; None below an issue that is no
@@ -198,7 +202,6 @@ class Event:
     run: RunId | None = None
     trigger: TriggeringRun | None = None
     sender: str | None = None
-    label: str | None = None
     default_branch: str | None = None
     moved: bool = False
     comment: CommentFacts | None = None
@@ -243,7 +246,6 @@ def read_event(environ: Mapping[str, str]) -> Event:
             run=_run(environ),
             trigger=_trigger(kind, payload),
             sender=text(at(payload, "sender", "login")) or None,
-            label=text(at(payload, "label", "name")) or None,
             default_branch=text(at(payload, "repository", "default_branch")) or None,
             moved=at(payload, "changes", "base") is not None,
             comment=_comment(kind, payload),

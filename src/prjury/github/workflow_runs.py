@@ -14,10 +14,6 @@ _READS, _WRITES = "actions: read", "actions: write"
 _MOST = 30
 
 
-#: What `prjury.yml` calls a run, and its job, where nothing is to be judged.
-IDLE = "Nothing to judge"
-
-
 @dataclass(frozen=True, slots=True)
 class PostedRun:
     """A workflow run as GitHub holds it.
@@ -25,19 +21,12 @@ class PostedRun:
     Attributes:
         path: the workflow's file.
         conclusion: empty as long as it has not ended.
-        title: what its workflow calls it.
     """
 
     id: int
     path: str
     conclusion: str
     url: str
-    title: str = ""
-
-    @property
-    def is_idle(self) -> bool:
-        """Whether it had nothing to do: after a title, a text or a label of somebody else's."""
-        return self.conclusion == "skipped" or self.title == IDLE
 
 
 class WorkflowRuns:
@@ -68,22 +57,31 @@ class WorkflowRuns:
                 raise
             return None
 
-    def again(self, run: int, *, only_failed: bool) -> None:
-        """Start another attempt of a run, for the same commit as before, unless it runs."""
-        what = "rerun-failed-jobs" if only_failed else "rerun"
+    def again(self, run: int) -> None:
+        """Start another attempt of a run, for the same commit as before, unless it runs.
+
+        GitHub refuses that after thirty days, and after fifty attempts.
+        """
         try:
             self._room.send(
                 f"run {run} again",
                 "POST",
-                f"/actions/runs/{run}/{what}",
+                f"/actions/runs/{run}/rerun",
                 {},
                 lambda _answer: None,
                 needs=_WRITES,
                 repeatable=False,
             )
         except PublishError as error:
-            if error.reason != "permission" or "already running" not in error.why:
+            if error.reason != "permission" or "not accessible" in error.why:
                 raise
+            if "already running" not in error.why:
+                raise PublishError(
+                    f"GitHub does not start run {run} again",
+                    why=error.why,
+                    remedy="Push, or close and reopen the pull request",
+                    reason="refused",
+                ) from error
 
 
 def _posted_runs(payload: object) -> list[PostedRun]:
@@ -100,5 +98,4 @@ def _posted_run(payload: object) -> PostedRun:
         path=text(at(payload, "path")).partition("@")[0],
         conclusion=(text(at(payload, "conclusion")) or "unknown") if ended else "",
         url=text(at(payload, "html_url")),
-        title=text(at(payload, "display_title")),
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from html import escape
 from itertools import pairwise
 
 #: Steps that have a row and a column of their own; the rest is one.
@@ -13,9 +12,6 @@ MOST_STATES = 10
 _OTHER = "(others)"
 #: Steps of a loop at most, and how often it is gone round at least.
 _LONGEST_LOOP, _FEWEST_ROUNDS = 4, 2
-_CELL = 34
-#: The share from which on a cell is too dark for black figures.
-_DARK = 0.5
 
 
 @dataclass(frozen=True)
@@ -52,39 +48,6 @@ class Transitions:
             row = (self.counts[before, after] for after in self.states)
             cells = "".join(f"{count or '.':>4}" for count in row)
             yield f"  {letter} {before[:22]:<22}{cells}"
-
-    def picture(self) -> str:
-        """The shares as an SVG: the darker, the likelier; counts in the cells."""
-        names = [escape(name[:24]) for name in self.states]
-        left, top = 190, 150
-        width, height = left + _CELL * len(names) + 10, top + _CELL * len(names) + 10
-        size = f'width="{width}" height="{height}"'
-        parts = [
-            f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-size="12">',
-            f'<rect {size} fill="white"/>',
-        ]
-        for index, name in enumerate(names):
-            middle = _CELL * index + _CELL // 2
-            y, x = top + middle + 4, left + middle + 4
-            parts.append(f'<text x="{left - 8}" y="{y}" text-anchor="end">{name}</text>')
-            turn = f"rotate(-60 {x} {top - 8})"
-            parts.append(f'<text x="{x}" y="{top - 8}" transform="{turn}">{name}</text>')
-        parts += self._cells(left, top)
-        return "\n".join([*parts, "</svg>", ""])
-
-    def _cells(self, left: int, top: int) -> Iterator[str]:
-        for row, before in enumerate(self.states):
-            for column, after in enumerate(self.states):
-                share, count = self.share(before, after), self.counts[before, after]
-                x, y = left + _CELL * column, top + _CELL * row
-                yield (
-                    f'<rect x="{x}" y="{y}" width="{_CELL - 2}" height="{_CELL - 2}" '
-                    f'fill="#1f5fa8" fill-opacity="{max(share, 0.04):.2f}"/>'
-                )
-                if count:
-                    ink = "white" if share > _DARK else "black"
-                    place = f'x="{x + _CELL // 2 - 1}" y="{y + _CELL // 2 + 4}"'
-                    yield f'<text {place} fill="{ink}" text-anchor="middle">{count}</text>'
 
 
 def find_loops(sequence: Sequence[str]) -> list[tuple[tuple[str, ...], int]]:

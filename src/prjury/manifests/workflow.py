@@ -91,7 +91,6 @@ def _defaults_of_inputs(value: object) -> dict[str, str]:
 _Text: TypeAlias = Annotated[str, BeforeValidator(_text)]
 _Words: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_words)]
 _Texts: TypeAlias = Annotated[dict[str, str], BeforeValidator(_texts)]
-#: The settings of steps that name none.
 _RunDefaults: TypeAlias = Annotated[dict[str, str], BeforeValidator(_run_defaults)]
 _Granted: TypeAlias = Annotated[Permissions | None, BeforeValidator(_permissions)]
 #: The inputs of a workflow or an action, with their defaults.
@@ -134,6 +133,7 @@ class WorkflowStep(_WorkflowPart):
         line: of its commands in the file; 0 if it is not known.
     """
 
+    name: _Text = ""
     uses: _Text = ""
     run: _Text = ""
     condition: _Text = Field("", alias="if")

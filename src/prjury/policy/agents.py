@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Self, TypeAlias
+from typing import Annotated, Literal, Self, TypeAlias
 
 from pydantic import AfterValidator, Field, model_validator
 
-from prjury.policy.fields import Duration, Glob, PolicySection, empty
+from prjury.policy.fields import Duration, FilesOfPolicy, Glob, PolicySection, empty
 from prjury.secret_env import JOB_CREDENTIALS
 
 #: Credentials of the job, and what would make a program another one.
@@ -39,21 +39,39 @@ AgentVariable: TypeAlias = Annotated[
 ]
 
 
-class AgentOptions(PolicySection):
+class AgentOptions(FilesOfPolicy):
     """An agent that looks at the merged tree; it can lower a result, never lift one."""
 
+    name: str = Field(
+        "agent", pattern=r"^[A-Za-z][A-Za-z0-9_.-]{0,59}$", description="its name in the report"
+    )
     command: AgentCommand = Field(description="reads the goal from its standard input")
-    goal: str = Field(min_length=1, description="a question that YES or NO answers; NO fails")
+    goal: str | None = Field(
+        None, min_length=1, description="a question that YES or NO answers; NO fails"
+    )
+    file: str | None = Field(
+        None, min_length=1, description="the question, by its path in the base commit"
+    )
     env: list[AgentVariable] = Field(
         default_factory=empty, description="variables that it gets, such as its key"
     )
-    timeout: Duration = 600.0
+    timeout: Duration = Field(600.0, description="how long it may take")
+
+    @model_validator(mode="after")
+    def _asks_one_question(self) -> Self:
+        if (self.file is None) == (self.goal is None):
+            raise ValueError("give one of `goal` and `file`")
+        return self
 
 
 class FixConfig(PolicySection):
     """A command that tries to repair tests, in a copy, when the build fails with new failures."""
 
-    enabled: bool = False
+    enabled: bool = Field(default=False, description="whether it is tried at all")
+    when: Literal["asked", "always"] = Field(
+        "asked",
+        description="in GitHub Actions, only when `/prjury fix` asks for it, or at every run",
+    )
     command: AgentCommand | None = Field(
         None, description="reads the feedback from its standard input and edits its directory"
     )

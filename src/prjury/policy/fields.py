@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Annotated, Any, Literal, Self, TypeAlias, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeAlias
 
 from pydantic import (
     AfterValidator,
@@ -26,8 +26,6 @@ _LONGEST_BRANCH = 255
 #: Characters that GitHub takes for a label.
 LONGEST_LABEL = 50
 
-Given = TypeVar("Given")
-
 Share: TypeAlias = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
 
 
@@ -36,14 +34,23 @@ def complete(sentence: str) -> PydanticCustomError:
     return PydanticCustomError("complete", "{sentence}", {"sentence": sentence})
 
 
+def parse_duration(text: str) -> float:
+    """Read ``30m`` as 1800.0 seconds.
+
+    Raises:
+        ValueError: for another form.
+    """
+    match = _DURATION.fullmatch(text.strip())
+    if not match:
+        raise ValueError("a duration is a number with a unit, such as 90s, 30m, 2h")
+    return float(match[1]) * _SECONDS[match[2]]
+
+
 def _seconds(value: object, info: ValidationInfo) -> object:
-    """``30m`` as 1800.0; numbers are seconds, and in a hand-written file must have a unit."""
+    """Read a duration; numbers are seconds, and in a hand-written file must have a unit."""
     given = value
     if isinstance(value, str):
-        match = _DURATION.fullmatch(value.strip())
-        if not match:
-            raise ValueError("a duration is a number with a unit, such as 90s, 30m, 2h")
-        value = float(match[1]) * _SECONDS[match[2]]
+        value = parse_duration(value)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
         raise ValueError("a duration is more than 0 seconds, such as 90s, 30m, 2h")
     if not isinstance(given, str) and (info.context or {}).get("written"):
@@ -57,22 +64,6 @@ Duration: TypeAlias = Annotated[
     WithJsonSchema(
         {"type": "string", "pattern": r"^\d+(\.\d+)?\s*(s|m|h)$"},
     ),
-]
-
-
-def _nothing_yet(value: Given) -> Given:
-    if value:
-        raise complete("this is not supported yet; leave it out")
-    return value
-
-
-#: For settings that have no effect yet: only their empty default is accepted.
-NOT_YET = AfterValidator(_nothing_yet)
-#: Such a list.
-Later: TypeAlias = Annotated[
-    list[str],
-    NOT_YET,
-    Field(description="not supported yet", json_schema_extra={"maxItems": 0}),
 ]
 
 

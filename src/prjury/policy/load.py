@@ -13,6 +13,7 @@ from typing import Any, TypeVar, Union, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 
 from prjury.errors import ConfigError, did_you_mean
+from prjury.policy.gone import replacement_of_key
 from prjury.policy.schema import Config, JudgeEntry, VotingEntry
 from prjury.policy.yaml_reader import Document, KeyPath, read_yaml
 from prjury.snapshot.model import visible
@@ -52,7 +53,8 @@ class Policy:
     def resolved(self) -> Mapping[str, Any]:
         """The whole configuration as JSON, defaults included."""
         resolved: dict[str, Any] = self.config.model_dump(mode="json", by_alias=True)
-        return {**resolved, "tiers": [_compact(tier) for tier in resolved["tiers"]]}
+        tiers = [_compact(tier) for tier in resolved["tiers"]]
+        return {**resolved, "extend": [], "tiers": tiers}
 
     @property
     def hash(self) -> str:
@@ -118,13 +120,31 @@ def json_schema() -> dict[str, Any]:
     """The JSON Schema of the configuration file, for editors."""
     schema = Config.model_json_schema(by_alias=True)
     schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    schema["$id"] = "urn:prjury:policy:v1"
     schema["title"] = "PR Jury configuration"
     strategies = list(VotingEntry.model_fields)
+    _describe_references(schema, schema["$defs"])
     names = {"JudgeEntry": {}, "VotingEntry": {"enum": strategies}}
     for entry, allowed in names.items():
         full = schema["$defs"][entry]
         schema["$defs"][entry] = {"anyOf": [{"type": "string", **allowed}, full]}
     return schema
+
+
+def _describe_references(node: Any, sections: Mapping[str, Any]) -> None:  # noqa: ANN401 - JSON
+    """Give each key of a section the section's own description, unless it has one."""
+    if isinstance(node, list):
+        for item in node:
+            _describe_references(item, sections)
+    if not isinstance(node, dict):
+        return
+    for key in node.get("properties", {}).values():
+        forms = [key, *key.get("anyOf", ())]
+        names = [form["$ref"].rpartition("/")[2] for form in forms if "$ref" in form]
+        if names and "description" not in key:
+            key["description"] = sections[names[0]]["description"]
+    for item in node.values():
+        _describe_references(item, sections)
 
 
 @dataclass(frozen=True)
@@ -188,6 +208,9 @@ def _problem(path: KeyPath, detail: dict[str, Any], model: type[BaseModel]) -> t
     name = dotted(path) or "the file"
     if detail["type"] == "extra_forbidden":
         wrong = str(detail["loc"][-1])
+        here = path if path and path[-1] == wrong else (*path, wrong)
+        if instead := replacement_of_key(here):
+            return "", f"{dotted(here)} is gone; {instead}", ""
         if path and path[-1] == wrong:
             return "", f"{name} is not a known key{_hint(path, model)}", ""
         return f"{name}: ", f"{visible(wrong)} is not known{_hint((*path, wrong), model)}", ""

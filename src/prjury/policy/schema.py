@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import string
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias
 
@@ -21,12 +20,10 @@ from prjury.jury.cascade import TierPolicy
 from prjury.policy.agents import AgentOptions, FixConfig
 from prjury.policy.fields import (
     LONGEST_LABEL,
-    NOT_YET,
     BranchName,
     Duration,
     Glob,
     Label,
-    Later,
     PolicySection,
     Share,
     Version,
@@ -34,7 +31,11 @@ from prjury.policy.fields import (
     empty,
 )
 from prjury.policy.models import ModelConfig, ModelsConfig
+from prjury.policy.patterns import PatternsOptions, RuleName, RuleSelection
 from prjury.policy.tiers import (
+    ARTIFACTS,
+    CHECKS,
+    FROM,
     ArtifactNames,
     BuildChoices,
     BuildOptions,
@@ -43,11 +44,11 @@ from prjury.policy.tiers import (
     Command,
     JudgeEntry,
     MergeOptions,
-    PatternsOptions,
     QualityOptions,
     Steps,
     SuitabilityOptions,
     TierConfig,
+    extend_tiers,
 )
 from prjury.policy.voting import VotingEntry
 
@@ -118,11 +119,6 @@ __all__ = [
 ]
 
 
-#: Characters.
-_LONGEST_TITLE = 256
-_TITLE_PARTS = frozenset({"branch", "title", "number"})
-
-
 def _auto_or_list(value: object) -> object:
     if value != "auto" and not isinstance(value, list):
         raise ValueError("auto or a list of names and globs is expected here")
@@ -142,22 +138,6 @@ def _label_of_branch(pattern: str) -> str:
     return pattern
 
 
-def _title(pattern: str) -> str:
-    """Refuses a title without the branch, or with an unknown part."""
-    known = ", ".join(f"{{{part}}}" for part in sorted(_TITLE_PARTS))
-    try:
-        fields = [field for field in string.Formatter().parse(pattern) if field[1] is not None]
-    except ValueError:
-        raise ValueError(f"a title may hold {known}, and no other brace") from None
-    if any(name not in _TITLE_PARTS or form or how for _, name, form, how in fields):
-        raise ValueError(f"a title may hold {known}, and no other brace")
-    if "branch" not in {name for _, name, _, _ in fields}:
-        raise ValueError("the title has to hold {branch}")
-    if not pattern.isprintable() or len(pattern) > _LONGEST_TITLE:
-        raise ValueError(f"a title is one line of up to {_LONGEST_TITLE} characters")
-    return pattern
-
-
 #: What is wrong in a list is said of its entry, not of the other form as well.
 Branches: TypeAlias = Annotated[
     Annotated[Literal["auto"], Tag("auto")] | Annotated[list[BranchName], Tag("list")],
@@ -173,14 +153,11 @@ class OpenConfig(PolicySection):
     Nothing is ever pushed to a release branch.
     """
 
-    enabled: bool = False
+    enabled: bool = Field(default=False, description="whether they are opened at all")
     conflicts: Literal["nothing", "draft"] = Field(
         "nothing", description="what is opened where the pick conflicts; a draft lists them"
     )
     labels: list[Label] = Field(default_factory=empty, description="what is opened gets these")
-    title: Annotated[str, AfterValidator(_title)] = Field(
-        "[{branch}] {title}", description="its title, of {branch}, {title} and {number}"
-    )
 
 
 class BackportConfig(PolicySection):
@@ -199,7 +176,6 @@ class BackportConfig(PolicySection):
         default=False,
         description="whether the picked tree is built as well",
     )
-    most: int = Field(3, ge=1, le=50, description="how many branches auto takes at most")
     locked: list[BranchName] = Field(
         default_factory=empty, description="closed branches, as names or globs"
     )
@@ -207,36 +183,21 @@ class BackportConfig(PolicySection):
         default_factory=empty,
         description="labels that ask for a backport, beside those that common tools know",
     )
-    trailers: bool = Field(
-        default=True,
-        description="whether lines of commit messages and of the description may ask for one",
-    )
-    override: BranchLabel | None = Field(
-        None, description="a maintainer's label that asks for a backport whatever the score is"
-    )
     open: OpenConfig = OpenConfig()
-
-
-class OverrideConfig(PolicySection):
-    """How a maintainer overrides the gate."""
-
-    label: str | None = Field(
-        "prjury:override",
-        min_length=1,
-        max_length=50,
-        description="the label; null: the gate cannot be overridden",
-    )
 
 
 class GateConfig(PolicySection):
     """What closes the merge gate."""
 
     block_on: list[Literal["fail", "error", "abstain"]] = Field(
-        default=["fail", "error", "abstain"]
+        default=["fail", "error", "abstain"], description="the verdicts that close it"
     )
-    not_configured: Literal["pass", "block"] = "pass"
-    coverage_floor: Share = 0.95
-    override: OverrideConfig = OverrideConfig()
+    not_configured: Literal["pass", "block"] = Field(
+        "pass", description="what a model judge without a key does to it"
+    )
+    coverage_floor: Share = Field(
+        0.95, description="the share of added lines that a judge has to have read"
+    )
 
 
 #: What the labels that a run sets may stand for: the verdict's status, and suitable branches.
@@ -246,13 +207,16 @@ LabelKey: TypeAlias = Literal["pass", "fail", "abstain", "error", "backport"]
 class PublishConfig(PolicySection):
     """Where the report is published."""
 
-    comment: bool = True
-    check: bool = True
-    annotations: bool = True
-    summary: bool = True
-    review: bool = False
-    sarif: bool = False
-    labels: dict[LabelKey, Label] = Field(default_factory=dict)
+    comment: bool = Field(default=True, description="the one comment below the pull request")
+    check: bool = Field(default=True, description="a check run with the report")
+    annotations: bool = Field(default=True, description="findings beside the lines, by the check")
+    summary: bool = Field(default=True, description="the summary of the job")
+    review: bool = Field(default=False, description="findings as review comments")
+    sarif: bool = Field(default=False, description="a SARIF file for code scanning")
+    labels: dict[LabelKey, Label] = Field(
+        default_factory=dict,
+        description='labels by verdict and for branches, such as `{fail: "prjury:fail"}`',
+    )
 
     @field_validator("labels")
     @classmethod
@@ -265,18 +229,19 @@ class PublishConfig(PolicySection):
 class LimitsConfig(PolicySection):
     """How much money, text and time a run may take."""
 
-    usd: float = Field(1.0, ge=0.0, allow_inf_nan=False)
-    input_tokens: int = Field(200_000, ge=0)
-    wall: Duration = 2700.0
+    usd: float = Field(1.0, ge=0.0, allow_inf_nan=False, description="dollars for models")
+    input_tokens: int = Field(200_000, ge=0, description="tokens that models may read")
+    wall: Duration = Field(2700.0, description="the time of all judges together")
 
 
 class SandboxConfig(PolicySection):
     """How builds are contained."""
 
-    level: Literal["auto", "L0", "L1", "L2", "L3"] = "auto"
-    network: bool = True
-    env: list[str] = Field(default_factory=empty)
-    mounts: Later = Field(default_factory=empty)
+    level: Literal["auto", "L0", "L1", "L2", "L3"] = Field(
+        "auto", description="the containment that is needed; `auto` is the highest that works here"
+    )
+    network: bool = Field(default=True, description="whether a build may use the network")
+    env: list[str] = Field(default_factory=empty, description="variables that a build may see")
 
     @field_validator("network", mode="before")
     @classmethod
@@ -300,24 +265,28 @@ class CoverageConfig(PolicySection):
 class SuppressionsConfig(PolicySection):
     """Whether comments in the code may suppress findings: ours, and those for other tools."""
 
-    allow: bool = True
-    ecosystem: bool = True
+    allow: bool = Field(
+        default=True, description="whether `prjury-ignore` and comments such as `noqa` count"
+    )
 
 
 class PullsConfig(PolicySection):
     """What is done with drafts and with the pull requests of bots."""
 
-    drafts: bool = False
-    bots: list[str] = Field(default=["dependabot", "renovate"])
+    drafts: bool = Field(default=False, description="whether models are asked about drafts")
+    bots: list[str] = Field(
+        default=["dependabot", "renovate"],
+        description="accounts, without their [bot], about whose changes no model is asked",
+    )
 
 
 class BuildConfig(BuildChoices):
     """The options of every judge `build` that does not say them itself."""
 
     command: Command | None = Field(None, description="one shell command, or steps")
-    from_: BuildSource | None = Field(None, alias="from")
-    checks: CheckNamesOption | None = None
-    artifacts: ArtifactNames | None = None
+    from_: BuildSource | None = Field(None, alias="from", description=FROM)
+    checks: CheckNamesOption | None = Field(None, description=CHECKS)
+    artifacts: ArtifactNames | None = Field(None, description=ARTIFACTS)
     coverage: list[Glob] = Field(
         default_factory=empty, description="the coverage reports that it writes, as globs"
     )
@@ -351,7 +320,9 @@ def _with_options(entry: JudgeEntry, said: Mapping[str, Any], commit: str | None
 class PathsConfig(PolicySection):
     """Paths that only some tiers judge."""
 
-    match: list[Glob] = Field(min_length=1, max_length=100)
+    match: list[Glob] = Field(
+        min_length=1, max_length=100, description="globs; the first entry that matches counts"
+    )
     tiers: list[str] = Field(min_length=1, description="the names of tiers")
 
 
@@ -378,10 +349,28 @@ class Config(PolicySection):
         },
     ]
 
-    version: Version = 1
+    version: Version = Field(1, description="the version of this file's form")
     build: BuildConfig = BuildConfig()
+    extend: list[JudgeEntry] = Field(
+        default_factory=empty,
+        max_length=50,
+        description="judges besides those of the tiers: programs in a tier `rules` after the "
+        "build, judges that ask models in the last tier",
+    )
+    ignore: list[RuleName] = Field(
+        default_factory=empty,
+        max_length=500,
+        description="rules or packs of version patterns that this repository does not want",
+    )
+    per_file_ignores: dict[Glob, list[RuleName]] = Field(
+        default_factory=dict, description="the same for the files that a glob names"
+    )
+    suppressions: SuppressionsConfig = SuppressionsConfig()
     tiers: list[TierConfig] = Field(
-        default_factory=_default_tiers, min_length=1, validate_default=True
+        default_factory=_default_tiers,
+        min_length=1,
+        validate_default=True,
+        description="the tiers, asked one after the other; they replace the default ones",
     )
     backport: BackportConfig = BackportConfig()
     gate: GateConfig = GateConfig()
@@ -390,13 +379,7 @@ class Config(PolicySection):
     limits: LimitsConfig = LimitsConfig()
     sandbox: SandboxConfig = SandboxConfig()
     coverage: CoverageConfig = CoverageConfig()
-    suppressions: SuppressionsConfig = SuppressionsConfig()
     fix: FixConfig = FixConfig()
-    calibration: Annotated[dict[str, str], NOT_YET] = Field(
-        default_factory=dict,
-        description="not supported yet; `advisory: false` makes a tier of models block",
-        json_schema_extra={"maxProperties": 0},
-    )
     paths: list[PathsConfig] = Field(
         default_factory=empty,
         max_length=100,
@@ -407,6 +390,22 @@ class Config(PolicySection):
     def on(self, branch: str) -> Config:
         """The policy as it is for changes to a branch."""
         return self.model_copy(update={"tiers": [tier.on(branch) for tier in self.tiers]})
+
+    @field_validator("tiers")
+    @classmethod
+    def _extend(cls, tiers: list[TierConfig], info: ValidationInfo) -> list[TierConfig]:
+        return extend_tiers(tiers, info.data.get("extend", ()))
+
+    @field_validator("tiers")
+    @classmethod
+    def _select_rules(cls, tiers: list[TierConfig], info: ValidationInfo) -> list[TierConfig]:
+        suppressions = info.data.get("suppressions", SuppressionsConfig())
+        selection = RuleSelection(
+            suppressions.allow,
+            tuple(info.data.get("ignore", ())),
+            {glob: tuple(names) for glob, names in info.data.get("per_file_ignores", {}).items()},
+        )
+        return [tier.with_rules(selection) for tier in tiers]
 
     @field_validator("tiers")
     @classmethod
@@ -436,11 +435,6 @@ class Config(PolicySection):
         build: BuildConfig = info.data.get("build", BuildConfig())
         return keep_reports(tiers, build.coverage)
 
-    @property
-    def reads_descriptions(self) -> bool:
-        """Whether a judge reads the title and the text of a pull request."""
-        return any(judge.reads_description for tier in self.tiers for judge in tier.judges)
-
     @field_validator("paths")
     @classmethod
     def _name_tiers(cls, paths: list[PathsConfig], info: ValidationInfo) -> list[PathsConfig]:
@@ -452,22 +446,9 @@ class Config(PolicySection):
 
     @field_validator("publish")
     @classmethod
-    def _overrules_nothing_itself(
-        cls, publish: PublishConfig, info: ValidationInfo
-    ) -> PublishConfig:
-        gate: GateConfig = info.data.get("gate", GateConfig())
-        names = [name.casefold() for name in publish.labels.values()]
-        label = gate.override.label
-        if label and label.casefold() in names:
-            raise ValueError("labels: a run cannot give the label that overrides the gate")
-        return publish
-
-    @field_validator("publish")
-    @classmethod
     def _asks_nothing_itself(cls, publish: PublishConfig, info: ValidationInfo) -> PublishConfig:
         backport: BackportConfig = info.data.get("backport", BackportConfig())
         own = publish.labels.get("backport")
-        asking = [*backport.labels, *filter(None, [backport.override])]
-        if own and own.casefold() in map(str.casefold, asking):
+        if own and own.casefold() in map(str.casefold, backport.labels):
             raise ValueError("labels: a run cannot give the label that asks for a backport")
         return publish

@@ -12,13 +12,13 @@ from prjury.policy.fields import Duration, FilesOfPolicy, Glob, InsidePath, Poli
 class FileExistsOptions(PolicySection):
     """Which file has to be there."""
 
-    path: InsidePath
+    path: InsidePath = Field(description="its path in the merged tree")
 
 
 class FileContentOptions(PolicySection):
     """What the text of a file has to be."""
 
-    path: InsidePath
+    path: InsidePath = Field(description="its path in the merged tree")
     exact: str | None = Field(None, description="the whole text")
     contains: str | None = Field(None, min_length=1, description="what stands somewhere in it")
     regex: str | None = Field(None, min_length=1, description="an RE2 expression that matches")
@@ -30,31 +30,12 @@ class FileContentOptions(PolicySection):
         return self
 
 
-class ComparisonOptions(FilesOfPolicy):
-    """What files are compared with."""
-
-    expected: InsidePath = Field(
-        description="a file or a directory of the base commit, or of this machine with --config"
-    )
-    path: InsidePath | None = Field(
-        None, description="where it belongs in the merged tree; a file by its name, else the root"
-    )
-
-
-class ClassVersionOptions(PolicySection):
-    """Which Java release compiled classes may need."""
-
-    release: int = Field(ge=1, le=999)
-    path: InsidePath | None = Field(None, description="the directory; the whole tree if not set")
-    exactly: bool = False
-
-
 class CommandOptions(PolicySection):
     """A command, and how it has to end."""
 
     run: Annotated[str, Field(max_length=10_000)] = Field(description="one line for /bin/sh")
-    exit_code: int = Field(0, ge=0, le=255)
-    timeout: Duration = 600.0
+    exit_code: int = Field(0, ge=0, le=255, description="how it has to end")
+    timeout: Duration = Field(600.0, description="how long it may take")
     keep: list[Glob] = Field(
         default_factory=empty,
         description="reports that it writes and other judges read; those that judges of the policy "
@@ -80,7 +61,9 @@ class CoverageOptions(PolicySection):
 
     report: Glob = Field(description="the report that a build or a command writes, as a glob")
     minimum: Percent | None = Field(None, description="percent")
-    metric: Literal["line", "branch", "method", "instruction", "complexity", "class"] = "line"
+    metric: Literal["line", "branch", "method", "instruction", "complexity", "class"] = Field(
+        "line", description="what is counted"
+    )
     baseline: Literal["base"] | Percent | None = Field(
         None, description="percent; `base` takes what the build of the base has measured"
     )
@@ -115,16 +98,18 @@ class FunctionOptions(FilesOfPolicy):
     file: InsidePath = Field(
         description="a file of the base commit, or of this machine with --config"
     )
-    function: str = Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,59}$")
-    timeout: Duration = 60.0
+    function: str = Field(
+        pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,59}$", description="the function in it"
+    )
+    timeout: Duration = Field(60.0, description="how long it may take")
 
 
 class FindingsOptions(PolicySection):
     """The report of another tool."""
 
-    sarif: Glob | None = None
-    checkstyle: Glob | None = None
-    junit: Glob | None = None
+    sarif: Glob | None = Field(None, description="a SARIF report, as a glob")
+    checkstyle: Glob | None = Field(None, description="a Checkstyle report, as a glob")
+    junit: Glob | None = Field(None, description="a JUnit report, as a glob")
     severity: Literal["error", "warning", "hint"] = Field(
         "warning", description="findings at least as severe as this fail the judge"
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 from typing import Annotated, Any, Literal, Self, TypeAlias
 
@@ -25,13 +25,13 @@ from prjury.policy.fields import (
     InsidePath,
     PolicySection,
     Share,
+    complete,
     empty,
-    is_inside,
 )
+from prjury.policy.gone import replacement_of_seat
+from prjury.policy.patterns import PatternsOptions, RuleSelection
 from prjury.policy.seats import (
-    ClassVersionOptions,
     CommandOptions,
-    ComparisonOptions,
     CoverageOptions,
     FileContentOptions,
     FileExistsOptions,
@@ -62,10 +62,10 @@ class MergeOptions(PolicySection):
 class Steps(PolicySection):
     """Your commands, each one line for ``/bin/sh``; steps that are left out are not run."""
 
-    setup: str | None = None
-    build: str | None = None
-    test: str | None = None
-    lint: str | None = None
+    setup: str | None = Field(None, description="what has to be there before")
+    build: str | None = Field(None, description="what compiles")
+    test: str | None = Field(None, description="what tests")
+    lint: str | None = Field(None, description="what else has to pass")
 
     @model_validator(mode="after")
     def _says_something(self) -> Steps:
@@ -118,7 +118,9 @@ class BuildChoices(FilesOfPolicy):
         description="where the tests leave JUnit files; with a command of your own, they have to",
     )
     affected: bool = Field(default=True, description="build only what the change can affect")
-    pre_existing: Literal["warn", "block"] = "warn"
+    pre_existing: Literal["warn", "block"] = Field(
+        "warn", description="what failures do that the base has as well"
+    )
     compare: Literal["always", "on_failure"] = Field(
         "always",
         description="when the base's result is asked for: to tell which tests no longer run, or "
@@ -130,7 +132,7 @@ class BuildChoices(FilesOfPolicy):
     flaky: Literal["block", "warn"] = Field(
         "warn", description="whether a test that passes when it is run again still fails the judge"
     )
-    timeout: Duration = 1800.0
+    timeout: Duration = Field(1800.0, description="for the build of one side")
     keep: list[Glob] = Field(
         default_factory=empty,
         description="reports that the build writes and other judges read; those that judges of the "
@@ -142,21 +144,24 @@ class BuildChoices(FilesOfPolicy):
     )
 
 
+FROM = "where the outcome comes from: `run` it here, the head's other `checks`, or `evidence`"
+CHECKS = (
+    "with `from: checks`, the names that count, `*` for any text; `auto`: all but those of bots "
+    "that build nothing"
+)
+ARTIFACTS = (
+    "with `from: checks`, the names of artifacts with JUnit reports, `*` for any text; `auto`: "
+    "those that are usual"
+)
+
+
 class BuildOptions(BuildChoices):
     """How the merged tree is built."""
 
     command: Command = Field("auto", description="`auto`, one shell command, or steps")
-    from_: BuildSource = Field("run", alias="from")
-    checks: CheckNamesOption = Field(
-        "auto",
-        description="with `from: checks`, the names that count, `*` for any text; `auto`: all but "
-        "those of bots that build nothing",
-    )
-    artifacts: ArtifactNames = Field(
-        "auto",
-        description="with `from: checks`, the names of artifacts with JUnit reports, `*` for any "
-        "text; `auto`: those that are usual",
-    )
+    from_: BuildSource = Field("run", alias="from", description=FROM)
+    checks: CheckNamesOption = Field("auto", description=CHECKS)
+    artifacts: ArtifactNames = Field("auto", description=ARTIFACTS)
 
     @model_validator(mode="after")
     def _checks_are_read(self) -> Self:
@@ -165,37 +170,6 @@ class BuildOptions(BuildChoices):
         if idle and self.from_ != "checks":
             raise ValueError(f"`{idle}` names what `from: checks` reads; set that as well")
         return self
-
-
-class PatternsOptions(FilesOfPolicy):
-    """Which version-pattern packs look at which files."""
-
-    packs: Literal["auto"] | list[str] = "auto"
-    paths: list[str] = Field(
-        default_factory=empty, description="your own packs: files or directories"
-    )
-    severity: Literal["error", "warning", "hint"] = Field(
-        "error", description="findings at least as severe as this fail the judge"
-    )
-    suppressions: bool = Field(
-        default=True,
-        description="whether comments may suppress findings; `suppressions.allow: false` forbids "
-        "it for all",
-    )
-    ecosystem: bool = Field(
-        default=True,
-        description="whether comments for other tools do, such as `noqa` and `nolint`",
-    )
-    baseline: str | None = Field(
-        None, description="file of known findings, by its path in the repository, as the base is"
-    )
-
-    @field_validator("baseline")
-    @classmethod
-    def _inside(cls, baseline: str | None) -> str | None:
-        if baseline is not None and not is_inside(baseline):
-            raise ValueError("a path inside the repository, such as .github/prjury-baseline.json")
-        return baseline
 
 
 class QuestionOptions(PolicySection):
@@ -246,17 +220,23 @@ class QualityOptions(QuestionOptions):
 class SuitabilityOptions(QuestionOptions):
     """When a change is suitable for a release branch."""
 
-    threshold: Share = 0.6
+    threshold: Share = Field(0.6, description="the share of criteria at which it passes")
 
 
 class PromptOptions(QuestionOptions, FilesOfPolicy):
     """A custom judge: a text that says what matters, and questions."""
 
-    name: str = Field(pattern=r"^[A-Za-z][A-Za-z0-9_.-]{0,59}$")
+    name: str = Field(
+        pattern=r"^[A-Za-z][A-Za-z0-9_.-]{0,59}$", description="its name in the report"
+    )
     file: str | None = Field(None, description="the text, by its path in the base commit")
     text: str | None = Field(None, description="the text itself")
-    criteria: dict[str, str] = Field(min_length=1, max_length=20)
-    sees_description: bool = False
+    criteria: dict[str, str] = Field(
+        min_length=1, max_length=20, description="questions that YES or NO answers, by name"
+    )
+    sees_description: bool = Field(
+        default=False, description="whether it reads the title and the text of the pull request"
+    )
 
     @field_validator("name")
     @classmethod
@@ -301,17 +281,19 @@ class JudgeEntry(NamedEntry):
     command: CommandOptions | None = None
     file_exists: FileExistsOptions | None = Field(None, alias="file-exists")
     file_content: FileContentOptions | None = Field(None, alias="file-content")
-    semantic: ComparisonOptions | None = None
-    superset: ComparisonOptions | None = Field(None, alias="superset-diff")
     coverage: CoverageOptions | None = None
-    class_version: ClassVersionOptions | None = Field(None, alias="class-version")
     agent: AgentOptions | None = None
     python: FunctionOptions | None = None
     findings: FindingsOptions | None = None
-    weight: float = Field(1.0, ge=0.0, allow_inf_nan=False)
+    weight: float = Field(
+        1.0, ge=0.0, allow_inf_nan=False, description="of its vote, where votes are weighed"
+    )
 
     @model_validator(mode="after")
     def _exactly_one(self) -> JudgeEntry:
+        for name in self._named:
+            if instead := replacement_of_seat(name):
+                raise complete(f"the judge {name} has no seat in a policy any more; {instead}")
         if self.python and self.python.function in self.known():
             raise ValueError(f"{self.python.function} is the name of another judge")
         if len(self._named) != 1:
@@ -338,20 +320,29 @@ class JudgeEntry(NamedEntry):
 
     @property
     def title(self) -> str:
-        """The name of the judge in reports: a rule's and a prompt's own."""
-        own = self.python.function if self.python else self.prompt.name if self.prompt else None
-        return own or self.name
+        """The name of the judge in reports: a rule's, a prompt's and an agent's own."""
+        if self.python:
+            return self.python.function
+        asking = self.prompt or self.agent
+        return (asking.name if asking else None) or self.name
+
+    @property
+    def asks_models(self) -> bool:
+        """Whether the judge is a model or an agent."""
+        return bool(
+            self.quality
+            or self.tests
+            or self.description
+            or self.suitability
+            or self.prompt
+            or self.agent
+        )
 
     @property
     def reports(self) -> tuple[str, ...]:
         """The reports that the judge reads, which a build or a command has to leave behind."""
         reading = self.findings or self.coverage
         return (reading.report,) if reading else ()
-
-    @property
-    def reads_description(self) -> bool:
-        """Whether the judge reads the title and the text of a pull request."""
-        return bool(self.description or self.python or getattr(self.prompt, "sees_description", 0))
 
     @property
     def runs(self) -> BuildOptions | CommandOptions | None:
@@ -367,14 +358,28 @@ class JudgeEntry(NamedEntry):
 class TierConfig(PolicySection):
     """One tier: judges, how their votes are counted, and when the tier decides."""
 
-    name: str = Field(min_length=1, max_length=60)
-    policy: TierPolicy = Field(TierPolicy.REJECT_ON_ANY_FAIL, strict=False)
-    judges: list[JudgeEntry] = Field(min_length=1)
-    voting: VotingEntry = Field(default_factory=lambda: VotingEntry(consensus=ConsensusOptions()))
-    continue_on_reject: bool = False
-    on_error: Literal["block", "continue"] = "block"
-    min_confidence: Share | None = None
-    advisory: bool | Literal["auto"] = "auto"
+    name: str = Field(min_length=1, max_length=60, description="its name in reports")
+    policy: TierPolicy = Field(
+        TierPolicy.REJECT_ON_ANY_FAIL, strict=False, description="when the tier decides"
+    )
+    judges: list[JudgeEntry] = Field(min_length=1, description="who sits on it")
+    voting: VotingEntry = Field(
+        default_factory=lambda: VotingEntry(consensus=ConsensusOptions()),
+        description="how their votes are counted",
+    )
+    continue_on_reject: bool = Field(
+        default=False, description="whether later tiers are asked after a rejection"
+    )
+    on_error: Literal["block", "continue"] = Field(
+        "block", description="whether later tiers are asked after an error"
+    )
+    min_confidence: Share | None = Field(
+        None, description="with accept_on_all_pass, the confidence that it asks for"
+    )
+    advisory: bool | Literal["auto"] = Field(
+        "auto",
+        description="whether it is only reported; `auto`: a tier in which only models judge is",
+    )
     when: list[BranchCase] = Field(
         default_factory=empty, description="what differs by the branch that is merged into"
     )
@@ -388,6 +393,16 @@ class TierConfig(PolicySection):
             if case.min_confidence is not None and not self._accepts:
                 raise ValueError("when: min_confidence is for the policy accept_on_all_pass")
         return self
+
+    def with_rules(self, rules: RuleSelection) -> TierConfig:
+        """The tier whose version patterns do without the rules that the policy ignores."""
+        judges = [
+            entry.model_copy(update={"patterns": entry.patterns.with_rules(rules)})
+            if entry.patterns
+            else entry
+            for entry in self.judges
+        ]
+        return self.model_copy(update={"judges": judges})
 
     @property
     def _accepts(self) -> bool:
@@ -415,3 +430,27 @@ class TierConfig(PolicySection):
         if self.min_confidence is not None and not self._accepts:
             raise ValueError("min_confidence is for the policy accept_on_all_pass")
         return self
+
+
+#: The tier of programs that `extend` adds.
+RULES_TIER = "rules"
+
+
+def extend_tiers(tiers: Sequence[TierConfig], extend: Sequence[JudgeEntry]) -> list[TierConfig]:
+    """The tiers with further judges: programs after the build, models in the last tier."""
+    programs = [entry for entry in extend if not entry.asks_models]
+    models = [entry for entry in extend if entry.asks_models]
+    extended = list(tiers)
+    if models:
+        last = extended[-1]
+        extended[-1] = last.model_copy(update={"judges": [*last.judges, *models]})
+    if not programs:
+        return extended
+    for index, tier in enumerate(extended):
+        if tier.name == RULES_TIER:
+            extended[index] = tier.model_copy(update={"judges": [*tier.judges, *programs]})
+            return extended
+    builds = [i for i, tier in enumerate(extended[:-1]) if any(one.build for one in tier.judges)]
+    rules = TierConfig(name=RULES_TIER, judges=programs, continue_on_reject=True)
+    extended.insert(builds[-1] + 1 if builds else 0, rules)
+    return extended

@@ -23,19 +23,24 @@ class NamedEntry(BaseModel):
         return value
 
 
+_ON_ERROR = "what the error of a judge does to the vote"
+
+
 class MajorityOptions(PolicySection):
     """Options of majority voting."""
 
-    tie: TiePolicy = Field(TiePolicy.FAIL, strict=False)
-    on_error: ErrorPolicy = Field(ErrorPolicy.PROPAGATE, strict=False)
+    tie: TiePolicy = Field(TiePolicy.FAIL, strict=False, description="the outcome of a tie")
+    on_error: ErrorPolicy = Field(ErrorPolicy.PROPAGATE, strict=False, description=_ON_ERROR)
 
 
 class ScoreOptions(PolicySection):
     """Options of the strategies that read scores."""
 
-    threshold: Share = 0.5
-    undecided: tuple[Share, Share] | None = Field(None, strict=False)
-    on_error: ErrorPolicy = Field(ErrorPolicy.PROPAGATE, strict=False)
+    threshold: Share = Field(0.5, description="the result at which the tier passes")
+    undecided: tuple[Share, Share] | None = Field(
+        None, strict=False, description="a result inside of this band is an abstention"
+    )
+    on_error: ErrorPolicy = Field(ErrorPolicy.PROPAGATE, strict=False, description=_ON_ERROR)
 
     @field_validator("undecided")
     @classmethod
@@ -48,8 +53,10 @@ class ScoreOptions(PolicySection):
 class ConsensusOptions(PolicySection):
     """Options of voting by consensus."""
 
-    on_disagreement: Literal["fail", "abstain", "error"] = "fail"
-    on_error: ErrorPolicy = Field(ErrorPolicy.PROPAGATE, strict=False)
+    on_disagreement: Literal["fail", "abstain", "error"] = Field(
+        "fail", description="the outcome where they do not agree"
+    )
+    on_error: ErrorPolicy = Field(ErrorPolicy.PROPAGATE, strict=False, description=_ON_ERROR)
 
 
 class VotingEntry(NamedEntry):
@@ -90,7 +97,7 @@ class BranchCase(PolicySection):
     weights: dict[str, Annotated[float, Field(ge=0.0, allow_inf_nan=False)]] = Field(
         default_factory=dict, description="weights of judges of the tier, by their names"
     )
-    min_confidence: Share | None = None
+    min_confidence: Share | None = Field(None, description="in place of the tier's own")
 
     @model_validator(mode="after")
     def _changes_something(self) -> BranchCase:

@@ -44,12 +44,10 @@ class Opening:
         conflicts: what to open for a conflicting pick: ``nothing``, or a ``draft`` with an empty
             commit that says what to do.
         labels: of every new pull request.
-        title: a pattern with ``{branch}``, ``{title}`` and ``{number}``.
     """
 
     conflicts: Literal["nothing", "draft"] = "nothing"
     labels: tuple[str, ...] = ()
-    title: str = "[{branch}] {title}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +177,7 @@ class BackportPulls:
                 opened = self.port.open_pull(
                     head=head_of(pick),
                     base=pick.branch,
-                    title=title_of(pick, self.opening.title, self.redact),
+                    title=title_of(pick, self.redact),
                     body=body_of(pick, tip, self.redact),
                     draft=is_draft,
                 )
@@ -236,7 +234,6 @@ _LONGEST_TITLE = 230
 #: GitHub allows 65,536 characters.
 _LONGEST_BODY = 60_000
 _MOST_LINES = 50
-_FIELD = re.compile(r"\{(branch|title|number)\}")
 _MARKER = re.compile(r"<!-- prjury:backport:v1 of=(\d{1,18}) to=(\S+) -->", re.ASCII)
 _CUT = "\n\n… (cut: too long for a pull request)\n"
 
@@ -246,11 +243,9 @@ def head_of(pick: Pick) -> str:
     return f"{HEADS}{pick.number}-to-{pick.branch}"
 
 
-def title_of(pick: Pick, pattern: str, redact: Redact) -> str:
-    """Fill the policy's pattern with ``{branch}``, ``{title}`` and ``{number}``, once."""
-    values = {"branch": pick.branch, "title": pick.title, "number": str(pick.number)}
-    filled = _FIELD.sub(lambda field: values[field[1]], pattern)
-    return one_line(filled, _LONGEST_TITLE, redact)
+def title_of(pick: Pick, redact: Redact) -> str:
+    """Return the pull request's title: the branch, and the title of the change."""
+    return one_line(f"[{pick.branch}] {pick.title}", _LONGEST_TITLE, redact)
 
 
 def marker_of(pick: Pick) -> str:

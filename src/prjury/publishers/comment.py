@@ -22,10 +22,6 @@ if TYPE_CHECKING:
     from prjury.github.comments import PostedComment
 
 
-#: What a line begins with that is added to a comment afterwards.
-_NOTE = "> \N{HOURGLASS} "
-
-
 class CommentsPort(Protocol):
     """The comments below one pull request; every method raises PublishError."""
 
@@ -55,7 +51,6 @@ class Marker:
         files: what it says of the files that the report was made of.
         head: the commit that the comment is about; empty for comments of old.
         base: the commit that it was merged into.
-        moved: where the base has moved on since: what `mark_outdated` was given.
     """
 
     id: str
@@ -63,7 +58,6 @@ class Marker:
     files: str = ""
     head: str = ""
     base: str = ""
-    moved: str = ""
 
     @classmethod
     def of(cls, body: str) -> Marker | None:
@@ -73,7 +67,7 @@ class Marker:
             return None
         run = re.fullmatch(r"(\d{1,18})\.(\d{1,9})", values.get("run", ""), re.ASCII)
         at = (int(run[1]), int(run[2])) if run else None
-        words = (values.get(name, "") for name in ("files", "head", "base", "moved"))
+        words = (values.get(name, "") for name in ("files", "head", "base"))
         return cls(values.get("id", "default"), at, *words)
 
 
@@ -163,17 +157,3 @@ def _newest(body: str, own: Sequence[PostedComment]) -> str:
 def _run(body: str) -> tuple[int, int] | None:
     marker = Marker.of(body)
     return marker.run if marker else None
-
-
-def mark_outdated(body: str, word: str, note: str) -> str:
-    """The text of one of our comments with a note below its headline, in place of an earlier one.
-
-    Args:
-        word: what the marker says of it, such as the base's commit; neither blanks nor ``>``.
-        note: one line of Markdown.
-    """
-    first, _, rest = body.replace("\r\n", "\n").partition("\n")
-    first = re.sub(r" moved=[^\s>]*", "", first).replace(" -->", f" moved={word} -->", 1)
-    headline, _, rest = rest.partition("\n")
-    rest = re.sub(rf"\A\n{re.escape(_NOTE)}[^\n]*\n", "", rest)
-    return f"{first}\n{headline}\n\n{_NOTE}{note}\n\n{rest.lstrip(chr(10))}"

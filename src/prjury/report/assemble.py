@@ -267,9 +267,9 @@ def assemble(  # noqa: PLR0913 - each argument is one part of the report
 
 
 def _overridden(override: Override, pull: PullRequest) -> str:
-    by = "the label " * (override.label != OVERRIDE_COMMAND) + override.label
+    commit = f"for commit {pull.head.sha[:12]} only"
     why = f": {override.reason}" if override.reason else ""
-    return f"@{override.by} opened the gate with {by}, for commit {pull.head.sha[:12]} only{why}"
+    return f"@{override.by} opened the gate with {OVERRIDE_COMMAND}, {commit}{why}"
 
 
 def hold(verdict: Verdict, coverage: Coverage, policy: GatePolicy) -> Verdict:

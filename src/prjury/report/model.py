@@ -147,7 +147,7 @@ class Sandbox(Struct, frozen=True):
     network: bool
 
 
-#: The label of an override that was asked for in a comment.
+#: The command in a comment that opens the gate for one head.
 OVERRIDE_COMMAND = "/prjury override"
 
 
@@ -155,14 +155,12 @@ class Override(Struct, frozen=True):
     """A maintainer's word that opens the gate for one head, whatever the verdict says.
 
     Attributes:
-        label: the label, or `OVERRIDE_COMMAND`.
-        by: the account that put the label on, or wrote the comment.
-        reason: what the comment says; empty for a label.
+        by: the account that wrote the comment.
+        reason: the words after `OVERRIDE_COMMAND`.
     """
 
-    label: str
     by: str
-    reason: str = ""
+    reason: str
 
 
 class ChangedNames(Struct, frozen=True):

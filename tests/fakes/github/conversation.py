@@ -64,6 +64,12 @@ def react(call: Call) -> Answer:
     return Answer(200 if there else 201, call.fake.reactions[key])
 
 
+@routes("GET", f"{_COMMENT}/reactions", READS)
+def list_reactions(call: Call) -> Answer:
+    number = _comment(call)["id"]
+    return call.paged([one for (on, *_), one in call.fake.reactions.items() if on == number])
+
+
 def _comment(call: Call) -> Payload:
     comment = call.fake.comments.get(int(call["comment_id"]))
     if comment is None:

@@ -103,17 +103,14 @@ class TestOtherBase:
 
     def test_a_pull_request_that_is_moved_waits_for_its_verdict(self, zones: Zones) -> None:
         assert zones.all() == ExitCode.OPEN
-        payload = {
-            "action": "edited",
-            "changes": {"base": {"ref": {"from": "main"}, "sha": {"from": zones.base}}},
-            "pull_request": zones.fake.pulls["octo/shop", 7],
-            "sender": {"login": "stranger"},
-        }
-        file = zones.directory / "moved.json"
-        file.write_text(json.dumps(payload))
-        event = {"GITHUB_EVENT_NAME": "pull_request_target", "GITHUB_EVENT_PATH": str(file)}
-        assert zones.act("publish", "moved", GITHUB_RUN_ID="41", **event) == 0, zones.log
+        changes = {"base": {"ref": {"from": "main"}, "sha": {"from": zones.base}}}
+        assert zones.moves("edited", changes=changes) == 0, zones.log
         assert zones.status == "pending"
+
+    def test_another_title_changes_nothing(self, zones: Zones) -> None:
+        assert zones.all() == ExitCode.OPEN
+        assert zones.moves("edited", changes={"title": {"from": "Old"}}) == 0
+        assert zones.status == "success"
 
     @pytest.mark.parametrize("action", ["opened", "reopened", "synchronize"])
     def test_what_the_commit_has_from_elsewhere_does_not_count(
@@ -121,16 +118,12 @@ class TestOtherBase:
     ) -> None:
         """It was green for a lax branch, and is the head of a pull request onto another one now."""
         zones.all()
-        payload = {"action": action, "pull_request": zones.fake.pulls["octo/shop", 7]}
-        file = zones.directory / "new.json"
-        file.write_text(json.dumps(payload))
-        event = {"GITHUB_EVENT_NAME": "pull_request_target", "GITHUB_EVENT_PATH": str(file)}
-        assert zones.act("publish", "new", GITHUB_RUN_ID="41", **event) == 0, zones.log
+        assert zones.moves(action) == 0, zones.log
         assert zones.status == "pending"
         zones.run, zones.digests = 42, {}
         zones.fake.artifacts.clear()
         assert zones.all() == ExitCode.OPEN
-        assert zones.act("publish", "late", GITHUB_RUN_ID="41", **event) == 0
+        assert zones.moves(action) == 0
         assert zones.status == "success"
 
     def test_while_it_is_published_the_old_verdict_does_not_count(self, zones: Zones) -> None:
@@ -282,17 +275,17 @@ class TestOverruling:
             if record["judgment"]:
                 record["judgment"] = PASS
         zones.fake.add_artifact("evidence.json", json.dumps(value).encode(), run=zones.run)
-        assert zones.label("unlabeled", "prjury:override") == ExitCode.SOURCE
+        assert zones.say("/prjury override x") == ExitCode.SOURCE
         assert zones.status == "failure"
 
-    def test_a_label_on_one_of_two_with_the_same_head(self, zones: Zones) -> None:
+    def test_a_word_on_one_of_two_with_the_same_head(self, zones: Zones) -> None:
         zones.fake.roles["maintainer"] = "write"
         zones.push({"broken": "yes\n"})
         zones.all()
         zones.keep_files()
         twin = side_payload(zones.fake.url, FORK, "cart-two", zones.head)
         zones.fake.add_pull("octo/shop", 8, head=twin)
-        assert zones.label("labeled", "prjury:override") == ExitCode.SOURCE
+        assert zones.say("/prjury override x") == ExitCode.SOURCE
         assert zones.status == "failure"
 
     def test_without_a_comment_nothing_is_known(self, zones: Zones) -> None:
@@ -301,7 +294,7 @@ class TestOverruling:
         zones.all()
         zones.keep_files()
         zones.fake.comments.clear()
-        assert zones.label("labeled", "prjury:override") == ExitCode.SOURCE
+        assert zones.say("/prjury override x") == ExitCode.OPEN
         assert zones.status == "failure"
 
 

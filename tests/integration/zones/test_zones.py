@@ -10,7 +10,7 @@ import pytest
 from fakes import llm
 from fakes.github import Account, Fault, side_payload
 from fakes.github.payloads import user_payload
-from integration.zones.conftest import BOT, BUILD_WORKFLOW, FORK, POLICY, WRITES, Zones
+from integration.zones.conftest import BUILD_WORKFLOW, FORK, Zones
 from prjury.errors import ExitCode
 
 BOT_USER = user_payload("http://127.0.0.1", Account("dependabot[bot]", "Bot", id=49_699_333))
@@ -367,9 +367,7 @@ def test_a_status_that_cannot_be_written_is_no_success(zones: Zones) -> None:
 
 
 class TestOverride:
-    """A maintainer's label opens the gate for one head, and says whose word that was."""
-
-    LABEL = "prjury:override"
+    """A maintainer's comment opens the gate for one head, and says whose word that was."""
 
     @pytest.fixture
     def closed(self, zones: Zones) -> Zones:
@@ -380,91 +378,64 @@ class TestOverride:
         return zones
 
     def test_it_opens_the_gate_and_is_told(self, closed: Zones) -> None:
-        assert closed.label("labeled", self.LABEL) == ExitCode.OPEN, closed.log
+        assert closed.say("/prjury override tomorrow") == ExitCode.OPEN, closed.log
         assert closed.status == "success"
-        (comment,) = closed.fake.bodies
-        assert "Overridden by" in comment.splitlines()[1]
-        assert "maintainer" in comment
-        assert "build" in comment
+        verdict, _, answer = closed.fake.bodies
+        assert "Overridden by" in verdict.splitlines()[1]
+        assert answer.splitlines()[3] == f"The gate is open for `{closed.head[:12]}` alone."
         assert [check["conclusion"] for check in closed.fake.checks(closed.head)] == ["success"]
-        report = told(closed, "label")
-        word = {"label": self.LABEL, "by": "maintainer", "reason": ""}
-        assert report["verdict"]["override"] == word
+        report = told(closed, "comment")
+        assert report["verdict"]["override"] == {"by": "maintainer", "reason": "tomorrow"}
         assert (report["verdict"]["status"], report["verdict"]["gate"]) == ("fail", "success")
 
-    def test_taken_off_the_verdict_is_back(self, closed: Zones) -> None:
-        closed.label("labeled", self.LABEL)
-        assert closed.label("unlabeled", self.LABEL) == ExitCode.REJECTED
-        assert closed.status == "failure"
-        assert "Overridden" not in closed.fake.bodies[0]
-
     def test_it_is_bound_to_the_head(self, closed: Zones) -> None:
-        closed.label("labeled", self.LABEL)
+        closed.say("/prjury override tomorrow")
         closed.push({"broken": "still\n"})
-        closed.run = 41
+        closed.run = 91
         closed.fake.artifacts.clear()
         assert closed.all() == ExitCode.REJECTED
         assert closed.status == "failure"
         assert "Overridden" not in closed.fake.bodies[0]
 
-    @pytest.mark.parametrize(
-        ("label", "by"), [("bug", "maintainer"), (LABEL, "helper"), (LABEL, "stranger")]
-    )
-    def test_other_labels_and_people_without_the_right(
-        self, closed: Zones, label: str, by: str
-    ) -> None:
-        assert closed.label("labeled", label, by) == ExitCode.OPEN
+    def test_who_may_not_write_is_not_heard(self, closed: Zones) -> None:
+        assert closed.say("/prjury override tomorrow", "helper") == ExitCode.OPEN
         assert closed.status == "failure"
         assert "Overridden" not in closed.fake.bodies[0]
 
-    def test_a_head_without_a_verdict(self, zones: Zones) -> None:
-        zones.fake.roles["maintainer"] = "write"
-        assert zones.label("labeled", self.LABEL) == ExitCode.OPEN
-        assert zones.status is None
-        assert "no verdict yet" in zones.log
-
     def test_a_status_of_somebody_else(self, closed: Zones) -> None:
         closed.fake.workflow_runs[-1]["event"] = "pull_request"
-        assert closed.label("labeled", self.LABEL) == ExitCode.SOURCE
+        assert closed.say("/prjury override tomorrow") == ExitCode.SOURCE
         assert closed.status == "failure"
 
 
-class TestEditedTexts:
-    """A new title or text asks the judges that read it, and builds nothing."""
+@pytest.mark.parametrize("asked", [True, False])
+def test_without_a_key_no_job_asks_models(zones: Zones, asked: bool) -> None:
+    """Where no job has asked them, the report says the same as where one without a key has."""
+    zones.build()
+    zones.collect()
+    if asked:
+        zones.decide()
+    code = zones.publish(PRJURY_MODELS_ASKED=str(asked).lower())
+    assert (code, zones.status) == (0, "success"), zones.log
+    (quality,) = told(zones)["tiers"][2]["judgments"]
+    assert quality["label"] == "not_configured"
+    assert "no model asked" in zones.fake.bodies[0].splitlines()[1]
 
-    @pytest.fixture
-    def judged(self, zones: Zones) -> Zones:
-        zones.shop.switch("main")
-        reading = POLICY.replace("[quality]", "[quality, description-matches-change]")
-        zones.base = zones.shop.commit({".github/prjury.yml": reading})
-        zones.push({"till.py": "def open_till():\n    return 2\n"})
-        assert zones.all() == ExitCode.OPEN, zones.log
-        zones.keep_files()
-        grants = {**WRITES, "actions": "write"}
-        zones.fake.accounts["ghs_writes"] = Account(BOT, "Bot", id=41_898_282, grants=grants)
-        return zones
 
-    def edit(self, zones: Zones, title: str) -> int:
-        zones.fake.pulls["octo/shop", 7]["title"] = title
-        return zones.label("edited", "")
+@pytest.mark.parametrize("conclusion", ["action_required", "startup_failure", "stale", "skipped"])
+def test_a_run_that_did_not_run_is_no_verdict(zones: Zones, conclusion: str) -> None:
+    """One that waits for an approval is delivered as completed before anybody approves."""
+    file = zones.directory / "waiting.json"
+    file.write_text(json.dumps(zones.workflow_run(conclusion=conclusion)))
+    for mode in ("collect", "publish"):
+        assert zones.act(mode, GITHUB_EVENT_PATH=str(file)) == 0, zones.log
+        assert "Nothing to do" in zones.log
+    assert (zones.fake.bodies, zones.fake.writes) == ([], [])
+    assert not zones.report("collect", "evidence.json").exists()
 
-    def test_the_run_that_judged_is_started_again(self, judged: Zones) -> None:
-        assert self.edit(judged, "Another title") == ExitCode.OPEN, judged.log
-        (run,) = [one for one in judged.fake.workflow_runs if one["id"] == judged.run]
-        assert run["run_attempt"] == 2
-        assert "judges the new title and text" in judged.log
-        assert judged.status == "success"
 
-    def test_what_was_judged_already_or_is_to_be_judged_starts_nothing(self, judged: Zones) -> None:
-        title = judged.fake.pulls["octo/shop", 7]["title"]
-        assert self.edit(judged, title) == ExitCode.OPEN
-        assert "have been judged" in judged.log
-        judged.push({"till.py": "def open_till():\n    return 3\n"})
-        assert self.edit(judged, "Another title") == ExitCode.OPEN
-        assert "yet to come" in judged.log
-
-    def test_a_policy_without_such_a_judge_starts_nothing(self, zones: Zones) -> None:
-        assert zones.all() == ExitCode.OPEN, zones.log
-        zones.keep_files()
-        assert self.edit(zones, "Another title") == ExitCode.OPEN
-        assert "no judge of the policy reads" in zones.log
+def test_the_check_of_the_build_is_red_where_it_fails(zones: Zones) -> None:
+    assert zones.act("build") == 0
+    zones.push({"broken": "yes\n"})
+    assert zones.act("build") == ExitCode.REJECTED
+    assert zones.report("build", "build-evidence.json").exists()

@@ -169,7 +169,7 @@ POLICIES = [
     "tiers: [{name: a, policy: final_tier, judges: [{build: {command: make, timeout: 5m}}]}]\n",
     "tiers: [{name: a, policy: final_tier, voting: {majority: {tie: pass}}, judges: [merge]}]\n",
     PROMPT,
-    "publish: {labels: {fail: 'prjury:fail'}}\ngate: {override: {label: null}}\n",
+    "publish: {labels: {fail: 'prjury:fail'}}\ngate: {block_on: [fail]}\n",
 ]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from fakes import reports as fake
-from prjury.app.derivation import derive
+from fakes.derivation import derive
 from prjury.errors import ExitCode, UsageError
 from prjury.jury.count import NeverLifting, NeverOverruling, count
 from prjury.jury.gate import Gate

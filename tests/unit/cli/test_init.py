@@ -21,21 +21,11 @@ from prjury.policy.yaml_reader import read_yaml
 from prjury.resources import templates
 
 ACTION = "octo/pr-jury@" + "0123456789" * 4
-ALONE = {
-    ".github/prjury.yml",
-    ".github/workflows/prjury.yml",
-    ".github/workflows/prjury-conflicts.yml",
-}
-APART = {
-    ".github/workflows/prjury-conflicts.yml",
-    ".github/prjury.yml",
-    ".github/workflows/prjury-build.yml",
-    ".github/workflows/prjury-judge.yml",
-    ".github/workflows/prjury-override.yml",
-}
-QUEUE = {".github/workflows/prjury-queue.yml"}
-BACKPORT = {".github/workflows/prjury-backport.yml"}
-COMMENT = {".github/workflows/prjury-comment.yml"}
+POLICY = ".github/prjury.yml"
+AT = ".github/workflows/prjury"
+ALONE = {POLICY, f"{AT}.yml", f"{AT}-comment.yml"}
+APART = {POLICY, f"{AT}-build.yml", f"{AT}-judge.yml", f"{AT}-comment.yml"}
+QUEUE, BACKPORT = {f"{AT}-queue.yml"}, {f"{AT}-backport.yml"}
 
 
 @pytest.fixture
@@ -54,8 +44,8 @@ def run(repo: Path, **options: object) -> None:
         "forks": False,
         "queue": False,
         "backport": False,
-        "commands": False,
-        "app": False,
+        "no_comments": False,
+        "build": False,
         "from_ci": False,
         "action": None,
         "force": False,
@@ -76,7 +66,7 @@ def files(root: Path) -> Mapping[str, str]:
         ({}, ALONE),
         ({"queue": True}, ALONE | QUEUE),
         ({"backport": True}, ALONE | BACKPORT),
-        ({"commands": True}, ALONE | COMMENT),
+        ({"no_comments": True}, ALONE - {f"{AT}-comment.yml"} | {f"{AT}-conflicts.yml"}),
         ({"forks": True}, APART),
         ({"forks": True, "queue": True}, APART | QUEUE),
     ],
@@ -97,12 +87,11 @@ def test_files_are_those_of_the_templates(repository: Path) -> None:
 @pytest.mark.parametrize(
     ("branches", "watched"),
     [
-        (["trunk", "1.2.x", "release/2.0", "cart"], ["trunk", "release/2.0", "1.2.x"]),
-        (["main", "1.2"], ["main", "1.2"]),
+        (["trunk", "1.2.x", "release/2.0", "cart"], ["trunk"]),
         (["main+1"], ["main", "master"]),
     ],
 )
-def test_pushes_to_the_default_and_the_release_branches_are_watched(
+def test_pushes_to_the_default_branch_are_watched(
     tmp_path: Path, branches: list[str], watched: list[str]
 ) -> None:
     shop = History(tmp_path / "shop", branch=branches[0])
@@ -111,14 +100,14 @@ def test_pushes_to_the_default_and_the_release_branches_are_watched(
     for name in branches[1:]:
         shop.branch(name)
     run(shop.path)
-    written = safe_load(files(shop.path)[".github/workflows/prjury-conflicts.yml"])
+    written = safe_load(files(shop.path)[f"{AT}-comment.yml"])
     assert written[True]["push"]["branches"] == watched
 
 
 @pytest.mark.parametrize("options", [{}, {"from_ci": True}, {"forks": True}])
 def test_no_key_stands_twice_in_a_workflow(repository: Path, options: Mapping[str, bool]) -> None:
     """GitHub starts nothing of such a file."""
-    run(repository, queue=True, backport=True, commands=True, **options)
+    run(repository, queue=True, backport=True, **options)
     for path, text in files(repository).items():
         assert read_yaml(text, path).value
 
@@ -138,7 +127,7 @@ def test_with_the_ci_that_runs_already_its_checks_are_read(repository: Path) -> 
     }
     config = read_policy(written[".github/prjury.yml"], "the new file").config
     assert [one.from_ for one in builds(config)] == ["checks"]
-    with pytest.raises(UsageError, match="two ways to keep the build away"):
+    with pytest.raises(UsageError, match="contradict each other"):
         run(repository, from_ci=True, forks=True)
 
 
@@ -149,29 +138,108 @@ def test_the_action_is_put_in_place(repository: Path) -> None:
     assert "OWNER/" not in texts
 
 
-def test_with_an_app_only_jobs_that_build_nothing_hold_its_key(
-    repository: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(("forks", "gate"), [(False, "job"), (True, "status")])
+def test_the_jobs_beside_know_what_the_gate_is(repository: Path, forks: bool, gate: str) -> None:
+    run(repository, forks=forks)
+    jobs = safe_load(files(repository)[f"{AT}-comment.yml"])["jobs"]
+    assert (list(jobs), jobs["conflicts"]["env"]) == (
+        ["comment", "conflicts"],
+        {"PRJURY_GATE": gate},
+    )
+
+
+def test_without_comments_conflicts_are_told_all_the_same(repository: Path) -> None:
+    run(repository, no_comments=True)
+    written = safe_load(files(repository)[f"{AT}-conflicts.yml"])
+    assert list(written["jobs"]) == ["conflicts"]
+    assert list(written[True]) == ["pull_request_target", "push"]
+    assert "comment" not in written["jobs"]["conflicts"]["if"] + written["concurrency"]["group"]
+
+
+#: Steps of the CI's own job before its tests, and what of it a build here does not have.
+NEEDS = {
+    "    services: {postgres: {image: postgres}}\n    steps:\n": "the service postgres",
+    "    steps:\n      - run: sudo apt-get install -y libcurl4\n": "system packages",
+    "    steps:\n      - run: ./ci/setup_db.sh\n": "a set-up of its own",
+    "    steps:\n      - run: cp .env.example .env\n": "a set-up of its own",
+    "    steps:\n      - run: node tests/server.js &\n": "a set-up of its own",
+    "    steps:\n      - run: docker compose up -d\n": "containers",
+    "    steps:\n      - run: make\n        env: {KEY: '${{ secrets.KEY }}'}\n": "the secret KEY",
+    "    steps:\n      - uses: erlef/setup-beam@v1\n": "`erlef/setup-beam`",
+}
+CI = """\
+on: [push, pull_request]
+jobs:
+  test:
+    runs-on: {machine}
+{steps}      - run: make test
+"""
+
+
+def write_ci(root: Path, steps: str, machine: str = "ubuntu-latest") -> None:
+    (root / ".github" / "workflows").mkdir(parents=True, exist_ok=True)
+    text = CI.format(machine=machine, steps=steps)
+    (root / ".github" / "workflows" / "ci.yml").write_text(text)
+    (root / "Makefile").write_text("test:\n\ttrue\n")
+
+
+@pytest.mark.parametrize("steps", NEEDS)
+def test_where_the_ci_needs_more_than_the_tree_its_checks_count(
+    repository: Path, capsys: pytest.CaptureFixture[str], steps: str
 ) -> None:
-    run(repository, forks=True, app=True, backport=True, commands=True)
-    assert "with the app as its source" in capsys.readouterr().out
-    posting = {}
-    for text in files(repository).values():
-        for name, job in safe_load(text).get("jobs", {}).items():
-            if "PRJURY_APP_PRIVATE_KEY" in str(job):
-                posting[name] = job["permissions"]
-                assert job["steps"][-1 if name != "publish" else -2]["with"]["github-token"] == (
-                    "${{ steps.app.outputs.token }}"
-                )
-    assert posting == {
-        key: {} for key in ("publish", "override", "conflicts", "backport", "comment")
+    write_ci(repository, steps)
+    run(repository)
+    assert "from: checks" in files(repository)[POLICY]
+    assert "actions: read" in files(repository)[f"{AT}.yml"]
+    (why,) = [one for one in capsys.readouterr().out.splitlines() if "your CI's checks" in one]
+    assert f".github/workflows/ci.yml, job test, needs {NEEDS[steps]}"[:60] in why
+    run(repository, build=True, force=True)
+    assert "from: checks" not in files(repository)[POLICY]
+    assert NEEDS[steps] in capsys.readouterr().out
+
+
+def test_where_the_ci_runs_on_another_system_alone_its_checks_count(repository: Path) -> None:
+    write_ci(repository, "    steps:\n", machine="windows-latest")
+    run(repository)
+    assert "from: checks" in files(repository)[POLICY]
+
+
+TOOLS = {
+    "ruby/setup-ruby@v1": "{ruby-version: '3.4', bundler-cache: true}",
+    "shivammathur/setup-php@v2": "{php-version: '8.4', tools: composer}",
+    "actions/setup-dotnet@v5": "{dotnet-version: 9.0.x}",
+    "dtolnay/rust-toolchain@1.96.0": "{components: clippy}",
+}
+
+
+@pytest.mark.parametrize("forks", [False, True])
+@pytest.mark.parametrize("action", TOOLS)
+def test_the_tools_of_the_ci_are_set_up_as_it_sets_them_up(
+    repository: Path, action: str, forks: bool
+) -> None:
+    step = f"    steps:\n      - uses: {action}\n        with: {TOOLS[action]}\n"
+    write_ci(repository, step)
+    run(repository, forks=forks)
+    (job,) = safe_load(files(repository)[f"{AT}{'-build' * forks}.yml"])["jobs"].values()
+    (there,) = [one for one in job["steps"] if one.get("uses") == action]
+    assert {key: str(on) for key, on in there["with"].items()} == {
+        key: str(on) for key, on in safe_load(TOOLS[action]).items()
     }
+    assert "from: checks" not in files(repository)[POLICY]
 
 
-@pytest.mark.parametrize("other", [{}, {"forks": True, "queue": True}])
-def test_an_app_has_no_place_beside_a_build(repository: Path, other: dict[str, bool]) -> None:
-    with pytest.raises(UsageError, match="--app goes with --forks, and without --queue"):
-        run(repository, app=True, **other)
-    assert files(repository) == {}
+def test_of_a_matrix_the_last_row_is_set_up(repository: Path) -> None:
+    matrix = "    strategy: {matrix: {ruby: ['3.2', '3.4'], os: [ubuntu-latest, macos-latest]}}\n"
+    step = "      - uses: ruby/setup-ruby@v1\n        with: {ruby-version: '${{ matrix.ruby }}'}\n"
+    write_ci(repository, f"{matrix}    steps:\n{step}", machine="${{ matrix.os }}")
+    run(repository)
+    assert 'ruby-version: "3.4"' in files(repository)[f"{AT}.yml"]
+
+
+def test_a_runner_of_tests_that_runners_lack_is_installed(repository: Path) -> None:
+    (repository / "tox.ini").write_text("[tox]\nenv_list = py\n")
+    run(repository)
+    assert "run: pipx install tox" in files(repository)[f"{AT}.yml"]
 
 
 @pytest.mark.parametrize(
@@ -197,9 +265,8 @@ def test_it_says_what_to_do_in_a_few_lines(
 ) -> None:
     run(repository)
     lines = capsys.readouterr().out.splitlines()
-    where = ".github/workflows/prjury"
-    assert lines[0] == f"wrote {where}.yml, {where}-conflicts.yml, .github/prjury.yml"
-    assert 3 <= len(lines) <= 6
+    assert lines[0] == f"wrote {AT}.yml, {AT}-comment.yml, {POLICY}"
+    assert 3 <= len(lines) <= 7
     for word in ("OWNER/pr-jury@COMMIT", "`prjury`", "OPENAI_API_KEY", "--config", "doctor"):
         assert any(word in line for line in lines), word
 
@@ -215,15 +282,13 @@ def test_the_other_way_is_to_be_removed(
     repository: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run(repository)
-    run(repository, forks=True)
+    run(repository, forks=True, force=True)
     assert "Remove .github/workflows/prjury.yml: a pull request has one gate." in (
         capsys.readouterr().out
     )
-    run(repository)
-    assert (
-        "Remove .github/workflows/prjury-build.yml, .github/workflows/prjury-judge.yml, "
-        ".github/workflows/prjury-override.yml: a pull request has one gate.\n"
-    ) in capsys.readouterr().out
+    run(repository, force=True)
+    removed = f"Remove {AT}-build.yml, {AT}-judge.yml: a pull request has one gate."
+    assert removed in capsys.readouterr().out
 
 
 def test_a_second_time_nothing_is_written(
@@ -237,25 +302,20 @@ def test_a_second_time_nothing_is_written(
     assert before == {path: path.stat().st_mtime_ns for path in before}
 
 
-def test_a_file_that_differs_is_kept_and_nothing_is_written(repository: Path) -> None:
+def test_a_file_that_differs_is_shown_and_kept(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     run(repository)
-    (repository / ".github" / "prjury.yml").write_text("version: 1\n")
+    (repository / POLICY).write_text("version: 1\nlimits: {usd: 2.0}\n")
     before = files(repository)
     with pytest.raises(UsageError) as caught:
-        run(repository, queue=True, action=ACTION)
-    where = ".github/workflows/prjury"
-    files_there = f"{where}.yml, {where}-conflicts.yml, .github/prjury.yml"
-    assert caught.value.what == f"{files_there} would be overwritten"
-    assert caught.value.exit_code == 2
+        run(repository, queue=True)
+    assert (caught.value.what, caught.value.exit_code) == (f"{POLICY} would be overwritten", 2)
+    assert "-limits: {usd: 2.0}" in capsys.readouterr().out.splitlines()
     assert files(repository) == before
-
-
-def test_force_overwrites(repository: Path) -> None:
-    run(repository)
-    (repository / ".github" / "prjury.yml").write_text("version: 1\n")
     run(repository, action=ACTION, force=True)
-    assert "tiers:" in files(repository)[".github/prjury.yml"]
-    assert ACTION in files(repository)[".github/workflows/prjury.yml"]
+    assert "limits" not in files(repository)[POLICY]
+    assert ACTION in files(repository)[f"{AT}.yml"]
 
 
 def test_line_ends_make_no_difference(repository: Path) -> None:

@@ -76,7 +76,7 @@ class _Context:
 
 def steps_of(root: Path, **options: bool) -> dict[str, Mapping[str, Any]]:
     """The inputs of the job's steps before ours, by their actions without commits."""
-    off = ("forks", "queue", "backport", "from_ci", "commands", "app")
+    off = ("forks", "queue", "backport", "from_ci", "no_comments", "build")
     given = {**dict.fromkeys(off, False), **options}
     assert init(context=_Context(), repo=root, action=None, force=False, **given) == 0
     name = "prjury-build" if options.get("forks") else "prjury"
@@ -119,6 +119,6 @@ def test_where_nothing_is_to_be_judged_nothing_is_set_up(root: Path) -> None:
     (job,) = safe_load((root / ".github/workflows/prjury.yml").read_text())["jobs"].values()
     conditions = [step.get("if") for step in job["steps"]]
     assert len(set(conditions[:3])) == 1
-    assert "github.event.action == 'edited'" in conditions[0]
+    assert "github.event.changes" in conditions[0]
     (queue,) = safe_load((root / ".github/workflows/prjury-queue.yml").read_text())["jobs"].values()
     assert "if" not in queue["steps"][0]

@@ -82,36 +82,6 @@ def test_a_policy_behind_a_link_is_a_problem(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("text", "label"),
-    [
-        (None, "prjury:override"),
-        (GATE, "prjury:override"),
-        (GATE + "gate: {override: {label: ship it}}\n", "ship it"),
-        (GATE + "gate: {override: {label: null}}\n", None),
-    ],
-)
-def test_the_label_that_overrules_is_the_policys(
-    tmp_path: Path, text: str | None, label: str | None
-) -> None:
-    if text is not None:
-        policy(tmp_path, text)
-    said = local.override_in(tmp_path)
-    assert said is not None
-    assert said.label == label
-
-
-def test_of_a_wrong_policy_no_label_is_known(tmp_path: Path) -> None:
-    policy(tmp_path, "tires: []\n")
-    assert local.override_in(tmp_path) is None
-
-
-def test_a_policy_behind_a_link_names_no_label(tmp_path: Path) -> None:
-    (tmp_path / ".github").mkdir()
-    (tmp_path / ".github" / "prjury.yml").symlink_to("elsewhere.yml")
-    assert local.override_in(tmp_path) is None
-
-
 def directory(root: Path) -> Path:
     place = root / ".github" / "workflows"
     place.mkdir(parents=True)

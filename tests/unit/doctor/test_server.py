@@ -9,7 +9,6 @@ import pytest
 
 from fakes.github import ACTIONS_APP, FakeGitHub, rate_limited, running
 from fakes.github.repository import rule_payload
-from prjury.app.app_token import with_app_token
 from prjury.doctor.finding import Diagnosis, Level, examine
 from prjury.doctor.server import CHECKS, ServerState, ask_server
 from prjury.doctor.setup import Setup
@@ -27,9 +26,9 @@ TEMPLATES = Path(__file__).resolve().parents[3] / "templates" / "workflows"
 AT = "the rules of `main`"
 
 
-def set_up(*names: str, app: bool = False) -> Setup:
+def set_up(*names: str) -> Setup:
     texts = {f"{name}.yml": (TEMPLATES / f"{name}.yml").read_text() for name in names}
-    read = (read_workflow(with_app_token(t) if app else t, name) for name, t in texts.items())
+    read = (read_workflow(t, name) for name, t in texts.items())
     return Setup(tuple(read))
 
 
@@ -45,7 +44,6 @@ FINE = ServerState(
     actions_app=ACTIONS_APP,
 )
 APART = replace(FINE, setup=set_up("prjury-build", "prjury-judge"))
-OWN_APP = replace(APART, setup=set_up("prjury-build", "prjury-judge", app=True))
 QUEUE = BranchRules(required().checks, has_queue=True)
 MAY_NOT = "Could not read the protection of main; GitHub answers 403"
 ANYBODY = (
@@ -133,26 +131,6 @@ CASES = {
     "another app on a server of one's own": (
         replace(FINE, rules=required(app=99), actions_app=None),
         [],
-    ),
-    "an app of one's own": (replace(OWN_APP, rules=required(app=99)), []),
-    "an app of one's own, and any source": (
-        replace(OWN_APP, rules=required(app=None)),
-        [
-            (
-                f"warning: {AT}: `prjury` is required by ruleset 7 "
-                f"{ANYBODY.replace('GitHub Actions', 'the app that posts it')}"
-            )
-        ],
-    ),
-    "an app of one's own, and the source that it had before": (
-        replace(OWN_APP, rules=required()),
-        [
-            (
-                f"problem: {AT}: `prjury` is required by ruleset 7 from GitHub Actions, as any "
-                "workflow of a change reports, but it comes from an app of your own; choose that "
-                "as its source"
-            )
-        ],
     ),
     "classic protection": (
         replace(

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from pydantic import BaseModel
 
 from prjury.action.inputs import INPUTS
-from prjury.policy.load import default_policy, read_policy
-from prjury.policy.schema import Config
+from prjury.cli.init import policy_text
+from prjury.policy.load import default_policy, json_schema, read_policy
 from prjury.resources import templates
 
 ROOT = Path(__file__).resolve().parents[3]
 EXAMPLES = ROOT / ".github" / "workflows" / "examples"
 WORKFLOWS = sorted((templates() / "workflows").iterdir())
-POLICY = templates() / "policy.yml"
-#: A required check is ended by a new head, and where an override is taken back; by nothing else.
-ENDED_BY = (
-    "${{ github.event.action == 'synchronize' || github.event.action == 'unlabeled' && "
-    "github.event.label.name == 'prjury:override' }}"
-)
+#: A required check is ended by a new head and by nothing else.
+ENDED_BY = "${{ github.event.action == 'synchronize' }}"
 PIN = re.compile(r"[\w-]+/[\w-]+@[0-9a-f]{40}")
 
 
@@ -40,7 +37,7 @@ def test_the_examples_are_what_init_writes() -> None:
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
 def test_a_workflow_is_pinned_bounded_and_without_rights_of_its_own(path: Path) -> None:
     workflow = read(path)
-    assert path.read_text().startswith("# PR Jury ")
+    assert path.read_text().startswith("# PR Jury")
     assert workflow["permissions"] == {}
     assert workflow["concurrency"]["cancel-in-progress"] in {True, ENDED_BY}
     for job in workflow["jobs"].values():
@@ -88,9 +85,9 @@ def test_the_gate_has_one_name_in_every_mode() -> None:
     name, idle = jobs["prjury.yml"]["prjury"]["name"], "&& 'Nothing to judge' || 'prjury' }}"
     assert name.endswith(idle)
     review = jobs["prjury.yml"]["prjury"]["steps"][0]
-    assert review["if"] == f"${{{{ !{name.removeprefix('${{ ').removesuffix(idle).strip()} }}}}"
-    group = read(templates() / "workflows" / "prjury.yml")["concurrency"]["group"]
-    assert name.removeprefix("${{ ").removesuffix(idle) in group
+    condition = name.removeprefix("${{ ").removesuffix(idle).strip()
+    assert review["if"] == f"${{{{ !({condition}) }}}}"
+    assert condition in read(templates() / "workflows" / "prjury.yml")["concurrency"]["group"]
     assert jobs["prjury-queue.yml"]["prjury"]["name"] == "prjury"
     others = [*jobs["prjury-build.yml"].values(), *jobs["prjury-judge.yml"].values()]
     assert "prjury" not in {job["name"] for job in others}
@@ -117,11 +114,17 @@ def test_a_repository_calls_the_shared_workflow_as_the_page_shows() -> None:
 
 
 def test_only_one_job_of_four_holds_the_key() -> None:
-    texts = {name: (templates() / "workflows" / name).read_text() for name in ("prjury-build.yml",)}
-    assert [name for name, text in texts.items() if "secrets." in text] == []
-    jobs = read(templates() / "workflows" / "prjury-judge.yml")["jobs"]
-    assert [name for name, job in jobs.items() if "secrets." in str(job)] == ["judge"]
-    assert jobs["judge"]["permissions"] == {}
+    jobs = {
+        (path.name, name): str(job)
+        for path in WORKFLOWS
+        for name, job in read(path)["jobs"].items()
+        if path.name in {"prjury-build.yml", "prjury-judge.yml"}
+    }
+    used = {where: text.replace("secrets.OPENAI_API_KEY != ''", "") for where, text in jobs.items()}
+    assert [name for (_, name), text in used.items() if "secrets." in text] == ["judge"]
+    assert (
+        read(templates() / "workflows" / "prjury-judge.yml")["jobs"]["judge"]["permissions"] == {}
+    )
 
 
 def test_answers_are_remembered_only_where_nothing_of_a_change_runs() -> None:
@@ -135,55 +138,35 @@ def test_answers_are_remembered_only_where_nothing_of_a_change_runs() -> None:
     assert list(read(templates() / "workflows" / "prjury-judge.yml")[True]) == ["workflow_run"]
 
 
-def test_the_policy_is_the_default_one() -> None:
-    written = read_policy(POLICY.read_text(), "file:policy.yml")
-    assert written.resolved == default_policy().resolved
-    assert written.hash == default_policy().hash
+def test_the_workflows_are_short_enough_to_be_reviewed() -> None:
+    assert len((templates() / "workflows" / "prjury.yml").read_text().splitlines()) <= 45
+    for path in WORKFLOWS:
+        text = path.read_text()
+        conditions = re.findall(r"\n +if: (.*?)(?: #.*)?\n", text)
+        conditions += re.findall(r"\$\{\{(.*?)\}\}", text)
+        assert [one for one in conditions if len(one.strip()) > 100] == []
 
 
-def test_the_policy_holds_every_key() -> None:
-    written = read(POLICY)
-    expected = Config().model_dump(mode="json", by_alias=True)
-    assert list(written) == list(expected)
-    for name, section in expected.items():
-        if isinstance(section, dict):
-            assert _keys(written[name]) == _keys(section)
-    for tier, default in zip(written["tiers"], Config().tiers, strict=True):
-        assert tier.keys() == default.model_dump(by_alias=True).keys()
-        for entry, judge in zip(tier["judges"], default.judges, strict=True):
-            options: BaseModel = getattr(judge, judge.name)
-            assert entry[judge.name].keys() == options.model_dump(by_alias=True).keys()
-            assert "weight" in entry
+def test_the_schema_describes_every_key_and_lies_where_editors_look() -> None:
+    schema = json_schema()
+    assert schema["$id"] == "urn:prjury:policy:v1"
+    assert list(_undescribed(schema)) == []
+    assert json.loads((ROOT / ".github" / "prjury.schema.json").read_text()) == schema
 
 
-def _keys(section: dict[str, Any], prefix: str = "") -> set[str]:
-    return {
-        key
-        for name, value in section.items()
-        for key in (
-            {f"{prefix}{name}"} | _keys(value, f"{prefix}{name}.")
-            if isinstance(value, dict)
-            else {f"{prefix}{name}"}
-        )
-    }
+def _undescribed(node: Any) -> Iterator[str]:
+    for item in node if isinstance(node, list) else node.values() if isinstance(node, dict) else ():
+        yield from _undescribed(item)
+    if isinstance(node, dict):
+        for name, key in node.get("properties", {}).items():
+            if not key.get("description"):
+                yield name
 
 
-def test_every_key_of_the_policy_is_explained_where_it_first_stands() -> None:
-    seen: set[str] = set()
-    silent = []
-    above = ""
-    for line in POLICY.read_text().splitlines():
-        key = re.match(r"\s*(?:- )?([a-z_]+):", line)
-        if key and key[1] not in seen:
-            seen.add(key[1])
-            if "#" not in line and not above.strip().startswith("#") and key[1] not in OBVIOUS:
-                silent.append(key[1])
-        above = line
-    assert silent == []
-
-
-#: Names of judges and keys that only hold others.
-OBVIOUS = {
-    "version", "name", "judges", "merge", "build", "patterns", "quality",
-    "default", "retry", "rate", "override", "enabled",
-}  # fmt: skip
+def test_the_policy_that_init_writes_is_short_and_the_default_one() -> None:
+    for from_checks in (False, True):
+        text = policy_text(None, from_checks=from_checks)
+        assert len(text.splitlines()) <= 10
+        assert text.startswith("# yaml-language-server: $schema=")
+        written = read_policy(text, "file:policy.yml")
+        assert (written.hash == default_policy().hash) is not from_checks

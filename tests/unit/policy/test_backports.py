@@ -18,12 +18,8 @@ def test_without_a_word_the_newest_branches_are_judged_and_nothing_is_opened() -
     assert (config.branches, config.default, config.merge, config.build) == (
         *("auto", "ask", "squash", False),
     )
-    assert (config.most, config.locked, config.labels, config.trailers, config.override) == (
-        *(3, [], [], True, None),
-    )
-    assert config.open == OpenConfig(
-        enabled=False, conflicts="nothing", labels=[], title="[{branch}] {title}"
-    )
+    assert (config.locked, config.labels) == ([], [])
+    assert config.open == OpenConfig(enabled=False, conflicts="nothing", labels=[])
 
 
 @pytest.mark.parametrize(
@@ -38,9 +34,6 @@ def test_without_a_word_the_newest_branches_are_judged_and_nothing_is_opened() -
             "labels",
             ["port/{branch}", "to {branch} 🍒"],
         ),
-        ("override: 'anyway:{branch}'", "override", "anyway:{branch}"),
-        ("most: 1", "most", 1),
-        ("trailers: false", "trailers", False),
     ],
 )
 def test_what_it_takes(text: str, key: str, value: object) -> None:
@@ -48,12 +41,8 @@ def test_what_it_takes(text: str, key: str, value: object) -> None:
 
 
 def test_what_is_opened() -> None:
-    text = (
-        "open: {enabled: true, conflicts: draft, labels: [backport], title: '{branch}: #{number}'}"
-    )
-    assert section(text).open == OpenConfig(
-        enabled=True, conflicts="draft", labels=["backport"], title="{branch}: #{number}"
-    )
+    text = "open: {enabled: true, conflicts: draft, labels: [backport]}"
+    assert section(text).open == OpenConfig(enabled=True, conflicts="draft", labels=["backport"])
 
 
 _BRANCH = "a branch is a name such as 1.0.x, or a glob such as release/*"
@@ -61,7 +50,6 @@ _LABEL = (
     "a label has {branch} once and up to 50 other characters, with no comma, brace or line break, "
     "and no blank at its ends"
 )
-_TITLE = "a title may hold {branch}, {number}, {title}, and no other brace"
 
 
 @pytest.mark.parametrize(
@@ -79,24 +67,13 @@ _TITLE = "a title may hold {branch}, {number}, {title}, and no other brace"
         (f"locked: ['{'x' * 256}']", f"locked[0]: {_BRANCH}, not …."),
         ("locked: 1.x", 'locked: input should be a valid list, not "1.x".'),
         ("default: maybe", "default: input should be 'ask', 'yes' or 'no', not \"maybe\"."),
-        ("most: 0", "most: input should be greater than or equal to 1, not 0."),
-        ("most: 51", "most: input should be less than or equal to 50, not 51."),
         ("labels: [port]", 'labels[0]: the label has to hold {branch}, not "port".'),
         ("labels: ['a,{branch}']", f'labels[0]: {_LABEL}, not "a,{{branch}}".'),
         ("labels: ['{branch}{branch}']", f'labels[0]: {_LABEL}, not "{{branch}}{{branch}}".'),
-        ("override: ' {branch}'", f'override: {_LABEL}, not " {{branch}}".'),
         ("open: true", "open: a mapping of keys to values is expected here, not true."),
         (
             "open: {conflicts: push}",
             "open.conflicts: input should be 'nothing' or 'draft', not \"push\".",
-        ),
-        ("open: {title: fix}", 'open.title: the title has to hold {branch}, not "fix".'),
-        ("open: {title: '{branch} {x}'}", f'open.title: {_TITLE}, not "{{branch}} {{x}}".'),
-        ("open: {title: '{branch!r}'}", f'open.title: {_TITLE}, not "{{branch!r}}".'),
-        ("open: {title: '{branch'}", f'open.title: {_TITLE}, not "{{branch".'),
-        (
-            'open: {title: "{branch}\\n"}',
-            'open.title: a title is one line of up to 256 characters, not "{branch}\\n".',
         ),
     ],
 )
@@ -113,7 +90,7 @@ def test_a_key_that_is_not_known_is_told_with_the_one_that_was_meant() -> None:
         section("lockd: []")
 
 
-@pytest.mark.parametrize("text", ["labels: ['Bp:{branch}']", "override: 'bp:{branch}'"])
+@pytest.mark.parametrize("text", ["labels: ['Bp:{branch}']"])
 def test_a_run_cannot_ask_itself(text: str) -> None:
     with pytest.raises(ConfigError, match="cannot give the label that asks for a backport"):
         section(f"{text}\npublish:\n  labels: {{backport: 'bp:{{branch}}'}}")

@@ -30,8 +30,7 @@ tiers:                                   # these are the defaults: no file at al
     voting: {weighted_average: {threshold: 0.7}}
     judges: [{quality: {criteria: [correctness, tests, conventions, risk], model: auto, runs: 1}}]
 backport: {branches: auto, default: ask, merge: squash, build: false}
-gate: {block_on: [fail, error, abstain], not_configured: pass, coverage_floor: 0.95,
-  override: {label: "prjury:override"}}
+gate: {block_on: [fail, error, abstain], not_configured: pass, coverage_floor: 0.95}
 publish: {comment: true, check: true, annotations: true, summary: true, review: false,
   sarif: false, labels: {}}
 models: {default: {provider: auto}, panel: [], base_url: null,
@@ -39,17 +38,27 @@ models: {default: {provider: auto}, panel: [], base_url: null,
 limits: {usd: 1.0, input_tokens: 200000, wall: 45m}
 build: {command: null, junit: [], coverage: []}
 paths: []
-sandbox: {level: auto, network: true, env: [], mounts: []}
+sandbox: {level: auto, network: true, env: []}
 suppressions: {allow: true}
-fix: {enabled: false, command: null, paths: ["**/test/**", "tests/**"], rounds: 2}
-calibration: {}
+fix: {enabled: false, when: asked, command: null, paths: ["**/test/**", "tests/**"], rounds: 2}
+extend: []
+ignore: []
+per_file_ignores: {}
 pulls: {drafts: false, bots: [dependabot, renovate]}
 """
 
-#: What the contract of the policy has and nothing obeys.
-NOT_SUPPORTED = {
-    "calibration: {quality: does/not/exist.json}": "calibration",
-    "sandbox: {mounts: [/opt]}": "sandbox.mounts",
+#: Keys and seats of earlier releases, and a word of what is said of each.
+GONE = {
+    "gate: {override: {label: x}}": "`/prjury override REASON`",
+    "backport: {override: x}": "`/prjury backport BRANCH`",
+    "backport: {most: 2}": "branches",
+    "backport: {trailers: false}": "always count",
+    "sandbox: {mounts: [/opt]}": "sandbox.lend",
+    "suppressions: {ecosystem: false}": "allow: false",
+    "tiers: [{name: a, policy: final_tier, judges: [{patterns: {ecosystem: true}}]}]": "allow",
+    "tiers: [{name: a, policy: final_tier, judges: [{semantic: {expected: x}}]}]": "prjury judge",
+    "tiers: [{name: a, policy: final_tier, judges: [superset-diff]}]": "prjury judge superset-diff",
+    "tiers: [{name: a, policy: final_tier, judges: [class-version]}]": "prjury judge class-version",
 }
 
 TIER = "tiers:\n  - name: a\n    policy: final_tier\n    judges: [{judge}]\n"
@@ -104,10 +113,12 @@ def test_what_the_documentation_says_is_what_is_resolved() -> None:
         assert resolved[where] == expected, path
 
 
-@pytest.mark.parametrize(("text", "path"), NOT_SUPPORTED.items())
-def test_what_nothing_obeys_is_refused(text: str, path: str) -> None:
-    told = f"f.yml line 2: {path}: this is not supported yet; leave it out"
-    assert refusal(f"version: 1\n{text}") == told
+@pytest.mark.parametrize("text", GONE)
+def test_what_is_gone_is_told_in_one_line_with_what_to_use(text: str) -> None:
+    told = refusal(f"version: 1\n{text}")
+    assert told.startswith("f.yml line 2: ")
+    assert GONE[text] in told
+    assert "\n" not in told
 
 
 def test_a_list_of_hosts_is_refused() -> None:
@@ -173,8 +184,8 @@ def test_the_hash_changes_with_the_policy_and_not_with_its_spelling() -> None:
             "\nmin_scroe: 90",
             (
                 "f.yml line 2: min_scroe is not a known key; allowed are backport, build, "
-                "calibration, coverage, fix, gate, limits, models, paths, publish, pulls, "
-                "sandbox, suppressions, tiers, version"
+                "coverage, extend, fix, gate, ignore, limits, models, paths, per_file_ignores, "
+                "publish, pulls, sandbox, suppressions, tiers, version"
             ),
         ),
         (
@@ -365,7 +376,7 @@ def test_the_json_schema_takes_what_the_reader_takes(text: str) -> None:
         with_judge("{build: {timeout: soon}}"),
         "models: {panel: [{nam: x}]}",
         "limits: {wall: 90}",
-        *NOT_SUPPORTED,
+        *GONE,
     ],
 )
 def test_the_json_schema_refuses_typos_as_the_reader_does(text: str) -> None:

@@ -41,10 +41,6 @@ _FORM = "a label has 1 to 50 characters, and neither a comma nor a line break"
         (f"{{pass: {'x' * 51}}}", f'publish.labels.pass: {_FORM}, not "{"x" * 51}".'),
         ("{fail: 3}", "f.yml line 3: publish.labels.fail: input should be a valid string, not 3."),
         ("{backport: x}", "publish.labels: backport: the label has to hold {branch}."),
-        (
-            "{pass: 'PRjury:Override'}",
-            "publish: labels: a run cannot give the label that overrides the gate.",
-        ),
     ],
 )
 def test_anything_else_is_an_error_with_its_place(text: str, told: str) -> None:

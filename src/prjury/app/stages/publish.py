@@ -2,24 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from prjury.app import steps
+from prjury.app.dismissed import dismiss_in_records
 from prjury.app.registry import SeatPosition, seat
 from prjury.app.release_branches import with_opinions
 from prjury.app.stages.evidence import Opinions, SeatRecord, StageEvidence
 from prjury.app.stages.replay import replayed, with_times
 from prjury.errors import SourceError
-from prjury.ports import Ports, SilentProgress
-from prjury.report.model import Override, Report, Sandbox
+from prjury.jury.judgment import Judgment
+from prjury.ports import Panel, Ports, SilentProgress
+from prjury.report.model import Dismissal, Override, Report, Sandbox
 
 #: More than replayed judges ever take.
 _SECONDS = 60.0
 
 
+def opinions_without_models(evidence: StageEvidence, digest: str) -> Opinions:
+    """The opinions where no model has a key: every judge that waits abstains."""
+    answer = Judgment.abstained(Panel.missing, Panel.label)
+    waiting = {place: record for place, record in evidence.records.items() if record.waits}
+    return Opinions(
+        digest, {place: replace(record, judgment=answer) for place, record in waiting.items()}
+    )
+
+
 def publish_stage(
-    evidence: StageEvidence, digest: str, opinions: Opinions, override: Override | None = None
+    evidence: StageEvidence,
+    digest: str,
+    opinions: Opinions,
+    override: Override | None = None,
+    dismissals: Sequence[Dismissal] = (),
 ) -> Report:
     """The report. The cascade derives its verdict again from what every judge said.
 
@@ -27,7 +43,8 @@ def publish_stage(
 
     Args:
         digest: sha256 of the evidence's file.
-        override: a maintainer's label on this head.
+        override: a maintainer's word on this head.
+        dismissals: the findings that no longer close the gate.
 
     Raises:
         SourceError: for opinions on other evidence.
@@ -41,7 +58,9 @@ def publish_stage(
         )
     absent: Any = None
     ports = Ports(absent, absent, SilentProgress())
-    casting = replayed(_answered(evidence, opinions))
+    config = evidence.policy.config
+    records = dismiss_in_records(_answered(evidence, opinions), config, dismissals)
+    casting = replayed(records)
     seating = seat(evidence.policy.config, ports, evidence.unwanted, casting)
     context = steps.context_of(evidence.pull, _SECONDS)
     return steps.make_report(

@@ -303,7 +303,6 @@ def look(context: LookContext) -> BranchFacts:
     cheap = replace(
         facts,
         asked=context.requests.answer,
-        approved=context.requests.approved,
         gone=context.gone,
         newer=context.has_newer_versions,
         checks=(*first, *_run(context, "cheap")),

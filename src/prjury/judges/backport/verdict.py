@@ -47,7 +47,6 @@ class BranchFacts:
 
     Attributes:
         asked: a request or refusal; None without one.
-        approved: the label of a maintainer that outweighs the score, or an empty text.
         hollow: whether the change itself is empty.
         gone: whether the branch has none of the touched files.
         newer: whether the change only raises versions that the branch has already.
@@ -62,7 +61,6 @@ class BranchFacts:
     trial: CherryPickTrial
     present: AppliedCommits | None = None
     asked: Answer | None = None
-    approved: str = ""
     hollow: bool = False
     gone: bool = False
     newer: bool = False
@@ -87,7 +85,7 @@ class BranchFacts:
     @property
     def wanted(self) -> bool:
         """Whether somebody asks for the backport."""
-        return bool(self.approved) or self.asked == "yes"
+        return self.asked == "yes"
 
     @property
     def helped(self) -> bool:
@@ -151,7 +149,7 @@ def _ruling(case: BranchFacts) -> _Ruling:
         return _Ruling("not_applicable", f"{where} has none of the files that the change touches")
     if case.newer:
         return _Ruling("already_present", leading=_named(case, "dependencies"))
-    if case.asked == "no" and not case.approved:
+    if case.asked == "no":
         return _Ruling("not_suitable", leading=_named(case, "asked-for"))
     return _by_proof(case) or _by_score(case)
 
@@ -193,7 +191,7 @@ def _lacking(case: BranchFacts) -> _Ruling | None:
 def _wanted_though(case: BranchFacts) -> _Ruling | None:
     """It breaks users, but it is requested or likely."""
     against = tuple(case.failed(AGAINST, "error"))
-    if not against or case.approved:
+    if not against:
         return None
     why = "it is asked for, but it" if case.wanted else "it is likely, but it"
     return _Ruling("needs_human", why, against)
@@ -224,8 +222,6 @@ def _of_conflict(case: BranchFacts) -> _Ruling | None:
 
 def _by_score(case: BranchFacts) -> _Ruling:
     """Decide about a clean pick: requests, then the score, then the policy's default."""
-    if case.approved:
-        return _Ruling("suitable", case.approved)
     if case.asked == "yes":
         return _Ruling("suitable", leading=_named(case, "asked-for"))
     if case.band != "grey":

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from prjury.errors import CannotJudgeError, ConfigError
+from prjury.judges.builds.recipe import Recipe, read_recipe
 from prjury.judges.builds.systems.recipes import RecipeSystem
-from prjury.policy.recipe import Recipe, read_recipe
 from prjury.policy.schema import BuildOptions
 from prjury.ports import Repository
 from prjury.snapshot.kinds import REGULAR_MODES

@@ -13,7 +13,6 @@ from prjury.judges.workspace.file_tree import FileTree, Kind
 from prjury.judges.workspace.files import answered, decoded, outside, unreadable
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment
-from prjury.policy.seats import ComparisonOptions
 from prjury.ports import Ports, Repository
 from prjury.ports.types import TreeEntry
 from prjury.snapshot.kinds import REGULAR_MODES
@@ -172,31 +171,3 @@ def present(content: bytes | None, path: str) -> bytes:
 def is_below(path: str, place: str) -> bool:
     """Whether a path is the place itself, or lies below it."""
     return path == place or path.startswith(f"{place}/")
-
-
-def expected_files(options: ComparisonOptions, repository: Repository, around: Path) -> Path:
-    """Where the files that the policy expects lie: on this machine, or written out from the base.
-
-    Raises:
-        CannotJudgeError: ``no_expectation``, and ``object_missing`` in a partial clone.
-    """
-    if options.commit is None:
-        return Path(options.expected)
-    entries = [
-        entry
-        for entry in repository.files(options.commit)
-        if entry.mode in REGULAR_MODES and is_below(entry.path, options.expected)
-    ]
-    if not entries:
-        raise CannotJudgeError(
-            f"there is nothing to compare with at {visible(options.expected)}",
-            why="The base commit has no such file, nor directory",
-            remedy="Add it to the base branch, or correct the path",
-            reason="no_expectation",
-        )
-    contents = repository.read([entry.blob for entry in entries])
-    for entry in entries:
-        place = around / "expected" / entry.path
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_bytes(present(contents[entry.blob], entry.path))
-    return around / "expected" / options.expected

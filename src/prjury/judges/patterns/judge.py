@@ -380,10 +380,12 @@ class PatternsJudge:
         baseline = self._baseline(pull)
         project = Project.read(pull, self.repository, [file.path for file in changed])
         languages = {found.name for f in changed if (found := language_of(printable(f.path)))}
+        options = self.options
         packs = self.selection.packs_for(project.places, languages)
+        packs = [pack for pack in packs if not options.rules.is_ignored(pack.id)]
         heads = packs or self.selection.heads.values()
         reported = {"packs": [pack.id for pack in packs], **versions(project, heads)}
-        reported["silencing"] = self.options.suppressions
+        reported["silencing"] = options.rules.suppressions
         reported |= {"baseline": baseline.file} if baseline.file else {}
         if not packs:
             outcome.outside |= {printable(file.path): "no pack applies" for file in changed}
@@ -396,11 +398,11 @@ class PatternsJudge:
         outcome.asked |= project.unread.keys()
         asked = [file for file in changed if is_requested(file, standing[file.path], outcome)]
         files = [file for file in asked if is_sound(file, outcome)]
-        options = self.options
-        own = options.suppressions
-        listening = SuppressionRules(own, own and options.ecosystem)
+        own = options.rules.suppressions
+        listening = SuppressionRules(own, own)
         review = PatternScan(self.repository, self.parser, standing, listening, self.whole)
         review.run(files, outcome, deadline)
+        outcome.leave_out(options.rules.is_ignored)
         self._set_aside(baseline, outcome, reported["packs"])
         outcome.findings = ExistingUsage(project, self.repository).soften(outcome.findings)
         looked = list(_looked(packs, files, standing))

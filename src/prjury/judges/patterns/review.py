@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from prjury.code.languages import Language, language_of
@@ -61,6 +61,11 @@ class ScanOutcome:
     outside: dict[str, str] = field(default_factory=dict)
     crashed: dict[str, NotParsed] = field(default_factory=dict)
     locks: tuple[str, ...] = ()
+
+    def leave_out(self, is_ignored: Callable[[str, str], bool]) -> None:
+        """Forget the findings of rules that the policy ignores in their file."""
+        for findings in (self.findings, self.silenced, self.upcoming):
+            findings[:] = [one for one in findings if not is_ignored(one.name, one.path)]
 
 
 def is_code(file: FileChange, outcome: ScanOutcome) -> bool:

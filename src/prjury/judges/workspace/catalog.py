@@ -25,7 +25,7 @@ from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import Judge, JudgeType
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.voting import NOT_APPLICABLE
-from prjury.policy.tiers import PatternsOptions
+from prjury.policy.patterns import PatternsOptions
 from prjury.ports import NoRecorder, Progress, Recorder, Shell
 from prjury.report.redact import Redact
 from prjury.report.sanitise import BY_SHAPE

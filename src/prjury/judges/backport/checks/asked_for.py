@@ -15,7 +15,6 @@ from prjury.judges.backport.requests.labels import (
     EVERYWHERE,
     BackportRequest,
     of_labels,
-    of_pattern,
 )
 from prjury.judges.backport.requests.texts import of_message, of_text, of_title
 from prjury.jury.judgment import Check
@@ -28,10 +27,9 @@ _MOST_QUOTED, _MOST_SHOWN = 4, 20
 
 @dataclass(frozen=True, slots=True)
 class RequestSources:
-    """What people ask for, refuse and report on any branch, and the policy's override labels."""
+    """What people ask for, refuse and report on any branch."""
 
     requests: tuple[BackportRequest, ...] = ()
-    approvals: tuple[BackportRequest, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +39,10 @@ class FoundRequests:
     Attributes:
         answer: None without a request or refusal.
         by: the quotes with their sources; refusals only, if there are any.
-        approved: the override label for this branch, or an empty text.
     """
 
     answer: Literal["yes", "no"] | None
     by: tuple[str, ...] = ()
-    approved: str = ""
 
 
 def find_requests(
@@ -56,17 +52,15 @@ def find_requests(
     own: str | None = None,
 ) -> RequestSources:
     """Read labels, title, description and commit messages; ``own`` is this program's label."""
-    override = [config.override] if config.override else []
     author = f"@{pull.author}" if pull.author else "the author"
     found = [
-        *of_labels(pull.labels, config.labels, [*override, *([own] if own else [])]),
+        *of_labels(pull.labels, config.labels, [own] if own else []),
         *of_title(pull.title, f"{author} in the title"),
-        *of_text(pull.body, author, trailers=config.trailers),
+        *of_text(pull.body, author),
     ]
-    for message in messages if config.trailers else ():
+    for message in messages:
         found += of_message(message, "a commit")
-    approvals = of_pattern(pull.labels, override)
-    return RequestSources(tuple(dict.fromkeys(found)), tuple(approvals))
+    return RequestSources(tuple(dict.fromkeys(found)))
 
 
 def requests_for(
@@ -79,11 +73,10 @@ def requests_for(
     """
     names = branches if branch in branches else [*branches, branch]
     ours = [request for request in sources.requests if _means(request, branch, names)]
-    approved = next((str(one) for one in sources.approvals if _means(one, branch, names)), "")
     refusals = [request for request in ours if request.answer == "no"]
     counting = refusals or [request for request in ours if request.answer == "yes"]
     answer: Literal["yes", "no"] = "no" if refusals else "yes"
-    return FoundRequests(answer if counting else None, tuple(map(str, counting)), approved)
+    return FoundRequests(answer if counting else None, tuple(map(str, counting)))
 
 
 def _means(request: BackportRequest, branch: str, branches: Sequence[str]) -> bool:
@@ -95,7 +88,7 @@ def _means(request: BackportRequest, branch: str, branches: Sequence[str]) -> bo
 
 def asked_for_check(sources: RequestSources, found: FoundRequests) -> Check:
     """Return the check ``asked-for``, which fails on a refusal only."""
-    quotes, what = [*filter(None, [found.approved]), *found.by], "asked for"
+    quotes, what = list(found.by), "asked for"
     if found.answer == "no":
         what = "refused for this branch"
     elif not quotes:

@@ -14,6 +14,8 @@ from prjury.snapshot.model import visible
 
 #: Seconds without a commit, while other branches move, after which a line counts as unmaintained.
 _UNMAINTAINED = 2 * 365 * 86_400
+#: So many branches are taken where the policy names none.
+MOST = 3
 _GLOB = frozenset("*?[")
 #: So many skipped branches are named.
 _FEW = 5
@@ -77,7 +79,7 @@ def _newest(
     open_ones = [one for one in lines if not is_locked(one.name, config.locked)]
     moved = max((one.date for one in found), default=0) - _UNMAINTAINED
     awake = [one for one in open_ones if not 0 < one.date < moved]
-    taken = sorted(awake, key=_newest_first)[: config.most]
+    taken = sorted(awake, key=_newest_first)[:MOST]
     if taken:
         return Chosen(tuple(one.name for one in taken))
     left = sorted(lines, key=_newest_first)[:_FEW]

@@ -48,12 +48,11 @@ def of_title(title: str, source: str) -> Iterator[BackportRequest]:
         yield from (BackportRequest(answer, to, source, match[0]) for answer, to in found if to)
 
 
-def of_text(text: str, source: str, *, trailers: bool) -> Iterator[BackportRequest]:
-    """Read the commands of a description, and its trailers if they count."""
+def of_text(text: str, source: str) -> Iterator[BackportRequest]:
+    """Read the commands and the trailers of a description."""
     for line in spoken(text):
         yield from _of_command(line, source)
-        if trailers:
-            yield from _of_trailer(line, source)
+        yield from _of_trailer(line, source)
 
 
 def of_message(message: str, source: str) -> Iterator[BackportRequest]:

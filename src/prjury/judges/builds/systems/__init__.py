@@ -1,8 +1,8 @@
 """The build systems that are known: most as data, those that need more as code, one file each.
 
 How to add one, for example ``just``: write ``recipes/just.yml``, which says what makes a directory
-a project and what is run there (the form is `Recipe` in ``policy/recipe.py``, the same in which
-users write their own), and add its name to `System` in ``policy/tiers.py``. Detection, the policy's
+a project and what is run there (the form is `Recipe` in ``judges/builds/recipe.py``, in which users
+write their own), and add its name to `System` in ``policy/tiers.py``. Detection, the policy's
 schema, the languages that count as built and the tables in ``.github/docs/judges/build.md`` follow.
 ``PRJURY_UPDATE_GOLDEN=1 pytest tests/unit/judges/builds/systems/test_systems.py`` writes the
 tables.

@@ -9,6 +9,14 @@ from functools import cache, cached_property
 from pathlib import Path
 
 from prjury.judges.builds.plan import BuildPlan, BuildStep, StepName
+from prjury.judges.builds.recipe import (
+    FileTest,
+    Recipe,
+    RecipeFlags,
+    RecipeVariant,
+    compiled,
+    read_recipe,
+)
 from prjury.judges.builds.systems.build_system import SystemDocs, When
 from prjury.judges.builds.systems.projects import in_directory, is_below
 from prjury.judges.builds.systems.source_tree import (
@@ -16,14 +24,6 @@ from prjury.judges.builds.systems.source_tree import (
     Changes,
     SourceTree,
     outermost_first,
-)
-from prjury.policy.recipe import (
-    FileTest,
-    Recipe,
-    RecipeFlags,
-    RecipeVariant,
-    compiled,
-    read_recipe,
 )
 from prjury.snapshot.exempt import matches
 

@@ -196,7 +196,6 @@ def test_commands_at_the_start_of_a_line(line: str, said: dict[str, str]) -> Non
 def test_trailers(line: str, said: dict[str, str]) -> None:
     assert answers(read(messages=[f"Fix it\n\nLike that.\n\n{line}\n"])) == said
     assert answers(read(body=line)) == said
-    assert answers(read(body=line, messages=[line], policy={"trailers": False})) == {}
 
 
 def test_from_a_version_on() -> None:
@@ -243,15 +242,6 @@ def test_a_refusal_wins() -> None:
     check = check_for(found, "1.0.x", BRANCHES)
     assert (check.name, check.passed, check.severity) == ("asked-for", False, "error")
     assert check.message == "refused for this branch (the label: skip backport)"
-
-
-def test_a_maintainers_label_counts_apart() -> None:
-    policy = {"override": "backport-anyway:{branch}"}
-    found = read(labels=("backport-anyway:1.0.x", "skip backport"), policy=policy)
-    told = requests_for(found, "1.0.x")
-    assert told.approved == "the label: backport-anyway:1.0.x"
-    assert told.answer == "no"
-    assert requests_for(found, "1.1.x").approved == ""
 
 
 def test_who_said_it_and_the_words_are_evidence() -> None:

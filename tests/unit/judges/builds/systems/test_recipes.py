@@ -9,9 +9,9 @@ import pytest
 from fakes.roots import root_of, texts
 from prjury.errors import ConfigError
 from prjury.judges.builds.plan import BuildPlan
+from prjury.judges.builds.recipe import read_recipe
 from prjury.judges.builds.systems import SYSTEMS
 from prjury.judges.builds.systems.recipes import EXPERIMENTAL, RecipeSystem, shipped
-from prjury.policy.recipe import read_recipe
 
 RECIPE = """
 name: waf

@@ -1,0 +1,122 @@
+"""Findings that a maintainer has dismissed: they stay listed, and no longer fail their judge.
+
+Only findings of patterns and of models can be dismissed; what a build or a program has proved
+stands until the change is another one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from prjury.app.registry import MODEL_BACKED, Casting, Make, PullJudge, SeatPosition
+from prjury.app.stages.evidence import Records, SeatRecord
+from prjury.judges.context import PullRequestContext
+from prjury.jury.judge import JudgeType, ask, type_of
+from prjury.jury.judgment import Judgment, Severity, Status
+from prjury.policy.schema import Config
+from prjury.ports import Ports
+from prjury.report.model import Dismissal
+from prjury.report.wording import counted
+from prjury.rulepacks.applicability import at_least
+
+
+def is_dismissible(judge: str, kind: JudgeType) -> bool:
+    """Tell whether findings of a judge can be dismissed."""
+    return kind in MODEL_BACKED or judge.partition("-")[0] == "patterns"
+
+
+def without_dismissed(
+    judgment: Judgment, dismissals: Sequence[Dismissal], threshold: Severity = "warning"
+) -> Judgment:
+    """A judgment that passes if only dismissed findings fail it; else the judgment itself.
+
+    Args:
+        threshold: the mildest finding that fails the judge.
+    """
+    if judgment.status is not Status.FAIL:
+        return judgment
+    failed = [
+        check
+        for check in judgment.checks
+        if not check.passed and at_least(check.severity, threshold)
+    ]
+    by_finding = {one.finding: one for one in dismissals}
+    if not failed or not all(check.fingerprint in by_finding for check in failed):
+        return judgment
+    people = dict.fromkeys(f"@{by_finding[check.fingerprint].by}" for check in failed)
+    dismissed = f"{counted(len(failed), 'finding')} dismissed by {', '.join(people)}"
+    return replace(
+        judgment,
+        status=Status.PASS,
+        reasoning=f"{dismissed}: {judgment.reasoning}",
+        score=None,
+        label=None,
+    )
+
+
+@dataclass(frozen=True)
+class LenientJudge:
+    """A judge that dismissed findings do not fail."""
+
+    inner: PullJudge
+    dismissals: Sequence[Dismissal]
+    threshold: Severity
+
+    @property
+    def name(self) -> str:
+        """The judge's name."""
+        return self.inner.name
+
+    @property
+    def description(self) -> str:
+        """The judge's description."""
+        return str(getattr(self.inner, "description", ""))
+
+    @property
+    def type(self) -> JudgeType:
+        """The judge's type."""
+        return type_of(self.inner)
+
+    @property
+    def lowers_only(self) -> bool:
+        """Tell whether its approval must not lift what others say."""
+        return bool(getattr(self.inner, "lowers_only", False))
+
+    def judge(self, context: PullRequestContext, /) -> Judgment:
+        """Ask the judge, and leave dismissed findings out of account."""
+        return without_dismissed(ask(self.inner, context), self.dismissals, self.threshold)
+
+
+def seat_leniently(cast: Casting, config: Config, dismissals: Sequence[Dismissal]) -> Casting:
+    """Seat the same judges, which dismissed findings do not fail."""
+    if not dismissals:
+        return cast
+
+    def cast_leniently(place: SeatPosition, make: Make, ports: Ports) -> PullJudge:
+        judge = cast(place, make, ports)
+        if not is_dismissible(place.name, type_of(judge)):
+            return judge
+        return LenientJudge(judge, dismissals, _threshold_of(place, config))
+
+    return cast_leniently
+
+
+def _threshold_of(place: SeatPosition, config: Config) -> Severity:
+    """The mildest finding that fails the judge in a place."""
+    tier = next(tier for tier in config.tiers if tier.name == place.tier)
+    patterns = tier.judges[place.number].patterns
+    return patterns.severity if patterns else "warning"
+
+
+def dismiss_in_records(
+    records: Records, config: Config, dismissals: Sequence[Dismissal]
+) -> dict[SeatPosition, SeatRecord]:
+    """The judgments of another stage, of which dismissed findings fail none."""
+    lenient = dict(records)
+    for place, record in records.items():
+        if record.judgment and is_dismissible(place.name, record.type):
+            threshold = _threshold_of(place, config)
+            judgment = without_dismissed(record.judgment, dismissals, threshold)
+            lenient[place] = replace(record, judgment=judgment)
+    return lenient
