@@ -120,6 +120,9 @@ class Results(Struct, frozen=True, forbid_unknown_fields=True):
         ignored: how many tests failed by what a runner printed, in steps that ended well all the
             same.
         within: how many tests a test that is a program counts in its own output, by identity.
+        flaky: attempts that failed before one passed.
+        retried: the identities of failing tests of which the last attempt passed, if they are
+            attempts of one test, which only the end of the job can show.
     """
 
     files: Count = 0
@@ -132,11 +135,31 @@ class Results(Struct, frozen=True, forbid_unknown_fields=True):
     skipped: Count = 0
     ignored: Count = 0
     within: dict[Line, Count] = {}
+    flaky: tuple[Failure, ...] = ()
+    retried: tuple[Line, ...] = ()
 
     @property
     def run(self) -> int:
         """How many tests ran."""
         return len(self.ran) + self.counted
+
+    def settle_attempts(self, *, good: bool) -> Results:
+        """Return the results of a job that ended: in a good one the last attempt counts."""
+        if not (good and self.retried):
+            return replace(self, retried=())
+        retried, taken = set(self.retried), list[Failure]()
+        ran = [test for test in self.ran if test not in retried]
+        for failure in self.failures:
+            if failure.id in retried:
+                taken.append(replace(failure, state="flaky"))
+        left = tuple(failure for failure in self.failures if failure.id not in retried)
+        return replace(
+            self,
+            failures=left,
+            flaky=(*self.flaky, *taken),
+            ran=(*ran, *self.retried),
+            retried=(),
+        )
 
 
 def identity(suite: str, name: str) -> str:

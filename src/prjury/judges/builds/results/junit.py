@@ -1,22 +1,25 @@
 """Reads test reports in JUnit's XML.
 
 The files come from code that is not trusted: no DTD, caps on number, size and depth. The elements
-count, not the totals that a report claims for itself; where these cannot be true something is
-missing, and the report is not believed.
+count, not the totals that a report claims for itself: those count attempts, subtests or hooks, each
+runner in its own way.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from io import BytesIO
+from pathlib import PurePosixPath
+from typing import TypeAlias
 from xml.etree.ElementTree import Element
 
 from msgspec.structs import replace
 
-from prjury.judges.builds.failure import Failure, Results
+from prjury.judges.builds.failure import Failure, Results, identity, make_failure
+from prjury.judges.builds.results import wording
 from prjury.judges.builds.results.junit_case import JunitCase, JunitReport, tag
 from prjury.judges.builds.results.report_files import Found, ReportError, load_reports
 from prjury.judges.builds.results.tree import TreeFiles
@@ -30,162 +33,318 @@ _FORBIDDEN = bytes(sorted({*range(0x20)} - {*b"\t\n\r"}))
 _REFERENCE = re.compile(
     rb"&#(?:0*(?:[0-8]|1[124-9]|2\d|3[01])|x0*(?:[0-8bcef]|1[0-9a-f]));", re.IGNORECASE
 )
-#: One of several reports of the same tests, such as those of tox's environments.
-_LABELLED = re.compile(r"/reports/pytest-(?P<label>[\w.+-]+)\.xml$")
-#: Results of CTest and Meson, where a test is a program that may run tests of its own.
-_PROGRAMS = re.compile(r"(?:^|/)(?:ctest|TEST-meson[^/]*)\.xml$")
+_ESCAPE, _BELL = b"#x1B", b"#x07"
+_SUITES = frozenset({"testsuites", "testsuite"})
+_FAILED = frozenset({"failure", "error"})
+
+#: Reports of tests in another form than JUnit's, by their root.
+_OTHER_TESTS = {
+    "testrun": "TRX",
+    "test-run": "NUnit",
+    "test-results": "NUnit",
+    "test-suite": "NUnit",
+    "assemblies": "xUnit.net",
+    "assembly": "xUnit.net",
+    "testng-results": "TestNG",
+    "robot": "Robot Framework",
+    "testexecutions": "SonarQube",
+    "site": "CTest (Dart)",
+    "testresults": "JMeter",
+    "testsuiteresult": "JUnit's legacy",
+}
+#: What else lies beside test reports; it says nothing of tests.
+_NO_TESTS = {
+    "checkstyle": "Checkstyle",
+    "coverage": "coverage",
+    "report": "JaCoCo",
+    "coveragesession": "OpenCover",
+    "pmd": "PMD",
+    "pmd-cpd": "CPD",
+    "bugcollection": "SpotBugs",
+    "issues": "Android Lint",
+    "findbugssummary": "SpotBugs",
+    "html": "HTML",
+    "project": "Maven or Ant",
+}
+
+Test: TypeAlias = tuple[str, str]
+Relative: TypeAlias = Callable[[str], str]
+
+
+class ForeignReportError(ReportError):
+    """A report in another form than JUnit's.
+
+    Attributes:
+        tests: it holds the results of tests all the same.
+    """
+
+    def __init__(self, root: str) -> None:
+        """Name the form by the report's root."""
+        key = root.lower()
+        self.tests = key in _OTHER_TESTS
+        super().__init__(wording.foreign_report(_OTHER_TESTS.get(key) or _NO_TESTS.get(key), root))
 
 
 @dataclass
 class _Reading:
-    """What was read so far."""
+    """The tests of one report.
 
+    Attributes:
+        ran: each test that ran, as often as it did; suite and name.
+        lucky: tests of which an attempt failed, and the last one passed.
+        within: how many tests a test that is a program counts in its own output.
+    """
+
+    report: JunitReport
     tests: int = 0
     skipped: int = 0
     failures: list[Failure] = field(default_factory=list)
-    ran: list[str] = field(default_factory=list)
-    by_runner: Counter[str] = field(default_factory=Counter)
-    within: dict[str, int] = field(default_factory=dict)
-    problems: list[str] = field(default_factory=list)
+    flaky: list[Failure] = field(default_factory=list)
+    ran: list[Test] = field(default_factory=list)
+    lucky: set[Test] = field(default_factory=set)
+    within: dict[Test, int] = field(default_factory=dict)
+    _failed: set[Test] = field(default_factory=set)
 
-    def take(self, test: JunitCase) -> None:
-        """One test case."""
-        self.tests += 1
-        if self.tests > _MOST_TESTS:
-            raise ReportError(f"was not read to its end: there are more than {_MOST_TESTS} tests")
-        self.skipped += test.skipped
-        self.failures.extend(test.failures())
-        if len(self.failures) > _MOST_FAILURES:
-            raise ReportError(f"was not read to its end: more than {_MOST_FAILURES} tests failed")
-        if test.ran:
-            self.ran.append(test.id)
-            self.by_runner[test.report.runner] += 1
-        if _PROGRAMS.search(test.report.path):
-            self._take_program(test)
-
-    def _take_program(self, test: JunitCase) -> None:
-        """The tests of a test that is a program, as far as its output tells of them."""
-        inside, (suite, name) = test.inside, test.known_as
-        if test.ran and (count := inside.counted + len(inside.ran)):
-            self.within[test.id] = count
-        if test.broken:
-            failing = (one for _, one in inside.failures[:_MOST_FAILURES])
-            self.failures += (
-                replace(one, suite=suite, name=f"{name}: {one.name}") for one in failing
-            )
-
-    def read(self, content: bytes, report: JunitReport) -> None:
-        """One report, up to where it cannot be read."""
-        try:
-            for test in _tests(content, report):
-                self.take(test)
-        except ReportError as error:
-            self.problems.append(f"the report {report.path} {error}")
+    def take(self, case: JunitCase, room: int) -> None:
+        """Take in one test case."""
+        test, failure = case.known_as, case.failure()
+        self.flaky += case.attempts()
+        if case.is_unique and test in self._failed:
+            (self.lucky.discard if failure else self.lucky.add)(test)
             return
-        self.problems += (
-            f"the report {report.path} contradicts itself: {wrong}"
-            for wrong in report.claims.contradictions[:1]
-        )
+        self.tests += 1
+        if self.tests > room:
+            raise ReportError(wording.too_many_tests(_MOST_TESTS))
+        self.skipped += case.skipped
+        if len(self.failures) >= _MOST_FAILURES:
+            raise ReportError(wording.too_many_failures(_MOST_FAILURES))
+        if failure:
+            self._failed.add(test)
+            self.lucky.discard(test)
+            self.failures.append(failure)
+        elif test in self._failed and case.ran:
+            self.lucky.add(test)
+        if case.ran:
+            self.ran.append(test)
+        if case.ran and (count := case.count_inside()):
+            self.within[test] = count
+        if failure:
+            self.failures += case.list_inside()[:_MOST_FAILURES]
 
-    def reports(self, count: int) -> Results:
-        """All that was read, of so many reports."""
-        return Results(
-            count,
-            self.tests,
-            tuple(self.failures),
-            tuple(self.problems),
-            tuple(self.ran),
-            skipped=self.skipped,
-            by_runner=dict(self.by_runner),
-            within=self.within,
-        )
+    def read(self, content: bytes, room: int) -> None:
+        """Read the report, up to where it cannot be read.
+
+        Raises:
+            ReportError: where that is before its end.
+        """
+        shows_failures = False
+        for item in _list_cases(content, self.report):
+            if isinstance(item, JunitCase):
+                self.take(item, room)
+                shows_failures = shows_failures or item.shows_failure
+            else:
+                self.failures.append(item)
+        if self.report.claimed and not (shows_failures or self.failures):
+            raise ReportError(wording.shows_no_failure(self.report.claimed))
+
+    def label(self, label: str) -> None:
+        """Keep the tests apart from those of the same names in other reports."""
+        self.report.label = label
+        apart = dict[Test, Test]()
+        for test in {*self.ran, *self.lucky, *self.within}:
+            apart[test] = (f"{test[0]} ({label})", test[1])
+        self.ran = [apart[test] for test in self.ran]
+        self.lucky = {apart[test] for test in self.lucky}
+        self.within = {apart[test]: count for test, count in self.within.items()}
+        for failures in (self.failures, self.flaky):
+            failures[:] = [
+                replace(one, suite=f"{one.suite} ({label})") if one.kind == "test" else one
+                for one in failures
+            ]
 
 
-def read_reports(found: Found, tree: TreeFiles, relative: Callable[[str], str]) -> Results:
-    """Reads every report that was found.
+def read_reports(found: Found, tree: TreeFiles, relative: Relative) -> Results:
+    """Read every report that was found.
 
     Args:
         found: the reports, and what the search for them left out.
         relative: takes the tree's own place out of a text.
     """
     problems = list(found.problems)
-    return parse_reports(load_reports(found, problems, relative), problems, tree, relative)
+    files = load_reports(found, problems, relative)
+    return parse_reports(files, problems, tree, relative, asked=False)
 
 
 def parse_reports(
     files: Iterable[tuple[str, bytes | None]],
     problems: list[str],
     tree: TreeFiles,
-    relative: Callable[[str], str],
+    relative: Relative,
+    *,
+    asked: bool = True,
 ) -> Results:
-    """What reports say.
+    """Read what reports say.
 
     Args:
         files: their names, from the root of the tree as far as possible, and their bytes.
         problems: why there may be more of them; those of the reports are added.
         relative: takes the place of the tree, where the tests ran, out of a text.
+        asked: somebody named these files as reports; else they lie where reports usually do, and
+            what has nothing to do with tests is passed over.
     """
-    reading, count = _Reading(problems=problems), 0
-    for name, content in files:
-        count += 1
-        if count > _MOST_FILES:
-            problems.append(f"only the first {_MOST_FILES} test reports were read")
+    readings, count, room = list[_Reading](), 0, _MOST_TESTS
+    for number, (name, content) in enumerate(files, 1):
+        if number > _MOST_FILES:
+            problems.append(wording.too_many_reports(_MOST_FILES))
             break
-        if content is not None:
-            reading.read(content, _report(name, tree, relative))
-    return reading.reports(count)
+        if content is None:
+            count += 1
+            continue
+        reading = _Reading(JunitReport(name, tree, relative))
+        readings.append(reading)
+        try:
+            reading.read(content, room)
+        except ForeignReportError as error:
+            readings.pop()
+            if asked or error.tests:
+                problems.append(wording.report_problem(name, str(error)))
+            continue
+        except ReportError as error:
+            problems.append(wording.report_problem(name, str(error)))
+        count += 1
+        room -= reading.tests
+    _keep_apart(readings)
+    return _add_up(readings, count, problems)
 
 
-def _report(name: str, tree: TreeFiles, relative: Callable[[str], str]) -> JunitReport:
-    match = _LABELLED.search(name)
-    return JunitReport(name, tree, relative, match["label"] if match else "")
+def _keep_apart(readings: Sequence[_Reading]) -> None:
+    """Label the reports that hold the same tests, such as the rows of a matrix, by their places."""
+    owners, sharing = dict[Test, int](), set[int]()
+    for number, reading in enumerate(readings):
+        for test in set(reading.ran):
+            if (owner := owners.setdefault(test, number)) != number:
+                sharing |= {owner, number}
+    alike = [readings[number] for number in sorted(sharing)]
+    for reading, label in zip(alike, _tell_apart([one.report.path for one in alike]), strict=True):
+        reading.label(label)
 
 
-def _tests(content: bytes, report: JunitReport) -> Iterator[JunitCase]:
-    """The test cases; what has been read is let go."""
+def _tell_apart(paths: Sequence[str]) -> list[str]:
+    """Return of each path what distinguishes it from the others."""
+    parts = [PurePosixPath(path).with_suffix("").parts for path in paths]
+    shortest = min(map(len, parts), default=1) - 1
+    start = 0
+    while start < shortest and len({one[start] for one in parts}) == 1:
+        start += 1
+    end = 0
+    while end < shortest - start and len({one[-1 - end] for one in parts}) == 1:
+        end += 1
+    return ["/".join(one[start : len(one) - end]) for one in parts]
+
+
+def _add_up(readings: Iterable[_Reading], count: int, problems: Sequence[str]) -> Results:
+    """Put the readings together."""
+    tests = skipped = 0
+    failures, flaky, ran = list[Failure](), list[Failure](), list[str]()
+    retried, by_runner, within = list[str](), Counter[str](), dict[str, int]()
+    for reading in readings:
+        tests += reading.tests
+        skipped += reading.skipped
+        failures += reading.failures
+        flaky += reading.flaky
+        ran += [identity(*test) for test in reading.ran]
+        retried += sorted(identity(*test) for test in reading.lucky)
+        by_runner[reading.report.runner] += len(reading.ran)
+        within.update({identity(*test): number for test, number in reading.within.items()})
+    problems = list(problems)
+    if len(failures) > _MOST_FAILURES:
+        problems.append(f"more than {_MOST_FAILURES} tests failed")
+    return Results(
+        count,
+        tests,
+        tuple(failures[:_MOST_FAILURES]),
+        tuple(problems),
+        tuple(ran),
+        by_runner={runner: number for runner, number in by_runner.items() if number},
+        skipped=skipped,
+        within=within,
+        flaky=tuple(flaky),
+        retried=tuple(retried),
+    )
+
+
+def _list_cases(content: bytes, report: JunitReport) -> Iterator[JunitCase | Failure]:
+    """Yield the test cases, and what failed outside of them; what has been read is let go."""
     from defusedxml import DefusedXmlException  # noqa: PLC0415 - only runs with reports need it
     from defusedxml.ElementTree import ParseError, iterparse  # noqa: PLC0415
 
-    source = BytesIO(_without_forbidden(content))
+    source = BytesIO(_make_readable(content))
     try:
         yield from _walk(iterparse(source, ("start", "end"), forbid_dtd=True), report)
     except DefusedXmlException as error:
-        raise ReportError("holds a document type, which is refused") from error
+        raise ReportError(wording.HAS_DTD) from error
     except (ParseError, LookupError, ValueError) as error:
-        reason = error if isinstance(error, ReportError) else f"is not XML: {error}"
-        raise ReportError(str(reason)) from error
+        if isinstance(error, ReportError):
+            raise
+        raise ReportError(wording.no_xml(error)) from error
 
 
-def _without_forbidden(content: bytes) -> bytes:
-    """The report without the control characters that XML forbids.
+def _make_readable(content: bytes) -> bytes:
+    """Return the report without the control characters that XML forbids.
 
-    Meson and others copy them from what tests print.
+    Meson and others copy them from what tests print. Those that begin and end a terminal's
+    sequences stay recognisable, so that nothing is left over of these.
     """
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):  # UTF-16
         return content
-    plain = content.translate(None, _FORBIDDEN)
-    return _REFERENCE.sub(b"", plain) if b"&#" in plain else plain
+    if b"&#" in content:
+        content = _REFERENCE.sub(_keep_escape, content)
+    content = content.replace(b"\x1b", _ESCAPE).replace(b"\x07", _BELL)
+    return content.translate(None, _FORBIDDEN)
 
 
-def _walk(events: Iterator[tuple[str, Element]], report: JunitReport) -> Iterator[JunitCase]:
+def _keep_escape(reference: re.Match[bytes]) -> bytes:
+    digits = reference[0][2:-1].lower()
+    number = int(digits[1:], 16) if digits.startswith(b"x") else int(digits)
+    return {0x1B: _ESCAPE, 0x07: _BELL}.get(number, b"")
+
+
+def _walk(
+    events: Iterator[tuple[str, Element]], report: JunitReport
+) -> Iterator[JunitCase | Failure]:
     above, case = list[Element](), None
     for event, element in events:
+        name = tag(element)
         if event == "start":
+            if not above and name not in _SUITES:
+                raise ForeignReportError(str(element.tag).rpartition("}")[2])
             above.append(element)
             if len(above) > _DEEPEST:
-                raise ReportError(f"is nested deeper than {_DEEPEST} levels")
-            if tag(element) in {"testsuites", "testsuite"}:
-                report.opened(element)
-            elif tag(element) == "testcase" and case is None:
+                raise ReportError(wording.too_deep(_DEEPEST))
+            if name in _SUITES:
+                report.open_suite(element)
+            elif name == "testcase" and case is None:
                 case = element
-                report.named(case)
+                report.begin_case(case)
             continue
         above.pop()
         if element is case:
-            test = JunitCase(element, report)
-            report.claims.case(test.broken)
-            yield test
+            yield JunitCase(element, report)
             case = None
-        report.closed(element)
+        elif name in _FAILED and case is None and above and tag(above[-1]) in _SUITES:
+            yield _read_suite_failure(element, report)
+        report.close(element)
         if above and case is None:
             above[-1].remove(element)
+
+
+def _read_suite_failure(element: Element, report: JunitReport) -> Failure:
+    """Return the failure of a whole class that could not be loaded or set up."""
+    suite = report.suites[-1].get("name", "") if report.suites else ""
+    case = Element("testcase", {"classname": suite})
+    case.append(element)
+    failure = JunitCase(case, report).failure()
+    name = report.clean(suite) or report.path
+    if failure is None:
+        return make_failure("error", wording.FAILED, name=name)
+    return replace(failure, kind="error", name=name, suite=None)

@@ -3,142 +3,50 @@
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain
-from typing import TypeAlias
 from xml.etree.ElementTree import Element
 
-from prjury.judges.builds.failure import Failure, Kind, identity, make_failure, with_details
+from msgspec.structs import replace
+
+from prjury.judges.builds.failure import Failure, Kind, make_failure, with_details
 from prjury.judges.builds.results.closing_lines import closing_lines
-from prjury.judges.builds.results.error_text import first_frame, with_values
+from prjury.judges.builds.results.error_text import with_values
 from prjury.judges.builds.results.go import go_failure
-from prjury.judges.builds.results.jvm import java_place
+from prjury.judges.builds.results.places import find_place
 from prjury.judges.builds.results.runner_output import LogSection, RunnerOutput
 from prjury.judges.builds.results.rust_runners import panic_of
+from prjury.judges.builds.results.terminal import strip_escapes
 from prjury.judges.builds.results.tree import TreeFiles
 
-_COUNT = re.compile(r"\d{1,9}", re.ASCII)
-#: Mocha subtracts here what it counts otherwise elsewhere.
-_DIFFERENCE = re.compile(r"-?\d{1,9}", re.ASCII)
-_FORMS = {"tests": _COUNT, "failures": _COUNT, "errors": _COUNT, "skipped": _DIFFERENCE}
-#: Runners that count more tests than they list: subtests, and what a filter leaves out.
-_COUNT_MORE = frozenset({"pytest", "mocha"})
-_LONGEST = 40
-
-
-@dataclass
-class _Suite:
-    """A suite that is being read; cases and failures of suites within it count as its own."""
-
-    claims: Mapping[str, str]
-    cases: int = 0
-    broken: int = 0
-    children: int = 0
-
-
-@dataclass
-class Claims:
-    """Compares suites with their cases, while they are read.
-
-    Attributes:
-        contradictions: one clause each.
-    """
-
-    contradictions: list[str] = field(default_factory=list)
-    _open: list[_Suite] = field(default_factory=list)
-
-    def opened(self, claims: Mapping[str, str]) -> None:
-        """A suite, or the whole report, begins."""
-        self._open.append(_Suite(claims))
-
-    def case(self, broken: int) -> None:
-        """A test case ends that holds so many failures, those of attempts that count no more."""
-        if self._open:
-            self._open[-1].cases += 1
-            self._open[-1].children += 1
-            self._open[-1].broken += broken
-
-    def closed(self, runner: str) -> None:
-        """The innermost suite ends."""
-        suite = self._open.pop()
-        self.contradictions += _contradictions(suite, runner)
-        if self._open:
-            self._open[-1].children += 1
-            self._open[-1].cases += suite.cases
-            self._open[-1].broken += suite.broken
-
-
-def _contradictions(suite: _Suite, runner: str) -> Iterator[str]:
-    claims = {name: suite.claims[name] for name in _FORMS if suite.claims.get(name)}
-    wrong = [name for name, text in claims.items() if not _FORMS[name].fullmatch(text)]
-    if wrong:
-        yield f'{wrong[0]}="{claims[wrong[0]][:_LONGEST]}" is no number'
-        return
-    numbers = {name: int(text) for name, text in claims.items()}
-    tests = numbers.get("tests", 0)
-    failed = max(numbers.get("failures", 0), numbers.get("errors", 0))
-    if tests > suite.cases and tests != suite.children and runner not in _COUNT_MORE:
-        yield f"a suite counts {tests:,} tests and lists {suite.cases:,}"
-    if failed > suite.broken:
-        yield f"a suite counts {failed:,} failures and shows {suite.broken:,}"
-
-
-Place: TypeAlias = tuple[str | None, str | None]
-
-_PYTEST = re.compile(r"(?P<path>[^\s:][^:]{0,300}\.py):(?P<line>\d+): ")
-_PYTHON = re.compile(r'(?:E\s+|\s+)File "(?P<path>[^"]{1,300})", line (?P<line>\d+)')
-
-
-def place_in(lines: Sequence[str], owner: str, tree: TreeFiles, report: str) -> Place:
-    """The innermost frame that is in the tree.
-
-    Args:
-        owner: the test's class; a frame of its own is preferred to one in the code under test.
-        report: where the report lies, to choose between modules with the same class.
-    """
-    path, line = java_place(lines, owner, tree, report)
-    if path:
-        return path, line
-    python = (_PYTEST.match(text) or _PYTHON.match(text) for text in reversed(lines))
-    frames = ((match["path"], match["line"]) for match in python if match)
-    for named, at in chain(frames, [first_frame(lines)]):
-        if named and (path := tree.find(named)):
-            return path, at
-    return None, None
-
+#: The runner by the name that it gives to the whole of a report or of a suite.
+_BY_NAME = {
+    "pytest": "pytest",
+    "jest tests": "jest",
+    "vitest tests": "vitest",
+    "mocha tests": "mocha",
+    "nextest": "nextest",
+}
+_JVM_PLACES = ("surefire-reports/", "failsafe-reports/", "test-results/")
+#: Runners that give no two tests the same name: a name that comes again is another attempt.
+_UNIQUE = frozenset({"pytest", "go", "nextest"})
 
 #: What pytest and Jest say of a file that cannot be loaded; none of its tests has run.
 _UNLOADED = frozenset({"collection failure", "Test suite failed to run"})
 #: Messages that say nothing more than that something failed.
 _EMPTY = frozenset({"", "Failed", "failed", *_UNLOADED})
-_NOT_RUN = frozenset({"notrun", "disabled"})
-_HOOK = re.compile(r'"(?:before|after) (?:all|each)" hook')
-_PYTEST_MESSAGE = re.compile(r"E\s+(?P<message>\S.*)")
-#: Node writes messages of several lines into one, but for the cause of the failure.
-_NODE_MESSAGE = re.compile(r"\s+cause: \w+(?: \[\w+\])?: (?P<message>.*:)$")
-#: A frame of a stack, and the lines of pytest that show an assertion and its values.
-_STACK = re.compile(r"\s*(?:at \S|\.\.\. \d+ more)")
-_MARKED = re.compile(r"[>E] ")
+#: How writers without children for it put the end of a test, in ``status`` or ``result``.
+_BAD = frozenset({"failed", "failure", "fail", "error", "errored", "broken"})
+_NOT_RUN = frozenset({"notrun", "disabled", "skipped", "ignored", "pending", "suppressed"})
+_HOOKS = ('"before all" hook', '"after all" hook', '"before each" hook', '"after each" hook')
 _LONGEST_LINE = 2_000
 _MOST_LINES = 2_000
 
-#: The runner by the name that it gives to the whole of a report or of a suite.
-_BY_NAME = (
-    ("pytest", "pytest"),
-    ("jest tests", "jest"),
-    ("vitest tests", "vitest"),
-    ("mocha tests", "mocha"),
-    ("nextest", "nextest"),
-)
-_JVM = re.compile(r"(?:^|/)(?:surefire-reports|failsafe-reports|test-results)/|(?:^|/)TEST-[^/]*$")
-
 
 def tag(element: Element) -> str:
-    """An element's name without its namespace."""
-    return str(element.tag).rpartition("}")[2]
+    """Return an element's name without its namespace, in small letters."""
+    return str(element.tag).rpartition("}")[2].lower()
 
 
 @dataclass
@@ -148,66 +56,82 @@ class JunitReport:
     Attributes:
         path: where it lies, from the root of the tree.
         relative: takes the tree's own place out of a text.
-        label: distinguishes reports of the same tests, run in several ways; usually empty.
         runner: who wrote it, empty where that is not known.
-        around: the suites that are open, the outermost first.
-        claims: what the suites say of themselves, and whether that is true.
+        suites: those that are open, the outermost first.
+        label: distinguishes it from reports of the same tests.
+        claimed: how many failures a suite of it counts.
     """
 
     path: str
     tree: TreeFiles
     relative: Callable[[str], str]
-    label: str = ""
     runner: str = ""
-    around: list[Mapping[str, str]] = field(default_factory=list)
-    claims: Claims = field(default_factory=Claims)
+    suites: list[Mapping[str, str]] = field(default_factory=list)
+    label: str = ""
+    claimed: int = 0
     _files: dict[str, tuple[str, bool]] = field(default_factory=dict)
 
-    def opened(self, element: Element) -> None:
-        """A suite, or the whole, begins."""
-        name = element.get("name", "").lower()
-        self.claims.opened(dict(element.attrib))
+    def open_suite(self, element: Element) -> None:
+        """Begin a suite, or the whole report."""
         if tag(element) == "testsuite":
-            self.around.append(dict(element.attrib))
-        if not self.runner:
-            found = (runner for begin, runner in _BY_NAME if name.startswith(begin))
-            self.runner = next(found, "jvm" if _JVM.search(self.path) else "")
+            self.suites.append(dict(element.attrib))
+        for count in (element.get("failures", ""), element.get("errors", "")):
+            if count.isascii() and count.isdigit():
+                self.claimed = max(self.claimed, int(count[:9]))
+        if self.runner:
+            return
+        name = element.get("name", "").lower()
+        for beginning, runner in _BY_NAME.items():
+            if name.startswith(beginning):
+                self.runner = runner
+                return
+        in_place = any(f"/{place}" in f"/{self.path}" for place in _JVM_PLACES)
+        if in_place or posixpath.basename(self.path).startswith("TEST-"):
+            self.runner = "jvm"
 
-    def closed(self, element: Element) -> None:
-        """A suite, or a property of it, ends."""
-        if tag(element) in {"testsuites", "testsuite"}:
-            self.claims.closed(self.runner)
-        if tag(element) == "testsuite" and self.around:
-            self.around.pop()
+    def close(self, element: Element) -> None:
+        """End a suite, or a property of it."""
+        if tag(element) == "testsuite" and self.suites:
+            self.suites.pop()
         elif tag(element) == "property" and element.get("name") == "go.version":
             self.runner = "go"
 
-    @cached_property
+    def begin_case(self, case: Element) -> None:
+        """Note a test case; Node's own runner calls every class ``test``, and itself nothing."""
+        if not self.runner and case.get("classname") == "test":
+            self.runner = "node"
+
+    @property
     def directory(self) -> str:
         """Where the report lies: that of a module, and of one of its test tasks."""
         return posixpath.dirname(self.path)
 
-    def named(self, case: Element) -> None:
-        """A test case begins; Node's own runner calls every class ``test``, and itself nothing."""
-        if not self.runner and case.get("classname") == "test":
-            self.runner = "node"
+    @property
+    def programs(self) -> bool:
+        """CTest and Meson wrote it: a test is a program that may run tests of its own."""
+        name = posixpath.basename(self.path)
+        return name.startswith(("ctest", "TEST-meson")) or name == "testlog.junit.xml"
 
-    def file_of(self, owner: str) -> tuple[str, bool]:
-        """The file that a test's class stands for, and whether it is one by its own name.
+    def clean(self, text: str) -> str:
+        """Return the text without the tree's own place and a terminal's sequences."""
+        return self.relative(strip_escapes(text))
+
+    def find_file(self, owner: str) -> tuple[str, bool]:
+        """Return the file that a test's class stands for, and True if the class names the file.
 
         Vitest calls a file a class; a Python class is named with its module. Empty for none.
         """
         if owner not in self._files:
-            self._files[owner] = self._file_of(owner)
+            self._files[owner] = self._find_file(owner)
         return self._files[owner]
 
-    def _file_of(self, owner: str) -> tuple[str, bool]:
-        named = self.relative(owner)
+    def _find_file(self, owner: str) -> tuple[str, bool]:
+        name = self.relative(owner)
         if self.runner == "vitest":
-            return self.tree.resolved(named), True
+            return self.tree.resolved(name), True
         if self.runner not in {"", "pytest"}:
             return "", False
-        file = self.tree.find(named) if owner and "/" in owner else None
+        file = self.tree.find(name) if owner and "/" in owner else None
         return (file, True) if file else (self.tree.module(owner) or "", False)
 
 
@@ -218,44 +142,61 @@ class JunitCase:
     case: Element
     report: JunitReport
 
-    @property
+    @cached_property
     def _owner(self) -> str:
-        return self.case.get("classname", "")
+        return strip_escapes(self.case.get("classname", ""))
 
-    @property
+    @cached_property
     def _name(self) -> str:
-        return self.case.get("name", "")
+        return strip_escapes(self.case.get("name", ""))
 
     def _children(self, *names: str) -> Iterator[Element]:
         return (child for child in self.case if tag(child) in names)
 
-    @property
+    @cached_property
+    def _end(self) -> str:
+        """How the test ended, as far as attributes say."""
+        for name in ("status", "result"):
+            word = self.case.get(name, "").lower()
+            if word in _BAD or word in _NOT_RUN:
+                return word
+        return ""
+
+    @cached_property
     def skipped(self) -> bool:
-        """Whether it did not run, or does not count because it is still to be done."""
-        if self.case.get("status") in _NOT_RUN:
-            return True
-        if not len(self.case):
-            return False
+        """It did not run, or does not count because it is still to be done."""
         kinds = [child.get("type") for child in self._children("skipped")]
         broken = next(self._children("failure", "error"), None) is not None
-        return bool(kinds) and (not broken or kinds == ["todo"])
+        if kinds:
+            return not broken or kinds == ["todo"]
+        return self._end in _NOT_RUN and not broken
 
-    @property
-    def inside(self) -> RunnerOutput:
-        """The tests of which it prints how many there are, or a line each."""
+    @cached_property
+    def _inside(self) -> RunnerOutput:
+        """What the test prints of tests of its own."""
+        if not self.report.programs:
+            return RunnerOutput()
         lines = [
             line for out in self._children("system-out") for line in (out.text or "").splitlines()
         ]
         return closing_lines(LogSection(lines, range(len(lines)), self.report.tree))
 
+    def count_inside(self) -> int:
+        """Count the tests of a test that is a program."""
+        return self._inside.counted + len(self._inside.ran)
+
+    def list_inside(self) -> list[Failure]:
+        """List what failed in a test that is a program."""
+        suite, name = self.known_as
+        failing = (one for _, one in self._inside.failures)
+        return [replace(one, suite=suite, name=f"{name}: {one.name}") for one in failing]
+
     @cached_property
     def kind(self) -> Kind:
-        """What a failure of it is: something that is no test may have kept tests from running."""
+        """The kind of a failure: something that is no test may have kept tests from running."""
         if self._name in _UNLOADED or self._owner in _UNLOADED:
             return "compile"
-        if len(self.case) and any(
-            child.get("message") in _UNLOADED for child in self._children("error", "failure")
-        ):
+        if any(child.get("message") in _UNLOADED for child in self._children("error", "failure")):
             return "compile"
         if self.report.runner == "vitest" and self._name == self._owner:
             return "compile"
@@ -266,9 +207,9 @@ class JunitCase:
 
     @property
     def _is_whole(self) -> bool:
-        """Whether it is no test, but what belongs to several: a class, a file, a hook."""
+        """It is no test, but what belongs to several: a class, a file, a hook."""
         if self.report.runner == "mocha":
-            return _HOOK.search(self._name) is not None
+            return any(hook in self._name for hook in _HOOKS)
         if self.report.runner == "node":
             return self.report.relative(self._name) in self.report.tree.known
         return self.report.runner == "jvm" and not self._name
@@ -276,72 +217,87 @@ class JunitCase:
     @cached_property
     def known_as(self) -> tuple[str, str]:
         """Suite and name, the same ones as the runner's own output leads to."""
-        suite, name = self._known_as()
-        return (f"{suite} ({self.report.label})" if self.report.label else suite), name
-
-    def _known_as(self) -> tuple[str, str]:
         report, owner, name = self.report, self._owner, self._name
         repeated = report.runner in {"jest", "mocha"} and name.endswith(owner)
         full = name if repeated or not owner else f"{owner}#{name}"
+        label = _find_environment(report.path)
+        mark = f" ({label})" if label else ""
         if report.runner == "go":
-            return owner or (report.around[-1].get("name", "") if report.around else ""), name
+            return owner or (report.suites[-1].get("name", "") if report.suites else ""), name
         if report.runner == "nextest":
             return owner, name
         if file := self.case.get("file"):
-            return report.tree.resolved(report.relative(file)), full
+            return report.tree.resolved(report.relative(file)) + mark, full
         if report.runner == "node":
-            suites = (suite.get("name", "") for suite in report.around)
+            suites = (suite.get("name", "") for suite in report.suites)
             return report.directory, " > ".join([*suites, report.relative(name)])
-        suite, itself = report.file_of(owner)
-        return suite or report.directory, name if itself else full
+        suite, itself = report.find_file(owner)
+        return (suite or report.directory) + mark, name if itself else full
 
     @property
     def ran(self) -> bool:
-        """Whether a test of this name ran."""
+        """A test of this name ran."""
         return self.kind == "test" and bool(self.known_as[1].strip()) and not self.skipped
 
     @property
-    def id(self) -> str:
-        """Its identity."""
-        return identity(*self.known_as)
+    def is_unique(self) -> bool:
+        """No other test has its name."""
+        return self.report.runner in _UNIQUE and bool(self._name)
 
-    @property
-    def broken(self) -> int:
-        """How many failures it holds, those of attempts before the last one included."""
-        return sum(tag(child).lower().endswith(("failure", "error")) for child in self.case)
-
-    def failures(self) -> Iterator[Failure]:
-        """Why it failed, if it did; a case with subtests may fail several times.
+    def failure(self) -> Failure | None:
+        """Return why it failed, None if it did not.
 
         What failed before the tests were run again, and then passed, is no failure.
         """
-        if not len(self.case) or self.skipped:
-            return
-        for child in self._children("failure", "error"):
-            text = self.report.relative((child.text or "")[: _LONGEST_LINE * _MOST_LINES])
-            lines = [line[:_LONGEST_LINE] for line in text.splitlines()[:_MOST_LINES]]
-            headline = self.report.relative(child.get("message") or "")
-            own = _of_node(lines) if self.report.runner == "node" else ""
-            yield self._failure(own or _first(headline.splitlines()), lines)
+        if self.skipped:
+            return None
+        failures = list(self._children("failure", "error"))
+        if failures:
+            return self._read_failure(failures[0])
+        if self._end in _BAD:
+            return self._read_failure(Element("failure"))
+        return None
 
-    def _failure(self, headline: str, lines: Sequence[str]) -> Failure:
-        """The failure with the lines that show it: no frames of a stack, no setting-up above."""
-        return with_details(self._named_failure(headline, lines), _showing(lines))
+    @property
+    def shows_failure(self) -> bool:
+        """It shows a failure, also one that does not count, such as an attempt's."""
+        bad = any(tag(child).endswith(("failure", "error")) for child in self.case)
+        return bad or self._end in _BAD
 
-    def _named_failure(self, headline: str, lines: Sequence[str]) -> Failure:
+    def attempts(self) -> list[Failure]:
+        """List the attempts that failed before one passed, one of each test."""
+        if not len(self.case) or self.failure():
+            return []
+        attempts = self._children("flakyfailure", "flakyerror", "rerunfailure", "rerunerror")
+        return [replace(self._read_failure(one), state="flaky") for one in attempts][:1]
+
+    def _read_failure(self, child: Element) -> Failure:
+        text = child.text or ""
+        if not text.strip():  # Surefire keeps the stack of an attempt in an element of its own
+            text = next((one.text or "" for one in child if tag(one) == "stacktrace"), text)
+        text = self.report.clean(text[: _LONGEST_LINE * _MOST_LINES])
+        lines = [line[:_LONGEST_LINE] for line in text.splitlines()[:_MOST_LINES]]
+        message = _break_lines(self.report.clean(child.get("message") or ""))
+        headline = (_read_node_message(lines) if self.report.runner == "node" else "") or (
+            _read_first(message.splitlines())
+        )
+        return with_details(self._place_failure(headline, lines), _list_shown(lines))
+
+    def _place_failure(self, headline: str, lines: Sequence[str]) -> Failure:
         suite, name = self.known_as
-        tree = self.report.tree
-        path, line = place_in(lines, self._owner, tree, self.report.path)
-        message = _of_doctest(lines) or ("" if headline in _EMPTY else headline)
-        if self.report.runner == "go" and self.kind == "test":
+        tree, runner = self.report.tree, self.report.runner
+        message = _read_doctest(lines) or ("" if headline in _EMPTY else headline)
+        if runner == "go" and self.kind == "test":
             return go_failure(LogSection((), (), tree), suite, name, list(lines))
-        if self.report.runner == "nextest":
-            message, path, line = panic_of([text for text in lines if text.strip()])
+        path, line = find_place(
+            lines, tree, owner=self._owner, near=self.report.path, last=runner in {"", "pytest"}
+        )
+        if runner == "nextest":
+            message, *_ = panic_of([text for text in lines if text.strip()])
         elsewhere = self.kind == "compile" and path not in {None, tree.module(self._name)}
         if path is None:
-            path, line = self._own_place()
-        if not message:
-            message = self._first_error(lines)
+            path, line = self._find_own_place()
+        message = message or self._read_first_error(lines)
         if self.kind != "test":  # what many modules import is broken once
             return make_failure(self.kind, message, path, line, None if elsewhere else self._whole)
         return make_failure("test", message, path, line, name, suite)
@@ -353,49 +309,78 @@ class JunitCase:
         by_runner = {"go": suite, "jvm": self._owner, "mocha": name}
         return by_runner.get(self.report.runner) or self.report.relative(self._name)
 
-    def _first_error(self, lines: Sequence[str]) -> str:
-        """The text's first line; for a module that pytest cannot load the error itself."""
-        errors = [match["message"] for match in map(_PYTEST_MESSAGE.match, lines) if match]
-        if errors and self.kind == "compile":
-            return errors[-1]
-        return _first(lines) or "failed"
+    def _read_first_error(self, lines: Sequence[str]) -> str:
+        """Return the text's first line; for a module that pytest cannot load the error itself."""
+        if self.kind == "compile":
+            for line in reversed(lines):
+                if line.startswith("E ") and line[1:].strip():
+                    return line[1:].strip()
+        return _read_first(lines) or "failed"
 
-    def _own_place(self) -> tuple[str | None, str | None]:
-        """Where the test itself stands."""
+    def _find_own_place(self) -> tuple[str | None, str | None]:
+        """Return where the test itself stands."""
         file, at = self.case.get("file"), self.case.get("line", "")
         line = str(int(at) + 1) if at.isascii() and at.isdigit() and len(at) < 9 else None  # noqa: PLR2004
         if file:
-            known = self.report.tree.find(self.report.relative(file))
-            return known, line if known else None
-        names = (*self.known_as, self.report.relative(self._name))
-        found = (name for name in names if name in self.report.tree.known)
-        return next(found, None), None
+            path = self.report.tree.find(self.report.relative(file))
+            return path, line if path else None
+        for name in (*self.known_as, self.report.relative(self._name)):
+            if name in self.report.tree.known:
+                return name, None
+        return None, None
 
 
-def _showing(lines: Sequence[str]) -> list[str]:
-    """The lines of a failure's text that show what is wrong: pytest's marked ones, or its head."""
-    own = [line for line in lines if line.strip() and not _STACK.match(line)]
-    marked = [line for line in own if _MARKED.match(line)]
+def _find_environment(path: str) -> str:
+    """Return the environment of tox that wrote a report, by its name ``pytest-1-py312.xml``."""
+    directory, _, name = path.rpartition("/")
+    if posixpath.basename(directory) != "reports" or not name.startswith("pytest-"):
+        return ""
+    step, dash, label = name.removeprefix("pytest-").removesuffix(".xml").partition("-")
+    environment = label if step.isdigit() else f"{step}{dash}{label}"
+    return "" if environment.startswith("$") else environment
+
+
+def _break_lines(message: str) -> str:
+    r"""Break a message of several lines, of which a writer has put ``\n`` for their ends."""
+    one_line = "\n" not in message and ":\\" not in message
+    return message.replace("\\n", "\n") if one_line else message
+
+
+def _list_shown(lines: Sequence[str]) -> list[str]:
+    """List the lines of a failure's text that show what is wrong: pytest's marked ones, or all."""
+    own = [
+        line
+        for line in lines
+        if line.strip() and not line.lstrip().startswith("at ") and not _is_omission(line)
+    ]
+    marked = [line for line in own if line.startswith((">", "E "))]
     return marked if any(line.startswith("E ") for line in marked) else own
 
 
-def _first(lines: Sequence[str]) -> str:
-    """The first line that says something, with the values that it announces."""
-    start = next((at for at, line in enumerate(lines) if line.strip()), len(lines))
-    return with_values(lines[start], lines[start + 1 :]) if lines[start:] else ""
+def _is_omission(line: str) -> bool:
+    return line.lstrip().startswith("... ") and line.endswith(" more")
 
 
-def _of_node(lines: Sequence[str]) -> str:
-    """A message of several lines as Node's own reporter has it, empty for anything else."""
+def _read_first(lines: Sequence[str]) -> str:
+    """Return the first line that says something, with the values that it announces."""
     for at, line in enumerate(lines):
-        if match := _NODE_MESSAGE.match(line):
-            return with_values(match["message"], lines[at + 1 :])
+        if line.strip():
+            return with_values(line, lines[at + 1 :])
     return ""
 
 
-def _of_doctest(lines: Sequence[str]) -> str:
-    """What a failing example in documentation expects and gets, empty for anything else."""
-    if not lines or not lines[-1].endswith(": DocTestFailure"):
+def _read_node_message(lines: Sequence[str]) -> str:
+    """Return a message of several lines as Node's own reporter has it, empty for anything else."""
+    for at, line in enumerate(lines):
+        error, colon, message = line.strip().removeprefix("cause: ").partition(": ")
+        if colon and line.lstrip().startswith("cause: ") and message.endswith(":") and error:
+            return with_values(message, lines[at + 1 :])
+    return ""
+
+
+def _read_doctest(lines: Sequence[str]) -> str:
+    """Return what a failing example in documentation expects and gets, empty for anything else."""
+    if not lines or not lines[-1].endswith(": DocTestFailure") or "Expected:" not in lines:
         return ""
-    start = next((at for at, line in enumerate(lines) if line == "Expected:"), len(lines))
+    start = lines.index("Expected:")
     return " ".join(line.strip() for line in lines[start:-1] if line.strip())

@@ -16,6 +16,7 @@ from typing import Any, BinaryIO
 from prjury.judges.builds.failure import Failure, with_details
 from prjury.judges.builds.results.go import GoEvents
 from prjury.judges.builds.results.runner_output import LogSection, RunnerOutput
+from prjury.judges.builds.results.terminal import strip_escapes
 from prjury.judges.builds.results.tree import TreeFiles
 
 
@@ -90,7 +91,6 @@ _TAIL_LINES = 30
 _LONGEST_TAIL_LINE = 500
 
 _BREAK = re.compile(r"\r\n|\r|\n")
-_ESCAPES = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|[\x00\x08]")
 _DECODER = json.JSONDecoder()
 _MARKS = ('"Action":', '"reason":', '"$message_type":')
 
@@ -144,8 +144,7 @@ def _texts(file: BinaryIO) -> Iterator[str]:
 
 
 def _clean(line: str) -> str:
-    line = line[:_LONGEST_EVENT]
-    return _ESCAPES.sub("", line) if "\x1b" in line or "\x00" in line or "\x08" in line else line
+    return strip_escapes(line[:_LONGEST_EVENT])
 
 
 @dataclass

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from prjury.judges.builds.results.junit_case import place_in
+from prjury.judges.builds.results.places import find_place
 from prjury.judges.builds.results.tree import TreeFiles
 
 
@@ -12,18 +12,18 @@ from prjury.judges.builds.results.tree import TreeFiles
 def test_pytest_names_a_file_with_blanks_as_it_is(path: str) -> None:
     lines = ["    def test_a():", ">       assert 1 == 2", "E       assert 1 == 2", ""]
     tree = TreeFiles(frozenset({path}))
-    assert place_in([*lines, f"{path}:2: AssertionError"], "", tree, "") == (path, "2")
+    assert find_place([*lines, f"{path}:2: AssertionError"], tree, last=True) == (path, "2")
 
 
 def test_a_file_that_the_tree_does_not_have_is_no_place() -> None:
-    assert place_in(["lib/x.py:2: in f"], "", TreeFiles(frozenset({"a.py"})), "") == (None, None)
+    assert find_place(["lib/x.py:2: in f"], TreeFiles(frozenset({"a.py"}))) == (None, None)
 
 
 def test_a_package_that_was_installed_from_the_tree_is_found_there() -> None:
     tree = TreeFiles(frozenset({"src/shop/cart.py", "test_a.py", "six.py"}))
     place = ".tox/py/lib/python3.11/site-packages"
     lines = ["test_a.py:1: in test_a", f"{place}/shop/cart.py:7: in total"]
-    assert place_in(lines, "", tree, "") == ("src/shop/cart.py", "7")
+    assert find_place(lines, tree, last=True) == ("src/shop/cart.py", "7")
     assert tree.find("/x/venv/lib/python3.11/site-packages/shop/cart.py") == "src/shop/cart.py"
     assert tree.find(f"{place}/six.py") is None
     assert tree.find(f"{place}/toys/cart.py") is None
