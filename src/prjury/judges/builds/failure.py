@@ -228,14 +228,20 @@ def without_repeats(failures: Iterable[Failure]) -> list[Failure]:
     for failure in found.values():
         if failure.kind == "test" and failure.path:
             tests.setdefault(failure.place, []).append(failure.message)
+    unloaded = {(one.place, one.message) for one in found.values() if one.name}
     placed = {one.message for one in found.values() if one.kind == "error" and one.path}
-    return in_order(one for one in found.values() if not _is_repeated(one, tests, placed))
+    return in_order(one for one in found.values() if not _is_repeated(one, tests, placed, unloaded))
 
 
 def _is_repeated(
-    failure: Failure, tests: Mapping[str, Sequence[str]], placed: Collection[str]
+    failure: Failure,
+    tests: Mapping[str, Sequence[str]],
+    placed: Collection[str],
+    unloaded: Collection[tuple[str, str]],
 ) -> bool:
     """Whether another error, or a failing test at the same place, has the same message."""
+    if failure.kind == "compile":
+        return not failure.name and (failure.place, failure.message) in unloaded
     if failure.kind != "error":
         return False
     if not failure.path:

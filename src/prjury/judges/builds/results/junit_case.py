@@ -11,12 +11,11 @@ from xml.etree.ElementTree import Element
 from msgspec.structs import replace
 
 from prjury.judges.builds.failure import Failure, Kind, make_failure, with_details
-from prjury.judges.builds.results.closing_lines import closing_lines
-from prjury.judges.builds.results.error_text import with_values
+from prjury.judges.builds.results.error_text import read_message, with_values
 from prjury.judges.builds.results.go import go_failure
 from prjury.judges.builds.results.places import find_place
 from prjury.judges.builds.results.runner_output import LogSection, RunnerOutput
-from prjury.judges.builds.results.rust_runners import panic_of
+from prjury.judges.builds.results.runner_reader import read_inside
 from prjury.judges.builds.results.terminal import strip_escapes
 from prjury.judges.builds.results.tree import TreeFiles
 
@@ -179,7 +178,7 @@ class JunitCase:
         lines = [
             line for out in self._children("system-out") for line in (out.text or "").splitlines()
         ]
-        return closing_lines(LogSection(lines, range(len(lines)), self.report.tree))
+        return read_inside(LogSection(lines, range(len(lines)), self.report.tree))
 
     def count_inside(self) -> int:
         """Count the tests of a test that is a program."""
@@ -293,7 +292,7 @@ class JunitCase:
             lines, tree, owner=self._owner, near=self.report.path, last=runner in {"", "pytest"}
         )
         if runner == "nextest":
-            message, *_ = panic_of([text for text in lines if text.strip()])
+            message = read_message(lines)
         elsewhere = self.kind == "compile" and path not in {None, tree.module(self._name)}
         if path is None:
             path, line = self._find_own_place()

@@ -15,46 +15,19 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from prjury.judges.builds.failure import Failure, Results, in_order, without_repeats
-from prjury.judges.builds.results.closing_lines import closing_lines
+from prjury.judges.builds.results.build_errors import read_build_errors
 from prjury.judges.builds.results.go import go
-from prjury.judges.builds.results.jvm import jvm
 from prjury.judges.builds.results.log import transcribe
 from prjury.judges.builds.results.problem_matchers import read_problems
-from prjury.judges.builds.results.python_runners import pytest, unittest
-from prjury.judges.builds.results.runner_output import (
-    LogSection,
-    RunnerOutput,
-    RunnerReader,
-    ambiguous,
-)
-from prjury.judges.builds.results.rust_runners import cargo, nextest
-from prjury.judges.builds.results.script_runners import jest, mocha, node, uvu, vitest
+from prjury.judges.builds.results.runner_output import LogSection, RunnerOutput, ambiguous
+from prjury.judges.builds.results.runner_reader import read_program, read_runners
 from prjury.judges.builds.results.tap import tap
-from prjury.judges.builds.results.traces import READERS as TRACES
-from prjury.judges.builds.results.traces import python_traces, script_traces
 from prjury.judges.builds.results.tree import TreeFiles
 
-READERS: Mapping[str, RunnerReader[RunnerOutput]] = {
-    "pytest": RunnerReader(pytest, (" passed", " failed", " error", "FAILED ", "ERROR ")),
-    "unittest": RunnerReader(unittest, ("\nRan ", "\nFAIL: ", "\nERROR: ")),
-    "go": RunnerReader(go, ("\nFAIL\t", "--- FAIL: ")),
-    "cargo": RunnerReader(cargo, ("\nrunning ", "to rerun pass")),
-    "nextest": RunnerReader(nextest, (" Summary [",)),
-    "tap": RunnerReader(tap, ("\nTAP version ", "\n1..")),
-    "node": RunnerReader(node, ("\nℹ tests ",)),
-    "jest": RunnerReader(jest, ("\nTests: ", "\nFAIL ")),
-    "vitest": RunnerReader(vitest, (" Tests ", " FAIL ", "Vitest caught")),
-    "mocha": RunnerReader(mocha, (" passing", " failing")),
-    "uvu": RunnerReader(uvu, ("\n  Total:  ",)),
-    "jvm": RunnerReader(jvm, ("Tests run: ", "<<< ", " FAILED", "SKIPPED", " completed")),
-}
+#: Runners with a form of their own, and text without which there is nothing of them.
+_STREAMS = (("go", go, ("\nFAIL\t", "--- FAIL: ")), ("tap", tap, ("\nTAP version ", "\n1..")))
 #: Read where no other reader knows the tests.
 _CLOSING = "closing lines"
-#: Where a test runner prints results, these errors are the tests' own.
-_TESTS_OWN: Mapping[object, tuple[str, ...]] = {
-    python_traces: ("pytest", "unittest"),
-    script_traces: ("tap", "node", "jest", "vitest", "mocha", "uvu"),
-}
 
 _MOST_TESTS = 1_000_000
 _MOST_FAILURES = 20_000
@@ -77,6 +50,7 @@ class LogResults:
         others: the failures that are no runner's, with the numbers of their lines.
         doubts: why the log may be incomplete.
         ignored: how many tests failed in a step that ended well.
+        failed: the step failed.
     """
 
     tail: str = ""
@@ -84,6 +58,7 @@ class LogResults:
     others: list[tuple[int, Failure]] = field(default_factory=list)
     doubts: list[str] = field(default_factory=list)
     ignored: int = 0
+    failed: bool = False
 
     def take(self, found: Iterable[tuple[int, Failure]]) -> None:
         """Takes in what one reader found, up to a number."""
@@ -115,11 +90,11 @@ def read_log(
             reason to doubt.
     """
     transcript = transcribe(log, tree, relative)
-    results = LogResults(tail=transcript.tail)
+    results = LogResults(tail=transcript.tail, failed=failed)
     for section in transcript.sections:
-        runners = _read_tests(section, results)
+        tests = _read_tests(section, results)
         if failed:
-            _read_errors(section, results, runners)
+            _read_errors(section, results, tests=tests)
     results.by_runner.setdefault("go", RunnerOutput()).add(transcript.events.go.finished())
     results.others += transcript.events.results.failures
     if transcript.cut:
@@ -127,25 +102,26 @@ def read_log(
     return results if failed else results.without_failures()
 
 
-def _read_tests(section: LogSection, results: LogResults) -> frozenset[str]:
-    """Read the output of test runners; return those that printed any."""
-    runners = set[str]()
-    for runner, reader in READERS.items():
-        if reader.finds(section):
-            output = reader.read(section)
-            results.by_runner.setdefault(runner, RunnerOutput()).add(output)
-            runners |= {runner} if output.has_results else set()
-    if not runners:
-        results.by_runner.setdefault(_CLOSING, RunnerOutput()).add(closing_lines(section))
-    return frozenset(runners)
+def _read_tests(section: LogSection, results: LogResults) -> bool:
+    """Read the output of test runners; return True if any printed results."""
+    outputs = read_runners(section)
+    for name, read, marks in _STREAMS:
+        if any(mark in section.text for mark in marks):
+            outputs[name] = read(section)
+    if "tap" in outputs and outputs["tap"].has_results:  # the same tests, in a form for programs
+        outputs.pop("vitest", None)
+    known = any(output.has_results for output in outputs.values())
+    if not known:
+        outputs[_CLOSING] = read_program(section)
+    for name, output in outputs.items():
+        results.by_runner.setdefault(name, RunnerOutput()).add(output)
+    return known
 
 
-def _read_errors(section: LogSection, results: LogResults, runners: frozenset[str]) -> None:
+def _read_errors(section: LogSection, results: LogResults, *, tests: bool) -> None:
     """Read the errors of compilers, build tools and programs."""
     results.take(read_problems(section))
-    for reader in TRACES:
-        if runners.isdisjoint(_TESTS_OWN.get(reader.read, ())) and reader.finds(section):
-            results.take(reader.read(section))
+    results.take(read_build_errors(section, tests=tests))
 
 
 def merge_results(
@@ -161,6 +137,7 @@ def merge_results(
         reported: whether the tests were asked to write reports, so that nothing else shows that a
             test ran; the log's names are no more than a number then.
     """
+    reports = reports.settle_attempts(good=not any(log.failed for log in logs))
     by_runner = _together(logs)
     if reports.files:  # they count the same tests in another way
         by_runner.pop(_CLOSING, None)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Generic, TypeVar
 
 from prjury.judges.builds.failure import Failure, Kind, inside_tree, make_failure
 from prjury.judges.builds.results.tree import TreeFiles
@@ -113,6 +112,11 @@ class RunnerOutput:
         """Whether the source holds anything about tests."""
         return bool(self.failures or self.ran or self.counted)
 
+    @property
+    def says_something(self) -> bool:
+        """It holds anything at all."""
+        return self.has_results or bool(self.skipped or self.doubts or self.unnamed or self.more)
+
     def add(self, other: RunnerOutput) -> None:
         """Take in what another source holds."""
         self.failures += other.failures
@@ -165,26 +169,6 @@ class RunnerRun:
 def ids(failing: Iterable[tuple[int, Failure]]) -> list[str]:
     """The identities of the tests among these failures."""
     return [failure.id for _, failure in failing if failure.kind == "test"]
-
-
-T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class RunnerReader(Generic[T]):
-    """Reads one section of a log.
-
-    Attributes:
-        read: the reader itself.
-        marks: text without which there is nothing for it; looking for that costs next to nothing.
-    """
-
-    read: Callable[[LogSection], T]
-    marks: tuple[str, ...]
-
-    def finds(self, section: LogSection) -> bool:
-        """Whether there may be something."""
-        return any(mark in section.text for mark in self.marks)
 
 
 def ambiguous(failures: Iterable[Failure], ran: Iterable[str]) -> list[str]:

@@ -47,3 +47,18 @@ def shows_no_failure(count: int) -> str:
 def too_deep(most: int) -> str:
     """Return the clause about a report that is nested too deeply."""
     return f"is nested deeper than {most} levels"
+
+
+def left_out(runner: str, why: str) -> str:
+    """Return the sentence about tests that a runner left out, in its own words."""
+    return f"{runner} left tests out: {why}"
+
+
+def stopped_early(runner: str, suite: str) -> str:
+    """Return the sentence about a run that never came to its end."""
+    return f"the tests of {suite or runner} stopped early"
+
+
+def same_name(suite: str) -> str:
+    """Return the sentence about test programs that cannot be told apart."""
+    return f"several test programs are called {suite}"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from prjury.judges.builds.results.closing_lines import closing_lines
 from prjury.judges.builds.results.runner_output import LogSection, RunnerOutput
+from prjury.judges.builds.results.runner_reader import read_inside
 from prjury.judges.builds.results.tree import TreeFiles
 
 AUTOMAKE = """\
@@ -36,7 +36,7 @@ GOOGLE = """\
 
 def read(text: str) -> RunnerOutput:
     lines = text.splitlines()
-    return closing_lines(LogSection(lines, range(len(lines)), TreeFiles(frozenset())))
+    return read_inside(LogSection(lines, range(len(lines)), TreeFiles(frozenset())))
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,6 @@ def read(text: str) -> RunnerOutput:
         ("ok | 5 passed (2 steps) | 1 failed (9ms)", 6, 1, 0),
         (" 5 pass\n 1 skip\n 0 fail\nRan 6 tests across 1 file. [2.00ms]", 5, 0, 1),
         ("3 specs, 0 failures, 1 pending spec", 2, 0, 1),
-        ("taken from 3 lines\n3 skip", 0, 0, 3),
         ("    PASS: 1597  FAIL: 2  TOTAL: 1599", 1599, 2, 0),
         ("1 of 243 tests failed:", 243, 1, 0),
         ("  Ran 3 tests with 0 failures, 0 errors, 0 skipped in 0.007 seconds.", 3, 0, 0),
@@ -93,7 +92,7 @@ def read(text: str) -> RunnerOutput:
         ("argon2i v=16: OK\nargon2d v=16: OK\nchecking for cc... ok\nit is OK", 2, 0, 0),
         ("1 of 5 tests failed", 5, 1, 0),
         ("PASS: 539 of 539 tests passed.", 539, 0, 0),
-        ("hash v=16: PASS\nhash v=19: FAIL\n  FAILED: x", 3, 2, 0),
+        ("hash v=16: PASS\nhash v=19: FAIL\nFAILED: a.o", 2, 1, 0),
         ("  | Test Range ... Passed!\n[PASS]\n-- Performing Test HAVE_X - Failed", 1, 0, 0),
     ],
 )  # fmt: skip

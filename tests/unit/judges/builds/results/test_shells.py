@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from prjury.judges.builds.results.build_errors import read_build_errors
 from prjury.judges.builds.results.runner_output import LogSection
-from prjury.judges.builds.results.traces import shells
 from prjury.judges.builds.results.tree import TreeFiles
 
 TREE = TreeFiles(frozenset({"run.sh", "ci/in.sh", "foo", "Makefile"}))
@@ -13,7 +13,7 @@ GAVE_UP = "make: *** [Makefile:3: test] Error 127"
 
 
 def read(*lines: str) -> list[tuple[str, str, str]]:
-    found = shells(LogSection(lines, range(len(lines)), TREE))
+    found = read_build_errors(LogSection(lines, range(len(lines)), TREE), tests=False)
     return [(failure.kind, failure.place, failure.message) for _, failure in found]
 
 

@@ -1,0 +1,477 @@
+"""Read what runners print, row by row of the table in ``runners``."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+
+from prjury.judges.builds.failure import Failure, identity, with_details
+from prjury.judges.builds.results import wording
+from prjury.judges.builds.results.error_text import find_error_above, is_panic, read_message
+from prjury.judges.builds.results.line_set import LineSet
+from prjury.judges.builds.results.places import find_place
+from prjury.judges.builds.results.runner_output import LogSection, RunnerOutput, RunnerRun
+from prjury.judges.builds.results.runners import PROGRAM, RUNNERS, Runner
+
+_REACH = 60
+_DEEPEST = 100
+_HOOKS = ('"before', '"after')
+
+#: Words of a list of counts, and what they count.
+_COUNTED = {
+    "passed": "passed",
+    "xpassed": "passed",
+    "measured": "passed",
+    "failed": "failed",
+    "failures": "failed",
+    "unexpected successes": "failed",
+    "error": "broken",
+    "errors": "broken",
+    "skipped": "left",
+    "ignored": "left",
+    "todo": "left",
+    "xfailed": "left",
+}
+
+
+_TEXT = r"\S.*?"
+_NUMBERS = frozenset({"ran", "passed", "failed", "errors", "out", "left", "known", "unexpected"})
+#: What a field of a line may be.
+_FIELDS = {
+    **dict.fromkeys((*_NUMBERS, "line"), r"\d{1,9}"),
+    "number": r"\d{1,6}",
+    "counts": r"\d.*|\w[\w ]*=\d.*",
+    "path": r"[^\s:()]{1,300}\.\w{1,6}",
+    "owner": r"[\w.$:<>-]+(?: > .+)?",
+    "suite": r"[^\s(]\S*",
+    "tail": r"\w+",
+    "part": r".* of \d+ total",
+}
+#: Fields of a runner that hold lines, in the order in which they are tried.
+_KINDS = (
+    "lists", "begins", "doubts", "totals", "place", "sections", "unloaded", "out", "good",
+    "failures", "bad", "file",
+)  # fmt: skip
+#: Lines that end the text of a failure.
+_ENDS = frozenset({"lists", "begins", "doubts", "totals", "place", "sections", "failures", "file"})
+
+
+def _make_expression(line: str) -> str:
+    """Make an expression of a line of the table."""
+    text = re.escape(line).replace(r"\(s\)", "s?").replace(r"\ ", r"\s+").replace(r"\*", ".*?")
+    for part in line.split("{")[1:]:
+        name = part.partition("}")[0]
+        text = text.replace(rf"\{{{name}\}}", f"(?P<{name}>{_FIELDS.get(name, _TEXT)})")
+    return f"^{text}" if line.endswith("*") else f"^{text}$"
+
+
+@cache
+def _compile(runner: Runner) -> tuple[LineSet, tuple[str, ...]]:
+    """Compile the lines of a runner, with the kind of each."""
+    kinds, expressions = list[str](), list[str]()
+    for kind in _KINDS:
+        lines = getattr(runner, kind)
+        for line in (lines,) if isinstance(lines, str) else lines:
+            if line:
+                kinds.append(kind)
+                expressions.append(_make_expression(line))
+    return LineSet(expressions), tuple(kinds)
+
+
+def read_runners(section: LogSection) -> dict[str, RunnerOutput]:
+    """Return what each runner printed in a section of a log."""
+    outputs = dict[str, RunnerOutput]()
+    for runner in RUNNERS:
+        if any(mark in section.text for mark in runner.marks):
+            output = _Reader(section, runner).read()
+            if output.says_something:
+                outputs[runner.by] = output
+    return outputs
+
+
+def read_inside(section: LogSection) -> RunnerOutput:
+    """Return what a test that is a program printed of tests of its own."""
+    output = RunnerOutput()
+    for one in read_runners(section).values():
+        output.add(one)
+    return output if output.has_results else read_program(section)
+
+
+def read_program(section: LogSection) -> RunnerOutput:
+    """Return what a program of tests printed that is no known runner."""
+    output = RunnerOutput()
+    if any(mark in section.text for mark in PROGRAM.marks):
+        output = _Reader(section, PROGRAM).read()
+    output.more += sum(map(_is_ignored, section.lines))
+    return output
+
+
+def _is_ignored(line: str) -> bool:
+    """A Makefile has Make ignore that a target of tests failed."""
+    target = line.partition("]")[0].rpartition("[")[2]
+    is_test = "test" in target or "check" in target
+    return line.startswith("make") and line.endswith("(ignored)") and is_test
+
+
+@dataclass
+class _Run:
+    """One run of a runner, as far as it was read."""
+
+    names: list[str] = field(default_factory=list)
+    failing: dict[str, tuple[int, Failure]] = field(default_factory=dict)
+    totals: dict[str, int] = field(default_factory=dict)
+    full_names: dict[str, list[str]] = field(default_factory=dict)
+    lines: dict[str, int] = field(default_factory=dict)
+    begun: bool = False
+    telling: bool = False
+    out: int = 0
+    hooks: int = 0
+    subtests: int = 0
+    bad: int = 0
+    repeats: int = 0
+
+
+class _Reader:
+    """Reads one section for one runner, line by line."""
+
+    def __init__(self, section: LogSection, runner: Runner) -> None:
+        """Start with nothing."""
+        self._section, self._runner = section, runner
+        self._lines, self._kinds = _compile(runner)
+        self._output, self._run = RunnerOutput(), _Run()
+        self._outline = dict[int, str]()
+        self._sections, self._suites = dict[str, int](), set[str]()
+        self._suite, self._listing = "", False
+        self._place: dict[str, str] = {}
+
+    def read(self) -> RunnerOutput:
+        """Read all lines."""
+        for index, line in enumerate(self._section.lines):
+            text = _strip_level(line)
+            if not text:
+                continue
+            if self._runner.by == "unittest":
+                text = self._join_status(index, text)
+            if self._runner.timed:
+                text = _strip_time(text)
+            kind, fields = self._find_kind(text)
+            if kind:
+                self._take(kind, fields, index, line)
+            elif self._runner.outline and not self._run.totals:
+                self._enter(line, text)
+        self._settle()
+        return self._output
+
+    def _find_kind(self, text: str) -> tuple[str, dict[str, str]]:
+        """Return which kind of line it is, empty for none, with its fields."""
+        runner, kind = self._runner, ""
+        for number, match in self._lines.find(text):
+            kind = self._kinds[number]
+            if kind == "lists":
+                self._listing = True
+                if runner.lists not in runner.totals:
+                    break
+            elif kind != "failures" or not (
+                (runner.lists and not self._listing) or (runner.place and not self._place)
+            ):
+                return kind, {name: one for name, one in match.groupdict().items() if one}
+        return ("lists", {}) if kind == "lists" else ("", {})
+
+    def _join_status(self, index: int, text: str) -> str:
+        """Return the line about a documented test, whose status stands on the next one."""
+        below = self._section.lines[index + 1] if index + 1 < len(self._section.lines) else ""
+        _, dots, status = below.rpartition(" ... ")
+        return (
+            f"{text} ... {status}" if dots and text.endswith(")") and " ... " not in text else text
+        )
+
+    def _take(self, kind: str, fields: dict[str, str], index: int, line: str) -> None:
+        if kind in {"failures", "unloaded"}:
+            self._fail(kind, fields, index)
+            self._run.telling = True
+        elif kind in {"good", "bad", "out"}:
+            if not (self._place or (self._run.telling and self._run.begun)):
+                if self._run.totals:
+                    self._settle()
+                self._name(kind, fields, line, index)
+        elif kind == "totals":
+            self._count(fields)
+        elif kind == "place":
+            self._place = fields
+        else:
+            self._take_heading(kind, fields, index)
+
+    def _take_heading(self, kind: str, fields: dict[str, str], index: int) -> None:
+        if kind == "begins":
+            self._settle()
+            self._run.begun = True
+        elif kind == "doubts":
+            self._output.doubts.append(
+                wording.left_out(self._runner.by, fields.get("why") or fields["part"])
+            )
+        elif kind == "sections":
+            self._sections[_strip_phase(fields["name"])] = index + 1
+            self._run.telling = True
+        elif kind == "file":
+            if self._run.begun:
+                self._settle()
+            self._suite, self._outline = _name_suite(self._section, fields), {}
+            if "(" in self._suite and self._suite in self._suites:
+                self._output.doubts.append(wording.same_name(self._suite))
+            self._suites.add(self._suite)
+
+    def _name(self, kind: str, fields: dict[str, str], line: str, index: int) -> None:
+        """Take in a line about one test."""
+        run, runner, number = self._run, self._runner, self._section.numbers[index]
+        if kind == "out":
+            run.out += 1
+            return
+        if runner.outline:
+            if self._outline.get(_indent(line)) == fields["name"]:
+                return  # the end of a suite, which repeats its name
+            name = self._name_fully(line, fields["name"])
+            run.full_names.setdefault(fields["name"], []).append(name)
+            run.lines[fields["name"]] = index
+            if fields["name"] in self._section.tree.known:
+                return  # a file that ended in an error
+            fields = {**fields, "name": name}
+        if not runner.sums:
+            run.names.append("")
+            if kind == "bad" and fields["name"] != _RESULT:
+                run.bad += 1
+                failure = self._section.failure("error", line.strip())
+                self._output.failures.append((number, failure))
+            return
+        if any(hook in fields["name"] for hook in _HOOKS):
+            run.hooks += kind == "bad"
+        elif not (fields["name"].startswith(_SET_UP) or _LOADING in fields.get("owner", "")):
+            run.names.append(identity(*runner.name(self._section, self._suite, fields)))
+            if kind == "bad" and not runner.failures:
+                test = self._section.test(fields["name"], self._section.directory)
+                run.failing[test.id] = (number, test)
+
+    def _enter(self, line: str, text: str) -> None:
+        """Take in a line that may be the name of a suite."""
+        depth = _indent(line)
+        self._outline = {level: name for level, name in self._outline.items() if level < depth}
+        self._outline[depth] = text.removeprefix("▶ ")
+
+    def _name_fully(self, line: str, name: str) -> str:
+        depth = _indent(line)
+        least = 1 if self._runner.by != "node" else 0
+        around = [suite for level, suite in self._outline.items() if least <= level < depth]
+        return self._runner.outline.join([*around, name])
+
+    def _count(self, fields: dict[str, str]) -> None:
+        """Take in a line that counts."""
+        counts = {name: int(text) for name, text in fields.items() if name in _NUMBERS}
+        for word, number in _list_counts(fields.get("counts", "")):
+            if name := _COUNTED.get(word):
+                name = "out" if name == "left" and "ran" in self._run.totals else name
+                counts[name] = counts.get(name, 0) + number
+        if self._run.totals.keys() & counts.keys():
+            self._settle()
+        self._run.totals.update(counts)
+
+    def _fail(self, kind: str, fields: dict[str, str], index: int) -> None:
+        """Take in a line above a failure, or one that holds it."""
+        section, runner = self._section, self._runner
+        if self._run.totals and not (runner.lists or runner.place):
+            _, name = runner.name(section, self._suite, {"name": "", **fields})
+            if any(one.name == name for _, one in self._run.failing.values()):
+                return  # listed once more
+            self._settle()
+        place, self._place = self._place, {}
+        fields = {**fields, **place}
+        if tail := fields.get("tail"):
+            fields["name"] = f"test_{tail}"
+        start = index + 1
+        if runner.lists and not fields.get("name", "").endswith(":"):
+            start = self._join_titles(fields, start)
+        start = self._sections.get(_find_heading(fields), start)
+        if runner.place and (full := self._run.full_names.get(fields["name"])):
+            fields["leaf"] = fields["name"]
+            fields["name"] = full.pop(0)
+        failure = self._read_failure(kind, fields, self._take_text(start))
+        self._run.subtests += section.lines[index].startswith("SUBFAILED")
+        self._run.hooks += _LOADING in fields.get("owner", "")
+        self._run.repeats += failure.id in self._run.failing
+        self._run.failing.setdefault(failure.id, (section.numbers[index], failure))
+
+    def _join_titles(self, fields: dict[str, str], start: int) -> int:
+        """Put the titles of the suites above a test together; return where the text begins."""
+        titles = [fields["name"]]
+        for at, line in enumerate(self._section.lines[start : start + 20], start):
+            if not line.strip() or _indent(line) < _TITLES:
+                break
+            titles.append(line.strip())
+            if line.rstrip().endswith(":"):
+                fields["name"] = self._runner.outline.join(titles).removesuffix(":")
+                return at + 1
+        return start
+
+    def _take_text(self, start: int) -> list[str]:
+        """Return the lines about a failure."""
+        text = list[str]()
+        for line in self._section.lines[start : start + _REACH]:
+            kind, _ = self._find_kind(line.strip())
+            if kind in _ENDS and text:
+                break
+            text.append(line)
+        return text
+
+    def _read_failure(self, kind: str, fields: dict[str, str], text: Sequence[str]) -> Failure:
+        section, runner = self._section, self._runner
+        panic = next((at for at, line in enumerate(text) if is_panic(line)), 0)
+        shown, text = text, text[panic:]
+        message = fields.get("message") or read_message(text, python=runner.python)
+        if kind == "unloaded":
+            message = _find_reason(text) or fields.get("message") or read_message(text[:3])
+        path, line = fields.get("path"), fields.get("line")
+        if not line:
+            inner, at = find_place(
+                text, section.tree, section.directory, owner=fields.get("owner", ""),
+                last=runner.python,
+            )  # fmt: skip
+            path, line = (inner, at) if inner else (path or self._suite or None, None)
+        name = fields.get("name", "")
+        if kind == "unloaded":
+            whole = section.file(fields["path"]) if "path" in fields else self._suite
+            failure = section.failure("compile", message, path, line, whole)
+        elif _LOADING in fields.get("owner", ""):
+            failure = section.failure("compile", message, path, line, name)
+        elif whole := _find_whole(fields, section):
+            above = find_error_above(section.lines, self._run.lines.get(whole, 0))
+            message = f"{name or whole}: {above or message}"
+            if whole in section.tree.known:
+                path, line = whole, None
+            failure = section.failure("error", message, path, line, whole)
+        else:
+            suite, full = runner.name(section, self._suite, fields)
+            failure = section.test(full, suite, message, path, line)
+        return with_details(failure, [one for one in shown if one.strip()])
+
+    def _settle(self) -> None:
+        """End the run."""
+        run, self._run, self._listing = self._run, _Run(), False
+        failing = list(run.failing.values())
+        totals = run.totals
+        if not totals and not self._runner.sums and run.names:
+            totals = {"ran": len(run.names), "failed": run.bad}
+        if not totals:
+            self._output.failures += failing
+            if run.begun and self._runner.begins and (run.names or not failing):
+                self._output.doubts.append(wording.stopped_early(self._runner.by, self._suite))
+            return
+        failed = sum(totals.get(name, 0) for name in ("failed", "errors", "broken", "unexpected"))
+        failed -= run.repeats
+        out = totals.get("out", 0)
+        if {"ran", "passed"} <= totals.keys():
+            failed = max(failed, totals["ran"] - totals["passed"] - out)
+        ran = sum(totals.get(name, 0) for name in _RAN)
+        count = max(0, totals.get("ran", ran) - out - run.hooks - run.subtests)
+        names = run.names if self._runner.sums else []
+        if names and not self._runner.bad:
+            names += [one.id for _, one in failing if one.kind == "test"]
+        self._output.skipped += out + totals.get("left", 0)
+        self._output.settle(RunnerRun(self._runner.by, names, failing, count, failed))
+
+
+_RAN = ("passed", "failed", "errors", "known", "unexpected")
+_SET_UP = ("setUp", "tearDown")
+#: prove's last line, which names no test.
+_RESULT = "Result"
+_LOADING = "_FailedTest"
+_TITLES = 7
+
+
+def _strip_level(line: str) -> str:
+    """Return a line without Maven's mark of how bad it is."""
+    text = line.strip()
+    for level in ("[ERROR]", "[WARNING]", "[INFO]"):
+        text = text.removeprefix(level)
+    return text.strip()
+
+
+def _find_reason(text: Sequence[str]) -> str:
+    """Return why a file cannot be loaded: the last line that pytest marks, or a syntax error."""
+    marked = [line[1:].strip() for line in text if line.startswith("E  ") and line[1:].strip()]
+    wrong = [line.strip() for line in text if line.strip().startswith("SyntaxError: ")]
+    return next(iter([*marked[-1:], *wrong]), "")
+
+
+def _indent(line: str) -> int:
+    return min(len(line) - len(line.lstrip()), _DEEPEST)
+
+
+def _list_counts(text: str) -> Iterator[tuple[str, int]]:
+    """Yield the words and numbers of ``1 failed, 2 passed`` and of ``failures=1, skipped=2``."""
+    for item in text.replace(";", ",").replace("|", ",").split(","):
+        word, equals, number = item.strip().partition("=")
+        if not equals:
+            number, _, word = word.partition(" ")
+            word = word.split(" in ")[0].strip()
+        if number.isascii() and number.isdigit() and len(number) <= 9:  # noqa: PLR2004 - fits 32 bits
+            yield word, int(number)
+
+
+def _strip_time(text: str) -> str:
+    """Return a line without how long something took."""
+    head, _, last = text.rpartition(" ")
+    if last in {"ms)", "s)"}:
+        return head.rpartition(" (")[0] or text
+    number = last.strip("()").rstrip("sm")
+    if head and last.strip("()").endswith("s") and number.replace(".", "", 1).isdigit():
+        return head.rstrip()
+    return text
+
+
+def _strip_phase(heading: str) -> str:
+    """Return the test, or file, that a heading of pytest is about."""
+    for phase in ("ERROR at setup of ", "ERROR at teardown of ", "ERROR collecting ", "[doctest] "):
+        heading = heading.removeprefix(phase)
+    return heading
+
+
+def _find_heading(fields: dict[str, str]) -> str:
+    """Return the heading of the section about a test, as pytest writes it."""
+    plain, bracket, parameters = fields.get("name", fields.get("path", "")).partition("[")
+    return f"{plain.replace('::', '.')}{bracket}{parameters}"
+
+
+def _find_whole(fields: dict[str, str], section: LogSection) -> str:
+    """Return what failed where it is no test: a hook, a class, a file; empty for a test."""
+    name, owner = fields.get("name", ""), fields.get("owner", "")
+    if any(hook in name for hook in _HOOKS) or name in section.tree.known:
+        return name
+    if name.startswith(_SET_UP):
+        return owner
+    is_class = name[:1].isupper() and "(" not in name and " " not in name and owner[:1].islower()
+    return f"{owner}.{name}" if is_class else ""
+
+
+def _name_suite(section: LogSection, fields: dict[str, str]) -> str:
+    """Return the file of a heading; for a program of Cargo's its source, or its path and crate."""
+    if crate := fields.get("crate"):
+        return f"doc-tests {crate}"
+    path = fields["path"]
+    if "program" not in fields:
+        return section.file(path)
+    crate = posixpath.basename(fields["program"]).rpartition("-")[0]
+    files = [
+        one
+        for one in section.tree.named(posixpath.basename(path))
+        if f"/{one}".endswith(f"/{path}")
+    ]
+    for candidates in (files, [one for one in files if _is_of_crate(one, path, crate)]):
+        if len(candidates) == 1:
+            return candidates[0]
+    return f"{path} ({crate})"
+
+
+def _is_of_crate(path: str, source: str, crate: str) -> bool:
+    package = posixpath.basename(path.removesuffix(source).rstrip("/"))
+    return package.replace("-", "_") == crate

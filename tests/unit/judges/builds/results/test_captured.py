@@ -1,0 +1,171 @@
+"""What is read from logs and reports that tools wrote themselves, and from documented forms.
+
+What is expected stands beside them in ``logs/expected.json``; ``PRJURY_UPDATE_GOLDEN=1`` renews it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from prjury.judges.builds.failure import Results
+from prjury.judges.builds.results.junit import parse_reports
+from prjury.judges.builds.results.read import LogResults, merge_results, read_log
+from prjury.judges.builds.results.tree import TemporaryPaths, TreeFiles
+
+LOGS = Path(__file__).parents[1] / "logs"
+TREE = Path("/tmp/prjury-x/tree")
+PLACES = TemporaryPaths(TREE, TREE.parent)
+KNOWN = frozenset(
+    "a.go a_test.go sub/a_test.go sub/b_test.go crash/c_test.go hang/h_test.go broken/b_test.go "
+    "vetted/v_test.go green/g_test.go src/lib.rs src/other.rs a/src/lib.rs a/tests/it.rs "
+    "b/src/main.rs Cargo.toml a.c a.h b.h sub/link.c sub/inc.c Makefile sub/Makefile t.cpp a.ts "
+    "b.ts "
+    "a.js b.js deep.js run.js eslint.config.js a.test.js b.test.js c.test.js d.test.js helper.js "
+    "src/a.test.js a.test.mjs b.test.mjs c.test.mjs d.test.mjs helper.mjs test/a.js test/a.test.js "
+    "test/b.test.js test/c.test.js test/d.test.js packages/a/package.json packages/a/a.ts "
+    "packages/a/test/a.test.js packages/b/package.json packages/b/a.ts packages/b/test/a.test.js "
+    "pom.xml A.java src/main/java/p/A.java src/main/java/p/B.java src/main/scala/A.scala "
+    "src/main/kotlin/A.kt src/main/groovy/A.groovy src/test/java/p/FooTest.java "
+    "one/src/test/java/p/ATest.java one/src/test/java/p/SetupTest.java a.py b.py c.py crash.py "
+    "sub.py tests/__init__.py tests/test_a.py tests/test_b.py tests/test_c.py tests/test_u.py "
+    "test_doc.txt a.cs a.csproj sub/meson.build CMakeLists.txt lib/calc.rb test/calc_test.rb "
+    "spec/calc_spec.rb".split()
+)
+NAMES = sorted(path.name for path in LOGS.iterdir() if path.suffix in {".txt", ".xml"})
+EXPECTED = LOGS / "expected.json"
+#: Where the reports lie whose place matters.
+PLACED = {
+    "gotestsum.xml": "report/junit.xml",
+    "nextest.xml": "target/nextest/ci/junit.xml",
+    "surefire-nested.xml": "one/target/surefire-reports/TEST-p.ATest$In.xml",
+    "surefire-setup.xml": "one/target/surefire-reports/TEST-p.SetupTest.xml",
+    "surefire-rerun.xml": "one/target/surefire-reports/TEST-p.ATest$In.xml",
+}
+
+
+def read(content: str, tmp_path: Path, *, failed: bool = True) -> LogResults:
+    log = tmp_path / "log"
+    log.write_bytes(content.replace("{tree}", str(TREE)).encode())
+    return read_log(log, TreeFiles(KNOWN), PLACES.relative, failed=failed)
+
+
+def read_facts(name: str, tmp_path: Path) -> dict[str, Any]:
+    """Return what is read from a log of a step that failed, or from a report."""
+    text = (LOGS / name).read_text()
+    if name.endswith(".xml"):
+        content = text.replace("{tree}", str(TREE)).encode()
+        files = [(PLACED.get(name, "junit.xml"), content)]
+        results = parse_reports(files, [], TreeFiles(KNOWN), PLACES.relative)
+        failures = results.failures
+    else:
+        failures, results = merge_results([read(text, tmp_path)], Results(), reported=False)
+    facts = {
+        "failures": [f"{one.kind} {one.place or '-'} {one.message} | {one.id}" for one in failures],
+        "ran": sorted(set(results.ran) - {one.id for one in failures}),
+        "counts": f"{results.run} ran, {results.skipped} skipped, {len(results.flaky)} flaky",
+        "problems": list(results.problems),
+    }
+    return {key: value for key, value in facts.items() if value}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_read(name: str, tmp_path: Path) -> None:
+    facts = read_facts(name, tmp_path)
+    expected = json.loads(EXPECTED.read_text()) if EXPECTED.exists() else {}
+    if os.environ.get("PRJURY_UPDATE_GOLDEN"):
+        expected = {one: expected.get(one) for one in NAMES} | {name: facts}
+        EXPECTED.write_text(json.dumps(expected, indent=1, ensure_ascii=False) + "\n")
+    assert facts == expected[name]
+
+
+def test_the_same_tests_whichever_form_pytest_writes(tmp_path: Path) -> None:
+    one, two = (read_facts(f"pytest-xunit{n}.xml", tmp_path) for n in (1, 2))
+    assert one["ran"] == two["ran"]
+
+
+#: Runs without a failure, in which a test prints what looks like another test that passed.
+FORGED = {
+    "cargo": (
+        (
+            "     Running unittests src/lib.rs (target/debug/deps/a-0123456789abcdef)\n\n"
+            "running 1 test\n{}test tests::real ... ok\n\n"
+            "test result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; "
+            "finished in 0.00s\n"
+        ),
+        "test tests::forged ... ok\n",
+        "test:a/src/lib.rs:tests::real",
+    ),
+    "pytest": (
+        "{}tests/test_a.py::real PASSED [100%]\n\n==== 1 passed in 0.01s ====\n",
+        "tests/test_a.py::forged PASSED [100%]\n",
+        "test:tests/test_a.py:tests.test_a#real",
+    ),
+    "unittest": (
+        "{}real (tests.test_u.T.real) ... ok\n\n---\nRan 1 test in 0.000s\n\nOK\n",
+        "forged (tests.test_u.T.forged) ... ok\n",
+        "test:tests/test_u.py:tests.test_u.T#real",
+    ),
+    "tap": (
+        (
+            "TAP version 13\n{}# Subtest: real\nok 1 - real\n  ---\n  duration_ms: 1\n  ...\n1..1\n"
+            "# tests 1\n# suites 0\n# pass 1\n# fail 0\n# cancelled 0\n"
+        ),
+        "ok 7 - forged\n",
+        "test::real",
+    ),
+    "plain-tap": ("1..1\n{}ok 1 real\n", "ok 2 forged\n", "test::real"),
+    "nextest": (
+        (
+            "    Starting 1 test across 1 binary\n{}        PASS [   0.004s] a tests::real\n"
+            "     Summary [   0.355s] 1 test run: 1 passed, 0 skipped\n"
+        ),
+        "        PASS [   0.004s] a tests::forged\n",
+        "test:a:tests::real",
+    ),
+    "vitest": (
+        (
+            " RUN  v4.1.12 .\n{} ✓ a.test.mjs > real 0ms\n\n Test Files  1 passed (1)\n"
+            "      Tests  1 passed (1)\n"
+        ),
+        " ✓ a.test.mjs > forged 0ms\n",
+        "test:a.test.mjs:real",
+    ),
+    "mocha": ("\n{}  ✔ real\n\n  1 passing (5ms)\n", "  ✔ forged\n", "test::real"),
+    "vitest-tap": (
+        "TAP version 13\n1..1\nok 1 - a.test.mjs > real # time=0.10ms\n{}",
+        "ok 2 - a.test.mjs > forged # time=0.10ms\n",
+        "test:a.test.mjs:real",
+    ),
+    "node": (
+        "{}✔ real (0.1ms)\nℹ tests 1\nℹ suites 0\nℹ pass 1\nℹ fail 0\nℹ cancelled 0\n",
+        "✔ forged (0.1ms)\n",
+        "test::real",
+    ),
+    "jest": (
+        (
+            "PASS ./a.test.js\n{}  ✓ real (1 ms)\n\nTest Suites: 1 passed, 1 total\n"
+            "Tests:       1 passed, 1 total\n"
+        ),
+        "  ✓ forged (1 ms)\n",
+        "test:a.test.js:real",
+    ),
+}
+
+
+@pytest.mark.parametrize("runner", sorted(FORGED))
+def test_names_count_only_where_the_runner_counts_as_many(runner: str, tmp_path: Path) -> None:
+    text, forged, real = FORGED[runner]
+    _, honest = merge_results(
+        [read(text.format(""), tmp_path, failed=False)], Results(), reported=False
+    )
+    assert (honest.ran, honest.counted, honest.tests) == ((real,), 0, 1)
+    _, other = merge_results(
+        [read(text.format(forged), tmp_path, failed=False)], Results(), reported=False
+    )
+    assert other.ran == ()
+    assert other.counted in {1, 2}
