@@ -610,7 +610,6 @@ def junit(text: str, exit_code: int = 0) -> Scripted:
     "text",
     [
         '<testsuite tests="5" failures="3"><testcase name="a"/></testsuite>',
-        '<testsuite tests="-5" failures="1e309" errors="٩"><testcase name="a"/></testsuite>',
         '<testsuite tests="0"/>',
         "<testsuites/>",
     ],

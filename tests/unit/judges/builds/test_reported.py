@@ -98,7 +98,7 @@ def test_what_stops_at_its_first_failure_excuses_nothing() -> None:
 
 
 def test_a_report_that_contradicts_itself_is_an_error() -> None:
-    content = b'<testsuite name="shop" tests="9">' + case("a").encode() + b"</testsuite>"
+    content = b'<testsuite name="shop" failures="9">' + case("a").encode() + b"</testsuite>"
     judgment = Trial(read_reported({"junit.xml": content}, KNOWN), GREEN).judge()
     assert judgment.status is Status.ERROR
     assert judgment.metadata["reason"] == "report_invalid"

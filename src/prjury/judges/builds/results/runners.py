@@ -411,14 +411,6 @@ RUNNERS: tuple[Runner, ...] = (
         ("{passed} test(s) passed", "{failed} test(s) failed"),
     ),
     Runner("QUnit", ("TOTAL: ",), ("PASS: {passed} FAIL: {failed} TOTAL: *",)),
-    Runner(
-        "zope.testrunner",
-        (" failures, ",),
-        (
-            "Ran {ran} tests with {failed} failures, {errors} errors, {out} skipped in *",
-            "Ran {ran} tests with {failed} failures, {errors} errors and {out} skipped in *",
-        ),
-    ),
 )
 #: Read where no other runner is known: what programs of tests print of their own accord.
 PROGRAM = Runner(

@@ -82,8 +82,6 @@ def read(text: str) -> RunnerOutput:
         ("3 specs, 0 failures, 1 pending spec", 2, 0, 1),
         ("    PASS: 1597  FAIL: 2  TOTAL: 1599", 1599, 2, 0),
         ("1 of 243 tests failed:", 243, 1, 0),
-        ("  Ran 3 tests with 0 failures, 0 errors, 0 skipped in 0.007 seconds.", 3, 0, 0),
-        ("  Ran 3 tests with 0 failures, 1 errors and 1 skipped in 0.006 seconds.", 2, 1, 1),
         ("  15 tests passed\n  1 test failed", 16, 1, 0),
         ("46 tests, 45 passed, 1 failed", 46, 1, 0),
         ("115 tests conducted, 0 failed.", 115, 0, 0),
