@@ -107,7 +107,8 @@ def _is_assignment(word: str) -> bool:
 
 def name_program(word: str) -> str:
     """A program by its name, without its directory, suffix and number."""
-    name = word.rpartition("/")[2].removesuffix(".exe").removesuffix(".cmd").removesuffix(".bat")
+    name = word.rpartition("}")[2] if word.startswith("${") else word
+    name = name.rpartition("/")[2].removesuffix(".exe").removesuffix(".cmd").removesuffix(".bat")
     if name.startswith(_PYTHONS) and name.rstrip("0123456789.t").rstrip("3") in {
         "python",
         "pypy",

@@ -139,13 +139,15 @@ def find_base_ci(root: SourceTree, here: Toolchains) -> BaseCi | None:
         root: the base's tree; what the change makes of it is not asked.
     """
     reader = _Reader(root, here)
-    ranked = sorted(reader.list_jobs(), key=lambda one: one[0])
+    ranked = sorted(reader.list_jobs(), key=lambda one: (one[0], "gradle" in one[1].programs))
     if not ranked:
         return BaseCi(external=tuple(dict.fromkeys(reader.external))) if reader.external else None
-    (_, main), *rest = ranked
+    (first, main), *rest = ranked
+    if first.aside and reader.external:
+        return BaseCi(external=tuple(dict.fromkeys(reader.external)))
     chosen, covered = [main], set(main.kinds)
     for rank, job in rest:
-        plain = not any(family in _WRAPPING for family, _ in job.kinds)
+        plain = not any(family in WRAPPING for family, _ in job.kinds)
         if plain and rank.stands_alone and covered.isdisjoint(job.kinds):
             chosen.append(job)
             covered |= job.kinds
@@ -154,7 +156,7 @@ def find_base_ci(root: SourceTree, here: Toolchains) -> BaseCi | None:
 
 
 #: Families behind which any kind of code may be tested.
-_WRAPPING = frozenset({"make", "script", "shell"})
+WRAPPING = frozenset({"make", "script", "shell"})
 #: Families of which one does for the other: both build the same code.
 _ALIKE = {"gradle": "maven", "meson": "cmake", "make": "cmake"}
 

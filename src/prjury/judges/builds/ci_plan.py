@@ -137,16 +137,17 @@ def _npm_settings(here: Toolchains) -> Mapping[str, str]:
 def _notes_of(job: CiJob) -> tuple[str, ...]:
     notes = []
     if job.linters:
-        notes.append(f"not run here, for it tests nothing: {_join(job.linters)}")
+        notes.append(f"not run here, since it tests nothing: {join_scripts(job.linters)}")
     if job.other_rows:
-        notes.append(f"other rows of its matrix test: {_join(job.other_rows)}")
+        notes.append(f"other rows of its matrix test: {join_scripts(job.other_rows)}")
     return tuple(notes)
 
 
 _MOST_NAMED = 3
 
 
-def _join(texts: Sequence[str]) -> str:
+def join_scripts(texts: Sequence[str]) -> str:
+    """The first lines of scripts in a sentence."""
     listed = ", ".join(f"`{text.partition(chr(10))[0]}`" for text in texts[:_MOST_NAMED])
     more = len(texts) - _MOST_NAMED
     return f"{listed} and {more} more" if more > 0 else listed
@@ -225,7 +226,17 @@ def with_ci_options(plan: BuildPlan, job: CiJob, family: str, root: SourceTree) 
         steps=tuple(_with_words(one, taken, tasks, table) for one in plan.keep_going.steps),
     )
     because = (f"options as in {step.origin}",) if steps != plan.steps else ()
-    return replace(plan, steps=steps, keep_going=keep_going, reasons=(*plan.reasons, *because))
+    tests = [one for one in job.tests if one is not step and family != "cmake"]
+    lines = [one.script for one in tests if any(call.family == family for call in one.calls)]
+    others = list(dict.fromkeys([*lines, *job.other_rows]))
+    notes = (f"its CI also runs, not run here: {join_scripts(others)}",) if others else ()
+    return replace(
+        plan,
+        steps=steps,
+        keep_going=keep_going,
+        reasons=(*plan.reasons, *because),
+        notes=(*plan.notes, *notes),
+    )
 
 
 def _is_of(call: Call, family: str) -> bool:

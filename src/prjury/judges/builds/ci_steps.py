@@ -157,7 +157,7 @@ class StepReader:
         path = self.context.filled(step.inputs.get(f"{key}-file", "")) if tool else ""
         if version:
             self.versions[tool] = version.split()[0]
-        elif step.action == "dtolnay/rust-toolchain":
+        elif step.action == "dtolnay/rust-toolchain" and not step.uses.endswith("@master"):
             self.versions[tool] = step.uses.partition("@")[2]
         elif path:
             self.version_files[tool] = path.removeprefix("./")
@@ -196,7 +196,8 @@ class StepReader:
             self._leave(run, f"it wants the shell {shell.split()[0]}", "other", step.line)
         else:
             below = directory.removeprefix("./").strip("/.")
-            for offset, part in split_script(_join_continued(script)):
+            script, below = _enter_directory(_join_continued(script), below)
+            for offset, part in split_script(script):
                 line = step.line + offset if step.line else 0
                 text = self._without_refused(part, line, below)
                 if text and (shell or "").startswith("python"):
@@ -283,12 +284,22 @@ def _with_workspace(run: str) -> str:
     return run
 
 
+def _enter_directory(script: str, directory: str) -> tuple[str, str]:
+    """The script without a first line that changes the directory, and the directory."""
+    first, _, rest = script.partition("\n")
+    change, _, place = first.strip().partition(" ")
+    inside = (
+        joined(directory, place) if change == "cd" and set(place).isdisjoint("$`~*?;&| ") else None
+    )
+    return (script, directory) if inside is None or not rest else (f"\n{rest}", inside)
+
+
 def split_script(script: str) -> Iterator[tuple[int, str]]:
     """The lines of a plain script with their offsets; one that is more than a list stays whole."""
     text = script.rstrip()
     plain = [line.strip() for line in text.splitlines()]
     if _is_one(plain) or "<<" in text:
-        yield 0, text.strip("\n")
+        yield len(text) - len(text.lstrip("\n")), text.lstrip("\n")
         return
     yield from ((at, line) for at, line in enumerate(plain) if line and not line.startswith("#"))
 

@@ -26,7 +26,7 @@ from prjury.judges.builds.systems.source_tree import (
     nearest,
     path_in,
 )
-from prjury.judges.builds.unbuilt import find_excluded_projects, list_exclusions
+from prjury.judges.builds.unbuilt import find_excluded_projects
 from prjury.snapshot.model import visible
 
 __all__ = ["PYTEST_ENV", "Changes", "DetectedBuilds", "SourceTree", "detect_builds"]
@@ -94,7 +94,7 @@ def detect_builds(
     every, chosen = _builds(root, asked, systems, called)
     left = _skipped(root, asked, systems, chosen)
     notes = [*_not_run(every, chosen), *_not_asked(root, asked), *_not_found(every, systems)]
-    notes += [*list_exclusions(root, _manifests(asked), left), *_unsuited(root, asked, chosen)]
+    notes += _unsuited(root, asked, chosen)
     if changes is None or not changes.paths:
         return DetectedBuilds(_ordered(chosen), tuple(notes), left)
     if outside := _outside(changes, chosen):

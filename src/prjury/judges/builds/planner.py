@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from prjury.judges.builds.adapters import ADAPTERS
 from prjury.judges.builds.calls import read_calls
-from prjury.judges.builds.ci import BaseCi, CiJob
+from prjury.judges.builds.ci import WRAPPING, BaseCi, CiJob
 from prjury.judges.builds.ci_plan import (
     RECIPE_FIRST,
     list_other_tests,
@@ -84,8 +84,7 @@ class BuildPlanner:
         builds = detect_builds(root, part, systems, self.own, programs)
         own = any(plan.system == one.recipe.name for one in self.own for plan in builds.plans)
         if systems is None and not own and self.ci and self.ci.jobs:
-            every = detect_builds(root, None, None, (), programs).plans
-            builds = self._follow_ci(root, self.ci, builds, every, part)
+            builds = self._follow_ci(root, self.ci, builds, part)
         else:
             if systems is None and not builds.plans:
                 builds = detect_builds(replace(root, allowed=_TESTS_ALONE), part, None, self.own)
@@ -96,110 +95,86 @@ class BuildPlanner:
         )
         return replace(builds, plans=tuple(plans))
 
-    def _name_external(self) -> Sequence[str]:
+    def _name_external(self) -> tuple[str, ...]:
         """That the CI is another repository's, which cannot be read."""
         external = self.ci.external if self.ci and not self.ci.jobs else ()
-        return (
-            [f"its CI calls {visible(external[0])}, which lies in another repository"]
-            if external
-            else []
-        )
+        text = "its CI calls {}, which lies in another repository"
+        return tuple(text.format(visible(one)) for one in external[:1])
 
     def _follow_ci(
-        self,
-        root: SourceTree,
-        ci: BaseCi,
-        builds: DetectedBuilds,
-        every: Sequence[BuildPlan],
-        changes: Changes | None,
+        self, root: SourceTree, ci: BaseCi, affected: DetectedBuilds, changes: Changes | None
     ) -> DetectedBuilds:
         """The builds of the CI's jobs, and no more.
 
         Args:
-            builds: those of recipes that the change affects.
-            every: all builds of recipes.
+            affected: the builds of recipes that the change affects.
         """
-        plans, notes, by_ci = list[BuildPlan](), list[str](), set[tuple[str, str]]()
+        every = detect_builds(root, None, None, (), ci.programs).plans
+        plans, notes = list[BuildPlan](), list[str]()
         for job in ci.jobs:
-            fitting = [plan for plan in every if _fits(plan, job)]
-            by_ci |= {(plan.system, plan.directory) for plan in fitting}
-            first = [
-                (family, plan)
-                for plan in fitting
-                for family in RECIPE_FIRST
-                if _kind_of(plan) == family and plan.tests
-            ]
-            places = sorted({place for _, place in job.places})
-            if (
-                changes
-                and changes.paths
-                and "" not in places
-                and not any(map(changes.below, places))
-                and len(ci.jobs) > 1
-            ):
-                notes.append(
-                    f"not touched by the change and not built: {places[0]}, which {job.name} tests"
-                )
-            elif first:
-                places_affected = {(plan.system, plan.directory): plan for plan in builds.plans}
-                for family, plan in first:
-                    affected = places_affected.get((plan.system, plan.directory))
-                    plans += [self._with_job(root, affected, job, family)] if affected else []
-            elif (job.needs_artifacts or job.services) and fitting:
-                plans += [self._without_job(root, plan, job) for plan in fitting]
+            places = {place for _, place in job.places}
+            touched = not changes or not changes.paths or any(map(changes.below, places))
+            if len(ci.jobs) > 1 and "" not in places and not touched:
+                notes.append(f"not touched by the change and not built: {job.job} in {min(places)}")
             else:
-                plan = self._equip(root, plan_of_job(job, root, self.here), job)
-                otherwise = next(
-                    (self._without_job(root, one, job) for one in fitting if one.tests), None
-                )
-                plans.append(replace(plan, otherwise=otherwise))
-        left = [plan for plan in builds.plans if (plan.system, plan.directory) not in by_ci]
-        notes += [
-            f"its CI does not build {_label(plan)}, so it is not built here"
-            for plan in left[:_MOST_NAMED]
+                plans += self._plans_of_job(root, job, affected.plans, every)
+        kinds = {kind for job in (*ci.jobs, *ci.others) for kind in (*job.kinds, *job.places)}
+        wrapped = {place for family, place in kinds if family in WRAPPING}
+        left = [
+            plan
+            for plan in affected.plans
+            if not {(kind_of(plan), plan.directory), ("cmake", plan.directory)} & kinds
+            and wrapped.isdisjoint({"", plan.directory})
         ]
+        if left:
+            names = _join_names([_label(plan) for plan in left])
+            notes.append(f"not built, since its CI does not build it: {names}")
         if ci.others:
-            notes.append(
-                f"its CI also tests in {_join_names([job.name for job in ci.others])}, not run here"
-            )
-        return DetectedBuilds(tuple(plans), (*notes, *builds.notes), builds.skipped)
+            names = _join_names([job.job for job in ci.others])
+            notes.append(f"its CI also tests in other jobs, which are not run here: {names}")
+        skipped = {plan.directory for plan in left if plan.directory} | {*affected.skipped}
+        return DetectedBuilds(tuple(plans), (*notes, *affected.notes), tuple(sorted(skipped)))
 
-    def _with_job(self, root: SourceTree, plan: BuildPlan, job: CiJob, family: str) -> BuildPlan:
+    def _plans_of_job(
+        self,
+        root: SourceTree,
+        job: CiJob,
+        affected: Sequence[BuildPlan],
+        every: Sequence[BuildPlan],
+    ) -> Iterator[BuildPlan]:
+        """The recipes for which the job's options are meant, else its own lines."""
+        fitting = [plan for plan in every if _fits(plan, job)]
+        exact = [plan for plan in fitting if (kind_of(plan), plan.directory) in job.places]
+        recipes = [plan for plan in exact if kind_of(plan) in RECIPE_FIRST and plan.tests]
+        needs = "services" if job.services else "what another job has made" * job.needs_artifacts
+        if recipes:
+            wanted = {(plan.system, plan.directory) for plan in recipes}
+            chosen = [plan for plan in affected if (plan.system, plan.directory) in wanted]
+            yield from (self._with_options(root, plan, job) for plan in chosen)
+        elif needs and fitting:
+            because = f"built by a recipe, since {job.name} needs {needs}"
+            yield from (self._by_recipe(root, plan, job, because) for plan in fitting)
+        else:
+            because = f"built by a recipe: as {job.name} does it, no test ran"
+            tested = [plan for plan in fitting if plan.tests][:1]
+            others = [self._by_recipe(root, plan, job, because) for plan in tested]
+            plan = self._equip(root, plan_of_job(job, root, self.here), job)
+            yield replace(plan, otherwise=next(iter(others), None))
+
+    def _with_options(self, root: SourceTree, plan: BuildPlan, job: CiJob) -> BuildPlan:
         """A recipe's plan with the job's options, variables and its other tests."""
-        plan = with_ci_options(plan, job, family, root)
+        family = kind_of(plan)
         others = list_other_tests(job, family, root)
+        plan = with_ci_options(plan, job, family, root)
         env = {name: escape_braces(text) for name, text in job.env.items() if is_extra(name)}
         plan = plan.with_env({name: text for name, text in env.items() if name not in plan.env})
-        plan = replace(
-            plan,
-            steps=(*plan.steps, *others),
-            left_out=job.left_out,
-            reasons=(*plan.reasons, job.name),
-        )
-        notes = (
-            [f"other rows of its matrix test: {_join_names(job.other_rows)}"]
-            if job.other_rows
-            else []
-        )
-        return self._equip(root, replace(plan, notes=(*plan.notes, *notes)), job)
+        reasons = (*plan.reasons, job.name)
+        plan = replace(plan, steps=(*plan.steps, *others), left_out=job.left_out, reasons=reasons)
+        return self._equip(root, plan, job)
 
-    def _without_job(self, root: SourceTree, plan: BuildPlan, job: CiJob) -> BuildPlan:
-        """A recipe's plan in the place of a job's own lines, and why."""
-        why = (
-            "services"
-            if job.services
-            else "what another job has made"
-            if job.needs_artifacts
-            else ""
-        )
-        text = (
-            f"built by a recipe, since {job.name} needs {why}"
-            if why
-            else f"built by a recipe, not as {job.name} does"
-        )
-        return self._equip(
-            root, replace(plan, notes=(*plan.notes, text), left_out=job.left_out), job
-        )
+    def _by_recipe(self, root: SourceTree, plan: BuildPlan, job: CiJob, because: str) -> BuildPlan:
+        noted = replace(plan, notes=(*plan.notes, because), left_out=job.left_out)
+        return self._equip(root, noted, job)
 
     def _equip(self, root: SourceTree, plan: BuildPlan, job: CiJob | None) -> BuildPlan:
         """The plan with the versions of its tools, and what a tree needs to be built."""
@@ -211,7 +186,7 @@ class BuildPlanner:
         )
         chosen = choose_tools(tools, wanted, self.here, plan.system)
         missing = "; ".join(one.missing for one in chosen if one.missing)
-        services = _name_services(job) if job and plan.tests and plan.source != "policy" else ()
+        services = _name_services(job) if job and plan.tests and plan.source != "policy" else []
         equipped = replace(
             plan,
             tools=tuple(filter(None, (one.text for one in chosen))),
@@ -243,30 +218,21 @@ class BuildPlanner:
         return env
 
 
-def _kind_of(plan: BuildPlan) -> str:
+def kind_of(plan: BuildPlan) -> str:
+    """The kind of code that a recipe's plan tests, as calls of tests name it."""
     family = _FAMILIES.get(plan.system, plan.system)
     return _KINDS.get(family, family)
 
 
 def _fits(plan: BuildPlan, job: CiJob) -> bool:
     """True if a recipe's build stands for what a job tests, in the same place."""
-    kind = _kind_of(plan)
-    return any(
-        (
-            family == kind
-            or family in {"make", "script", "shell"}
-            or (family, kind) == ("cmake", "make")
-        )
-        and plan.directory == place
-        for family, place in job.places
-    )
+    families = {family for family, place in job.places if place == plan.directory}
+    return kind_of(plan) in families or not WRAPPING.isdisjoint(families)
 
 
-def _name_services(job: CiJob) -> tuple[LeftOutStep, ...]:
+def _name_services(job: CiJob) -> list[LeftOutStep]:
     why = "services are not started here"
-    return tuple(
-        LeftOutStep(f"services: {name}", why, "services", job.path) for name in job.services
-    )
+    return [LeftOutStep(f"services: {one}", why, "services", job.path) for one in job.services]
 
 
 def _label(plan: BuildPlan) -> str:

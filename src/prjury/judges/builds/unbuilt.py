@@ -18,7 +18,6 @@ from prjury.judges.builds.systems.build_system import (
 )
 from prjury.judges.builds.systems.source_tree import (
     SourceTree,
-    joined,
     left_out,
     nearest,
     parent_of,
@@ -43,7 +42,6 @@ _NOT_BUILT = (
 )
 #: Languages of scripts and pages beside other code, often without tests.
 _BESIDE_OTHERS = JAVASCRIPT | PYTHON
-_MOST_NAMED = 5
 _CODE = frozenset({FileKind.SOURCE, FileKind.TEST})
 #: Infrastructure, pages, data and shell scripts: nothing compiles them, and few test them.
 _NEEDS_NO_BUILD = frozenset(
@@ -134,11 +132,27 @@ def _reasons(
     if project is not None:
         yield f"the project in {visible(project)} was not built", True
         return
+    if other := _other_system(path):
+        yield f"it is built on {other} alone", True
+        return
     suffix = PurePosixPath(path).suffix.lower()
     known = {name for name, covered in covers.items() if suffix in covered}
     anything = {name for name, covered in covers.items() if covered == ANY_LANGUAGE}
     if (known or suffix in _NOT_BUILT) and not systems & (known | anything):
         yield "no build that ran knows this language", suffix not in _BESIDE_OTHERS
+
+
+#: The ends of names of Go files that are built for other systems than Linux.
+_OTHER_SYSTEMS = frozenset(
+    "windows darwin freebsd netbsd openbsd solaris plan9 js wasip1 ios android".split()
+)
+
+
+def _other_system(path: str) -> str:
+    """The system for which a Go file is built by its name; empty for Linux and for all."""
+    stem = path.rpartition("/")[2].removesuffix(".go").removesuffix("_test")
+    parts = stem.split("_")[1:] if path.endswith(".go") else []
+    return next((part for part in parts[-2:] if part in _OTHER_SYSTEMS), "")
 
 
 #: Code of others, which is not built here.
@@ -147,14 +161,6 @@ _VENDORED = frozenset("node_modules vendor third_party third-party thirdparty de
 _OF_TESTS = frozenset(
     "test tests __tests__ testdata test-data fixture fixtures __fixtures__".split()
 )
-_WORDS: Mapping[str, str] = {
-    **dict.fromkeys(_OF_TESTS, "tests and their data"),
-    **dict.fromkeys(("example", "examples"), "examples"),
-    **dict.fromkeys(("sample", "samples"), "samples"),
-    **dict.fromkeys(("template", "templates", "resources"), "templates"),
-    **dict.fromkeys(("doc", "docs"), "directories of documentation"),
-    "fuzz": "fuzz tests",
-}
 #: From directories to those of them that would be built if they had other names.
 Tried: TypeAlias = Callable[[frozenset[str]], frozenset[str]]
 
@@ -205,21 +211,3 @@ def _is_material(place: str, built: frozenset[str]) -> bool:
         return False
     above = "/".join([*place.split("/")[:of_tests], "x"])
     return nearest(above, built) is not None
-
-
-def list_exclusions(root: SourceTree, manifests: Sequence[str], places: Iterable[str]) -> list[str]:
-    """Notes on projects that are not built; one clause each."""
-    listed = list(places)
-    clauses = [_clause(root, manifests, place) for place in listed[:_MOST_NAMED]]
-    left = len(listed) - _MOST_NAMED
-    return [*clauses, f"{left} more projects like these were not built"] if left > 0 else clauses
-
-
-def _clause(root: SourceTree, manifests: Sequence[str], place: str) -> str:
-    manifest = root.has(*(joined(place, name) or "" for name in manifests)) or place
-    part = left_out(place) or ""
-    lower = part.lower()
-    hidden = "hidden directories" if part.startswith(".") else "such names"
-    kind = _WORDS.get(lower) or _WORDS.get(lower.lstrip("_-"), hidden)
-    name = manifest.rpartition("/")[2]
-    return f"{visible(place)} has a {name} and was not built, because {kind} are left out"
