@@ -109,7 +109,9 @@ def _with_options(script: str, call: Call, step: CiStep, number: int, root: Sour
     if call.program in _MANAGERS and call.runner != call.program:
         alone = len(step.calls) == 1 and "|" not in script
         return (
-            _behind_manager(script, call, options) if alone and _takes(call, step, root) else script
+            _append_to_manager(script, call, options)
+            if alone and _takes(call, step, root)
+            else script
         )
     if call.runner == "go" and ("|" in script or "-json" in call.words):
         return script  # what reads its output reads text; `-v` comes by the variable
@@ -119,7 +121,7 @@ def _with_options(script: str, call: Call, step: CiStep, number: int, root: Sour
     return "\n".join(_insert(line, words, options) for line in script.split("\n"))
 
 
-def _behind_manager(script: str, call: Call, options: str) -> str:
+def _append_to_manager(script: str, call: Call, options: str) -> str:
     """Npm wants a sign before the script's own options; the others hand them on as they are."""
     sign = "" if call.program != "npm" or "--" in call.words else "-- "
     return f"{script} {sign}{options}"

@@ -195,7 +195,7 @@ def _calls_test(tests: frozenset[str], plain: Sequence[str]) -> bool:
 
 
 def _calls_maven_test(words: Sequence[str]) -> bool:
-    """True if a goal of the words tests; the default goal does, where none is named."""
+    """True if a goal of the words tests; the default goal does, where none is listed."""
     valued = {
         after for word, after in pairwise(words) if word in {"-D", "-P", "-f", "--file", "-pl"}
     }
@@ -204,8 +204,8 @@ def _calls_maven_test(words: Sequence[str]) -> bool:
     skips = any(
         text.startswith(("skiptests", "maven.test.skip")) and text[-5:] != "false" for text in texts
     )
-    named = [goal for goal in goals if "$" not in goal]
-    return not skips and (not named or not WORDS["maven_goals"].isdisjoint(named))
+    listed = [goal for goal in goals if "$" not in goal]
+    return not skips and (not listed or not WORDS["maven_goals"].isdisjoint(listed))
 
 
 def _calls_make_test(words: Sequence[str]) -> bool:
@@ -288,8 +288,8 @@ def _purpose(program: str, words: Sequence[str], path: str) -> Purpose:
     installs = first in WORDS["install_words"] or (program == "yarn" and not plain)
     if program in {"venv", "virtualenv"} or (program in WORDS["installers"] and installs):
         return "setup"
-    named = WORDS["interpreters"] | WORDS["named_beside"] | WORDS["makes"]
-    words_of_it = [*_split_name(path), *(pieces if program in named else ())]
+    listed = WORDS["interpreters"] | WORDS["named_beside"] | WORDS["makes"]
+    words_of_it = [*_split_name(path), *(pieces if program in listed else ())]
     builds = not WORDS["build_words"].isdisjoint(words_of_it) or first == "all"
     compilers = {"go", "cargo", "dotnet", "swift", "perl", "mvn", "gradle"}
     compiles = (program in compilers and bool(plain)) or plain[:1] == ["setup.py"]

@@ -222,9 +222,9 @@ class _Reader:
                     continue
                 trigger = called.triggers.get("workflow_call")
                 defaults = trigger.inputs if trigger else {}
-                given = {key: context.filled(text) or "" for key, text in job.inputs.items()}
+                handed_over = {key: context.filled(text) or "" for key, text in job.inputs.items()}
                 yield from self._list_jobs(
-                    called, events, {**defaults, **given}, f"{name} / ", depth + 1
+                    called, events, {**defaults, **handed_over}, f"{name} / ", depth + 1
                 )
             elif ranked := self._best_row(workflow, job, events, inputs, name):
                 yield ranked
@@ -282,10 +282,10 @@ def _context(
     unknown = "repository_owner repository ref ref_name sha event actor run_id".split()
     github = {"event_name": "pull_request", "workspace": ".", **dict.fromkeys(unknown, UNKNOWN)}
     runner = {"os": "Linux", "arch": "X64", "temp": "$RUNNER_TEMP"}
-    known = {"github": github, "runner": runner, "steps": {}, "matrix": row, "inputs": inputs}
-    named = {**workflow.env, **(job.env if job else {})}
-    first = ExpressionContext({**known, "env": workflow.env})
-    return ExpressionContext({**known, "env": dict(fill_variables(first, named))})
+    values = {"github": github, "runner": runner, "steps": {}, "matrix": row, "inputs": inputs}
+    variables = {**workflow.env, **(job.env if job else {})}
+    first = ExpressionContext({**values, "env": workflow.env})
+    return ExpressionContext({**values, "env": dict(fill_variables(first, variables))})
 
 
 class _Row(msgspec.Struct, frozen=True, dict=True):
@@ -334,12 +334,12 @@ class _Row(msgspec.Struct, frozen=True, dict=True):
             if call.purpose == "setup"
             for word in call.words[1:]
         }
-        wanted = {call.words[0].rpartition("/")[2] for call in job.calls} & WORDS["needed"] - (
+        programs = {call.words[0].rpartition("/")[2] for call in job.calls} & WORDS["needed"] - (
             installed & WORDS["installable"]
         )
         aside = any(step.kind == "services" for step in job.left_out)
         return (
-            sum(not has(name) for name in wanted)
+            sum(not has(name) for name in programs)
             + len(job.services)
             + aside
             + job.needs_artifacts

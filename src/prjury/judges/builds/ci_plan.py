@@ -68,7 +68,7 @@ def plan_of_job(job: CiJob, root: SourceTree, here: Toolchains) -> BuildPlan:
         tuple(step for step, _ in steps),
         (job.name, *([f"its row {row}"] if row else [])),
         _notes_of(job),
-        env={**_RUNNER, **_OWN, **_npm_settings(here), **_environment(job, here)},
+        env={**_RUNNER, **_OWN, **_npm_settings(here), **_collect_variables(job, here)},
         all_ran=tests[-1][1] if len(tests) == 1 else None,
         source="ci",
         left_out=job.left_out,
@@ -110,7 +110,7 @@ def _name_system(job: CiJob) -> str:
     return _SYSTEMS.get(calls[0].family, calls[0].family) if calls else CUSTOM
 
 
-def _environment(job: CiJob, here: Toolchains) -> Mapping[str, str]:
+def _collect_variables(job: CiJob, here: Toolchains) -> Mapping[str, str]:
     """The job's variables, and the places of programs; compilers only where they are here."""
     variables = {
         name: escape_braces(text)
@@ -314,17 +314,19 @@ def _hack_features(words: Sequence[str], root: SourceTree) -> list[str]:
         (word.partition("=")[0], word.partition("=")[2] or after)
         for word, after in pairwise([*words, ""])
     ]
-    left = {
+    skipped = {
         name
         for word, value in pairs
         if word in {"--exclude-features", "--skip"}
         for name in value.replace(",", " ").split()
     }
-    if not left:
+    if not skipped:
         return ["--all-features"]
     manifest = root.readable("Cargo.toml", read_cargo_toml)
     features = [
-        name for name in (manifest.features if manifest else ()) if name not in {"default", *left}
+        name
+        for name in (manifest.features if manifest else ())
+        if name not in {"default", *skipped}
     ]
     return ["--features", ",".join(features)] if features and "--feature-powerset" in each else []
 

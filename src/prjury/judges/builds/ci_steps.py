@@ -130,10 +130,10 @@ class StepReader:
         action = self._read_action(step.uses) if self.depth < _DEEPEST else None
         if action is None:
             return
-        given = {name: self.context.filled(text) or "" for name, text in step.inputs.items()}
+        inputs = {name: self.context.filled(text) or "" for name, text in step.inputs.items()}
         outer = self.context, self.path, self.defaults
         self.context = ExpressionContext(
-            {**self.context.values, "inputs": {**action.inputs, **given}}
+            {**self.context.values, "inputs": {**action.inputs, **inputs}}
         )
         self.path, self.defaults, self.depth = action.path, {}, self.depth + 1
         self.take(action.steps)
@@ -180,7 +180,7 @@ class StepReader:
 
     def _leave(self, text: str, why: str, kind: LeftOutKind, line: int) -> None:
         origin = f"{self.path}:{line}" if line else self.path
-        self.left_out.append(LeftOutStep(_first_line(text), why, kind, origin))
+        self.left_out.append(LeftOutStep(show_first_line(text), why, kind, origin))
 
     def _take_run(self, step: WorkflowStep, run: str) -> None:
         """The commands of a step, as far as they can run here."""
@@ -199,13 +199,13 @@ class StepReader:
             script, below = _enter_directory(_join_continued(script), below)
             for offset, part in split_script(script):
                 line = step.line + offset if step.line else 0
-                text = self._without_refused(part, line, below)
+                text = self._drop_refused(part, line, below)
                 if text and (shell or "").startswith("python"):
                     text = f"python3 - <<'PYTHON'\n{text}\nPYTHON"
                 if text:
                     self._add(step, text, line, below)
 
-    def _find_refusal_inside(self, line: str, directory: str) -> tuple[str, LeftOutKind] | None:
+    def _look_into_script(self, line: str, directory: str) -> tuple[str, LeftOutKind] | None:
         """Why a script of the tree that a line calls before the tests cannot run here."""
         for call in read_calls(line):
             words = call.words[1:2] if call.program in WORDS["shells"] else call.words[:1]
@@ -215,22 +215,22 @@ class StepReader:
                     return refusal
         return None
 
-    def _without_refused(self, part: str, line: int, directory: str) -> str:
+    def _drop_refused(self, part: str, line: int, directory: str) -> str:
         """A script without the lines that cannot run here, which are named."""
         lines = part.splitlines()
         for at, text in enumerate(lines):
-            refusal = find_refusal(text) or self._find_refusal_inside(text, directory)
+            refusal = find_refusal(text) or self._look_into_script(text, directory)
             if refusal:
                 self._leave(text, *refusal, line + at if line else 0)
                 lines[at] = ":" if len(lines) > 1 else ""
-        kept = "\n".join(lines)
-        return kept if any(call.words != (":",) for call in read_calls(kept)) else ""
+        rest = "\n".join(lines)
+        return rest if any(call.words != (":",) for call in read_calls(rest)) else ""
 
     def _add(self, step: WorkflowStep, part: str, line: int, directory: str) -> None:
         calls = tuple(self._resolve(call, directory, 0) for call in read_calls(part))
         purpose = "other" if _ends_in_background(part) else find_purpose(calls)
         if purpose == "lint":
-            self.linters.append(_first_line(part))
+            self.linters.append(show_first_line(part))
             return
         kind: StepName = "test" if purpose == "test" else "build" if purpose == "build" else "setup"
         env = dict(fill_variables(self.context, step.env))
@@ -358,6 +358,7 @@ def find_refusal(line: str) -> tuple[str, LeftOutKind] | None:
     return None
 
 
-def _first_line(script: str) -> str:
+def show_first_line(script: str) -> str:
+    """The first command of a script, with a sign for more."""
     first = next(list_lines(script), "")
     return first if len(script.strip().splitlines()) <= 1 else f"{first} …"

@@ -92,23 +92,25 @@ def detect_builds(
     asked |= {one.recipe.name: one for one in own}
     root = replace(root, changed=changes) if changes else root
     every, chosen = _builds(root, asked, systems, called)
-    left = _skipped(root, asked, systems, chosen)
+    left = _find_skipped(root, asked, systems, chosen)
     notes = [*_not_run(every, chosen), *_not_asked(root, asked), *_not_found(every, systems)]
-    notes += _unsuited(root, asked, chosen)
+    notes += _note_unsuited(root, asked, chosen)
     if changes is None or not changes.paths:
-        return DetectedBuilds(_ordered(chosen), tuple(notes), left)
+        return DetectedBuilds(_order_plans(chosen), tuple(notes), left)
     if outside := _outside(changes, chosen):
         because = f"{visible(outside)} belongs to no project"
-        plans = _ordered(chosen)
+        plans = _order_plans(chosen)
         whole = (replace(plan, scope=replace(plan.scope, because=because)) for plan in plans)
         return DetectedBuilds(tuple(whole), tuple(notes), left)
     places = {one.place for one in chosen}
     affected = [
         one
-        for one in _found(root, changes, asked)
+        for one in _find_all(root, changes, asked)
         if one.place in places and not _is_aside(one, chosen, changes)
     ]
-    return DetectedBuilds(_ordered(affected), (*notes, *_untouched(chosen, affected)), left)
+    return DetectedBuilds(
+        _order_plans(affected), (*notes, *_note_untouched(chosen, affected)), left
+    )
 
 
 def _builds(
@@ -118,14 +120,14 @@ def _builds(
     called: frozenset[str] = frozenset(),
 ) -> tuple[list[_Found], list[_Found]]:
     """All builds, and those of them that are run."""
-    every = _found(root, None, asked)
+    every = _find_all(root, None, asked)
     chosen = [one for one in every if not _is_replaced(one, every, called)]
     if not systems:
-        chosen = [one for one in chosen if not _outranked(one, chosen, called)]
+        chosen = [one for one in chosen if not _is_outranked(one, chosen, called)]
     return every, [one for one in chosen if not _has_better_alternative(root, one, chosen, called)]
 
 
-def _skipped(
+def _find_skipped(
     root: SourceTree, asked: Asked, systems: Sequence[str] | None, chosen: Sequence[_Found]
 ) -> tuple[str, ...]:
     """The directories of projects around changed files that are excluded by name."""
@@ -142,7 +144,7 @@ def _manifests(asked: Asked) -> tuple[str, ...]:
     return tuple(name for system in asked.values() for name in system.MANIFESTS)
 
 
-def _found(root: SourceTree, changes: Changes | None, asked: Asked) -> list[_Found]:
+def _find_all(root: SourceTree, changes: Changes | None, asked: Asked) -> list[_Found]:
     return [
         _Found(name, plan, system)
         for name, system in asked.items()
@@ -150,7 +152,7 @@ def _found(root: SourceTree, changes: Changes | None, asked: Asked) -> list[_Fou
     ]
 
 
-def _ordered(found: Iterable[_Found]) -> tuple[BuildPlan, ...]:
+def _order_plans(found: Iterable[_Found]) -> tuple[BuildPlan, ...]:
     """The root first, then by directory; within one directory in the order of the systems."""
     ordered = sorted(found, key=lambda one: one.plan.directory)
     return tuple(
@@ -160,10 +162,10 @@ def _ordered(found: Iterable[_Found]) -> tuple[BuildPlan, ...]:
 
 def _is_weak(found: _Found) -> bool:
     """Whether it is run only where nothing better is found."""
-    return found.by.WHEN == "last_resort" or _only_compiles(found)
+    return found.by.WHEN == "last_resort" or _compiles_only(found)
 
 
-def _only_compiles(found: _Found) -> bool:
+def _compiles_only(found: _Found) -> bool:
     return found.by.WHEN == "last_resort_if_untested" and not found.plan.tests
 
 
@@ -199,7 +201,7 @@ def _family(found: _Found) -> str | None:
     return found.by.recipe.family if isinstance(found.by, RecipeSystem) else None
 
 
-def _outranked(found: _Found, every: Sequence[_Found], called: frozenset[str]) -> bool:
+def _is_outranked(found: _Found, every: Sequence[_Found], called: frozenset[str]) -> bool:
     """Whether there are better builds of the same code.
 
     make, just and Task often call the others, and in a directory with sources of another kind a
@@ -215,7 +217,7 @@ def _outranked(found: _Found, every: Sequence[_Found], called: frozenset[str]) -
     if any(is_below(here, place) for place in strong) or (beside and not only_tests):
         return True
     calls = isinstance(found.by, RecipeSystem) and called.isdisjoint(_tools(found))
-    if (calls or _only_compiles(found)) and any(is_below(place, here) for place in strong):
+    if (calls or _compiles_only(found)) and any(is_below(place, here) for place in strong):
         return True
     rivals = [one for one in every if _is_weak(one) and one.plan.directory == here]
     return found is not min(rivals, key=lambda one: not one.plan.tests)
@@ -261,13 +263,13 @@ def _outside(changes: Changes, chosen: Sequence[_Found]) -> str | None:
 
 def _not_run(every: Sequence[_Found], chosen: Sequence[_Found]) -> list[str]:
     left = [one.label for one in every if one not in chosen]
-    return [f"also found and not run: {_listed(left)}"] if left else []
+    return [f"also found and not run: {_join_labels(left)}"] if left else []
 
 
-def _untouched(chosen: Sequence[_Found], affected: Sequence[_Found]) -> list[str]:
+def _note_untouched(chosen: Sequence[_Found], affected: Sequence[_Found]) -> list[str]:
     built = {one.place for one in affected}
     left = [one.label for one in chosen if one.place not in built]
-    return [f"not touched by the change and not built: {_listed(left)}"] if left else []
+    return [f"not touched by the change and not built: {_join_labels(left)}"] if left else []
 
 
 def _not_asked(root: SourceTree, asked: Asked) -> list[str]:
@@ -282,7 +284,7 @@ def _not_asked(root: SourceTree, asked: Asked) -> list[str]:
     ]
 
 
-def _unsuited(root: SourceTree, asked: Asked, chosen: Sequence[_Found]) -> list[str]:
+def _note_unsuited(root: SourceTree, asked: Asked, chosen: Sequence[_Found]) -> list[str]:
     """Why Makefiles and packages of Node are not run, unless another build has that part."""
     found: list[str] = []
     packages = [one for one in chosen if one.system == "node"]
@@ -303,6 +305,6 @@ def _not_found(every: Sequence[_Found], systems: Sequence[str] | None) -> list[s
     return [f"`systems` names {visible(name)}, which was not found" for name in missing]
 
 
-def _listed(labels: Sequence[str]) -> str:
+def _join_labels(labels: Sequence[str]) -> str:
     more = f" and {len(labels) - _MOST_NAMED} more" if len(labels) > _MOST_NAMED else ""
     return ", ".join(labels[:_MOST_NAMED]) + more

@@ -63,16 +63,16 @@ def plan_lines(found: DetectedBuilds) -> Iterator[str]:
             first, *rest = step.shown.splitlines()
             yield f"  {step.name:7} {first}{origin}"
             yield from (f"          {line}" for line in rest)
-        yield from _labelled("why", filter(None, plan.reasons))
-        yield from _labelled("only", [", ".join(plan.scope.modules)] * bool(plan.scope.modules))
-        yield from _labelled("how", [plan.scope.because] * bool(plan.scope.because))
-        yield from _labelled("with", plan.tools)
-        yield from _labelled("lacks", [plan.missing] * bool(plan.missing))
+        yield from _label_lines("why", filter(None, plan.reasons))
+        yield from _label_lines("only", [", ".join(plan.scope.modules)] * bool(plan.scope.modules))
+        yield from _label_lines("how", [plan.scope.because] * bool(plan.scope.because))
+        yield from _label_lines("with", plan.tools)
+        yield from _label_lines("lacks", [plan.missing] * bool(plan.missing))
         older = f"{plan.older}; it is tried all the same"
-        yield from _labelled("older", [older] * bool(plan.older))
+        yield from _label_lines("older", [older] * bool(plan.older))
         left = (f"{one.text}: {one.why}  # {one.origin}" for one in plan.left_out)
-        yield from _labelled("not run", left)
-        yield from _labelled("note", plan.notes)
+        yield from _label_lines("not run", left)
+        yield from _label_lines("note", plan.notes)
     if not found.plans:
         yield _NONE
     yield from (f"note: {note}" for note in found.notes)
@@ -91,5 +91,5 @@ def plan_summary(found: DetectedBuilds) -> tuple[str, bool]:
     return (f"{line}; {lacks}", False) if lacks else (f"{line} ({_SOURCES[first[0].source]})", True)
 
 
-def _labelled(label: str, texts: Any) -> Iterator[str]:  # noqa: ANN401 - any texts
+def _label_lines(label: str, texts: Any) -> Iterator[str]:  # noqa: ANN401 - any texts
     yield from (f"  {label:7} {text}" for text in texts)

@@ -127,7 +127,7 @@ class BuildPlanner:
             and wrapped.isdisjoint({"", plan.directory})
         ]
         if left:
-            names = _join_names([_label(plan) for plan in left])
+            names = _join_names([_describe(plan) for plan in left])
             notes.append(f"not built, since its CI does not build it: {names}")
         if ci.others:
             names = _join_names([job.job for job in ci.others])
@@ -143,7 +143,7 @@ class BuildPlanner:
         every: Sequence[BuildPlan],
     ) -> Iterator[BuildPlan]:
         """The recipes for which the job's options are meant, else its own lines."""
-        fitting = [plan for plan in every if _fits(plan, job)]
+        fitting = [plan for plan in every if _stands_for(plan, job)]
         exact = [plan for plan in fitting if (kind_of(plan), plan.directory) in job.places]
         recipes = [plan for plan in exact if kind_of(plan) in RECIPE_FIRST and plan.tests]
         needs = "services" if job.services else "what another job has made" * job.needs_artifacts
@@ -153,11 +153,11 @@ class BuildPlanner:
             yield from (self._with_options(root, plan, job) for plan in chosen)
         elif needs and fitting:
             because = f"built by a recipe, since {job.name} needs {needs}"
-            yield from (self._by_recipe(root, plan, job, because) for plan in fitting)
+            yield from (self._note_recipe(root, plan, job, because) for plan in fitting)
         else:
             because = f"built by a recipe: as {job.name} does it, no test ran"
             tested = [plan for plan in fitting if plan.tests][:1]
-            others = [self._by_recipe(root, plan, job, because) for plan in tested]
+            others = [self._note_recipe(root, plan, job, because) for plan in tested]
             plan = self._equip(root, plan_of_job(job, root, self.here), job)
             yield replace(plan, otherwise=next(iter(others), None))
 
@@ -172,7 +172,9 @@ class BuildPlanner:
         plan = replace(plan, steps=(*plan.steps, *others), left_out=job.left_out, reasons=reasons)
         return self._equip(root, plan, job)
 
-    def _by_recipe(self, root: SourceTree, plan: BuildPlan, job: CiJob, because: str) -> BuildPlan:
+    def _note_recipe(
+        self, root: SourceTree, plan: BuildPlan, job: CiJob, because: str
+    ) -> BuildPlan:
         noted = replace(plan, notes=(*plan.notes, because), left_out=job.left_out)
         return self._equip(root, noted, job)
 
@@ -224,7 +226,7 @@ def kind_of(plan: BuildPlan) -> str:
     return _KINDS.get(family, family)
 
 
-def _fits(plan: BuildPlan, job: CiJob) -> bool:
+def _stands_for(plan: BuildPlan, job: CiJob) -> bool:
     """True if a recipe's build stands for what a job tests, in the same place."""
     families = {family for family, place in job.places if place == plan.directory}
     return kind_of(plan) in families or not WRAPPING.isdisjoint(families)
@@ -235,7 +237,7 @@ def _name_services(job: CiJob) -> list[LeftOutStep]:
     return [LeftOutStep(f"services: {one}", why, "services", job.path) for one in job.services]
 
 
-def _label(plan: BuildPlan) -> str:
+def _describe(plan: BuildPlan) -> str:
     return f"{plan.system} in {visible(plan.directory)}" if plan.directory else plan.system
 
 

@@ -132,7 +132,7 @@ def _reasons(
     if project is not None:
         yield f"the project in {visible(project)} was not built", True
         return
-    if other := _other_system(path):
+    if other := find_other_system(path):
         yield f"it is built on {other} alone", True
         return
     suffix = PurePosixPath(path).suffix.lower()
@@ -148,7 +148,7 @@ _OTHER_SYSTEMS = frozenset(
 )
 
 
-def _other_system(path: str) -> str:
+def find_other_system(path: str) -> str:
     """The system for which a Go file is built by its name; empty for Linux and for all."""
     stem = path.rpartition("/")[2].removesuffix(".go").removesuffix("_test")
     parts = stem.split("_")[1:] if path.endswith(".go") else []
