@@ -12,80 +12,67 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from prjury.judges.builds.plan import BuildPlan
 from prjury.judges.builds.systems.python_environment import LENT
 
-_NUMBER = r"(\d+(?:\.\d+)+[\w.+-]*)"
 
-
-@dataclass(frozen=True, slots=True)
-class VersionQuery:
+class VersionQuery(NamedTuple):
     """How to learn the version of one tool.
 
     Attributes:
         programs: the words in a step that say that it is used.
-        command: prints the version, whatever else; without one the answer before is read again.
+        command: prints the version.
         brought: whether the build may download the tool: it is asked afterwards, since two
             downloads at once disturb each other.
     """
 
     tool: str
-    programs: frozenset[str]
+    programs: str
     command: str
-    version: str = _NUMBER
     brought: bool = False
 
 
-def _query(
-    tool: str, programs: str, command: str, version: str = _NUMBER, *, brought: bool = False
-) -> VersionQuery:
-    return VersionQuery(tool, frozenset(programs.split()), command, version, brought)
-
-
-#: In the order in which they are named. Gradle itself would take a second to answer,
-#: Maven's wrapper a fifth of one.
+_JAVA = (
+    '"${JAVA_HOME:+$JAVA_HOME/bin/}java" -version 2>&1 | '
+    r"""sed -n 's/.*version "\([^"]*\)".*/\1/p'"""
+)
+_WRAPPED = r"sed -n 's/.*apache-maven-\(.*\)-bin.*/\1/p' .mvn/wrapper/maven-wrapper.properties"
+#: In the order in which they are named. Gradle itself would take a second to answer, Maven's
+#: wrapper a fifth of one.
 QUERIES = (
-    _query(
-        "JDK",
-        "gradle gradlew mvnw java javac sbt",
-        '"${JAVA_HOME:+$JAVA_HOME/bin/}java" -version',
-        r'version "(\d[\w.+-]*)"',  # the first release of a line is 25, not 25.0
-    ),
-    _query("Maven", "mvn", "mvn --version", rf"Apache Maven {_NUMBER}"),
-    _query("JDK", "mvn", "", r"Java version: (\d[\w.+-]*)"),
-    _query(
-        "Maven",
-        "mvnw",
-        "cat .mvn/wrapper/maven-wrapper.properties",
-        rf"distributionUrl\s*=.*/apache-maven-{_NUMBER}-bin\.",
-    ),
-    _query("Node", "node npm npx pnpm yarn corepack", "node --version"),
-    _query("Bun", "bun bunx", "bun --version", brought=True),
-    _query("Deno", "deno", "deno --version"),
-    _query(
+    VersionQuery("JDK", "gradle gradlew mvn mvnw java javac sbt", _JAVA),
+    VersionQuery("Maven", "mvn", "mvn --version | head -n 1"),
+    VersionQuery("Maven", "mvnw", _WRAPPED),
+    VersionQuery("Node", "node npm npx pnpm yarn corepack", "node --version"),
+    VersionQuery("Bun", "bun bunx", "bun --version", brought=True),
+    VersionQuery("Deno", "deno", "deno --version"),
+    VersionQuery(
         "Python",
         "python python3 pytest uv tox nox poetry pdm hatch pipenv pip",
         "python3 --version",
     ),
-    _query("uv", "uv uvx", "uv --version"),
-    _query("Rust", "cargo rustc", "rustc --version", brought=True),
-    _query("Go", "go", "go version", rf"go{_NUMBER}"),
-    _query("CMake", "cmake ctest", "cmake --version"),
-    _query("Meson", "meson", "meson --version"),
-    _query("Ruby", "ruby bundle rake", "ruby --version"),
-    _query("PHP", "php composer phpunit", "php --version"),
-    _query("Elixir", "mix", "elixir --short-version"),
-    _query(".NET", "dotnet", "dotnet --version"),
+    VersionQuery("uv", "uv uvx", "uv --version"),
+    VersionQuery("Rust", "cargo rustc", "rustc --version", brought=True),
+    VersionQuery("Go", "go", "go version"),
+    VersionQuery("CMake", "cmake ctest", "cmake --version"),
+    VersionQuery("Meson", "meson", "meson --version"),
+    VersionQuery("Ruby", "ruby bundle rake", "ruby --version"),
+    VersionQuery("PHP", "php composer phpunit", "php --version"),
+    VersionQuery("Elixir", "mix", "elixir --short-version"),
+    VersionQuery(".NET", "dotnet", "dotnet --version"),
 )
-_WORD = re.compile(r"[\w+-]+(?=\s|$|[;&|])")
+_NUMBER = re.compile(r"\d+(?:\.\d+)*[\w.+-]*")
 
 
 def words_of(plan: BuildPlan) -> frozenset[str]:
     """The words of its commands, among them the programs that they start."""
-    return frozenset(_WORD.findall(plan.text))
+    text = plan.text
+    for mark in ";&|()":
+        text = text.replace(mark, " ")
+    return frozenset(word.rpartition("/")[2] for word in text.split())
 
 
 def version_script(plan: BuildPlan, *, brought: bool = False) -> str:
@@ -94,41 +81,40 @@ def version_script(plan: BuildPlan, *, brought: bool = False) -> str:
     Args:
         brought: of the tools that the build has downloaded, not of those of the machine.
     """
-    commands = dict.fromkeys(query.command for query in _asked(plan, brought) if query.command)
-    return "\n".join(f"echo '@ {n}'; ({text}) 2>&1" for n, text in enumerate(commands))
+    queries = enumerate(_select_queries(plan, brought=brought))
+    return "\n".join(f"echo '@ {n}'; ({query.command}) 2>/dev/null" for n, query in queries)
 
 
 def read_versions(plan: BuildPlan, printed: str, *, brought: bool = False) -> Mapping[str, str]:
     """The versions by the names of the tools, from what the script printed."""
-    answers = re.split(r"^@ \d+$", printed, flags=re.MULTILINE)[1:]
-    return dict(_read(_asked(plan, brought), answers))
+    answers = printed.split("@ ")[1:]
+    versions: dict[str, str] = {}
+    for query, answer in zip(_select_queries(plan, brought=brought), answers, strict=False):
+        if number := _NUMBER.search(answer.partition("\n")[2]):
+            versions.setdefault(query.tool, number[0])
+    return versions
 
 
-def _asked(plan: BuildPlan, brought: bool) -> list[VersionQuery]:  # noqa: FBT001
+def _select_queries(plan: BuildPlan, *, brought: bool) -> Iterator[VersionQuery]:
     words = words_of(plan)
-    return [one for one in QUERIES if one.programs & words and one.brought == brought]
-
-
-def _read(queries: list[VersionQuery], answers: list[str]) -> Iterator[tuple[str, str]]:
-    answer = ""
-    for query in queries:
-        if query.command:
-            answer = answers.pop(0) if answers else ""
-        if found := re.search(query.version, answer):
-            yield query.tool, found[1]
-
-
-_OF_ENVIRONMENT = re.compile(r"^version(?:_info)? *= *(\d+(?:\.\d+){1,2})", re.MULTILINE)
+    for query in QUERIES:
+        if query.brought == brought and not words.isdisjoint(query.programs.split()):
+            yield query
 
 
 def python_of(directory: Path) -> Mapping[str, str]:
     """The version of the Python in the environment that the build has made, if it has."""
     try:
         with (directory / ".venv" / "pyvenv.cfg").open(encoding="utf-8", errors="replace") as file:
-            found = _OF_ENVIRONMENT.search(file.read(4096))
+            lines = file.read(4096).splitlines()
     except OSError:
         return {}
-    return {"Python": found[1]} if found else {}
+    for line in lines:
+        key, _, value = line.partition("=")
+        if key.strip() in {"version", "version_info"}:
+            numbers = value.strip().split(".")[:3]
+            return {"Python": ".".join(filter(str.isdigit, numbers))}
+    return {}
 
 
 #: uv, and venv and pip in its place for all that an environment needs.
@@ -150,16 +136,14 @@ export COREPACK_ENABLE_DOWNLOAD_PROMPT=0
 export COREPACK_NPM_REGISTRY="${{COREPACK_NPM_REGISTRY:-${{npm_config_registry:-https://registry.npmjs.org}}}}"
 for lender in {lenders}; do
   command -v $lender >/dev/null 2>&1 || continue
-  [ $lender = npx ] && exec npx --yes {package}{version} "$@"
+  [ $lender = npx ] && exec npx --yes {package} "$@"
   exec corepack {name} "$@"
 done
 echo "{name}: command not found" >&2
 exit 127
 """
-_EXACT = re.compile(r"\d+(?:\.\d+){0,2}")
-_OTHERWISE = {"pnpm": "@10"}
-#: By what each is lent, what is tried first first.
-_LENDERS = {"pnpm": "npx corepack", "yarn": "npx corepack", "bun": "npx"}
+#: By what each is lent, what is tried first first, and the version without a named one.
+_LENDERS = {"pnpm": ("npx corepack", "@10"), "yarn": ("npx corepack", ""), "bun": ("npx", "")}
 
 
 def lend_tools(
@@ -177,34 +161,26 @@ def lend_tools(
         place: a directory for the scripts, beside the tree.
         versions: that the project wants, by tool; ranges are not asked for.
     """
-    exact = {name: f"@{v}" for name, v in (versions or {}).items() if _EXACT.fullmatch(v)}
-    managers, tools = _LENDERS.keys() & words, LENT & words
-    if not (managers or tools):
+    first, last = dict[str, str](), dict[str, str]()
+    for name in _LENDERS.keys() & words:
+        lenders, usual = _LENDERS[name]
+        number = (versions or {}).get(name, "")
+        version = f"@{number}" if number.replace(".", "").isdigit() else usual
+        modern = name == "yarn" and version.partition(".")[0] not in {"", "@1"}
+        package = f"{'@yarnpkg/cli-dist' if modern else name}{version}"
+        script = _MANAGER.format(name=name, lenders=lenders, package=package)
+        (first if modern else last)[name] = script
+    if tools := LENT & words:
+        last |= {name: _TOOL.format(name=name) for name in tools} | {"uv": _UV}
+    if not (first or last):
         return env
-    modern = exact.get("yarn", "@1").partition(".")[0] != "@1"
-    packages = {"yarn": "@yarnpkg/cli-dist"} if modern else {}
-    texts = {
-        name: _MANAGER.format(
-            name=name,
-            lenders=_LENDERS[name],
-            package=packages.get(name, name),
-            version=exact.get(name) or _OTHERWISE.get(name, ""),
-        )
-        for name in managers
-    }
-    if tools:
-        texts |= {name: _TOOL.format(name=name) for name in tools} | {"uv": _UV}
-    first = place / "first"
-    for name, text in texts.items():
-        _write_program(first / name if name in packages else place / name, text)
+    for directory, scripts in ((place / "first", first), (place, last)):
+        for name, text in scripts.items():
+            directory.mkdir(parents=True, exist_ok=True)
+            (directory / name).write_text(text, "utf-8")
+            (directory / name).chmod(0o755)
     path = f"{env.get('PATH', os.defpath)}{os.pathsep}{place}"
-    return {**env, "PATH": f"{first}{os.pathsep}{path}" if first.exists() else path}
-
-
-def _write_program(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, "utf-8")
-    path.chmod(0o755)
+    return {**env, "PATH": f"{place / 'first'}{os.pathsep}{path}" if first else path}
 
 
 _VERSION = re.compile(r"(?:^|[^\d.])(\d+(?:\.\d+)*(?:[-._]?(?:a|b|rc|post|dev)[-._]?\d+)?)$")

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 from prjury.judges.builds.ci import CiJob
-from prjury.judges.builds.systems.gradle import SETTINGS
 from prjury.judges.builds.systems.source_tree import SourceTree, parents_of, path_in
 from prjury.judges.builds.toolchains import Toolchain, Toolchains, fits
 from prjury.manifests.manifest import Role
-from prjury.manifests.spans import VersionSpan, declared_span, release, trimmed
+from prjury.manifests.spans import Numbers, VersionSpan, declared_span, release, trimmed
 from prjury.manifests.tool_versions import VERSION_FILES, runtimes_in
 from prjury.snapshot.model import visible
 
@@ -24,15 +22,17 @@ TOOLS_OF: Mapping[str, tuple[str, ...]] = {
     "cargo": ("rust",),
     "go": ("go",),
 }
-#: What is chosen here. The others choose for themselves: rustup, go, uv, Corepack.
-_CHOSEN = ("java", "node")
 _SHOWN = {"java": "JDK", "node": "Node", "python": "Python", "go": "Go", "rust": "Rust",
           "ruby": "Ruby", "php": "PHP", "dotnet": ".NET"}  # fmt: skip
+#: What is chosen here, its setup action, and how many numbers tell its releases apart. The others
+#: choose for themselves: rustup, go, Corepack.
 _SETUP = {
-    "java": ("actions/setup-java", "java-version"),
-    "node": ("actions/setup-node", "node-version"),
-    "python": ("actions/setup-python", "python-version"),
+    "java": ("actions/setup-java", "java-version", 1),
+    "node": ("actions/setup-node", "node-version", 1),
+    "python": ("actions/setup-python", "python-version", 2),
 }
+#: Scripts of one Gradle build that are read for the version of Java.
+_MOST_SCRIPTS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class WantedVersion:
         A JDK compiles for older releases as well, and npm only warns.
         """
         span = declared_span(self.version, "runtime", self.tool)
-        return VersionSpan(span.low) if span and self.tool in _CHOSEN else span
+        return VersionSpan(span.low) if span and self.tool in {"java", "node"} else span
 
     @property
     def text(self) -> str:
@@ -70,10 +70,6 @@ def shown_tool(tool: str) -> str:
     return _SHOWN.get(tool, tool)
 
 
-#: Scripts of one Gradle build that are read for the version of Java.
-_MOST_SCRIPTS = 200
-
-
 def wanted_versions(
     root: SourceTree, directory: str, ci: CiJob | None, system: str = ""
 ) -> tuple[WantedVersion, ...]:
@@ -81,45 +77,48 @@ def wanted_versions(
     pins, ranges = dict[str, WantedVersion](), dict[str, WantedVersion]()
     for place in (directory, *parents_of(path_in(directory, "x"))):
         for name in VERSION_FILES:
-            path = path_in(place, name)
-            if path not in root.files:
-                continue
-            content = root.text(path).encode(errors="surrogateescape")
-            for one in runtimes_in(path, content):
-                kind = "pin" if one.role is Role.LOCKED else "range"
-                found = WantedVersion(one.artifact, one.version or "", path, kind)
-                (pins if kind == "pin" else ranges).setdefault(one.artifact, found)
+            for one in _read(root, path_in(place, name), path_in(place, name)):
+                (pins if one.kind == "pin" else ranges).setdefault(one.tool, one)
     if system == "gradle" and "java" not in ranges:
-        ranges.update(_of_projects(root, directory))
-    return (*pins.values(), *(_of_ci(root, ci) if ci else ()), *ranges.values())
+        ranges.update(_read_scripts(root.below(directory), directory))
+    return (*pins.values(), *(_read_ci(root, ci) if ci else ()), *ranges.values())
 
 
-def _of_projects(root: SourceTree, directory: str) -> Mapping[str, WantedVersion]:
-    """The newest Java that the projects and plugins of a Gradle build name: one JDK compiles all.
+def _read(root: SourceTree, path: str, name: str) -> Iterator[WantedVersion]:
+    """The versions in a file, which is of the kind that the name stands for."""
+    if path in root.files:
+        content = root.text(path).encode(errors="surrogateescape")
+        for one in runtimes_in(name, content):
+            kind = "pin" if one.role is Role.LOCKED else "range"
+            yield WantedVersion(one.artifact, one.version or "", path, kind)
+
+
+def _read_scripts(build: SourceTree, directory: str) -> Mapping[str, WantedVersion]:
+    """The newest Java that the scripts of a Gradle build name: one JDK compiles all.
 
     A directory with settings of its own is another build.
     """
-    build = root.below(directory)
-    others = tuple(f"{one}/" for one in build.directories_with(*SETTINGS) if one)
-    scripts = sorted(one for one in build.files if one.endswith((".gradle", ".gradle.kts")))
-    found = [
-        WantedVersion("java", one.version, path_in(directory, path), "range")
-        for path in [one for one in scripts if not one.startswith(others)][:_MOST_SCRIPTS]
-        for one in runtimes_in("build.gradle", build.text(path).encode(errors="surrogateescape"))
-        if one.artifact == "java" and one.version
-    ]
-    return {"java": max(found, key=lambda one: release(one.version) or ())} if found else {}
+    settings = build.directories_with("settings.gradle", "settings.gradle.kts")
+    others = tuple(f"{place}/" for place in settings if place)
+    scripts = sorted(path for path in build.files if path.endswith((".gradle", ".gradle.kts")))
+    own = [path for path in scripts if not path.startswith(others)][:_MOST_SCRIPTS]
+    every = [one for path in own for one in _read(build, path, "build.gradle")]
+    java = [one for one in every if one.tool == "java" and one.version]
+    if not java:
+        return {}
+    newest = max(java, key=lambda one: release(one.version) or ())
+    origin = path_in(directory, newest.origin)
+    return {"java": WantedVersion("java", newest.version, origin, "range")}
 
 
-def _of_ci(root: SourceTree, ci: CiJob) -> Iterator[WantedVersion]:
+def _read_ci(root: SourceTree, ci: CiJob) -> Iterator[WantedVersion]:
     """What the base's CI sets up, by its own words or by those of a file that it names."""
     for tool, version in ci.versions.items():
         yield WantedVersion(tool, version, ci.name, "ci")
     for tool, path in ci.version_files.items():
-        content = root.text(path).encode(errors="surrogateescape")
-        for one in runtimes_in(path, content):
-            if one.artifact == tool:
-                yield WantedVersion(tool, one.version or "", path, "ci")
+        for one in _read(root, path, path):
+            if one.tool == tool:
+                yield WantedVersion(tool, one.version, path, "ci")
 
 
 @dataclass(frozen=True)
@@ -145,7 +144,7 @@ class ToolChoice:
     def text(self) -> str:
         """What is used and why, in one line."""
         used = self.toolchain
-        here = f"{shown_tool(self.tool)} {_dotted(used)} ({used.found})" if used else ""
+        here = f"{shown_tool(self.tool)} {_dotted(used.version)} ({used.found})" if used else ""
         asked = "; ".join(
             dict.fromkeys(f"{one.origin}: {visible(one.version)}" for one in self.wanted)
         )
@@ -160,107 +159,99 @@ def choose_tools(
     Args:
         system: the build's; uv chooses the Python itself, and downloads it where none fits.
     """
-    by_uv = system == "uv"
-    found = (
-        _Choosing(tool, tuple(w for w in wanted if w.tool == tool), here, by_uv) for tool in tools
+    choices: list[ToolChoice] = []
+    for tool in tools:
+        own = tuple(one for one in wanted if one.tool == tool)
+        if not own and tool != tools[0]:
+            continue
+        known = here.of(tool)
+        if tool not in _SETUP or not known:
+            current = known[0] if known and known[0].current else None
+            choices.append(ToolChoice(tool, own, current))
+        elif tool == "python" and system == "uv":
+            choices.append(_choose_for_uv(own, known))
+        else:
+            choices.append(_choose(tool, own, known))
+    return tuple(choices)
+
+
+def _choose_for_uv(wanted: tuple[WantedVersion, ...], known: Sequence[Toolchain]) -> ToolChoice:
+    """The pinned Python, else one that the manifest allows; uv's own come first."""
+    asked = [one for one in wanted if one.kind != "ci"]
+    for toolchain in sorted(known, key=lambda one: one.found != "uv"):
+        if _is_allowed(toolchain.version, asked):
+            return ToolChoice("python", wanted, toolchain)
+    return ToolChoice("python", wanted, note="no Python here fits, so uv has to download one")
+
+
+def _choose(tool: str, wanted: tuple[WantedVersion, ...], known: Sequence[Toolchain]) -> ToolChoice:
+    """The pinned version, else that of the CI, else the first one that the manifests allow.
+
+    The current Python stays, as the project may be installed in it, unless a manifest refuses it.
+    """
+    ranges = [one for one in wanted if one.kind == "range"]
+    named = [one for one in wanted if one.kind != "range" and release(one.version)]
+    current = known[0] if known[0].current else None
+    allowed = [one for one in known if _is_allowed(one.version, ranges)]
+    for one in named if tool != "python" else ():
+        for toolchain in allowed:
+            if fits(toolchain, release(one.version) or ()):
+                return ToolChoice(tool, wanted, toolchain, note=_overruled(named, toolchain))
+    used = allowed[0] if allowed else current
+    pins = [one for one in named if one.kind == "pin" and not any(each.span for each in ranges)]
+    unmet = ranges if not allowed else [one for one in pins if used and _is_newer(one, used)]
+    if not unmet or (tool == "python" and allowed):
+        note = _overruled(named, used) if used and tool != "python" else ""
+        return ToolChoice(tool, wanted, used, note=note)
+    remedy = _remedy(next(one for one in unmet if one.span), named, ranges, known)
+    if tool != "node":
+        return ToolChoice(tool, wanted, current, remedy)
+    newest = max(known, key=lambda one: one.version)  # much runs with an older one
+    return ToolChoice(tool, wanted, newest, older=remedy, note=_overruled(named, newest))
+
+
+def _is_newer(wanted: WantedVersion, used: Toolchain) -> bool:
+    return (release(wanted.version) or (0,)) > used.version
+
+
+def _remedy(
+    strict: WantedVersion,
+    named: Sequence[WantedVersion],
+    ranges: Sequence[WantedVersion],
+    known: Sequence[Toolchain],
+) -> str:
+    """What to set up: a version that is named and that the manifests allow, else their lowest."""
+    action, key, deep = _SETUP[strict.tool]
+    numbers = strict.span.low[:2] if strict.span else ()
+    for one in named:
+        version = (release(one.version) or ())[:deep]
+        if all(version >= each.span.low[: len(version)] for each in ranges if each.span):
+            numbers = version
+            break
+    here = ", ".join(dict.fromkeys(_dotted(one.version) for one in known))
+    return (
+        f"this project wants {strict.text} ({visible(strict.origin)}); here is {here}: add "
+        f"{action} with {key}: {_dotted(numbers)} before the build"
     )
-    return tuple(one.choice() for one in found if one.wanted or one.tool in tools[:1])
 
 
-@dataclass(frozen=True)
-class _Choosing:
-    tool: str
-    wanted: tuple[WantedVersion, ...]
-    here: Toolchains
-    by_uv: bool = False
-
-    @cached_property
-    def known(self) -> tuple[Toolchain, ...]:
-        return self.here.of(self.tool)
-
-    def choice(self) -> ToolChoice:
-        """The pinned version, else that of the CI, else the first one that the manifests allow."""
-        current = self.known[0] if self.known and self.known[0].current else None
-        if self.tool == "python" and self.known:
-            return self._by_uv() if self.by_uv else self._python(current)
-        if self.tool not in _CHOSEN or not self.known:
-            return ToolChoice(self.tool, self.wanted, current)
-        allowed = [one for one in self.known if self._is_allowed(one)]
-        for one in self._named():
-            numbers = release(one.version)
-            if exact := next((t for t in allowed if numbers and fits(t, numbers)), None):
-                return ToolChoice(self.tool, self.wanted, exact, note=self._overruled(exact))
-        used = allowed[0] if allowed else current
-        if missing := self._missing(used, bool(allowed)):
-            if self.tool == "node":  # much runs with an older one, which only some tools refuse
-                newest = max(self.known, key=lambda one: one.version)
-                note = self._overruled(newest)
-                return ToolChoice(self.tool, self.wanted, newest, older=missing, note=note)
-            return ToolChoice(self.tool, self.wanted, current, missing)
-        return ToolChoice(self.tool, self.wanted, used, note=self._overruled(used))
-
-    def _by_uv(self) -> ToolChoice:
-        """The pinned Python, else one that the manifest allows; uv's own come first."""
-        known = sorted(self.known, key=lambda one: one.found != "uv")
-        asked = [one for one in self.wanted if one.kind != "ci" and one.span]
-        used = next((one for one in known if _within(one, asked)), None)
-        note = "" if used else "no Python here fits, so uv has to download one"
-        return ToolChoice(self.tool, self.wanted, used, note=note)
-
-    def _python(self, current: Toolchain | None) -> ToolChoice:
-        """The current Python, in which the project may be installed, unless a manifest refuses."""
-        allowed = [one for one in self.known if self._is_allowed(one)]
-        if current is None or current in allowed:
-            return ToolChoice(self.tool, self.wanted, current)
-        missing = "" if allowed else self._remedy(next(self._ranges()))
-        return ToolChoice(self.tool, self.wanted, next(iter(allowed), current), missing)
-
-    def _named(self) -> Iterator[WantedVersion]:
-        return (one for one in self.wanted if one.kind != "range")
-
-    def _ranges(self) -> Iterator[WantedVersion]:
-        return (one for one in self.wanted if one.kind == "range" and one.span)
-
-    def _is_allowed(self, toolchain: Toolchain) -> bool:
-        return _within(toolchain, self._ranges())
-
-    def _missing(self, used: Toolchain | None, allowed: bool) -> str:  # noqa: FBT001
-        """Why what is here does not do: a manifest refuses it, or it is older than the pin."""
-        refused = None if allowed else next(self._ranges(), None)
-        pins = (one for one in self.wanted if one.kind == "pin")
-        too_old = (one for one in pins if used and (release(one.version) or (0,)) > used.version)
-        strict = refused or (None if any(self._ranges()) else next(too_old, None))
-        return self._remedy(strict) if strict else ""
-
-    def _remedy(self, strict: WantedVersion) -> str:
-        named = next((one for one in self._named() if release(one.version)), strict)
-        action, key = _SETUP[self.tool]
-        numbers = release(named.version) or (strict.span.low if strict.span else None) or ()
-        deep = 2 if self.tool == "python" else 1
-        major = ".".join(map(str, numbers[:deep])) if numbers else visible(named.version)
-        here = ", ".join(dict.fromkeys(map(_dotted, self.known)))
-        return (
-            f"this project wants {strict.text} ({visible(strict.origin)}); here is {here}: add "
-            f"{action} with {key}: {major} before the build"
-        )
-
-    def _overruled(self, used: Toolchain | None) -> str:
-        """The strongest word, if what is used does not follow it; a manifest allows that."""
-        first = next((one for one in self._named() if release(one.version)), None)
-        numbers = release(first.version) if first else None
-        if first and used and numbers and not fits(used, numbers):
-            return f"{visible(first.origin)} names {first.text}; {_dotted(used)} is used"
-        return ""
+def _overruled(named: Sequence[WantedVersion], used: Toolchain) -> str:
+    """The strongest word, if what is used does not follow it; a manifest allows that."""
+    if named and not fits(used, release(named[0].version) or ()):
+        first = named[0]
+        return f"{visible(first.origin)} names {first.text}; {_dotted(used.version)} is used"
+    return ""
 
 
-def _within(toolchain: Toolchain, wanted: Iterable[WantedVersion]) -> bool:
+def _is_allowed(numbers: Numbers, wanted: Iterable[WantedVersion]) -> bool:
     """Whether a version is among all that are asked for."""
-    version = trimmed(toolchain.version)
-    spans = (one.span for one in wanted)
+    version = trimmed(numbers)
     return all(
-        span.low <= version and (span.high is None or version < span.high) for span in spans if span
+        span.low <= version and (span.high is None or version < span.high)
+        for span in (one.span for one in wanted)
+        if span
     )
 
 
-def _dotted(toolchain: Toolchain | None) -> str:
-    return ".".join(map(str, toolchain.version)) if toolchain else ""
+def _dotted(numbers: Numbers) -> str:
+    return ".".join(map(str, numbers))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -15,63 +18,76 @@ from prjury.jury.judge import ask
 from prjury.policy.schema import BuildOptions
 from prjury.ports import Ports
 
-MAVEN = """Apache Maven 3.8.7
-Maven home: /usr/share/maven
-Java version: 17.0.19, vendor: Debian, runtime: /usr/lib/jvm/java-17-openjdk-amd64
-Default locale: en, platform encoding: UTF-8
-"""
-
 
 def plan(*lines: str) -> BuildPlan:
     return BuildPlan("tool", tuple(BuildStep("test", line) for line in lines))
 
 
+#: What the tools print, by their programs.
+PRINTED = {
+    "mvn": "Apache Maven 3.8.7\nMaven home: /usr/share/maven\nJava version: 17.0.19\n",
+    "java": 'openjdk version "25" 2025-09-16\nOpenJDK Runtime Environment\n',
+    "node": "v20.20.2\n",
+    "python3": "Python 3.11.7\n",
+    "uv": "uv 0.9.1 (abc 2026-01-01)\n",
+    "go": "go version go1.26.8 linux/amd64\n",
+    "rustc": "rustc 1.95.0 (59807616e 2026)\n",
+    "bun": "1.3.1\n",
+    "php": "PHP 8.2.3 (cli)\n",
+    "cmake": "cmake version 3.25.1\n\nCMake suite maintained and supported by Kitware\n",
+}
+
+
+def asked(place: Path, line: str, printed: Mapping[str, str], *, brought: bool) -> dict[str, str]:
+    """The versions that are read where these programs are on the machine."""
+    (place / "bin").mkdir()
+    for name, text in printed.items():
+        stream = ">&2" if name == "java" else ""
+        (place / "bin" / name).write_text(f"#!/bin/sh\ncat <<'END' {stream}\n{text}END\n")
+        (place / "bin" / name).chmod(0o755)
+    for name in ("sed", "head", "cat"):
+        (place / "bin" / name).symlink_to(shutil.which(name) or "")
+    used = plan(line)
+    script = version_script(used, brought=brought)
+    env = {"PATH": str(place / "bin")}
+    ran = subprocess.run(
+        ["/bin/sh", "-c", script], cwd=place, env=env, capture_output=True, text=True, check=False
+    )
+    return dict(read_versions(used, ran.stdout, brought=brought))
+
+
 @pytest.mark.parametrize(
-    ("lines", "printed", "versions"),
+    ("line", "versions"),
     [
-        (["mvn -q verify"], f"@ 0\n{MAVEN}", {"Maven": "3.8.7", "JDK": "17.0.19"}),
-        (
-            ["./mvnw -q verify"],
-            (
-                '@ 0\nopenjdk version "17.0.19"\n@ 1\n'
-                "distributionUrl=https\\://repo.example/4/apache-maven-4.0.0-rc-2-bin.zip\n"
-            ),
-            {"JDK": "17.0.19", "Maven": "4.0.0-rc-2"},
-        ),
-        (["./mvnw test"], '@ 0\nopenjdk version "25" 2025\n@ 1\nNo such file\n', {"JDK": "25"}),
-        (["./gradlew build"], '@ 0\nopenjdk version "21.0.2" 2024\n', {"JDK": "21.0.2"}),
-        (["npm ci", "npm run test"], "@ 0\nv20.20.2\n", {"Node": "20.20.2"}),
-        (
-            ["uv run --frozen pytest -q"],
-            "@ 0\nPython 3.11.7\n@ 1\nuv 0.9.1 (abc 2026-01-01)\n",
-            {"Python": "3.11.7", "uv": "0.9.1"},
-        ),
-        (["go test ./..."], "@ 0\ngo version go1.26.8 linux/amd64\n", {"Go": "1.26.8"}),
-        (["python3 -m pytest"], "@ 0\nsh: 1: python3: not found\n", {}),
-        (["npm ci && go test"], "@ 0\nnot here\n@ 1\ngo version go1.26\n", {"Go": "1.26"}),
-        (["npm ci"], "", {}),
+        ("mvn -q verify", {"Maven": "3.8.7", "JDK": "25"}),
+        ("./mvnw -q verify", {"Maven": "4.0.0-rc-2", "JDK": "25"}),
+        ("./gradlew build", {"JDK": "25"}),
+        ("npm ci", {"Node": "20.20.2"}),
+        ("uv run --frozen pytest -q", {"Python": "3.11.7", "uv": "0.9.1"}),
+        ("npm ci && go test ./...; (php x)", {"Node": "20.20.2", "Go": "1.26.8", "PHP": "8.2.3"}),
+        ("cmake -B b", {"CMake": "3.25.1"}),
     ],
 )
-def test_what_the_tools_say(lines: list[str], printed: str, versions: dict[str, str]) -> None:
-    used = plan(*lines)
-    assert version_script(used).count("@ ") == max(1, printed.count("@ "))
-    assert read_versions(used, printed) == versions
+def test_what_the_tools_say(tmp_path: Path, line: str, versions: dict[str, str]) -> None:
+    wrapper = tmp_path / ".mvn/wrapper/maven-wrapper.properties"
+    wrapper.parent.mkdir(parents=True)
+    wrapper.write_text("distributionUrl=https\\://r.example/4/apache-maven-4.0.0-rc-2-bin.zip\n")
+    assert asked(tmp_path, line, PRINTED, brought=False) == versions
+
+
+@pytest.mark.parametrize("line", ["mvn test", "./mvnw test", "go test", "python3 -m pytest"])
+def test_a_tool_that_is_not_there_has_no_version(tmp_path: Path, line: str) -> None:
+    assert asked(tmp_path, line, {}, brought=False) == {}
 
 
 @pytest.mark.parametrize(
-    ("line", "command", "printed", "versions"),
-    [
-        ("cargo test", "rustc --version", "rustc 1.95.0 (59807616e 2026)\n", {"Rust": "1.95.0"}),
-        ("bun test", "bun --version", "1.3.1\n", {"Bun": "1.3.1"}),
-    ],
+    ("line", "versions"), [("cargo test", {"Rust": "1.95.0"}), ("bun test", {"Bun": "1.3.1"})]
 )
 def test_a_tool_that_the_build_may_download_is_asked_afterwards(
-    line: str, command: str, printed: str, versions: dict[str, str]
+    tmp_path: Path, line: str, versions: dict[str, str]
 ) -> None:
-    used = plan(line)
-    assert not version_script(used)
-    assert command in version_script(used, brought=True)
-    assert read_versions(used, f"@ 0\n{printed}", brought=True) == versions
+    assert not version_script(plan(line))
+    assert asked(tmp_path, line, PRINTED, brought=True) == versions
 
 
 @pytest.mark.parametrize(

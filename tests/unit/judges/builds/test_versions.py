@@ -141,3 +141,20 @@ def test_the_nearest_file_counts() -> None:
     assert [(w.version, w.origin) for w in wanted_versions(root, "web", None)] == [
         ("20", "web/.nvmrc")
     ]
+
+
+@pytest.mark.parametrize(
+    ("engines", "ci", "version"),
+    [
+        ("^22.13.0 || >=24", "20", "22.13"),
+        ("^22.13.0 || >=24", "24", "24"),
+        (">=22", "", "22"),
+        (">=22.1", "lts/*", "22.1"),
+    ],
+)
+def test_the_remedy_names_a_version_that_the_manifest_allows(
+    here: Toolchains, engines: str, ci: str, version: str
+) -> None:
+    files = {"package.json": f'{{"engines": {{"node": "{engines}"}}}}'}
+    choice = chosen(here, "node", files, {"node": ci} if ci else {})
+    assert f"add actions/setup-node with node-version: {version} before" in choice.older
