@@ -62,8 +62,6 @@ def targets(text: str, **more: str) -> list[str]:
         ("SRC = a.c \\\n  b.c\ntest: $(SRC)\n", "make test"),
         (".PHONY: clean \\\n  lint\ntest:\n", "make test"),
         ("lint \\\n  check: x\n", "make check"),
-        ("GOALS = check lint\n$(GOALS):\n\ttrue\n", "make check"),
-        ("%:\n\t$(MAKE) -C src $@\n", "make test"),
         ("test: x ; true\n", "make test"),
         ("export A = b\r\ncheck:\r\n", "make check"),
     ],
@@ -98,84 +96,19 @@ def test_what_is_included_counts() -> None:
         "a/rules.inc": "check:\n",
     }
     assert texts(plans(root_of(files), None)) == ["cd a && make check"]
-    unclear = root_of({"b/Makefile": "include $(TOP)/x.mk\n"})
-    told = "b/Makefile has none of the targets test, check, all, unless an included file has one"
-    assert unsuited(unclear) == {"b": told}
     circle = root_of({"Makefile": "include a.mk\n", "a.mk": "include Makefile\n"})
     assert plans(circle, None) == ()
 
 
-@pytest.mark.parametrize(
-    ("text", "idle"),
-    [
-        ("test:\n\ttrue\n", True),
-        ("test: src/a.c\n", True),
-        ("test: $(OBJECTS)\n", True),
-        (".DEFAULT:\n\ttrue\n", True),
-        (".PHONY: test\ntest:\n", False),
-        ("NAMES = all test\n.PHONY: $(NAMES)\ntest:\n", False),
-        ("test::\n\ttrue\n", False),
-        ("test: build\nbuild:\n", False),
-        (".PHONY: src\ntest: src\n", False),
-    ],
-)
-@pytest.mark.parametrize("there", ["test/x.c", "test"])
-def test_a_target_with_a_file_of_its_name(text: str, idle: bool, there: str) -> None:
-    (plan,) = plans(root_of({"Makefile": text, there: "", "src/a.c": ""}), None)
-    assert plan.text == "make test"
-    assert plan.tests is not idle
-    assert (plan.keep_going is None) is idle
-    told = (
-        "make does nothing for `test`, because a file of that name exists and the target is "
-        "not .PHONY"
-    )
-    assert plan.notes == ((told,) if idle else ())
-
-
-@pytest.mark.skipif(
-    shutil.which("make") is None or shutil.which("awk") is None, reason="needs make and awk"
-)
-@pytest.mark.parametrize(
-    ("makefile", "code", "told"),
-    [
-        (
-            "test: one two\none:\n\t@false\n\t@echo after\ntwo:\n\t@exit 3\n",
-            1,
-            [
-                "make: *** [Makefile:3: one] Error 1",
-                "after",
-                "make: *** [Makefile:6: two] Error 3",
-                "make ended with exit code 0",
-            ],
-        ),
-        (
-            "all:\n\t@false\ntest:\n\t@echo fine\n",
-            1,
-            ["make: *** [Makefile:2: all] Error 1", "fine", "make ended with exit code 0"],
-        ),
-        ("test:\n\t@echo fine\n", 0, ["fine", "make ended with exit code 0"]),
-        (
-            "test: missing\n",
-            1,
-            [
-                "make: *** No rule to make target 'missing', needed by 'test'.  Stop.",
-                "make ended with exit code 2",
-            ],
-        ),
-        (
-            "test:\n\t@$(MAKE) --no-print-directory sub\nsub:\n\t@false\n",
-            1,
-            ["make[1]: *** [Makefile:4: sub] Error 1", "make ended with exit code 0"],
-        ),
-    ],
-)
-def test_the_form_that_keeps_going_still_fails(
-    tmp_path: Path, makefile: str, code: int, told: list[str]
-) -> None:
+def test_the_form_that_keeps_going(tmp_path: Path) -> None:
+    makefile = "all:\n\t@echo built\ntest: one two\none:\n\t@false\ntwo:\n\t@exit 3\n"
     (tmp_path / "Makefile").write_text(makefile)
     (plan,) = plans(root_of({"Makefile": makefile}), None)
-    assert plan.keep_going is not None
-    done = subprocess.run(
+    assert plan.keep_going
+    assert plan.keep_going.text == "make -k && make -k test"
+    if shutil.which("make") is None:
+        pytest.skip("make is not installed")
+    ran = subprocess.run(
         ["/bin/sh", "-c", plan.keep_going.text],
         cwd=tmp_path,
         env={"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"},
@@ -183,4 +116,4 @@ def test_the_form_that_keeps_going_still_fails(
         text=True,
         check=False,
     )
-    assert (done.returncode, done.stdout.splitlines()) == (code, told)
+    assert (ran.returncode, ran.stderr.count("make: *** [Makefile")) == (2, 2)
