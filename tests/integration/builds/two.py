@@ -38,7 +38,6 @@ TWO = Sample(
     harmless={"service/core/note.go": "package core\n\nconst Note = 1\n", "web/note.js": "// a\n"},
     broken=_moved("service", golang.BROKEN),
     failing=_moved("service", golang.FAILING),
-    modules=("./app", "./core"),
     worse=Breakage(
         {"web/page.js": 'exports.title = "Store";\n'}, "web/page.test.js:5", "strictly equal"
     ),
