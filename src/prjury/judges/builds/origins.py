@@ -1,7 +1,8 @@
 """Whether tests ran against the tree that is judged, or against another copy of its packages.
 
 Python takes a package from wherever it finds it first. An installed release, or an editable install
-of another checkout, would be tested in place of the tree, and every result would be about that.
+of another checkout, would be tested in place of the tree, and every result would be about that. So
+may what comes with pytest in an environment in which the tree itself is not installed.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,25 +18,20 @@ from urllib.parse import unquote, urlsplit
 
 from prjury.errors import CannotJudgeError
 from prjury.judges.builds import probe
-from prjury.judges.builds.systems.source_tree import joined
+from prjury.judges.builds.systems.source_tree import parents_of
 from prjury.snapshot.model import visible
 
 _PROBE = Path(probe.__file__).read_text("utf-8")  # read before a build could change it
 #: The systems whose own environments hold nothing but the tree, so that they need no help.
-_SELF_CONTAINED = frozenset({"uv", "tox"})
-#: Directories with an ``__init__.py`` that are rarely what a project is about.
+_SELF_CONTAINED = frozenset({"uv", "tox", "nox"})
+#: Directories and modules that are rarely what a project is about, and those of others.
 _BESIDE = frozenset(
     "test tests testing doc docs example examples sample samples script scripts tool tools "
-    "benchmark benchmarks build dist ci utils".split()
+    "benchmark benchmarks build dist ci utils vendor _vendor third_party node_modules setup "
+    "conftest noxfile tasks fabfile manage versioneer conf".split()
 )
-#: Where packages begin within a project: a src layout, and what mixed projects use.
-_SOURCES = ("src", "lib", "python")
-#: Directories that hold one project each, and how deep such a project lies.
-_MEMBERS = frozenset({"packages", "libs"})
-_MEMBER_DEPTH = 2
-_MANIFESTS = frozenset({"pyproject.toml", "setup.py", "setup.cfg"})
-#: Modules that a tool loads by their names.
-_SET_UP = frozenset("setup conftest noxfile tasks fabfile manage versioneer conf".split())
+#: Where single modules lie: a src layout, and what mixed projects use.
+_SOURCES = frozenset({"src", "lib", "python"})
 #: Sources of extension modules, which are only there once the project is installed.
 _COMPILED = (".c", ".cc", ".cpp", ".pyx", ".rs", ".f90")
 #: Where installed packages lie, also in an environment inside of the tree.
@@ -65,35 +61,26 @@ class ImportedCode:
         In a src layout the tree's own packages come first. A project with extension modules has to
         be installed, and what was installed is then looked at.
         """
-        names = sorted(self._names())
-        if not names:
+        below = self._below()
+        names = sorted(find_packages(below))
+        if not names or system in _SELF_CONTAINED:
             return {}
         self.place.mkdir(exist_ok=True)
         for old in self.place.glob("seen-*.json"):
             old.unlink()
         (self.place / "sitecustomize.py").write_text(_PROBE, "utf-8")
         (self.place / "names.json").write_text(json.dumps(names), "utf-8")
-        paths = [str(self.place)]
-        source = joined(self.directory, "src") or ""
-        compiled = any(path.endswith(_COMPILED) for path in self._below(source))
-        if set(_top_level(self._below(source))) and not compiled and system not in _SELF_CONTAINED:
-            paths.append(str(self.tree / source))
-        return {"PYTHONPATH": os.pathsep.join([*paths, *filter(None, [env.get("PYTHONPATH")])])}
+        source = [path.removeprefix("src/") for path in below if path.startswith("src/")]
+        compiled = any(path.endswith(_COMPILED) for path in source)
+        paths = [str(self.place), env.get("PYTHONPATH", "")]
+        if find_packages(source) and not compiled:
+            paths.insert(1, str(self.tree / self.directory / "src"))
+        return {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
 
-    def _names(self) -> set[str]:
-        """The packages and modules of the project, from every place where one may begin."""
-        below = [*self._below(self.directory)]
-        found = {
-            name
-            for root in _roots(below)
-            for name in _top_level(_paths_in(root, below), modules=bool(root))
-            if name.lower() not in _BESIDE
-        }
-        names = found or set(_top_level(below))
-        return {name for name in names if _is_the_projects(name)}
-
-    def _below(self, directory: str) -> Iterator[str]:
-        return _paths_in(directory, self.known)
+    def _below(self) -> list[str]:
+        """The paths of the tree as seen from where the run takes place."""
+        prefix = f"{self.directory}/" if self.directory else ""
+        return [path.removeprefix(prefix) for path in self.known if path.startswith(prefix)]
 
     def refuse_elsewhere(self) -> None:
         """Nothing that tests of other code say counts.
@@ -106,7 +93,7 @@ class ImportedCode:
             for name, origins in _read(file):
                 seen.setdefault(name, []).extend(origins)
         for name, origins in sorted(seen.items()):
-            if origins and not any(map(self._is_ours, origins)):
+            if origins and not any(map(self._is_of_this_run, origins)):
                 raise CannotJudgeError(
                     f"the tests ran against another copy of `{visible(name)}`, in "
                     f"`{visible(str(Path(origins[0]).parent))}`, not against this tree",
@@ -116,49 +103,38 @@ class ImportedCode:
                     reason="tested_elsewhere",
                 )
 
-    def _is_ours(self, origin: str) -> bool:
-        ours, path = (self.place.parent.resolve(), self.tree.resolve()), Path(origin).resolve()
-        inside = [path.relative_to(place) for place in ours if path.is_relative_to(place)]
+    def _is_of_this_run(self, origin: str) -> bool:
+        """Whether this run has made it: it lies in the tree, or was copied or installed from it."""
+        own, path = (self.place.parent.resolve(), self.tree.resolve()), Path(origin).resolve()
+        inside = [path.relative_to(place) for place in own if path.is_relative_to(place)]
         if any(_INSTALLED.isdisjoint(below.parts) for below in inside):
             return True
         site = path.parent.parent if path.name == "__init__.py" else path.parent
-        sources = (_source_of(file) for file in site.glob("*.dist-info/direct_url.json"))
-        return any(source and any(map(source.is_relative_to, ours)) for source in sources)
+        sources = (_read_source(file) for file in site.glob("*.dist-info/direct_url.json"))
+        return any(source and any(map(source.is_relative_to, own)) for source in sources)
 
 
-def _roots(paths: Iterable[str]) -> set[str]:
-    """Directories where packages may begin: by custom, and beside each Python manifest."""
-    projects = {""}
+def find_packages(paths: list[str]) -> set[str]:
+    """The packages that a project may be about, or its modules where it has no package."""
+    packages, modules = set[str](), set[str]()
+    homes = {path.removesuffix("/__init__.py") for path in paths if path.endswith("/__init__.py")}
     for path in paths:
-        directory, _, name = path.rpartition("/")
-        if name in _MANIFESTS:
-            projects.add(directory)
-        parts = path.split("/")
-        if parts[0] in _MEMBERS and len(parts) > _MEMBER_DEPTH:
-            projects.add("/".join(parts[:_MEMBER_DEPTH]))
-    ours = {one for one in projects if _BESIDE.isdisjoint(one.lower().split("/"))}
-    return ours | {f"{one}/{below}".lstrip("/") for one in ours for below in _SOURCES}
+        place, _, file = path.rpartition("/")
+        name, dot, suffix = file.rpartition(".")
+        if place in homes and not homes.isdisjoint(parents_of(place)):
+            continue  # below another package
+        if file == "__init__.py" and place and _is_of_project(place):
+            packages.add(place.rpartition("/")[2])
+        elif (dot, suffix) == (".", "py") and place.rpartition("/")[2] in _SOURCES | {""}:
+            modules.update({name} if _is_of_project(path.removesuffix(".py")) else ())
+    return packages or modules
 
 
-def _paths_in(directory: str, paths: Iterable[str]) -> Iterator[str]:
-    """The paths below the directory, as seen from it."""
-    prefix = f"{directory}/" if directory else ""
-    return (path.removeprefix(prefix) for path in paths if path.startswith(prefix))
-
-
-def _is_the_projects(name: str) -> bool:
-    known = name in sys.stdlib_module_names or name in _SET_UP or name.lower() in _BESIDE
-    return name.isidentifier() and not known and not name.startswith("test_")
-
-
-def _top_level(paths: Iterable[str], *, modules: bool = True) -> Iterator[str]:
-    """The packages and modules that these paths make importable from where they begin."""
-    for path in paths:
-        name, slash, rest = path.partition("/")
-        if rest == "__init__.py":
-            yield name
-        elif modules and not slash and name.endswith(".py"):
-            yield name.removesuffix(".py")
+def _is_of_project(path: str) -> bool:
+    parts = path.lower().split("/")
+    name = path.rpartition("/")[2]
+    known = name in sys.stdlib_module_names or name.startswith("test_")
+    return name.isidentifier() and not known and _BESIDE.isdisjoint(parts)
 
 
 def _read(file: Path) -> Iterator[tuple[str, list[str]]]:
@@ -172,7 +148,7 @@ def _read(file: Path) -> Iterator[tuple[str, list[str]]]:
             yield name, [one for one in listed if isinstance(one, str)]
 
 
-def _source_of(direct_url: Path) -> Path | None:
+def _read_source(direct_url: Path) -> Path | None:
     """The directory from which a distribution was installed (PEP 610)."""
     with suppress(OSError, ValueError, AttributeError, RecursionError):
         url = urlsplit(json.loads(direct_url.read_text("utf-8")[:_LARGEST]).get("url", ""))

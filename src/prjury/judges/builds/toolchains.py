@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from string import ascii_letters
 
 from prjury.manifests.spans import Numbers, release
 
-_JAVA_VERSION = re.compile(r'^JAVA_VERSION="?(?:1\.)?([\d.]+)', re.MULTILINE)
-_NODE_VERSION = re.compile(r"#define NODE_(?:MAJOR|MINOR|PATCH)_VERSION (\d+)")
-_IN_NAME = re.compile(r"(?:^|[a-z-])v?(\d+(?:\.\d+)+)")
 #: What a tool's directories are called in the caches of setup actions, and its program.
 _TOOLS = {
     "java": ("Java_*", "java"),
@@ -112,8 +109,7 @@ class Toolchains:
         if program is None:
             return None
         real = program.resolve()
-        named = re.fullmatch(r"[a-z]+(\d+\.\d+)", real.name)
-        version = release(named[1]) if named else _version_of(tool, real.parent.parent)
+        version = _version_in(real.name) or _version_of(tool, real.parent.parent)
         home = (real if tool == "java" else program).parent.parent
         return Toolchain(tool, version, home, "PATH", current=True) if version else None
 
@@ -140,7 +136,7 @@ class Toolchains:
     def _homes(self, tool: str) -> Iterator[tuple[str, Path]]:
         environ = self.environ
         if tool == "java":
-            named = sorted(name for name in environ if re.fullmatch(r"JAVA_HOME_\d+_\w+", name))
+            named = sorted(name for name in environ if name.startswith("JAVA_HOME_"))
             yield from ((name, Path(environ[name])) for name in named)
         for found, place, pattern in (
             (f"setup-{tool}", environ.get("RUNNER_TOOL_CACHE", ""), f"{_TOOLS[tool][0]}/*/*"),
@@ -171,16 +167,28 @@ def fits(toolchain: Toolchain, wanted: Numbers) -> bool:
 
 def _version_of(tool: str, home: Path) -> Numbers | None:
     """The version that an installation's own files or its name give."""
-    if tool == "java" and (reported := _JAVA_VERSION.search(_text(home / "release"))):
-        return release(reported[1])
-    header = "include/node/node_version.h"
-    if tool == "node" and (parts := _NODE_VERSION.findall(_text(home / header))):
-        return tuple(int(part) for part in parts)
-    if tool == "go" and (reported := re.match(r"go([\d.]+)", _text(home / "VERSION"))):
-        return release(reported[1])
-    names = (home.name, home.parent.name)
-    reported = next(filter(None, map(_IN_NAME.search, names)), None)
-    return release(reported[1]) if reported else None
+    if tool == "java":
+        for line in _text(home / "release").splitlines():
+            if line.startswith("JAVA_VERSION="):
+                return release(line.partition("=")[2].strip('"').removeprefix("1."))
+    if tool == "node":
+        header = _text(home / "include/node/node_version.h").splitlines()
+        marks = tuple(f"#define NODE_{part}_VERSION " for part in ("MAJOR", "MINOR", "PATCH"))
+        parts = [line.split()[-1] for line in header if line.startswith(marks)]
+        if parts and all(map(str.isdigit, parts)):
+            return tuple(map(int, parts))
+    if tool == "go" and (text := _text(home / "VERSION")).startswith("go"):
+        return release(text.removeprefix("go"))
+    return _version_in(home.name) or _version_in(home.parent.name)
+
+
+def _version_in(name: str) -> Numbers | None:
+    """The version in a name such as ``temurin-23.0.1``, ``v22.4.0`` or ``python3.12``."""
+    for part in name.split("-"):
+        numbers = release(part.lstrip(ascii_letters))
+        if numbers and len(numbers) > 1:
+            return numbers
+    return None
 
 
 def _text(file: Path) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 
 from prjury.judges.builds.plan import BuildPlan, BuildStep
@@ -68,23 +69,19 @@ class Unittests:
 
     def _plain(self) -> BuildPlan | None:
         """One search for each directory and pattern, which together find all tests."""
-        found = list(self._with_tests())
-        searches = sorted({_search(path, self.root) for path in found})
+        files = list(self._with_tests())
+        searches = sorted({_search(path, self.root) for path in files})
         if not searches:
             return None
-        steps = tuple(BuildStep("test", (*self.python, *_discover(*search))) for search in searches)
-        plan = BuildPlan(
+        commands = [(*self.python, *_discover(*search)) for search in searches]
+        each = "; ".join(f"{shlex.join(command)} || failed=1" for command in commands)
+        every = f"(failed=0; {each}; exit $failed)"
+        return BuildPlan(
             "unittest",
-            steps,
-            (f"{printable(found[0])} has tests for unittest", "nothing is there for pytest"),
-            all_ran=_TESTS_FAILED if len(steps) == 1 else None,
+            (BuildStep("test", commands[0] if len(commands) == 1 else every),),
+            (f"{printable(files[0])} has tests for unittest", "nothing is there for pytest"),
+            all_ran=_TESTS_FAILED,
         )
-        if len(steps) == 1:
-            return plan
-        each = "; ".join(f"{step.text} || failed=1" for step in steps)
-        together = BuildStep("test", f"(failed=0; {each}; exit $failed)")
-        keep_going = replace(plan, steps=(together,), all_ran=_TESTS_FAILED)
-        return replace(plan, keep_going=keep_going)
 
     def _with_tests(self) -> Iterator[str]:
         """The files that define tests, by their names and texts."""
