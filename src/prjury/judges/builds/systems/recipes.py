@@ -82,7 +82,7 @@ class RecipeSystem:
         for directory in outermost_first(places):
             if any(is_below(directory, place) for place in found):
                 continue
-            if plan := self._plan(root, root.below(directory)):
+            if plan := self._plan(root.below(directory)):
                 found[directory] = in_directory(plan, directory)
         return tuple(found[directory] for directory in sorted(found))
 
@@ -96,14 +96,14 @@ class RecipeSystem:
         }
         return root.directories_with(*plain) | fitting
 
-    def _plan(self, root: SourceTree, part: SourceTree) -> BuildPlan | None:
+    def _plan(self, part: SourceTree) -> BuildPlan | None:
         marker = _first(part, self.recipe.detect)
         if marker is None or _first(part, self.recipe.unless):
             return None
         variant, because = self._variant(part)
         said = self.recipe.steps_of(variant)
-        given = (flag for one in self.recipe.flags for flag in _flags(root, part, one))
-        flags = " ".join({flag.upper(): flag for flag in given}.values())
+        named = (flag for one in self.recipe.flags for flag in _find_flags(part, one))
+        flags = " ".join({flag.upper(): flag for flag in named}.values())
         steps = tuple(BuildStep(name, _filled(said[name], flags)) for name in _STEPS if said[name])
         if not {"build", "test"} & {step.name for step in steps}:
             return None
@@ -176,29 +176,21 @@ def _paths(part: SourceTree, glob: str) -> Sequence[str]:
     return [path for path in part.files if matches(path, glob)]
 
 
-def _flags(root: SourceTree, part: SourceTree, wanted: RecipeFlags) -> Iterator[str]:
+def _find_flags(part: SourceTree, wanted: RecipeFlags) -> Iterator[str]:
     """The flags that files name with one value; where they disagree, none of that name."""
     values: dict[str, dict[str, str]] = {}
     pattern = compiled(wanted.matches)
     unless = compiled(wanted.unless) if wanted.unless else None
-    for tree, path in _sources(root, part, wanted.files):
-        for found in pattern.finditer(tree.text(path)):
-            name, *rest = found.groups()
+    paths = [path for glob in wanted.files for path in _paths(part, glob)[:_MOST_READ]]
+    for path in paths:
+        for match in pattern.finditer(part.text(path)):
+            name, *rest = match.groups()
             value = (rest or [""])[0]
             values.setdefault(name, {}).setdefault(value.upper(), value)
-    for name, given in sorted(values.items())[:_MOST_FLAGS]:
-        flag = wanted.flag.replace("{name}", name).replace("{value}", next(iter(given.values())))
-        if len(given) == 1 and _is_plain(flag) and not (unless and unless.search(flag)):
+    for name, choices in sorted(values.items())[:_MOST_FLAGS]:
+        flag = wanted.flag.replace("{name}", name).replace("{value}", next(iter(choices.values())))
+        if len(choices) == 1 and _is_plain(flag) and not (unless and unless.search(flag)):
             yield flag
-
-
-def _sources(
-    root: SourceTree, part: SourceTree, globs: Sequence[str]
-) -> Iterator[tuple[SourceTree, str]]:
-    """Files of the project, and CI's files, which lie in the root of the tree."""
-    for glob in globs:
-        tree = root if glob.startswith(".") else part
-        yield from ((tree, path) for path in _paths(tree, glob)[:_MOST_READ])
 
 
 def _is_plain(flag: str) -> bool:

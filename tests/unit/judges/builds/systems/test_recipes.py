@@ -104,15 +104,6 @@ def test_c_with_files_for_visual_studio_and_swift_is_neither() -> None:
     assert SYSTEMS["swiftpm"].plans(root_of({"Package.swift": swift, "src/a.swift": ""}), None)
 
 
-def test_flags_of_ci_that_its_other_jobs_or_tools_mean_are_not_taken() -> None:
-    taken = "-DA_TESTS=On -Da_b=ON"
-    flags = f"-DA_TEST_INSTALLED_VERSION=ON -DUSE_MODULES=TRUE -Dhash=true -DWIN32=ON {taken}"
-    files = {"CMakeLists.txt": f'{CMAKE}option(A_TESTS "Tests" OFF)\n'}
-    root = root_of({**files, ".github/workflows/ci.yml": f"run: cmake {flags}"})
-    (plan,) = SYSTEMS["cmake"].plans(root, None)
-    assert plan.steps[0].text.partition("COMMANDS=ON")[2].strip() == taken
-
-
 def test_a_plan_of_an_experimental_recipe_says_so() -> None:
     (plan,) = SYSTEMS["dotnet"].plans(root_of({"a.csproj": ""}), None)
     assert EXPERIMENTAL in plan.notes
