@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from prjury.judges.builds.plan import BuildPlan
-from prjury.judges.builds.systems import SYSTEMS, make, node
+from prjury.judges.builds.systems import SYSTEMS, node
 from prjury.judges.builds.systems.build_system import BuildSystem
 from prjury.judges.builds.systems.projects import is_below
 from prjury.judges.builds.systems.pytest import PYTEST_ENV
@@ -216,7 +216,7 @@ def _is_outranked(found: _Found, every: Sequence[_Found], called: frozenset[str]
     only_tests = found.plan.tests and not any(plan.tests for plan in beside)
     if any(is_below(here, place) for place in strong) or (beside and not only_tests):
         return True
-    calls = isinstance(found.by, RecipeSystem) and called.isdisjoint(_tools(found))
+    calls = found.system in {"just", "task"} and called.isdisjoint(_tools(found))
     if (calls or _compiles_only(found)) and any(is_below(place, here) for place in strong):
         return True
     rivals = [one for one in every if _is_weak(one) and one.plan.directory == here]
@@ -285,18 +285,11 @@ def _not_asked(root: SourceTree, asked: Asked) -> list[str]:
 
 
 def _note_unsuited(root: SourceTree, asked: Asked, chosen: Sequence[_Found]) -> list[str]:
-    """Why Makefiles and packages of Node are not run, unless another build has that part."""
-    found: list[str] = []
-    packages = [one for one in chosen if one.system == "node"]
-    for name, unsuited, rivals in (
-        ("make", make.unsuited, chosen),
-        ("node", node.unsuited, packages),
-    ):
-        built = frozenset(one.plan.directory for one in rivals)
-        reasons = unsuited(root) if name in asked else {}
-        alone = (place for place in reasons if nearest(path_in(place, "x"), built) is None)
-        found += [reasons[place] for place in alone][:_MOST_NAMED]
-    return found
+    """Why packages of Node are not run, unless another one has that part."""
+    built = frozenset(one.plan.directory for one in chosen if one.system == "node")
+    reasons = node.unsuited(root) if "node" in asked else {}
+    alone = (place for place in reasons if nearest(path_in(place, "x"), built) is None)
+    return [reasons[place] for place in alone][:_MOST_NAMED]
 
 
 def _not_found(every: Sequence[_Found], systems: Sequence[str] | None) -> list[str]:

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import get_args
 
-from prjury.judges.builds.systems import cargo, go, gradle, make, maven, node, python
+from prjury.judges.builds.systems import cargo, go, gradle, maven, node, python
 from prjury.judges.builds.systems.build_system import BuildSystem
 from prjury.judges.builds.systems.recipes import shipped
 from prjury.policy.tiers import System
@@ -29,7 +29,6 @@ _CODE: Mapping[str, BuildSystem] = {
     "python": python,
     "cargo": cargo,
     "go": go,
-    "make": make,
 }
 #: The build systems by the names that the policy uses, in the order in which the builds of one
 #: directory are run.

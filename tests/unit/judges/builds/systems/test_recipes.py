@@ -155,3 +155,40 @@ def test_what_is_run(files: dict[str, str], system: str, command: str) -> None:
 def test_options_of_cmake_that_switch_tests_on(option: str, flags: str) -> None:
     (plan,) = SYSTEMS["cmake"].plans(root_of({"CMakeLists.txt": f"{CMAKE}{option}\n"}), None)
     assert plan.steps[0].text.partition("COMMANDS=ON")[2].strip() == flags
+
+
+@pytest.mark.parametrize(
+    ("text", "test"),
+    [
+        ("test check:\n\ttrue\n", "make test"),
+        ("lint check : x\n", "make check"),
+        ("test: a.o\n\tcc -o test a.o\ncheck: test\n\t./test\n", "make check"),
+        ("check: test\n\t./test\n", "make check"),
+        ("test::\n\ttrue\n", "make test"),
+        (".DEFAULT:\n\tcd src && $(MAKE) $@\n", "make test"),
+        ("all:\n\ttrue\n", ""),
+        ("test: x ; true\r\n", "make test"),
+    ],
+)
+@pytest.mark.parametrize("name", ["Makefile", "makefile", "GNUmakefile"])
+def test_targets_of_make(name: str, text: str, test: str) -> None:
+    (plan,) = SYSTEMS["make"].plans(root_of({name: text, "sub/Makefile": "test:\n"}), None)
+    assert plan.directory == ""
+    assert plan.steps[-1].command == (test or "if make -n all >/dev/null 2>&1; then make all; fi")
+    assert (plan.tests, plan.keep_going is not None) == (bool(test), bool(test))
+    assert plan.keep_going is None or plan.keep_going.steps[-1].text == f"make -k {test[5:]}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "test := 1\ncheck ::= 2\nall=3\n",
+        ".PHONY: test check all\n",
+        "\ttest: x\n",
+        "# test: x\n",
+        "%.o: %.c\n\tcc $@\n",
+        "tests: x\n",
+    ],
+)
+def test_what_is_no_target_of_make(text: str) -> None:
+    assert SYSTEMS["make"].plans(root_of({"Makefile": text}), None) == ()
