@@ -187,7 +187,10 @@ class _Python:
             yield self._plan_unittests("python3") or self._compiled()
 
     def _session(self) -> str:
-        """The session of nox that runs the tests; empty where none is called so."""
+        """The session of nox that runs the tests, where nothing else says what they need."""
+        declared = (*self.manifest.groups, *self.manifest.extras)
+        if any(name.startswith(("test", "dev")) for name in declared):
+            return ""
         text = self.root.text(NOXFILE)
         return next((name for name in ("tests", "test") if f"def {name}(" in text), "")
 

@@ -38,6 +38,15 @@ def plan_of(files: Mapping[str, str]) -> BuildPlan:
             "nox",
             "nox --no-error-on-missing-interpreters -s tests",
         ),
+        (
+            {
+                "noxfile.py": "def tests(session):\n    ...\n",
+                "test_a.py": "",
+                "pyproject.toml": '[dependency-groups]\ntest = ["pytest"]\n',
+            },
+            "pytest",
+            PYTEST,
+        ),
         ({"noxfile.py": "def lint(session):\n    ...\n", "test_a.py": ""}, "pytest", PYTEST),
         ({"a.py": ""}, "python", None),
     ],
