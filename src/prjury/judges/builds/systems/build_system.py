@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
 from prjury.judges.builds.plan import BuildPlan
@@ -22,15 +21,8 @@ ANY_LANGUAGE = frozenset({"*"})
 When: TypeAlias = Literal["always", "last_resort", "last_resort_if_untested", "on_request"]
 
 
-@dataclass(frozen=True, slots=True)
-class SystemDocs:
-    """The rows of a system in the table of ``.github/docs/judges/recipes.md``.
-
-    Attributes:
-        runs: what is found, and what is run for it.
-    """
-
-    runs: tuple[tuple[str, str], ...]
+#: What is found, and what is run for it: the rows of a system in the page about recipes.
+DocsRows: TypeAlias = tuple[tuple[str, str], ...]
 
 
 class BuildSystem(Protocol):
@@ -52,7 +44,7 @@ class BuildSystem(Protocol):
         ...
 
     @property
-    def DOCS(self) -> SystemDocs:  # noqa: N802
+    def DOCS(self) -> DocsRows:  # noqa: N802
         """Its rows in the documentation."""
         ...
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from prjury.judges.builds.plan import BuildPlan, BuildStep
-from prjury.judges.builds.systems.build_system import NATIVE, SystemDocs, When
+from prjury.judges.builds.systems.build_system import NATIVE, DocsRows, When
 from prjury.judges.builds.systems.projects import (
     FoundProject,
     find_outside,
@@ -26,14 +26,12 @@ MANIFEST = "Cargo.toml"
 MANIFESTS = (MANIFEST,)
 COVERS = {"cargo": NATIVE | {".rs"}}
 WHEN: When = "always"
-DOCS = SystemDocs(
+DOCS: DocsRows = (
     (
+        "`Cargo.toml`",
         (
-            "`Cargo.toml`",
-            (
-                "`cargo test --no-run --message-format=json --workspace`, "
-                "`cargo test --no-fail-fast --workspace`"
-            ),
+            "`cargo test --no-run --message-format=json --workspace`, "
+            "`cargo test --no-fail-fast --workspace`"
         ),
     ),
 )

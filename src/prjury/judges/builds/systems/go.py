@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 
 from prjury.judges.builds.plan import BuildPlan, BuildStep, StepName
-from prjury.judges.builds.systems.build_system import NATIVE, SystemDocs, When
+from prjury.judges.builds.systems.build_system import NATIVE, DocsRows, When
 from prjury.judges.builds.systems.projects import FoundProject, find_outside, select_affected
 from prjury.judges.builds.systems.source_tree import Changes, SourceTree, joined, nearest
 from prjury.manifests.go import read_go_mod
@@ -14,12 +14,10 @@ MANIFEST, WORK = "go.mod", "go.work"
 MANIFESTS = (WORK, MANIFEST)
 COVERS = {"go": NATIVE | {".go"}}
 WHEN: When = "always"
-DOCS = SystemDocs(
+DOCS: DocsRows = (
     (
-        (
-            "`go.mod`, `go.work`",
-            "`go build -o /dev/null ./...`, and `go test -json ./...` if there is any `_test.go`",
-        ),
+        "`go.mod`, `go.work`",
+        "`go build -o /dev/null ./...`, and `go test -json ./...` if there is any `_test.go`",
     ),
 )
 #: The exit code of ``go test`` if tests failed; all packages are tested.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from prjury.judges.builds.plan import BuildPlan, BuildScope, BuildStep
-from prjury.judges.builds.systems.build_system import JVM, SystemDocs, When
+from prjury.judges.builds.systems.build_system import JVM, DocsRows, When
 from prjury.judges.builds.systems.jvm import Script, find_wrapper
 from prjury.judges.builds.systems.projects import FoundProject, is_below, select_affected
 from prjury.judges.builds.systems.source_tree import (
@@ -19,12 +19,10 @@ SETTINGS = ("settings.gradle", "settings.gradle.kts")
 MANIFESTS = (*SETTINGS, "build.gradle", "build.gradle.kts")
 COVERS = {"gradle": JVM}
 WHEN: When = "always"
-DOCS = SystemDocs(
+DOCS: DocsRows = (
     (
-        (
-            "`build.gradle`, `settings.gradle` (also `.kts`)",
-            "`./gradlew` or `gradle`, `--no-daemon -q --continue build`",
-        ),
+        "`build.gradle`, `settings.gradle` (also `.kts`)",
+        "`./gradlew` or `gradle`, `--no-daemon -q --continue build`",
     ),
 )
 

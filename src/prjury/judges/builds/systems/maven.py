@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from prjury.judges.builds.plan import BuildPlan, BuildScope, BuildStep
-from prjury.judges.builds.systems.build_system import JVM, SystemDocs, When
+from prjury.judges.builds.systems.build_system import JVM, DocsRows, When
 from prjury.judges.builds.systems.jvm import Script, find_wrapper
 from prjury.judges.builds.systems.projects import FoundProject, select_affected
 from prjury.judges.builds.systems.source_tree import (
@@ -28,7 +28,7 @@ from prjury.snapshot.model import visible
 MANIFESTS = (POM,)
 COVERS = {"maven": JVM}
 WHEN: When = "always"
-DOCS = SystemDocs((("`pom.xml`", "`./mvnw` or `mvn`, `-q -B -ntp --fail-at-end verify`"),))
+DOCS: DocsRows = (("`pom.xml`", "`./mvnw` or `mvn`, `-q -B -ntp --fail-at-end verify`"),)
 
 _SCRIPT = Script("mvnw", "mvn", needs=(".mvn/wrapper/maven-wrapper.properties",))
 #: The first version with an option to print no progress of downloads.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from prjury.judges.builds.plan import BuildPlan, BuildStep, StepName
-from prjury.judges.builds.systems.build_system import JAVASCRIPT, SystemDocs, When
+from prjury.judges.builds.systems.build_system import JAVASCRIPT, DocsRows, When
 from prjury.judges.builds.systems.node_scripts import ScriptCommand, last_command, script_of
 from prjury.judges.builds.systems.projects import (
     FoundProject,
@@ -31,15 +31,13 @@ MANIFEST = "package.json"
 MANIFESTS = (MANIFEST,)
 COVERS = dict.fromkeys(("npm", "pnpm", "yarn", "bun"), JAVASCRIPT)
 WHEN: When = "always"
-DOCS = SystemDocs(
+DOCS: DocsRows = (
     (
+        "`package.json` with a `build` or `test` script",
         (
-            "`package.json` with a `build` or `test` script",
-            (
-                "npm, pnpm, yarn or bun by the lock file, of several by `packageManager`: install, "
-                "`run build`, `run test`; without such scripts in the root those of all packages "
-                "of the workspace"
-            ),
+            "npm, pnpm, yarn or bun by the lock file, of several by `packageManager`: install, "
+            "`run build`, `run test`; without such scripts in the root those of all packages "
+            "of the workspace"
         ),
     ),
 )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from prjury.judges.builds.plan import BuildPlan, BuildStep
-from prjury.judges.builds.systems.build_system import NATIVE, PYTHON, SystemDocs, When
+from prjury.judges.builds.systems.build_system import NATIVE, PYTHON, DocsRows, When
 from prjury.judges.builds.systems.projects import (
     FoundProject,
     find_outside,
@@ -42,45 +42,43 @@ COVERS = {
     **dict.fromkeys(("uv", "tox", "nox"), PYTHON | NATIVE),
 }
 WHEN: When = "last_resort_if_untested"
-DOCS = SystemDocs(
+DOCS: DocsRows = (
+    (
+        "`uv.lock`",
+        (
+            "`uv sync --frozen` with the options that its CI gives it, or else the extra or "
+            "group that brings pytest, `uv run --no-sync pytest -q`; in a workspace without "
+            "pytest's settings in its root for each member with tests"
+        ),
+    ),
+    (
+        "`tox.ini`, `tox.toml`, `[tool.tox]`, `[tox:tox]`, with commands that test",
+        "`tox -e py`, or the listed environment with tests in its place",
+    ),
+    ("`noxfile.py` with a session `tests` or `test`", "`nox -s tests`"),
+    (
+        "pytest's settings, or `test_*.py`, `*_test.py`",
+        "`python3 -m pytest -q`",
+    ),
+    (
+        "`manage.py` of Django with `test*.py` in packages, nothing for pytest",
+        "`python3 manage.py test`",
+    ),
     (
         (
-            "`uv.lock`",
-            (
-                "`uv sync --frozen` with the options that its CI gives it, or else the extra or "
-                "group that brings pytest, `uv run --no-sync pytest -q`; in a workspace without "
-                "pytest's settings in its root for each member with tests"
-            ),
+            "`unittest` in `tests.py`, `test.py`, `*_tests.py`, or below `tests/`, nothing for "
+            "pytest"
         ),
-        (
-            "`tox.ini`, `tox.toml`, `[tool.tox]`, `[tox:tox]`, with commands that test",
-            "`tox -e py`, or the listed environment with tests in its place",
-        ),
-        ("`noxfile.py` with a session `tests` or `test`", "`nox -s tests`"),
-        (
-            "pytest's settings, or `test_*.py`, `*_test.py`",
-            "`python3 -m pytest -q`",
-        ),
-        (
-            "`manage.py` of Django with `test*.py` in packages, nothing for pytest",
-            "`python3 manage.py test`",
-        ),
-        (
-            (
-                "`unittest` in `tests.py`, `test.py`, `*_tests.py`, or below `tests/`, nothing for "
-                "pytest"
-            ),
-            "`python3 -m unittest discover -v -s … -t … -p 'test*.py'`",
-        ),
-        (
-            (
-                "the same tests in directories of a tree that has no manifest and no Python file "
-                "in its root"
-            ),
-            "the same, unless the root holds a build file of another language",
-        ),
-        ("Python without tests", "`python3 -m compileall -q .`"),
+        "`python3 -m unittest discover -v -s … -t … -p 'test*.py'`",
     ),
+    (
+        (
+            "the same tests in directories of a tree that has no manifest and no Python file "
+            "in its root"
+        ),
+        "the same, unless the root holds a build file of another language",
+    ),
+    ("Python without tests", "`python3 -m compileall -q .`"),
 )
 
 #: Files that mark Python in the root of a tree.

@@ -17,7 +17,7 @@ from prjury.judges.builds.recipe import (
     compiled,
     read_recipe,
 )
-from prjury.judges.builds.systems.build_system import SystemDocs, When
+from prjury.judges.builds.systems.build_system import DocsRows, When
 from prjury.judges.builds.systems.projects import in_directory, is_below
 from prjury.judges.builds.systems.source_tree import (
     EXECUTABLE,
@@ -67,13 +67,13 @@ class RecipeSystem:
         return self.recipe.when
 
     @property
-    def DOCS(self) -> SystemDocs:  # noqa: N802
+    def DOCS(self) -> DocsRows:  # noqa: N802
         """Its rows in the documentation."""
         found = ", ".join(f"`{name}`" for name in self.MANIFESTS)
         asked = ", if the policy names it" if self.WHEN == "on_request" else ""
         tried = f"tried on {self.recipe.tried}" if self.recipe.tried else "experimental"
         run = f"{self.recipe.description} ({tried})"
-        return SystemDocs(((found + asked, run),))
+        return ((found + asked, run),)
 
     def plans(self, root: SourceTree, _changes: Changes | None, /) -> tuple[BuildPlan, ...]:
         """The outermost projects, whatever changes: no recipe says what a project depends on."""
