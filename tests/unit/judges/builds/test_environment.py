@@ -408,26 +408,3 @@ def test_what_was_not_handed_to_the_build_is_named_where_it_may_have_failed_for_
     assert "not handed to the build, since they hold credentials: HTTPS_PROXY" in judgment.reasoning
     judgment, _ = judged(TEST, withheld=names)
     assert "HTTPS_PROXY" not in judgment.reasoning
-
-
-@pytest.mark.parametrize(
-    ("goal", "status"),
-    [
-        ("Makefile:3: docs] Error 1", Status.PASS),
-        ("Makefile:9: test] Error 1", Status.FAIL),
-        ("Makefile:9: run-checks] Error 1", Status.FAIL),
-        ("Makefile:3: docs] Aborted", Status.FAIL),
-        ("Makefile:3: docs] Error 134", Status.FAIL),
-    ],
-)
-def test_an_old_failure_of_make_is_excused_only_aside_from_tests(goal: str, status: Status) -> None:
-    """What a goal would have tested after it ended is not known on either side."""
-    makefile = "all: docs\ndocs:\n\tfalse\n.PHONY: all docs test\ntest:\n\tpytest\n"
-    tree = {**FILES, "Makefile": makefile}
-    log = f"make: *** [{goal}\n"
-    together = Scripted(1, f"{log}1 passed in 0.01s\n")
-    shell = ScriptedShell([Scripted(2, log), Scripted(2, log), together, together])
-    ports = Ports(TreeRepository({"merged": tree, "base": tree}), shell, SilentProgress())
-    options = BuildOptions(systems=["make"], compare="on_failure")
-    judgment = ask(make(options, ports), pull_context(changed=("a.c",)))
-    assert judgment.status is status, judgment.reasoning
