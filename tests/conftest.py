@@ -8,8 +8,11 @@ is not limited: the machine may be busy with builds.
 from __future__ import annotations
 
 import os
+import shutil
 import signal
+import sys
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from types import FrameType
 
 import pytest
@@ -44,13 +47,31 @@ for _signal, _default in _DEFAULTS.items():
         signal.signal(_signal, _default)
 
 
+#: Folders whose tests start programs, build or install something.
+_SLOW = ("tests/integration/", "tests/e2e/", "tests/runner/", "tests/field/")
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave the tests marked `nightly` out unless ``-m`` names them."""
+    """Call whole folders slow; leave the tests marked `nightly` out unless ``-m`` names them."""
+    for item in items:
+        if item.nodeid.startswith(_SLOW):
+            item.add_marker(pytest.mark.slow)
     if "nightly" in config.option.markexpr:
         return
     left_out = [item for item in items if item.get_closest_marker("nightly")]
     config.hook.pytest_deselected(items=left_out)
     items[:] = [item for item in items if not item.get_closest_marker("nightly")]
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip a test that needs a program which is not installed, by the program's name."""
+    own = str(Path(sys.prefix) / "bin")
+    path = os.pathsep.join(p for p in os.environ["PATH"].split(os.pathsep) if p != own)
+    for marker in item.iter_markers("needs"):
+        for program in marker.args:
+            if shutil.which(program, path=path) is None:
+                pytest.skip(f"not installed: {program}")
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:

@@ -38,6 +38,7 @@ def run_all(prjury: Prjury, shop: Path, head: str, *, model: str = "") -> tuple[
     return [step.code for step in steps], steps[-1].out
 
 
+@pytest.mark.needs("make")
 @pytest.mark.parametrize(("head", "codes"), [("good", [0, 0, 0, 0]), ("bad", [1, 0, 1, 1])])
 def test_in_parts_and_as_a_whole(prjury: Prjury, shop: Path, head: str, codes: list[int]) -> None:
     found, out = run_all(prjury, shop, head)
@@ -109,6 +110,7 @@ def test_posting_takes_a_token_and_a_pull_request(prjury: Prjury, shop: Path) ->
     assert (refused.code, "--post takes a pull request" in refused.complaint) == (2, True)
 
 
+@pytest.mark.needs("make")
 def test_it_posts_to_the_pull_request_of_the_evidence(
     prjury: Prjury, shop: Path, tmp_path: Path
 ) -> None:

@@ -123,7 +123,7 @@ def test_pytest_alone_leaves_nothing_out(court: Court) -> None:
         ("./build.sh", "ermission denied"),
         ("./nope.sh", "not found"),
         ("python3 -m pytset", "No module named pytset"),
-        ("make tset", "No rule to make target"),
+        pytest.param("make tset", "No rule to make target", marks=pytest.mark.needs("make")),
         ("cd nowhere && true", "can't cd to nowhere"),
     ],
 )
@@ -162,7 +162,9 @@ _TWO_SUITES: Tree = {
 }
 
 
-@pytest.mark.parametrize("command", ["sh run.sh", "make check"])
+@pytest.mark.parametrize(
+    "command", ["sh run.sh", pytest.param("make check", marks=pytest.mark.needs("make"))]
+)
 def test_no_report_shows_what_a_script_leaves_out(court: Court, command: str) -> None:
     court.needs(PYTEST)
     judged = court.judge(_TWO_SUITES, {"shop.py": "PRICE = 2\n"}, command=command)

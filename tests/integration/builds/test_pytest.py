@@ -21,6 +21,7 @@ def court(tmp_path: Path) -> Court:
     return court
 
 
+@pytest.mark.needs("pytest")
 def test_settings_that_stop_early_hide_nothing(court: Court) -> None:
     ini: Tree = {"pytest.ini": "[pytest]\naddopts = -x\npythonpath = .\n"}
     judged = court.judge({**PYTEST.tree, **ini, **OLD}, PYTEST.failing.files)
@@ -29,6 +30,7 @@ def test_settings_that_stop_early_hide_nothing(court: Court) -> None:
     assert judged.places[0] == PYTEST.failing.place
 
 
+@pytest.mark.needs("pytest")
 def test_tests_that_are_ended_with_exit_code_0(court: Court) -> None:
     judged = court.judge(PYTEST.tree, {"conftest.py": "import os\nos._exit(0)\n"})
 
@@ -36,6 +38,7 @@ def test_tests_that_are_ended_with_exit_code_0(court: Court) -> None:
     assert judged.build.metadata["reason"] == "report_missing"
 
 
+@pytest.mark.needs("pytest")
 def test_a_base_that_does_not_load_either_tells_nothing(court: Court) -> None:
     judged = court.judge({**PYTEST.tree, **PYTEST.broken.files}, PYTEST.harmless)
 

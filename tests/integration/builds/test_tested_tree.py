@@ -67,6 +67,7 @@ def edited(site: Path, tmp_path: Path, tree: Tree, below: str = "") -> None:
     (site / "shop.pth").write_text(f"{tmp_path / 'checkout' / below}\n")
 
 
+@pytest.mark.needs("pytest")
 @pytest.mark.usefixtures("site")
 def test_a_package_that_pytest_brings_along_does_not_hide_the_tree_s_own(court: Court) -> None:
     """A syntax error in a src layout, where a release of the project is installed."""
@@ -82,6 +83,7 @@ def test_a_package_that_pytest_brings_along_does_not_hide_the_tree_s_own(court: 
     assert any("src/iniconfig/__init__.py" in str(check) for check in judged.causes)
 
 
+@pytest.mark.needs("pytest")
 def test_an_editable_install_of_the_head_does_not_hide_the_tree_s_own(
     court: Court, site: Path, tmp_path: Path
 ) -> None:
@@ -92,6 +94,7 @@ def test_an_editable_install_of_the_head_does_not_hide_the_tree_s_own(
     assert judged.states == {"new"}
 
 
+@pytest.mark.needs("pytest")
 @pytest.mark.usefixtures("site")
 def test_a_src_layout_that_is_not_installed_is_judged(court: Court) -> None:
     assert court.judge(SRC, {"src/shop/more.py": "x = 1\n"}).build.status is Status.PASS
@@ -122,6 +125,7 @@ def test_a_finder_that_comes_before_every_path_is_an_error(
     assert judged.build.metadata["reason"] == "tested_elsewhere"
 
 
+@pytest.mark.needs("pytest")
 def test_the_environment_s_own_customisation_still_runs(court: Court, site: Path) -> None:
     (site / "sitecustomize.py").write_text("import os\nos.environ['CUSTOM'] = 'yes'\n")
     test = "import os, sys\nfrom shop import price\n\n\ndef test_it():\n"

@@ -500,7 +500,8 @@ def test_a_trick_is_told(trick: Trick, tmp_path: Path) -> None:
     court = Court.at(tmp_path)
     needs, base, broken = PROJECTS[trick.system]
     for program in needs:
-        court.toolbox.has(program)
+        if not court.toolbox.has(program):
+            pytest.skip(f"not installed: {program}")
     judged = court.judge(base, {**broken, **trick.files})
     report, system = judged.report, judged.build.metadata["system"]
     assert system == {"node": "npm"}.get(trick.system, trick.system)

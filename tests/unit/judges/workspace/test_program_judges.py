@@ -117,6 +117,7 @@ def test_the_programs_of_our_own_environment_are_found(context: JudgmentContext)
     assert found == f"{Path(sys.executable).parent}/python"
 
 
+@pytest.mark.needs("make")
 def test_a_deployment_gate(context: JudgmentContext, tmp_path: Path) -> None:
     (tmp_path / "README.md").touch()
     (tmp_path / "Makefile").write_text("all:\n\techo done > built\n")
