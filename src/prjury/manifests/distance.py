@@ -1,19 +1,14 @@
-"""Which of two versions is the higher one, by how much, and whether both sides only go up."""
+"""Which of two versions is the higher one, and by how much."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-_BOUND = re.compile(
-    r"(?P<operator>[~^<>=!]*)(?P<v>v?)(?P<numbers>\d+(?:\.\d+)*)(?P<rest>[\w.+*-]*)"
-)
+_BOUND = re.compile(r"(?P<operator>[~^<>=!]*)v?(?P<numbers>\d+(?:\.\d+)*)(?P<rest>[\w.+*-]*)")
 _SEPARATOR = re.compile(r" ?, ?| ")
-#: Whichever way it is written, the operators alone say what is allowed.
-_ANY_LENGTH = frozenset(("==", "===", ">=", "^"))
-_OPERATORS = _ANY_LENGTH | {"", "=", "~", "~="}
+_OPERATORS = frozenset(("==", "===", ">=", "^", "", "=", "~", "~="))
 _RELEASE = frozenset(("", "release", "final", "ga"))
 _BEFORE = frozenset("a b c m rc cr alpha beta milestone dev pre preview snapshot".split())
 
@@ -50,41 +45,9 @@ class _Bound:
     """
 
     operator: str
-    v: str
     numbers: tuple[int, ...]
     kind: str
     rest: str
-
-    @property
-    def form(self) -> tuple[str, str, int]:
-        """What has to be the same for two bounds to say the same sort of thing."""
-        any_length = self.operator in _ANY_LENGTH
-        return self.operator, self.v, 0 if any_length else len(self.numbers)
-
-    def over(self, other: _Bound) -> bool | None:
-        """Whether this is the higher one, None for the same, False if unknown."""
-        if self.numbers == other.numbers:
-            return None if self.rest == other.rest else False
-        return _trimmed(self.numbers) > _trimmed(other.numbers)
-
-
-def both_go_up(base: str, ours: str, theirs: str) -> bool:
-    """Whether both sides write the base's form of range, and neither goes back.
-
-    One of the two has to be the newer one in every bound.
-    """
-    before, mine, yours = sides = [
-        sorted(_bounds(text), key=lambda bound: bound.operator != ">=")
-        for text in (base, ours, theirs)
-    ]
-    forms = {tuple(bound.form for bound in side) for side in sides}
-    if not before or len(forms) > 1 or not _allowed(before) or not _one_kind(*sides):
-        return False
-    return (
-        _at_least(mine, before)
-        and _at_least(yours, before)
-        and (_at_least(mine, yours) or _at_least(yours, mine))
-    )
 
 
 def distance(one: str, other: str) -> Distance | None:
@@ -137,28 +100,7 @@ def _bound(match: re.Match[str]) -> _Bound:
     numbers = tuple(int(number) for number in match["numbers"].split("."))
     word = re.sub(r"[\d.+_-]", "", match["rest"]).lower()
     kind = "" if word in _RELEASE else "pre" if word in _BEFORE else word
-    return _Bound(match["operator"], match["v"], numbers, kind, match["rest"])
-
-
-def _one_kind(*sides: Sequence[_Bound]) -> bool:
-    """Whether the sides are releases alike; the base may have been one before or after them."""
-    for was, mine, yours in zip(*sides, strict=True):
-        usual = {"", "pre"} if mine.kind in {"", "pre"} else {mine.kind}
-        if mine.kind != yours.kind or was.kind not in usual:
-            return False
-    return True
-
-
-def _allowed(bounds: Sequence[_Bound]) -> bool:
-    """One version or range that has a lower end; beside such an end a higher one may stand."""
-    first, *others = (bound.operator for bound in bounds)
-    if not others:
-        return first in _OPERATORS
-    return first == ">=" and len(others) == 1 and others[0] in {"<", "<="}
-
-
-def _at_least(side: Sequence[_Bound], other: Sequence[_Bound]) -> bool:
-    return all(one.over(two) is not False for one, two in zip(side, other, strict=True))
+    return _Bound(match["operator"], numbers, kind, match["rest"])
 
 
 def _trimmed(numbers: tuple[int, ...]) -> tuple[int, ...]:

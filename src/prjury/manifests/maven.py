@@ -1,11 +1,9 @@
-"""Reads a ``pom.xml``: what it declares, and what matters for a build of several modules."""
+"""Reads a ``pom.xml``."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, TypeAlias
 
 from prjury.manifests.manifest import Coordinate, Manifest, ManifestError, Role, Setting, runtime
 from prjury.manifests.xml import Node, read_xml
@@ -17,95 +15,13 @@ _COMPILER = f"{_PLUGINS_GROUP}:maven-compiler-plugin"
 _KOTLIN = "org.jetbrains.kotlin:kotlin-maven-plugin"
 _KOTLIN_VERSION = "kotlin.version"
 
-#: Whether a profile is active by itself. ``default``: unless another one of the same file is;
-#: ``unknown``: that depends on the machine.
-State: TypeAlias = Literal["off", "default", "unknown"]
-
-#: Properties with these prefixes may be set on any machine.
-_SET_ANYWAY = (
-    "env.", "java.", "jdk.", "os.", "user.", "file.", "path.", "line.", "sun.", "maven.", "stdout.",
-)  # fmt: skip
-#: What separates the paths of one text.
-_BETWEEN = re.compile(r"[\s,;:=|\"']+")
-_ORIGINS: Mapping[str, str] = {
-    "${project.basedir}": "module",
-    "${basedir}": "module",
-    "${pom.basedir}": "module",
-    "${project.parent.basedir}": "parent",
-    "${parent.basedir}": "parent",
-    "${maven.multiModuleProjectDirectory}": "root",
-    "${session.executionRootDirectory}": "root",
-    "${session.rootDirectory}": "root",
-    "${session.topDirectory}": "root",
-    "${project.rootDirectory}": "root",
-}
-
-
-class MavenName(NamedTuple):
-    """A group and an artifact as written, with ``${…}``; an empty group is any group."""
-
-    group: str
-    artifact: str
-
-
-class PomPath(NamedTuple):
-    """A path that a file names.
-
-    Attributes:
-        origin: where it begins: ``module``, ``parent`` for the directory of the module's parent,
-            or ``root`` for that of the reactor.
-    """
-
-    origin: str
-    path: str
-
-
-@dataclass(frozen=True)
-class Profile:
-    """A profile with its modules.
-
-    Attributes:
-        switch: the property that turns it on; empty if no property does.
-    """
-
-    name: str
-    state: State
-    modules: tuple[str, ...]
-    switch: str = ""
-
 
 @dataclass(frozen=True)
 class Pom(Manifest):
-    """A ``pom.xml``; ``members`` are its modules, without those of profiles.
-
-    Attributes:
-        mentions: whatever it builds with: dependencies, plugins and theirs, extensions, imported
-            versions, annotation processors. What it only manages for others is not in it.
-        places: the directories and files that it names outside of its own directory.
-        searches: whether Maven looks for modules by itself.
-    """
+    """A ``pom.xml``; ``members`` are its modules, without those of profiles."""
 
     packaging: str = "jar"
-    profiles: tuple[Profile, ...] = ()
-    mentions: frozenset[MavenName] = frozenset()
-    places: frozenset[PomPath] = frozenset()
-    searches: bool = False
-
-    @property
-    def itself(self) -> MavenName:
-        """What it builds, as written."""
-        return MavenName(self.group, self.name)
-
-    @property
-    def parent_name(self) -> MavenName | None:
-        """Its parent, as written."""
-        parent = self.parent
-        return MavenName(parent.group, parent.artifact) if parent else None
-
-    @property
-    def aggregates(self) -> bool:
-        """Whether it has modules, perhaps only in a profile."""
-        return bool(self.members) or any(profile.modules for profile in self.profiles)
+    profile_modules: tuple[str, ...] = ()
 
 
 def read_pom(content: bytes) -> Pom:
@@ -115,8 +31,6 @@ def read_pom(content: bytes) -> Pom:
         raise ManifestError("it has no <project>")
     properties = {node.tag: node.text for node in project.all("properties", "*")}
     coordinates, settings = tuple(_coordinates(project)), tuple(_settings(project))
-    packaging = project.value("packaging") or "jar"
-    modules = tuple(_modules(project))
     return Pom(
         name=project.value("artifactId") or "",
         group=project.value("groupId") or project.value("parent", "groupId") or "",
@@ -136,12 +50,11 @@ def read_pom(content: bytes) -> Pom:
             for node in project.all("profiles", "profile", "properties", "*")
             if node.tag not in properties
         },
-        members=modules,
-        packaging=packaging,
-        profiles=tuple(_profiles(project)),
-        mentions=frozenset(_mentions(project)),
-        places=frozenset(_places(project)),
-        searches=packaging == "pom" and not modules and _model(project) > (4, 0),
+        members=tuple(_modules(project)),
+        packaging=project.value("packaging") or "jar",
+        profile_modules=tuple(
+            module for profile in project.all("profiles", "profile") for module in _modules(profile)
+        ),
     )
 
 
@@ -242,84 +155,7 @@ def _leaves(node: Node, plugin: str, prefix: str) -> Iterator[Setting]:
             yield Setting(plugin, key, child.text, child.line)
 
 
-def _model(project: Node) -> tuple[int, ...]:
-    """The version of the format."""
-    parts = (project.value("modelVersion") or "4.0.0").split(".")[:2]
-    return tuple(int(part) if part.isascii() and part.isdigit() else 0 for part in parts)
-
-
 def _modules(holder: Node) -> Iterator[str]:
     for path in (("modules", "module"), ("subprojects", "subproject")):
         for module in holder.all(*path):
             yield module.text
-
-
-def _profiles(project: Node) -> Iterator[Profile]:
-    for profile in project.all("profiles", "profile"):
-        switch = profile.value("activation", "property", "name") or ""
-        name = profile.value("id") or ""
-        yield Profile(name, _state(profile), tuple(_modules(profile)), switch)
-
-
-def _state(profile: Node) -> State:
-    """The state of a profile; a condition on the machine may hold or not."""
-    activation = profile.first("activation")
-    conditions = {condition.tag for condition in activation.children} if activation else set()
-    if conditions - {"activeByDefault", "property"}:
-        return "unknown"
-    name, value = (
-        profile.value("activation", "property", part) or "" for part in ("name", "value")
-    )
-    if "property" in conditions and (
-        not name or name.startswith(("!", "$", *_SET_ANYWAY)) or value.startswith("!")
-    ):
-        return "unknown"
-    by_default = profile.value("activation", "activeByDefault") == "true"
-    return "default" if by_default else "off"
-
-
-def _walk(project: Node) -> Iterator[tuple[Node, tuple[str, ...]]]:
-    """Every element with the tags that lead to it from the project; exclusions are left out."""
-    waiting: list[tuple[Node, tuple[str, ...]]] = [(project, ())]
-    while waiting:
-        element, path = waiting.pop()
-        for child in element.children:
-            if child.tag != "exclusions":
-                here = (*path, child.tag)
-                yield child, here
-                waiting.append((child, here))
-
-
-def _mentions(project: Node) -> Iterator[MavenName]:
-    for element, path in _walk(project):
-        artifact = element.value("artifactId")
-        if artifact and not _only_managed(element, path):
-            plugins = _PLUGINS_GROUP if path[-1] == "plugin" else ""
-            yield MavenName(element.value("groupId") or plugins, artifact)
-
-
-def _only_managed(element: Node, path: tuple[str, ...]) -> bool:
-    """Whether it only sets the version of something that others may use."""
-    if path[-3:] == ("dependencyManagement", "dependencies", "dependency"):
-        return element.value("scope") != "import"
-    return path[-3:] == ("pluginManagement", "plugins", "plugin")
-
-
-def _places(project: Node) -> Iterator[PomPath]:
-    for element, path in _walk(project):
-        if "build" in path or "properties" in path:
-            for word in _BETWEEN.split(element.text):
-                if place := _place(word):
-                    yield place
-
-
-def _place(word: str) -> PomPath | None:
-    """The path, if a word is one that leads out of the module, as far as it is fixed."""
-    origin, path = "module", word.replace("\\", "/")
-    if path.startswith("${"):
-        start, _, path = path.partition("}/")
-        origin = _ORIGINS.get(f"{start}}}", "")
-    known, opened, _ = path.partition("$")
-    known = known.rpartition("/")[0] if opened else known
-    leaves = origin != "module" or "../" in f"{known}/"
-    return PomPath(origin, known) if origin and known and leaves else None

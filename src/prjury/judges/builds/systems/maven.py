@@ -120,8 +120,7 @@ class _Poms:
     def _modules(self, path: str) -> Iterator[str]:
         """The build files of its modules, those of profiles too."""
         pom = self._read(path)
-        inside = (name for profile in pom.profiles for name in profile.modules)
-        for name in (*pom.members, *inside):
+        for name in (*pom.members, *pom.profile_modules):
             place = joined(parent_of(path), name)
             module = None if place is None else self.root.has(place, path_in(place, POM))
             if module:
