@@ -35,8 +35,7 @@ if TYPE_CHECKING:
     from prjury.judges.quality.rag import RagContext
     from prjury.judges.workspace.build import BuildJudge, BuildSuccessJudge
     from prjury.judges.workspace.coverage import CoverageImprovementJudge, CoverageJudge
-    from prjury.judges.workspace.coverage_formats.jacoco import parse_jacoco
-    from prjury.judges.workspace.coverage_formats.read import parse_coverage
+    from prjury.judges.workspace.coverage_formats.read import parse_coverage, parse_jacoco
     from prjury.judges.workspace.coverage_formats.report import CoverageMetrics
     from prjury.judges.workspace.files import FileContentJudge, FileExistsJudge
     from prjury.judges.workspace.program_judges import CommandJudge, run_maven_tests

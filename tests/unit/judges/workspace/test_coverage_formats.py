@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from prjury.errors import CannotJudgeError
 from prjury.judges.workspace.coverage_formats.read import parse_coverage, read_coverage
+from prjury.judges.workspace.coverage_formats.report import CoverageCounter
 
 REPORTS = Path(__file__).parent / "coverage_reports"
 A_PY = {1: True, 2: True, 3: True, 4: False, 7: True, 8: False}
@@ -84,6 +85,32 @@ def refused(path: Path) -> str:
     return f"{refusal.value.reason}: {refusal.value.why or ''}"
 
 
+CLOVER = """<coverage generated="1"><project timestamp="1">
+<file name="/w/src/A.php"><class name="A"/><line num="3" type="method" count="2"/>
+<line num="4" type="stmt" count="2"/><line num="5" type="stmt" count="0"/></file>
+<metrics statements="2" conditionals="4" coveredconditionals="1" methods="1" coveredmethods="1"/>
+</project></coverage>"""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        CLOVER,
+        CLOVER.replace('generated="1"', 'clover="4.4"').replace("/w/src/A.php", "A")
+        .replace('name="A"', 'name="A" path="/w/src/A.php"', 1),
+        CLOVER.replace(' generated="1"', ""),
+    ],
+)  # fmt: skip
+def test_clover_of_phpunit_and_others(text: str, tmp_path: Path) -> None:
+    [report] = read_coverage(written(tmp_path, "clover.xml", text))
+    assert report.files == {"/w/src/A.php": {4: True, 5: False}}
+    assert report.metrics.counters == {
+        "line": CoverageCounter(1, 1),
+        "branch": CoverageCounter(1, 3),
+        "method": CoverageCounter(1, 0),
+    }
+
+
 FILES = '{"files": {"a": {"executed_lines": [%s], "missing_lines": []}}, "totals": {%s}}'
 
 
@@ -93,8 +120,7 @@ FILES = '{"files": {"a": {"executed_lines": [%s], "missing_lines": []}}, "totals
         ("", "report_invalid: It is in none of the formats that are read"),
         ("total 80 %", "report_invalid: It is in none of the formats that are read"),
         ("<testsuite/>", "report_invalid: It is in none of the formats that are read"),
-        ("<coverage clover='4'/>", "report_invalid: It is not a report in Cobertura's format"),
-        ("<coverage><class filename='a'><line number='x' hits='1'/>", "A line has no number"),
+        ("<coverage><class filename='a'><line number='x' hits='1'/>", "A <line> has no number"),
         ("<coverage lines-covered='3' lines-valid='2'/>", "Its counts contradict each other"),
         (
             "<!DOCTYPE coverage [<!ENTITY a 'b'>]><coverage>&a;</coverage>",
@@ -108,13 +134,13 @@ FILES = '{"files": {"a": {"executed_lines": [%s], "missing_lines": []}}, "totals
         (FILES % ("1", '"num_statements": 1, "covered_lines": 2'), "It is not the JSON"),
         (FILES % ("1", '"num_statements": NaN, "covered_lines": 0'), "It is not the JSON"),
         ("SF:a\nDA:1,1\n", "report_invalid: It ends in the middle of a file's record"),
-        ("TN:\nDA:1,1\n", "report_invalid: A count belongs to no file"),
+        ("TN:\nDA:1,1\n", "A count is malformed, or belongs to no file"),
         ("SF:a\nDA:1;1\n", "report_invalid: A count is malformed"),
         ("SF:a\nhello\n", "report_invalid: It is not a tracefile of LCOV"),
         ("SF:" + "a" * 70_000, "report_invalid: A line has 64 KiB or more"),
-        ("mode: some\n", "report_invalid: It is not a cover profile of Go"),
-        ("mode: set\na.go:3.1,2.1 1 1\n", "report_invalid: Its line 2 is no block"),
-        ("mode: set\na.go:3.1,4.1 1\n", "report_invalid: Its line 2 is no block"),
+        ("mode: some\n", "It is no cover profile of Go"),
+        ("mode: set\na.go:3.1,2.1 1 1\n", "It is no cover profile of Go, by its line 2"),
+        ("mode: set\na.go:3.1,4.1 1\n", "It is no cover profile of Go, by its line 2"),
     ],
 )
 def test_what_is_no_report(text: str, told: str, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from fakes.shell import Scripted, ScriptedShell, SilentProgress
 from prjury.errors import CannotJudgeError
 from prjury.judges.workspace.coverage import CoverageJudge
-from prjury.judges.workspace.coverage_formats.jacoco import parse_jacoco
+from prjury.judges.workspace.coverage_formats.read import parse_jacoco
 from prjury.judges.workspace.files import FileExistsJudge
 from prjury.judges.workspace.program_judges import (
     CommandJudge,

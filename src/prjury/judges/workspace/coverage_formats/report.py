@@ -163,10 +163,10 @@ class LineTable:
     def counter(self) -> dict[str, CoverageCounter]:
         """The lines of all files; nothing where there are none."""
         every = [covered for lines in self.files.values() for covered in lines.values()]
-        return counted("line", sum(every), len(every))
+        return counter_of("line", sum(every), len(every))
 
 
-def counted(metric: str, covered: int, total: int) -> dict[str, CoverageCounter]:
+def counter_of(metric: str, covered: int, total: int) -> dict[str, CoverageCounter]:
     """One counter by its name; nothing where there is nothing to count.
 
     Raises:
