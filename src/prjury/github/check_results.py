@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import TypeAlias
@@ -60,6 +60,7 @@ class WorkflowRun:
         conclusion: None as long as it has not ended.
         ended: when it was last changed, in seconds since 1970; 0 where that is not known.
         path: the workflow's file.
+        base: the base commit of the merge that it ran on; as in `CheckResult`.
     """
 
     id: int
@@ -72,6 +73,7 @@ class WorkflowRun:
     url: str | None
     ended: float = 0.0
     path: str = ""
+    base: str | None = None
 
     @property
     def is_ours(self) -> bool:
@@ -121,7 +123,16 @@ def read_workflow_run(payload: object) -> WorkflowRun:
         url=_url(at(payload, "html_url")),
         ended=_moment(at(payload, "updated_at")),
         path=text(at(payload, "path")).partition("@")[0],
+        base=_read_base(payload),
     )
+
+
+def _read_base(payload: object) -> str | None:
+    pulls = at(payload, "pull_requests")
+    bases = {text(at(pull, "base", "sha")) for pull in pulls} if isinstance(pulls, list) else set()
+    if at(payload, "event") == "push":
+        return ""
+    return bases.pop() or None if len(bases) == 1 else None
 
 
 def read_check_run(payload: object) -> ReportedRun:
@@ -188,10 +199,13 @@ class CommitRuns:
         ]
         statuses = [status for status in self.statuses if not _is_ours(status)]
         message = (*self._newest(runs), *self._newest(statuses))
-        return (*(reported.run for reported in message), *self._silent_workflows())
+        return (*map(self._with_base, message), *self._silent_workflows())
+
+    def _with_base(self, reported: ReportedRun) -> CheckResult:
+        workflow = self._workflow(reported)
+        return replace(reported.run, base=workflow.base) if workflow else reported.run
 
     def _only_reports(self, reported: ReportedRun) -> bool:
-        """Whether it is a job of ours that checks nothing of the change itself."""
         workflow = self._workflow(reported)
         if workflow is None:
             return False
@@ -211,7 +225,6 @@ class CommitRuns:
         return reported.run.app, series, reported.run.name
 
     def _newest(self, of: Iterable[ReportedRun]) -> Iterator[ReportedRun]:
-        """The newest word on each question, in the order in which the questions came up."""
         asked: dict[_Question, list[ReportedRun]] = {}
         for reported in of:
             asked.setdefault(self._question(reported), []).append(reported)
@@ -220,7 +233,6 @@ class CommitRuns:
             yield from self._last(opinions or answers)
 
     def _last(self, answers: Sequence[ReportedRun]) -> Iterator[ReportedRun]:
-        """The last one, or several where a workflow's run has several jobs of that name."""
         workflows = [self._workflow(one) for one in answers]
         if None in workflows:
             yield max(answers, key=lambda one: one.id)
@@ -231,22 +243,18 @@ class CommitRuns:
                 yield one
 
     def _ours(self) -> set[_Question]:
-        """The question that this very job answers, on whatever event: it waits for itself else."""
         job = self._own_job()
         if job is None:
             return set()
         own = self._workflow(job)
         workflow = own.workflow if own else None
-        same = (
-            one
-            for one in self.runs
-            if (found := self._workflow(one)) and found.workflow == workflow
-            if (one.run.app, one.run.name) == (job.run.app, job.run.name)
-        )
-        return {self._question(job), *map(self._question, same)}
+        same = [
+            run for run in self.runs if (run.run.app, run.run.name) == (job.run.app, job.run.name)
+        ]
+        ours = [run for run in same if (of := self._workflow(run)) and of.workflow == workflow]
+        return {self._question(job), *map(self._question, ours)}
 
     def _own_job(self) -> ReportedRun | None:
-        """This very job among those of its workflow run that have not ended."""
         if self.own.id is None:
             return None
         running = [one for one in self.runs if one.run.conclusion is None and self._is_own(one)]
@@ -259,7 +267,6 @@ class CommitRuns:
         return self.own.id in {reported.of_run, workflow.id if workflow else None}
 
     def _silent_workflows(self) -> Iterator[CheckResult]:
-        """Workflow runs that tell more than their jobs do: not begun, not allowed, or going on."""
         own = {workflow.workflow for workflow in self.workflows if workflow.id == self.own.id}
         for workflow in self._newest_workflows():
             if workflow.workflow in own or workflow.is_ours:
@@ -285,7 +292,6 @@ class CommitRuns:
 
 
 def _is_ours(reported: ReportedRun) -> bool:
-    """Whether this program reports it: its check run, or a status of that name or below it."""
     name = reported.run.name.casefold()
     report = name == _OUR_REPORT and reported.external_id.startswith(f"{_OURS}:")
     status = reported.run.app.startswith("@") and name.startswith(_OURS)
@@ -293,12 +299,10 @@ def _is_ours(reported: ReportedRun) -> bool:
 
 
 def _is_job(name: str, job: str) -> bool:
-    """Whether a check's name can be that of a job: a matrix and a caller add to it."""
     return bool(job) and (name == job or name.startswith(f"{job} (") or name.endswith(f" / {job}"))
 
 
 def _moment(value: object) -> float:
-    """Seconds since 1970, 0 for anything but a time in GitHub's form."""
     try:
         return datetime.strptime(text(value), "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC).timestamp()
     except ValueError:

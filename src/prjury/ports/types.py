@@ -101,8 +101,7 @@ class Completed:
         """The last lines of the log, decoded with replacement."""
         with self.log.open("rb") as file:
             file.seek(max(0, self.log.stat().st_size - size))
-            text = file.read().decode("utf-8", "replace")
-        return "\n".join(text.splitlines()[-lines:])
+            return "\n".join(file.read().decode("utf-8", "replace").splitlines()[-lines:])
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +113,8 @@ class CheckResult:
         app: who reports it: the slug of an app, or ``@login`` for a commit status.
         conclusion: how it ended, such as ``"success"``; None as long as it has not.
         url: the page about it, an http(s) address.
-        id: of a check run; 0 for anything else.
-        ended: when it ended, in seconds since 1970; 0 where that is not known.
+        id, ended: of a check run, else 0; when it ended, in seconds since 1970, 0 if not known.
+        base: that of the merge that it ran on; empty for the commit alone, None if not known.
     """
 
     name: str
@@ -124,6 +123,7 @@ class CheckResult:
     url: str | None = None
     id: int = field(default=0, compare=False)
     ended: float = field(default=0.0, compare=False)
+    base: str | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

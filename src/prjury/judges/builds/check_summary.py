@@ -180,6 +180,17 @@ class CheckSummary:
         return max((run.ended for run in self.runs), default=0.0)
 
     @property
+    def tested_base(self) -> str | None:
+        """The base commit that all of them were merged with; empty if one ran on the head alone.
+
+        None where that is not known of one, or differs.
+        """
+        bases = {run.base for run in self.succeeded}
+        if "" in bases:
+            return ""
+        return next(iter(bases)) if len(bases) == 1 else None
+
+    @property
     def complete(self) -> bool:
         """Whether everything that is wanted is there and has ended."""
         return bool(self.runs) and not self.pending and not self.missing

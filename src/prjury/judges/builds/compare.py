@@ -172,6 +172,7 @@ def compare(
     form = plan.keep_going if run.going_on and plan.keep_going else plan
     outcome, base = settle_retry(run), run.base
     fault = find_fault(outcome, changed, known, run.versions)
+    outcome = add_broken_steps(outcome, base)
     if base and outcome.failed:
         outcome = mark_old(outcome, base)
         if not fault and is_untested(outcome, base) and not _breaks_tree(outcome, known):
@@ -180,6 +181,17 @@ def compare(
             outcome = _mark_all(outcome)
     outcome = mark_machine(outcome, fault)
     return Comparison(form, run, outcome, known, options, fault)
+
+
+def add_broken_steps(outcome: TreeRun, base: TreeRun | None) -> TreeRun:
+    """The outcome with the steps as failures that may fail, do so now, and pass on the base."""
+    passing = {step.command for step in base.steps if step.good} if base else set()
+    broken = [
+        make_failure("goal", f"`{step.command}` fails, and passes on the base", name=step.command)
+        for step in outcome.steps
+        if step.may_fail and not step.good and step.command in passing
+    ]
+    return replace(outcome, failures=(*outcome.failures, *broken)) if broken else outcome
 
 
 def is_untested(outcome: TreeRun, base: TreeRun) -> bool:

@@ -112,6 +112,22 @@ class TestPass:
             "url": "https://ci.example.org/test",
         }
 
+    @pytest.mark.parametrize(
+        ("bases", "tested"),
+        [
+            (("base", "base"), "base"),
+            (("old", "old"), "old"),
+            (("base", "old"), None),
+            (("base", ""), ""),
+            (("base", None), None),
+        ],
+    )
+    def test_which_base_was_merged(self, bases: Sequence[str | None], tested: str | None) -> None:
+        look = [replace(each, base=base) for each, base in zip(GREEN, bases, strict=True)]
+        judgment = judged(look)
+        assert judgment.status is Status.PASS
+        assert judgment.metadata.get("tested_base") == tested
+
     def test_those_that_are_named(self) -> None:
         judgment = judged((*GREEN, run("flaky", "failure"), run("slow", None)), checks=["test"])
         assert judgment.status is Status.PASS

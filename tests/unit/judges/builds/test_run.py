@@ -293,6 +293,8 @@ def test_a_step_that_may_fail_is_carried_on_after() -> None:
     comparison, commands = run([Scripted(1, "a.c:1:1: error: x\n"), says(0, "t")] * 2, plan)
     assert commands == ["lint", "tool"] * 2
     assert decide(comparison).status is Status.PASS
+    judgment = judge([Scripted(0), says(0, "t"), Scripted(1), says(0, "t")], plan)
+    assert (judgment.status, judgment.metadata["failures"][0]["kind"]) == (Status.FAIL, "goal")
 
 
 def test_the_recipe_is_taken_where_the_plan_of_the_ci_runs_no_test_on_the_base() -> None:
