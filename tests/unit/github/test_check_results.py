@@ -299,3 +299,23 @@ class TestOurOwn:
         ours = job(4, "PR Jury report", None, external_id="prjury:review:7")
         another = job(5, "PR Jury report", None, external_id="other")
         assert said(ours, another) == ["PR Jury report: None"]
+
+
+def pull(base: str) -> dict[str, Any]:
+    return {"base": {"ref": "main", "sha": base}}
+
+
+@pytest.mark.parametrize(
+    ("event", "pulls", "base"),
+    [
+        ("pull_request", [pull("b" * 40)], "b" * 40),
+        ("pull_request", [pull("b" * 40), pull("c" * 40)], None),
+        ("pull_request", [], None),
+        ("pull_request", None, None),
+        ("pull_request", [{"base": None}, "odd"], None),
+        ("push", [pull("b" * 40)], ""),
+    ],
+)
+def test_which_base_a_job_was_merged_with(event: str, pulls: object, base: str | None) -> None:
+    runs = CommitRuns([flow(1, event=event, pull_requests=pulls)], [job(1, "test")])
+    assert [run.base for run in runs.said()] == [base]
