@@ -198,8 +198,8 @@ class CommitRuns:
             if self._question(run) not in ours and not (_is_ours(run) or self._only_reports(run))
         ]
         statuses = [status for status in self.statuses if not _is_ours(status)]
-        message = (*self._newest(runs), *self._newest(statuses))
-        return (*map(self._with_base, message), *self._silent_workflows())
+        message = map(self._with_base, (*self._newest(runs), *self._newest(statuses)))
+        return (*message, *self._silent_workflows())
 
     def _with_base(self, reported: ReportedRun) -> CheckResult:
         workflow = self._workflow(reported)
@@ -235,19 +235,15 @@ class CommitRuns:
     def _last(self, answers: Sequence[ReportedRun]) -> Iterator[ReportedRun]:
         workflows = [self._workflow(one) for one in answers]
         if None in workflows:
-            yield max(answers, key=lambda one: one.id)
-            return
+            return iter([max(answers, key=lambda one: one.id)])
         newest = max(workflow.number for workflow in workflows if workflow)
-        for one, workflow in zip(answers, workflows, strict=True):
-            if workflow and workflow.number == newest:
-                yield one
+        pairs = zip(answers, workflows, strict=True)
+        return (one for one, workflow in pairs if workflow and workflow.number == newest)
 
     def _ours(self) -> set[_Question]:
-        job = self._own_job()
-        if job is None:
+        if (job := self._own_job()) is None:
             return set()
-        own = self._workflow(job)
-        workflow = own.workflow if own else None
+        workflow = own.workflow if (own := self._workflow(job)) else None
         same = [
             run for run in self.runs if (run.run.app, run.run.name) == (job.run.app, job.run.name)
         ]

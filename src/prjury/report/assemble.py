@@ -15,8 +15,7 @@ from prjury.jury.judgment import Judgment, Status
 from prjury.jury.voting import Ballot
 from prjury.report.headline import OVERRIDDEN, headline
 from prjury.report.judge_facts import (
-    FAILURES_IGNORED,
-    TESTS_VANISHED,
+    ASKED,
     BuildFacts,
     LeftOut,
     MergeFacts,
@@ -206,7 +205,7 @@ def _scope(attempts: Sequence[TierAttempt]) -> _Scope:
 
 def _has_run(judgment: Judgment) -> bool:
     """Whether the tree was built: also where what ran passed, and less ran than on the base."""
-    return judgment.status in _RAN or judgment.label in {TESTS_VANISHED, FAILURES_IGNORED}
+    return judgment.status in _RAN or judgment.label in ASKED
 
 
 def _ballots(attempt: TierAttempt) -> Sequence[Ballot]:

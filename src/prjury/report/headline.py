@@ -12,6 +12,7 @@ from prjury.jury.voting import BENIGN_LABELS, NOBODY_VOTED, NOT_APPLICABLE, NOT_
 from prjury.report.findings import HELD_BACK, SeatOutcome, blocking_checks, culprits, seat_outcomes
 from prjury.report.judge_facts import (
     BASE_BROKEN,
+    NO_COMPARISON,
     TESTS_VANISHED,
     BuildFacts,
     BuildRunFacts,
@@ -170,13 +171,11 @@ def _blocking(verdict: Verdict) -> list[SeatOutcome]:
 
 
 def _is_built(blocking: Sequence[SeatOutcome], *results: Status) -> bool:
-    """Whether a build has come to one of these results."""
     ended = (v.judgment for v in blocking if v.judgment.status in results)
     return any(BuildFacts.of(judgment) for judgment in ended)
 
 
 def _unread(coverage: Coverage) -> str:
-    """``6 of 8 files not read``."""
     unread = coverage.files_total - coverage.files_judged
     if unread < coverage.files_total:
         return f"{unread:,} of {coverage.files_total:,} files not read" if unread else ""
@@ -219,7 +218,6 @@ def _in_no_build(blocking: Sequence[SeatOutcome]) -> str:
 
 
 def _reserve(judgment: Judgment) -> str:
-    """What a build that passed does not rest on."""
     build = BuildFacts.of(judgment)
     if build is None:
         return ""
@@ -228,7 +226,6 @@ def _reserve(judgment: Judgment) -> str:
 
 
 def _edited(settings: Sequence[str]) -> str:
-    """That the change decides which tests judge it; empty where it does not."""
     if not settings:
         return ""
     more = f" and {len(settings) - 1} more" if len(settings) > 1 else ""
@@ -238,6 +235,8 @@ def _edited(settings: Sequence[str]) -> str:
 def _reserve_of(judgment: Judgment, build: BuildFacts) -> str:
     if build.note == "flaky":
         return "has flaky tests"
+    if build.note == NO_COMPARISON:
+        return "ran tests that cannot be compared with the base's"
     if build.note == "pre_existing" or RunFacts.of(judgment).exit_code:
         return "fails as on the base"
     if build.ran and (missing := _no_results(build.ran)):
@@ -247,7 +246,6 @@ def _reserve_of(judgment: Judgment, build: BuildFacts) -> str:
 
 
 def _no_results(ran: BuildRunFacts) -> str:
-    """What is missing where no test ran as far as is known; empty where one did."""
     if ran.tests:
         idle = f"ran no test{', all were skipped' if ran.tests.skipped else ''}"
         return "" if ran.tests.run else idle
@@ -353,7 +351,6 @@ def _silence(voice: SeatOutcome) -> str:
 
 
 def _held_back(verdict: Verdict) -> str:
-    """Why a verdict is held back that no judge is to blame for, or an empty string."""
     said = verdict.aggregated
     return said.reasoning if said.reason in HELD_BACK else ""
 

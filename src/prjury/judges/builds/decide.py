@@ -18,6 +18,7 @@ from prjury.jury.score import BooleanScore
 from prjury.report.judge_facts import (
     BASE_BROKEN,
     FAILURES_IGNORED,
+    NO_COMPARISON,
     TESTS_VANISHED,
     BuildFacts,
     BuildRunFacts,
@@ -25,7 +26,6 @@ from prjury.report.judge_facts import (
     TestFacts,
 )
 
-NO_COMPARISON = "no_comparison"
 _MOST_LISTED = 200
 _MOST_QUOTED = 3
 #: Checks by the kind of a failure; a broken goal or a last word only follows from the others.
