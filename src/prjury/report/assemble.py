@@ -15,7 +15,9 @@ from prjury.jury.judgment import Judgment, Status
 from prjury.jury.voting import Ballot
 from prjury.report.headline import OVERRIDDEN, headline
 from prjury.report.judge_facts import (
-    ASKED,
+    FAILURES_IGNORED,
+    NO_COMPARISON,
+    TESTS_VANISHED,
     BuildFacts,
     LeftOut,
     MergeFacts,
@@ -48,6 +50,7 @@ _EXEMPT = ", unless the base's policy names it under `coverage.exempt`"
 _NOBODY = "no judge read it"
 _OUTSIDE = "no judge looks at files of this kind"
 _UNTRIED = "not built, and read by no judge"
+_ASKED = {TESTS_VANISHED, FAILURES_IGNORED, NO_COMPARISON}
 _RAN = frozenset({Status.PASS, Status.FAIL})
 
 
@@ -205,7 +208,7 @@ def _scope(attempts: Sequence[TierAttempt]) -> _Scope:
 
 def _has_run(judgment: Judgment) -> bool:
     """Whether the tree was built: also where what ran passed, and less ran than on the base."""
-    return judgment.status in _RAN or judgment.label in ASKED
+    return judgment.status in _RAN or judgment.label in _ASKED
 
 
 def _ballots(attempt: TierAttempt) -> Sequence[Ballot]:

@@ -65,7 +65,6 @@ def _first_words(pull: PullRequest, voice: SeatOutcome) -> str:
 
 
 def _objections(attempt: TierAttempt) -> list[tuple[str, str]]:
-    """What the judges of an advisory tier say against the merge."""
     if attempt.verdict is None or not (_objection(attempt) or _silent(attempt)):
         return []
     ballots = [b for b in attempt.verdict.ballots if b.judgment.status is attempt.status]
@@ -123,7 +122,6 @@ def _has_tested(build: BuildFacts) -> bool:
 
 
 def _elsewhere(pull: PullRequest, build: BuildFacts) -> str:
-    """Say what another CI tested instead of the merge with this base; empty if it was that."""
     base = build.tested_base
     if build.origin != "checks" or pull.base.sha == base or not pull.behind:
         return ""
@@ -189,7 +187,6 @@ def _not_compared(build: BuildFacts) -> str:
 
 
 def _silent_models(verdict: Verdict) -> Iterator[str]:
-    """Which judges that ask models have no answer, where their tier says nothing of it."""
     silent = [voice for voice in seat_outcomes(verdict) if _is_unheard(voice)]
     if silent:
         names = listed([voice.ballot.judge for voice in silent])
@@ -206,7 +203,6 @@ def _is_unheard(voice: SeatOutcome) -> bool:
 
 
 def _word(judgment: Judgment) -> str:
-    """The machine-readable reason of a silence, as words; empty where there is none."""
     return _short(judgment.reason or judgment.label or "").replace("_", " ")
 
 

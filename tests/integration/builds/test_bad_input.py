@@ -113,18 +113,14 @@ def test_a_command_that_does_not_exist(court: Court) -> None:
 
     assert judged.build.status is Status.ERROR
     assert judged.build.metadata["reason"] == "tool_missing"
-    assert judged.build.reasoning == (
-        "`no-such-tool --now` could not be run: the command was not found. The tool is not "
-        "installed here, or its name is misspelt. Install it, or correct `build: {command: …}` in "
-        ".github/prjury.yml."
-    )
+    assert "`no-such-tool` is not installed here" in judged.build.reasoning
 
 
 def test_a_command_that_is_no_shell_command(court: Court) -> None:
     judged = court.judge(NOTHING, CHANGE, command="if then")
 
-    assert judged.build.status in {Status.FAIL, Status.ABSTAIN}, judged.build.reasoning
-    assert judged.report.gate is not Gate.SUCCESS
+    assert judged.build.status is Status.ERROR, judged.build.reasoning
+    assert judged.report.gate is Gate.ACTION_REQUIRED
 
 
 @pytest.mark.parametrize(("timeout", "shown"), [(0, "0"), (0.0, "0.0"), ("0s", '"0s"'), (-1, "-1")])

@@ -112,3 +112,52 @@ def test_tests_that_leave_no_results_are_no_plain_green(tmp_path: Path) -> None:
     assert told.report.headline.startswith(
         "✅ Nothing found against it (build shows no test results, though the tree has 1 test file"
     )
+
+
+#: Writes one report, and needs something that lies outside of the tree.
+CHECK = """
+set -e
+test -e FLAG
+for name in TESTS; do cases="$cases<testcase classname='a' name='$name'/>"; done
+printf "<testsuite>$cases</testsuite>" > tests.xml
+"""
+
+
+def check(flag: Path, tests: str, *, first: str = "") -> Tree:
+    return {"check.sh": first + CHECK.replace("FLAG", str(flag)).replace("TESTS", tests)}
+
+
+def test_a_base_that_fails_by_chance_hides_no_lost_test(tmp_path: Path) -> None:
+    """Neither in the review in which it fails nor in a later one."""
+    flag = tmp_path / "flag"
+    court = Court.at(tmp_path / "court")
+    court.environ["XDG_CACHE_HOME"] = str(tmp_path / "cache")
+    options = {"command": "sh check.sh", "junit": ["tests.xml"]}
+    history = court.history(check(flag, "one two"), {"note.txt": "a\n"}, **options)
+    assert court.review(history.path).report.gate is Gate.ACTION_REQUIRED  # the flag is not there
+    flag.touch()
+    history.switch("main")
+    history.switch("later", create=True)
+    history.commit(check(flag, "one"), "lose a test")
+    told = court.review(history.path, head="later")
+    assert (told.build.status, told.build.label) == (Status.ABSTAIN, "tests_vanished")
+
+
+def test_a_change_that_takes_away_what_the_base_needs_hides_no_lost_test(tmp_path: Path) -> None:
+    flag = tmp_path / "flag"
+    flag.touch()
+    change = check(tmp_path, "one", first=f"rm -f {flag}\n")
+    court = Court.at(tmp_path / "court")
+    told = court.judge(check(flag, "one two"), change, command="sh check.sh", junit=["tests.xml"])
+    assert (told.build.status, told.build.label) == (Status.ABSTAIN, "tests_vanished")
+
+
+def test_a_base_that_fails_where_the_change_passes_is_no_comparison(tmp_path: Path) -> None:
+    court = Court.at(tmp_path / "court")
+    gone, there = tmp_path / "gone", tmp_path
+    told = court.judge(
+        check(gone, "one two"), check(there, "one"), command="sh check.sh", junit=["tests.xml"]
+    )
+    assert (told.build.status, told.build.label) == (Status.ABSTAIN, "no_comparison")
+    assert told.report.gate is Gate.ACTION_REQUIRED
+    assert "no comparison" in told.report.headline

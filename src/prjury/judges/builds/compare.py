@@ -7,8 +7,7 @@ said of the change.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
-from difflib import SequenceMatcher
+from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 from typing import Literal, TypeAlias
 
@@ -17,17 +16,14 @@ from msgspec.structs import replace
 
 from prjury.judges.builds.environment import Remedy, find_remedy, lacks_service
 from prjury.judges.builds.evidence import Run, TreeRun
-from prjury.judges.builds.failure import Failure, Results, State, make_failure
+from prjury.judges.builds.failure import Failure, State, make_failure
 from prjury.judges.builds.plan import CUSTOM, REPORTED, BuildPlan
 from prjury.judges.builds.systems.source_tree import is_within
+from prjury.judges.builds.vanished import Vanished, find_vanished
 from prjury.policy.schema import BuildOptions
 from prjury.snapshot.kinds import kind_of
 from prjury.snapshot.model import FileKind
 
-#: From here on two names in one module are taken for one test that was renamed.
-_ALIKE = 0.5
-#: Comparing names costs the product of their numbers.
-_MOST_COMPARED = 200
 #: What begins the next goal in the output of Maven and Gradle.
 _GOALS = ("Failed to execute goal", "* What went wrong")
 _LONGEST_START, _SHORTEST = 60, 20
@@ -43,18 +39,6 @@ Doubt: TypeAlias = tuple[
     ],
     str,
 ]
-
-
-class Vanished(Struct, frozen=True):
-    """The tests of the base that did not run.
-
-    Attributes:
-        names: those that are known by name.
-        count: all of them; runs of tests that are only counted may hold some of the names.
-    """
-
-    names: tuple[str, ...] = ()
-    count: int = 0
 
 
 class Comparison(Struct, frozen=True, dict=True):
@@ -201,8 +185,13 @@ def is_untested(outcome: TreeRun, base: TreeRun) -> bool:
 
 
 def _breaks_tree(outcome: TreeRun, known: Collection[str]) -> bool:
-    """A file of the tree does not compile, or something is missing that is the tree's own."""
-    return any(one.kind == "compile" and one.path in known for one in outcome.failures)
+    """A file of the tree does not compile, for want of nothing that others bring."""
+    return any(
+        failure.kind == "compile"
+        and failure.path in known
+        and not find_remedy([failure.message], frozenset(known), strict=False)
+        for failure in outcome.failures
+    )
 
 
 def _mark_all(outcome: TreeRun) -> TreeRun:
@@ -407,95 +396,3 @@ def _fails_aside_only(failures: Sequence[Failure]) -> bool:
         if failure.kind == "compile" or not mark or not ended or testing:
             return False
     return bool(failures)
-
-
-def find_vanished(here: Results, base: Results) -> Vanished:
-    """The tests that ran on the base and not here; one that was moved or renamed is not lost."""
-    lost = Counter(base.ran) - Counter(here.ran)
-    new = Counter(here.ran) - Counter(base.ran)
-    _pair_alike(lost, new, lambda identity: split_identity(identity)[1])
-    _pair_alike(lost, new, _cut_parameters)
-    if lost.total() and new.total():
-        names = {split_identity(name)[1] for name in (*base.ran, *here.ran)}
-        _pair_renamed(lost, new, find_shared_prefix(names))
-    unnamed = base.counted - here.counted
-    if unnamed > 0:
-        unnamed = max(0, unnamed - new.total())
-    vanished = sorted(lost.elements())
-    fewer = {one: n - here.within.get(one, n) for one, n in sorted(base.within.items())}
-    inner = {one: n for one, n in fewer.items() if n > 0}
-    count = max(0, len(vanished) + unnamed) + sum(inner.values())
-    listed = [
-        *map(readable, vanished),
-        *(f"{readable(one)}: {n} of its {base.within[one]} tests" for one, n in inner.items()),
-    ]
-    return Vanished(tuple(listed) if count else (), count)
-
-
-#: Directories of reports, which stand for a suite that has no place of its own.
-_REPORT_PLACES = (
-    "_prjury", "target/surefire-reports", "target/failsafe-reports", "build/test-results/"
-)  # fmt: skip
-
-
-def readable(identity: str) -> str:
-    """A test's identity as a reader knows it: ``tests/test_a.py test_b``."""
-    suite, _, rest = identity.removeprefix("test:").partition(":")
-    owner, _, name = rest.rpartition("#")
-    for place in _REPORT_PLACES:
-        suite = suite.partition(place)[0].rstrip("/") if place in suite else suite
-    suite = "" if suite in {"reports", "…/reports"} else suite
-    module = suite.removesuffix(".py").replace("/", ".")  # pytest repeats the file as a module
-    owner = owner.removeprefix(module).lstrip(".") if suite.endswith(".py") else owner
-    return " ".join(filter(None, (suite, owner if owner != name else "", name)))
-
-
-def split_identity(identity: str) -> tuple[str, str]:
-    """The module, and the test's own name with its parameters."""
-    end = len(_cut_parameters(identity))
-    start = max(identity.rfind(sign, 0, end) for sign in ":#>") + 1
-    return identity[:start], identity[start:].strip()
-
-
-def _cut_parameters(identity: str) -> str:
-    """What stays the same where only parameters change, such as a random value."""
-    return identity.partition("[")[0].partition("(")[0]
-
-
-def find_shared_prefix(names: Collection[str]) -> str:
-    """The words with which all names begin, such as ``test_``: they make none alike."""
-    first, last = min(names, default=""), max(names, default="")
-    same = [one == other for one, other in zip(first, last, strict=False)]
-    prefix = first[: same.index(False) if False in same else len(same)]
-    word = len("test") if prefix.lower().startswith("test") else 0
-    return prefix[: prefix.rfind("_") + 1 or word]
-
-
-def _pair_alike(lost: Counter[str], new: Counter[str], key: Callable[[str], str]) -> None:
-    """Take out tests for which there is a new one of the same key, one for one."""
-    arrived: dict[str, list[str]] = {}
-    for identity in new.elements():
-        arrived.setdefault(key(identity), []).append(identity)
-    for identity in list(lost.elements()):
-        if candidates := arrived.get(key(identity)):
-            lost.subtract([identity])
-            new.subtract([candidates.pop()])
-
-
-def _pair_renamed(lost: Counter[str], new: Counter[str], shared: str) -> None:
-    """Take out tests of a similar name in the same module, one for one."""
-    arrived: dict[str, list[str]] = {}
-    for identity in new.elements():
-        arrived.setdefault(split_identity(identity)[0], []).append(identity)
-
-    def measure_likeness(one: str, other: str) -> float:
-        own, theirs = (split_identity(name)[1].removeprefix(shared) for name in (one, other))
-        return SequenceMatcher(None, own, theirs, autojunk=False).ratio()
-
-    for identity in list(lost.elements())[:_MOST_COMPARED]:
-        candidates = arrived.get(split_identity(identity)[0], [])[:_MOST_COMPARED]
-        best = max(candidates, key=lambda other: measure_likeness(identity, other), default=None)
-        if best is not None and measure_likeness(identity, best) >= _ALIKE:
-            arrived[split_identity(identity)[0]].remove(best)
-            lost.subtract([identity])
-            new.subtract([best])

@@ -28,6 +28,7 @@ from prjury.report.judge_facts import (
 
 _MOST_LISTED = 200
 _MOST_QUOTED = 3
+_SHORTEST_WORD = 3
 #: Checks by the kind of a failure; a broken goal or a last word only follows from the others.
 _NAMES = {"compile": "compiles", "test": "test", "goal": "build-goal", "error": "build-error"}
 _CAUSES = ("compile", "test")
@@ -130,9 +131,23 @@ def _decide_elsewhere(comparison: Comparison, cause: Failure) -> Judgment:
     """The ERROR of a build that cannot be done on this machine, whatever the change is like."""
     lines = [cause.message, *cause.details.splitlines()]
     remedy = comparison.fault or find_remedy(lines, comparison.known, comparison.run.versions)
+    line = remedy.line if remedy else cause.message
+    own = comparison.plan.system == CUSTOM and not (remedy and remedy.strict)
+    if own and comparison.untested and _names_command(line, comparison.outcome.last.command):
+        words, snippet = wording.make_own_remedy(comparison)
+        reasoning = wording.say_elsewhere(comparison, line, words)
+        return _err(comparison, reasoning, "tool_missing", words, snippet)
     words, snippet = _word_remedy(comparison, remedy)
-    reasoning = wording.say_elsewhere(comparison, remedy.line if remedy else cause.message, words)
+    reasoning = wording.say_elsewhere(comparison, line, words)
     return _err(comparison, reasoning, "environment", words, snippet)
+
+
+def _names_command(line: str, command: str) -> bool:
+    """A tool complains about a word of the command itself, which is misspelt then."""
+    complaint, words = (
+        {word.strip("'\"`‘’.,:") for word in text.split()} for text in (line, command)
+    )
+    return any(len(word) > _SHORTEST_WORD for word in complaint & words)
 
 
 def _decide_untested(comparison: Comparison) -> Judgment:

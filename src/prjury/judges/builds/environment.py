@@ -180,8 +180,9 @@ def _make_remedy(
     row: Row, line: str, wanted: str, mark: str, versions: Mapping[str, str]
 ) -> Remedy:
     here = versions.get(row.tool, "")
-    if mark.startswith("class file") and wanted:
-        wanted = str(int(float(wanted)) - _BEFORE_JAVA_1)
+    if mark.startswith("class file"):
+        major = wanted.partition(".")[0]
+        wanted = str(int(major) - _BEFORE_JAVA_1) if major.isdigit() and len(major) < 4 else ""  # noqa: PLR2004
     words = row.remedy.replace("{name}", printable(wanted))
     if row.tool and wanted:
         there = f"; here is {here}" if here else ""

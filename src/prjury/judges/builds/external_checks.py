@@ -68,7 +68,6 @@ def judge_by_checks(
 def _watch_checks(
     checks: Checks, names: CheckNames, commit: str, deadline: Deadline, progress: Progress
 ) -> Sequence[CheckResult]:
-    """What was seen at the last look, which is the first one at which everything had settled."""
     looks: list[Sequence[CheckResult]] = []
     for look in checks.of(commit, deadline):
         looks = [*looks[1 - _MOST_IDLE :], look]
@@ -234,7 +233,6 @@ def _decide_failed(
     options: BuildOptions,
     tested: Judgment | None,
 ) -> Judgment:
-    """The judgment where checks failed, some perhaps on the base as well."""
     old = [run for run in summary.failed if evidence.find_on_base(run)]
     complaints = [check for run in summary.failed for check in _check_complaints(run, evidence)]
     judgment = replace(judgment, checks=(*judgment.checks, *complaints[:_MOST_SHOWN]))
@@ -365,7 +363,6 @@ def _say_passed(pull: PullRequest, summary: CheckSummary) -> str:
 
 
 def _say_tested(pull: PullRequest, summary: CheckSummary) -> str:
-    """Which merge the CI has tested, as far as it says so."""
     base = summary.tested_base
     if base == pull.base.sha:
         return "of the merge with this base"

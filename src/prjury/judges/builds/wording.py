@@ -5,11 +5,12 @@ from __future__ import annotations
 import signal
 from collections.abc import Iterator, Sequence
 
-from prjury.judges.builds.compare import NO_TESTS_COLLECTED, Comparison, Doubt, Gap, Vanished
+from prjury.judges.builds.compare import NO_TESTS_COLLECTED, Comparison, Doubt, Gap
 from prjury.judges.builds.environment import POLICY, Remedy, Snippet
 from prjury.judges.builds.evidence import StepRun, TreeRun
 from prjury.judges.builds.failure import Failure, Results
 from prjury.judges.builds.plan import CUSTOM, REPORTED, BuildPlan
+from prjury.judges.builds.vanished import Vanished
 from prjury.report.wording import counted
 from prjury.snapshot.model import visible
 
@@ -307,7 +308,9 @@ def make_own_remedy(comparison: Comparison) -> tuple[str, Snippet]:
     snippet = Snippet("yaml", POLICY, f'build: {{command: "{command}"}}')
     if place and base and any(one.kind == "compile" for one in base.failures):
         return f"repair {place} on the base first, or build another part by the policy", snippet
-    return "correct the command in the policy, or install before it what it needs", snippet
+    return (
+        "correct the command, `build: {command: …}` in .github/prjury.yml, or install what it needs"
+    ), snippet
 
 
 def say_remedy(remedy: Remedy, plan: BuildPlan) -> str:

@@ -298,10 +298,10 @@ def _refuse_missing(step: BuildStep, completed: Completed, programs: Sequence[st
     if completed.exit_code != _NOT_FOUND:
         return
     missing = [name for line in tail.splitlines() if (name := _find_missing_program(line))]
-    named = next((name for name in missing if name in programs), "")
-    unnamed = isinstance(step.command, str) and not missing
-    absent = "/" not in words[0] and (words[0] in missing or unnamed)
-    if named or absent:
+    called = {word.strip("(){};&|") for word in words} | {*programs}
+    named = next((name for name in missing if name in called and "/" not in name), "")
+    unnamed = isinstance(step.command, str) and not missing and "/" not in words[0]
+    if named or unnamed:
         raise CannotJudgeError(
             f"`{step.text}` could not be run: `{named or words[0]}` is not installed here",
             why="the tool is missing, or its name is misspelt",

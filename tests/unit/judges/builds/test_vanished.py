@@ -6,8 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prjury.judges.builds.compare import Vanished, find_shared_prefix, find_vanished, readable
 from prjury.judges.builds.failure import Results
+from prjury.judges.builds.vanished import (
+    Vanished,
+    find_shared_prefix,
+    find_vanished,
+    readable,
+)
 
 IDS = st.lists(
     st.builds(

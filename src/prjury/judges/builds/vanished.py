@@ -1,0 +1,120 @@
+"""The tests that one run has lost when compared with another. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection
+from difflib import SequenceMatcher
+
+from msgspec import Struct
+
+from prjury.judges.builds.failure import Results
+
+#: From here on two names in one module are taken for one test that was renamed.
+_ALIKE = 0.5
+#: Comparing names costs the product of their numbers.
+_MOST_COMPARED = 200
+
+
+class Vanished(Struct, frozen=True):
+    """The tests of the base that did not run.
+
+    Attributes:
+        names: those that are known by name.
+        count: all of them; runs of tests that are only counted may hold some of the names.
+    """
+
+    names: tuple[str, ...] = ()
+    count: int = 0
+
+
+def find_vanished(here: Results, base: Results) -> Vanished:
+    """The tests that ran on the base and not here; one that was moved or renamed is not lost."""
+    lost = Counter(base.ran) - Counter(here.ran)
+    new = Counter(here.ran) - Counter(base.ran)
+    _pair_alike(lost, new, lambda identity: split_identity(identity)[1])
+    _pair_alike(lost, new, _cut_parameters)
+    if lost.total() and new.total():
+        names = {split_identity(name)[1] for name in (*base.ran, *here.ran)}
+        _pair_renamed(lost, new, find_shared_prefix(names))
+    unnamed = base.counted - here.counted
+    if unnamed > 0:
+        unnamed = max(0, unnamed - new.total())
+    vanished = sorted(lost.elements())
+    fewer = {one: n - here.within.get(one, n) for one, n in sorted(base.within.items())}
+    inner = {one: n for one, n in fewer.items() if n > 0}
+    count = max(0, len(vanished) + unnamed) + sum(inner.values())
+    listed = [
+        *map(readable, vanished),
+        *(f"{readable(one)}: {n} of its {base.within[one]} tests" for one, n in inner.items()),
+    ]
+    return Vanished(tuple(listed) if count else (), count)
+
+
+#: Directories of reports, which stand for a suite that has no place of its own.
+_REPORT_PLACES = (
+    "_prjury", "target/surefire-reports", "target/failsafe-reports", "build/test-results/"
+)  # fmt: skip
+
+
+def readable(identity: str) -> str:
+    """A test's identity as a reader knows it: ``tests/test_a.py test_b``."""
+    suite, _, rest = identity.removeprefix("test:").partition(":")
+    owner, _, name = rest.rpartition("#")
+    for place in _REPORT_PLACES:
+        suite = suite.partition(place)[0].rstrip("/") if place in suite else suite
+    suite = "" if suite in {"reports", "…/reports"} else suite
+    module = suite.removesuffix(".py").replace("/", ".")  # pytest repeats the file as a module
+    owner = owner.removeprefix(module).lstrip(".") if suite.endswith(".py") else owner
+    return " ".join(filter(None, (suite, owner if owner != name else "", name)))
+
+
+def split_identity(identity: str) -> tuple[str, str]:
+    """The module, and the test's own name with its parameters."""
+    end = len(_cut_parameters(identity))
+    start = max(identity.rfind(sign, 0, end) for sign in ":#>") + 1
+    return identity[:start], identity[start:].strip()
+
+
+def _cut_parameters(identity: str) -> str:
+    """What stays the same where only parameters change, such as a random value."""
+    return identity.partition("[")[0].partition("(")[0]
+
+
+def find_shared_prefix(names: Collection[str]) -> str:
+    """The words with which all names begin, such as ``test_``: they make none alike."""
+    first, last = min(names, default=""), max(names, default="")
+    same = [one == other for one, other in zip(first, last, strict=False)]
+    prefix = first[: same.index(False) if False in same else len(same)]
+    word = len("test") if prefix.lower().startswith("test") else 0
+    return prefix[: prefix.rfind("_") + 1 or word]
+
+
+def _pair_alike(lost: Counter[str], new: Counter[str], key: Callable[[str], str]) -> None:
+    """Take out tests for which there is a new one of the same key, one for one."""
+    arrived: dict[str, list[str]] = {}
+    for identity in new.elements():
+        arrived.setdefault(key(identity), []).append(identity)
+    for identity in list(lost.elements()):
+        if candidates := arrived.get(key(identity)):
+            lost.subtract([identity])
+            new.subtract([candidates.pop()])
+
+
+def _pair_renamed(lost: Counter[str], new: Counter[str], shared: str) -> None:
+    """Take out tests of a similar name in the same module, one for one."""
+    arrived: dict[str, list[str]] = {}
+    for identity in new.elements():
+        arrived.setdefault(split_identity(identity)[0], []).append(identity)
+
+    def measure_likeness(one: str, other: str) -> float:
+        own, theirs = (split_identity(name)[1].removeprefix(shared) for name in (one, other))
+        return SequenceMatcher(None, own, theirs, autojunk=False).ratio()
+
+    for identity in list(lost.elements())[:_MOST_COMPARED]:
+        candidates = arrived.get(split_identity(identity)[0], [])[:_MOST_COMPARED]
+        best = max(candidates, key=lambda other: measure_likeness(identity, other), default=None)
+        if best is not None and measure_likeness(identity, best) >= _ALIKE:
+            arrived[split_identity(identity)[0]].remove(best)
+            lost.subtract([identity])
+            new.subtract([best])
