@@ -44,7 +44,8 @@ def decide(comparison: Comparison) -> Judgment:
     breaks; ERROR where nothing can be known of the change; ABSTAIN where tests are lost, or may be.
     """
     outcome = comparison.outcome
-    if not outcome.failed and not outcome.failures:
+    attempts = outcome.results.flaky  # the runner itself ran them again, and they passed
+    if not outcome.failed and all(one in attempts for one in outcome.failures):
         return _decide_green(comparison)
     if cause := find_environment(comparison):
         return _decide_elsewhere(comparison, cause)

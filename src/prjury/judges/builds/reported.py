@@ -58,17 +58,19 @@ class ReportedTests:
 
         A base without a single test is nothing to compare with.
         """
-        failed = self.good is False or bool(self.head.failures)
-        head = _make_run(self.plan, self.head, 1 if failed else None if self.good is None else 0)
+        results = self.head.settle_attempts(good=self.good is True)
+        failed = self.good is False or bool(results.failures)
+        head = _make_run(self.plan, results, 1 if failed else None if self.good is None else 0)
         if self.base is None or not self.base.tests:
             unknown = "its reports hold no test" if self.base else self.base_unknown
             return Run(head, base_unknown=unknown)
-        return Run(head, _make_run(self.plan, self.base, 1 if self.base.failures else 0))
+        base = self.base.settle_attempts(good=True)  # an attempt there excuses no failure here
+        return Run(head, _make_run(self.plan, base, 1 if base.failures else 0))
 
 
 def _make_run(plan: BuildPlan, results: Results, exit_code: int | None) -> TreeRun:
     step = StepRun(plan.steps[0].name, plan.steps[0].text, exit_code)
-    return TreeRun((step,), failures=results.failures, results=results)
+    return TreeRun((step,), failures=(*results.failures, *results.flaky), results=results)
 
 
 def decide_reported(comparison: Comparison) -> Judgment:

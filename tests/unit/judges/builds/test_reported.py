@@ -41,6 +41,10 @@ GREEN = read(case("a"), case("b"), case("c"))
 RED = read(case("a"), case("b", "assert 1 == 2"), case("c"))
 
 
+#: As gotestsum and others list a test that failed first and then passed.
+LUCKY = read(case("a"), case("b", "assert 1 == 2"), case("b"), case("c"))
+
+
 @dataclass(frozen=True)
 class Trial:
     """Reports of both sides, and what they come to."""
@@ -60,6 +64,11 @@ class Trial:
     [
         (Trial(GREEN, GREEN), Status.PASS, None),
         (Trial(GREEN, good=True), Status.PASS, None),
+        (Trial(LUCKY, GREEN, good=True), Status.PASS, None),
+        (Trial(LUCKY, good=True), Status.PASS, None),
+        (Trial(LUCKY, GREEN, good=False), Status.FAIL, None),
+        (Trial(LUCKY, GREEN), Status.FAIL, None),
+        (Trial(RED, LUCKY), Status.FAIL, None),
         (Trial(GREEN), Status.ABSTAIN, "reports_alone"),
         (Trial(RED, GREEN), Status.FAIL, None),
         (Trial(RED), Status.FAIL, None),
@@ -73,7 +82,9 @@ class Trial:
         (Trial(GREEN, read()), Status.ABSTAIN, "reports_alone"),
     ],
     ids=[
-        "both green", "green and succeeded", "green alone", "new failure", "red alone",
+        "both green", "green and succeeded", "flaky", "flaky alone", "attempts of a red job",
+        "attempts of an unknown job", "an attempt excuses nothing", "green alone",
+        "new failure", "red alone",
         "old failure", "old failure that blocks", "fixed", "red without a failing test",
         "lost tests", "lost tests of a job that succeeded", "no test", "no test of the base",
     ],

@@ -38,6 +38,14 @@ def is_panic(line: str) -> bool:
     return " panicked at" in line and line.lstrip().startswith("thread '")
 
 
+def find_syntax_error(lines: Sequence[str]) -> str:
+    """Return the line that tells of a syntax error, empty for none."""
+    for line in lines:
+        if line.strip().startswith("SyntaxError"):
+            return line.strip()
+    return ""
+
+
 def find_error_above(lines: Sequence[str], index: int) -> str:
     """Return the error that a test file printed before it ended, empty where it did not."""
     for at in range(index - 1, max(-1, index - 1 - _VALUES_REACH), -1):

@@ -32,7 +32,7 @@ _CLOSING = "closing lines"
 _MOST_TESTS = 1_000_000
 _MOST_FAILURES = 20_000
 #: The runners whose reports call a test otherwise than their output does.
-_OTHERWISE_CALLED = frozenset({"jvm", "jest", "mocha", "node", "tap"})
+_OTHERWISE_CALLED = frozenset({"jvm", "jest", "mocha", "node", "tap", "RSpec"})
 #: The runners that write TAP, by the names under which their reports count.
 _WRITING_TAP = ("node", "mocha", "vitest")
 #: What reports hold as well, perhaps under another name. Any other error stands for itself.
@@ -155,7 +155,7 @@ def merge_results(
     for name in ambiguous(failures, ran)[:1]:
         called = name.removeprefix("test:")
         problems.append(f"several tests are called {called}, and not all of them failed")
-    return failures, replace(
+    return (*failures, *reports.flaky), replace(
         reports,
         tests=reports.tests + len(names),
         problems=tuple(dict.fromkeys(problems)),

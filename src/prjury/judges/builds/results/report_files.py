@@ -31,8 +31,6 @@ _REPORT = re.compile(
     r"|(^|/)(junit|junit-[^/]*|[^/]*-junit|TEST-[^/]*)\.xml$"
 )
 _OF_MAVEN = re.compile(r"(^|/)(surefire-reports|failsafe-reports)/.*/")
-#: Bazel keeps the reports of attempts that failed before one passed.
-_ATTEMPTS = re.compile(r"(^|/)test_attempts/")
 
 #: What changes whenever a file is written, replaced or moved, and cannot be set back.
 Stamp: TypeAlias = tuple[int, int]
@@ -94,7 +92,7 @@ def _reports(tree: Path, reports: Path, found: Found, globs: Sequence[str]) -> I
         if is_report(path) or any(matches(path, glob) for glob in globs):
             yield tree / path
     for path in files_below(reports, found):
-        if path.endswith(".xml") and not _ATTEMPTS.search(path):
+        if path.endswith((".xml", ".json")) and "test_attempts/" not in path:
             yield reports / path
 
 

@@ -10,7 +10,12 @@ from functools import cache
 
 from prjury.judges.builds.failure import Failure, identity, with_details
 from prjury.judges.builds.results import wording
-from prjury.judges.builds.results.error_text import find_error_above, is_panic, read_message
+from prjury.judges.builds.results.error_text import (
+    find_error_above,
+    find_syntax_error,
+    is_panic,
+    read_message,
+)
 from prjury.judges.builds.results.line_set import LineSet
 from prjury.judges.builds.results.places import find_place
 from prjury.judges.builds.results.runner_output import LogSection, RunnerOutput, RunnerRun
@@ -399,8 +404,7 @@ def _strip_level(line: str) -> str:
 def _find_reason(text: Sequence[str]) -> str:
     """Return why a file cannot be loaded: the last line that pytest marks, or a syntax error."""
     marked = [line[1:].strip() for line in text if line.startswith("E  ") and line[1:].strip()]
-    wrong = [line.strip() for line in text if line.strip().startswith("SyntaxError: ")]
-    return next(iter([*marked[-1:], *wrong]), "")
+    return marked[-1] if marked else find_syntax_error(text)
 
 
 def _indent(line: str) -> int:

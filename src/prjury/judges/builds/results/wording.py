@@ -24,6 +24,16 @@ def no_xml(error: Exception) -> str:
     return f"is not XML: {error}"
 
 
+def no_json(error: Exception) -> str:
+    """Return the clause about a report that is no JSON."""
+    return f"cannot be read as JSON: {error}"
+
+
+def foreign_json() -> str:
+    """Return the clause about JSON in another form than Jest's and RSpec's."""
+    return "is no report of Jest or RSpec"
+
+
 def too_many_tests(most: int) -> str:
     """Return the clause about a report of too many tests."""
     return f"was not read to its end: there are more than {most} tests"
