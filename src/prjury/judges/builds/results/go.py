@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -14,14 +13,9 @@ from prjury.judges.builds.results.error_text import with_values
 from prjury.judges.builds.results.runner_output import LogSection, RunnerOutput
 from prjury.judges.builds.results.tree import TreeFiles
 
-_LOGGED = re.compile(r"\s+(?P<path>[^\s:]{1,300}\.go):(?P<line>\d+):(?: (?P<message>.*))?$")
-_FRAME = re.compile(r"\s+(?P<path>[^\s:]{1,300}\.go):(?P<line>\d+)(?: \+0x\w+)?$")
-_ASSERTED = re.compile(r"\s+Error:\s+(?P<message>\S.*)$")
-#: Go indents what belongs to a logged line; testify has columns of its own.
-_CONTINUED = re.compile(r" {8}\S|\s+$")
-_COMPARED = re.compile(r"\s+\t *\t(?P<text>(?:expected|actual) *: .*)")
-_PANIC = re.compile(r"panic: |fatal error: ")
-_CHATTER = re.compile(r"\s*(?:=== |--- |PASS$|FAIL\b|ok  \t|exit status |coverage: |$)")
+_PANICS = ("panic: ", "fatal error: ")
+#: Lines of the runner's own.
+_CHATTER = ("=== ", "--- ", "FAIL", "ok  \t", "exit status ", "coverage: ")
 
 _MOST_LINES = 80
 _LONGEST_LINE = 500
@@ -107,9 +101,9 @@ class GoEvents:
         if action == "pass":
             return
         package.failed = True
-        panic = any(map(_PANIC.match, output))
+        panic = any(map(_is_panic, output))
         by_parts = test in package.broken and not (panic and _is_own(test, output))
-        if not by_parts or any(map(_LOGGED.match, output)):
+        if not by_parts or any(place[2] for place in map(_read_place, output) if place):
             self._fail(number, self._failure(name, test, output))
         if panic:
             self._cut_short(name)
@@ -133,11 +127,11 @@ class GoEvents:
             self.results.ran.append(identity(name, test))
             if not any(other.startswith(f"{test}/") for other in package.running):
                 self._fail(number, self._failure(name, test, output or package.output))
-        if package.running or any(map(_PANIC.match, package.output)):
+        if package.running or any(map(_is_panic, package.output)):
             self._cut_short(name)
         if not (package.running or package.failed):
             said = [f"FAIL {name}", *_informative(package.output)]
-            text = next(filter(_PANIC.match, said), said[-1])
+            text = next(filter(_is_panic, said), said[-1])
             self._fail(number, self._section.failure("error", text, name=name))
 
     def _panicked(self, name: str, parent: str, output: Iterable[str]) -> None:
@@ -164,61 +158,73 @@ def _text(event: dict[str, Any], key: str) -> str:
 
 
 def go_failure(section: LogSection, package: str, test: str, output: list[str]) -> Failure:
-    """A failing test by what it printed: its panic, or what it logged last."""
-    panic = next(filter(_PANIC.match, output), "")
-    if panic:
-        frames = (match for match in map(_FRAME.match, output) if match)
-        place = next((found for found in frames if _is_known(section, package, found)), None)
-        message = panic
-    else:
-        logged = [match for match in map(_LOGGED.match, output) if match]
-        place = logged[-1] if logged else None
-        message = (
-            _logged(place, output) or _asserted(output) or " ".join(list(_informative(output))[:4])
-        )
-    said = [line for line in output if not _CHATTER.match(line)]
-    if place is None:
-        return with_details(section.test(test, package, message), said)
-    path = section.tree.of_package(package, place["path"]) or place["path"]
-    return with_details(section.test(test, package, message, path, place["line"]), said)
+    """Return a failing test by what it printed: its panic, or what it logged last."""
+    panic = next((line for line in output if _is_panic(line)), "")
+    path = number = None
+    message = panic
+    for at, line in enumerate(output):
+        place = _read_place(line)
+        if not place:
+            continue
+        if not panic:
+            path, number, text = place
+            below = list(takewhile(_is_continued, output[at + 1 :]))
+            message = with_values(text, below) if text else ""
+        elif not place[0].startswith("/") and section.tree.of_package(package, place[0]):
+            path, number, _ = place
+            break
+    message = message or _read_assertion(output) or " ".join(list(_informative(output))[:4])
+    shown = [line for line in output if not _is_chatter(line)]
+    if path is not None:
+        path = section.tree.of_package(package, path) or path
+    return with_details(section.test(test, package, message, path, number), shown)
+
+
+def _is_panic(line: str) -> bool:
+    return line.startswith(_PANICS)
+
+
+def _is_chatter(line: str) -> bool:
+    text = line.strip()
+    return not text or text == "PASS" or text.startswith(_CHATTER)
+
+
+def _is_continued(line: str) -> bool:
+    """Go indents what belongs to a logged line by eight blanks."""
+    return not line.strip() or (line.startswith(" " * 8) and not line[8:9].isspace())
+
+
+def _read_place(line: str) -> tuple[str, str, str] | None:
+    """Return file, line and message of what a test logged, or of a frame; None for others."""
+    file, suffix, rest = line.strip().partition(".go:")
+    number = rest.partition(":")[0].partition(" ")[0]
+    if not (suffix and line[:1].isspace() and number.isdecimal()) or " " in file or ":" in file:
+        return None
+    after = rest[len(number) :]
+    if after and not after.startswith((":", " +0x")):
+        return None
+    return f"{file}.go", number, after[1:].strip() if after.startswith(":") else ""
 
 
 def _is_own(test: str, output: Iterable[str]) -> bool:
-    """Whether a panic is the test's own, not a subtest's: its function is being executed."""
-    frame = re.compile(rf"\S+\.{re.escape(test)}\(")
-    return any(map(frame.match, output))
+    """A panic is the test's own, not a subtest's: its function is being executed."""
+    return any(f".{test}(" in line and not line[:1].isspace() for line in output)
 
 
-def _logged(place: re.Match[str] | None, output: Sequence[str]) -> str:
-    """What was logged at a place, with what stands below a colon."""
-    message = (place["message"] or "") if place else ""
-    below = output[output.index(place.string) + 1 :] if place else ()
-    return with_values(message, list(takewhile(_CONTINUED.match, below)))
-
-
-def _asserted(output: Sequence[str]) -> str:
-    """What an assertion of testify says, with the values below it."""
-    at, found = next(
-        ((at, found) for at, found in enumerate(map(_ASSERTED.match, output)) if found), (0, None)
-    )
-    below = takewhile(bool, map(_COMPARED.match, output[at + 1 :]))
-    return with_values(found["message"], [line["text"] for line in below if line]) if found else ""
-
-
-def _is_known(section: LogSection, package: str, frame: re.Match[str]) -> bool:
-    path = frame["path"]
-    return not path.startswith("/") and section.tree.of_package(package, path) is not None
+def _read_assertion(output: Sequence[str]) -> str:
+    """Return what an assertion of testify says, with the values below it."""
+    for at, line in enumerate(output):
+        label, colon, message = line.strip().partition(":")
+        if label == "Error" and colon and message.strip() and line[:1].isspace():
+            below = [text.strip() for text in output[at + 1 : at + 3]]
+            values = [text for text in below if text.startswith(("expected", "actual"))]
+            return with_values(message, values)
+    return ""
 
 
 def _informative(output: Iterable[str]) -> Iterable[str]:
     """The lines that are not the runner's own."""
-    return (line.strip() for line in output if not _CHATTER.match(line))
-
-
-_ENDED = re.compile(r"\s*--- (?P<how>FAIL|PASS|SKIP): (?P<name>\S+) \(")
-_PACKAGE = re.compile(r"FAIL\t(?P<name>\S+)(?:\t| (?P<broken>\[[\w ]+\])$)")
-_PASSED = re.compile(r"(?:ok  |\?   )\t\S+\t")
-_RUN = re.compile(r"=== (?:RUN|CONT|NAME) +(?P<name>\S+)$")
+    return (line.strip() for line in output if not _is_chatter(line))
 
 
 def go(section: LogSection) -> RunnerOutput:
@@ -229,12 +235,12 @@ def go(section: LogSection) -> RunnerOutput:
     """
     events, start = GoEvents(section.tree, section.directory), 0
     for index, line in enumerate(section.lines):
-        if _PASSED.match(line):
+        if line.startswith(("ok  \t", "?   \t")):
             start = index + 1
-        elif match := _PACKAGE.match(line):
-            name, broken = match["name"], match["broken"] is not None
+        elif line.startswith("FAIL\t"):
+            name, _, broken = line[5:].partition("\t")[0].partition(" [")
             _replay(section, range(start, index), name, events)
-            events.took(section.numbers[index], "fail", name, broken=broken)
+            events.took(section.numbers[index], "fail", name, broken=bool(broken))
             start = index + 1
     _replay(section, range(start, len(section.lines)), "", events)  # a package that never ended
     found = events.results
@@ -250,14 +256,17 @@ def _replay(section: LogSection, span: range, package: str, events: GoEvents) ->
     printed, failing, target = dict[str, list[str]](), dict[str, int](), output
     for index in span:
         line = section.lines[index]
-        if match := _RUN.match(line):
-            target = printed.setdefault(match["name"], [])
-        elif (match := _ENDED.match(line)) and match["how"] == "FAIL":
-            target = printed.setdefault(match["name"], [])
-            failing[match["name"]] = section.numbers[index]
-        elif match:
-            good.add(match["name"])
-            target = output if match["name"] in printed else target
+        mark, _, rest = line.strip().partition(" ")
+        word, _, name = rest.partition(" ")
+        name = name.strip().partition(" (")[0]
+        if mark == "===" and word in {"RUN", "CONT", "NAME"}:
+            target = printed.setdefault(name, [])
+        elif mark == "---" and word == "FAIL:":
+            target = printed.setdefault(name, [])
+            failing[name] = section.numbers[index]
+        elif mark == "---" and word in {"PASS:", "SKIP:"}:
+            good.add(name)
+            target = output if name in printed else target
         elif line in {"FAIL", "PASS"}:
             target = output
         else:

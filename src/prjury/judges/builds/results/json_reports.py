@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from xml.etree.ElementTree import Element, SubElement
 
 import msgspec
 from msgspec import Struct, field
-from msgspec.structs import replace
 
 from prjury.judges.builds.failure import Failure, make_failure, with_details
 from prjury.judges.builds.results import wording
 from prjury.judges.builds.results.error_text import find_syntax_error, read_message
-from prjury.judges.builds.results.junit_case import JunitReport
+from prjury.judges.builds.results.junit_case import JunitCase, JunitReport
 from prjury.judges.builds.results.places import find_place
 from prjury.judges.builds.results.report_files import ReportError
-
-_MOST_LINES = 2_000
 
 
 class JestTest(Struct, rename="camel"):
@@ -70,61 +67,7 @@ class JsonReport(Struct, rename={"files": "testResults"}):
     messages: list[str] = []
 
 
-@dataclass(frozen=True)
-class JsonCase:
-    """One test, in the form in which JUnit's are taken in.
-
-    Attributes:
-        known_as: its suite and name.
-        text: why it failed, None if it did not.
-    """
-
-    report: JunitReport
-    known_as: tuple[str, str]
-    skipped: bool = False
-    text: str | None = None
-    attempt: str | None = None
-    line: int | None = None
-    is_unique: bool = False
-
-    @property
-    def ran(self) -> bool:
-        """A test of this name ran."""
-        return not self.skipped
-
-    @property
-    def shows_failure(self) -> bool:
-        """It shows a failure."""
-        return self.text is not None
-
-    def count_inside(self) -> int:
-        """Count no tests: it is no program."""
-        return 0
-
-    def list_inside(self) -> list[Failure]:
-        """List no tests: it is no program."""
-        return []
-
-    def failure(self) -> Failure | None:
-        """Return why it failed, None if it did not."""
-        return None if self.text is None else self._read(self.text)
-
-    def attempts(self) -> list[Failure]:
-        """List an attempt that failed before one passed."""
-        if self.attempt is None or self.text is not None:
-            return []
-        return [replace(self._read(self.attempt), state="flaky")]
-
-    def _read(self, text: str) -> Failure:
-        suite, name = self.known_as
-        lines = self.report.clean(text).splitlines()[:_MOST_LINES]
-        path, line = find_place(lines, self.report.tree)
-        message = read_message(lines)
-        failure = make_failure("test", message, path or suite, line or self.line, name, suite)
-        return with_details(failure, [one for one in lines if one.strip()])
-
-
-def list_json_cases(content: bytes, report: JunitReport) -> Iterator[JsonCase | Failure]:
+def list_json_cases(content: bytes, report: JunitReport) -> Iterator[JunitCase | Failure]:
     """Yield the tests of a report, and what failed outside of them.
 
     Raises:
@@ -133,22 +76,21 @@ def list_json_cases(content: bytes, report: JunitReport) -> Iterator[JsonCase | 
     try:
         parsed = msgspec.json.decode(content, type=JsonReport)
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-        raise ReportError(wording.no_json(error)) from error
+        raise ReportError(wording.NO_JSON.format(error)) from error
     if parsed.files is None and parsed.examples is None:
-        raise ReportError(wording.foreign_json())
+        raise ReportError(wording.FOREIGN_JSON)
     for file in parsed.files or ():
         report.runner = "jest"
         yield from _list_jest(file, report)
     for example in parsed.examples or ():
         report.runner = "RSpec"
-        suite = report.tree.resolved(report.relative(example.file_path))
-        exception, text = example.exception, None
+        above = str((example.line_number or 1) - 1)  # JUnit's lines begin with 0
+        names = {"name": example.full_description, "file": example.file_path, "line": above}
+        exception, text = example.exception, ""
         if example.status == "failed":
             trace = (exception.backtrace if exception else None) or []
             text = "\n".join([exception.message if exception else wording.FAILED, *trace])
-        skipped = example.status not in {"passed", "failed"}
-        name = report.clean(example.full_description)
-        yield JsonCase(report, (suite, name), skipped, text, line=example.line_number)
+        yield _make_case(report, names, example.status, text)
     if parsed.summary.errors_outside_of_examples_count:
         lines = report.clean("\n".join(parsed.messages)).splitlines()
         path, line = find_place(lines, report.tree)
@@ -156,7 +98,7 @@ def list_json_cases(content: bytes, report: JunitReport) -> Iterator[JsonCase | 
         yield with_details(make_failure("compile", message, path, line), lines)
 
 
-def _list_jest(file: JestFile, report: JunitReport) -> Iterator[JsonCase | Failure]:
+def _list_jest(file: JestFile, report: JunitReport) -> Iterator[JunitCase | Failure]:
     path = report.tree.resolved(report.relative(file.name))
     if file.status == "failed" and not file.assertion_results:
         lines = report.clean(file.message).splitlines()
@@ -165,11 +107,18 @@ def _list_jest(file: JestFile, report: JunitReport) -> Iterator[JsonCase | Failu
         message = find_syntax_error(lines) or read_message(lines)
         yield with_details(make_failure("compile", message, place or path, line, path), lines)
     for test in file.assertion_results:
-        name = report.clean(" › ".join([*test.ancestor_titles, test.title]))
-        text = attempt = None
-        if test.status == "failed":
-            text = "\n".join(filter(None, test.failure_messages)) or wording.FAILED
-        elif test.retry_reasons:
-            attempt = "\n".join(filter(None, test.retry_reasons)) or wording.FAILED
-        skipped = test.status not in {"passed", "failed"}
-        yield JsonCase(report, (path, name), skipped, text, attempt)
+        names = {"name": " › ".join([*test.ancestor_titles, test.title]), "file": file.name}
+        reasons = test.failure_messages if test.status == "failed" else test.retry_reasons
+        yield _make_case(report, names, test.status, "\n".join(filter(None, reasons)))
+
+
+def _make_case(report: JunitReport, names: dict[str, str], status: str, reason: str) -> JunitCase:
+    """Make a case as JUnit has it; a reason of one that passed is an attempt's."""
+    case = Element("testcase", names)
+    if status == "failed":
+        SubElement(case, "failure").text = reason or wording.FAILED
+    elif status != "passed":
+        SubElement(case, "skipped")
+    elif reason:
+        SubElement(case, "flakyFailure").text = reason
+    return JunitCase(case, report)

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from prjury.judges.builds.failure import Failure, Results, identity, make_failure
 from prjury.judges.builds.results import wording
-from prjury.judges.builds.results.json_reports import JsonCase, list_json_cases
+from prjury.judges.builds.results.json_reports import list_json_cases
 from prjury.judges.builds.results.junit_case import JunitCase, JunitReport, tag
 from prjury.judges.builds.results.report_files import Found, ReportError, load_reports
 from prjury.judges.builds.results.tree import TreeFiles
@@ -106,7 +106,7 @@ class _Reading:
     within: dict[Test, int] = field(default_factory=dict)
     _failed: set[Test] = field(default_factory=set)
 
-    def take(self, case: JunitCase | JsonCase, room: int) -> None:
+    def take(self, case: JunitCase, room: int) -> None:
         """Take in one test case."""
         test, failure = case.known_as, case.failure()
         self.flaky += case.attempts()
@@ -115,10 +115,10 @@ class _Reading:
             return
         self.tests += 1
         if self.tests > room:
-            raise ReportError(wording.too_many_tests(_MOST_TESTS))
+            raise ReportError(wording.TOO_MANY_TESTS.format(_MOST_TESTS))
         self.skipped += case.skipped
         if len(self.failures) >= _MOST_FAILURES:
-            raise ReportError(wording.too_many_failures(_MOST_FAILURES))
+            raise ReportError(wording.TOO_MANY_FAILURES.format(_MOST_FAILURES))
         if failure:
             self._failed.add(test)
             self.lucky.discard(test)
@@ -148,7 +148,7 @@ class _Reading:
             else:
                 self.failures.append(item)
         if self.report.claimed and not (shows_failures or self.failures):
-            raise ReportError(wording.shows_no_failure(self.report.claimed))
+            raise ReportError(wording.SHOWS_NO_FAILURE.format(self.report.claimed))
 
     def label(self, label: str) -> None:
         """Keep the tests apart from those of the same names in other reports."""
@@ -198,7 +198,7 @@ def parse_reports(
     readings, count, room = list[_Reading](), 0, _MOST_TESTS
     for number, (name, content) in enumerate(files, 1):
         if number > _MOST_FILES:
-            problems.append(wording.too_many_reports(_MOST_FILES))
+            problems.append(wording.TOO_MANY_REPORTS.format(_MOST_FILES))
             break
         if content is None:
             count += 1
@@ -210,10 +210,10 @@ def parse_reports(
         except ForeignReportError as error:
             readings.pop()
             if asked or error.tests:
-                problems.append(wording.report_problem(name, str(error)))
+                problems.append(wording.REPORT_PROBLEM.format(name, str(error)))
             continue
         except ReportError as error:
-            problems.append(wording.report_problem(name, str(error)))
+            problems.append(wording.REPORT_PROBLEM.format(name, str(error)))
         count += 1
         room -= reading.tests
     _keep_apart(readings)
@@ -289,7 +289,7 @@ def _list_cases(content: bytes, report: JunitReport) -> Iterator[JunitCase | Fai
     except (ParseError, LookupError, ValueError) as error:
         if isinstance(error, ReportError):
             raise
-        raise ReportError(wording.no_xml(error)) from error
+        raise ReportError(wording.NO_XML.format(error)) from error
 
 
 def _make_readable(content: bytes) -> bytes:
@@ -323,7 +323,7 @@ def _walk(
                 raise ForeignReportError(str(element.tag).rpartition("}")[2])
             above.append(element)
             if len(above) > _DEEPEST:
-                raise ReportError(wording.too_deep(_DEEPEST))
+                raise ReportError(wording.TOO_DEEP.format(_DEEPEST))
             if name in _SUITES:
                 report.open_suite(element)
             elif name == "testcase" and case is None:

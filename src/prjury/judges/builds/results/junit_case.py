@@ -347,17 +347,9 @@ def _break_lines(message: str) -> str:
 
 def _list_shown(lines: Sequence[str]) -> list[str]:
     """List the lines of a failure's text that show what is wrong: pytest's marked ones, or all."""
-    own = [
-        line
-        for line in lines
-        if line.strip() and not line.lstrip().startswith("at ") and not _is_omission(line)
-    ]
+    own = [line for line in lines if line.strip() and not line.lstrip().startswith(("at ", "... "))]
     marked = [line for line in own if line.startswith((">", "E "))]
     return marked if any(line.startswith("E ") for line in marked) else own
-
-
-def _is_omission(line: str) -> bool:
-    return line.lstrip().startswith("... ") and line.endswith(" more")
 
 
 def _read_first(lines: Sequence[str]) -> str:

@@ -10,11 +10,7 @@ _MEMORY = 64 * 1024**2
 
 
 class LineSet:
-    """Expressions of RE2; a line is looked at once for all of them.
-
-    Raises:
-        ValueError: for what is no expression.
-    """
+    """Expressions of RE2; what is none raises ValueError."""
 
     def __init__(self, expressions: Sequence[str]) -> None:
         """Compile the expressions into one automaton."""

@@ -30,7 +30,6 @@ _REPORT = re.compile(
     r"|(^|/)(test-results|test-reports)/.*\.xml$"
     r"|(^|/)(junit|junit-[^/]*|[^/]*-junit|TEST-[^/]*)\.xml$"
 )
-_OF_MAVEN = re.compile(r"(^|/)(surefire-reports|failsafe-reports)/.*/")
 
 #: What changes whenever a file is written, replaced or moved, and cannot be set back.
 Stamp: TypeAlias = tuple[int, int]
@@ -51,11 +50,9 @@ class Found:
 
 def is_report(path: str) -> bool:
     """Whether a path of the tree is where build tools put their reports."""
-    return (
-        path.endswith(".xml")
-        and _REPORT.search(path) is not None
-        and _OF_MAVEN.search(path) is None
-    )
+    above = f"{path.rpartition('/')[0].rpartition('/')[0]}/"  # TestNG's, below Maven's
+    below = above.endswith(("surefire-reports/", "failsafe-reports/"))
+    return path.endswith(".xml") and _REPORT.search(path) is not None and not below
 
 
 def stamps(tree: Path, reports: Path, globs: Sequence[str] = ()) -> Mapping[Path, Stamp]:

@@ -215,7 +215,7 @@ class _Reader:
             self._run.begun = True
         elif kind == "doubts":
             self._output.doubts.append(
-                wording.left_out(self._runner.by, fields.get("why") or fields["part"])
+                wording.LEFT_OUT.format(self._runner.by, fields.get("why") or fields["part"])
             )
         elif kind == "sections":
             self._sections[_strip_phase(fields["name"])] = index + 1
@@ -225,7 +225,7 @@ class _Reader:
                 self._settle()
             self._suite, self._outline = _name_suite(self._section, fields), {}
             if "(" in self._suite and self._suite in self._suites:
-                self._output.doubts.append(wording.same_name(self._suite))
+                self._output.doubts.append(wording.SAME_NAME.format(self._suite))
             self._suites.add(self._suite)
 
     def _name(self, kind: str, fields: dict[str, str], line: str, index: int) -> None:
@@ -369,7 +369,9 @@ class _Reader:
         if not totals:
             self._output.failures += failing
             if run.begun and self._runner.begins and (run.names or not failing):
-                self._output.doubts.append(wording.stopped_early(self._runner.by, self._suite))
+                self._output.doubts.append(
+                    wording.STOPPED_EARLY.format(self._suite or self._runner.by)
+                )
             return
         failed = sum(totals.get(name, 0) for name in ("failed", "errors", "broken", "unexpected"))
         failed -= run.repeats
