@@ -219,16 +219,6 @@ class Changes:
         prefix = f"{directory}/"
         return Changes(*(_seen_from(prefix, paths) for paths in (self.paths, self.docs)))
 
-    def outside(self, directories: Iterable[str]) -> Changes:
-        """What changes outside of these directories."""
-        left = tuple(f"{directory}/" for directory in directories)
-        return Changes(
-            *(
-                frozenset(path for path in paths if not path.startswith(left))
-                for paths in (self.paths, self.docs)
-            )
-        )
-
 
 def _seen_from(prefix: str, paths: frozenset[str]) -> frozenset[str]:
     return frozenset(path.removeprefix(prefix) for path in paths if path.startswith(prefix))
