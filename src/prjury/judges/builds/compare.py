@@ -344,22 +344,20 @@ def runs_every_test(run: TreeRun, plan: BuildPlan) -> bool:
         return False
     if plan.all_ran is not None:
         return run.last.exit_code == plan.all_ran
-    return plan.goes_on or plan.system != CUSTOM
+    return plan.system != CUSTOM
 
 
 def find_doubt(comparison: Comparison) -> Doubt | None:
     """Why old failures may hide new ones; None where it is shown that they do not.
 
-    What shows it: nothing but tests failed (and the goals that run them), or, in a build that goes
-    on after every failure, goals that run none; both runs have results that could be read in full,
-    and no test of the base is lost.
+    What shows it: nothing but tests failed (and the goals that run them), both runs have results
+    that could be read in full, and no test of the base is lost.
     """
     plan, outcome, base = comparison.plan, comparison.outcome, comparison.base
     step, code = outcome.last.command, outcome.last.exit_code
-    aside = plan.goes_on and _fails_aside_only(outcome.failures)
     lost = comparison.lost.count if comparison.options.vanished == "warn" else 0
     doubts: Sequence[tuple[bool, Doubt]] = (
-        (not _fails_in_tests_only(outcome.failures) and not aside, ("not_tests", "")),
+        (not _fails_in_tests_only(outcome.failures), ("not_tests", "")),
         (bool(code) and plan.all_ran not in {None, code}, ("exit_code", str(code))),
         (plan.system in {CUSTOM, REPORTED} and plan.all_ran != code, ("may_stop", step)),
         (len(outcome.steps) < len(plan.steps), ("unreached", step)),
@@ -381,18 +379,3 @@ def _fails_in_tests_only(failures: Sequence[Failure]) -> bool:
     """Nothing failed but tests, and the goals that run them."""
     kinds = {failure.kind for failure in failures}
     return "test" in kinds and not kinds - {"test", "goal"}
-
-
-def _fails_aside_only(failures: Sequence[Failure]) -> bool:
-    """Nothing failed but goals of make that run no tests, such as documentation.
-
-    One that runs tests may have ended in the middle of them, as may one that a signal ended.
-    """
-    for failure in failures:
-        _, mark, goal = failure.message.partition("*** [")
-        target, _, end = goal.rpartition("] Error ")
-        ended = end.isdigit() and len(end) <= 2  # noqa: PLR2004 - from 128 on it is a signal's
-        testing = any(word in target.lower() for word in ("test", "check", "spec"))
-        if failure.kind == "compile" or not mark or not ended or testing:
-            return False
-    return bool(failures)

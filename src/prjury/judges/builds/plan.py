@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import msgspec
-
-from prjury.judges.builds.failure import Failure
 
 if TYPE_CHECKING:
     from prjury.judges.builds.versions import WantedVersion
@@ -100,10 +98,6 @@ class BuildScope:
     because: str = ""
 
 
-#: From failed tests to the steps that run only those; None if a test cannot be named exactly.
-RerunFailed: TypeAlias = Callable[[Sequence[Failure]], tuple[BuildStep, ...] | None]
-
-
 @dataclass(frozen=True, slots=True)
 class BuildPlan:
     """The steps of one build, in order.
@@ -124,15 +118,11 @@ class BuildPlan:
             may stop at a failure.
         keep_going: the same build with options to continue after failures, so that an old failure
             hides no new one; None if the steps continue by themselves, or cannot.
-        goes_on: whether it goes on after every failure, compilers' as well.
         rerun: the same build with options to repeat what is up to date; None if it does so anyway.
-        rerun_failed: how to run single tests again, to find flaky ones; None if that is unknown.
         tools: the versions that the steps use, and what asks for them; one line each.
         wants: the versions of tools that the project asks for, the strongest word of a tool first.
         missing: why this machine cannot run it, and what to do; empty if nothing speaks against it.
         older: why its tools here may be too old, and what to do; it is run all the same.
-        set_up_code: directories, from the root of the tree, with code that the set-up runs, such as
-            that of a project that builds itself.
         left_out: the steps of the base's CI that are not run here.
         otherwise: another plan for the same code, for a base on which this one tests nothing.
     """
@@ -149,15 +139,12 @@ class BuildPlan:
     directory: str = ""
     scope: BuildScope = field(default_factory=BuildScope)
     keep_going: BuildPlan | None = None
-    goes_on: bool = False
     rerun: BuildPlan | None = None
-    rerun_failed: RerunFailed | None = None
     source: PlanSource = "recipe"
     tools: tuple[str, ...] = ()
     wants: tuple[WantedVersion, ...] = ()
     missing: str = ""
     older: str = ""
-    set_up_code: tuple[str, ...] = ()
     left_out: tuple[LeftOutStep, ...] = ()
     otherwise: BuildPlan | None = None
 
