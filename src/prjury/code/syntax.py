@@ -135,7 +135,7 @@ def _read_reply(text: SourceFile, reply: Mapping[str, object]) -> SyntaxFault | 
     line = lines[fault[0] - 1] if fault[0] and fault[0] <= len(lines) else ""
     marks = _TEMPLATE.search(line if text.grammar == "python" else "\n".join(lines))
     certain = _is_certain(text, exact=bool(exact), doubts=bool(doubts)) and not marks
-    return SyntaxFault(*fault, certain, dialect=bool(reply.get("dialect")))
+    return SyntaxFault(*fault, certain, dialect=bool(reply.get("dialect") or marks))
 
 
 def _read_faults(rows: object) -> Iterator[tuple[int | None, str]]:

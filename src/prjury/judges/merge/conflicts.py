@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from prjury.jury.judgment import Check, Location
@@ -11,7 +12,6 @@ from prjury.snapshot.model import (
     Conflict,
     ConflictRegion,
     ConflictType,
-    LineSpan,
     printable,
     visible,
 )
@@ -101,11 +101,7 @@ def conflict_json(conflict: Conflict) -> dict[str, Any]:
         "reason": conflict.reason,
         "lines": list(conflict.lines) if conflict.lines else None,
         "regions": [
-            {"head": _span_json(region.head), "onto": _span_json(region.onto)}
+            {"head": asdict(region.head), "onto": asdict(region.onto)}
             for region in conflict.regions[:_LISTED_REGIONS]
         ],
     }
-
-
-def _span_json(span: LineSpan) -> dict[str, int]:
-    return {"first": span.first, "count": span.count}

@@ -185,7 +185,7 @@ def decide(pull: PullRequest, way: Habit, rebase: RebaseTrial | None = None) -> 
         )
     judgment = _merged(pull) if rebase is None else rebase_checks(pull, rebase, _merged(pull))
     how = Check("strategy", passed=True, message=f"{way.way}: {way.reason}")
-    behind = f"{pull.behind} behind" if pull.behind else "up to date"
+    behind = f"{counted(pull.behind, 'commit')} behind" if pull.behind else "up to date"
     found = replace(
         judgment, reasoning=f"{judgment.reasoning}, {behind}", checks=(how, *judgment.checks)
     )
@@ -227,7 +227,7 @@ def _merged(pull: PullRequest) -> Judgment:
     conflicts = pull.merge.conflicts
     if pull.merge.clean:
         clean = Check("merge-clean", passed=True, message="no conflicts")
-        return Judgment.passed("clean", checks=[clean])
+        return Judgment.passed("merges cleanly", checks=[clean])
     return Judgment.failed(
         conflict_messages(conflicts),
         checks=[conflict_check(conflict) for conflict in merge_paths(conflicts)],

@@ -83,6 +83,8 @@ def _combine(grammar: str, fault: SyntaxFault, doubt: SyntaxFault | None) -> Syn
         if _UNKNOWN_TO_NODE.match(fault.message) and doubt is None:
             return None
         return replace(fault, certain=doubt is None or not doubt.dialect)
+    if doubt is not None and doubt.dialect:
+        return doubt
     return replace(fault, certain=grammar == "go" or doubt is not None)
 
 

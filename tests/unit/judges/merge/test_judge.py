@@ -58,7 +58,7 @@ def test_a_clean_merge_passes() -> None:
     judgment = decide(replace(PULL, behind=3), MERGING)
 
     assert judgment.status is Status.PASS
-    assert judgment.reasoning == "clean, 3 behind"
+    assert judgment.reasoning == "merges cleanly, 3 commits behind"
     assert judgment.metadata["subject"] == "merge onto `main` @`bbbbbbb`"
     assert judgment.metadata["strategy"] == {"way": "merge", "reason": "as usual"}
     assert [(check.name, check.message) for check in judgment.checks] == [
@@ -66,14 +66,14 @@ def test_a_clean_merge_passes() -> None:
         ("merge-clean", "no conflicts"),
     ]
     assert names(judgment, passed=False) == []
-    assert decide(PULL, MERGING).reasoning == "clean, up to date"
+    assert decide(PULL, MERGING).reasoning == "merges cleanly, up to date"
 
 
 def test_a_squash_is_the_trial_merge() -> None:
     clean = decide(PULL, Habit(Way.SQUASH, "why"))
     broken = decide(conflicting(False), Habit(Way.SQUASH, "why"))
 
-    assert (clean.status, clean.reasoning) == (Status.PASS, "clean, up to date")
+    assert (clean.status, clean.reasoning) == (Status.PASS, "merges cleanly, up to date")
     assert clean.metadata["subject"] == "squash onto `main` @`bbbbbbb`"
     assert clean.checks[0].message == "squash: why"
     assert broken.status is Status.FAIL
@@ -238,7 +238,7 @@ def test_a_clean_rebase_passes() -> None:
     judgment = decide(replace(PULL, behind=2, ahead=3), REBASING, RebaseTrial("d" * 40, 3, 3))
 
     assert judgment.status is Status.PASS
-    assert judgment.reasoning == "3 commits rebase cleanly, 2 behind"
+    assert judgment.reasoning == "3 commits rebase cleanly, 2 commits behind"
     assert judgment.metadata["subject"] == "rebase onto `main` @`bbbbbbb`"
     assert [(check.name, check.message) for check in judgment.checks] == [
         ("strategy", "rebase: as told"),
@@ -272,7 +272,7 @@ def test_a_rebase_that_conflicts_fails_though_a_merge_is_clean() -> None:
     assert judgment.status is Status.FAIL
     words = "commit 2 of 5 (`eeeeeee` Add it): conflicts in 2 files"
     after = "3 commits after it not tried"
-    assert judgment.reasoning == f"{words}; {after}; a plain merge is clean, 4 behind"
+    assert judgment.reasoning == f"{words}; {after}; a plain merge is clean, 4 commits behind"
     _, merge_clean, first, second = judgment.checks
     assert merge_clean.passed
     assert merge_clean.message == "no conflicts"

@@ -107,6 +107,8 @@ def test_right_files_that_parsers_could_be_mistaken_about(path: str, text: str |
         ("chart.yaml", "a: {{ .Values.x }}\n{{- if .Values.y }}\nb: c\n"),
         ("view.py", "class A:\n    {% if x %}\n    y = 1\n"),
         ("old.py", 'print "two"\n'),
+        ("gen.go", "package {{ .Name }}\n"),
+        ("Gen.java", "class {{ name }} {}\n"),
         ("new.py", "type X = int\n"),
         ("a.js", "let x = ;\n"),
     ],
@@ -184,6 +186,7 @@ def test_the_declared_python_counts(
         ("a.js", "const a = <A b='c'>text</A>\n", None),
         ("a.js", "@dec class A { @foo b() {} }\n", None),
         ("a.js", "// @flow\nconst a = (x: any)\n", "warning"),
+        ("a.js", "const a = {% if x %}\n", "warning"),
         ("a.jsx", "const a = <A>;\n", "warning"),
     ],
 )
@@ -221,6 +224,7 @@ def scripted(tmp_path: Path, name: str, script: str) -> Shell:
             "error",
         ),
         ("gofmt", 'echo "$2:2:3: expected x"; exit 2', "a.go", "package a\n", "error"),
+        ("gofmt", 'echo "$2:1:9: expected x"; exit 2', "a.go", "package {{ .N }}\n", "warning"),
     ],
 )
 def test_the_tool_s_own_word(
