@@ -7,7 +7,7 @@ import re
 from markdown_it import MarkdownIt
 
 _PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
-_FINGERPRINT = re.compile(r"(?<=[=,+])[0-9a-f]{16}\b")
+_FINGERPRINT = re.compile(r"(?<=[=,+])[0-9a-f]{16}(?:\.[0-9a-f]{8})?\b")
 _TAG = re.compile(r"<[^>]*>")
 
 

@@ -315,9 +315,15 @@ class _Allowance:
             return f"has a line of more than {caps.line_characters} characters"
         files, lines = self.files + 1, self.lines + patch.additions
         size = self.size + patch.added_bytes
-        within = files <= caps.files and lines <= caps.added_lines and size <= caps.text_bytes
-        if not within or patch.deletions > caps.removed_lines:
-            return BEYOND_LIMIT
+        limits = (
+            (files, caps.files, f"{caps.files:,} files"),
+            (lines, caps.added_lines, f"{caps.added_lines:,} added lines"),
+            (size, caps.text_bytes, f"{caps.text_bytes // 1024**2} MiB of text"),
+            (patch.deletions, caps.removed_lines, f"{caps.removed_lines:,} removed lines"),
+        )
+        for count, cap, words in limits:
+            if count > cap:
+                return f"{BEYOND_LIMIT}: {words}"
         self.files, self.lines, self.size = files, lines, size
         return None
 

@@ -13,34 +13,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TextIO
 
 from prjury.errors import PublishError
-from prjury.jury.judgment import Status
 from prjury.report.backports import Backports
-from prjury.report.findings import (
-    Finding,
-    Group,
-    Weight,
-    evidence_beyond,
-    findings,
-    grouped,
-    how_to,
-    remedy,
-    rules_of,
-    seat_outcomes,
-)
-from prjury.report.headline import why
-from prjury.report.judge_facts import RunFacts
 from prjury.report.model import Backport, Report
 from prjury.report.redact import Redact
-from prjury.report.rows import TableRow, rows
 from prjury.report.sanitise import BY_SHAPE, log_line, without_commands
-from prjury.report.wording import (
-    backport_line,
-    backport_words,
-    counted,
-    footer,
-    judged_share,
-    reasons_beyond,
-)
+from prjury.report.view import View, page
+from prjury.report.wording import backport_line, counted, reasons_beyond
 from prjury.snapshot.model import printable
 
 if TYPE_CHECKING:
@@ -53,7 +31,9 @@ _LONGEST_LINE = 600
 _EVIDENCE_LINES = 10
 _MOST_FINDINGS = 20
 _MOST_PLACES = 10
-_MOST_FILES = 10
+_MOST_FILES = 5
+_MOST_REASONS = 10
+_WHOLE = "the change as a whole"
 _MOST_CONFLICTS = 20
 _ASCII = str.maketrans(
     {
@@ -71,12 +51,7 @@ _ASCII = str.maketrans(
         "’": "'",
     }
 )
-_COLORS = {
-    Status.PASS: "green",
-    Status.FAIL: "red",
-    Status.ERROR: "yellow",
-    Status.ABSTAIN: "bright_black",
-}
+_COLORS = {"pass": "green", "fail": "red", "error": "yellow", "abstain": "bright_black"}
 
 
 def takes_symbols(stream: TextIO) -> bool:
@@ -147,9 +122,10 @@ class TerminalPublisher:
             emoji=False,
             legacy_windows=False,
         )
-        page = _Page(report, self.redact, unicode=takes_symbols(self.stream), screen=self._screen)
-        console.print(page.headline(), soft_wrap=True)
-        for part in page.parts():
+        view, unicode = page(report, self.redact), takes_symbols(self.stream)
+        printed = _Page(view, self.redact, unicode=unicode, screen=self._screen)
+        console.print(printed.headline(), soft_wrap=True)
+        for part in printed.parts():
             console.print(part)
         # Where rich wraps a line, what was in its middle comes to stand at the start of the next.
         return "\n".join(without_commands(line.rstrip()) for line in buffer.getvalue().split("\n"))
@@ -163,40 +139,56 @@ class TerminalPublisher:
 class _Page:
     """The parts of the printed report, top to bottom."""
 
-    report: Report
+    view: View
     redact: Redact
     unicode: bool
     screen: bool
 
     def headline(self) -> Text:
-        color = _COLORS[self.report.verdict.status]
-        return self._text(self.report.headline, f"bold {color}")
+        return self._text(self.view.headline, f"bold {_COLORS[self.view.icon]}")
 
     def parts(self) -> Iterator[RenderableType]:
-        report = self.report
+        view = self.view
         yield from self._reasons()
-        yield from (self._text(f"Note: {note}", "yellow") for note in report.notes)
+        yield from (self._text(f"Note: {note}", "yellow") for note in view.notes)
+        yield from self._next_steps()
         yield ""
-        yield self._table(rows(report))
-        for voice in seat_outcomes(report.verdict):
-            for log in RunFacts.of(voice.judgment).logs:
-                yield self._text(f"Full log: {log}", "dim")
-        yield from self._findings()
+        yield self._table()
+        for log in view.logs.paths if view.logs else ():
+            yield self._text(f"Full log: {log}", "dim")
+        for title, groups, count in (
+            ("Must fix", view.must_fix, view.must_fix_count),
+            ("Should look at", view.should_look, view.should_look_count),
+        ):
+            yield from self._findings(title, groups, count)
         yield from self._about()
         yield from self._not_checked()
         yield ""
-        yield self._text(" · ".join(footer(report)).replace("`", ""), "dim")
+        if view.other_backports:
+            yield self._text(f"Backport, not asked for: {_branches(view.other_backports)}", "dim")
+        yield self._text(" · ".join(view.footer).replace("`", ""), "dim")
 
     def _reasons(self) -> Iterator[Text]:
-        pairs = why(self.report.pull, self.report.verdict)
-        said = "; ".join(f"{who}: {words}" if who else words for who, words in pairs)
-        yield self._text(f"Why: {said}")
-        if self.report.backports:
-            branches = [f"{b.branch} {backport_words(b)}" for b in self.report.backports]
-            yield self._text(f"Backport: {'; '.join(branches)}")
-        yield self._text(f"Judged: {judged_share(self.report.coverage)}")
+        view = self.view
+        reasons = (f"{each.who}: {each.words}" if each.who else each.words for each in view.why)
+        yield self._text(f"Why: {'; '.join(reasons)}")
+        if view.asked_backports:
+            yield self._text(f"Backport: {_branches(view.asked_backports)}")
+        yield self._text(f"Judged: {view.judged}")
 
-    def _table(self, every: Sequence[TableRow]) -> Table:
+    def _next_steps(self) -> Iterator[RenderableType]:
+        """What opens the gate; lines to paste stand below."""
+        for step in self.view.next:
+            snippet = step.snippet
+            where = f" ({snippet.where})" if snippet and snippet.where else ""
+            yield self._text(f"Next: {step.words}{where}".replace("`", ""), "bold")
+            for line in snippet.text.splitlines() if snippet else ():
+                words = line.lstrip()
+                yield self._indented(words, len(line) - len(words) + 6)
+        if self.view.gate_page:
+            yield self._text(f"Why is the gate closed? {self.view.gate_page}", "dim")
+
+    def _table(self) -> Table:
         from rich import box  # noqa: PLC0415 - see above
         from rich.table import Table  # noqa: PLC0415 - see above
 
@@ -209,71 +201,73 @@ class _Page:
         for title in ("Tier", "Judge", "Result"):
             table.add_column(title, overflow="fold")
         table.add_column("Time", justify="right", no_wrap=True)
-        for row in every:
+        for row in self.view.rows:
             tier = f"{row.tier} (advisory)" if row.advisory else row.tier
             cells = (tier, row.judge, f"{row.symbol} {row.words}", row.time)
             table.add_row(*map(self._text, cells))
         return table
 
-    def _findings(self) -> Iterator[RenderableType]:
-        found = findings(self.report.verdict)
-        blockers = [finding for finding in found if finding.weight is Weight.MUST_FIX]
-        others = [finding for finding in found if finding.weight is not Weight.MUST_FIX]
-        for title, group in (("Must fix", blockers), ("Should look at", others)):
-            if group:
-                yield ""
-                yield self._text(f"{title} ({len(group)})", "bold")
-            entries = grouped(group)
-            for number, entry in enumerate(entries[:_MOST_FINDINGS], start=1):
-                yield from self._entry(number, entry)
-            if left := sum(entry.count for entry in entries[_MOST_FINDINGS:]):
-                yield self._text(f"  … and {left} more")
+    def _findings(self, title: str, groups: Sequence[View], count: int) -> Iterator[RenderableType]:
+        if groups:
+            yield ""
+            yield self._text(f"{title} ({count})", "bold")
+        for number, group in enumerate(groups[:_MOST_FINDINGS], start=1):
+            yield from self._group(number, group)
+        if left := sum(group.count for group in groups[_MOST_FINDINGS:]):
+            yield self._text(f"  … and {left} more")
 
-    def _entry(self, number: int, group: Group) -> Iterator[RenderableType]:
-        check, several = group.first.check, group.count > 1
-        place = f"{check.location} " if check.location and not several else ""
-        words = f": {check.message}" if check.message.strip() else ""
+    def _group(self, number: int, group: View) -> Iterator[RenderableType]:
+        check, several = group.check, group.count > 1
+        place = f"{check.place.label} " if check.place and not several else ""
+        words = f": {check.message}" if check.message else ""
         count = f" ({group.count} places)" if several else ""
         yield self._numbered(number, f"{place}{check.name}{words}{count}")
-        for finding in group.findings[:_MOST_PLACES]:
-            if several:
-                yield self._indented(str(finding.check.location or "the change as a whole"), 5)
-            yield from self._details(finding)
-        if group.count > _MOST_PLACES:
+        if not several or group.diff:
+            yield from self._details(check)
+        for at in group.places[:_MOST_PLACES]:
+            words = f": {at.message}" if at.message else ""
+            yield self._indented(f"{at.place.label if at.place else _WHOLE}{words}", 5)
+            if not group.diff:
+                yield from self._details(at)
+        if group.count > _MOST_PLACES and several:
             yield self._indented(f"… and {counted(group.count - _MOST_PLACES, 'more place')}", 5)
 
-    def _details(self, finding: Finding) -> Iterator[RenderableType]:
-        check = finding.check
-        lines = [line for line in (evidence_beyond(check) or "").splitlines() if line.strip()]
+    def _details(self, place: View) -> Iterator[RenderableType]:
+        """The evidence and the fix; where both are one line, what goes and what comes."""
+        if place.diff:
+            yield self._indented(f"- {place.diff.old}", 5, "red")
+            yield self._indented(f"+ {place.diff.new}", 5, "green")
+            return
+        lines = [line for line in (place.evidence or "").splitlines() if line.strip()]
         for line in lines[:_EVIDENCE_LINES]:
             yield self._indented(f"| {line}", 5, "dim")
         if len(lines) > _EVIDENCE_LINES:
             yield self._indented(f"… (+{len(lines) - _EVIDENCE_LINES} lines)", 5, "dim")
-        if finding.weight is Weight.MUST_FIX:
-            reported = remedy(self.report.pull, finding)
-            yield self._indented(f"What would make it pass: {reported.strip()}", 5)
+        if place.fix:
+            yield self._indented(f"To fix: {place.fix.strip()}", 5)
 
     def _about(self) -> Iterator[RenderableType]:
-        rules = rules_of(findings(self.report.verdict))
+        rules = self.view.about
         if rules:
             yield ""
             yield self._text("About the rules", "bold")
-            yield self._indented(how_to(rules), 2)
+            yield self._indented(self.view.how_to, 2)
         for rule in rules[:_MOST_FINDINGS]:
             yield self._indented(f"{rule.rule}: {rule.words}".replace("`", ""), 2, "dim")
         if len(rules) > _MOST_FINDINGS:
             yield self._text(f"  … and {len(rules) - _MOST_FINDINGS} more rules")
 
     def _not_checked(self) -> Iterator[RenderableType]:
-        entries = self.report.coverage.not_checked
-        if not entries:
+        reasons = self.view.not_checked
+        if not reasons:
             return
         yield ""
-        yield self._text(f"Not checked ({counted(len(entries), 'file')})", "bold")
-        for entry in entries[:_MOST_FILES]:
-            yield self._indented(f"{entry.path}: {entry.reason}", 2)
-        if len(entries) > _MOST_FILES:
-            yield self._text(f"  … and {len(entries) - _MOST_FILES} more")
+        yield self._text(f"Not checked ({counted(self.view.not_checked_count, 'file')})", "bold")
+        for entry in reasons[:_MOST_REASONS]:
+            more = f" and {entry.count - _MOST_FILES:,} more" if entry.count > _MOST_FILES else ""
+            yield self._indented(f"{entry.reason}: {', '.join(entry.paths[:_MOST_FILES])}{more}", 2)
+        if len(reasons) > _MOST_REASONS:
+            yield self._text(f"  … and {len(reasons) - _MOST_REASONS} more reasons")
 
     def _numbered(self, number: int, words: str) -> Table:
         """An entry of a list, whose further lines stand below its first word."""
@@ -295,6 +289,10 @@ class _Page:
 
         line = log_line(words, _LONGEST_LINE, self.redact)
         return Text(line if self.unicode else line.translate(_ASCII), style=style)
+
+
+def _branches(backports: Sequence[View]) -> str:
+    return "; ".join(f"{each.branch} {each.words}" for each in backports)
 
 
 def backport_lines(found: Backports, stream: TextIO, redact: Redact = BY_SHAPE) -> Iterator[str]:

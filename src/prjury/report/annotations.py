@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from prjury.jury.judgment import Location
-from prjury.report.findings import Finding, Weight, evidence_beyond, findings, remedy
+from prjury.report.findings import Finding, Weight, evidence_beyond, findings
 from prjury.report.model import Report
 from prjury.report.redact import Redact
 from prjury.report.sanitise import BY_SHAPE, clean, one_line
@@ -87,7 +87,7 @@ def annotate(report: Report, redact: Redact = BY_SHAPE, most: int = MOST) -> Ann
     found = findings(report.verdict)
     placed = [(one, place) for one in found if (place := places.of(one))]
     usable = [(one, place) for one, place in placed if sendable(place.path)]
-    entries = (_annotation(report.pull, one, place, redact) for one, place in usable[:most])
+    entries = (_annotation(one, place, redact) for one, place in usable[:most])
     left_out, unplaceable = max(0, len(usable) - most), len(placed) - len(usable)
     return Annotations(tuple(entries), left_out, unplaceable, len(found) - len(placed))
 
@@ -125,7 +125,7 @@ def sendable(path: str) -> bool:
     return not unusual and not path.startswith("/") and ".." not in path.split("/")
 
 
-def _annotation(pull: PullRequest, finding: Finding, place: Location, redact: Redact) -> Annotation:
+def _annotation(finding: Finding, place: Location, redact: Redact) -> Annotation:
     check = finding.check
     start = place.line or 1
     return Annotation(
@@ -135,14 +135,12 @@ def _annotation(pull: PullRequest, finding: Finding, place: Location, redact: Re
         level=_LEVELS[finding.weight],
         title=one_line(check.name, _LONGEST_TITLE, redact),
         message=clean(check.message.strip() or check.name, _LONGEST_TEXT, redact),
-        raw_details=_details(pull, finding, redact),
+        raw_details=_details(finding, redact),
     )
 
 
-def _details(pull: PullRequest, finding: Finding, redact: Redact) -> str:
+def _details(finding: Finding, redact: Redact) -> str:
     check = finding.check
-    parts = [evidence_beyond(check) or ""]
-    if finding.weight is Weight.MUST_FIX or check.fix:
-        parts.append(f"What would make it pass: {remedy(pull, finding)}")
+    parts = [evidence_beyond(check) or "", f"To fix: {check.fix}" if check.fix else ""]
     reported = "\n\n".join(part.strip("\n") for part in parts if part.strip())
     return clean(reported, _LONGEST_TEXT, redact) if reported else ""

@@ -12,14 +12,10 @@ from prjury.jury.gate import UNREAD_CONTENT
 from prjury.jury.judgment import Check, Judgment, Severity, Status
 from prjury.jury.voting import Ballot
 from prjury.report.judge_facts import (
-    BASE_BROKEN,
     GeneralFacts,
-    MergeFacts,
     PatternFacts,
     RuleFacts,
-    RunFacts,
 )
-from prjury.snapshot.model import PullRequest, printable
 
 #: The reasons of verdicts that no judge is to blame for.
 HELD_BACK = frozenset({"coverage_floor", UNREAD_CONTENT})
@@ -130,12 +126,19 @@ class Group:
 
 
 def grouped(found: Iterable[Finding]) -> tuple[Group, ...]:
-    """The findings with those of one cause together, each group where its first one stood."""
+    """The findings with those of one cause together, each group where its first one stood.
+
+    A rule is one cause; of other checks those are that say the same.
+    """
     groups: dict[tuple[object, ...], list[Finding]] = {}
-    for one in found:
-        voice, check = one.voice, one.check
-        cause = (one.weight, voice.attempt.name, voice.ballot.judge, check.name, check.message)
-        groups.setdefault(cause, []).append(one)
+    rules: dict[tuple[str, str], frozenset[str]] = {}
+    for finding in found:
+        check, seat = finding.check, (finding.voice.attempt.name, finding.voice.ballot.judge)
+        if seat not in rules:
+            facts = PatternFacts.of(finding.voice.judgment)
+            rules[seat] = frozenset(rule.rule for rule in facts.findings)
+        message = "" if check.name in rules[seat] else check.message
+        groups.setdefault((finding.weight, seat, check.name, message), []).append(finding)
     return tuple(Group(tuple(group)) for group in groups.values())
 
 
@@ -189,25 +192,6 @@ def _weight(check: Check, voice: SeatOutcome, blocking: Collection[Severity]) ->
     return Weight.NIT if check.severity == "hint" else Weight.SHOULD_LOOK
 
 
-def remedy(pull: PullRequest, finding: Finding) -> str:
-    """What would make the check pass: its own fix, or what its judge would have to see."""
-    check, ballot = finding.check, finding.voice.ballot
-    if check.fix:
-        return check.fix
-    if MergeFacts.of(ballot.judgment):
-        base = printable(pull.base.ref)
-        return f"Merge `{base}` into the branch (or rebase onto it) and resolve the conflict."
-    if check.name == "tests-vanished":
-        return "Let these tests run again, or have a maintainer confirm that they are not needed."
-    if ballot.judgment.reason == BASE_BROKEN:
-        return "Fix it on the base first; it fails there as well."
-    if command := RunFacts.of(ballot.judgment).command:
-        return f"Make `{command}` succeed."
-    if check.name == ballot.judge:
-        return f"Change the code so that `{check.name}` passes."
-    return f"Change the code so that `{ballot.judge}` no longer reports `{check.name}`."
-
-
 def suppressed_by(finding: Finding) -> str | None:
     """The comment or baseline that suppresses a finding; None where nothing does."""
     return PatternFacts.of(finding.voice.judgment).suppressed_by(finding.check)
@@ -232,5 +216,6 @@ def how_to(rules: Sequence[RuleFacts]) -> str:
         return explains
     example = suppressible.suppression.replace(suppressible.rule, name)
     return (
-        f"{explains} To suppress it, write `{example}` in a comment on its line or the line before."
+        f"{explains} To switch it off for the repository, write `ignore: [{name}]` into the base's "
+        f"policy; for one line, `{example}` in a comment there, which a maintainer has to confirm."
     )

@@ -13,7 +13,7 @@ from itertools import islice
 
 from prjury.jury.judgment import Location
 from prjury.report.annotations import HeadLines, sendable
-from prjury.report.findings import Finding, Weight, findings, remedy, suppressed_by
+from prjury.report.findings import Finding, Weight, findings, suppressed_by
 from prjury.report.judge_facts import PatternFacts
 from prjury.report.links import Links
 from prjury.report.model import Report
@@ -171,9 +171,8 @@ class Reviewer:
             yield suggestion
         elif finding.check.fix and "\n" in finding.check.fix.strip("\n"):
             yield block(finding.check.fix, 2_000, self.redact)
-        elif finding.check.fix or finding.weight is Weight.MUST_FIX:
-            reported = prose(remedy(self.report.pull, finding), 600, self.redact)
-            yield f"What would make it pass: {reported}"
+        elif finding.check.fix:
+            yield f"To fix: {prose(finding.check.fix, 600, self.redact)}"
 
     def _suggestion(self, finding: Finding, span: Location) -> str | None:
         """A block that a click applies; only where the fix is the line as it would be right.

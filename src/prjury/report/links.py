@@ -47,6 +47,12 @@ class Links:
         """The pull request's own page, if its address is one that we know how to write."""
         return self.pull.url if self._root else None
 
+    def to_artifacts(self, run: str | None) -> str | None:
+        """Return where the files of a workflow run are; None outside of one."""
+        number = (run or "").partition(".")[0]
+        is_linkable = self._root and number.isascii() and number.isdigit()
+        return f"{self._root}/actions/runs/{number}#artifacts" if is_linkable else None
+
     def to(self, place: Location) -> str | None:
         """The permalink of a place, percent-encoded and safe in any attribute."""
         if place.path not in self._files:

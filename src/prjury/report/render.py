@@ -30,7 +30,7 @@ COMMENT_LIMIT = 65_536
 CHECK_LIMIT = 65_535
 SUMMARY_LIMIT = 1_048_576
 
-_FENCE = re.compile(r" *(`{3,})$")
+_FENCE = re.compile(r" *(`{3,})([a-z]*)$")
 _NOT_IN_A_MARKER = re.compile(r"[^A-Za-z0-9._]+")
 
 
@@ -43,7 +43,7 @@ class Shape:
         should_look: other findings.
         checks: checks per judge, in the fold that tells every judge's reasoning.
         blocks: whether evidence is quoted as a whole there.
-        not_checked: files that nobody read.
+        not_checked: reasons for which files were not read, with so many ``paths`` each.
         backports: conflicts and commits that are listed for each branch, with its reasons and
             commands; none of all that where it is 0.
         places: places that are listed of findings of one cause.
@@ -59,6 +59,7 @@ class Shape:
     backports: int | None = 20
     places: int = 10
     rules: int = 20
+    paths: int = 5
     cut: bool = True
 
 
@@ -76,7 +77,7 @@ COMMENT_SHAPES = (
     Shape(must_fix=0, should_look=None, checks=None, not_checked=None, backports=None),
 )
 SUMMARY_SHAPES = (
-    Shape(2_000, 2_000, checks=2_000, not_checked=3_000, backports=100, places=2_000, cut=False),
+    Shape(2_000, 2_000, checks=2_000, not_checked=500, backports=100, places=2_000, cut=False),
     Shape(must_fix=1_000, should_look=500, checks=50, not_checked=500, places=100),
     Shape(must_fix=200, should_look=100, checks=20, not_checked=200, places=20),
     *COMMENT_SHAPES[1:],
@@ -96,7 +97,7 @@ class Renderer:
     def comment(self, report: Report, *, id: str = "default", run: str | None = None) -> str:  # noqa: A002 - the marker's own word
         """The sticky comment, found again by the hidden marker in its first line."""
         line = marker(report, id, run, told_words(report))
-        return self.fitting(report, "comment.md.j2", COMMENT_SHAPES, COMMENT_LIMIT, line)
+        return self.fitting(report, "comment.md.j2", COMMENT_SHAPES, COMMENT_LIMIT, line, run=run)
 
     def check(self, report: Report) -> str:
         """The text of a check run: the comment without its first line, which is the title."""
@@ -139,13 +140,15 @@ class Renderer:
         marker: str = "",
         *,
         titled: bool = True,
+        run: str | None = None,
     ) -> str:
         """A template in the roomiest shape that keeps within the limit of characters and bytes.
 
         Args:
             titled: whether the decision stands above; not where the place has a title of its own.
+            run: the workflow run, whose page has the logs.
         """
-        view = self._inked(page(report, self.redact), MarkdownText)
+        view = self._inked(page(report, self.redact, run), MarkdownText)
         template = environment(MarkdownText).get_template(name)
         text = ""
         for shape in shapes:
@@ -218,10 +221,10 @@ def _tidy(text: str) -> str:
     kept: list[str] = []
     fence = ""
     for line in text.strip("\n").split("\n"):
-        found = _FENCE.match(line)
-        if found and not fence:
-            fence = found[1]
-        elif found and found[1] == fence:
+        match = _FENCE.match(line)
+        if match and not fence:
+            fence = match[1]
+        elif match and match[1] == fence and not match[2]:
             fence = ""
         if fence or line or (kept and kept[-1]):
             kept.append(line)

@@ -7,10 +7,10 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from enum import IntEnum
 
 from markupsafe import Markup
+from msgspec import Struct
 
 from prjury.jury.cascade import TierAttempt
 from prjury.jury.judgment import Judgment, Status
@@ -25,6 +25,7 @@ from prjury.report.wording import (
     WORDS,
     counted,
     duration,
+    find_tests,
     first_line,
     listed,
     tests_words,
@@ -41,8 +42,7 @@ class Rank(IntEnum):
     NOT_RUN = 4
 
 
-@dataclass(frozen=True, slots=True)
-class TableRow:
+class TableRow(Struct, frozen=True):
     """One judge's line: tier, judge, symbol, words, and milliseconds where it ran."""
 
     tier: str
@@ -55,7 +55,9 @@ class TableRow:
 
     @property
     def status(self) -> Markup:
-        """The rank as one lower-case word, for style sheets."""
+        """The result as one lower-case word, for style sheets; advice is never red."""
+        if self.advisory and self.rank is Rank.FAIL:
+            return own("error")
         return own(self.rank.name.lower().replace("_", "-"))
 
     @property
@@ -67,7 +69,7 @@ class TableRow:
 def rows(report: Report) -> tuple[TableRow, ...]:
     """Every row, in the order of the cascade."""
     found = frozenset(words for _, words in why(report.pull, report.verdict))
-    return tuple(row for tier in report.tiers for row in _tier_rows(tier, report.policy, found))
+    return tuple(row for tier in report.tiers for row in _tier_rows(report, tier, found))
 
 
 def at_most(every: Sequence[TableRow], most: int) -> tuple[TableRow, ...]:
@@ -87,6 +89,10 @@ def word_of(judgment: Judgment) -> str:
     return WORDS[judgment.status]
 
 
+#: The label of a judge that had nothing to judge because of the merge.
+_CONFLICTS = "conflicts"
+_NOT_NEEDED = "not needed: it conflicts"
+_TESTS_PASS = re.compile(r"(?:all )?[\d,]+ tests? (?:pass|passed|ran)\b[^;:(]*$")
 _LONG = 60
 _CLAUSE = re.compile(r"; | \(|: ")
 _COUNTED = re.compile(r"([\d,]+ findings?): ")
@@ -100,32 +106,48 @@ def subject_of(ballot: Ballot) -> str:
     return f"{ballot.judge}: {subject}"
 
 
-def _tier_rows(
-    tier: TierReport, policy: PolicyOrigin, found: AbstractSet[str]
-) -> Iterator[TableRow]:
-    attempt = tier.attempt
+def _tier_rows(report: Report, tier: TierReport, found: AbstractSet[str]) -> Iterator[TableRow]:
+    attempt, conflicts = tier.attempt, bool(report.pull.merge.conflicts)
     if attempt.verdict:
         yield from (_ballot_row(attempt, ballot, found) for ballot in attempt.verdict.ballots)
-    elif attempt.skipped_because and not _nobody_seated(tier, policy):
-        words = f"not run: {attempt.skipped_because}"
-        yield TableRow(attempt.name, _bench(tier, policy), NOT_RUN, words, Rank.NOT_RUN)
+    elif attempt.skipped_because and not _nobody_seated(tier, report.policy):
+        words = _NOT_NEEDED if conflicts else f"not run: {attempt.skipped_because}"
+        bench = _bench(tier, report.policy)
+        yield TableRow(attempt.name, bench, NOT_RUN, words, Rank.NOT_RUN)
     for skipped in tier.skipped:
-        words = f"skipped: {skipped.reason}"
+        words = _NOT_NEEDED if conflicts else f"skipped: {skipped.reason}"
         yield TableRow(attempt.name, skipped.judge, NOT_RUN, words, Rank.NOT_RUN)
 
 
 def _ballot_row(attempt: TierAttempt, ballot: Ballot, found: AbstractSet[str]) -> TableRow:
     judgment = ballot.judgment
-    said, word = _short(judgment), word_of(judgment)
-    if said in found and len(said) > _LONG:
-        # The sentence stands above the table already.
-        said = textwrap.shorten(_CLAUSE.split(said, maxsplit=1)[0], _LONG, placeholder=" …")
-    said = "; ".join(filter(None, (tests_words(judgment), said)))
-    if judgment.status in {Status.ABSTAIN, Status.ERROR}:
-        said = f"{word}: {said}"
+    if judgment.label == _CONFLICTS:
+        return TableRow(attempt.name, subject_of(ballot), NOT_RUN, _NOT_NEEDED, Rank.NOT_RUN)
     symbol, rank = SYMBOLS[judgment.status], Rank[judgment.status.name]
-    subject, elapsed = subject_of(ballot), ballot.elapsed_ms
-    return TableRow(attempt.name, subject, symbol, said or word, rank, elapsed, attempt.advisory)
+    if attempt.advisory and judgment.status is Status.FAIL:
+        symbol = SYMBOLS[Status.ERROR]
+    return TableRow(
+        attempt.name,
+        subject_of(ballot),
+        symbol,
+        _row_words(judgment, found),
+        rank,
+        ballot.elapsed_ms,
+        attempt.advisory,
+    )
+
+
+def _row_words(judgment: Judgment, found: AbstractSet[str]) -> str:
+    words, tests = _short(judgment), find_tests(judgment)
+    if words in found and len(words) > _LONG:
+        # The sentence stands above the table already.
+        words = textwrap.shorten(_CLAUSE.split(words, maxsplit=1)[0], _LONG, placeholder=" …")
+    if tests and judgment.status is Status.PASS and _TESTS_PASS.match(words):
+        words = ""
+    words = "; ".join(filter(None, (tests and tests_words(tests), words)))
+    if judgment.status in {Status.ABSTAIN, Status.ERROR}:
+        return f"{word_of(judgment)}: {words}"
+    return words or word_of(judgment)
 
 
 def _short(judgment: Judgment) -> str:

@@ -73,11 +73,21 @@ def cell(text: str, limit: int | None = 200, redact: Redact = BY_SHAPE) -> str:
     return inline_code(text, limit, redact).replace("|", "\\|")
 
 
-def block(text: str, limit: int | None = 4_000, redact: Redact = BY_SHAPE, indent: int = 0) -> str:
-    """A fenced block with a fence longer than any run of backticks in it."""
+def block(
+    text: str,
+    limit: int | None = 4_000,
+    redact: Redact = BY_SHAPE,
+    indent: int = 0,
+    language: str = "",
+) -> str:
+    """A fenced block with a fence longer than any run of backticks in it.
+
+    Args:
+        language: one word of our own, by which a forge colours it.
+    """
     body = _without_marker(clean(text, limit, redact)).strip("\n") or EMPTY
     fence = "`" * max(3, _longest_run(body) + 1)
-    lines = [fence, *(body if body.strip() else EMPTY).split("\n"), fence]
+    lines = [fence + language, *(body if body.strip() else EMPTY).split("\n"), fence]
     return "\n".join(" " * indent + line for line in lines)
 
 

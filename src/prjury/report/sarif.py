@@ -21,7 +21,6 @@ from prjury.report.findings import (
     Weight,
     findings,
     how_to,
-    remedy,
     rules_of,
     suppressed_by,
 )
@@ -29,6 +28,7 @@ from prjury.report.links import Links
 from prjury.report.model import Report
 from prjury.report.redact import Redact
 from prjury.report.sanitise import BY_SHAPE, clean, one_line
+from prjury.report.view import rule_url
 from prjury.report.wording import counted
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -107,12 +107,10 @@ class _Writer:
             yield {**result, "ruleIndex": self._indexes[result["ruleId"]]}
 
     def message(self, finding: Finding) -> str:
-        """What is wrong, and for blockers what would put it right."""
+        """What is wrong, and what would put it right."""
         check = finding.check
-        text = check.message.strip() or check.name
-        if finding.weight is Weight.MUST_FIX:
-            text += f"\nWhat would make it pass: {remedy(self.report.pull, finding)}"
-        return self.text(text)
+        fix = f"\nTo fix: {check.fix}" if check.fix else ""
+        return self.text((check.message.strip() or check.name) + fix)
 
     def text(self, raw: str, limit: int = _LONGEST_MESSAGE) -> str:
         """Words of a message, in which no embedded link is live."""
@@ -152,8 +150,10 @@ class _Writer:
         why = self.text((known and known.why) or f"Reported by the judge {judge}.")
         more = [*known.references, how_to([known])] if known else []
         name = self.name(finding)
+        page = rule_url(known.rule) if known else None
         return {
             "id": name,
+            **({"helpUri": str(page)} if page else {}),
             "shortDescription": {"text": unlinked(name)},
             "fullDescription": {"text": why},
             "help": {"text": "\n".join([why, *map(self.text, more)])},

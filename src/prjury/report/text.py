@@ -112,9 +112,9 @@ class MarkdownText(Text):
         """Prose for a table's cell."""
         return _safe(sanitise.prose(self._raw, limit, self._redact, in_cell=True))
 
-    def block(self, limit: int = 4_000, indent: int = 0) -> Markup:
+    def block(self, limit: int = 4_000, indent: int = 0, language: str = "") -> Markup:
         """A fenced block."""
-        return _safe(sanitise.block(self._raw, limit, self._redact, indent))
+        return _safe(sanitise.block(self._raw, limit, self._redact, indent, language))
 
     def paragraph(self, limit: int = 3_000) -> Markup:
         """Prose with hard line breaks."""
@@ -140,10 +140,18 @@ class HtmlText(Text):
         text = sanitise.single(self._raw, limit, self._redact)
         return Markup("<code>{}</code>").format(text)
 
-    def block(self, limit: int = 4_000, indent: int = 0) -> Markup:  # noqa: ARG002 - HTML needs none
-        """A ``<pre>`` element."""
+    def block(self, limit: int = 4_000, indent: int = 0, language: str = "") -> Markup:  # noqa: ARG002 - HTML needs none
+        """A ``<pre>`` element, in which the lines of a diff have their colours."""
         text = sanitise.clean(self._raw, limit, self._redact).strip("\n")
-        return Markup("<pre>{}</pre>").format(text if text.strip() else sanitise.EMPTY)
+        text = text if text.strip() else sanitise.EMPTY
+        if language != "diff":
+            return Markup("<pre>{}</pre>").format(text)
+        classes = {"-": "gone", "+": "come"}
+        lines = [
+            Markup('<span class="{}">{}</span>').format(classes.get(line[:1], "same"), line)
+            for line in text.split("\n")
+        ]
+        return Markup("<pre>{}</pre>").format(Markup("\n").join(lines))
 
     def paragraph(self, limit: int = 3_000) -> Markup:
         """Prose with line breaks."""

@@ -6,17 +6,21 @@ printed unsanitised. Only what is `own` is printed, or compared, as it is.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import TypeAlias
 
-from prjury.jury.cascade import TierAttempt
+from markupsafe import Markup
+
 from prjury.jury.gate import Gate
 from prjury.jury.judgment import Check, Judgment, Location, Status
+from prjury.jury.voting import BENIGN_LABELS
 from prjury.report.backports import Backports
 from prjury.report.findings import (
+    Finding,
     Group,
     SeatOutcome,
     Weight,
@@ -26,14 +30,21 @@ from prjury.report.findings import (
     findings,
     grouped,
     how_to,
-    remedy,
     rules_of,
     seat_outcomes,
 )
 from prjury.report.headline import is_advised_against, is_proven, undone, why
-from prjury.report.judge_facts import BuildFacts, MergeFacts, PanelFacts, SeatFacts, TestFacts
+from prjury.report.judge_facts import (
+    MergeFacts,
+    PanelFacts,
+    PatternFacts,
+    RuleFacts,
+    RunFacts,
+    SeatFacts,
+)
 from prjury.report.links import Links
-from prjury.report.model import Backport, ChangedNames, Coverage, Recovery, Report
+from prjury.report.model import Backport, ChangedNames, Coverage, Recovery, Report, TierReport
+from prjury.report.next_steps import gate_page, next_steps
 from prjury.report.redact import Redact
 from prjury.report.rows import TableRow, at_most, rows, word_of
 from prjury.report.sanitise import BY_SHAPE
@@ -45,15 +56,23 @@ from prjury.report.wording import (
     backport_words,
     cost_table,
     counted,
+    difference_words,
     duration,
     facts_of,
+    find_tests,
     footer,
+    is_prominent,
     judged_share,
+    listed,
     reasons_beyond,
     since_words,
+    tests_words,
+    without_symbols,
 )
+from prjury.resources import DOCUMENTATION, pack_texts
 from prjury.snapshot.model import FileChange, FileKind, FileStatus, Side, printable
 
+_NAME = re.compile(r"[a-z0-9-]+", re.ASCII)
 #: What is named of each kind.
 _MOST_PLACES, _MOST_NAMES = 4, 4
 _KINDS = {
@@ -126,20 +145,9 @@ def _names(names: ChangedNames) -> str:
 
 
 def _tests(report: Report) -> Iterator[str]:
-    for voice in seat_outcomes(report.verdict):
-        build = BuildFacts.of(voice.judgment)
-        tests = build.ran.tests if build and build.ran else None
-        if tests:
-            yield _counts(tests)
-
-
-def _counts(tests: TestFacts) -> str:
-    more = f", {tests.failed:,} failed" if tests.failed else ""
-    if tests.base is None:
-        return f"Tests: {tests.run:,} ran{more}."
-    change = tests.run - tests.base.run
-    than = f"{abs(change):,} {'more' if change > 0 else 'fewer'} than" if change else "as many as"
-    return f"Tests: {tests.run:,} ran, {than} on the base{more}."
+    for seat in seat_outcomes(report.verdict):
+        if tests := find_tests(seat.judgment):
+            yield f"{tests_words(tests)[:1].upper()}{tests_words(tests)[1:]}."
 
 
 _TIER_WORDS = {
@@ -150,6 +158,8 @@ _TIER_WORDS = {
 }
 _SYMBOLS = {status.value: symbol for status, symbol in SYMBOLS.items()}
 _WEIGHT_SYMBOLS = {Weight.MUST_FIX: "❌", Weight.SHOULD_LOOK: "⚠️", Weight.NIT: "💡"}
+_SEVERITY_ICONS = {"error": "fail", "warning": "error", "hint": "hint"}
+_WEIGHT_ICONS = {Weight.MUST_FIX: "fail", Weight.SHOULD_LOOK: "error", Weight.NIT: "hint"}
 _GROUPS = {
     "Source": (FileKind.SOURCE,),
     "Tests": (FileKind.TEST,),
@@ -167,60 +177,117 @@ _FEW_ROWS = 8
 View: TypeAlias = SimpleNamespace
 
 
-def page(report: Report, redact: Redact = BY_SHAPE) -> View:
-    """The whole report.
+def page(report: Report, redact: Redact = BY_SHAPE, run: str | None = None) -> View:
+    """Return the whole report.
 
     Args:
         redact: finds the secrets in what is not inked: the addresses of files.
+        run: the workflow run and its attempt, whose page has the logs.
     """
     links = Links(report.pull, redact)
     verdict = report.verdict
     every_row = rows(report)
+    prominent = tuple(filter(is_prominent, report.backports))
+    others = tuple(one for one in report.backports if one not in prominent)
+    gate = gate_page(report)
     return View(
-        **_found(report, links),
+        **_findings(report, links),
         headline=report.headline,
+        decision=without_symbols(report.headline),
+        icon=own(_icon(report)),
         status=own(verdict.status.value),
         gate=own(report.gate.value),
+        gate_page=own(gate) if gate else None,
+        next=next_steps(report),
         advised_against=is_advised_against(verdict),
         proven=is_proven(report.pull, verdict),
         undone=undone(report.pull, verdict, report.coverage),
         why=tuple(View(who=who or None, words=words) for who, words in why(report.pull, verdict)),
         judged=judged_share(report.coverage),
+        tiles=tuple(_tiles(report)),
         rows=every_row,
         few_rows=at_most(every_row, _FEW_ROWS),
-        tiers=tuple(_tier(tier.attempt, report, every_row) for tier in report.tiers),
+        tiers=tuple(_tier(tier, report, every_row) for tier in report.tiers),
         unjudged=_unjudged(report),
-        not_checked=report.coverage.not_checked,
-        backports=tuple(map(_backport, report.backports)),
+        not_checked=_not_checked(report.coverage),
+        not_checked_count=len(report.coverage.not_checked),
+        asked_backports=tuple(map(_backport, prominent)),
+        other_backports=tuple(map(_backport, others)),
+        backports=tuple(map(_backport, (*prominent, *others))),
         notes=report.notes,
         about_head=own(f"`{report.pull.head.sha[:7]}`"),
         since=since_words(report),
         what=change_lines(report),
         recovery=_recovery(report.recovery),
+        logs=_logs(report, links, run),
         footer=footer(report),
         cost=cost_table(report.cost),
         change=_change(report, links),
     )
 
 
-def _found(report: Report, links: Links) -> dict[str, object]:
-    """The findings with what explains them, and the judges with what else they say."""
+def _icon(report: Report) -> str:
+    """Return the result in one word, for the symbol and the colour of the decision."""
+    if report.gate is not Gate.SUCCESS or report.verdict.status is not Status.PASS:
+        return report.verdict.status.value
+    return "error" if is_advised_against(report.verdict) or report.override else "pass"
+
+
+def _tiles(report: Report) -> Iterator[View]:
+    """Yield the figures that a reader looks for first."""
+    for seat in seat_outcomes(report.verdict):
+        if tests := find_tests(seat.judgment):
+            more = difference_words(tests.run - tests.base.run) if tests.base else None
+            yield View(name="tests", value=f"{tests.run:,}", more=more)
+    found = findings(report.verdict)
+    blockers = sum(finding.weight is Weight.MUST_FIX for finding in found)
+    yield View(name="to fix", value=f"{blockers:,}", more=None)
+    yield View(name="to look at", value=f"{len(found) - blockers:,}", more=None)
+    coverage = report.coverage
+    judged = f"{coverage.files_judged:,} of {coverage.files_total:,}"
+    how = "files built" if coverage.scope == "tree" else "files read"
+    yield View(name=how, value=judged, more=None)
+
+
+def _not_checked(coverage: Coverage) -> tuple[View, ...]:
+    """Return the reasons for which files were not read, each with its files."""
+    paths: dict[str, list[str]] = {}
+    for entry in coverage.not_checked:
+        paths.setdefault(entry.reason, []).append(entry.path)
+    return tuple(
+        View(reason=reason, count=len(names), paths=tuple(names)) for reason, names in paths.items()
+    )
+
+
+def _logs(report: Report, links: Links, run: str | None) -> View | None:
+    """Return the files with all that was printed, or the page of the run that keeps them."""
+    judgments = [seat.judgment for seat in seat_outcomes(report.verdict)]
+    paths = tuple(dict.fromkeys(log for each in judgments for log in RunFacts.of(each).logs))
+    url = links.to_artifacts(run)
+    return View(paths=paths, url=own(url) if url else None) if paths else None
+
+
+def _findings(report: Report, links: Links) -> dict[str, object]:
+    """Return the findings with what explains them, and the judges with what else they say."""
     found = findings(report.verdict)
     blockers = [finding for finding in found if finding.weight is Weight.MUST_FIX]
     others = [finding for finding in found if finding.weight is not Weight.MUST_FIX]
     must_fix, should_look = grouped(blockers), grouped(others)
-    reported = frozenset(_told((*must_fix, *should_look)))
+    reported = frozenset(id(finding.check) for finding in found)
     rules = rules_of(found)
     passed = report.verdict.status is Status.PASS and report.gate is Gate.SUCCESS
+    writer = _FindingWriter(report, links)
     return {
         "clean": passed and not others,
-        "must_fix": tuple(_finding(report, group, links) for group in must_fix),
+        "must_fix": tuple(map(writer.write, must_fix)),
         "must_fix_count": len(blockers),
-        "should_look": tuple(_finding(report, group, links) for group in should_look),
+        "should_look": tuple(map(writer.write, should_look)),
         "should_look_count": len(others),
         "nits": sum(finding.weight is Weight.NIT for finding in others),
-        "about": rules,
-        "how_to": how_to(rules),
+        "about": tuple(
+            View(rule=rule.rule, words=rule.words, url=rule_url(rule.rule)) for rule in rules
+        ),
+        "how_to": how_to(rules) if rules else None,
         "judges": tuple(_judge(one, links, reported) for one in seat_outcomes(report.verdict)),
     }
 
@@ -263,7 +330,7 @@ def _backport(backport: Backport) -> View:
 
 
 def seats_view(judgment: Judgment) -> View | None:
-    """The seats of a judgment; None where there is nothing to compare."""
+    """Return the seats of a judgment; None where there is nothing to compare."""
     seats = PanelFacts.of(judgment).seats
     if not seats:
         return None
@@ -271,8 +338,10 @@ def seats_view(judgment: Judgment) -> View | None:
     views = tuple(
         View(
             seat=seat.seat,
+            icon=own(seat.status if seat.status in _SYMBOLS else "abstain"),
+            symbol=own(_SYMBOLS.get(seat.status, "")),
             result=_result(seat),
-            answers=tuple(_with_symbol(seat.criteria.get(name, "–")) for name in criteria),
+            answers=tuple(seat.criteria.get(name, "–") for name in criteria),
         )
         for seat in seats
     )
@@ -282,11 +351,7 @@ def seats_view(judgment: Judgment) -> View | None:
 def _result(seat: SeatFacts) -> str:
     score = "" if seat.score is None else f" {seat.score:.2f}"
     reason = f" ({seat.reason.replace('_', ' ')})" if seat.reason else ""
-    return f"{_with_symbol(seat.status)}{score}{reason}"
-
-
-def _with_symbol(word: str) -> str:
-    return f"{_SYMBOLS.get(word, '')} {word}".strip()
+    return f"{seat.status}{score}{reason}"
 
 
 def _check(check: Check, links: Links | None = None) -> View:
@@ -294,6 +359,7 @@ def _check(check: Check, links: Links | None = None) -> View:
     url = links.to(place) if links and place else None
     return View(
         symbol="✅" if check.passed else SEVERITY_SYMBOLS[check.severity],
+        icon=own("pass" if check.passed else _SEVERITY_ICONS[check.severity]),
         word="pass" if check.passed else check.severity,
         name=check.name,
         # None where its name says it all.
@@ -304,68 +370,125 @@ def _check(check: Check, links: Links | None = None) -> View:
     )
 
 
-def _finding(report: Report, group: Group, links: Links) -> View:
-    finding, voice = group.first, group.first.voice
-    several = group.findings if group.count > 1 else ()
-    prints = {one.check.fingerprint for one in group.findings}
-    return View(
-        symbol=_WEIGHT_SYMBOLS[finding.weight],
-        tier=voice.attempt.name,
-        judge=voice.ballot.judge,
-        check=_check(finding.check, links),
-        remedy=remedy(report.pull, finding),
-        count=group.count,
-        # Each with its own place, evidence and fix, where there are several.
-        places=tuple(_check(one.check, links) for one in several),
-        dismissed=next((one for one in report.dismissals if one.finding in prints), None),
-        # Whether the evidence needs all of its lines: two texts in conflict, a compiler's drawing.
-        whole=bool(MergeFacts.of(voice.judgment)) or "\n" in (finding.check.evidence or ""),
-    )
+class _FindingWriter:
+    """Writes groups of findings, and looks up once what each judge says of its rules."""
+
+    def __init__(self, report: Report, links: Links) -> None:
+        self._report, self._links = report, links
+        self._rules: dict[int, dict[tuple[object, ...], RuleFacts]] = {}
+
+    def write(self, group: Group) -> View:
+        """Return what is shown of a group: what is wrong, once, and its places."""
+        finding, seat = group.first, group.first.voice
+        several = group.findings if group.count > 1 else ()
+        prints = {one.check.fingerprint for one in group.findings}
+        dismissals = self._report.dismissals
+        rule = self._rule(finding)
+        advisory = seat.attempt.advisory
+        first = self._place(finding, "")
+        return View(
+            symbol=_WEIGHT_SYMBOLS[finding.weight],
+            icon=own(_WEIGHT_ICONS[finding.weight]),
+            source=_source(seat.attempt.name, seat.ballot.judge),
+            word="advice" if advisory else finding.check.severity,
+            check=first,
+            diff=first.diff,
+            rule_url=rule_url(rule.rule) if rule else None,
+            count=group.count,
+            places=tuple(self._place(one, finding.check.message) for one in several),
+            dismissed=next((one for one in dismissals if one.finding in prints), None),
+            # Whether the evidence needs all of its lines: two texts in conflict, a drawing.
+            whole=bool(MergeFacts.of(seat.judgment)) or "\n" in (finding.check.evidence or ""),
+        )
+
+    def _place(self, finding: Finding, shown: str) -> View:
+        """Return one place; a message that is shown already is left out."""
+        check, rule = finding.check, self._rule(finding)
+        place = _check(check, self._links)
+        place.message = None if check.message == shown else place.message
+        lines = (check.evidence or "").strip(), (check.fix or "").strip()
+        whole = all(lines) and not any("\n" in line for line in lines)
+        sure = whole and rule is not None and rule.applicability
+        old, new = lines
+        place.diff = View(old=old, new=new, text=f"-{old}\n+{new}") if sure else None
+        if sure:
+            place.evidence = place.fix = None
+        return place
+
+    def _rule(self, finding: Finding) -> RuleFacts | None:
+        judgment, check = finding.voice.judgment, finding.check
+        if id(judgment) not in self._rules:
+            rules = PatternFacts.of(judgment).findings
+            every = {(rule.rule, rule.path, rule.line): rule for rule in reversed(rules)}
+            self._rules[id(judgment)] = every | {(rule.rule,): rule for rule in reversed(rules)}
+        known, place = self._rules[id(judgment)], check.location
+        at = (check.name, place.path, place.line) if place else ()
+        return known.get(at) or known.get((check.name,))
 
 
-def _told(groups: Iterable[Group]) -> Iterator[int]:
-    """The checks, by identity, whose evidence stands among the findings: of many, in one line."""
-    for group in groups:
-        for check in (finding.check for finding in group.findings):
-            if group.count == 1 or "\n" not in (check.evidence or "").strip():
-                yield id(check)
+def _source(tier: str, judge: str) -> str:
+    return tier if tier == judge else f"{tier} / {judge}"
 
 
-def _judge(voice: SeatOutcome, links: Links, reported: Collection[int]) -> View:
-    """A judge with every check, and evidence where it does not stand among the findings."""
-    judgment = voice.judgment
+def rule_url(rule: str) -> Markup | None:
+    """Return the address of the page of a shipped rule; None for one of somebody else."""
+    pack, _, name = rule.partition("/")
+    ours = f"{pack}.yml" in pack_texts() and _NAME.fullmatch(name)
+    return own(f"{DOCUMENTATION}/rules/{pack}.md#{name}") if ours else None
+
+
+def _judge(seat: SeatOutcome, links: Links, reported: Collection[int]) -> View:
+    """Return a judge with every check that does not stand among the findings."""
+    judgment = seat.judgment
     # Checks that only sum up others quote them once more.
     sums = {*map(id, judgment.failed_checks)} - {*map(id, counted_checks(judgment))}
+    others = [check for check in judgment.checks if id(check) not in reported]
     return View(
-        tier=voice.attempt.name,
-        judge=voice.ballot.judge,
+        tier=seat.attempt.name,
+        judge=seat.ballot.judge,
+        source=_source(seat.attempt.name, seat.ballot.judge),
         symbol=SYMBOLS[judgment.status],
         word=word_of(judgment),
         status=own(judgment.status.value),
         reasoning=judgment.reasoning,
-        facts=facts_of(voice.ballot),
+        facts=facts_of(seat.ballot),
         checks=tuple(
-            _check(
-                replace(check, evidence=None) if id(check) in sums.union(reported) else check, links
-            )
-            for check in judgment.checks
+            _check(replace(check, evidence=None) if id(check) in sums else check, links)
+            for check in others
         ),
+        above=len(judgment.checks) - len(others),
         seats=seats_view(judgment),
     )
 
 
-def _tier(attempt: TierAttempt, report: Report, every_row: Sequence[TableRow]) -> View:
+def _tier(tier: TierReport, report: Report, every_row: Sequence[TableRow]) -> View:
+    attempt = tier.attempt
     status = Status.ABSTAIN if attempt.worrying_abstention else attempt.status
+    word = _TIER_WORDS.get(status, "no answer")
+    shown, symbol = (status.value, SYMBOLS[status]) if status else ("not-run", NOT_RUN)
+    idle = _idle_judges(tier) if status is Status.PASS else []
+    if idle:
+        shown, symbol = "not-run", NOT_RUN
+        word = f"{listed(idle)} not run"
+    if attempt.advisory and status is Status.FAIL:
+        shown, symbol, word = "error", SYMBOLS[Status.ERROR], "advises against"
     return View(
         name=attempt.name,
-        symbol=SYMBOLS[status] if status else NOT_RUN,
-        word=_TIER_WORDS.get(status, "no answer"),
-        status=own(status.value if status else "not-run"),
+        symbol=symbol,
+        word=word,
+        status=own(shown),
         advisory=attempt.advisory,
         decided=report.verdict.decided_by == attempt.name,
         time=duration(attempt.elapsed_ms) if attempt.ran else None,
         rows=tuple(row for row in every_row if row.tier == attempt.name),
     )
+
+
+def _idle_judges(tier: TierReport) -> list[str]:
+    """Return the judges that did not look at anything."""
+    ballots = tier.attempt.verdict.ballots if tier.attempt.verdict else ()
+    idle = [ballot.judge for ballot in ballots if ballot.judgment.label in BENIGN_LABELS]
+    return [*(skipped.judge for skipped in tier.skipped), *idle]
 
 
 def _unjudged(report: Report) -> tuple[View, ...]:

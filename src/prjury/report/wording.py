@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.voting import Ballot
 from prjury.report.findings import SeatOutcome, seat_outcomes
-from prjury.report.judge_facts import AgentFacts, BuildFacts, GeneralFacts, PanelFacts, RunFacts
+from prjury.report.judge_facts import (
+    AgentFacts,
+    BuildFacts,
+    GeneralFacts,
+    PanelFacts,
+    RunFacts,
+    TestFacts,
+)
 from prjury.report.model import NOT_TRIED, Backport, Cost, Coverage, Report
 from prjury.snapshot.model import printable
+
+#: The symbols that stand before words; a page draws its own.
+_DRAWN = re.compile("[✅❌⚠⚪⏭💡]\ufe0f? ?")
 
 #: A status is always shown as a symbol *and* a word.
 SYMBOLS = {Status.PASS: "✅", Status.FAIL: "❌", Status.ABSTAIN: "⚪", Status.ERROR: "⚠️"}
@@ -31,13 +42,11 @@ _BACKPORTS = {
     "not_suitable": ("❌", "not suitable"),
     "already_present": ("✅", "already there"),
     "not_applicable": ("⏭️", "not applicable"),
+    "not_requested": ("⏭️", "not asked for"),
     "error": ("⚪", "could not be tried"),
 }
 _BARE_SCORES = {Status.PASS: 1.0, Status.FAIL: 0.0}
-_SANDBOXES = {
-    "L0": "builds ran without a sandbox",
-    "L1": "builds ran as the same user (sandbox L1)",
-}
+_SANDBOXES = {"L0": "builds ran without a sandbox", "L1": "builds ran under this user's account"}
 #: A judge with one of these has done what it does.
 _DONE = frozenset({Status.PASS, Status.FAIL})
 
@@ -76,6 +85,11 @@ def listed(words: list[str], most: int = 3) -> str:
     return f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
+def without_symbols(text: str) -> str:
+    """Return the text without the symbols of results."""
+    return _DRAWN.sub("", text)
+
+
 def first_line(text: str) -> str:
     """The first line that says something, without the spaces around it."""
     return next((line.strip() for line in text.splitlines() if line.strip()), "")
@@ -87,10 +101,10 @@ def judged_share(coverage: Coverage) -> str:
     if not total:
         return "no file changes"
     if not judged:
-        return "no file was read"
+        return "no file"
     if coverage.scope == "tree":
         files = counted(total, "file") if judged == total else f"{judged:,} of {total:,} files"
-        return f"{files} built, not read line by line"
+        return f"{files} built"
     lines = coverage.added_lines_total - coverage.added_lines_judged
     missing = f", {counted(lines, 'added line')} not read" if lines else ""
     return f"{judged:,} of {counted(total, 'file')}{missing}"
@@ -110,7 +124,7 @@ def backport_line(backport: Backport) -> str:
 def backport_words(backport: Backport) -> str:
     """``suitable, picks cleanly``; ``needs a human, conflicts in 2 files``; ``already there``."""
     words, trial = verdict_words(backport), ""
-    if backport.verdict in {"not_applicable", "already_present"}:
+    if backport.verdict in {"not_applicable", "already_present", "not_requested"}:
         reason = next(iter(backport.reasons), "")
         return reason if reason.startswith(NOT_TRIED) else words
     if backport.conflicts and backport.prerequisites:
@@ -120,6 +134,12 @@ def backport_words(backport: Backport) -> str:
     elif backport.applies:
         trial = "picks cleanly"
     return ", ".join(filter(None, (words, trial)))
+
+
+def is_prominent(backport: Backport) -> bool:
+    """Return true if somebody asked for the branch, or will probably want it."""
+    decided = backport.verdict not in {"not_requested", "not_applicable"}
+    return decided and (backport.asked == "yes" or backport.band == "likely")
 
 
 def reasons_beyond(backport: Backport) -> tuple[str, ...]:
@@ -151,7 +171,6 @@ def _facts(ballot: Ballot) -> Iterator[str]:
     yield from panel_words(panel)
     if (time := duration(ballot.elapsed_ms)) != _NO_TIME:
         yield time
-    yield from (f"full log: {log}" for log in RunFacts.of(judgment).logs)
 
 
 def panel_words(panel: PanelFacts) -> Iterator[str]:
@@ -179,20 +198,27 @@ def _usage_words(cost: Cost) -> Iterator[str]:
         yield f"{counted(cost.llm_calls, 'question')}, {tokens}, {price}"
 
 
-def tests_words(judgment: Judgment) -> str:
-    """``9 tests ran, 3 failed, 4 fewer than on the base``; empty where none are known."""
+def find_tests(judgment: Judgment) -> TestFacts | None:
+    """Return the test counts of a build; None where none are known."""
     build = BuildFacts.of(judgment)
-    tests = build.ran.tests if build and build.ran else None
-    if tests is None:
-        return ""
-    words = [f"{counted(tests.run, 'test')} ran"]
+    return build.ran.tests if build and build.ran else None
+
+
+def tests_words(tests: TestFacts) -> str:
+    """``9 tests, 4 fewer than on the base, 3 failed``."""
+    words = [counted(tests.run, "test")]
+    if tests.base:
+        words.append(difference_words(tests.run - tests.base.run))
     words += [f"{tests.failed:,} failed"] if tests.failed else []
     words += [f"{tests.skipped:,} skipped"] if tests.skipped else []
-    before = tests.base.run if tests.base else tests.run
-    if before != tests.run:
-        more = "more" if tests.run > before else "fewer"
-        words.append(f"{abs(tests.run - before):,} {more} than on the base")
     return ", ".join(words)
+
+
+def difference_words(more: int) -> str:
+    """``4 fewer than on the base``; ``as many as on the base``."""
+    if not more:
+        return "as many as on the base"
+    return f"{abs(more):,} {'more' if more > 0 else 'fewer'} than on the base"
 
 
 def footer(report: Report) -> tuple[str, ...]:
@@ -215,8 +241,6 @@ def _agents(report: Report) -> Iterator[str]:
 def _cost(report: Report) -> Iterator[str]:
     cost = report.cost
     if not cost.llm_calls and not cost.cached_calls:
-        if not list(_agents(report)):
-            yield "no model was called"
         return
     panels = (PanelFacts.of(voice.judgment) for voice in seat_outcomes(report.verdict))
     models = list(dict.fromkeys(model for panel in panels for model in panel.models))
@@ -244,9 +268,8 @@ def cost_table(cost: Cost) -> tuple[tuple[str, str], ...]:
 def _origin(report: Report) -> Iterator[str]:
     yield f"policy: {_policy_words(report.policy.source)}"
     if any(map(_ran_here, seat_outcomes(report.verdict))):
-        network = "with network" if report.sandbox.network else "no network"
-        level = report.sandbox.level
-        yield f"{_SANDBOXES.get(level, f'sandbox {level}')}, {network}"
+        network = "with network" if report.sandbox.network else "without network"
+        yield f"{_SANDBOXES.get(report.sandbox.level, 'builds ran in a sandbox')}, {network}"
     yield f"took {duration(report.elapsed_ms)}"
     yield f"prjury {report.version}"
 

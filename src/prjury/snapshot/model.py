@@ -72,7 +72,7 @@ class FileStatus(StrEnum):
     MODE_CHANGED = "mode_changed"
 
 
-#: Why a file's hunks are not here where the pull request is too large.
+#: How the reason begins for which a file's hunks are not here where the change is too large.
 BEYOND_LIMIT = "beyond the limit for one pull request"
 
 
@@ -163,6 +163,11 @@ class FileChange:
     def readable(self) -> bool:
         """Whether the file belongs to what judges are expected to read."""
         return not self.exempt and self.kind not in UNREADABLE_KINDS
+
+
+def is_beyond_limit(file: FileChange) -> bool:
+    """Return true if the file was not read because the change is too large."""
+    return (file.unread or "").startswith(BEYOND_LIMIT)
 
 
 class ConflictType(StrEnum):

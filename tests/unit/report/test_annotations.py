@@ -53,7 +53,7 @@ def test_a_blocker_says_what_is_wrong_and_what_would_make_it_pass() -> None:
         "failure",
         "pack/rule",
         "it is wrong",
-        "x = 1\n\nWhat would make it pass: x = 2",
+        "x = 1\n\nTo fix: x = 2",
     )
 
 

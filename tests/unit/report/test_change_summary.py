@@ -57,7 +57,7 @@ def test_tests_beside_those_of_the_base() -> None:
     facts = {"facts": "build", "failure_counts": {}, "tests": counts}
     said = Judgment.passed("ok", metadata=facts)
     made = report(tier("t", ballot("build", said)))
-    assert change_lines(made)[-1] == "Tests: 12 ran, 2 more than on the base, 1 failed."
+    assert change_lines(made)[-1] == "12 tests, 2 more than on the base, 1 failed."
 
 
 def test_hostile_names_are_told_as_code_and_kept_in_the_report() -> None:

@@ -81,7 +81,7 @@ def test_the_comment_says_it_and_the_report_counts_it() -> None:
     said = Dismissal(numbered(now.verdict)[0].first.check.fingerprint, "octocat", "it *is* so")
     now = replace(now, since=after(found(FIRST, "a", "b", "c"), now), dismissals=(said,))
     text = to_comment(now)
-    assert "This is the verdict on `2222222`. Since the last verdict on `1111111`: fixed 2" in text
+    assert "Since the last verdict on `1111111`: fixed 2" in text
     assert "open 1, new 0" in text
     assert "(dismissed by octocat: it \\*is\\* so)" in text
     shown = to_html(now)

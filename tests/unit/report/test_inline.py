@@ -113,7 +113,7 @@ def test_a_remark_says_what_is_wrong_and_names_its_finding() -> None:
         f"<!-- prjury:v1 finding={check.fingerprint} seat=8b1c0c61 id=default -->",
         "Must fix: **pack/rule**: `x` is \\<b\\>gone\\</b\\>, \\@\u200boctocat",
         "",
-        "What would make it pass: Remove it",
+        "To fix: Remove it",
     ]
     assert markers(one.body) == {
         "finding": check.fingerprint,

@@ -1,0 +1,163 @@
+"""What opens a closed gate: one sentence for each reason, and the lines to paste."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from prjury.jury.gate import UNREAD_CONTENT, Gate
+from prjury.jury.judgment import Judgment, Status
+from prjury.jury.voting import NOBODY_VOTED, NOT_CONFIGURED
+from prjury.report.findings import culprits
+from prjury.report.judge_facts import (
+    BASE_BROKEN,
+    TESTS_VANISHED,
+    MergeFacts,
+    RemedyFacts,
+    RunFacts,
+    SnippetFacts,
+)
+from prjury.report.model import Report
+from prjury.resources import DOCUMENTATION
+from prjury.snapshot.model import printable, visible
+
+_POLICY = ".github/prjury.yml of the base"
+_MOST_PATHS = 5
+#: A path with one of these would exempt others.
+_GLOB = re.compile(r"[*?\[\\]")
+_WORD = re.compile(r"[a-z_]{1,40}")
+_COVERAGE_FLOOR = "coverage_floor"
+
+
+class NextStep(Struct, frozen=True):
+    """What to do next.
+
+    Attributes:
+        words: a sentence.
+        snippet: lines that are pasted as they are; None where there are none.
+    """
+
+    words: str
+    snippet: SnippetFacts | None = None
+
+
+def _policy(words: str, *lines: str) -> NextStep:
+    return NextStep(words, SnippetFacts("\n".join(lines), _POLICY, "yaml"))
+
+
+_OVERRIDE = NextStep(
+    "Have a maintainer decide: `/prjury override REASON` opens the gate for this commit."
+)
+#: By the reason, or the label, of a judgment that is no answer.
+_STEPS = {
+    NOBODY_VOTED: _policy(
+        "Name the command that builds and tests the project:", "build:", "  command: make test"
+    ),
+    TESTS_VANISHED: _policy(
+        "Let these tests run again. If they are not needed, have a maintainer override this "
+        "verdict, or let fewer tests pass for good:",
+        "build:",
+        "  vanished: warn",
+    ),
+    "no_comparison": _policy(
+        "Have a maintainer look at the tests. To let changes pass whose base cannot be compared:",
+        "build:",
+        "  vanished: warn",
+    ),
+    "timeout": _policy("Give it more time:", "build:", "  timeout: 60m"),
+    "budget": _policy("Raise the limit:", "limits:", "  usd: 5.0"),
+    NOT_CONFIGURED: _policy(
+        "Set OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY, or do without a model:",
+        "gate:",
+        "  not_configured: pass",
+    ),
+    "suppressed_here": NextStep(
+        "Fix what the new comments silence, or have a maintainer confirm them."
+    ),
+    BASE_BROKEN: NextStep("Fix the base first: what fails here fails there as well."),
+}
+
+
+def next_steps(report: Report) -> tuple[NextStep, ...]:
+    """Return what to do where the gate is closed, each thing once; nothing where it is open."""
+    if report.gate is Gate.SUCCESS:
+        return ()
+    steps = tuple(dict.fromkeys(_steps(report)))
+    return steps or ((_OVERRIDE,) if report.pull.number else ())
+
+
+def gate_page(report: Report) -> str | None:
+    """Return the page that explains why the gate is closed; None where it is open."""
+    if report.gate is Gate.SUCCESS:
+        return None
+    verdict = report.verdict
+    judgments = [verdict.aggregated, *(seat.judgment for seat in culprits(verdict))]
+    reasons = [judgment.reason or judgment.label for judgment in judgments]
+    anchor = next(filter(_is_word, reasons), None)
+    return f"{DOCUMENTATION}/gate.md{f'#{anchor}' if anchor else ''}"
+
+
+def _is_word(reason: str | None) -> bool:
+    return bool(_WORD.fullmatch(reason or ""))
+
+
+def _steps(report: Report) -> Iterator[NextStep]:
+    verdict = report.verdict
+    if verdict.aggregated.reason == _COVERAGE_FLOOR:
+        paths = [entry.path for entry in report.coverage.not_checked]
+        yield _exempt("Have a maintainer read what was not checked", paths)
+    elif verdict.aggregated.label == UNREAD_CONTENT:
+        yield _exempt("Have a maintainer look at these files", report.coverage.unread_content)
+    elif verdict.aggregated.label == NOBODY_VOTED:
+        yield _STEPS[NOBODY_VOTED]
+    elif verdict.status is Status.PASS:
+        yield _STEPS[NOT_CONFIGURED]
+    for seat in culprits(verdict):
+        yield from _step(report, seat.judgment)
+    if verdict.status is Status.FAIL and not _has_conflicts(report):
+        yield from _mend(report)
+
+
+def _exempt(words: str, paths: Sequence[str]) -> NextStep:
+    plain = [visible(path) for path in paths if not _GLOB.search(path)]
+    quoted = (path.replace("'", "''") for path in plain[:_MOST_PATHS])
+    return _policy(
+        f"{words} and override this verdict. Generated files can be exempted:",
+        "coverage:",
+        "  exempt:",
+        *(f"    - '{path}'" for path in quoted),
+    )
+
+
+def _step(report: Report, judgment: Judgment) -> Iterator[NextStep]:
+    facts = RemedyFacts.of(judgment)
+    if facts.remedy or facts.snippet:
+        yield NextStep(_sentence(facts.remedy), facts.snippet)
+    elif _has_conflicts(report) and MergeFacts.of(judgment):
+        base = printable(report.pull.base.ref)
+        words = f"Merge `{base}` into the branch, or rebase onto it, and resolve the conflicts."
+        yield NextStep(words)
+    elif step := _STEPS.get(judgment.reason or judgment.label or ""):
+        yield step
+
+
+def _sentence(remedy: str) -> str:
+    """Return the remedy as a sentence that may introduce lines."""
+    words = remedy.strip() or "Paste this"
+    words = words[:1].upper() + words[1:]
+    return words if words[-1] in ".!?:" else f"{words}."
+
+
+def _has_conflicts(report: Report) -> bool:
+    return bool(report.pull.merge.conflicts)
+
+
+def _mend(report: Report) -> Iterator[NextStep]:
+    failed = [seat for seat in culprits(report.verdict) if seat.judgment.reason != BASE_BROKEN]
+    commands = [RunFacts.of(seat.judgment).command for seat in failed]
+    again = [f"`{command}`" for command in commands if command]
+    shown = f" To see it again: {' and '.join(again)}." if again else ""
+    if failed:
+        yield NextStep(f"Mend what is listed below, and push.{shown}")
