@@ -144,7 +144,7 @@ def _row_words(judgment: Judgment, found: AbstractSet[str]) -> str:
         words = textwrap.shorten(_CLAUSE.split(words, maxsplit=1)[0], _LONG, placeholder=" …")
     if tests and judgment.status is Status.PASS and _TESTS_PASS.match(words):
         words = ""
-    words = "; ".join(filter(None, (tests and tests_words(tests), words)))
+    words = "; ".join(filter(None, (tests_words(tests) if tests else "", words)))
     if judgment.status in {Status.ABSTAIN, Status.ERROR}:
         return f"{word_of(judgment)}: {words}"
     return words or word_of(judgment)
