@@ -18,6 +18,7 @@ from prjury.errors import PrJuryError
 DOCUMENTATION = "https://github.com/pr-jury/pr-jury/blob/main/.github/docs"
 
 _PACKAGE = Path(__file__).resolve().parent
+_CHECKOUT = _PACKAGE.parents[1]
 
 
 def templates() -> Path:
@@ -26,11 +27,15 @@ def templates() -> Path:
     Raises:
         PrJuryError: when neither the wheel nor the checkout holds them.
     """
-    for place in (_PACKAGE / "_templates", _PACKAGE.parents[1] / "templates"):
+    return _directory("report templates", _PACKAGE / "_templates", _CHECKOUT / "templates")
+
+
+def _directory(what: str, *places: Path) -> Path:
+    for place in places:
         if place.is_dir():
             return place
     raise PrJuryError(
-        "The report templates are missing from this installation",
+        f"The {what} are missing from this installation",
         why="The package was copied without its data files",
         remedy="Reinstall prjury from its wheel or run it from a complete checkout",
     )
@@ -60,15 +65,10 @@ def judge_pages() -> Mapping[str, str]:
     Raises:
         PrJuryError: when neither the wheel nor the checkout holds them.
     """
-    for place in (_PACKAGE / "_pages", _PACKAGE.parents[1] / ".github" / "docs"):
-        if place.is_dir():
-            files = [*sorted((place / "judges").glob("[a-z]*.md")), place / "gate.md"]
-            return MappingProxyType({file.stem: file.read_text("utf-8") for file in files})
-    raise PrJuryError(
-        "The pages about judges are missing from this installation",
-        why="The package was copied without its data files",
-        remedy="Reinstall prjury from its wheel or run it from a complete checkout",
-    )
+    checkout = _CHECKOUT / ".github" / "docs" / "judges"
+    place = _directory("pages about judges", _PACKAGE / "_pages", checkout)
+    files = (file for file in sorted(place.glob("*.md")) if file.stem != "README")
+    return MappingProxyType({file.stem: file.read_text("utf-8") for file in files})
 
 
 @cache

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -11,7 +10,6 @@ import pytest
 
 from fakes.github import (
     HEAD_SHA,
-    NO_FAULT,
     READ_ONLY_ACTIONS,
     Account,
     FakeGitHub,
@@ -23,7 +21,7 @@ from fakes.github import (
 from fakes.reports import broken_build, with_findings
 from fakes.writing import connected, no_sleep
 from prjury.errors import PublishError
-from prjury.github.check_runs import CheckRuns, Origin, Statuses
+from prjury.github.check_runs import CheckRuns, Statuses
 from prjury.github.client import GitHub
 from prjury.jury.gate import Gate
 from prjury.publishers.check_run import NAME, CheckRunReport
@@ -251,64 +249,6 @@ def test_whatever_breaks_the_status_is_there_once(fake: FakeGitHub, name: str, m
             assert error.reason == "bad_response"  # noqa: PT017 - as above
             status(hub).publish(made)
     assert [one["state"] for one in fake.statuses] == ["failure"]
-
-
-def test_two_runs_at_once_leave_one_verdict_and_the_newer_one_is_shown(fake: FakeGitHub) -> None:
-    for number in range(8):
-        sha = f"{number:040x}"
-        begin = threading.Barrier(2)
-
-        def publish(attempt: int, words: str, sha: str, begin: threading.Barrier) -> None:
-            made = of_head(with_findings(3, words))
-            made = replace(made, pull=replace(made.pull, head=Side("cart", sha)))
-            with connected(fake) as hub:
-                report_check = check_run(hub, PAGE.format(50, attempt))
-                begin.wait(10)
-                report_check.start(sha)
-                report_check.publish(made)
-
-        runs = [
-            threading.Thread(target=publish, args=(attempt, words, sha, begin))
-            for attempt, words in ((1, "older"), (2, "newer"))
-        ]
-        for run in runs:
-            run.start()
-        for run in runs:
-            run.join(30)
-        posted = fake.checks(sha)
-        assert {one["conclusion"] for one in posted} == {"failure"}
-        assert posted[-1]["external_id"] == "prjury:default:7:50.2"
-        # The older run may have added its own between the newer one's look and its word; the next
-        # run then replaces the whole, for nothing takes an annotation away.
-        said = [one["message"][:5] for one in fake.annotations[posted[-1]["id"]]]
-        assert said.count("newer") == 3
-
-
-def test_a_check_run_that_an_older_run_begins_too_late_gets_the_lines_of_the_newer_one(
-    fake: FakeGitHub,
-) -> None:
-    def newer() -> None:
-        with connected(fake) as hub:
-            check_run(hub, PAGE.format(50, 2)).publish(of_head(with_findings(60, "newer")))
-
-    fake.faults = [Fault("POST", "check-runs", status=NO_FAULT, action=newer)]
-    with connected(fake) as hub:
-        check_run(hub).publish(of_head(with_findings(3, "older")))
-    assert shown(fake) == ("failure", ["newer"] * 60)
-
-
-def test_a_check_run_that_an_older_run_begins_meanwhile_gets_the_lines_as_well(
-    fake: FakeGitHub,
-) -> None:
-    def older() -> None:
-        with connected(fake) as other:
-            origin = Origin("prjury:default:7:50.1", OURS)
-            CheckRuns(other, "octo/shop").create(HEAD_SHA, NAME, origin, title="", summary="")
-
-    fake.faults = [Fault("PATCH", "check-runs", status=NO_FAULT, action=older)]
-    with connected(fake) as hub:
-        check_run(hub, PAGE.format(50, 2)).publish(of_head(with_findings(60, "newer")))
-    assert shown(fake) == ("failure", ["newer"] * 60)
 
 
 def shown(fake: FakeGitHub) -> tuple[str, list[str]]:

@@ -14,11 +14,10 @@ from prjury.jury.judgment import Judgment
 from prjury.publishers.files import write_atomically
 from prjury.report.judge_facts import RunFacts
 from prjury.report.redact import Redact, redacted
+from prjury.state_directory import LOGS
 
 #: Of a longer log the end is kept.
 _LARGEST = 20 * 1024**2
-#: How the shell calls the directories of its logs; no judgment names any other file to be kept.
-_OURS = "prjury-logs-"
 
 
 @dataclass(frozen=True)
@@ -76,7 +75,7 @@ def keep_logs(judgments: Iterable[Judgment], places: JobDirectories, redact: Red
 def _contents(judgments: Iterable[Judgment]) -> Iterator[bytes]:
     for judgment in judgments:
         for log in map(Path, RunFacts.of(judgment).logs):
-            if log.parent.name.startswith(_OURS) and (content := _end_of(log)):
+            if log.parent.name.startswith(LOGS) and (content := _end_of(log)):
                 yield content
 
 

@@ -64,12 +64,9 @@ class Labels:
         for name in there:
             if name.casefold() in ours and name.casefold() not in keep:
                 self.labels.remove(name)
-        left_out = len(missing) - len(usable)
-        self.notes = (
-            (f"Not set: {counted(left_out, 'label')} that GitHub does not accept.",)
-            if left_out
-            else ()
-        )
+        if left_out := len(missing) - len(usable):
+            words = f"Not set: {counted(left_out, 'label')} that GitHub does not accept."
+            self.notes = (words,)
         return None
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from prjury.jury.gate import Gate
-from prjury.publishers.idempotent import is_newer, run_of, write_converging, written_once
+from prjury.publishers.idempotent import is_newer, write_converging, written_once
 from prjury.report.model import Report
 from prjury.report.redact import Redact
 from prjury.report.sanitise import BY_SHAPE, one_line
@@ -23,8 +23,6 @@ CONTEXT = "prjury"
 _LONGEST = 120
 #: GitHub takes no characters of four bytes in a description, such as most emoji.
 _FOUR_BYTES = re.compile("[\U00010000-\U0010ffff]")
-#: How often a later run's word is set again, should it be overwritten again.
-_MOST_LOOKS = 4
 _STATES = {
     Gate.SUCCESS: "success",
     Gate.FAILURE: "failure",
@@ -40,9 +38,6 @@ class StatusesPort(Protocol):
 
     def latest(self, sha: str, context: str) -> PostedStatus | None:
         """The last status of that context."""
-
-    def recent(self, sha: str, context: str) -> Sequence[PostedStatus]:
-        """The last statuses of that context, the newest first."""
 
     def create(
         self, sha: str, context: str, *, state: str, description: str, target_url: str
@@ -96,32 +91,10 @@ class CommitStatus:
         latest = self.statuses.latest(sha, self.context)
         if latest and self._stays(latest, state, description) and self._is_ours(latest):
             return
-        written = self._create(sha, state, description, self.page)
-        self._give_way(sha, {written.id})
-
-    def _create(self, sha: str, state: str, description: str, page: str) -> PostedStatus:
         with written_once():
-            return self.statuses.create(
-                sha, self.context, state=state, description=description, target_url=page
+            self.statuses.create(
+                sha, self.context, state=state, description=description, target_url=self.page
             )
-
-    def _give_way(self, sha: str, written: set[int]) -> None:
-        """Sets again what a later run has said between our look and our word, which hides it."""
-        for _ in range(_MOST_LOOKS):
-            recent = self.statuses.recent(sha, self.context)
-            later = [
-                one
-                for one in recent
-                if one.id not in written
-                and is_newer(one.target_url, self.page)
-                and self._is_ours(one)
-            ]
-            if not later:
-                return
-            last = max(later, key=lambda one: run_of(one.target_url) or (0, 0))
-            if _said(recent[0]) == _said(last):
-                return
-            written.add(self._create(sha, *_said(last)).id)
 
     def _stays(self, latest: PostedStatus, state: str, description: str) -> bool:
         """Whether there is nothing to write: it is there already, or a later run has spoken."""

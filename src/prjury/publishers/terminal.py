@@ -180,7 +180,7 @@ class _Page:
         """What opens the gate; lines to paste stand below."""
         for step in self.view.next:
             snippet = step.snippet
-            where = f" ({snippet.where})" if snippet and snippet.where else ""
+            where = f" In {snippet.where}:" if snippet and snippet.where else ""
             yield self._text(f"Next: {step.words}{where}".replace("`", ""), "bold")
             for line in snippet.text.splitlines() if snippet else ():
                 words = line.lstrip()
@@ -227,8 +227,7 @@ class _Page:
         for at in group.places[:_MOST_PLACES]:
             words = f": {at.message}" if at.message else ""
             yield self._indented(f"{at.place.label if at.place else _WHOLE}{words}", 5)
-            if not group.diff:
-                yield from self._details(at)
+            yield from self._details(at)
         if group.count > _MOST_PLACES and several:
             yield self._indented(f"… and {counted(group.count - _MOST_PLACES, 'more place')}", 5)
 

@@ -172,7 +172,7 @@ def read_form(data: object, form: type[Form]) -> Form:
 def report_to_json(report: Report, redact: Redact = BY_SHAPE) -> Json:
     """Return the report in the form ``prjury/report/v1``: no secrets, no lone surrogates."""
     verdict = report.verdict
-    value = {
+    parts = {
         "schema": SCHEMA_NAME,
         "pull": pull_to_json(report.pull),
         "verdict": {
@@ -184,19 +184,11 @@ def report_to_json(report: Report, redact: Redact = BY_SHAPE) -> Json:
             "override": report.override,
         },
         "tiers": [_tier(tier) for tier in report.tiers],
-        "coverage": report.coverage,
         "backports": [backport_to_json(backport) for backport in report.backports],
-        "cost": report.cost,
-        "policy": report.policy,
-        "sandbox": report.sandbox,
-        "notes": report.notes,
-        "since": report.since,
-        "dismissals": report.dismissals,
-        "names": report.names,
-        "elapsed_ms": report.elapsed_ms,
-        "version": report.version,
         "recovery": _recovery(report.recovery),
     }
+    names = ReportJson.__struct_fields__
+    value = {name: parts[name] if name in parts else getattr(report, name) for name in names}
     printed: Json = printable_json(value, redact)
     return printed
 

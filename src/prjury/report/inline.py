@@ -125,9 +125,8 @@ class Reviewer:
         placed = list(islice(self._placed(new), most))
         at_lines = {id(finding) for finding, _ in placed}
         rest = [finding for finding in new if id(finding) not in at_lines]
-        silent = len(kept) - len(heard), len(found) - len(kept)
-        unsaid = _unsaid(len(heard) - len(new), *silent)
-        return Remarks(self._body(len(placed), rest, unsaid), tuple(self._inline(placed)))
+        body = self._body(len(placed), rest, len(found) - len(new))
+        return Remarks(body, tuple(self._inline(placed)))
 
     def _inline(self, placed: Sequence[tuple[Finding, Location]]) -> Iterator[Remark]:
         """The remarks; what one suggestion puts right for several is offered once."""
@@ -189,7 +188,7 @@ class Reviewer:
         fence = "`" * max(3, *(len(run) + 1 for run in ["", *_BACKTICKS.findall(fix)]))
         return f"{fence}suggestion\n{fix}\n{fence}"
 
-    def _body(self, inline: int, rest: Sequence[Finding], unsaid: str) -> str:
+    def _body(self, inline: int, rest: Sequence[Finding], old: int) -> str:
         lines = [self.marker]
         if rest:
             prints = dict.fromkeys(finding.check.fingerprint for finding in rest)
@@ -202,7 +201,9 @@ class Reviewer:
             where = " not on an added line" if inline else ""
             lines += [f"{counted(len(rest), 'finding')}{where}:", ""]
             lines += [*self._list(rest), ""]
-        lines += [unsaid] if unsaid else []
+        if old:
+            # Reported before, suppressed or dismissed; so the numbers add up to the report's.
+            lines.append(f"Not repeated here: {counted(old, 'more finding')}.")
         return "\n".join(lines).rstrip("\n") + "\n"
 
     def _list(self, rest: Sequence[Finding]) -> Iterator[str]:
@@ -224,15 +225,6 @@ class Reviewer:
             place = f" [{shown}]({url})" if url else f" {shown}"
         message = f": {prose(check.message, 300, self.redact)}" if check.message.strip() else ""
         return f"*{place} **{plain(check.name, 200, self.redact)}**{message}"
-
-
-def _unsaid(before: int, suppressed: int, dismissed: int) -> str:
-    """How many findings are not repeated, so that the numbers add up to those of the report."""
-    parts = [f"{before:,} reported before"] if before else []
-    parts += [f"{suppressed:,} suppressed in the code"] if suppressed else []
-    parts += [f"{dismissed:,} dismissed"] if dismissed else []
-    more = counted(before + suppressed + dismissed, "more finding")
-    return f"Not repeated here: {more} ({', '.join(parts)})." if parts else ""
 
 
 def _on_added(place: Location, added: Mapping[int, Line]) -> Location | None:

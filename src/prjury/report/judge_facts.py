@@ -72,6 +72,13 @@ def _mapping(data: Metadata, key: str) -> Metadata:
     return value if isinstance(value, Mapping) else {}
 
 
+class _WrittenFacts(Struct, frozen=True):
+    def to_metadata(self) -> dict[str, Any]:
+        """Return the facts as JSON."""
+        values: dict[str, Any] = msgspec.to_builtins(self)
+        return values
+
+
 class GeneralFacts(Struct, frozen=True):
     """What any judge may say of its judgment.
 
@@ -265,7 +272,12 @@ class TestFacts(Struct, frozen=True):
         return {"run": self.run, "failed": self.failed, "skipped": self.skipped}
 
 
-class BuildFacts(Struct, frozen=True, rename={"origin": "from", "settings": "test_settings"}):
+class BuildFacts(
+    Struct,
+    frozen=True,
+    omit_defaults=True,
+    rename={"origin": "from", "settings": "test_settings"},
+):
     """What came of a build.
 
     Attributes:
@@ -298,18 +310,8 @@ class BuildFacts(Struct, frozen=True, rename={"origin": "from", "settings": "tes
 
     def to_metadata(self) -> dict[str, Any]:
         """Return the facts as JSON; what is not known has no key."""
-        data: dict[str, Any] = {_KIND: self.KIND, **(self.ran.to_metadata() if self.ran else {})}
-        if self.origin != "run":
-            data["from"] = self.origin
-        if self.note:
-            data["note"] = self.note
-        if self.unbuilt is not None:
-            data["unbuilt"] = [one.to_metadata() | {"counts": one.counts} for one in self.unbuilt]
-        if self.settings:
-            data["test_settings"] = list(self.settings)
-        if self.tested_base is not None:
-            data["tested_base"] = self.tested_base
-        return data
+        own = msgspec.to_builtins(structs.replace(self, ran=None))
+        return {_KIND: self.KIND, **(self.ran.to_metadata() if self.ran else {}), **own}
 
 
 class BuildRunFacts(Struct, frozen=True, rename={"failures": "failure_counts"}):
@@ -329,12 +331,8 @@ class BuildRunFacts(Struct, frozen=True, rename={"failures": "failure_counts"}):
 
     def to_metadata(self) -> dict[str, Any]:
         """Return the facts as JSON."""
-        return {
-            "compared": self.compared,
-            "tests": self.tests.to_metadata() if self.tests else None,
-            "test_files": self.test_files,
-            "failure_counts": {state: dict(kinds) for state, kinds in self.failures.items()},
-        }
+        tests = self.tests.to_metadata() if self.tests else None
+        return {**msgspec.to_builtins(self), "tests": tests}
 
 
 class MergeFacts(Struct, frozen=True):
@@ -363,7 +361,7 @@ class MergeFacts(Struct, frozen=True):
         return {_KIND: self.KIND, **stopped, **({"unparsed": unparsed} if unparsed else {})}
 
 
-class RuleFacts(Struct, frozen=True, rename={"suppression": "silence"}):
+class RuleFacts(_WrittenFacts, frozen=True, rename={"suppression": "silence"}):
     """What a judge says of a finding of one of its rules.
 
     Attributes:
@@ -389,11 +387,6 @@ class RuleFacts(Struct, frozen=True, rename={"suppression": "silence"}):
     def is_at(self, name: str, place: Location) -> bool:
         """Return true if it is about a finding with this name at this place."""
         return (self.rule, self.path, self.line) == (name, place.path, place.line)
-
-    def to_metadata(self) -> dict[str, Any]:
-        """Return the facts as JSON."""
-        values: dict[str, Any] = msgspec.to_builtins(self)
-        return values
 
 
 class PatternFacts(Struct, frozen=True):
@@ -430,7 +423,7 @@ class PatternFacts(Struct, frozen=True):
         return None
 
 
-class SeatFacts(Struct, frozen=True):
+class SeatFacts(_WrittenFacts, frozen=True):
     """One seat of a panel: its name, status and score, and its verdict on each criterion.
 
     Attributes:
@@ -445,11 +438,6 @@ class SeatFacts(Struct, frozen=True):
     criteria: dict[str, str] = {}
     reason: str | None = None
     flipped: bool | None = None
-
-    def to_metadata(self) -> dict[str, Any]:
-        """Return the facts as JSON."""
-        values: dict[str, Any] = msgspec.to_builtins(self)
-        return values
 
 
 class PanelFacts(Struct, frozen=True, rename={"seats": "panel", "rounds": "iterations"}):

@@ -53,23 +53,23 @@ _OVERRIDE = NextStep(
 #: By the reason, or the label, of a judgment that is no answer.
 _STEPS = {
     NOBODY_VOTED: _policy(
-        "Name the command that builds and tests the project:", "build:", "  command: make test"
+        "Name the command that builds and tests the project.", "build:", "  command: make test"
     ),
     TESTS_VANISHED: _policy(
         "Let these tests run again. If they are not needed, have a maintainer override this "
-        "verdict, or let fewer tests pass for good:",
+        "verdict, or let fewer tests pass for good.",
         "build:",
         "  vanished: warn",
     ),
     "no_comparison": _policy(
-        "Have a maintainer look at the tests. To let changes pass whose base cannot be compared:",
+        "Have a maintainer look at the tests. To let changes pass whose base cannot be compared.",
         "build:",
         "  vanished: warn",
     ),
-    "timeout": _policy("Give it more time:", "build:", "  timeout: 60m"),
-    "budget": _policy("Raise the limit:", "limits:", "  usd: 5.0"),
+    "timeout": _policy("Give it more time.", "build:", "  timeout: 60m"),
+    "budget": _policy("Raise the limit.", "limits:", "  usd: 5.0"),
     NOT_CONFIGURED: _policy(
-        "Set OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY, or do without a model:",
+        "Set OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY, or do without a model.",
         "gate:",
         "  not_configured: pass",
     ),
@@ -124,7 +124,7 @@ def _exempt(words: str, paths: Sequence[str]) -> NextStep:
     plain = [visible(path) for path in paths if not _GLOB.search(path)]
     quoted = (path.replace("'", "''") for path in plain[:_MOST_PATHS])
     return _policy(
-        f"{words} and override this verdict. Generated files can be exempted:",
+        f"{words} and override this verdict. Generated files can be exempted.",
         "coverage:",
         "  exempt:",
         *(f"    - '{path}'" for path in quoted),
@@ -147,7 +147,7 @@ def _sentence(remedy: str) -> str:
     """Return the remedy as a sentence that may introduce lines."""
     words = remedy.strip() or "Paste this"
     words = words[:1].upper() + words[1:]
-    return words if words[-1] in ".!?:" else f"{words}."
+    return words if words[-1] in ".!?" else f"{words}."
 
 
 def _has_conflicts(report: Report) -> bool:

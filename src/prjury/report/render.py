@@ -65,7 +65,7 @@ class Shape:
 
 #: From everything to the bare decision: the least valuable parts go first.
 COMMENT_SHAPES = (
-    Shape(cut=False),
+    Shape(places=100, cut=False),
     Shape(checks=20, blocks=False),
     Shape(should_look=50, checks=0, blocks=False, not_checked=30, backports=3),
     Shape(should_look=100, checks=None, not_checked=30, backports=0),

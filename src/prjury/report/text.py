@@ -151,7 +151,7 @@ class HtmlText(Text):
             Markup('<span class="{}">{}</span>').format(classes.get(line[:1], "same"), line)
             for line in text.split("\n")
         ]
-        return Markup("<pre>{}</pre>").format(Markup("\n").join(lines))
+        return Markup("<pre>{}</pre>").format(Markup("").join(lines))
 
     def paragraph(self, limit: int = 3_000) -> Markup:
         """Prose with line breaks."""

@@ -7,7 +7,6 @@ printed unsanitised. Only what is `own` is printed, or compared, as it is.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from types import SimpleNamespace
@@ -33,7 +32,7 @@ from prjury.report.findings import (
     rules_of,
     seat_outcomes,
 )
-from prjury.report.headline import is_advised_against, is_proven, undone, why
+from prjury.report.headline import is_advised_against, why
 from prjury.report.judge_facts import (
     MergeFacts,
     PanelFacts,
@@ -44,7 +43,7 @@ from prjury.report.judge_facts import (
 )
 from prjury.report.links import Links
 from prjury.report.model import Backport, ChangedNames, Coverage, Recovery, Report, TierReport
-from prjury.report.next_steps import gate_page, next_steps
+from prjury.report.next_steps import NextStep, gate_page, next_steps
 from prjury.report.redact import Redact
 from prjury.report.rows import TableRow, at_most, rows, word_of
 from prjury.report.sanitise import BY_SHAPE
@@ -54,8 +53,6 @@ from prjury.report.wording import (
     SEVERITY_SYMBOLS,
     SYMBOLS,
     backport_words,
-    cost_table,
-    counted,
     difference_words,
     duration,
     facts_of,
@@ -66,88 +63,30 @@ from prjury.report.wording import (
     listed,
     reasons_beyond,
     since_words,
-    tests_words,
     without_symbols,
 )
 from prjury.resources import DOCUMENTATION, pack_texts
-from prjury.snapshot.model import FileChange, FileKind, FileStatus, Side, printable
+from prjury.snapshot.model import FileChange, FileKind, Side, printable
 
+#: In which lines to paste are written.
+_LANGUAGES = frozenset({"yaml", "sh"})
 _NAME = re.compile(r"[a-z0-9-]+", re.ASCII)
-#: What is named of each kind.
-_MOST_PLACES, _MOST_NAMES = 4, 4
-_KINDS = {
-    FileKind.SOURCE: "source",
-    FileKind.TEST: "test",
-    FileKind.CONFIG: "configuration",
-    FileKind.DOCS: "documentation",
-}
-_OTHER = "other"
-_STATUSES = {
-    FileStatus.ADDED: "new",
-    FileStatus.DELETED: "deleted",
-    FileStatus.RENAMED: "renamed",
-}
+#: Public names that are told of each kind.
+_MOST_NAMES = 4
 
 
-def change_lines(report: Report) -> tuple[str, ...]:
-    """One line each on files and places, public names, and tests; none on what is not known."""
-    files = report.pull.files
-    if not files:
-        return ()
-    lines = [f"{_files(files)}{_places(files)}."]
-    if report.names is not None:
-        lines.append(_names(report.names))
-    return (*lines, *_tests(report))
-
-
-def _files(files: Sequence[FileChange]) -> str:
-    kinds = Counter(_KINDS.get(file.kind, _OTHER) for file in files)
-    words = [f"{kinds[kind]:,} {kind}" for kind in (*_KINDS.values(), _OTHER) if kinds[kind]]
-    statuses = Counter(_STATUSES[file.status] for file in files if file.status in _STATUSES)
-    more = [f"{statuses[word]:,} {word}" for word in _STATUSES.values() if statuses[word]]
-    if len(words) == 1:
-        shown = counted(len(files), f"{next(iter(kinds))} file")
-        shown += f" ({', '.join(more)})" if more else ""
-    else:
-        of_them = f"; {', '.join(more)}" if more else ""
-        shown = f"{counted(len(files), 'file')} ({', '.join(words)}{of_them})"
-    lines = f"+{sum(f.additions for f in files):,} −{sum(f.deletions for f in files):,} lines"
-    return f"{shown}, {lines}"
-
-
-def _places(files: Sequence[FileChange]) -> str:
-    """Directories by the number of changed lines, those of other files than text left out."""
-    lines: Counter[str] = Counter()
-    for file in files:
-        if file.readable:
-            lines[file.path.rpartition("/")[0]] += file.additions + file.deletions
-    places = [place for place, _ in lines.most_common()]
-    named = [f"`{printable(place)}`" if place else "the top directory" for place in places]
-    if not named:
-        return ""
-    return f", {'in' if len(named) == 1 else 'mostly in'} {_some(named, _MOST_PLACES)}"
-
-
-def _some(named: Sequence[str], most: int) -> str:
-    left = len(named) - most
-    return ", ".join(named[:most]) + (f" and {left:,} more" if left > 0 else "")
-
-
-def _names(names: ChangedNames) -> str:
-    kinds = {"new": names.added, "changed": names.changed, "removed": names.removed}
-    found = [
-        f"{len(each):,} {kind} ({_some([f'`{name}`' for name in each], _MOST_NAMES)})"
+def names_line(names: ChangedNames | None) -> str | None:
+    """Return one line on public names; None where they are not known, or none is touched."""
+    kinds = (
+        {"new": names.added, "changed": names.changed, "removed": names.removed} if names else {}
+    )
+    parts = [
+        f"{len(each):,} {kind} ({listed([f'`{name}`' for name in each], _MOST_NAMES)})"
         for kind, each in kinds.items()
         if each
     ]
-    breaking = f"; {names.breaking:,} may break callers" if names.breaking else ""
-    return f"Public names: {', '.join(found) or 'none touched'}{breaking}."
-
-
-def _tests(report: Report) -> Iterator[str]:
-    for seat in seat_outcomes(report.verdict):
-        if tests := find_tests(seat.judgment):
-            yield f"{tests_words(tests)[:1].upper()}{tests_words(tests)[1:]}."
+    breaking = f"; {names.breaking:,} may break callers" if names and names.breaking else ""
+    return f"{', '.join(parts)}{breaking}" if parts else None
 
 
 _TIER_WORDS = {
@@ -198,10 +137,8 @@ def page(report: Report, redact: Redact = BY_SHAPE, run: str | None = None) -> V
         status=own(verdict.status.value),
         gate=own(report.gate.value),
         gate_page=own(gate) if gate else None,
-        next=next_steps(report),
+        next=tuple(map(_next_step, next_steps(report))),
         advised_against=is_advised_against(verdict),
-        proven=is_proven(report.pull, verdict),
-        undone=undone(report.pull, verdict, report.coverage),
         why=tuple(View(who=who or None, words=words) for who, words in why(report.pull, verdict)),
         judged=judged_share(report.coverage),
         tiles=tuple(_tiles(report)),
@@ -217,13 +154,22 @@ def page(report: Report, redact: Redact = BY_SHAPE, run: str | None = None) -> V
         notes=report.notes,
         about_head=own(f"`{report.pull.head.sha[:7]}`"),
         since=since_words(report),
-        what=change_lines(report),
+        names=names_line(report.names),
         recovery=_recovery(report.recovery),
         logs=_logs(report, links, run),
         footer=footer(report),
-        cost=cost_table(report.cost),
         change=_change(report, links),
     )
+
+
+def _next_step(step: NextStep) -> View:
+    snippet = step.snippet
+    shown = snippet and View(
+        text=snippet.text,
+        where=snippet.where or None,
+        language=own(snippet.language if snippet.language in _LANGUAGES else ""),
+    )
+    return View(words=step.words, snippet=shown)
 
 
 def _icon(report: Report) -> str:
@@ -385,7 +331,7 @@ class _FindingWriter:
         dismissals = self._report.dismissals
         rule = self._rule(finding)
         advisory = seat.attempt.advisory
-        first = self._place(finding, "")
+        first = self._place(finding)
         return View(
             symbol=_WEIGHT_SYMBOLS[finding.weight],
             icon=own(_WEIGHT_ICONS[finding.weight]),
@@ -395,17 +341,18 @@ class _FindingWriter:
             diff=first.diff,
             rule_url=rule_url(rule.rule) if rule else None,
             count=group.count,
-            places=tuple(self._place(one, finding.check.message) for one in several),
+            places=tuple(self._place(one, first) for one in several),
             dismissed=next((one for one in dismissals if one.finding in prints), None),
             # Whether the evidence needs all of its lines: two texts in conflict, a drawing.
             whole=bool(MergeFacts.of(seat.judgment)) or "\n" in (finding.check.evidence or ""),
         )
 
-    def _place(self, finding: Finding, shown: str) -> View:
-        """Return one place; a message that is shown already is left out."""
+    def _place(self, finding: Finding, first: View | None = None) -> View:
+        """Return one place, without what is shown of the first one already."""
         check, rule = finding.check, self._rule(finding)
         place = _check(check, self._links)
-        place.message = None if check.message == shown else place.message
+        if first and place.message == first.message:
+            place.message = None
         lines = (check.evidence or "").strip(), (check.fix or "").strip()
         whole = all(lines) and not any("\n" in line for line in lines)
         sure = whole and rule is not None and rule.applicability
@@ -413,6 +360,8 @@ class _FindingWriter:
         place.diff = View(old=old, new=new, text=f"-{old}\n+{new}") if sure else None
         if sure:
             place.evidence = place.fix = None
+        if first and place.diff == first.diff:
+            place.diff = None
         return place
 
     def _rule(self, finding: Finding) -> RuleFacts | None:
@@ -518,8 +467,6 @@ def _change(report: Report, links: Links) -> View:
         deletions=pull.deletions,
         files=len(pull.files),
         groups=tuple(_groups(report, links)),
-        read_share=_share(report.coverage),
-        elapsed=duration(report.elapsed_ms),
     )
 
 
@@ -557,10 +504,3 @@ def _file(file: FileChange, links: Links, largest: int, reasons: dict[str, str])
 
 def _bar(lines: int, largest: int) -> int:
     return min(_BAR, max(1, _BAR * lines // largest)) if lines else 0
-
-
-def _share(coverage: Coverage) -> int | None:
-    """Percent of the added lines that were read; None where nothing was read line by line."""
-    if coverage.scope == "tree" or not coverage.added_lines_total:
-        return None
-    return 100 * coverage.added_lines_judged // coverage.added_lines_total

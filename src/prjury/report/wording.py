@@ -253,18 +253,6 @@ def _cost(report: Report) -> Iterator[str]:
     yield "price not known" if cost.usd is None else f"${cost.usd:.2f}"
 
 
-def cost_table(cost: Cost) -> tuple[tuple[str, str], ...]:
-    """Names and amounts of what the models took."""
-    if not cost.llm_calls and not cost.cached_calls:
-        return (("model calls", "none"),)
-    price = "not known" if cost.usd is None else f"${cost.usd:.4f}"
-    return (
-        ("model calls", f"{cost.llm_calls:,}, {cost.cached_calls:,} more from the cache"),
-        ("tokens", f"{cost.input_tokens:,} in, {cost.output_tokens:,} out"),
-        ("price", price),
-    )
-
-
 def _origin(report: Report) -> Iterator[str]:
     yield f"policy: {_policy_words(report.policy.source)}"
     if any(map(_ran_here, seat_outcomes(report.verdict))):

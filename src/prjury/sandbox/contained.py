@@ -30,6 +30,7 @@ from prjury.sandbox.environment import (
     withheld,
 )
 from prjury.sandbox.run import Limits, ProcessRun
+from prjury.state_directory import new_log_directory
 
 #: Below HOME, by the program that looks there.
 _CACHES = {
@@ -423,7 +424,7 @@ class ContainedShell:
         The caller removes both.
         """
         name = re.sub(r"[^A-Za-z0-9]+", "-", Path(argv[0]).name).strip("-") or "program"
-        place = Path(tempfile.mkdtemp(prefix="prjury-logs-", dir=self._place_for_logs))
+        place = new_log_directory(self._environ, self._place_for_logs)
         log = place / f"{next(self._numbers):02d}-{name}.log"
         log.touch(mode=0o600, exist_ok=False)
         return log

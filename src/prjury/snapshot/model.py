@@ -165,11 +165,6 @@ class FileChange:
         return not self.exempt and self.kind not in UNREADABLE_KINDS
 
 
-def is_beyond_limit(file: FileChange) -> bool:
-    """Return true if the file was not read because the change is too large."""
-    return (file.unread or "").startswith(BEYOND_LIMIT)
-
-
 class ConflictType(StrEnum):
     """How two sides collide in a file."""
 

@@ -381,20 +381,20 @@ def unread(pull: PullRequest) -> dict[str, str]:
     return {file.path: file.unread for file in pull.files if file.unread}
 
 
-BEYOND = "beyond the limit for one pull request"
+BEYOND = "beyond the limit for one pull request: "
 
 
 def test_scn_05_the_1001st_file_is_named_as_not_checked(many: History) -> None:
     many.commit({f"f{number:04}.py": "x\n" for number in range(1_001)})
 
-    assert unread(snapshot(many)) == {"f1000.py": BEYOND}
+    assert unread(snapshot(many)) == {"f1000.py": f"{BEYOND}1,000 files"}
 
 
 def test_scn_05_the_20001st_line_is_named_as_not_checked(many: History) -> None:
     many.commit({"a.py": "x\n" * 20_000, "b.py": "x\n", "c.txt": ""})
     pull = snapshot(many)
 
-    assert unread(pull) == {"b.py": BEYOND}
+    assert unread(pull) == {"b.py": f"{BEYOND}20,000 added lines"}
     assert {file.path: file.additions for file in pull.files}["b.py"] == 1
 
 
@@ -402,7 +402,7 @@ def test_a_file_beyond_the_lines_does_not_keep_smaller_ones_out(many: History) -
     many.commit({"a.py": "x\n" * 20_001, "b.py": "x\n"})
     pull = snapshot(many)
 
-    assert unread(pull) == {"a.py": BEYOND}
+    assert unread(pull) == {"a.py": f"{BEYOND}20,000 added lines"}
     assert pull.additions == 20_002
 
 
@@ -418,19 +418,20 @@ def test_a_line_of_two_mebibytes_is_not_checked(many: History) -> None:
 def test_all_text_together_has_a_cap(many: History) -> None:
     many.commit(dict.fromkeys(("a.py", "b.py", "c.py"), "x" * 99 + "\n"))
 
-    assert unread(snapshot(many, caps=Caps(text_bytes=250))) == {"c.py": BEYOND}
+    assert unread(snapshot(many, caps=Caps(text_bytes=250))) == {"c.py": f"{BEYOND}0 MiB of text"}
 
 
 def test_removing_very_many_lines_is_not_read_line_by_line(history: History) -> None:
     file = only(history, {"a.sql": "x\n" * 200_001, "b": "1"}, {"a.sql": None})
 
-    assert (file.deletions, file.additions, file.unread) == (200_001, 0, BEYOND)
+    assert (file.deletions, file.additions) == (200_001, 0)
+    assert file.unread == f"{BEYOND}200,000 removed lines"
 
 
 def test_vendored_files_take_what_the_others_leave_of_the_caps(many: History) -> None:
     many.commit({"yarn.lock": "x\n" * 19_999, "vendor/a.go": "x\n" * 19_999, "z.py": "x\n" * 9})
 
-    beyond = "beyond the limit for one pull request"
+    beyond = f"{BEYOND}20,000 added lines"
     assert unread(snapshot(many)) == {"vendor/a.go": beyond, "yarn.lock": "a lock file"}
     assert [file.path for file in snapshot(many).files] == ["vendor/a.go", "yarn.lock", "z.py"]
 

@@ -256,15 +256,6 @@ def test_annotations_that_were_left_out_are_told() -> None:
     assert "Not annotated: 2 findings" in checks.runs[101].summary
 
 
-def test_a_race_leaves_one_check_run_that_counts_and_none_that_hangs() -> None:
-    checks = Checks(meanwhile=[Posted(150, external_id="prjury:default:7:49.1")])
-    publisher(checks).publish(report(gate=Gate.FAILURE))
-    assert {run.id: run.conclusion for run in checks.runs.values()} == {
-        150: "failure",
-        151: "failure",
-    }
-
-
 @pytest.mark.parametrize("newer", ["prjury:default:7:50.2", "prjury:default:7:51.1"])
 def test_an_older_run_changes_nothing_of_a_newer_one(newer: str) -> None:
     checks = Checks()
@@ -274,22 +265,6 @@ def test_an_older_run_changes_nothing_of_a_newer_one(newer: str) -> None:
     report_check.publish(report())
     report_check.abandon("it broke", HEAD)
     assert checks.writes == []
-
-
-@pytest.mark.parametrize(
-    ("theirs", "left"),
-    [("failure", "failure"), ("success", "success"), (None, "action_required")],
-)
-def test_what_gives_way_to_a_newer_run_does_not_hang_in_front_of_it(
-    theirs: str | None, left: str
-) -> None:
-    checks = Checks()
-    newer = Posted(20, external_id="prjury:default:7:51.1", conclusion=theirs)
-    checks.add(newer, Posted(21))
-    assert publisher(checks, 2).publish(report()) == newer.url
-    assert checks.runs[20] == newer
-    assert checks.runs[21].conclusion == left
-    assert checks.writes == [f"21: {left} +0"]
 
 
 @pytest.mark.parametrize("conclusion", [None, "success", "failure"])

@@ -82,32 +82,6 @@ def test_a_character_that_a_description_cannot_hold_is_replaced() -> None:
     assert said == "No answer from the judge \N{REPLACEMENT CHARACTER}: é, 語, ⚪"
 
 
-def test_a_later_run_that_spoke_between_look_and_word_has_the_last_one() -> None:
-    later = Posted("failure", "no", PAGE.format(51, 1), id=70)
-    statuses = Statuses()
-
-    def speak() -> None:
-        statuses.between = lambda: None
-        statuses.posted.append(later)
-
-    statuses.between = speak
-    publisher(statuses).publish(report())
-    assert statuses.posted == [later, Posted("success"), later]
-
-
-def test_what_a_later_run_says_next_is_not_taken_back() -> None:
-    first = Posted("pending", "wait", PAGE.format(51, 1), id=70)
-    second = Posted("failure", "no", PAGE.format(51, 1), id=71)
-    statuses, said = Statuses(), iter([first, second])
-
-    def speak() -> None:
-        statuses.posted += [one for one in [next(said, None)] if one]
-
-    statuses.between = speak
-    publisher(statuses).publish(report())
-    assert statuses.posted == [first, Posted("success"), second, first, second]
-
-
 def test_a_status_of_that_page_by_somebody_else_is_not_repeated() -> None:
     statuses = Statuses([Posted("failure", "no", PAGE.format(51, 1), "mallory", 70)])
     publisher(statuses).publish(report())

@@ -32,11 +32,11 @@ from prjury.jury.judgment import Check, Location
 from prjury.ports import Repository
 from prjury.report.wording import counted, listed
 from prjury.snapshot.model import (
+    BEYOND_LIMIT,
     MISSING,
     FileChange,
     FileStatus,
     PullRequest,
-    is_beyond_limit,
     printable,
     visible,
 )
@@ -91,7 +91,7 @@ def interface_of(
     pull: PullRequest, repository: Repository, parser: Parser, deadline: Deadline
 ) -> Interface:
     """Compare the old and new texts of the changed files."""
-    within = [file for file in pull.files if not is_beyond_limit(file)]
+    within = [file for file in pull.files if not (file.unread or "").startswith(BEYOND_LIMIT)]
     sides = [side for file in within for side in _sides(file)]
     kept = [file for file in within if is_settings(file.path) and file.new_mode != "120000"]
     wanted = {side.blob for side in sides} | {
@@ -115,7 +115,7 @@ def _beyond(files: Sequence[FileChange]) -> Iterator[UncheckedFile]:
     """Yield the files beyond the limits of a pull request that may offer something."""
     for file in files:
         offers = is_settings(file.path) or language_offered(file.path)
-        if file.unread and is_beyond_limit(file) and offers:
+        if file.unread and file.unread.startswith(BEYOND_LIMIT) and offers:
             yield UncheckedFile(file.path, file.unread)
 
 
