@@ -56,8 +56,7 @@ _STEPS = {
         "Name the command that builds and tests the project.", "build:", "  command: make test"
     ),
     TESTS_VANISHED: _policy(
-        "Let these tests run again. If they are not needed, have a maintainer override this "
-        "verdict, or let fewer tests pass for good.",
+        "Let these tests run again, or have a maintainer confirm that they are not needed.",
         "build:",
         "  vanished: warn",
     ),

@@ -1,0 +1,231 @@
+"""What every rendering shows: steps that open a gate, rules in one entry, quiet backports."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from fakes import reports as fake
+from fakes.render import to_comment, to_feedback, to_html
+from prjury.jury.gate import Gate, GatePolicy
+from prjury.jury.judgment import Check, Judgment, Location, Status
+from prjury.report.judge_facts import BuildFacts, BuildRunFacts, RuleFacts, TestFacts
+from prjury.report.model import Backport, ChangedNames, Report, SkippedJudge
+from prjury.report.next_steps import next_steps
+from prjury.report.view import page
+from prjury.resources import DOCUMENTATION
+from prjury.snapshot.model import BEYOND_LIMIT, FileKind
+
+RULE = "numpy-2/float-underscore"
+
+
+def closed(judgment: Judgment, **more: Any) -> Report:
+    return fake.report(fake.tier("build", fake.ballot("build", judgment)), **more)
+
+
+def ruled(count: int) -> Report:
+    """A report in which a rule finds so many places."""
+    checks = [
+        Check(
+            RULE,
+            False,
+            f"`np.float_` was removed, line {number}",
+            Location("a.py", number),
+            evidence="x = np.float_(3)",
+            fix="x = np.float64(3)",
+        )
+        for number in range(1, count + 1)
+    ]
+    facts = [
+        RuleFacts(RULE, "a.py", number, applicability="machine-applicable").to_metadata()
+        for number in range(1, count + 1)
+    ]
+    judgment = Judgment.failed("no", checks=checks, metadata={"findings": facts})
+    return fake.report(fake.tier("patterns", fake.ballot("patterns", judgment)))
+
+
+def test_a_rule_in_many_places_is_one_folded_entry_with_its_link_and_a_diff() -> None:
+    (group,) = page(ruled(60)).must_fix
+    assert (group.count, len(group.places)) == (60, 60)
+    assert group.rule_url == f"{DOCUMENTATION}/rules/numpy-2.md#float-underscore"
+    text = to_comment(ruled(60))
+    assert text.count("```diff\n    -x = np.float_(3)\n    +x = np.float64(3)") == 1
+    assert text.count("np.float64(3)") == 1
+    assert "<details><summary>60 places</summary>" in text
+    html = to_html(ruled(60))
+    assert html.count('<span class="gone">-x = np.float_(3)</span>') == 1
+    assert f'<a href="{group.rule_url}"' in html
+
+
+@pytest.mark.parametrize("name", ["team/own", "../../x/y", "numpy-2/<b>", "f401"])
+def test_only_pages_of_ours_are_linked(name: str) -> None:
+    judgment = Judgment.failed(
+        "no", checks=[Check(name, False, "x")], metadata={"findings": [{"rule": name}]}
+    )
+    (group,) = page(fake.report(fake.tier("t", fake.ballot("patterns", judgment)))).must_fix
+    assert group.rule_url is None
+
+
+@pytest.mark.parametrize(
+    ("judgment", "words", "text"),
+    [
+        (
+            Judgment.errored(
+                "ERESOLVE",
+                metadata={
+                    "reason": "environment",
+                    "remedy": "install with `--legacy-peer-deps`",
+                    "snippet": {"text": "build:\n  command: x", "where": "prjury.yml"},
+                },
+            ),
+            "Install with `--legacy-peer-deps`.",
+            "build:\n  command: x",
+        ),
+        (
+            Judgment.abstained("2 tests", "tests_vanished"),
+            "Let these tests run again, or have a maintainer confirm that they are not needed.",
+            "build:\n  vanished: warn",
+        ),
+        (
+            Judgment.abstained("no pack matches", "not_applicable"),
+            "Name the command that builds and tests the project.",
+            "build:\n  command: make test",
+        ),
+        (Judgment.errored("slow", metadata={"reason": "timeout"}), "Give it more time.", None),
+        (
+            Judgment.errored("no idea"),
+            "Have a maintainer decide: `/prjury override REASON` opens the gate for this commit.",
+            None,
+        ),
+        (
+            Judgment.failed("exit 1", metadata={"command": "make test"}),
+            "Mend what is listed below, and push. To see it again: `make test`.",
+            None,
+        ),
+        (
+            Judgment.failed("exit 1", metadata={"reason": "base_broken"}),
+            "Fix the base first: what fails here fails there as well.",
+            None,
+        ),
+    ],
+)
+def test_a_closed_gate_tells_what_opens_it(
+    judgment: Judgment, words: str, text: str | None
+) -> None:
+    report = closed(judgment)
+    (step,) = next_steps(report)
+    assert step.words == words
+    if text:
+        assert step.snippet
+        assert step.snippet.text == text
+        assert all(line in to_comment(report) for line in text.splitlines())
+    assert f"[Why is the gate closed?]({DOCUMENTATION}/gate.md" in to_comment(report)
+
+
+def test_an_open_gate_needs_nothing() -> None:
+    assert next_steps(fake.passed()) == ()
+    assert "gate.md" not in to_comment(fake.passed())
+
+
+def test_a_conflict_is_resolved_by_merging() -> None:
+    report = fake.conflicting()
+    assert "**Next:** Merge `main` into the branch, or rebase onto it" in to_comment(report)
+    assert "**Next:** Merge `main` into the branch, or rebase onto it" in to_feedback(report)
+
+
+def test_the_link_names_the_reason_and_no_other_word() -> None:
+    report = closed(Judgment.errored("x", metadata={"reason": "environment"}))
+    assert page(report).gate_page == f"{DOCUMENTATION}/gate.md#environment"
+    report = closed(Judgment.errored("x", metadata={"reason": "<b>" + "x" * 99}))
+    assert page(report).gate_page == f"{DOCUMENTATION}/gate.md"
+
+
+def test_files_to_exempt_are_named_and_none_that_would_exempt_others() -> None:
+    names = ["a'b.py", "**", "gen/x.py"]
+    judgment = Judgment.passed("ok", metadata={"scope": {"read": [], "unread": []}})
+    pull = fake.pull([fake.file(name) for name in names])
+    (step,) = next_steps(closed(judgment, pull_request=pull))
+    assert step.snippet
+    assert step.snippet.text.splitlines()[2:] == ["    - 'a''b.py'", "    - 'gen/x.py'"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "band", "verdict", "first"),
+    [
+        (None, "unlikely", "not_suitable", False),
+        (None, "grey", "needs_human", False),
+        ("no", None, "suitable", False),
+        (None, "likely", "suitable", True),
+        ("yes", "unlikely", "not_suitable", True),
+        ("yes", None, "not_requested", False),
+    ],
+)
+def test_a_backport_stands_in_the_first_lines_where_somebody_wants_it(
+    asked: Any, band: Any, verdict: Any, first: bool
+) -> None:
+    backport = Backport("1.x", verdict, applies=None, asked=asked, band=band)
+    text = to_comment(replace(fake.passed(), backports=(backport,)))
+    assert ("**Backport:** `1.x`" in text) == first
+    assert ("nobody asked)</summary>" in text) != first
+
+
+def test_a_tier_with_a_skipped_judge_is_grey_and_not_called_passed() -> None:
+    report = fake.report(
+        fake.tier("build", fake.ballot("merge", fake.MERGED)),
+        skipped={"build": [SkippedJudge("build", "--no-build")]},
+    )
+    (tier,) = page(report).tiers
+    assert (tier.status, tier.word) == ("not-run", "build not run")
+    assert [row.status for row in tier.rows] == ["pass", "not-run"]
+    advice = fake.quality_tier(Judgment.failed("2 of 4 criteria pass"))
+    (_, tier) = page(fake.report(fake.tier("b", fake.ballot("merge", fake.MERGED)), advice)).tiers
+    assert (tier.status, tier.word, tier.rows[0].symbol) == ("error", "advises against", "⚠️")
+
+
+def test_the_log_is_the_runs_artifact_and_never_a_path_of_a_runner() -> None:
+    report = closed(Judgment.failed("exit 1", metadata={"log": "/tmp/prjury-logs-x/01.log"}))
+    text = to_comment(report, run="12.1")
+    assert "[Full log](https://github.com/acme/shop/actions/runs/12#artifacts)" in text
+    assert "/tmp/" not in text
+
+
+def test_files_that_nobody_read_are_told_by_reason() -> None:
+    files = [fake.file(f"f{n}.py", unread=f"{BEYOND_LIMIT}: 1,000 files") for n in range(2_600)]
+    files.append(fake.file("x.lock", kind=FileKind.LOCK))
+    text = to_comment(fake.report(fake.not_run("t", "x"), pull_request=fake.pull(files)))
+    assert f"- {BEYOND_LIMIT}: 1,000 files (2600 files): `f0.py`, `f1.py`, `f2.py`" in text
+    assert len(text) < 3_000
+
+
+def test_tests_come_with_their_difference() -> None:
+    facts = BuildFacts(ran=BuildRunFacts(True, TestFacts(884, base=TestFacts(882))))
+    built = Judgment.passed("884 tests pass", metadata=facts.to_metadata())
+    report = closed(built)
+    assert [row.words for row in page(report).rows] == ["884 tests, 2 more than on the base"]
+    assert page(report).tiles[0].more == "2 more than on the base"
+
+
+def test_the_page_draws_its_symbols() -> None:
+    html = to_html(fake.needs_a_human())
+    assert not set(html) & set("✅❌⚠⚪⏭💡")
+    assert '<use href="#i-error"/>' in html
+
+
+def test_public_names_are_told_where_they_are_known() -> None:
+    names = ChangedNames(("a", "b"), (), ("c",), breaking=1)
+    report = replace(fake.passed(), names=names)
+    assert "Public names: 2 new (`a` and `b`), 1 removed (`c`); 1 may break callers." in to_comment(
+        report
+    )
+    assert "Public names" not in to_comment(fake.passed())
+
+
+def test_a_missing_model_that_the_policy_wants_is_a_key_to_set() -> None:
+    quality = fake.tier("quality", fake.ballot("quality", fake.NO_MODEL))
+    green = fake.tier("build", fake.ballot("merge", fake.MERGED))
+    report = fake.report(green, quality, gate_policy=GatePolicy(not_configured="block"))
+    assert (report.verdict.status, report.gate) == (Status.PASS, Gate.ACTION_REQUIRED)
+    (step,) = next_steps(report)
+    assert step.words.startswith("Set OPENAI_API_KEY")
