@@ -65,9 +65,8 @@ def judge_pages() -> Mapping[str, str]:
     Raises:
         PrJuryError: when neither the wheel nor the checkout holds them.
     """
-    checkout = _CHECKOUT / ".github" / "docs" / "judges"
-    place = _directory("pages about judges", _PACKAGE / "_pages", checkout)
-    files = (file for file in sorted(place.glob("*.md")) if file.stem != "README")
+    place = _directory("pages about judges", _PACKAGE / "_pages", _CHECKOUT / ".github" / "docs")
+    files = [*sorted((place / "judges").glob("[a-z]*.md")), place / "gate.md"]
     return MappingProxyType({file.stem: file.read_text("utf-8") for file in files})
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from e2e.conftest import Prjury, Run
+from fakes.derivation import gate_from_report
 from fakes.history import Entry, Files, History, submodule
 from prjury.jury.gate import Gate
-from prjury.report.codec import gate_from_report
 
 PROJECT = {
     "pyproject.toml": '[project]\nname = "x"\nrequires-python = ">=3.12"\n',

@@ -17,11 +17,12 @@ from prjury.app.registry import MODEL_BACKED, voting_strategy
 from prjury.errors import ExitCode, UsageError, first_problem
 from prjury.jury.cascade import Tier, TierAttempt, Verdict, stop_reason
 from prjury.jury.count import LOWERING, NeverLifting, NeverOverruling, count
-from prjury.jury.gate import Gate
+from prjury.jury.gate import Gate, gate
 from prjury.jury.judgment import Judgment
 from prjury.jury.voting import Ballot, VotingStrategy
 from prjury.policy.schema import TierConfig
-from prjury.report.codec import ReportJson, TierJson, gate_from_report, read_form
+from prjury.report.assemble import gate_policy_of
+from prjury.report.codec import ReportJson, TierJson, read_form
 from prjury.report.codec import verdict_from_report as derive_verdict
 
 
@@ -58,7 +59,7 @@ def derive(data: Mapping[str, Any]) -> Derivation:
         tiers = _tiers(report)
         recount = _Recount({tier.name: tier for tier in tiers})
         verdict = derive_verdict(data, recount)
-        gate = gate_from_report(data, recount)
+        opened = gate_from_report(data, recount)
     except (ValueError, TypeError, AttributeError) as error:
         problem = " ".join(str(error).split("\n")[:3])
         if isinstance(error, ValidationError):
@@ -67,8 +68,22 @@ def derive(data: Mapping[str, Any]) -> Derivation:
             f"the report cannot be read: {problem}",
             remedy="Name a file that --format json has written",
         ) from error
-    found = (*_roster(report, tiers, verdict), *_conclusions(report, verdict, gate))
-    return Derivation(verdict, gate, report.verdict.override is not None, found)
+    found = (*_roster(report, tiers, verdict), *_conclusions(report, verdict, opened))
+    return Derivation(verdict, opened, report.verdict.override is not None, found)
+
+
+def gate_from_report(data: Mapping[str, Any], recount: _Recount | None = None) -> Gate:
+    """Decide the gate again from the judgments and the policy of a JSON report.
+
+    A maintainer's override is no conclusion from anything, so it is taken as it stands there.
+
+    Raises:
+        ValueError: for a value that is no such report.
+    """
+    report = read_form(data, ReportJson)
+    if report.verdict.override:
+        return Gate.SUCCESS
+    return gate(derive_verdict(data, recount), gate_policy_of(report.policy))
 
 
 def _tiers(report: ReportJson) -> list[TierConfig]:

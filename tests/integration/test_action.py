@@ -15,6 +15,7 @@ import yaml
 
 from fakes import llm
 from fakes.bare_report import report
+from fakes.derivation import gate_from_report
 from fakes.github import (
     ACTIONS,
     READ_ONLY_ACTIONS,
@@ -38,7 +39,6 @@ from prjury.journal.write import journal_files
 from prjury.jury.gate import Gate
 from prjury.jury.judgment import Status
 from prjury.policy.load import default_policy
-from prjury.report.codec import gate_from_report
 from prjury.report.model import PolicyOrigin, Report
 from prjury.report.redact import Redactor
 from prjury.secret_env import SECRET_VARIABLES

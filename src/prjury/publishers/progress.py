@@ -15,7 +15,7 @@ from prjury.report.sanitise import BY_SHAPE, log_line
 from prjury.report.wording import SYMBOLS, duration, first_line
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
+    from rich.console import RenderableType
     from rich.live import Live
 
 #: What a judge says when it runs a command begins like this.
@@ -189,7 +189,6 @@ class LiveProgress(_Watch):
         # So `_lock` guards the lines alone, and nobody who holds it calls rich; `_stage` keeps
         # those apart who do.
         self._stage = threading.RLock()
-        self._console: Console | None = None
         self._live: Live | None = None
         self._closed = False
 
@@ -212,7 +211,8 @@ class LiveProgress(_Watch):
             with self._lock:
                 self._finish(jury, ballot)
                 idle = not self._running
-            self._console_of_stream().print(self._line(answer(jury, ballot)))
+            if self._live:
+                self._live.console.print(self._line(answer(jury, ballot)))
             if idle:
                 self._rest()
 
@@ -235,26 +235,17 @@ class LiveProgress(_Watch):
 
     def _new_live(self) -> Live:
         # Imported here because rich takes longer to load than many a run without it.
+        from rich.console import Console  # noqa: PLC0415
         from rich.live import Live  # noqa: PLC0415
 
-        console, render = self._console_of_stream(), self._render
         return Live(
-            console=console,
-            get_renderable=render,
+            console=Console(file=self._stream, force_terminal=True, highlight=False, emoji=False),
+            get_renderable=self._render,
             refresh_per_second=4,
             transient=True,
             redirect_stdout=False,
             redirect_stderr=False,
         )
-
-    def _console_of_stream(self) -> Console:
-        from rich.console import Console  # noqa: PLC0415 - see above
-
-        if self._console is None:
-            self._console = Console(
-                file=self._stream, force_terminal=True, markup=False, highlight=False, emoji=False
-            )
-        return self._console
 
     def _render(self) -> RenderableType:
         from rich.console import Group  # noqa: PLC0415 - see above

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,8 +12,6 @@ from prjury.report.model import Report
 #: GitHub drops a step's whole summary when it is larger, in bytes.
 SUMMARY_LIMIT = 1024 * 1024
 _CUT = "\n*The summary ends here because of GitHub's limit; the report files hold everything.*\n"
-_LINE = re.compile(r"[^\n]*\n|[^\n]+")
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
 
 
 @dataclass(frozen=True)
@@ -43,37 +40,9 @@ def add_markdown(path: Path, text: str, limit: int = SUMMARY_LIMIT) -> None:
 
 
 def fitted(text: str, room: int) -> str:
-    """The text, or as much from its start as fits into so many bytes of UTF-8, with a closing note.
-
-    It is cut only where neither a fence nor a ``<details>`` is open.
-    """
+    """Return the text, or what stands before its first fold if not all fits into so many bytes."""
     if len(encoded(text)) <= room:
         return text
-    room -= len(encoded(_CUT))
-    end = max((at for at, size in _safe_cuts(text) if size <= room), default=0)
-    return text[:end] + _CUT if end else ""
-
-
-def _safe_cuts(text: str) -> Iterator[tuple[int, int]]:
-    """Ends of lines outside of every block: as a position, and as the bytes up to there."""
-    at = size = depth = 0
-    fence = ""
-    for line in _LINE.findall(text):
-        at += len(line)
-        size += len(encoded(line))
-        fence = _fence_after(line, fence)
-        if not fence:
-            depth += line.count("<details") - line.count("</details>")
-            if depth <= 0:
-                yield at, size
-
-
-def _fence_after(line: str, fence: str) -> str:
-    """The fence that is open after the line: its characters, or nothing."""
-    match = _FENCE.match(line)
-    if not match:
-        return fence
-    if not fence:
-        return match[1]
-    closes = match[1].startswith(fence) and not match[2].strip()
-    return "" if closes else fence
+    head = text.partition("\n<details")[0].partition("\n```")[0]
+    cut = head + _CUT
+    return cut if len(encoded(cut)) <= room else ""

@@ -10,7 +10,7 @@ from msgspec import Meta, Struct
 
 from prjury.jury.cascade import TierAttempt, TierPolicy, Verdict, conclude
 from prjury.jury.codec import check_to_json, plain
-from prjury.jury.gate import Gate, gate
+from prjury.jury.gate import Gate
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Status
 from prjury.jury.jury import JuryVerdict
@@ -213,20 +213,6 @@ def verdict_from_report(data: Mapping[str, Any], recount: Recount | None = None)
     report = read_form(data, ReportJson)
     verdict = conclude([_attempt(tier, recount) for tier in report.tiers])
     return hold(verdict, report.coverage, gate_policy_of(report.policy))
-
-
-def gate_from_report(data: Mapping[str, Any], recount: Recount | None = None) -> Gate:
-    """Decide the gate again from the judgments and the policy of a JSON report.
-
-    A maintainer's override is no conclusion from anything, so it is taken as it stands there.
-
-    Raises:
-        ValueError: for a value that is no such report.
-    """
-    report = read_form(data, ReportJson)
-    if report.verdict.override:
-        return Gate.SUCCESS
-    return gate(verdict_from_report(data, recount), gate_policy_of(report.policy))
 
 
 def said_in_report(data: Mapping[str, Any]) -> EarlierVotes:

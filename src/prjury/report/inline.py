@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 
 from prjury.jury.judgment import Location
@@ -101,12 +102,14 @@ class Reviewer:
     added: AddedLines
     redact: Redact = BY_SHAPE
     id: str = "default"
-    _places: HeadLines = field(init=False)
-    _links: Links = field(init=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_places", HeadLines(self.report.pull))
-        object.__setattr__(self, "_links", Links(self.report.pull, self.redact))
+    @cached_property
+    def _places(self) -> HeadLines:
+        return HeadLines(self.report.pull)
+
+    @cached_property
+    def _links(self) -> Links:
+        return Links(self.report.pull, self.redact)
 
     def remarks(self, reported: Collection[str] = (), most: int = MOST_INLINE) -> Remarks | None:
         """What is new, heaviest first; None where everything has been said.

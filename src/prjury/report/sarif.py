@@ -6,9 +6,8 @@ such results. It becomes a notification of the run.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
@@ -36,9 +35,6 @@ VERSION = "2.1.0"
 
 #: Results that GitHub shows; it refuses files with more than 25,000.
 MOST_RESULTS = 5_000
-#: Bytes before compression; GitHub takes 10 MB of what is left after it.
-MOST_BYTES = 9_500_000
-
 _LONGEST_MESSAGE = 1_000
 _LONGEST_NAME = 200
 _MOST_NOTIFICATIONS = 100
@@ -48,22 +44,19 @@ _LEVELS = {Weight.MUST_FIX: "error", Weight.SHOULD_LOOK: "warning", Weight.NIT: 
 def to_sarif(
     report: Report,
     redact: Redact = BY_SHAPE,
-    *,
     most_results: int = MOST_RESULTS,
-    most_bytes: int = MOST_BYTES,
 ) -> dict[str, Any]:
     """The report's findings as one run of a SARIF log, heaviest first.
 
     Args:
         redact: takes the secrets of this run out of texts.
         most_results: how many results there are at most; the rest is counted in a notification.
-        most_bytes: how long all results are at most as JSON.
     """
     writer = _Writer(report, redact)
     found = findings(report.verdict)
     placed = [(one, place) for one in found if (place := writer.places.of(one))]
     homeless = [one for one in found if writer.places.of(one) is None]
-    shown = list(writer.within(placed[:most_results], most_bytes))
+    shown = [writer.result(one, place) for one, place in placed[:most_results]]
     run: dict[str, Any] = {
         "tool": {"driver": _driver(report, writer)},
         "automationDetails": {"id": "prjury/"},
@@ -90,22 +83,6 @@ class _Writer:
     def __post_init__(self) -> None:
         self.places = HeadLines(self.report.pull)
 
-    def within(
-        self, placed: Sequence[tuple[Finding, Location]], room: int
-    ) -> Iterator[dict[str, Any]]:
-        """Results for as long as there is room for them and their rules."""
-        for finding, place in placed:
-            result = self._result(finding, place)
-            known = result["ruleId"] in self._indexes
-            rule = {} if known else self._rule(finding)
-            room -= _size(result) + _size(rule)
-            if room < 0:
-                return
-            if not known:
-                self._indexes[rule["id"]] = len(self.rules)
-                self.rules.append(rule)
-            yield {**result, "ruleIndex": self._indexes[result["ruleId"]]}
-
     def message(self, finding: Finding) -> str:
         """What is wrong, and what would put it right."""
         check = finding.check
@@ -120,12 +97,17 @@ class _Writer:
         """The rule's id."""
         return one_line(finding.check.name, _LONGEST_NAME, self.redact)
 
-    def _result(self, finding: Finding, place: Location) -> dict[str, Any]:
-        fingerprint = finding.check.fingerprint
+    def result(self, finding: Finding, place: Location) -> dict[str, Any]:
+        """Return a result, and note its rule."""
+        name, fingerprint = self.name(finding), finding.check.fingerprint
+        if name not in self._indexes:
+            self._indexes[name] = len(self.rules)
+            self.rules.append(self._rule(finding))
         self._seen[fingerprint] += 1
         by = suppressed_by(finding)
         return {
-            "ruleId": self.name(finding),
+            "ruleId": name,
+            "ruleIndex": self._indexes[name],
             "level": _LEVELS[finding.weight],
             "message": {"text": self.message(finding)},
             "locations": [{"physicalLocation": _physical(place)}],
@@ -217,7 +199,3 @@ def _physical(place: Location) -> dict[str, Any]:
         "artifactLocation": {"uri": uri, "uriBaseId": "%SRCROOT%"},
         "region": {"startLine": start, "endLine": place.end_line or start},
     }
-
-
-def _size(value: object) -> int:
-    return len(json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace")) + 2

@@ -24,7 +24,6 @@ from prjury.report.findings import (
     SeatOutcome,
     Weight,
     counted_checks,
-    culprits,
     evidence_beyond,
     findings,
     grouped,
@@ -145,7 +144,6 @@ def page(report: Report, redact: Redact = BY_SHAPE, run: str | None = None) -> V
         rows=every_row,
         few_rows=at_most(every_row, _FEW_ROWS),
         tiers=tuple(_tier(tier, report, every_row) for tier in report.tiers),
-        unjudged=_unjudged(report),
         not_checked=_not_checked(report.coverage),
         not_checked_count=len(report.coverage.not_checked),
         asked_backports=tuple(map(_backport, prominent)),
@@ -438,15 +436,6 @@ def _idle_judges(tier: TierReport) -> list[str]:
     ballots = tier.attempt.verdict.ballots if tier.attempt.verdict else ()
     idle = [ballot.judge for ballot in ballots if ballot.judgment.label in BENIGN_LABELS]
     return [*(skipped.judge for skipped in tier.skipped), *idle]
-
-
-def _unjudged(report: Report) -> tuple[View, ...]:
-    """Who kept the verdict from being reached, for the two statuses that are nobody's fault."""
-    verdict = report.verdict
-    if verdict.status not in {Status.ERROR, Status.ABSTAIN}:
-        return ()
-    said = [View(who=v.ballot.judge, words=v.judgment.reasoning) for v in culprits(verdict)]
-    return tuple(said) or (View(who=None, words=verdict.aggregated.reasoning),)
 
 
 def _tip(side: Side) -> View:

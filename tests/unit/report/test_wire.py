@@ -10,12 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fakes import reports as fake
+from fakes.derivation import gate_from_report
 from prjury.jury.cascade import TierAttempt, TierPolicy
 from prjury.jury.gate import GatePolicy
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Location, Status
 from prjury.jury.score import CategoricalScore, NumericalScore
-from prjury.report.codec import gate_from_report, report_schema, report_to_json, verdict_from_report
+from prjury.report.codec import report_schema, report_to_json, verdict_from_report
 from prjury.report.model import Report
 
 REPORTS = [fake.passed, fake.broken_build, fake.conflicting, fake.needs_a_human]
