@@ -177,7 +177,6 @@ def _refused(shot: _Shot, unsafe: Sequence[str]) -> _Shot:
 
 
 def _order(shot: _Shot) -> tuple[bool, str]:
-    """What is generated or vendored by its name takes what the other files leave of the caps."""
     return shot.file.kind in {FileKind.GENERATED, FileKind.VENDORED}, shot.file.path
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
 from prjury.github.client import GitHub
@@ -54,11 +53,6 @@ class Statuses:
         """The last status of each context."""
         statuses = map(_posted_status, reversed(list(self._all(sha))))
         return {status.context: status for status in statuses}
-
-    def recent(self, sha: str, context: str) -> list[PostedStatus]:
-        """The statuses of that context among the last hundred of all, the newest first."""
-        newest = islice(self._all(sha), 100)
-        return [_posted_status(one) for one in newest if _is_of(one, context)]
 
     def _all(self, sha: str) -> Iterator[object]:
         path = f"/commits/{object_name(sha, 'the head')}/statuses"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from prjury.errors import PublishError
 from prjury.publishers.idempotent import write_converging, written_once
-from prjury.report.continuity import is_judged, judged_seats
+from prjury.report.continuity import judged_seats
 from prjury.report.findings import findings
 from prjury.report.inline import AddedLines, Remark, Remarks, Reviewer, added_lines, markers
 from prjury.report.model import Report
@@ -98,7 +98,7 @@ class LineReview:
             for thread in self.threads.unresolved():
                 values = markers(thread.body) or {}
                 finding = values.get("finding")
-                fixed = finding not in there and is_judged(values.get("seat", ""), judged)
+                fixed = finding not in there and judged.get(values.get("seat", ""))
                 if not (finding and (fixed or finding in dismissed)) or values.get("id") != self.id:
                     continue
                 account = account or self.reviews.author()

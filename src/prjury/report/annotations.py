@@ -65,24 +65,20 @@ class Annotations:
     @property
     def notes(self) -> tuple[str, ...]:
         """What is not there, in sentences."""
-        reported = []
-        if self.left_out:
-            more = counted(self.left_out, "more finding")
-            reported.append(f"Not annotated, but in the report: {more}.")
-        if self.unplaceable:
-            some = counted(self.unplaceable, "finding")
-            reported.append(f"Not annotated: {some} in files whose path cannot be sent to GitHub.")
-        if self.homeless:
-            some = counted(self.homeless, "finding")
-            reported.append(f"Not annotated: {some} that are not in a file of this change.")
-        return tuple(reported)
+        reasons = {
+            "but in the report": self.left_out,
+            "as their path cannot be sent to GitHub": self.unplaceable,
+            "as they are in no file of this change": self.homeless,
+        }
+        return tuple(
+            f"Not annotated, {reason}: {counted(count, 'finding')}."
+            for reason, count in reasons.items()
+            if count
+        )
 
 
 def annotate(report: Report, redact: Redact = BY_SHAPE, most: int = MOST) -> Annotations:
-    """The annotations of a report, heaviest first.
-
-    Only findings in files that exist at the head have a line there; others stand in the text.
-    """
+    """Annotate the findings in files that exist at the head, heaviest first."""
     places = HeadLines(report.pull)
     found = findings(report.verdict)
     placed = [(one, place) for one in found if (place := places.of(one))]

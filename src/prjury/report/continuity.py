@@ -117,7 +117,7 @@ def since(verdict: Verdict, head: str, reported: ToldVerdict | None) -> Since | 
         if left[fingerprint]:
             left[fingerprint] -= 1
             still_open += 1
-        elif is_judged(seat, judged):
+        elif judged.get(seat):
             fixed += 1
     return Since(
         head=then,
@@ -130,18 +130,13 @@ def since(verdict: Verdict, head: str, reported: ToldVerdict | None) -> Since | 
 
 
 def judged_seats(verdict: Verdict) -> Mapping[str, bool]:
-    """Return by judge whether it came to a vote, so that what it does not find is not there."""
+    """Return by judge whether it came to a vote; for one that is not known, whether all did."""
     seats = {"": all(attempt.ran for attempt in verdict.attempts)}
     for seat in seat_outcomes(verdict):
         voted = seat.judgment.status in {Status.PASS, Status.FAIL}
         seats[seat.key] = voted or seat.judgment.label == NOT_APPLICABLE
     seats[""] = all(seats.values())
     return seats
-
-
-def is_judged(seat: str, judged: Mapping[str, bool]) -> bool:
-    """Return true if the judge has voted; of a judge that is not known, if all have."""
-    return judged.get(seat, False)
 
 
 def dismissed_words(prints: Sequence[str], head: str, by: str, reason: str) -> str:

@@ -126,10 +126,7 @@ class Group:
 
 
 def grouped(found: Iterable[Finding]) -> tuple[Group, ...]:
-    """The findings with those of one cause together, each group where its first one stood.
-
-    A rule is one cause; of other checks those are that say the same.
-    """
+    """Group findings of one rule, and of other checks those that say the same."""
     groups: dict[tuple[object, ...], list[Finding]] = {}
     rules: dict[tuple[str, str], frozenset[str]] = {}
     for finding in found:
@@ -210,12 +207,13 @@ def rules_of(found: Iterable[Finding]) -> tuple[RuleFacts, ...]:
 def how_to(rules: Sequence[RuleFacts]) -> str:
     """Where to read more about rules, and how to suppress them."""
     name = rules[0].rule if len(rules) == 1 else "RULE"
-    suppressible = next((rule for rule in rules if rule.suppression), None)
-    explains = f"`prjury rules show {name}` explains it."
-    if suppressible is None:
-        return explains
-    example = suppressible.suppression.replace(suppressible.rule, name)
-    return (
-        f"{explains} To switch it off for the repository, write `ignore: [{name}]` into the base's "
-        f"policy; for one line, `{example}` in a comment there, which a maintainer has to confirm."
-    )
+    words = f"`prjury rules show {name}` explains it."
+    for rule in rules:
+        if rule.suppression:
+            comment = rule.suppression.replace(rule.rule, name)
+            return (
+                f"{words} To switch it off for the repository, write `ignore: [{name}]` into the "
+                f"base's policy; for one line, `{comment}` in a comment there, which a maintainer "
+                "has to confirm."
+            )
+    return words

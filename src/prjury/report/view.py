@@ -306,7 +306,6 @@ def _check(check: Check, links: Links | None = None) -> View:
         icon=own("pass" if check.passed else _SEVERITY_ICONS[check.severity]),
         word="pass" if check.passed else check.severity,
         name=check.name,
-        # None where its name says it all.
         message=check.message if check.message.strip() else None,
         place=View(label=str(place), url=own(url) if url else None) if place else None,
         evidence=evidence_beyond(check),
@@ -341,7 +340,6 @@ class _FindingWriter:
             count=group.count,
             places=tuple(self._place(one, first) for one in several),
             dismissed=next((one for one in dismissals if one.finding in prints), None),
-            # Whether the evidence needs all of its lines: two texts in conflict, a drawing.
             whole=bool(MergeFacts.of(seat.judgment)) or "\n" in (finding.check.evidence or ""),
         )
 

@@ -46,9 +46,7 @@ _BACKPORTS = {
     "error": ("⚪", "could not be tried"),
 }
 _BARE_SCORES = {Status.PASS: 1.0, Status.FAIL: 0.0}
-_SANDBOXES = {"L0": "builds ran without a sandbox", "L1": "builds ran under this user's account"}
-#: A judge with one of these has done what it does.
-_DONE = frozenset({Status.PASS, Status.FAIL})
+_SANDBOXES = {"L0": "builds ran without a sandbox", "L1": "builds ran as the same user"}
 
 _NO_TIME = "0 s"
 _MINUTE = 60_000
@@ -205,11 +203,10 @@ def find_tests(judgment: Judgment) -> TestFacts | None:
 
 
 def tests_words(tests: TestFacts) -> str:
-    """``9 tests, 4 fewer than on the base, 3 failed``."""
+    """``9 tests, 3 failed, 4 fewer than on the base``."""
     words = [counted(tests.run, "test")]
-    if tests.base:
-        words.append(difference_words(tests.run - tests.base.run))
     words += [f"{tests.failed:,} failed"] if tests.failed else []
+    words += [difference_words(tests.run - tests.base.run)] if tests.base else []
     words += [f"{tests.skipped:,} skipped"] if tests.skipped else []
     return ", ".join(words)
 
@@ -265,7 +262,9 @@ def _origin(report: Report) -> Iterator[str]:
 def _ran_here(voice: SeatOutcome) -> bool:
     """Whether the judge has run a command of the change in this run's own sandbox."""
     run = RunFacts.of(voice.judgment)
-    ran = run.exit_code is not None or (run.command is not None and voice.judgment.status in _DONE)
+    ran = run.exit_code is not None or (
+        run.command is not None and voice.judgment.status in {Status.PASS, Status.FAIL}
+    )
     return ran and not run.elsewhere
 
 

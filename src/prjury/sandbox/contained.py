@@ -431,7 +431,6 @@ class ContainedShell:
 
 
 def _hardening_works(env: Mapping[str, str]) -> bool:
-    """Whether the kernel grants what level L1 needs, found out by asking for it."""
     probe = [sys.executable, "-I", "-S", launcher.__file__, "--probe"]
     try:
         done = subprocess.run(probe, env=env, timeout=30, check=False, capture_output=True)  # noqa: S603 - our own program

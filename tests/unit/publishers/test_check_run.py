@@ -252,8 +252,8 @@ def test_annotations_that_were_left_out_are_told() -> None:
     checks = Checks()
     notes = Annotations((note(1),), left_out=3, unplaceable=2)
     publisher(checks, notes=notes).publish(report())
-    assert "in the report: 3 more findings" in checks.runs[101].summary
-    assert "Not annotated: 2 findings" in checks.runs[101].summary
+    assert "in the report: 3 findings" in checks.runs[101].summary
+    assert "cannot be sent to GitHub: 2 findings" in checks.runs[101].summary
 
 
 @pytest.mark.parametrize("newer", ["prjury:default:7:50.2", "prjury:default:7:51.1"])
