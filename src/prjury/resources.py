@@ -14,9 +14,7 @@ from types import MappingProxyType
 
 from prjury.errors import PrJuryError
 
-#: The project's pages, to which reports link.
 DOCUMENTATION = "https://github.com/pr-jury/pr-jury/blob/main/.github/docs"
-
 _PACKAGE = Path(__file__).resolve().parent
 _CHECKOUT = _PACKAGE.parents[1]
 

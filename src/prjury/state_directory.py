@@ -3,18 +3,9 @@
 from __future__ import annotations
 
 import os
-import shutil
 import stat
-import tempfile
-import time
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
-
-#: How the directories of logs begin; no judgment names any other file to be kept.
-LOGS = "prjury-logs-"
-#: Seconds after which nobody reads the log of a run any more.
-_KEPT = 24 * 3600
 
 
 def private_directory(environ: Mapping[str, str], variable: str, usual: str) -> Path | None:
@@ -46,16 +37,3 @@ def _is_made_ours(place: Path) -> bool:
     if found.st_mode & 0o077:
         place.chmod(0o700)
     return os.access(place, os.W_OK | os.X_OK)
-
-
-def new_log_directory(environ: Mapping[str, str], place: Path | None = None) -> Path:
-    """Make a directory for one log, and remove those that are older than a day."""
-    own = private_directory(environ, "XDG_STATE_HOME", ".local/state")
-    place = place or (own / "logs" if own else Path(tempfile.gettempdir()))
-    place.mkdir(mode=0o700, exist_ok=True)
-    for directory in place.glob(f"{LOGS}*"):
-        with suppress(OSError):
-            found = directory.lstat()
-            if found.st_uid == os.geteuid() and found.st_mtime < time.time() - _KEPT:
-                shutil.rmtree(directory)
-    return Path(tempfile.mkdtemp(prefix=LOGS, dir=place))

@@ -4,7 +4,7 @@ import os
 import time
 from pathlib import Path
 
-from prjury.state_directory import new_log_directory
+from prjury.sandbox.contained import new_log_directory
 
 
 def test_logs_are_kept_in_one_place_for_a_day(tmp_path: Path) -> None:

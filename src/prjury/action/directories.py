@@ -14,7 +14,7 @@ from prjury.jury.judgment import Judgment
 from prjury.publishers.files import write_atomically
 from prjury.report.judge_facts import RunFacts
 from prjury.report.redact import Redact, redacted
-from prjury.state_directory import LOGS
+from prjury.sandbox.contained import LOGS
 
 #: Of a longer log the end is kept.
 _LARGEST = 20 * 1024**2

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -30,9 +31,10 @@ from prjury.sandbox.environment import (
     withheld,
 )
 from prjury.sandbox.run import Limits, ProcessRun
-from prjury.state_directory import new_log_directory
+from prjury.state_directory import private_directory
 
-#: Below HOME, by the program that looks there.
+#: How the directories of logs begin; no judgment names any other file to be kept.
+LOGS = "prjury-logs-"
 _CACHES = {
     "pnpm": (".local/share/pnpm/store", ".cache/pnpm"),
     "yarn": (".cache/yarn", ".yarn/berry/cache"),
@@ -44,9 +46,7 @@ _CACHES = {
     "composer": (".cache/composer", ".composer/cache"),
     "mix": (".hex/packages", ".mix/archives", ".mix/elixir"),
 }
-#: Where a variable moves a part of HOME.
 _MOVED = {".cache/": "XDG_CACHE_HOME", ".local/share/": "XDG_DATA_HOME"}
-#: A larger cache would take longer to copy than a project takes to download.
 _MOST_FILES, _MOST_BYTES = 60_000, 1 << 30
 _SECONDS = 60
 
@@ -242,16 +242,10 @@ class ContainedShell:
     and is ended with all its descendants, whatever they did to get away, when it ends itself, when
     its time is over, when it prints, forks or allocates too much, or when this process dies.
 
-    That is level L1. What it is *not*: another user. At this level a program can read and write
-    what the operator can, so that it is no place for code from strangers on a machine that matters.
+    That is level L1. It is not another user: a program can read and write what the operator can.
     On systems other than Linux only the program's process group is ended, and the level is L0.
-
-    The operator's build caches are shared, by pointing the tools at them where a variable exists
-    (npm, uv, pip, Go, Cargo, Gradle); Maven finds ``~/.m2`` by itself, as Java looks the home
-    directory up in the user database. Without that a build on a laptop would download everything
-    each time, and none would work offline. The price is that a hostile build can poison a cache
-    that later builds of the same user trust; on a throw-away runner nobody else uses that cache.
-    Other tools get copies of theirs (`copy_caches`).
+    Build caches of the operator are shared, or copied (`copy_caches`), so that builds work offline
+    and fast; a hostile build can poison them for later builds of the same user.
 
     Args:
         environ: the operator's environment.
@@ -261,8 +255,7 @@ class ContainedShell:
         limits: time to end, memory, number of processes.
         own_prefix: our own virtual environment, kept off the PATH.
         logs: where each run's log gets a directory; by default the system's temporary one.
-        before: called before each program runs, for what must be done while no program could have
-            changed anything.
+        before: called before each program runs, while none could have changed anything.
         meanwhile: called when a program has begun, for what may be done while it runs.
     """
 
@@ -292,9 +285,7 @@ class ContainedShell:
         self._scratches: set[Path] = set()
 
     def run(self, command: ShellCommand, deadline: Deadline, progress: Progress) -> Completed:
-        """Runs to the end or to a limit; no process of it is left afterwards.
-
-        Where the command's environment has no HOME or TMPDIR, fresh ones are made and removed.
+        """Runs to the end or to a limit, with a fresh HOME; no process of it is left afterwards.
 
         Raises:
             CannotJudgeError: when the program does not exist or cannot be started, or when the
@@ -419,15 +410,24 @@ class ContainedShell:
         )
 
     def _new_log(self, argv: Sequence[str]) -> Path:
-        """An empty file in a directory of its own that outlives the run, for people to read.
-
-        The caller removes both.
-        """
+        """Make an empty file in a directory of its own; the caller removes both."""
         name = re.sub(r"[^A-Za-z0-9]+", "-", Path(argv[0]).name).strip("-") or "program"
         place = new_log_directory(self._environ, self._place_for_logs)
         log = place / f"{next(self._numbers):02d}-{name}.log"
         log.touch(mode=0o600, exist_ok=False)
         return log
+
+
+def new_log_directory(environ: Mapping[str, str], place: Path | None = None) -> Path:
+    """Make a directory for one log, and remove those that are older than a day."""
+    own = private_directory(environ, "XDG_STATE_HOME", ".local/state")
+    place = place or (own / "logs" if own else Path(tempfile.gettempdir()))
+    place.mkdir(mode=0o700, exist_ok=True)
+    for directory in place.glob(f"{LOGS}*"):
+        with contextlib.suppress(OSError):
+            if directory.lstat().st_mtime < time.time() - 86_400:
+                shutil.rmtree(directory)
+    return Path(tempfile.mkdtemp(prefix=LOGS, dir=place))
 
 
 def _hardening_works(env: Mapping[str, str]) -> bool:
