@@ -48,11 +48,11 @@ class Recollection(Struct, frozen=True):
     history: tuple[Failing, ...] = ()
 
     def count_failures(self, run: TreeRun) -> dict[str, tuple[int, int]]:
-        """On how many of how many bases each test failed that fails in this run."""
+        """On how many of how many bases each test failed that fails in this run and not on all."""
         counts = {}
         for failure in run.failures:
             failed = sum(failure.id in base.tests for base in self.history)
-            if failure.kind == "test" and failed:
+            if failure.kind == "test" and 0 < failed < len(self.history):
                 counts[failure.id] = (failed, len(self.history))
         return counts
 
