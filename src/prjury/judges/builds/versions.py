@@ -197,7 +197,7 @@ def _choose(tool: str, wanted: tuple[WantedVersion, ...], known: Sequence[Toolch
         for toolchain in allowed:
             if fits(toolchain, release(one.version) or ()):
                 return ToolChoice(tool, wanted, toolchain, note=_overruled(named, toolchain))
-    used = allowed[0] if allowed else current
+    used = allowed[0] if allowed and wanted else current
     pins = [one for one in named if one.kind == "pin" and not any(each.span for each in ranges)]
     unmet = ranges if not allowed else [one for one in pins if used and _is_newer(one, used)]
     if not unmet or (tool == "python" and allowed):
