@@ -71,10 +71,6 @@ def test_each_problem_is_a_line_in_the_order_of_the_file(check: Prjury) -> None:
             "{findings: {sarif: a.sarif}}",
             "1:1: tiers: findings in the tier t reads a report, and no tier before it has",
         ),
-        (
-            "{superset-diff: {expected: nope}}",
-            "1:65: tiers[0].judges[0].superset-diff.expected: there is no nope",
-        ),
         ("{quality: {criteria: [nope]}}", "1:9: tiers[0]: quality.criteria names 'nope'"),
     ],
 )
@@ -97,14 +93,13 @@ def test_a_tab_is_named(check: Prjury) -> None:
         ("gate: {block_on: []}", "1:8: gate.block_on: no verdict closes the gate"),
         ("gate: {block_on: [fail]}", "1:8: gate.block_on: the verdict error or abstain does not"),
         ("gate: {coverage_floor: 0}", "1:8: gate.coverage_floor: the gate opens for changes"),
-        (TIER % "quality", "1:1: tiers: every tier is advisory"),
-        (TIER % "quality" + "\n", "1:1: tiers: every tier is advisory"),
+        (TIER % "merge", "1:1: tiers: no tier has `patterns`"),
         (
-            "tiers: [{name: t, policy: final_tier, advisory: false, judges: [quality]}]",
-            "1:1: tiers: only models are asked",
+            "tiers: [{name: t, policy: final_tier, advisory: true, judges: [patterns, quality]}]",
+            "1:1: tiers: every tier is advisory",
         ),
         (
-            "tiers: [{name: t, policy: final_tier, advisory: true, judges: [merge]}]",
+            "tiers: [{name: t, policy: final_tier, advisory: true, judges: [merge, patterns]}]",
             "1:1: tiers: every tier is advisory",
         ),
     ],
@@ -119,7 +114,7 @@ def test_a_doubtful_policy_is_warned_of_and_valid(check: Prjury, text: str, told
 
 def test_the_written_defaults_are_valid_without_a_warning(check: Prjury) -> None:
     run = check(
-        "fix: {enabled: false, command: null}\ncalibration: {}\nsandbox: {mounts: []}\n"
+        "fix: {enabled: false, command: null}\nsandbox: {env: []}\n"
         "build: {command: make check, junit: [], coverage: []}\npaths: []\nlimits: {wall: 45m}\n"
     )
     assert (run.code, run.err) == (0, "")
@@ -129,3 +124,20 @@ def test_recipes_of_builds_are_read(check: Prjury) -> None:
     run = check("version: 1\nbuild: {recipes: [nope.yml]}\n")
     assert run.code == 2
     assert "p.yml:2:19: build.recipes[0]: the recipe nope.yml cannot be read" in run.err
+
+
+def test_it_shows_what_is_in_force_and_where_it_comes_from(check: Prjury) -> None:
+    run = check("version: 1\nextend: [{command: {run: make lint}}]\nlimits: {usd: 2.0}\n")
+    assert (run.code, run.err) == (0, "")
+    lines = [line.strip() for line in run.out.splitlines()]
+    assert "build: merge, build (reject_on_any_fail, from the default)" in lines
+    assert "rules: command (extend) (reject_on_any_fail, from extend)" in lines
+    assert 'limits: {"usd": 2.0} (from this file)' in lines
+
+
+def test_a_rule_that_is_ignored_and_that_there_is_not(check: Prjury) -> None:
+    run = check("version: 1\nignore: [dockr]\n")
+    assert run.code == 2
+    assert (
+        "p.yml:2:10: ignore[0]: there is no rule or pack 'dockr'. Did you mean docker?" in run.err
+    )

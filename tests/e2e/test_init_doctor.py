@@ -49,12 +49,12 @@ def test_what_init_writes_is_well_once_it_is_merged(prjury: Prjury, repository: 
     assert prjury("check-config", cwd=repository).code == 0
     before = prjury("doctor", cwd=repository)
     assert before.code == 0
-    assert before.out.splitlines()[:3] == [
+    assert before.out.splitlines()[:2] == [
         (
             f"warning: .github/workflows/prjury-{name}.yml: GitHub starts it from `main` only, "
             "where it is not; merge it."
         )
-        for name in ("conflicts", "judge", "override")
+        for name in ("comment", "judge")
     ]
     git(repository, "add", ".")
     git(repository, "commit", "-q", "-m", "jury")
@@ -74,7 +74,7 @@ def test_the_placeholder_is_a_problem(prjury: Prjury, repository: Path) -> None:
     run = prjury("doctor", "--offline", cwd=repository)
     assert run.code == 1
     assert run.out.splitlines()[0] == (
-        "problem: .github/workflows/prjury-conflicts.yml: it still holds `OWNER/pr-jury@COMMIT`; "
+        "problem: .github/workflows/prjury-comment.yml: it still holds `OWNER/pr-jury@COMMIT`; "
         "put the action's repository and commit there."
     )
 

@@ -59,6 +59,15 @@ def test_the_newest_counts_and_others_do_not(fake: FakeGitHub) -> None:
     assert evidence(fake).read() == FINE
 
 
+def test_the_newest_is_the_one_created_last_whatever_its_number(fake: FakeGitHub) -> None:
+    """A later attempt of a run may leave an artifact with a lower number."""
+    fake.add_artifact(
+        "build-evidence", archive((FILE, FINE)), run=500, created_at="2026-01-02T04:00:00Z"
+    )
+    fake.add_artifact("build-evidence", archive((FILE, b"first attempt")), run=500)
+    assert evidence(fake).read() == FINE
+
+
 ODD = {
     "above": archive(("../../evil", b"x")),
     "absolute": archive(("/etc/passwd", b"x")),

@@ -19,12 +19,14 @@ def upload(fake: FakeGitHub, given: Mapping[str, str], environ: Mapping[str, str
     """As `actions/upload-artifact`, of which our workflows always replace and never warn."""
     assert (given["overwrite"], given["if-no-files-found"]) == ("true", "ignore")
     run, lines = int(environ["GITHUB_RUN_ID"]), given["path"].splitlines()
-    files = [Path(one) for line in lines for one in sorted(glob.glob(line))]  # noqa: PTH207
+    found = [Path(one) for line in lines for one in sorted(glob.glob(line))]  # noqa: PTH207
+    below = [file for place in found for file in sorted(place.rglob("*")) if file.is_file()]
+    files = [*(file for file in found if file.is_file()), *below]
     if not files:
         return 0, {}
     plain = given.get("archive") == "false"
     name = files[0].name if plain else given["name"]
-    root = os.path.commonpath([file.parent for file in files])
+    root = found[0] if found[0].is_dir() else os.path.commonpath([one.parent for one in files])
     content = {str(file.relative_to(root)): file.read_bytes() for file in files}
     for old in [one for one in fake.artifacts.values() if one["name"] == name]:
         if old["workflow_run"]["id"] == run:

@@ -1,12 +1,13 @@
 """GitHub's expressions, as far as our workflows and `action.yml` use them; no others are taken.
 
 There are names with dots, texts in single quotes, ``==``, ``!=``, ``&&``, ``||``, ``!``, brackets,
-and the functions `always`, `success`, `failure`, `cancelled`, `contains`, `startsWith` and
-`endsWith`.
+and the functions `always`, `success`, `failure`, `cancelled`, `contains`, `startsWith`,
+`endsWith` and `fromJSON`.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -14,7 +15,7 @@ from typing import Any
 
 _TOKEN = re.compile(r"\s*(?:('(?:[^']|'')*')|([A-Za-z_][\w.-]*)|(&&|\|\||==|!=|[!(),]))")
 _EMBEDDED = re.compile(r"\$\{\{(.*?)\}\}", re.DOTALL)
-_OF_TEXTS: Mapping[str, Callable[[str, str], bool]] = {
+_OF_TEXTS: Mapping[str, Callable[[Any, str], bool]] = {
     "contains": lambda text, part: part in text,
     "endsWith": lambda text, part: text.endswith(part),
     "startsWith": lambda text, part: text.startswith(part),
@@ -64,12 +65,18 @@ class _Reader:
             return {"always": True, "success": not self.failed, "failure": self.failed}.get(token)
         if token in _OF_TEXTS and self._next() == "(":
             return self._of_texts(token)
+        if token == "fromJSON" and self._next() == "(":
+            self.tokens.pop(0)
+            value = json.loads(self.either())
+            assert self.tokens.pop(0) == ")"
+            return value
         assert re.fullmatch(r"[A-Za-z_][\w.-]*", token), f"not an expression of ours: {token!r}"
         return {"true": True, "false": False}.get(token, self._value(token))
 
     def _of_texts(self, name: str) -> bool:
         assert self.tokens.pop(0) == "("
-        text = _comparable(self.either())
+        whole = self.either()
+        text = list(map(_comparable, whole)) if isinstance(whole, list) else _comparable(whole)
         assert self.tokens.pop(0) == ","
         part = _comparable(self.either())
         assert self.tokens.pop(0) == ")"

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from fakes.github import running
-from prjury.cli.init import POLICY, by_checks
+from prjury.cli.init import by_checks
 from runner.git_server import serving
 from runner.life import Bill, Life
 from runner.shop import BROKEN, GREEN, REPAIRED, Shop
@@ -21,8 +21,8 @@ from runner.triggers import Ruleset, Triggers
 
 pytestmark = pytest.mark.slow
 
-BESIDE = ("prjury-conflicts.yml", "prjury-comment.yml", "prjury-queue.yml")
-APART = ("prjury-build.yml", "prjury-judge.yml", "prjury-override.yml")
+BESIDE = ("prjury-comment.yml", "prjury-queue.yml")
+APART = ("prjury-build.yml", "prjury-judge.yml")
 THEIRS = {"cart.sh": "# Another total.\ntotal() {\n  echo $(($1 + $2 + 0))\n}\n"}
 #: One job that does all of it at whatever happens, as without any care.
 UNGATED = """
@@ -51,11 +51,16 @@ def living(place: Path, files: Sequence[str]) -> Iterator[Life]:
     """A pull request before these workflows."""
     with running() as fake, serving(place / "git", place / "certificates") as git:
         shop = Shop.founded(place / "git", fake, git)
-        github = Triggers.of(*(EXAMPLES / name for name in files))
+        workflows = place / "workflows"
+        shutil.copytree(EXAMPLES, workflows)
+        if "prjury-judge.yml" in files:
+            beside = workflows / "prjury-comment.yml"
+            beside.write_text(beside.read_text().replace("GATE: job", "GATE: status"))
+        github = Triggers.of(*(workflows / name for name in files))
         github.rules = Ruleset(queue=True)
         (place / "all.yml").write_text(UNGATED)
         ungated = Triggers.of(place / "all.yml")
-        found = Life(place / "jobs", shop, github, ungated)
+        found = Life(place / "jobs", shop, github, ungated, workflows)
         github.statuses = found.statuses
         yield found
 
@@ -68,18 +73,15 @@ def life(tmp_path: Path) -> Iterator[Life]:
 
 #: As .github/docs/measured.md tells it.
 MEASURED = {
-    "prjury.yml": Bill(runs=9, jobs=9, builds=7, requests=134),
-    "prjury-conflicts.yml": Bill(runs=6, jobs=6, builds=0, requests=29),
-    "prjury-comment.yml": Bill(runs=2, jobs=2, builds=0, requests=29),
-    "prjury-queue.yml": Bill(runs=1, jobs=1, builds=1, requests=11),
+    "prjury.yml": Bill(runs=8, jobs=8, builds=7, requests=119),
+    "prjury-comment.yml": Bill(runs=8, jobs=8, builds=0, requests=53),
+    "prjury-queue.yml": Bill(runs=1, jobs=1, builds=1, requests=12),
 }
 MEASURED_FORKS = {
     "prjury-build.yml": Bill(runs=6, jobs=6, builds=6, requests=0),
-    "prjury-judge.yml": Bill(runs=6, jobs=18, builds=0, requests=177),
-    "prjury-override.yml": Bill(runs=5, jobs=5, builds=0, requests=20),
-    "prjury-conflicts.yml": Bill(runs=6, jobs=6, builds=0, requests=29),
-    "prjury-comment.yml": Bill(runs=2, jobs=2, builds=0, requests=58),
-    "prjury-queue.yml": Bill(runs=1, jobs=1, builds=1, requests=10),
+    "prjury-judge.yml": Bill(runs=6, jobs=12, builds=0, requests=167),
+    "prjury-comment.yml": Bill(runs=8, jobs=8, builds=0, requests=99),
+    "prjury-queue.yml": Bill(runs=1, jobs=1, builds=1, requests=11),
 }
 READY, BLOCKED, CONFLICT = "ready", "blocked: failure", "blocked: this branch has conflicts"
 DRAFT = "blocked: this pull request is still a work in progress"
@@ -155,13 +157,13 @@ def played(life: Life) -> int:
     """How many moments there were, at each of which what was shown was true."""
     moments = [*pushes(life), *words(life)]
     red = {run.file for run in life.github.runs if run.conclusion == "failure"}
-    assert red <= {"prjury.yml", "prjury-judge.yml"}  # whose jobs end as the gate is
+    assert red <= {"prjury.yml", "prjury-build.yml", "prjury-judge.yml"}  # as build and gate are
     return len(moments)
 
 
 def answers(life: Life) -> list[list[str]]:
     """What the answers to commands say of what has become of them."""
-    said = ("is dismissed", "started again", "published again")
+    said = ("cannot be dismissed", "started again", "The gate is open")
     found = [body for body in life.fake.bodies if "id=answer." in body]
     return [[words for words in said if words in one] for one in found]
 
@@ -169,7 +171,7 @@ def answers(life: Life) -> list[list[str]]:
 def test_at_each_moment_of_twelve_events_what_is_shown_is_true(life: Life) -> None:
     assert life.wrong(PASSES, "success", READY) != []
     assert played(life) == 12  # the edit of the title is one of its own, draft and back is one
-    assert answers(life) == [["is dismissed"], ["started again"]]
+    assert answers(life) == [["cannot be dismissed"]]
     assert life.bills == MEASURED
     ended = [run.conclusion for run in life.ungated.runs]
     assert (len(ended), ended.count("cancelled")) == (13, 1)
@@ -184,7 +186,7 @@ def test_at_each_moment_of_a_fork_what_is_shown_is_true(builds_first: bool, tmp_
     with living(tmp_path, (*APART, *BESIDE)) as life:
         life.shop.fork, life.builds_first = "mallory/shop", builds_first
         assert played(life) == 12
-        assert answers(life) == [["is dismissed"], ["published again"]]
+        assert answers(life) == [["cannot be dismissed"], ["The gate is open"]]
         if not builds_first:
             assert life.bills == MEASURED_FORKS
             assert_told(MEASURED_FORKS)
@@ -222,10 +224,9 @@ def test_checks_that_are_read_hold_neither_the_running_job_nor_its_report(
     life: Life, tmp_path: Path
 ) -> None:
     """GitHub lists both on the head, the report of the run before as well."""
-    shop, life.workflows = life.shop, tmp_path / "workflows"
-    shutil.copytree(EXAMPLES, life.workflows)
+    shop = life.shop
     file = life.workflows / "prjury.yml"
-    (_, text), *_ = by_checks({"prjury.yml": file.read_text(), POLICY: ""}).items()
+    (_, text), *_ = by_checks({"prjury.yml": file.read_text()}).items()
     file.write_text(text)
     shop.move_base({".github/prjury.yml": CHECKS})
     opened = shop.push(GREEN, "opened", force=True)

@@ -11,10 +11,9 @@ from runner.site import EXAMPLES
 from runner.triggers import Run, Triggers, started
 
 ROOT = "https://api.github.com"
-ALONE = ("prjury.yml", "prjury-conflicts.yml")
-APART = ("prjury-build.yml", "prjury-judge.yml", "prjury-override.yml", "prjury-conflicts.yml")
+ALONE = ("prjury.yml", "prjury-comment.yml")
+APART = ("prjury-build.yml", "prjury-judge.yml", "prjury-comment.yml")
 HEAD, NEXT = "b" * 40, "c" * 40
-OVERRIDE: dict[str, Any] = {"label": {"name": "prjury:override"}}
 #: As the workflow was before: one group by number, and whatever comes ends what is there.
 BEFORE = """
 on:
@@ -38,7 +37,9 @@ def pull_event(
     action: str, head: str = HEAD, *, fork: str = "octo/shop", **more: Any
 ) -> dict[str, Any]:
     pull = pull_payload(ROOT, "octo/shop", 7) | {"head": side_payload(ROOT, fork, "cart", head)}
-    return {"action": action, "pull_request": pull, "sender": {"login": "octocat"}, **more}
+    event = {"action": action, "number": 7, "pull_request": pull, "sender": {"login": "octocat"}}
+    after = {"after": head} if action == "synchronize" else {}
+    return {**event, **after, **more}
 
 
 def review(found: list[Run]) -> Run:
@@ -49,8 +50,6 @@ def review(found: list[Run]) -> Run:
 IRRELEVANT = [
     pytest.param("edited", {"changes": {"title": {"from": "Old"}}}, id="title"),
     pytest.param("edited", {"changes": {"body": {"from": None}}}, id="text"),
-    pytest.param("labeled", {"label": {"name": "documentation"}}, id="label"),
-    pytest.param("unlabeled", {"label": {"name": "dependencies"}}, id="label off"),
 ]
 
 
@@ -88,29 +87,20 @@ class TestOneWorkflow:
         assert (first.conclusion, second.status) == ("cancelled", "in_progress")
         assert github.newest(NEXT, "prjury") == "in progress"
 
-    def test_an_override_stays_until_it_is_taken_back(self) -> None:
-        github = triggers(ALONE)
-        github.ends(review(github.happens("pull_request", pull_event("opened"))), "failure")
-        over = review(github.happens("pull_request", pull_event("labeled", **OVERRIDE)))
-        assert over.jobs["prjury"].name == "prjury"
-        github.ends(over, "success")
-        label: dict[str, Any] = {"label": {"name": "documentation"}}
-        github.ends(
-            review(github.happens("pull_request", pull_event("labeled", **label))), "success"
-        )
-        assert github.merge_box(HEAD) == "ready"
-        again = review(github.happens("pull_request", pull_event("labeled", **OVERRIDE)))
-        back = review(github.happens("pull_request", pull_event("unlabeled", **OVERRIDE)))
-        assert (again.conclusion, back.status) == ("cancelled", "in_progress")
-        assert github.merge_box(HEAD) == "blocked: in progress"
+    @pytest.mark.parametrize("action", ["labeled", "unlabeled"])
+    @pytest.mark.parametrize("names", [ALONE, APART])
+    def test_a_label_starts_nothing(self, names: tuple[str, ...], action: str) -> None:
+        event = pull_event(action, label={"name": "prjury:override"})
+        for name in ("pull_request", "pull_request_target"):
+            assert triggers(names).happens(name, event) == []
 
-    def test_an_override_waits_for_the_run_that_is_there(self) -> None:
+    def test_a_draft_that_is_ready_waits_for_the_run_that_is_there(self) -> None:
         github = triggers(ALONE)
         first = review(github.happens("pull_request", pull_event("opened")))
-        over = review(github.happens("pull_request", pull_event("labeled", **OVERRIDE)))
-        assert (first.status, over.status, over.jobs) == ("in_progress", "pending", {})
+        ready = review(github.happens("pull_request", pull_event("ready_for_review")))
+        assert (first.status, ready.status, ready.jobs) == ("in_progress", "pending", {})
         github.ends(first, "failure")
-        assert over.status == "in_progress"
+        assert ready.status == "in_progress"
         assert "cancelled" not in {one.conclusion for one in github.checks}
 
     def test_another_base_is_judged_beside_the_earlier_one(self) -> None:
@@ -153,16 +143,14 @@ class TestConflicts:
         github, event = triggers(names), pull_event("synchronize")
         assert github.happens("pull_request", event, conflicts=True) == []
         found = github.happens("pull_request_target", event, conflicts=True)
-        assert set(started(found)) == {"prjury-conflicts.yml", "prjury-override.yml"} & set(names)
+        assert set(started(found)) == {"prjury-comment.yml"}
         assert github.merge_box(HEAD, conflicts=True) == "blocked: this branch has conflicts"
         assert github.newest(HEAD, "prjury") is None
 
     def test_a_base_that_moves_is_looked_at_and_a_tag_is_not(self) -> None:
         github = triggers(ALONE)
         push = {"ref": "refs/heads/main", "after": "d" * 40}
-        (run,) = github.happens("push", push)
-        github.happens("push", push)
-        assert run.conclusion == "cancelled"  # the newer look sees all of it
+        assert len(github.happens("push", push)) == 1
         assert github.happens("push", {"ref": "refs/tags/v1", "after": "d" * 40}) == []
 
     def test_a_title_ends_no_look(self) -> None:
@@ -185,19 +173,27 @@ class TestForks:
         assert {name: one.conclusion for name, one in other.jobs.items()}["collect"] == "skipped"
         assert judge.status == "in_progress"
 
-    def test_a_build_that_was_cancelled_ends_no_judge_and_collects_nothing(self) -> None:
+    @pytest.mark.parametrize(
+        "conclusion", ["cancelled", "action_required", "startup_failure", "stale", "skipped"]
+    )
+    def test_a_build_that_did_not_run_collects_nothing(self, conclusion: str) -> None:
+        """One that waits for an approval is told of as completed before anybody approves."""
+        github = triggers(APART)
+        (build,) = github.happens("pull_request", pull_event("opened"))
+        (judge,) = github.ends(build, conclusion)
+        assert judge.jobs["collect"].conclusion == "skipped"
+
+    def test_a_build_that_was_cancelled_ends_no_judge(self) -> None:
         github = triggers(APART)
         (build,) = github.happens("pull_request", pull_event("opened"))
         (judge,) = github.ends(build, "success")
         (second,) = github.happens("pull_request", pull_event("ready_for_review"))
-        (after,) = github.ends(second, "cancelled")
+        github.ends(second, "cancelled")
         assert judge.status == "in_progress"
-        assert after.jobs["collect"].conclusion == "skipped"
 
     def test_a_title_does_not_keep_the_gate_of_a_new_head_open(self) -> None:
         github = triggers(APART)
-        found = github.happens("pull_request_target", pull_event("synchronize", NEXT))
-        (closing,) = [one for one in found if one.file == "prjury-override.yml"]
+        (closing,) = github.happens("pull_request_target", pull_event("synchronize", NEXT))
         title = pull_event("edited", NEXT, changes={"title": {"from": "Old"}})
         assert list(started(github.happens("pull_request_target", title))) == []
         assert closing.status == "in_progress"

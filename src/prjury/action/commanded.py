@@ -75,8 +75,8 @@ def read_commit_words(client: GitHub, repo: str, number: int, head: str) -> Comm
     except PrJuryError as error:
         problem = f"Whether a comment overrides the verdict is not known: {error}"
         return CommitWords(problem=problem)
-    given = Override(override[0], override[1].words) if override else None
-    return CommitWords(given, fix is not None)
+    word = Override(override[0], override[1].words) if override else None
+    return CommitWords(word, fix is not None)
 
 
 def _find_command(

@@ -58,7 +58,6 @@ from prjury.judges.builds.stage import BuiltEvidence
 from prjury.jury.judgment import Judgment, Status
 from prjury.publishers.files import write_atomically
 from prjury.report.model import Report
-from prjury.snapshot.model import visible
 
 _BUILD_CODES = {Status.FAIL: ExitCode.REJECTED, Status.ERROR: ExitCode.NOT_JUDGED}
 
@@ -182,7 +181,7 @@ def publish(job: Job) -> JobResult:
         )
         override, dismissals = publication.read_words().override, publication.earlier.dismissals
         report = publish_stage(evidence, digest, opinions, override, dismissals)
-        return publication.finish(_dated(report, event))
+        return publication.finish(report)
 
 
 def _read_verdict(job: Job) -> bytes | None:
@@ -205,15 +204,6 @@ def _cancelled(job: Job, run: TriggeringRun, publication: Publication) -> JobRes
         return job.nothing("The build was cancelled, and there is a newer one.")
     publication.close("The build was cancelled: run it again")
     return job.nothing("The build was cancelled, so that there is nothing to judge.")
-
-
-def _dated(report: Report, event: Event) -> Report:
-    """The report, which says so where the base has moved on since it was judged."""
-    tip, judged = event.pull.base.sha, report.pull.base
-    if tip in {None, judged.sha}:
-        return report
-    note = f"{visible(judged.ref)} has moved on: this is the verdict on {judged.sha[:12]}"
-    return replace(report, notes=(*report.notes, note))
 
 
 def _opened(job: Job, reason: str, publication: Publication) -> JobResult:

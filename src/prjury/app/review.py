@@ -72,7 +72,7 @@ def _report_on(change: OpenedChange, environment: RunEnvironment, started: float
         sandbox=Sandbox(ports.shell.level, config.sandbox.network),
         version=own_version(),
         backports=with_opinions(tried, opinion),
-        cost=steps.cost_of(verdict, wired.models.spent, opinion),
+        cost=steps.cost_of(verdict, wired.models.spent, opinion, recovery=recovery),
         elapsed_ms=round((time.monotonic() - started) * 1000),
         notes=(*change.notes, *chosen.notes),
         override=request.override or (earlier.override if earlier else None),

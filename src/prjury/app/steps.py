@@ -277,14 +277,21 @@ def ask_opinion(
     return None if rejected else opinion_on(tried, ports, context)
 
 
-def cost_of(verdict: Verdict, spent: Spent, *others: Judgment | None) -> Cost:
-    """What the models have cost, unfinished judges included, and what the memory saved."""
+def cost_of(
+    verdict: Verdict, spent: Spent, *others: Judgment | None, recovery: Recovery | None = None
+) -> Cost:
+    """Add up what models and agents have cost, unfinished judges included."""
     judgments = (
         *(b.judgment for a in verdict.attempts if a.verdict for b in a.verdict.ballots),
         *filter(None, others),
     )
     cached = sum(PanelFacts.of(judgment).cost.cached_calls for judgment in judgments)
-    return Cost(spent.calls, cached, spent.input_tokens, spent.output_tokens, spent.usd)
+    usd = spent.usd
+    if usd is not None:
+        said = [dict(one.metadata.get("agent") or {}).get("usd") for one in judgments]
+        agents = [one for one in (*said, recovery and recovery.usd) if isinstance(one, float | int)]
+        usd = round(usd + sum(agents), 6)
+    return Cost(spent.calls, cached, spent.input_tokens, spent.output_tokens, usd)
 
 
 def make_report(  # noqa: PLR0913 - what a report is made of

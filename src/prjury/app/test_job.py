@@ -15,24 +15,13 @@ from prjury.manifests.workflow import Workflow, WorkflowJob, WorkflowStep
 
 #: Actions that set up a tool that a build of ours can use as they are.
 _TOOLS = frozenset(
-    {
-        "actions/setup-java",
-        "actions/setup-node",
-        "actions/setup-python",
-        "actions/setup-go",
-        "actions/setup-dotnet",
-        "actions-rust-lang/setup-rust-toolchain",
-        "astral-sh/setup-uv",
-        "denoland/setup-deno",
-        "dtolnay/rust-toolchain",
-        "gradle/actions/setup-gradle",
-        "oven-sh/setup-bun",
-        "pdm-project/setup-pdm",
-        "pnpm/action-setup",
-        "ruby/setup-ruby",
-        "shivammathur/setup-php",
-        "swatinem/rust-cache",
-    }
+    (
+        "actions/setup-java actions/setup-node actions/setup-python actions/setup-go "
+        "actions/setup-dotnet actions-rust-lang/setup-rust-toolchain astral-sh/setup-uv "
+        "denoland/setup-deno dtolnay/rust-toolchain gradle/actions/setup-gradle oven-sh/setup-bun "
+        "pdm-project/setup-pdm pnpm/action-setup ruby/setup-ruby shivammathur/setup-php "
+        "swatinem/rust-cache"
+    ).split()
 )
 #: Actions that set nothing up.
 _HARMLESS = frozenset({"actions/checkout", "actions/cache", "actions/upload-artifact"})
@@ -81,10 +70,10 @@ def find_test_job(workflows: Iterable[Workflow]) -> TestJob | None:
         for job in workflow.jobs:
             tests = [index for index, step in enumerate(job.steps) if _TEST.search(step.run)]
             if tests and not any("pr-jury" in step.action for step in job.steps):
-                found = _read_job(workflow, job, tests[-1])
+                test_job = _read_job(workflow, job, tests[-1])
                 aside = _ASIDE.search(f"{workflow.path.rpartition('/')[2]} {job.id}") is not None
-                rank = (aside, bool(found.needs), "pull_request" not in workflow.triggers)
-                ranked.append((rank, found))
+                rank = (aside, bool(test_job.needs), "pull_request" not in workflow.triggers)
+                ranked.append((rank, test_job))
     return min(ranked, key=lambda one: one[0])[1] if ranked else None
 
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from prjury.cli.output import print_out
 from prjury.errors import ConfigError
+
+if TYPE_CHECKING:
+    from prjury.policy.schema import Config
 
 
 def check_config(
@@ -33,11 +37,23 @@ def check_config(
         raise _listed(file, error.problems) from error
     for doubt in placed_lines(read_yaml(text, str(file)), doubts(policy.config)):
         print(f"warning: {doubt}", file=sys.stderr)
-    judges = [entry.name for tier in policy.config.tiers for entry in tier.judges]
-    print(
-        f"{file} is valid: tiers {', '.join(t.name for t in policy.config.tiers)}; "
-        f"judges {', '.join(judges)}"
-    )
+    print(f"{file} is valid. In force:")
+    print("\n".join(_lines(policy.config)))
+
+
+def _lines(config: Config) -> Iterator[str]:
+    """Each tier with its judges and where they come from, and the keys that the file sets."""
+    extended = {entry.title for entry in config.extend}
+    source = "this file" if "tiers" in config.model_fields_set else "the default"
+    for tier in config.tiers:
+        titles = [entry.title for entry in tier.judges]
+        shown = [f"{name} (extend)" if name in extended else name for name in titles]
+        origin = "extend" if extended.issuperset(titles) else source
+        yield f"  {tier.name}: {', '.join(shown)} ({tier.policy}, from {origin})"
+    written = config.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    for key in written.keys() - {"version", "tiers", "extend"}:
+        yield f"  {key}: {json.dumps(written[key], ensure_ascii=False)} (from this file)"
+    yield "  everything else: the default; `prjury schema` has every key"
 
 
 def _root_for(file: Path) -> Path:

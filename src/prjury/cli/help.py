@@ -53,17 +53,14 @@ class GroupedCommands(TyperGroup):
 
     def format_commands(self, ctx: Context, formatter: HelpFormatter) -> None:
         """Write the commands by their groups, each in one whole sentence."""
-        grouped = {name for names in GROUPS.values() for name in names}
-        others = tuple(name for name in self.list_commands(ctx) if name not in grouped)
-        for title, names in {**GROUPS, "Others": others}.items():
+        for title, names in GROUPS.items():
             rows = []
             for name in names:
                 command = self.get_command(ctx, name)
                 if command is not None:
                     rows.append((name, command.get_short_help_str(limit=200)))
-            if rows:
-                with formatter.section(title):
-                    formatter.write_dl(rows)
+            with formatter.section(title):
+                formatter.write_dl(rows)
 
     def resolve_command(
         self, ctx: Context, args: list[str]

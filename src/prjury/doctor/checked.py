@@ -16,7 +16,7 @@ from prjury.policy.load import Policy, Problem, dotted, read_policy, refused
 from prjury.policy.schema import Config, PatternsOptions, TierConfig
 from prjury.policy.seats import FunctionOptions
 from prjury.policy.yaml_reader import KeyPath, read_yaml
-from prjury.rulepacks.find import provided
+from prjury.rulepacks.find import known_packs, provided
 from prjury.rulepacks.load import load_packs, shipped_heads
 from prjury.rulepacks.rule import Pack
 
@@ -35,6 +35,7 @@ def checked_policy(text: str, shown: str, root: Path) -> Policy:
     document = read_yaml(text, shown)
     problems = [*_unknown_judges(checked.config), *_bad_packs(checked.config, root)]
     problems += [*_bad_recipes(checked.config, root), *_bad_files(checked.config, root)]
+    problems += _strange_rules(checked.config, root)
     problems = problems or list(_bad_models(checked.config))
     if problems:
         raise refused(document, problems)
@@ -76,6 +77,23 @@ def _packs_of(options: PatternsOptions, path: KeyPath, root: Path) -> Iterator[P
         if name not in known:
             meant = did_you_mean(name, known) or "`prjury rules list` names the packs"
             yield _problem((*path, "packs", number), f"there is no pack {name!r}. {meant}")
+
+
+def _strange_rules(config: Config, root: Path) -> Iterator[Problem]:
+    """Find rules and packs that are ignored and that there are not."""
+    ignored: dict[KeyPath, str] = {("ignore", i): name for i, name in enumerate(config.ignore)}
+    for glob, names in config.per_file_ignores.items():
+        ignored |= {("per_file_ignores", glob, i): name for i, name in enumerate(names)}
+    if not ignored:
+        return
+    options = [entry.patterns for tier in config.tiers for entry in tier.judges if entry.patterns]
+    places = [root / place for one in options for place in one.paths]
+    packs = [*known_packs([]), *(known_packs(places) if places else ())]
+    known = {pack.id for pack in packs} | {f"{p.id}/{rule.id}" for p in packs for rule in p.rules}
+    for path, name in ignored.items():
+        if name not in known:
+            meant = did_you_mean(name, known) or "`prjury rules list` names the packs"
+            yield _problem(path, f"there is no rule or pack {name!r}. {meant}")
 
 
 def _bad_recipes(config: Config, root: Path) -> Iterator[Problem]:
@@ -145,6 +163,9 @@ def doubts(config: Config) -> Iterator[Problem]:
             "only models are asked; where none is configured, nobody votes and the gate is closed"
         )
         yield Problem(("tiers",), f"tiers: {text}")
+    if not any(entry.patterns for tier in config.tiers for entry in tier.judges):
+        text = "no tier has `patterns`, so versions are not looked at; `extend` adds judges and "
+        yield Problem(("tiers",), f"tiers: {text}replaces none")
     missing = [word for word in ("fail", "error", "abstain") if word not in config.gate.block_on]
     if not config.gate.block_on:
         yield _doubt("block_on", "no verdict closes the gate, not even a failure")

@@ -28,10 +28,6 @@ from prjury.github.settings import (
 
 Answer = TypeVar("Answer")
 
-#: Scopes of a classic token with which everything here can be read.
-_ENOUGH = frozenset({"public_repo", "repo:status", "read:org", "read:user"})
-_FINE_GRAINED = "use a fine-grained token for this repository alone"
-
 
 @dataclass(frozen=True)
 class ServerState:
@@ -95,19 +91,6 @@ def _or_why(call: Callable[[], Answer]) -> Answer | str:
         return call()
     except SourceError as error:
         return one_sentence(error)
-
-
-def token(standing: ServerState) -> Iterator[Diagnosis]:
-    """A token that may do more than is needed."""
-    scopes = standing.facts.scopes
-    needed = _ENOUGH | {"repo"} if standing.facts.private else _ENOUGH
-    excess = [scope for scope in scopes or () if scope not in needed]
-    if excess:
-        yield warning(
-            "the token",
-            f"it is a classic one with more scopes than are needed, {', '.join(excess)}; "
-            f"{_FINE_GRAINED}",
-        )
 
 
 def forks(standing: ServerState) -> Iterator[Diagnosis]:
@@ -225,7 +208,6 @@ def default_permissions(standing: ServerState) -> Iterator[Diagnosis]:
 
 
 CHECKS: tuple[DoctorCheck[ServerState], ...] = (
-    DoctorCheck("the token may not do more than is needed", token),
     DoctorCheck("pull requests from forks are judged with models and comments", forks),
     DoctorCheck("the gate is required", required),
     DoctorCheck("the merge queue asks PR Jury", queue),

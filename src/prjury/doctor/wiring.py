@@ -140,11 +140,8 @@ def check_gone(setup: Setup) -> Iterator[Diagnosis]:
     for use in setup.uses:
         for event, trigger in use.workflow.triggers.items():
             if use.about != GONE and _ON_LABELS & set(trigger.types or ()):
-                yield warning(
-                    use.about,
-                    f"a label starts nothing any more; remove `labeled` and `unlabeled` from "
-                    f"`{event}`",
-                )
+                text = f"a label starts nothing any more; remove its types from `{event}`"
+                yield warning(use.about, text)
 
 
 def check_default_branch(setup: Setup) -> Iterator[Diagnosis]:

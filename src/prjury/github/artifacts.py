@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import partial
 from glob import escape
+from operator import attrgetter
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -44,6 +45,8 @@ _METHODS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
 _CHUNK = 256 * 1024
 _REDIRECTS = (301, 302, 303, 307, 308)
 _GONE = 410
+#: A later attempt of a run may leave an artifact with a lower number.
+_AGE = attrgetter("created", "id")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +58,7 @@ class Artifact:
     size: int
     digest: str
     expired: bool
+    created: str = ""
 
 
 @dataclass(frozen=True)
@@ -120,7 +124,7 @@ def _newest(client: GitHub, repo: str, run: int, name: str) -> Artifact:
             remedy="Look into its log for a used-up artifact quota, then run the build again",
             reason="evidence_missing",
         )
-    newest = max(there, key=lambda each: each.id)
+    newest = max(there, key=_AGE)
     if newest.size > _LARGEST_ZIP:
         raise _refused(f"it is larger than {_LARGEST_ZIP // 1024**2} MiB")
     return newest
@@ -153,7 +157,7 @@ def junit_artifacts(
     """
     newest: dict[str, Artifact] = {}
     for run in runs:
-        for artifact in sorted(_listed(client, repo, run), key=lambda each: each.id):
+        for artifact in sorted(_listed(client, repo, run), key=_AGE):
             if any(is_named(artifact.name, name) for name in names):
                 newest[artifact.name] = artifact
     files, problems, room = dict[str, bytes](), list[str](), _MOST_XML
@@ -262,6 +266,7 @@ def _artifact(entry: object) -> Artifact:
         size=whole_number(at(entry, "size_in_bytes"), "the artifact's size"),
         digest=text(at(entry, "digest")),
         expired=at(entry, "expired") is True,
+        created=text(at(entry, "created_at")),
     )
 
 

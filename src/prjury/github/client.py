@@ -373,7 +373,8 @@ class GitHub:
             SourceError: when GitHub cannot be asked.
         """
         if self._account is None:
-            self._account = self._user() or self._bot()
+            is_installation = (self.connection.token or "").startswith("ghs_")
+            self._account = self._bot() if is_installation else self._user() or self._bot()
         return self._account
 
     def ask(

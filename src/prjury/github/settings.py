@@ -30,16 +30,11 @@ _RECENT = 5
 
 @dataclass(frozen=True, slots=True)
 class RepositoryFacts:
-    """A repository as the token sees it.
-
-    Attributes:
-        scopes: those of a classic token; None for every other kind.
-    """
+    """A repository as the token sees it."""
 
     private: bool
     forks: int
     default_branch: str
-    scopes: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,15 +202,13 @@ def read_settings(
     return RepoSettings(Connection(api, token), name)
 
 
-def _facts(headers: Mapping[str, Any], content: object) -> RepositoryFacts:
+def _facts(_headers: Mapping[str, Any], content: object) -> RepositoryFacts:
     forks = at(content, "forks_count")
     branch = text(at(content, "default_branch"))
     if not branch:
         raise ValueError("default_branch is missing")
-    scopes = headers.get("x-oauth-scopes")
-    named = None if scopes is None else tuple(filter(None, str(scopes).replace(",", " ").split()))
     return RepositoryFacts(
-        at(content, "private") is True, forks if isinstance(forks, int) else 0, branch, named
+        at(content, "private") is True, forks if isinstance(forks, int) else 0, branch
     )
 
 

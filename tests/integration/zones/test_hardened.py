@@ -137,14 +137,6 @@ class TestOtherBase:
         states = [one["state"] for one in zones.fake.statuses_of(zones.head, "prjury")]
         assert "pending" in states[:2]
 
-    def test_a_base_that_has_moved_on_is_told(self, zones: Zones) -> None:
-        zones.build()
-        zones.collect()
-        zones.decide()
-        zones.fake.pulls["octo/shop", 7]["base"]["sha"] = "e" * 40
-        assert zones.publish() == ExitCode.OPEN
-        assert "main has moved on" in zones.fake.bodies[0].replace("\\", "")
-
 
 class TestOpinions:
     """Whoever holds the model's key can say what a model said, and nothing else."""

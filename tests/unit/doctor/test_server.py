@@ -59,19 +59,6 @@ def facts(**more: object) -> RepositoryFacts:
 CASES = {
     "all is well": (FINE, []),
     "all is well with forks": (replace(APART, facts=facts(forks=9)), []),
-    "a classic token": (
-        replace(FINE, facts=facts(scopes=("repo", "public_repo", "admin:org"))),
-        [
-            (
-                "warning: the token: it is a classic one with more scopes than are needed, repo, "
-                "admin:org; use a fine-grained token for this repository alone"
-            )
-        ],
-    ),
-    "a classic token that a private repository needs": (
-        replace(FINE, facts=facts(private=True, scopes=("repo",))),
-        [],
-    ),
     "forks of a private repository": (replace(FINE, facts=facts(private=True, forks=9)), []),
     "forks": (
         replace(FINE, facts=facts(forks=9)),
@@ -227,7 +214,7 @@ def test_a_repository_that_is_set_up_well_has_no_complaint() -> None:
         fake.rules["main"] = [rule_payload("octo/shop", "prjury", ACTIONS_APP, 7)]
         fake.repositories["octo/shop"] = {"private": True, "visibility": "private"}
         found = asked(fake, "ghp_octocat", FINE.setup)
-    assert [one for one in found if "scopes" not in one] == []
+    assert found == []
 
 
 @pytest.mark.parametrize(

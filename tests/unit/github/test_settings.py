@@ -25,7 +25,7 @@ def rights(fake: FakeGitHub, token: str | None = PERSON) -> RepoSettings:
     return RepoSettings(connection, "octo/shop", RetryBudget(attempts=1))
 
 
-def test_the_facts_tell_forks_and_the_scopes_of_a_classic_token() -> None:
+def test_the_facts_tell_forks() -> None:
     with running() as fake, rights(fake) as port:
         fake.repositories["octo/shop"] = {
             "forks_count": 3,
@@ -34,12 +34,6 @@ def test_the_facts_tell_forks_and_the_scopes_of_a_classic_token() -> None:
         }
         facts = port.facts()
     assert (facts.forks, facts.private, facts.default_branch) == (3, False, "main")
-    assert facts.scopes == ("repo", "workflow")
-
-
-def test_other_tokens_have_no_scopes() -> None:
-    with running() as fake, rights(fake, JOB) as port:
-        assert port.facts().scopes is None
 
 
 @pytest.mark.parametrize(("token", "reason"), [("ghp_wrong", "bad_credentials")])
