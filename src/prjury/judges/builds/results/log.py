@@ -90,13 +90,11 @@ _COST_OF_LINE = 150
 _TAIL_LINES = 30
 _LONGEST_TAIL_LINE = 500
 
-_BREAK = re.compile(r"\r\n|\r|\n")
 _DECODER = json.JSONDecoder()
 _MARKS = ('"Action":', '"reason":', '"$message_type":')
 
 _PNPM = re.compile(r"(?P<place>[^\s$:]+) (?P<script>[\w:.-]+)\$ ")
 _NPM = re.compile(r"> (?P<name>(?:@[\w.-]+/)?[\w.-]+)(?P<version>@\S+)? [\w:.-]+$")
-_MAKE = re.compile(r"\w*make(?:\[\d+\])?: (?P<what>Entering|Leaving) directory '(?P<place>.*)'$")
 
 
 @dataclass
@@ -125,7 +123,7 @@ class LogLines:
 def _lines(file: BinaryIO) -> Iterator[str]:
     rest = ""
     for text in _texts(file):
-        *whole, rest = _BREAK.split(rest + text)
+        *whole, rest = (rest + text).replace("\r\n", "\n").replace("\r", "\n").split("\n")
         yield from map(_clean, whole)
         rest = rest[:_LONGEST_EVENT]
     if rest:
@@ -205,8 +203,9 @@ class _Places:
             return place, line
         if line.startswith("> ") and (match := _NPM.match(line)):
             self._here = self._package(match["name"], versioned=bool(match["version"]))
-        elif "make" in line and (match := _MAKE.match(line)):
-            self._enter(match["what"] == "Entering", match["place"])
+        elif " directory '" in line and "make" in line.partition(": ")[0]:
+            word, _, place = line.partition(": ")[2].partition(" directory '")
+            self._enter(word == "Entering", place.removesuffix("'"))
         return self._here, line
 
     def _package(self, name: str, *, versioned: bool) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -11,9 +10,6 @@ from functools import cached_property
 from prjury.judges.builds.failure import Failure, Kind, inside_tree, make_failure
 from prjury.judges.builds.results.tree import TreeFiles
 from prjury.report.wording import counted
-
-#: What follows a path where a message begins with one.
-_PLACE = re.compile(r"^(?::\d+)*:\s+")
 
 
 @dataclass(frozen=True)
@@ -76,8 +72,12 @@ class LogSection:
 def _without(message: str, paths: Iterable[str]) -> str:
     """The message without the place with which it begins; the failure bears it anyway."""
     path = next((path for path in paths if message.startswith(f"{path}:")), None)
-    rest = message.removeprefix(path or "")
-    return _PLACE.sub("", rest, count=1) or message if path else message
+    if path is None:
+        return message
+    rest = message.removeprefix(path)
+    number, _, text = rest.partition(": ")
+    is_place = all(not part or part.isdecimal() for part in number.split(":"))
+    return (text.strip() if is_place else rest) or message
 
 
 @dataclass

@@ -16,7 +16,6 @@ from prjury.judges.builds.failure import inside_tree
 #: More files of one name than this are not distinguished by the end of their path.
 _MOST_NAMESAKES = 1_000
 _LONGEST_DOTTED = 300
-_ABOVE = re.compile(r"^(?:\.\./)+")
 
 
 @dataclass(frozen=True)
@@ -49,7 +48,9 @@ class TreeFiles:
             directory: where the tool runs, the build's own directory by default.
         """
         here = self.directory if directory is None else directory
-        below = _ABOVE.sub("", wanted)
+        below = wanted
+        while below.startswith("../"):
+            below = below.removeprefix("../")
         for path in (posixpath.join(here, wanted), wanted, posixpath.join(here, below)):
             plain = inside_tree(path)
             if plain in self.known:
