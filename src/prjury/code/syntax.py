@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
+from typing import Any
 
 from prjury.code.parser import NotParsed, Parser
 from prjury.deadline import Deadline
@@ -56,6 +57,8 @@ _UNKNOWN: Mapping[str, re.Pattern[str]] = {
     "cpp": _MACRO,
     "java": re.compile(r"\bimport\s+module\b|\b(?:super|this)\s*\("),
 }
+#: What every Python says, and its grammar does not see.
+_INDENTED = re.compile(r"unindent|unexpected indent|expected (an indented block|'except')")
 #: PHP in a page of HTML, which is no error.
 _PAGE = re.compile(r"\A(?!<\?php)|\?>")
 #: Jinja, Helm, ERB and the like, which make the file that is parsed in the end.
@@ -124,22 +127,17 @@ def _job(text: SourceFile) -> dict[str, object]:
     }
 
 
-def _read_reply(text: SourceFile, reply: Mapping[str, object]) -> SyntaxFault | None:
+def _read_reply(text: SourceFile, reply: Mapping[str, Any]) -> SyntaxFault | None:
     lines = text.content.decode("utf-8", "replace").split("\n")
-    exact = list(_read_faults([reply["exact"]] if reply["exact"] else []))
-    grammar = _read_faults(reply["grammar"] or [])
-    doubts = [fault for fault in grammar if _is_understood(text, fault, lines)]
-    fault = next(iter([*exact, *doubts]), None)
-    if fault is None or _is_lenient(text, reply):
+    exact: list[tuple[int | None, str]] = [tuple(reply["exact"])] if reply["exact"] else []
+    doubts = [each for each in reply["grammar"] or () if _is_understood(text, each, lines)]
+    if not (exact or doubts) or _is_lenient(text, reply):
         return None
+    fault: tuple[int | None, str] = (exact + doubts)[0]
     line = lines[fault[0] - 1] if fault[0] and fault[0] <= len(lines) else ""
     marks = _TEMPLATE.search(line if text.grammar == "python" else "\n".join(lines))
-    certain = _is_certain(text, exact=bool(exact), doubts=bool(doubts)) and not marks
-    return SyntaxFault(*fault, certain, dialect=bool(reply.get("dialect") or marks))
-
-
-def _read_faults(rows: object) -> Iterator[tuple[int | None, str]]:
-    yield from rows if isinstance(rows, list) else ()
+    certain = _is_certain(text, fault[1], exact=bool(exact), doubts=bool(doubts)) and not marks
+    return SyntaxFault(fault[0], fault[1], certain, bool(reply.get("dialect") or marks))
 
 
 def _is_understood(text: SourceFile, fault: tuple[int | None, str], lines: Sequence[str]) -> bool:
@@ -151,12 +149,12 @@ def _is_understood(text: SourceFile, fault: tuple[int | None, str], lines: Seque
     return not (unknown and unknown.search("\n".join(lines[max(0, at - 2) : at + 1])))
 
 
-def _is_lenient(text: SourceFile, reply: Mapping[str, object]) -> bool:
+def _is_lenient(text: SourceFile, reply: Mapping[str, Any]) -> bool:
     strict = PurePosixPath(text.path).name in _STRICT_JSON or text.path.endswith(".ipynb")
     return bool(reply.get("lenient")) and not strict
 
 
-def _is_certain(text: SourceFile, *, exact: bool, doubts: bool) -> bool:
+def _is_certain(text: SourceFile, message: str, *, exact: bool, doubts: bool) -> bool:
     """Return true if the parsers that find a fault are enough to decide.
 
     YAML has two readings, and Python without a declared version may be newer than the one here.
@@ -166,5 +164,5 @@ def _is_certain(text: SourceFile, *, exact: bool, doubts: bool) -> bool:
     if text.grammar == "yaml":
         return exact and doubts
     if text.grammar == "python":
-        return exact and (doubts or text.python is not None)
+        return exact and (doubts or text.python is not None or bool(_INDENTED.match(message)))
     return text.grammar in EXACT

@@ -48,6 +48,8 @@ def severities(before: Files, after: Files, shell: Shell | None = None) -> Mappi
     ("path", "right", "wrong", "line"),
     [
         ("a.py", "def f():\n    return 1\n", "x = 1\ndef f(:\n    return 1\n", 2),
+        ("a.py", "def f():\n    a()\n", "def f():\n    a()\n  b()\n", 3),
+        ("a.py", "x = 1\n", "try:\n    x = 1\ny = 2\n", 3),
         ("a.pyi", "def f() -> int: ...\n", "def f() -> : ...\n", 1),
         ("package.json", '{"a": 1}', '{\n"a": 1,\n}', 3),
         ("data.json", '{"a": 1}', '{"a": 1', 1),
