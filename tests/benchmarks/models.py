@@ -75,7 +75,7 @@ def _answer(body: dict[str, Any]) -> dict[str, Any]:
         return {}
     schema = body["response_format"]["json_schema"]["schema"]
     names = schema["properties"]["criteria"]["required"]
-    answer = {"evidence": [], "reasoning": "fine", "verdict": "pass", "confidence": 0.9}
+    answer = {"findings": [], "reasoning": "fine", "verdict": "pass", "confidence": 0.9}
     return {"criteria": dict.fromkeys(names, answer)}
 
 

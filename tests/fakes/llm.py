@@ -69,15 +69,20 @@ def context(*files: FileChange, seconds: float = 60, **more: Any) -> PullRequest
 SMALL = changed("src/app.py", " def add(a, b):", "-    return a - b", "+    return a + b")
 
 
-def quote(path: str = "src/app.py", line: int = 2, text: str = "return a + b") -> dict[str, Any]:
-    return {"path": path, "side": "new", "line": line, "end_line": line, "quote": text}
+def quote(
+    path: str = "src/app.py", line: int = 2, text: str = "return a + b", **more: Any
+) -> dict[str, Any]:
+    """A finding about a line."""
+    place = {"path": path, "side": "new", "line": line, "end_line": line, "quote": text}
+    words = {"claim": "It adds where it should not.", "severity": "error", "category": "logic"}
+    return {**place, **words, "suggestion": "", **more}
 
 
 def answer(
-    verdict: str = "pass", evidence: Iterable[Mapping[str, Any]] = (), confidence: float = 0.9
+    verdict: str = "pass", findings: Iterable[Mapping[str, Any]] = (), confidence: float = 0.9
 ) -> dict[str, Any]:
     return {
-        "evidence": list(evidence),
+        "findings": list(findings),
         "reasoning": f"because it is {verdict}",
         "verdict": verdict,
         "confidence": confidence,
@@ -166,8 +171,7 @@ def first_quote(prompt: Prompt, of: str = "files") -> dict[str, Any]:
     """A true quote of the first line of the first file, or document, that is shown."""
     shown = material(prompt)[of][0]
     side, line, _, text = told(shown["hunks"][0]["lines"][0])
-    place = {"path": shown["path"], "side": side, "line": line, "end_line": line}
-    return {**place, "quote": text}
+    return quote(shown["path"], line, text, side=side)
 
 
 def words() -> Callable[[], str]:
@@ -229,6 +233,8 @@ _OF_DOORS = frozenset(inspect.signature(ports).parameters) | {
     "confidence",
     "rounds",
     "trigger",
+    "passes",
+    "confirm",
 }
 
 

@@ -105,9 +105,12 @@ class Said:
 
 
 def policy(*, advisory: bool = True, judge: Any = "quality", **sections: Any) -> Policy:
-    """Programs first, then one judge that asks models; sections of the policy by their names."""
+    """Programs first, then one judge that asks models; sections of the policy by their names.
+
+    Each answer counts as it is: nobody is asked a second question.
+    """
     last = {"name": "opinion", "policy": "final_tier", "judges": [judge], "advisory": advisory}
-    return {"version": 1, "tiers": [_CHECKS, last], **sections}
+    return {"version": 1, "tiers": [_CHECKS, last], "review": {"confirm": False}, **sections}
 
 
 class Shop:

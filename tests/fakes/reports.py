@@ -378,7 +378,7 @@ def panel() -> Report:
             "panel": seats,
             "agreement": {"agree": 2, "seats": 3},
             "iterations": 2,
-            "evidence": {"verified": 7, "relocated": 0, "dropped": 1},
+            "review": {"dropped": {"no_quote": 1, "not_changed": 0}},
             "usage": {**usage, "cached_calls": 1},
             **READ,
         },

@@ -11,10 +11,8 @@ import pytest
 from fakes.llm import answer, quote, reply
 from fakes.providers import LINE, PATH, TEXT, Said, Shop, policy
 
-WRONG_SUM = {
-    **answer("fail", [quote(PATH, LINE, TEXT)], 0.98),
-    "reasoning": "An overflow of the sum is lost.",
-}
+LOST = "An overflow of the sum is lost."
+WRONG_SUM = answer("fail", [quote(PATH, LINE, TEXT, claim=LOST)], 0.98)
 BLOCKING, ADVISING = policy(advisory=False), policy()
 
 
@@ -34,7 +32,7 @@ def test_one_proven_failure_of_a_must_criterion_closes_a_blocking_gate(
     assert (said.judgment["status"], said.judgment["score"]) == ("fail", 0.0)
     assert said.judgment["metadata"]["share"] == 1.0
     assert "❌ Do not merge" in said.first_line
-    assert WRONG_SUM["reasoning"] in said.files["feedback"]
+    assert LOST in said.files["feedback"]
     assert f"{PATH}:{LINE}" in said.files["feedback"]
 
 
@@ -46,7 +44,7 @@ def test_an_advising_tier_names_the_likely_bug_in_the_first_line(tmp_path: Path)
     )
     assert "The judges advise against merging this" in said.files["feedback"]
     assert "Nothing has to be fixed" not in said.files["feedback"]
-    assert WRONG_SUM["reasoning"] in said.files["feedback"]
+    assert LOST in said.files["feedback"]
 
 
 def test_an_advising_tier_calls_missing_tests_no_bug(tmp_path: Path) -> None:
@@ -85,7 +83,7 @@ def test_no_vote_of_the_tier_passes_what_the_judge_alone_fails(tmp_path: Path) -
 
 def test_two_quotes_of_one_criterion_are_two_findings_everywhere(tmp_path: Path) -> None:
     test = quote("tests/test_app.py", 5, "assert add(1, 2) == 3")
-    both = {**WRONG_SUM, "evidence": [*WRONG_SUM["evidence"], test]}
+    both = {**WRONG_SUM, "findings": [*WRONG_SUM["findings"], test]}
     said = review(tmp_path, reply(correctness=both))
     found = [check for check in said.judgment["checks"] if not check["passed"]]
     assert [check["location"]["path"] for check in found] == [PATH, "tests/test_app.py"]
@@ -96,18 +94,18 @@ def test_two_quotes_of_one_criterion_are_two_findings_everywhere(tmp_path: Path)
 
 
 def test_a_miscounted_and_shortened_quote_keeps_its_finding(tmp_path: Path) -> None:
-    near = {**WRONG_SUM, "evidence": [quote(f"b/{PATH}", LINE - 2, "+return a + b")]}
+    near = {**WRONG_SUM, "findings": [quote(f"b/{PATH}", LINE - 2, "+return a + b")]}
     said = review(tmp_path, reply(correctness=near))
     assert said.code == 1
     (found,) = [check for check in said.judgment["checks"] if not check["passed"]]
     assert found["location"]["line"] == LINE
     assert found["evidence"] == TEXT.strip()
-    counts = {"verified": 1, "relocated": 1, "dropped": 0}
-    assert said.judgment["metadata"]["evidence"] == counts
+    counts = said.judgment["metadata"]["review"]
+    assert (counts["reported"], counts["relocated"]) == (1, 1)
 
 
 def test_an_invented_quote_is_no_bug(tmp_path: Path) -> None:
-    invented = {**WRONG_SUM, "evidence": [quote(PATH, LINE, "return a * b")]}
+    invented = {**WRONG_SUM, "findings": [quote(PATH, LINE, "return a * b")]}
     said = review(tmp_path, reply(correctness=invented))
     assert (said.code, said.judgment["label"]) == (3, "no_opinion")
 
@@ -125,3 +123,23 @@ def test_without_a_key_a_judge_of_a_directory_says_so(tmp_path: Path, name: str)
     shop = Shop(tmp_path).without_keys()
     said = shop.judge(name, shop.history.path)
     assert said.report["label"] == "not_configured"
+
+
+@pytest.mark.parametrize(
+    ("second", "code", "status"),
+    [("pass", 1, "fail"), ("fail", 0, "pass"), ("abstain", 3, "abstain")],
+)
+def test_a_second_question_decides_on_an_error(
+    tmp_path: Path, second: str, code: int, status: str
+) -> None:
+    script = tmp_path / "answers.json"
+    entries = [
+        {"prompt": "confirm", "text": reply(["holds"], holds=answer(second))},
+        {"prompt": "quality", "text": reply(correctness=WRONG_SUM)},
+    ]
+    script.write_text(json.dumps(entries))
+    said = Shop(tmp_path).review(
+        {**BLOCKING, "review": {"confirm": True}}, "--model", f"scripted:{script}"
+    )
+    assert (said.code, said.judgment["status"]) == (code, status)
+    assert LOST in said.files["feedback"]

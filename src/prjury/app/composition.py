@@ -112,6 +112,7 @@ def model_panel(request: ReviewRequest, environment: RunEnvironment, config: Con
         untrusted=not (request.trusts_policy or request.config),
         recorder=environment.journal,
         answers=AnswerFile(request.record) if request.record else None,
+        review=config.review,
     )
 
 

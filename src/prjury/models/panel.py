@@ -25,7 +25,7 @@ from prjury.models.choose import (
 from prjury.models.connect import AnswerFile, connect
 from prjury.models.wrappers import Budget, RateLimit, RecordedModel, Spent, WrappedModel
 from prjury.policy.models import ModelConfig, ModelsConfig
-from prjury.policy.schema import LimitsConfig
+from prjury.policy.schema import LimitsConfig, ReviewConfig
 from prjury.ports import ChatModel, NoRecorder, Panel, Recorder
 from prjury.ports.messages import ModelError, Prompt, Reply, UnsentError
 
@@ -204,6 +204,7 @@ class ModelPanel:
     Args:
         config: the ``models`` section of the policy.
         limits: what all of them together may spend.
+        review: how often they are asked, and whether what they find is confirmed.
         environ: the operator's environment variables, for keys and addresses.
         flag: what ``--model`` says.
         offline: whether nothing may be contacted; only scripted models are left then.
@@ -228,7 +229,9 @@ class ModelPanel:
         untrusted: bool = False,
         recorder: Recorder | None = None,
         answers: AnswerFile | None = None,
+        review: ReviewConfig | None = None,
     ) -> None:
+        self._review = review or ReviewConfig(confirm=False)
         self._recorder, self._answers = recorder or NoRecorder(), answers
         self._config = config.without_addresses if untrusted and flag else config
         self._environ = environ
@@ -282,6 +285,8 @@ class ModelPanel:
             confidence=retry.confidence,
             rounds=retry.iterations,
             trigger=retry.trigger,
+            passes=self._review.passes,
+            confirm=self._review.confirm,
             refusal=self._budget.refusal,
         )
 

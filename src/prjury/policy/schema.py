@@ -226,6 +226,19 @@ class PublishConfig(PolicySection):
         return labels
 
 
+class ReviewConfig(PolicySection):
+    """How judges that ask models come to their findings."""
+
+    confirm: bool = Field(
+        default=True,
+        description="whether a second question has to confirm each error before it counts; "
+        "what is not confirmed is told as a warning",
+    )
+    passes: int = Field(
+        1, ge=1, le=5, description="how often a model is asked independently; all findings count"
+    )
+
+
 class LimitsConfig(PolicySection):
     """How much money, text and time a run may take."""
 
@@ -376,6 +389,7 @@ class Config(PolicySection):
     gate: GateConfig = GateConfig()
     publish: PublishConfig = PublishConfig()
     models: ModelsConfig = ModelsConfig()
+    review: ReviewConfig = ReviewConfig()
     limits: LimitsConfig = LimitsConfig()
     sandbox: SandboxConfig = SandboxConfig()
     coverage: CoverageConfig = CoverageConfig()

@@ -179,6 +179,8 @@ class Panel:
             exceed what is left of the budget; None where they would not.
         trigger: what confidence is taken from: ``evidence`` (the share of quotes that are true),
             ``flip`` (asked twice, files in another order), ``agreement``, ``self_report``.
+        passes: how often each seat is asked independently; all that it finds is joined.
+        confirm: whether each error needs a second question to count.
     """
 
     models: tuple[ChatModel, ...] = ()
@@ -189,6 +191,8 @@ class Panel:
     confidence: float = 0.7
     rounds: int = 1
     trigger: str = "evidence"
+    passes: int = 1
+    confirm: bool = False
     refusal: Callable[[int, float | None], str | None] = lambda _tokens, _usd: None
 
 

@@ -470,12 +470,12 @@ class PanelFacts(Struct, frozen=True, rename={"seats": "panel", "rounds": "itera
     def of(cls, judgment: Judgment) -> Self:
         """Read the facts of a judgment."""
         data = judgment.metadata
-        agreement, evidence = _mapping(data, "agreement"), _mapping(data, "evidence")
+        agreement, review = _mapping(data, "agreement"), _mapping(data, "review")
         data = {
             **data,
             "agree": agreement.get("agree", 0),
             "of_seats": agreement.get("seats", 0),
-            "dropped": evidence.get("dropped", 0),
+            "dropped": sum(_mapping(review, "dropped").values()),
         }
         if usage := _mapping(data, "usage"):
             data["usage"] = {"usd": None, **usage}  # a price that is not stated is not known

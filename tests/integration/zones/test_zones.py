@@ -85,15 +85,20 @@ class TestModels:
     def script(self, zones: Zones, **answers: Any) -> dict[str, str]:
         file = zones.directory / "script.json"
         document = llm.document(**answers)
-        file.write_text(json.dumps([{"prompt": "*", "text": document, "input_tokens": 900}]))
+        second = llm.document(["holds"])
+        entries = [
+            {"prompt": "confirm", "text": second, "input_tokens": 100},
+            {"prompt": "*", "text": document, "input_tokens": 900},
+        ]
+        file.write_text(json.dumps(entries))
         return {"PRJURY_INPUT_MODEL": f"scripted:{file}"}
 
     @pytest.mark.parametrize("status", ["pass", "fail"])
     def test_a_model_is_asked_in_its_own_job(self, zones: Zones, status: str) -> None:
         zones.push(self.CHANGE)
         quoted = llm.quote("cart.py", 2, "return sum(items) + 1")
-        found = llm.answer(status, [quoted])
-        model = self.script(zones, **dict.fromkeys(llm.FOUR, found))
+        findings = [quoted] if status == "fail" else []
+        model = self.script(zones, correctness=llm.answer(status, findings))
         zones.build()
         zones.collect()
         assert zones.decide(**model) == 0, zones.log
@@ -101,8 +106,8 @@ class TestModels:
         report = told(zones)
         (judgment,) = report["tiers"][2]["judgments"]
         assert (judgment["judge"], judgment["status"]) == ("quality", status)
-        assert report["cost"]["llm_calls"] == 1
-        assert report["cost"]["input_tokens"] == 900
+        assert report["cost"]["llm_calls"] == 1 + len(findings)
+        assert report["cost"]["input_tokens"] == 900 + 100 * len(findings)
         advises = "advises against" in zones.fake.bodies[0]
         assert advises == (status == "fail")
 

@@ -185,7 +185,7 @@ def test_the_hash_changes_with_the_policy_and_not_with_its_spelling() -> None:
             (
                 "f.yml line 2: min_scroe is not a known key; allowed are backport, build, "
                 "coverage, extend, fix, gate, ignore, limits, models, paths, per_file_ignores, "
-                "publish, pulls, sandbox, suppressions, tiers, version"
+                "publish, pulls, review, sandbox, suppressions, tiers, version"
             ),
         ),
         (

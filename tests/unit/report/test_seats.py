@@ -49,7 +49,7 @@ def test_facts_say_who_agrees_and_what_was_thrown_away() -> None:
         "agreement": {"agree": 2, "seats": 3},
         "iterations": 2,
         "panel": SEATS,
-        "evidence": {"verified": 4, "relocated": 0, "dropped": 2},
+        "review": {"dropped": {"no_quote": 2, "not_changed": 0}},
         "usage": {
             "llm_calls": 3,
             "cached_calls": 1,
@@ -85,7 +85,9 @@ def test_a_report_of_another_form_is_not_trusted(metadata: dict[str, Any]) -> No
 
 
 def test_they_are_among_the_facts_of_a_ballot() -> None:
-    said = Judgment.passed("fine", metadata={"model": "a:x", "evidence": {"dropped": 1}})
+    said = Judgment.passed(
+        "fine", metadata={"model": "a:x", "review": {"dropped": {"no_quote": 1}}}
+    )
     facts = facts_of(fake.ballot("quality", said, kind=JudgeType.LLM_POWERED))
     assert "1 quote not found in what was read, discarded" in facts
 

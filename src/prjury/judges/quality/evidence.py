@@ -1,4 +1,4 @@
-"""Compare what a model quotes with what it was shown, and merge its answers on all chunks. Pure."""
+"""Compare what a model claims with what it was shown, and merge its answers on all chunks. Pure."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Literal, TypeAlias
 
 from prjury.judges.quality.prompt_input import Section
-from prjury.judges.quality.question import Answer, Quote
+from prjury.judges.quality.question import Answer, ReportedFinding
 
-#: A verdict that its own author believes less than this contradicts itself.
-LEAST_CONFIDENCE = 0.5
-
-#: Characters by which a part of a line is recognised.
+#: Characters by which a part of a line is recognised anywhere in a file.
 _LEAST_PART = 12
+#: Characters by which a part of the very line that is named is recognised.
+_LEAST_PART_THERE = 3
 #: What stands before each line of a side, in the prompt and in a diff.
 _PREFIXES = {
     "new": (re.compile(r"^[+ ]?\d+\|"), re.compile(r"^[+ ]")),
@@ -30,87 +30,123 @@ class Lines:
         self._texts: dict[tuple[str, str], dict[int, str]] = defaultdict(dict)
         self._files: dict[str, str] = {}
         self._paths: set[str] = set()
-        self._judged: set[tuple[str, str, int]] = set()
+        self._changed: set[tuple[str, str, int]] = set()
+        self._near: set[tuple[str, str, int]] = set()
         for section in sections:
             path = section.heading["path"]
             self._paths.add(path)
             if section.is_file:
                 self._files[path] = section.path
-            for row in section.rows:
+            for passage in section.passages:
                 # Every line of a document is the work; of a file only what changes.
-                if row.sign != " " or not section.is_file:
-                    self._judged.add((path, row.side, row.line))
-                self._texts[path, row.side][row.line] = row.text
-                if row.old is not None:
-                    self._texts[path, "old"][row.old] = row.text
+                changed = [row for row in passage.rows if row.sign != " " or not section.is_file]
+                self._changed.update((path, row.side, row.line) for row in changed)
+                for row in passage.rows:
+                    self._texts[path, row.side][row.line] = row.text
+                    if row.old is not None:
+                        self._texts[path, "old"][row.old] = row.text
+                    if changed:
+                        self._near.update(
+                            (path, side, number)
+                            for side in ("new", "old")
+                            if (number := row.number(side)) is not None
+                        )
 
-    def path_of(self, quote: Quote) -> str | None:
+    def path_of(self, finding: ReportedFinding) -> str | None:
         """The file's path as the report prints it; None for a document that is no file."""
-        return self._files.get(quote.path)
+        return self._files.get(finding.path)
 
-    def hold(self, quote: Quote) -> bool:
-        """Whether exactly these lines hold exactly this text, white space at its ends aside."""
-        lines = self._texts.get((quote.path, quote.side), {})
+    def hold(self, finding: ReportedFinding) -> bool:
+        """Compare the quote with exactly these lines, white space at its ends aside."""
+        lines = self._texts.get((finding.path, finding.side), {})
         # The count is compared first: a range of ten million lines is not walked.
-        if not quote.quote.strip() or not 0 <= quote.end_line - quote.line < len(lines):
+        if not finding.quote.strip() or not 0 <= finding.end_line - finding.line < len(lines):
             return False
-        texts = [lines.get(number) for number in range(quote.line, quote.end_line + 1)]
+        texts = [lines.get(number) for number in range(finding.line, finding.end_line + 1)]
         if None in texts:
             return False
-        said = quote.quote.replace("\r\n", "\n").strip()
-        return said == "\n".join(text for text in texts if text is not None).strip()
+        quote = finding.quote.replace("\r\n", "\n").strip()
+        return quote == "\n".join(text for text in texts if text is not None).strip()
 
-    def find(self, quote: Quote) -> Quote | None:
-        """Return the quote at the lines where it stands, with their text; None if there are none.
+    def changes(self, finding: ReportedFinding) -> bool:
+        """True if one of its lines is added or removed, or part of a document."""
+        return self._touches(finding, self._changed)
+
+    def is_near(self, finding: ReportedFinding) -> bool:
+        """True if one of its lines stands in a passage in which something changes."""
+        return self._touches(finding, self._near)
+
+    def _touches(self, finding: ReportedFinding, lines: set[tuple[str, str, int]]) -> bool:
+        numbers = range(finding.line, finding.end_line + 1)
+        return any((finding.path, finding.side, number) in lines for number in numbers)
+
+    def find(self, finding: ReportedFinding) -> ReportedFinding | None:
+        """Return the finding at the lines where its quote stands; None if there are none.
 
         A quote that does not hold is moved to the one place of its file and side where its lines,
-        or a part of a line, stand among what changes. White space does not count, nor do the signs
-        and numbers of a diff, nor `a/` and `b/` before the path. Several such places are none.
+        or a part of a line, stand among what changes; words that it adds behind a line are cut.
+        White space does not count, nor do the signs and numbers of a diff, nor `a/` and `b/` before
+        the path. Several such places are none.
         """
-        said = quote.model_copy(update={"path": self._known_path(quote)})
-        if self.hold(said):
-            return said
-        texts = self._texts.get((said.path, said.side), {})
+        finding = finding.model_copy(update={"path": self._bare_path(finding)})
+        if self.hold(finding):
+            return finding
+        texts = self._texts.get((finding.path, finding.side), {})
         plain = {number: _plain(text) for number, text in texts.items()}
-        places = (_places(plain, lines, said.line) for lines in _readings(said))
-        found = next(filter(None, places), ())
-        if len(found) != 1 or not self._changes(said, found[0]):
-            return None
-        first, last = found[0].start, found[0].stop - 1
-        text = "\n".join(texts[number] for number in found[0])
-        return said.model_copy(update={"line": first, "end_line": last, "quote": text})
+        for lines in _readings(finding):
+            places = _places(plain, lines, finding.line)
+            if len(places) == 1:
+                first, last = places[0].start, places[0].stop - 1
+                text = "\n".join(texts[number] for number in places[0])
+                place = {"line": first, "end_line": last, "quote": text}
+                moved = finding.model_copy(update=place)
+                return moved if self.changes(moved) else None
+            if places:
+                return None
+        return None
 
-    def _known_path(self, quote: Quote) -> str:
+    def _bare_path(self, finding: ReportedFinding) -> str:
         """The path, without the `a/` or `b/` of a diff where only that makes it known."""
-        bare = quote.path[2:] if quote.path.startswith(("a/", "b/")) else quote.path
-        return bare if quote.path not in self._paths and bare in self._paths else quote.path
-
-    def _changes(self, quote: Quote, lines: range) -> bool:
-        return any((quote.path, quote.side, line) in self._judged for line in lines)
+        bare = finding.path[2:] if finding.path.startswith(("a/", "b/")) else finding.path
+        return bare if finding.path not in self._paths and bare in self._paths else finding.path
 
 
-def _readings(quote: Quote) -> Iterator[Sequence[str]]:
+def _readings(finding: ReportedFinding) -> Iterator[Sequence[str]]:
     """The quoted lines as they are, and without what a diff or the prompt puts before each."""
-    lines = quote.quote.replace("\r\n", "\n").split("\n")
+    lines = finding.quote.replace("\r\n", "\n").split("\n")
     yield _plain_lines(lines)
-    for prefix in _PREFIXES[quote.side]:
+    for prefix in _PREFIXES[finding.side]:
         if all(prefix.match(line) for line in lines if line.strip()):
             yield _plain_lines(prefix.sub("", line, count=1) for line in lines)
 
 
-def _places(texts: Mapping[int, str], said: Sequence[str], claimed: int) -> Sequence[range]:
-    """Where these lines stand: the claimed place, or else every one; or every line they are in."""
-    if not any(said):
+def _places(texts: Mapping[int, str], quote: Sequence[str], line: int) -> Sequence[range]:
+    """Return the lines that the quote means: the named place, or else every possible one."""
+    if not any(quote):
         return ()
-    starts = [number for number, text in texts.items() if text == said[0]]
+    starts = [number for number, text in texts.items() if text == quote[0]]
     whole = [
-        range(start, start + len(said))
+        range(start, start + len(quote))
         for start in starts
-        if all(texts.get(start + at) == line for at, line in enumerate(said))
+        if all(texts.get(start + at) == text for at, text in enumerate(quote))
     ]
-    if whole or len(said) > 1 or len(said[0]) < _LEAST_PART:
-        return [place for place in whole if place.start == claimed] or whole
-    return [range(number, number + 1) for number, text in texts.items() if said[0] in text]
+    if whole:
+        return [place for place in whole if place.start == line] or whole
+    if len(quote) > 1:
+        return ()
+    if _overlap(texts.get(line, ""), quote[0], _LEAST_PART_THERE):
+        return [range(line, line + 1)]
+    return [
+        range(number, number + 1)
+        for number, text in texts.items()
+        if _overlap(text, quote[0], _LEAST_PART)
+    ]
+
+
+def _overlap(text: str, quote: str, least: int) -> bool:
+    """True if the quote is a part of the line, or the line with words behind it."""
+    shorter = min(text, quote, key=len)
+    return len(shorter) >= least and (quote in text or quote.startswith(text))
 
 
 def _plain_lines(lines: Iterable[str]) -> Sequence[str]:
@@ -122,56 +158,128 @@ def _plain(text: str) -> str:
     return " ".join(text.split())
 
 
+#: ``unclear`` where the second question has no answer, or cannot be answered.
+SecondAnswer: TypeAlias = Literal["confirmed", "refuted", "unclear"]
+
+
 @dataclass(frozen=True)
-class VerifiedAnswer:
-    """The answer to one question, with the part of its evidence that is true.
+class Claim:
+    """A finding whose quote stands in the change.
 
     Attributes:
-        said: what the model said: ``pass``, ``fail`` or ``abstain``.
-        quotes: the evidence that is there.
-        dropped: how many quotes did not match.
-        relocated: how many of the quotes stand elsewhere, or otherwise, than the model said.
+        second: what a second question came to; None where none was asked.
+    """
+
+    finding: ReportedFinding
+    second: SecondAnswer | None = None
+
+    @property
+    def is_error(self) -> bool:
+        """True if it counts against the change."""
+        return self.finding.severity == "error" and self.second in {None, "confirmed"}
+
+
+@dataclass(frozen=True)
+class VerifiedAnswer:
+    """The answer to one question, with those of its findings that stand in the change.
+
+    Attributes:
+        said: the model's own word: ``pass``, ``fail`` or ``abstain``.
+        reported: how many findings it had.
+        relocated: how many claims stand elsewhere, or otherwise, than the model says.
+        no_quote: how many findings quote what is not there.
+        not_changed: how many are about lines far from any change.
     """
 
     said: str
     confidence: float
     reasoning: str
-    quotes: tuple[Quote, ...] = ()
-    dropped: int = 0
+    claims: tuple[Claim, ...] = ()
+    reported: int = 0
     relocated: int = 0
+    no_quote: int = 0
+    not_changed: int = 0
+
+    @property
+    def dropped(self) -> int:
+        """How many findings do not count at all."""
+        return self.no_quote + self.not_changed
+
+    @property
+    def errors(self) -> tuple[Claim, ...]:
+        """The claims by which the criterion fails."""
+        failing = self.said == "fail"
+        return tuple(c for c in self.claims if c.is_error and (failing or c.second))
 
     @property
     def verdict(self) -> str:
-        """What counts: a failure needs true evidence, and a verdict its own author's belief.
+        """The answer that counts.
 
-        A pass needs no evidence, but one that rests on nothing but inventions is none.
+        A failure needs an error that stands in the change and, where it was asked about again, was
+        confirmed. What is only warned of, or was refuted, is no failure; what was invented, or
+        could not be confirmed, leaves the question open.
         """
-        unfounded = not self.quotes and (self.said == "fail" or self.dropped > 0)
-        return "abstain" if unfounded or self.confidence < LEAST_CONFIDENCE else self.said
+        if self.errors:
+            return "fail"
+        if self.said == "fail":
+            settled = all(
+                c.finding.severity == "warning" or c.second == "refuted" for c in self.claims
+            )
+            return "pass" if self.claims and settled else "abstain"
+        unfounded = not self.claims and self.dropped > 0
+        return "abstain" if unfounded else self.said
 
     @property
     def counted(self) -> bool:
-        """Whether it counts for or against the change."""
+        """True if it counts for or against the change."""
         return self.verdict != "abstain"
 
 
-#: What a model says of one chunk, by criterion.
-Findings = Mapping[str, VerifiedAnswer]
+#: The answers about one chunk, by criterion.
+Answers = Mapping[str, VerifiedAnswer]
 
 
 def verify(answers: Mapping[str, Answer], lines: Lines) -> dict[str, VerifiedAnswer]:
-    """The answers by criterion, each with its verified evidence alone."""
-    return {name: _finding(answer, lines) for name, answer in answers.items()}
+    """Return the answers by criterion, each with the findings alone that stand in the change."""
+    return {name: _verify(answer, lines) for name, answer in answers.items()}
 
 
-def _finding(answer: Answer, lines: Lines) -> VerifiedAnswer:
-    found = [(quote, lines.find(quote)) for quote in answer.evidence]
-    quotes = tuple(there for _, there in found if there)
-    relocated = sum(there is not None and there != said for said, there in found)
-    dropped = len(found) - len(quotes)
+def _verify(answer: Answer, lines: Lines) -> VerifiedAnswer:
+    claims, relocated, no_quote, not_changed = list[Claim](), 0, 0, 0
+    for finding in answer.findings:
+        placed = lines.find(finding)
+        if placed is None:
+            no_quote += 1
+        elif not lines.is_near(placed):
+            not_changed += 1
+        else:
+            relocated += placed != finding
+            claims.append(Claim(placed))
     return VerifiedAnswer(
-        answer.verdict, answer.confidence, answer.reasoning, quotes, dropped, relocated
+        answer.verdict,
+        answer.confidence,
+        answer.reasoning,
+        tuple(claims),
+        len(answer.findings),
+        relocated,
+        no_quote,
+        not_changed,
     )
+
+
+def join_passes(passes: Sequence[Answers]) -> dict[str, VerifiedAnswer]:
+    """Return the union of independent answers to the same question, each place once."""
+    joined = {}
+    for name in passes[0]:
+        answers = [each[name] for each in passes]
+        joined[name] = replace(
+            _merge(answers),
+            reported=sum(answer.reported for answer in answers),
+            relocated=sum(answer.relocated for answer in answers),
+            no_quote=sum(answer.no_quote for answer in answers),
+            not_changed=sum(answer.not_changed for answer in answers),
+        )
+    return joined
 
 
 #: Digits to which a share is rounded before it meets the threshold.
@@ -180,90 +288,89 @@ DIGITS = 12
 
 @dataclass(frozen=True)
 class Opinion:
-    """The findings of every chunk that was answered.
+    """The answers on every chunk that was answered.
 
     Attributes:
-        chunks: findings by criterion, one mapping a chunk, all about the same criteria.
+        chunks: answers by criterion, one mapping a chunk, all about the same criteria.
     """
 
-    chunks: Sequence[Findings]
+    chunks: Sequence[Answers]
     lines: Lines
 
     @cached_property
-    def findings(self) -> dict[str, VerifiedAnswer]:
-        """One finding a criterion: a failure somewhere is one, else a pass somewhere."""
-        return {name: _merged([chunk[name] for chunk in self.chunks]) for name in self.chunks[0]}
-
-    def answers_to(self, name: str) -> Iterator[VerifiedAnswer]:
-        """What is said of a criterion: each failure where it fails, else the one finding."""
-        failures = [chunk[name] for chunk in self.chunks if chunk[name].verdict == "fail"]
-        yield from failures or [self.findings[name]]
+    def answers(self) -> dict[str, VerifiedAnswer]:
+        """One answer a criterion: a failure somewhere is one, else a pass somewhere."""
+        return {name: _merge([chunk[name] for chunk in self.chunks]) for name in self.chunks[0]}
 
     @cached_property
     def counted(self) -> dict[str, VerifiedAnswer]:
         """The criteria that count for or against the change."""
-        return {name: finding for name, finding in self.findings.items() if finding.counted}
+        return {name: answer for name, answer in self.answers.items() if answer.counted}
 
     def share(self, names: Iterable[str]) -> float | None:
         """The share of passed criteria among those of these that count; None where none does."""
-        verdicts = [self.findings[name].verdict for name in names if name in self.counted]
+        verdicts = [self.answers[name].verdict for name in names if name in self.counted]
         return round(verdicts.count("pass") / len(verdicts), DIGITS) if verdicts else None
 
     @property
     def has_quorum(self) -> bool:
-        """Whether at least half of the criteria count, and something on half of the chunks.
+        """True if at least half of the criteria count, and something on half of the chunks.
 
         One pass beside three answers that quote what is not there is no approval.
         """
         chunks = sum(map(speaks, self.chunks))
         enough = chunks * 2 >= len(self.chunks)
-        return enough and len(self.counted) * 2 >= len(self.findings)
+        return enough and len(self.counted) * 2 >= len(self.answers)
 
     @property
     def doubts(self) -> tuple[str, ...]:
-        """The criteria that are said to fail, without conviction or evidence that is there."""
+        """The criteria that are said to fail, without an error that stands."""
         return tuple(
             name
-            for name, finding in self.findings.items()
-            if finding.said == "fail" and not finding.counted
+            for name, answer in self.answers.items()
+            if answer.said == "fail" and not answer.counted
         )
 
     @property
-    def evidence(self) -> dict[str, int]:
-        """How many quotes are true, how many of these had to be moved, how many are thrown away."""
-        every = [finding for chunk in self.chunks for finding in chunk.values()]
+    def review(self) -> dict[str, object]:
+        """The counts of all findings, for a judgment's metadata."""
+        every = [answer for chunk in self.chunks for answer in chunk.values()]
+        claims = [claim for answer in every for claim in answer.claims]
         return {
-            "verified": sum(len(finding.quotes) for finding in every),
-            "relocated": sum(finding.relocated for finding in every),
-            "dropped": sum(finding.dropped for finding in every),
+            "reported": sum(answer.reported for answer in every),
+            "relocated": sum(answer.relocated for answer in every),
+            "dropped": {
+                "no_quote": sum(answer.no_quote for answer in every),
+                "not_changed": sum(answer.not_changed for answer in every),
+            },
+            "confirmed": sum(claim.second == "confirmed" for claim in claims),
+            "refuted": sum(claim.second == "refuted" for claim in claims),
         }
 
 
-def speaks(findings: Findings) -> bool:
-    """Whether anything that is said of a chunk counts."""
-    return any(finding.counted for finding in findings.values())
+def speaks(answers: Answers) -> bool:
+    """True if anything that is said of a chunk counts."""
+    return any(answer.counted for answer in answers.values())
 
 
-def _merged(findings: Sequence[VerifiedAnswer]) -> VerifiedAnswer:
-    """What several chunks say of one criterion.
+def _merge(answers: Sequence[VerifiedAnswer]) -> VerifiedAnswer:
+    """Return one answer for several to the same question, with the claims of all of them.
 
-    The surest failure; else a failure without true evidence, which leaves the question open; else
-    the least sure pass, for approval of the whole is no surer than that of its weakest part.
+    A failure speaks for all; else one that leaves the question open; else the least sure pass, for
+    approval of the whole is no surer than that of its weakest part.
     """
-    failed = [finding for finding in findings if finding.verdict == "fail"]
-    doubted = [finding for finding in findings if finding.said == "fail"]
-    passed = [finding for finding in findings if finding.verdict == "pass"]
+    failed = [answer for answer in answers if answer.verdict == "fail"]
+    doubted = [answer for answer in answers if answer.said == "fail" and not answer.counted]
+    passed = [answer for answer in answers if answer.verdict == "pass"]
     if failed:
-        return _with_all_quotes(max(failed, key=_confidence), failed)
-    if doubted or not passed:
-        return (doubted or list(findings))[0]
-    return _with_all_quotes(min(passed, key=_confidence), passed)
-
-
-def _confidence(finding: VerifiedAnswer) -> float:
-    return finding.confidence
-
-
-def _with_all_quotes(speaker: VerifiedAnswer, same: Sequence[VerifiedAnswer]) -> VerifiedAnswer:
-    others = (quote for finding in same if finding is not speaker for quote in finding.quotes)
-    return replace(speaker, quotes=(*speaker.quotes, *others))
+        speaker = max(failed, key=lambda answer: answer.confidence)
+    elif doubted or not passed:
+        speaker = (doubted or list(answers))[0]
+    else:
+        speaker = min(passed, key=lambda answer: answer.confidence)
+    claims: dict[tuple[object, ...], Claim] = {}
+    for claim in (*speaker.claims, *(c for answer in answers for c in answer.claims)):
+        finding = claim.finding
+        place = (finding.path, finding.side, finding.line, finding.end_line, finding.severity)
+        claims.setdefault(place, claim)
+    return replace(speaker, claims=tuple(claims.values()))

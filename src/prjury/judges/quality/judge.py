@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Generic
 
 from prjury.deadline import Deadline
+from prjury.judges.quality.confirm import Confirmer
 from prjury.judges.quality.estimate import Forecast, planned_calls
 from prjury.judges.quality.interview import TaintedError, UsageLog, random_word
 from prjury.judges.quality.model_seat import CallContext, InquiryInput, Material, ModelSeat
@@ -78,10 +79,10 @@ def _lines(ballot: Ballot) -> Iterator[str]:
 
 def _quotes(judgment: Judgment, name: str) -> Sequence[str]:
     return [
-        f"    {check.location or ''}: {line}"
-        for check in judgment.checks
+        f"    {line}"
+        for check in judgment.failed_checks
         if check.name == name and check.evidence
-        for line in check.evidence.split("\n")
+        for line in (f"{check.location or ''}: {check.message}", *check.evidence.split("\n"))
     ]
 
 
@@ -174,7 +175,7 @@ class ModelBackedJudge(Generic[ContextT]):
         # A round that the budget does not allow as a whole would be paid for nothing.
         if refusal := self._planned(case).refusal:
             return _with(_unanswered(case, refusal, "budget"), warnings, subject)
-        call_context = CallContext(UsageLog(), self.memory, self.word, self.parallel)
+        call_context = self._call_context()
         model_seats = self._model_seats(call_context)
         verdict = self._vote(model_seats, case)
         ballots = [_in_own_words(ballot, case) for ballot in verdict.ballots]
@@ -190,6 +191,17 @@ class ModelBackedJudge(Generic[ContextT]):
             **_rounds(verdict),
         }
         return _with(judgment, warnings, about)
+
+    def _call_context(self) -> CallContext:
+        plain = CallContext(
+            UsageLog(), self.memory, self.word, self.parallel, [], self.panel.passes
+        )
+        if not self.panel.confirm:
+            return plain
+        confirmer = Confirmer(
+            self.panel.models, plain.usage_log, self.memory, self.word, plain.leaks
+        )
+        return replace(plain, confirmer=confirmer)
 
     def case(self, context: ContextT) -> tuple[InquiryInput | Judgment, tuple[Check, ...]]:
         """What the seats are asked about, or why nobody is; and what the program noticed."""
@@ -317,12 +329,12 @@ def _confidence(trigger: str) -> ConfidenceStrategy:
 
 
 def share_of_true_quotes(judgment: Judgment) -> float | None:
-    """How much of the evidence of a judgment was there, 0..1; all of it where it gave none."""
-    evidence = judgment.metadata.get("evidence")
-    if evidence is None:
+    """The share, 0..1, of a judgment's findings that stand in the change; 1 if it has none."""
+    review = judgment.metadata.get("review")
+    if review is None:
         return None
-    given = evidence["verified"] + evidence["dropped"]
-    return evidence["verified"] / given if given else 1.0
+    dropped = sum(review["dropped"].values())
+    return 1 - dropped / review["reported"] if review["reported"] else 1.0
 
 
 def _untainted(judgment: Judgment, leaks: Sequence[TaintedError]) -> Judgment:

@@ -11,7 +11,15 @@ from typing import Any
 
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
-from prjury.judges.quality.evidence import Findings, Lines, Opinion, speaks, verify
+from prjury.judges.quality.confirm import Confirmer
+from prjury.judges.quality.evidence import (
+    Answers,
+    Lines,
+    Opinion,
+    join_passes,
+    speaks,
+    verify,
+)
 from prjury.judges.quality.interview import TaintedError, UsageLog, interview, random_word
 from prjury.judges.quality.known_answers import KnownSheets, keep, key_of, remembered
 from prjury.judges.quality.prompt_input import Chunk, NotSent, Plan, Section, digest_of, plan, sizes
@@ -81,6 +89,8 @@ _AT_ONCE = 32
 
 #: Equal questions of one seat; the next seat's begin after them.
 _TURNS = 1000
+#: Rounds of one pass; the next pass's begin after them. There are at most five passes.
+_PASSES = 100
 
 
 @dataclass(frozen=True)
@@ -93,6 +103,8 @@ class CallContext:
         word: a new random word at every call.
         parallel: whether several chunks are asked about at once.
         leaks: replies that repeated the instructions, in whatever round.
+        passes: how often each seat is asked independently; all that it finds is joined.
+        confirmer: who is asked once more about each error; None for nobody.
     """
 
     usage_log: UsageLog = field(default_factory=UsageLog)
@@ -100,14 +112,16 @@ class CallContext:
     word: Callable[[], str] = random_word
     parallel: bool = True
     leaks: list[TaintedError] = field(default_factory=list)
+    passes: int = 1
+    confirmer: Confirmer | None = None
 
 
 @dataclass(frozen=True)
 class SeatAnswer:
-    """What became of one chunk: findings, or the reason why there are none."""
+    """What became of one chunk: answers, or the reason why there are none."""
 
     chunk: Chunk
-    findings: Findings | None = None
+    answers: Answers | None = None
     trouble: CannotJudgeError | None = None
 
     @property
@@ -115,7 +129,7 @@ class SeatAnswer:
         """Why nothing that counts is said of it; None where something is."""
         if self.trouble is not None:
             return self.trouble.reason
-        return None if speaks(self.findings or {}) else NO_OPINION
+        return None if speaks(self.answers or {}) else NO_OPINION
 
 
 @dataclass(frozen=True)
@@ -208,8 +222,8 @@ class ModelSeat:
     def _ask_all(self, case: InquiryInput, made: Plan, turn: int) -> list[SeatAnswer]:
         def work(chunk: Chunk) -> SeatAnswer:
             try:
-                findings = self._ask(case, made, chunk, turn)
-                counting = {n: it for n, it in findings.items() if n not in case.inapplicable}
+                answers = self._ask_passes(case, made, chunk, turn)
+                counting = {n: it for n, it in answers.items() if n not in case.inapplicable}
                 return SeatAnswer(chunk, counting)
             except CannotJudgeError as error:
                 if isinstance(error, TaintedError):
@@ -220,7 +234,17 @@ class ModelSeat:
             return [work(chunk) for chunk in made.chunks]
         return _at_once(work, made.chunks)
 
-    def _ask(self, case: InquiryInput, made: Plan, chunk: Chunk, turn: int) -> Findings:
+    def _ask_passes(self, case: InquiryInput, made: Plan, chunk: Chunk, turn: int) -> Answers:
+        """The joined answers of all passes, with each error confirmed or not."""
+        numbers = range(self.call_context.passes)
+        passes = [self._ask(case, made, chunk, turn + number * _PASSES) for number in numbers]
+        answers = join_passes(passes)
+        confirmer = self.call_context.confirmer
+        if confirmer is None:
+            return answers
+        return confirmer.confirm(answers, case.shown(chunk.sections), self.model, case.deadline)
+
+    def _ask(self, case: InquiryInput, made: Plan, chunk: Chunk, turn: int) -> Answers:
         question, memory = self.question(case, made, chunk), self.call_context.memory
         key, criteria = self.key(question, chunk, turn), case.form.criteria
         shown = case.shown(chunk.sections)
@@ -229,14 +253,14 @@ class ModelSeat:
             self.call_context.usage_log.recalled()
             return known
         deadline: Deadline = case.deadline
-        answers, lasting = interview(
+        replies, lasting = interview(
             self.model, question, criteria, self.call_context.usage_log, deadline
         )
-        findings = verify(answers, Lines(shown.sections))
+        answers = verify(replies, Lines(shown.sections))
         if lasting:
-            keep(memory, key, shown, findings)
+            keep(memory, key, shown, answers)
             self._known(case).keep(chunk.turned() if case.turned else chunk)
-        return findings
+        return answers
 
 
 def _at_once(work: Callable[[Chunk], SeatAnswer], chunks: tuple[Chunk, ...]) -> list[SeatAnswer]:
@@ -253,7 +277,7 @@ def _at_once(work: Callable[[Chunk], SeatAnswer], chunks: tuple[Chunk, ...]) -> 
 
 def _decided(outcomes: list[SeatAnswer], lines: Lines, mark: PassMark) -> Judgment:
     """A failure that is proven counts, whatever was not answered; a pass needs every answer."""
-    answered = [outcome.findings for outcome in outcomes if outcome.findings is not None]
+    answered = [outcome.answers for outcome in outcomes if outcome.answers is not None]
     troubles = [outcome.trouble for outcome in outcomes if outcome.trouble is not None]
     tainted = [trouble for trouble in troubles if isinstance(trouble, TaintedError)]
     opinion = Opinion(answered, lines) if answered and not tainted else None
@@ -261,14 +285,12 @@ def _decided(outcomes: list[SeatAnswer], lines: Lines, mark: PassMark) -> Judgme
     if judgment and (not troubles or judgment.status is Status.FAIL):
         return judgment
     trouble = (tainted or troubles)[0]
-    evidence = (opinion or Opinion((), lines)).evidence
+    review = (opinion or Opinion((), lines)).review
     message = prose(str(trouble))
     if len(outcomes) > 1:
         message = f"{len(troubles)} of {len(outcomes)} parts have no answer: {message}"
     checks = failures(opinion) if opinion else ()
-    return Judgment.abstained(
-        message, trouble.reason, checks=checks, metadata={"evidence": evidence}
-    )
+    return Judgment.abstained(message, trouble.reason, checks=checks, metadata={"review": review})
 
 
 def _about(

@@ -20,7 +20,8 @@ from prjury.ports.messages import Prompt
 LONGEST_REPLY = 64 * 1024
 
 _KEYS = frozenset(
-    "criteria evidence reasoning verdict confidence path side line end_line quote".split()
+    "criteria findings reasoning verdict confidence path side line end_line quote claim severity "
+    "category suggestion".split()
 )
 _FENCE = re.compile(r"```(?:json)?[ \t]*\n(.*)\n```", re.DOTALL | re.IGNORECASE)
 
@@ -37,20 +38,30 @@ class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True)
 
 
-class Quote(_Strict):
-    """A place in the change and what is said to stand there; lines count from 1, both included."""
+class ReportedFinding(_Strict):
+    """A claim about a place, and what is said to stand there.
+
+    Attributes:
+        line: the first line, from 1; ``end_line`` is the last one.
+        claim: what goes wrong there, in which situation.
+        suggestion: what would be right; may be empty.
+    """
 
     path: str
     side: Literal["new", "old"]
     line: int = Field(ge=1, le=10_000_000)
     end_line: int = Field(ge=1, le=10_000_000)
     quote: str
+    claim: str
+    severity: Annotated[Literal["error", "warning"], BeforeValidator(_lower)]
+    category: str
+    suggestion: str
 
 
 class Answer(_Strict):
     """The answer to one criterion's question."""
 
-    evidence: list[Quote] = Field(max_length=50)
+    findings: list[ReportedFinding] = Field(max_length=50)
     reasoning: str
     verdict: Annotated[Literal["pass", "fail", "abstain"], BeforeValidator(_lower)]
     confidence: float = Field(ge=0.0, le=1.0, allow_inf_nan=False)
@@ -62,15 +73,20 @@ class _Document(_Strict):
 
 def schema(criteria: Iterable[str]) -> dict[str, Any]:
     """The JSON Schema of a reply about these criteria: every key required, none besides."""
-    quote = _object(
-        path={"type": "string"},
+    text = {"type": "string"}
+    finding = _object(
+        path=text,
         side={"type": "string", "enum": ["new", "old"]},
         line={"type": "integer"},
         end_line={"type": "integer"},
-        quote={"type": "string"},
+        quote=text,
+        claim=text,
+        severity={"type": "string", "enum": ["error", "warning"]},
+        category=text,
+        suggestion=text,
     )
     answer = _object(
-        evidence={"type": "array", "items": quote},
+        findings={"type": "array", "items": finding},
         reasoning={"type": "string"},
         verdict={"type": "string", "enum": ["pass", "fail", "abstain"]},
         confidence={"type": "number"},
@@ -157,8 +173,8 @@ LISTS = 4_000
 #: Characters that count as one token.
 CHARACTERS_PER_TOKEN = 4
 
-#: Tokens of an answer: a few quotes and three sentences a criterion, and some thought before it.
-_ANSWER, _ANSWER_PER_CRITERION = 1_000, 400
+#: Tokens of an answer: a few findings and three sentences a criterion, and some thought before it.
+_ANSWER, _ANSWER_PER_CRITERION = 1_000, 600
 
 _RUN = """\
 # For this run

@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from prjury.judges.quality.evidence import DIGITS, Lines, Opinion, VerifiedAnswer
-from prjury.judges.quality.question import Quote
+from prjury.judges.quality.evidence import DIGITS, Claim, Lines, Opinion
+from prjury.judges.quality.question import ReportedFinding
 from prjury.jury.judgment import Check, Judgment, Location, Severity, Status
 from prjury.jury.score import NumericalScore
 from prjury.jury.voting import Ballot
@@ -45,15 +45,15 @@ def decide(opinion: Opinion, mark: PassMark) -> Judgment:
     ABSTAIN where nothing counts, and instead of a PASS without a quorum or in doubt. The score is
     the share; after a failed must criterion it is 0, so that no average of scores passes.
     """
-    should = [name for name in opinion.findings if name not in mark.must]
+    should = [name for name in opinion.answers if name not in mark.must]
     share, broken = opinion.share(should), _broken(opinion, mark)
     metadata = {**_metadata(opinion), "share": share, "must_failed": broken}
     enough = share is None or share >= mark.threshold
     passed = enough and not broken
     if not opinion.counted or (passed and _why_not_pass(opinion, mark)):
         reason = _why_not_pass(opinion, mark) or _too_few(opinion)
-        return Judgment.abstained(reason, NO_OPINION, metadata=metadata)
-    confidences = [finding.confidence for finding in opinion.counted.values()]
+        return Judgment.abstained(reason, NO_OPINION, checks=failures(opinion), metadata=metadata)
+    confidences = [answer.confidence for answer in opinion.counted.values()]
     blamed = {*broken, *(() if enough else should)}
     return Judgment(
         Status.PASS if passed else Status.FAIL,
@@ -72,17 +72,17 @@ def _broken(opinion: Opinion, mark: PassMark) -> list[str]:
 
 def _why_not_pass(opinion: Opinion, mark: PassMark) -> str | None:
     """Why there is no approval although what counts passes; None where there is."""
-    asked = len(opinion.findings)
+    asked = len(opinion.answers)
     if not opinion.has_quorum or len(opinion.counted) < mark.quorum * asked:
         return _too_few(opinion)
     if not opinion.doubts:
         return None
     names = ", ".join(opinion.doubts)
-    return f"said to fail, without conviction or without evidence that is there: {names}"
+    return f"said to fail, without an error that stands in the change and was confirmed: {names}"
 
 
 def _too_few(opinion: Opinion) -> str:
-    silent = [name for name in opinion.findings if name not in opinion.counted]
+    silent = [name for name in opinion.answers if name not in opinion.counted]
     if not silent:
         return "too few parts of the change could be judged"
     return f"too few criteria could be judged; no founded answer on {', '.join(silent)}"
@@ -101,55 +101,72 @@ def prose(text: str) -> str:
 
 
 def _checks(opinion: Opinion, blamed: Collection[str]) -> Iterator[Check]:
-    """A check for each criterion that passes, and for each place where one fails.
+    """A check for each criterion that passes, and one for each claim against the change.
 
     Args:
         blamed: the criteria for which the judge fails; what fails besides is a warning.
     """
-    for name in opinion.counted:
-        severity: Severity = "error" if name in blamed else "warning"
-        for finding in opinion.answers_to(name):
-            # Only one quote stands for a pass: nobody has to go to all of them.
-            quotes = finding.quotes if finding.verdict == "fail" else finding.quotes[:1]
-            for quote in dict.fromkeys(quotes or (None,)):
-                yield _check(name, finding, quote, opinion.lines, severity)
+    for name, answer in opinion.answers.items():
+        errors = answer.errors
+        if answer.verdict == "pass":
+            yield Check(name, passed=True, message=prose(answer.reasoning))
+        for claim in answer.claims:
+            severity: Severity = "error" if name in blamed and claim in errors else "warning"
+            yield _check(name, claim, opinion.lines, severity)
 
 
-def _check(
-    name: str, finding: VerifiedAnswer, quote: Quote | None, lines: Lines, severity: Severity
-) -> Check:
-    location = _location(quote, lines) if quote else None
-    evidence = show_invisible(quote.quote.strip()) if quote else None
-    passed = finding.verdict == "pass"
-    return Check(name, passed, prose(finding.reasoning), location, severity, evidence)
+_NOT_CONFIRMED = {
+    "refuted": "a second question did not confirm it",
+    "unclear": "a second question could not confirm it",
+}
 
 
-def _location(quote: Quote, lines: Lines) -> Location | None:
-    path = lines.path_of(quote)
+def _check(name: str, claim: Claim, lines: Lines, severity: Severity) -> Check:
+    finding = claim.finding
+    message = prose(finding.claim)
+    if lines.path_of(finding) and not lines.changes(finding):
+        message = f"{message} (the line itself does not change)"
+    if claim.second in _NOT_CONFIRMED:
+        message = f"{message} ({_NOT_CONFIRMED[claim.second]})"
+    return Check(
+        name,
+        passed=False,
+        message=message,
+        location=_location(finding, lines),
+        severity=severity,
+        evidence=show_invisible(finding.quote.strip()),
+        fix=prose(finding.suggestion) or None,
+    )
+
+
+def _location(finding: ReportedFinding, lines: Lines) -> Location | None:
+    path = lines.path_of(finding)
     if path is None:
         return None
     # A line of the old side is nowhere in the head, so only the file is named.
-    return Location(path, quote.line, quote.end_line) if quote.side == "new" else Location(path)
+    if finding.side == "old":
+        return Location(path)
+    return Location(path, finding.line, finding.end_line)
 
 
 def _metadata(opinion: Opinion) -> dict[str, Any]:
     criteria = {
         name: {
-            "verdict": finding.verdict,
-            "said": finding.said,
-            "confidence": finding.confidence,
-            "reasoning": prose(finding.reasoning),
-            "dropped": sum(chunk[name].dropped for chunk in opinion.chunks),
+            "verdict": answer.verdict,
+            "said": answer.said,
+            "confidence": answer.confidence,
+            "reasoning": prose(answer.reasoning),
+            "dropped": answer.dropped,
         }
-        for name, finding in opinion.findings.items()
+        for name, answer in opinion.answers.items()
     }
-    return {"criteria": criteria, "evidence": opinion.evidence}
+    return {"criteria": criteria, "review": opinion.review}
 
 
 def _sentence(opinion: Opinion, mark: PassMark) -> str:
     counted = opinion.counted
-    failed = [name for name, finding in counted.items() if finding.verdict == "fail"]
-    silent = [name for name in opinion.findings if name not in counted]
+    failed = [name for name, answer in counted.items() if answer.verdict == "fail"]
+    silent = [name for name in opinion.answers if name not in counted]
     message = f"{len(counted) - len(failed)} of {len(counted)} criteria passed"
     parts = [f"{message}{_limit(opinion, mark)}"]
     if failed:
@@ -310,5 +327,5 @@ def _seat(ballot: Ballot) -> dict[str, Any]:
         **facts.to_metadata(),
         "confidence": said.confidence,
         "reasoning": said.reasoning,
-        "dropped": metadata.get("evidence", {}).get("dropped", 0),
+        "dropped": sum(metadata.get("review", {}).get("dropped", {}).values()),
     }

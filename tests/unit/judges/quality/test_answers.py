@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from fakes.llm import quote as finding
 from prjury import (
     ContextualRelevanceJudge,
     CorrectnessJudge,
@@ -34,10 +35,9 @@ RAG = RagContext(
 
 
 def said(verdict: str, path: str = "", quote: str = "", confidence: float = 0.9) -> dict[str, Any]:
-    place = {"path": path, "side": "new", "line": 1, "end_line": 1, "quote": quote}
-    evidence = [place] if quote else []
+    findings = [finding(path, 1, quote)] if quote and verdict == "fail" else []
     return {
-        "evidence": evidence,
+        "findings": findings,
         "reasoning": "So it says.",
         "verdict": verdict,
         "confidence": confidence,
@@ -171,7 +171,7 @@ def test_correctness_compares_output_and_diff_with_the_goal() -> None:
 def test_correctness_reads_the_files_of_a_workspace(tmp_path: Path) -> None:
     (tmp_path / "sum.py").write_text("def add(a, b):\n    return a - b\n")
     wrong = {**said("fail", "sum.py", "    return a - b")}
-    wrong["evidence"] = [{**wrong["evidence"][0], "line": 2, "end_line": 2}]
+    wrong["findings"] = [{**wrong["findings"][0], "line": 2, "end_line": 2}]
     context = JudgmentContext("Add.", tmp_path, agent_output="Done.")
     judgment = CorrectnessJudge(model(works=wrong)).judge(context)
     assert judgment.status is Status.FAIL

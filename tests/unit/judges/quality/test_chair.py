@@ -18,6 +18,7 @@ from fakes.llm import (
     judge,
     material,
     paths_of,
+    quote,
     reply,
     told,
 )
@@ -31,14 +32,7 @@ NAMES = ("vendor:alpha", "vendor:beta", "vendor:gamma")
 def objecting(prompt: Prompt) -> str:
     """Fails two of four questions with a quote of the first opinion."""
     lines = material(prompt)["files"][0]["hunks"][0]["lines"]
-    evidence = {
-        "path": "juror-1",
-        "side": "new",
-        "line": 1,
-        "end_line": 1,
-        "quote": told(lines[0])[3],
-    }
-    fail = answer("fail", [evidence])
+    fail = answer("fail", [quote("juror-1", 1, told(lines[0])[3])])
     return reply(risk=fail, tests=fail)
 
 
@@ -83,10 +77,12 @@ def test_it_reads_what_the_seats_said_and_no_line_of_the_change_besides() -> Non
     assert one == [
         "correctness: pass (0.90). because it is pass",
         "tests: fail (0.90). because it is fail",
-        "    src/app.py:2: return a + b",
+        "    src/app.py:2: It adds where it should not.",
+        "    return a + b",
         "conventions: pass (0.90). because it is pass",
         "risk: fail (0.90). because it is fail",
-        "    src/app.py:2: return a + b",
+        "    src/app.py:2: It adds where it should not.",
+        "    return a + b",
     ]
     assert other == [f"{name}: pass (0.90). because it is pass" for name in FOUR]
     assert "return a - b" not in prompt.user
@@ -163,7 +159,7 @@ def test_where_nobody_voted_it_is_not_asked() -> None:
 
 
 def test_it_is_asked_once_whatever_rounds_there_are() -> None:
-    dreaming = reply(risk=answer("fail", [{**FAILING["evidence"][0], "quote": "rm -rf"}]))
+    dreaming = reply(risk=answer("fail", [{**FAILING["findings"][0], "quote": "rm -rf"}]))
     judgment, chair = decided(PASSING, dreaming, PASSING, rounds=3)
     assert judgment.metadata["iterations"] == 3
     assert len(chair.asked) == 1

@@ -18,7 +18,7 @@ OLD = {**quote(text="return a - b"), "side": "old"}
 
 def opinion(*verdicts: str, confidence: float = 0.9) -> Opinion:
     answers = {
-        name: answer(verdict, [quote()], confidence)
+        name: answer(verdict, [quote()] if verdict == "fail" else [], confidence)
         for name, verdict in zip(FOUR, verdicts, strict=True)
     }
     return Opinion([verify(read(reply(FOUR, **answers), FOUR), LINES)], LINES)

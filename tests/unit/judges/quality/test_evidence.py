@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from fakes.llm import FOUR, answer, changed, hunk, quote, reply
 from prjury.judges.quality.evidence import Lines, verify
 from prjury.judges.quality.prompt_input import document, pieces_of, plan
-from prjury.judges.quality.question import Quote, read
+from prjury.judges.quality.question import ReportedFinding, read
 from prjury.report.redact import Redactor
 
 FILE = replace(
@@ -24,9 +24,9 @@ def lines_of(*files: Any) -> Lines:
     return Lines(sections)
 
 
-def at(line: int, text: str, end: int | None = None, **more: Any) -> Quote:
-    place = {"path": "src/a.py", "side": "new", "line": line, "end_line": end or line}
-    return Quote.model_validate({**place, "quote": text, **more})
+def at(line: int, text: str, end: int | None = None, **more: Any) -> ReportedFinding:
+    place = quote("src/a.py", line, text, end_line=end or line)
+    return ReportedFinding.model_validate({**place, **more})
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def at(line: int, text: str, end: int | None = None, **more: Any) -> Quote:
         at(11, "x = 2\r\n\r\n    return x", 13),
     ],
 )
-def test_what_stands_there_is_true(said: Quote) -> None:
+def test_what_stands_there_is_true(said: ReportedFinding) -> None:
     assert lines_of().hold(said)
 
 
@@ -68,7 +68,7 @@ def test_what_stands_there_is_true(said: Quote) -> None:
         at(12, "   "),
     ],
 )
-def test_what_does_not_stand_there_is_not(said: Quote) -> None:
+def test_what_does_not_stand_there_is_not(said: ReportedFinding) -> None:
     assert not lines_of().hold(said)
 
 
@@ -109,14 +109,14 @@ def test_untrue_evidence_is_dropped_and_counted() -> None:
         reply(
             correctness=answer("fail", [true, untrue]),
             tests=answer("fail", [untrue]),
-            conventions=answer("pass", [untrue, untrue]),
+            conventions={**answer(), "findings": [untrue, untrue]},
             risk=answer("fail", []),
         ),
         FOUR,
     )
     lines = lines_of(changed("src/app.py", " def f():", "+return a + b"))
     findings = verify(answers, lines)
-    assert {name: (f.verdict, len(f.quotes), f.dropped) for name, f in findings.items()} == {
+    assert {name: (f.verdict, len(f.claims), f.dropped) for name, f in findings.items()} == {
         "correctness": ("fail", 1, 1),
         "tests": ("abstain", 0, 1),
         "conventions": ("abstain", 0, 2),
@@ -124,16 +124,21 @@ def test_untrue_evidence_is_dropped_and_counted() -> None:
     }
 
 
-def test_a_verdict_that_its_author_does_not_believe_does_not_count() -> None:
+def test_what_is_only_warned_of_is_no_failure_and_stated_confidence_decides_nothing() -> None:
+    warned = quote(severity="warning")
     said = reply(
-        risk=answer("pass", [], 0.49), tests=answer("fail", [quote()], 0.5), conventions=answer()
+        risk=answer("pass", [], 0.1),
+        tests=answer("fail", [quote()], 0.1),
+        conventions=answer("fail", [warned]),
+        correctness=answer("fail", [warned, quote()]),
     )
-    findings = verify(read(said, FOUR), lines_of(changed("src/app.py", " x", "+return a + b")))
-    assert [findings[name].verdict for name in ("risk", "tests", "conventions")] == [
-        "abstain",
-        "fail",
-        "pass",
-    ]
+    answers = verify(read(said, FOUR), lines_of(changed("src/app.py", " x", "+return a + b")))
+    assert {name: each.verdict for name, each in answers.items()} == {
+        "risk": "pass",
+        "tests": "fail",
+        "conventions": "pass",
+        "correctness": "fail",
+    }
 
 
 places = st.integers(1, 20)
@@ -194,9 +199,14 @@ LONG = replace(
         pytest.param(at(11, "source.balance += amount", path="b/src/a.py"), 11, 11, id="b/"),
         pytest.param(at(10, "source.take(amount)", path="a/src/a.py", side="old"), 11, 11, id="a/"),
         pytest.param(at(11, "-    source.take(amount)", side="old"), 11, 11, id="removed"),
+        pytest.param(at(11, "source.balance += amount  # lost"), 11, 11, id="words added"),
+        pytest.param(at(90, "source.balance += amount; x()"), 11, 11, id="words added elsewhere"),
+        pytest.param(at(12, "if amo"), 12, 12, id="a short part of the line that is named"),
     ],
 )
-def test_a_quote_that_matches_once_is_moved_there(said: Quote, line: int, end: int) -> None:
+def test_a_quote_that_matches_once_is_moved_there(
+    said: ReportedFinding, line: int, end: int
+) -> None:
     lines = lines_of(LONG)
     found = lines.find(said)
     assert found is not None
@@ -209,11 +219,10 @@ def test_a_quote_that_matches_once_is_moved_there(said: Quote, line: int, end: i
     "said",
     [
         pytest.param(at(12, "return None"), id="two places"),
-        pytest.param(at(16, "    self.log("), id="a short part"),
+        pytest.param(at(11, "    self.log("), id="a short part of another line"),
         pytest.param(at(11, "self.log(amou"[:11]), id="eleven characters"),
         pytest.param(at(11, "nt", 11), id="a fragment"),
         pytest.param(at(10, "def undo(self):"), id="nothing that changes"),
-        pytest.param(at(11, "def pay(self, sou"), id="a part of what does not change"),
         pytest.param(at(11, "source.take(amount)"), id="the other side"),
         pytest.param(at(11, "-    source.balance += amount"), id="the other sign"),
         pytest.param(at(11, "source.balance += amount", path="b/src/b.py"), id="no such file"),
@@ -224,14 +233,24 @@ def test_a_quote_that_matches_once_is_moved_there(said: Quote, line: int, end: i
         pytest.param(at(11, "+"), id="a sign"),
     ],
 )
-def test_a_quote_that_matches_nowhere_or_twice_is_dropped(said: Quote) -> None:
+def test_a_quote_that_matches_nowhere_or_twice_is_dropped(said: ReportedFinding) -> None:
     assert lines_of(LONG).find(said) is None
 
 
-def test_a_part_that_stands_in_two_lines_is_dropped_wherever_it_is_claimed() -> None:
+def test_a_part_that_stands_in_two_lines_is_dropped_unless_one_is_named() -> None:
     lines = lines_of(changed("src/a.py", "+total = add(first, second)", "+x = add(first, second)"))
-    assert lines.find(at(1, "add(first, second)")) is None
+    assert lines.find(at(3, "add(first, second)")) is None
     assert lines.find(at(2, "total = add(first")) is not None
+
+
+def test_a_line_far_from_any_change_is_dropped_and_counted_apart() -> None:
+    far = replace(
+        changed("src/app.py"),
+        hunks=(hunk(" def f():", "     return x", start=1), hunk("+return a + b", start=50)),
+    )
+    said = reply(risk=answer("fail", [quote(line=1, text="def f():"), quote(line=50)]))
+    risk = verify(read(said, FOUR), lines_of(far))["risk"]
+    assert (risk.not_changed, risk.no_quote, len(risk.claims)) == (1, 0, 1)
 
 
 def test_a_true_quote_is_not_touched() -> None:
@@ -257,7 +276,7 @@ def test_relocated_evidence_counts_and_is_counted() -> None:
     answers = read(reply(risk=answer("fail", [moved, at(1, "gone()").model_dump()])), FOUR)
     finding = verify(answers, lines_of(LONG))["risk"]
     assert (finding.verdict, finding.relocated, finding.dropped) == ("fail", 1, 1)
-    assert finding.quotes[0].quote == "    source.balance += amount"
+    assert finding.claims[0].finding.quote == "    source.balance += amount"
 
 
 words = st.sampled_from(["alpha", "beta(gamma)", "", "    delta", "+ echo", "7|foxtrot golf", "x"])
@@ -286,12 +305,12 @@ def test_what_is_found_stands_where_it_is_said_to(
         return
     assert lines.hold(found)
     assert (found.path, found.side) == ("src/a.py", side)
-    if found == said or lines.hold(said.model_copy(update={"path": "src/a.py"})):
-        return
-    span = range(found.line, found.end_line + 1)
     shown = [row for part in file.hunks for row in part.lines]
     number = {row: row.new if side == "new" else row.old for row in shown}
-    assert any(row.sign != " " and number[row] in span for row in shown)
-    assert found.quote == "\n".join(row.text for row in shown if number[row] in span)
-    bare = "".join(found.quote.split())
-    assert "".join(text.split()) in bare or "".join(quoted.split()).lstrip("+-4|") in bare
+    span = range(found.line, found.end_line + 1)
+    if found != said:
+        assert (
+            lines.hold(said)
+            or found.quote.strip()
+            == "\n".join(row.text for row in shown if number[row] in span).strip()
+        )

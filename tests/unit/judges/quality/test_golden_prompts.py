@@ -96,6 +96,14 @@ def of_work(inquiry: Inquiry[JudgmentContext], **more: Any) -> Prompt:
     return chair.asked[0]
 
 
+def confirmation() -> Prompt:
+    """The second question, about a finding of the first one."""
+    model = always(lambda prompt: fails(prompt) if len(model.asked) == 1 else passes(prompt))
+    to = ports(model, confirm=True)
+    alone(quality.make(QualityOptions(guidelines=False), to)).judge(context(*FILES[:2]))
+    return model.asked[1]
+
+
 def passes(prompt: Prompt) -> str:
     return says(prompt, {**answer(), "reasoning": "Nothing speaks against it."})
 
@@ -141,6 +149,7 @@ PROMPTS: Mapping[str, Callable[[], Prompt]] = {
     "faithfulness": lambda: of_work(inquiry_about("faithfulness", RAG, str)),
     "hallucination": lambda: of_work(inquiry_about("hallucination", RAG, str)),
     "contextual-relevance": lambda: of_work(inquiry_about("contextual-relevance", RAG, str)),
+    "confirm": confirmation,
     "chair": lambda: of_work(correctness(work, str), chair=always(passes)),
 }
 

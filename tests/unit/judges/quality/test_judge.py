@@ -128,7 +128,7 @@ def test_a_judgment_in_full() -> None:
     assert metadata["subject"] == "correctness, tests, conventions, risk"
     assert (metadata["model"], metadata["answered_by"]) == ("test:talker", "talker-1")
     assert set(metadata["prompt"]) == {"name", "version", "sha256", "question_sha256"}
-    assert metadata["evidence"] == {"verified": 1, "relocated": 0, "dropped": 0}
+    assert metadata["review"]["dropped"]["no_quote"] == 0
     assert (metadata["share"], metadata["must_failed"]) == (0.5, ())
     assert metadata["scope"] == {"read": ("src/app.py",), "unread": ()}
     assert usage(judgment) == (1, 1000, 0.01)
@@ -146,7 +146,7 @@ def test_unverified_failures_neither_count_nor_lift() -> None:
     judgment = judge(always(reply(risk=INVENTED, tests=FAILING))).judge(context(SMALL))
     assert judgment.effective_score == 0.5
     assert judgment.status is Status.FAIL
-    assert judgment.metadata["evidence"] == {"verified": 1, "relocated": 0, "dropped": 1}
+    assert judgment.metadata["review"]["dropped"]["no_quote"] == 1
     assert judgment.metadata["criteria"]["risk"]["said"] == "fail"
     assert judgment.metadata["criteria"]["risk"]["verdict"] == "abstain"
 
@@ -254,7 +254,7 @@ numbers = st.sampled_from(
 quotes = st.lists(st.sampled_from([quote(), quote(line=1), quote(text="no"), {}, None]), max_size=2)
 answers = st.fixed_dictionaries(
     {
-        "evidence": quotes,
+        "findings": quotes,
         "reasoning": st.text(max_size=20),
         "verdict": verdicts,
         "confidence": numbers,
@@ -262,7 +262,7 @@ answers = st.fixed_dictionaries(
 )
 likely = st.fixed_dictionaries(
     {
-        "evidence": st.lists(st.sampled_from([quote(), quote(text="no")]), max_size=2),
+        "findings": st.lists(st.sampled_from([quote(), quote(text="no")]), max_size=2),
         "reasoning": st.text(max_size=20),
         "verdict": st.sampled_from(["pass", "fail", "abstain"]),
         "confidence": st.floats(0, 1),
@@ -293,13 +293,17 @@ def test_no_reply_breaks_the_judge_or_passes_without_valid_answers(said: list[st
     if not valid:
         assert (judgment.status, judgment.label) == (Status.ABSTAIN, "invalid_reply")
         return
-    counted = {check.name: check.passed for check in judgment.checks}
-    assert all(valid[0][name].verdict == ("pass" if ok else "fail") for name, ok in counted.items())
+    verdicts = {name: each["verdict"] for name, each in judgment.metadata["criteria"].items()}
+    for name, verdict in verdicts.items():
+        errors = [each for each in valid[0][name].findings if each.severity == "error"]
+        assert verdict != "fail" or (valid[0][name].verdict == "fail" and errors)
+        assert verdict != "pass" or valid[0][name].verdict == "pass" or not errors
     if judgment.status is Status.PASS:
-        assert counted.get("correctness", True)
-        assert counted.get("risk", True)
-        should = [counted[name] for name in ("tests", "conventions") if name in counted]
-        assert sum(should) >= 0.7 * len(should)
+        assert "fail" not in {verdicts["correctness"], verdicts["risk"]}
+        should = [verdicts[name] == "pass" for name in ("tests", "conventions")]
+        assert sum(should) >= 0.7 * len(
+            [n for n in ("tests", "conventions") if verdicts[n] != "abstain"]
+        )
 
 
 def test_random_words_are_random() -> None:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fakes.llm import FOUR, Notebook, answer, changed, quote, reply, words
-from prjury.judges.quality.evidence import Findings, Lines, verify
+from prjury.judges.quality.evidence import Answers, Lines, verify
 from prjury.judges.quality.known_answers import KnownSheets, keep, key_of, remembered
 from prjury.judges.quality.prompt_input import Chunk, pieces_of, plan
 from prjury.judges.quality.prompts import Prompts
@@ -23,7 +23,7 @@ def chunk(start: int = 1, *texts: str) -> Chunk:
     return Chunk(sections)
 
 
-def findings(on: Chunk, start: int = 1) -> Findings:
+def answers(on: Chunk, start: int = 1) -> Answers:
     span = {**quote(line=start + 1, text="return a + b\n\nx = 1"), "end_line": start + 3}
     old = {**quote(line=start + 1, text="return a - b"), "side": "old"}
     context = {**quote(line=start, text="def add(a, b):"), "side": "old"}
@@ -32,27 +32,27 @@ def findings(on: Chunk, start: int = 1) -> Findings:
         tests=answer("fail", [context, quote(text="made up")]),
     )
     found = verify(read(said, FOUR), Lines(on.sections))
-    assert [len(found[name].quotes) for name in ("risk", "tests")] == [2, 1]
+    assert [len(found[name].claims) for name in ("risk", "tests")] == [2, 1]
     return found
 
 
 def test_what_is_kept_comes_back() -> None:
     memory, on = Notebook(), chunk()
-    keep(memory, "key", on, findings(on))
-    assert remembered(memory, "key", on, FOUR) == findings(on)
+    keep(memory, "key", on, answers(on))
+    assert remembered(memory, "key", on, FOUR) == answers(on)
     assert remembered(memory, "other", on, FOUR) is None
 
 
 @given(st.integers(1, 100_000), st.integers(1, 100_000))
 def test_quotes_move_with_their_lines(before: int, after: int) -> None:
     memory = Notebook()
-    keep(memory, "key", chunk(before), findings(chunk(before), before))
-    assert remembered(memory, "key", chunk(after), FOUR) == findings(chunk(after), after)
+    keep(memory, "key", chunk(before), answers(chunk(before), before))
+    assert remembered(memory, "key", chunk(after), FOUR) == answers(chunk(after), after)
 
 
 def kept() -> tuple[Notebook, Chunk, dict[str, Any]]:
     memory, on = Notebook(), chunk()
-    keep(memory, "key", on, findings(on))
+    keep(memory, "key", on, answers(on))
     return memory, on, json.loads(memory.kept["key"])
 
 
@@ -88,29 +88,40 @@ DAMAGE: list[dict[str, Any]] = [
     {"confidence": 10**400},
     {"confidence": "high"},
     {"confidence": None},
-    {"dropped": float("inf")},
-    {"dropped": -1},
-    {"dropped": None},
-    {"quotes": None},
-    {"quotes": "abcd"},
-    {"quotes": [None]},
-    {"quotes": [["new", 0, 0]]},
-    {"quotes": [["new", 0, 99, "x"]]},
-    {"quotes": [["new", -1, 0, "x"]]},
-    {"quotes": [["new", 2, -1, "x"]]},
-    {"quotes": [["new", "0", 0, "x"]]},
-    {"quotes": [["left", 0, 0, "def add(a, b):"]]},
-    {"quotes": [["new", 1, 1, "return a - b"]]},
-    {"quotes": [["new", 2, 2, 7]]},
-    {"quotes": [["new", 2, 2, "os.system(user)"]]},
-    {"quotes": [["new", 4, 2, "return a + b"]]},
+    {"no_quote": float("inf")},
+    {"no_quote": -1},
+    {"no_quote": None},
+    {"claims": None},
+    {"claims": "abcd"},
+    {"claims": [None]},
+    {"claims": [{}]},
+    {"claims": [{"line": 0, "end_line": 99}]},
+    {"claims": [{"line": -1}]},
+    {"claims": [{"line": "0"}]},
+    {"claims": [{"line": 1, "end_line": 1}]},
+    {"claims": [{"line": 4}]},
+    {"claims": [{"second": "yes"}]},
+    {"claims": [{"finding": {"side": "left"}}]},
+    {"claims": [{"finding": {"quote": 7}}]},
+    {"claims": [{"finding": {"quote": "os.system(user)"}}]},
+    {"claims": [{"finding": {"severity": "fatal"}}]},
+    {"claims": [{"finding": {"claim": None}}]},
 ]
+
+
+def damaged(value: Any, damage: Any) -> Any:
+    """The value with the parts of the damage in the place of its own."""
+    if isinstance(value, dict) and isinstance(damage, dict) and damage:
+        return {**value, **{key: damaged(value.get(key), part) for key, part in damage.items()}}
+    if isinstance(value, list) and isinstance(damage, list) and value and damage and damage[0]:
+        return [damaged(value[0], damage[0])]
+    return [{}] if damage == [{}] else damage
 
 
 @pytest.mark.parametrize("damage", DAMAGE, ids=map(repr, DAMAGE))
 def test_a_part_that_is_damaged_spoils_the_whole(damage: dict[str, Any]) -> None:
     memory, on, value = kept()
-    value["risk"] |= damage
+    value["risk"] = damaged(value["risk"], damage)
     memory.kept["key"] = json.dumps(value)
     assert remembered(memory, "key", on, FOUR) is None
 
@@ -122,7 +133,7 @@ json_values = st.recursive(
 )
 
 
-@given(st.sampled_from(["said", "confidence", "reasoning", "quotes", "dropped"]), json_values)
+@given(st.sampled_from(["said", "confidence", "reasoning", "claims", "no_quote"]), json_values)
 def test_no_damage_breaks_anything(part: str, value: Any) -> None:
     memory, on, all_of_it = kept()
     all_of_it["risk"][part] = value
@@ -130,7 +141,7 @@ def test_no_damage_breaks_anything(part: str, value: Any) -> None:
     found = remembered(memory, "key", on, FOUR)
     if found is not None:
         assert 0 <= found["risk"].confidence <= 1
-        assert all(Lines(on.sections).hold(quoted) for quoted in found["risk"].quotes)
+        assert all(Lines(on.sections).hold(each.finding) for each in found["risk"].claims)
 
 
 # The key.

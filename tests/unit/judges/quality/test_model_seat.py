@@ -21,6 +21,7 @@ from fakes.llm import (
     long_file,
     material,
     paths_of,
+    quote,
     reply,
     room_for,
     told,
@@ -198,17 +199,16 @@ def test_what_stands_on_another_sheet_cannot_be_quoted() -> None:
         return reply(["risk"], risk=answer("fail", [first[0]]))
 
     judgment = judge(always(said, room=ROOM), criteria=["risk"]).judge(context(*FILES))
-    assert judgment.metadata["evidence"] == {"verified": 1, "relocated": 0, "dropped": 2}
+    assert judgment.metadata["review"]["dropped"]["no_quote"] == 2
 
 
 def test_a_part_of_the_same_file_that_is_elsewhere_cannot_be_quoted() -> None:
     def said(prompt: Prompt) -> str:
-        place = {"path": "src/a.py", "side": "new", "line": 1, "end_line": 1}
-        return reply(risk=answer("fail", [{**place, "quote": "line 0000 of src/a.py"}]))
+        return reply(risk=answer("fail", [quote("src/a.py", 1, "line 0000 of src/a.py")]))
 
     judgment = judge(always(said, room=ROOM)).judge(context(long_file("src/a.py", 40)))
     chunks = judgment.metadata["sheets"]["asked"]
-    assert judgment.metadata["evidence"] == {"verified": 1, "relocated": 0, "dropped": chunks - 1}
+    assert judgment.metadata["review"]["dropped"]["no_quote"] == chunks - 1
 
 
 def test_sheets_that_are_asked_about_at_once_come_to_the_same() -> None:
@@ -236,8 +236,7 @@ def test_lines_of_other_hunks_are_quoted_by_their_numbers() -> None:
     file: FileChange = replace(
         changed("src/a.py"), hunks=(hunk("+one", start=5), hunk("+two", start=900))
     )
-    evidence = {"path": "src/a.py", "side": "new", "line": 900, "end_line": 900, "quote": "two"}
-    said = reply(["risk"], risk=answer("fail", [evidence]))
+    said = reply(["risk"], risk=answer("fail", [quote("src/a.py", 900, "two")]))
     judgment = judge(always(said), criteria=["risk"]).judge(context(file))
     assert str(judgment.failed_checks[0].location) == "src/a.py:900"
 

@@ -1,20 +1,31 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prjury.judges.quality.evidence import Lines, Opinion, VerifiedAnswer
-from prjury.judges.quality.question import Quote
+from fakes.llm import quote
+from prjury.judges.quality.evidence import Claim, Lines, Opinion, VerifiedAnswer, join_passes
+from prjury.judges.quality.question import ReportedFinding
 from prjury.judges.quality.votes import PassMark, decide
 from prjury.jury.judgment import Status
 
-TRUE = Quote(path="a.py", side="new", line=1, end_line=1, quote="x")
+
+def claim(line: int = 1, severity: str = "error", second: Any = None) -> Claim:
+    finding = quote("a.py", line, "x", severity=severity)
+    return Claim(ReportedFinding.model_validate(finding), second)
+
+
 P, F, A = "pass", "fail", "abstain"
 
 
-def finding(said: str, confidence: float = 0.9, dropped: int = 0) -> VerifiedAnswer:
-    return VerifiedAnswer(said, confidence, f"{said} {confidence}", (TRUE,) * (said == F), dropped)
+def finding(said: str, confidence: float = 0.9, dropped: int = 0, line: int = 1) -> VerifiedAnswer:
+    claims = (claim(line),) if said == F else ()
+    return VerifiedAnswer(
+        said, confidence, f"{said} {confidence}", claims, len(claims) + dropped, no_quote=dropped
+    )
 
 
 def opinion(*chunks: str | tuple[VerifiedAnswer, ...]) -> Opinion:
@@ -37,29 +48,57 @@ def opinion(*chunks: str | tuple[VerifiedAnswer, ...]) -> Opinion:
     ],
 )
 def test_a_failure_on_one_chunk_fails_the_criterion(chunks: list[str], merged: str) -> None:
-    assert opinion(*chunks).findings["c0"].verdict == merged
+    assert opinion(*chunks).answers["c0"].verdict == merged
 
 
 def test_the_surest_failure_speaks_with_the_evidence_of_all() -> None:
-    said = opinion((finding(F, 0.6),), (finding(F, 0.8, 2),), (finding(P, 1.0, 1),))
-    merged = said.findings["c0"]
+    said = opinion((finding(F, 0.6),), (finding(F, 0.8, 2, 7),), (finding(P, 1.0, 1),))
+    merged = said.answers["c0"]
     assert (merged.reasoning, merged.confidence) == ("fail 0.8", 0.8)
-    assert (len(merged.quotes), merged.dropped) == (2, 2)
+    assert (len(merged.claims), merged.dropped) == (2, 2)
 
 
 def test_approval_is_as_sure_as_its_weakest_part() -> None:
-    merged = opinion((finding(P, 0.95),), (finding(P, 0.6),)).findings["c0"]
+    merged = opinion((finding(P, 0.95),), (finding(P, 0.6),)).answers["c0"]
     assert (merged.verdict, merged.confidence) == (P, 0.6)
 
 
-def test_a_failure_nobody_believes_and_one_without_evidence_merge_to_nothing() -> None:
+def test_a_failure_without_evidence_leaves_the_question_open() -> None:
     unfounded = VerifiedAnswer(F, 0.9, "so I feel")
-    assert opinion((finding(F, 0.3),), (unfounded,)).findings["c0"].verdict == A
-    assert opinion((unfounded,), (finding(P),)).findings["c0"].verdict == A
+    assert opinion((unfounded,), (finding(P),)).answers["c0"].verdict == A
+
+
+@pytest.mark.parametrize(
+    ("said", "claims", "verdict"),
+    [
+        (F, [claim(second="confirmed")], F),
+        (F, [claim(second="refuted")], P),
+        (F, [claim(second="unclear")], A),
+        (F, [claim(second="refuted"), claim(2, second="confirmed")], F),
+        (F, [claim(severity="warning")], P),
+        (F, [claim(second="unclear"), claim(2, severity="warning")], A),
+        (P, [claim(second="confirmed")], F),
+        (P, [claim()], P),
+        (P, [claim(second="refuted")], P),
+    ],
+)
+def test_confirmed_errors_alone_fail_a_criterion(
+    said: str, claims: list[Claim], verdict: str
+) -> None:
+    assert VerifiedAnswer(said, 0.9, "", tuple(claims), len(claims)).verdict == verdict
+
+
+def test_passes_are_joined_and_each_place_counts_once() -> None:
+    first = {"c0": finding(F, line=1)}
+    second = {"c0": finding(F, 0.5, dropped=1, line=1)}
+    third = {"c0": finding(F, 0.5, line=9)}
+    joined = join_passes([first, second, third])["c0"]
+    assert [each.finding.line for each in joined.claims] == [1, 9]
+    assert (joined.reported, joined.no_quote, joined.verdict) == (4, 1, F)
 
 
 def test_no_evidence_of_another_chunk_makes_a_pass_an_invention() -> None:
-    merged = opinion((finding(P),), (finding(A, 0.9, 3),)).findings["c0"]
+    merged = opinion((finding(P),), (finding(A, 0.9, 3),)).answers["c0"]
     assert (merged.verdict, merged.dropped) == (P, 0)
 
 
@@ -68,15 +107,15 @@ def test_a_pass_needs_something_that_counts_on_half_of_the_chunks() -> None:
     assert not opinion("p", "a", "a").has_quorum
 
 
-def test_every_failure_is_told_where_it_is() -> None:
-    said = opinion((finding(F, 0.6),), (finding(F, 0.8),), (finding(P),))
-    assert [it.reasoning for it in said.answers_to("c0")] == ["fail 0.6", "fail 0.8"]
-    assert [it.reasoning for it in opinion("p", "p").answers_to("c0")] == ["pass 0.9"]
-
-
-def test_evidence_is_counted_over_all_chunks() -> None:
+def test_findings_are_counted_over_all_chunks() -> None:
     said = opinion((finding(F, 0.9, 1), finding(P)), (finding(F), finding(P, 0.9, 2)))
-    assert said.evidence == {"verified": 2, "relocated": 0, "dropped": 3}
+    assert said.review == {
+        "reported": 5,
+        "relocated": 0,
+        "dropped": {"no_quote": 3, "not_changed": 0},
+        "confirmed": 0,
+        "refuted": 0,
+    }
 
 
 def test_half_of_the_criteria_are_a_quorum() -> None:
@@ -93,11 +132,11 @@ def test_a_sheet_more_with_failures_alone_never_helps(
 ) -> None:
     before = opinion(*first)
     after = opinion(*first, *(row.replace("p", "a") for row in more))
-    share = before.share(before.findings)
+    share = before.share(before.answers)
     if decide(before, PassMark(threshold)).status is Status.FAIL and share is not None:
-        failed = {name for name, it in before.findings.items() if it.verdict == F}
-        assert failed <= {name for name, it in after.findings.items() if it.verdict == F}
-        assert (after.share(after.findings) or 0.0) <= share
+        failed = {name for name, it in before.answers.items() if it.verdict == F}
+        assert failed <= {name for name, it in after.answers.items() if it.verdict == F}
+        assert (after.share(after.answers) or 0.0) <= share
 
 
 @given(rows, st.randoms())
@@ -105,7 +144,7 @@ def test_the_order_of_the_chunks_does_not_matter(chunks: list[str], random: st.D
     other = list(chunks)
     random.shuffle(other)  # type: ignore[attr-defined]
     verdicts = [
-        {name: it.verdict for name, it in opinion(*them).findings.items()}
+        {name: it.verdict for name, it in opinion(*them).answers.items()}
         for them in (chunks, other)
     ]
     assert verdicts[0] == verdicts[1]

@@ -19,7 +19,7 @@ READ = {"read": ["a.py"], "unread": []}
 def said(status: Status, score: float | None = None, *checks: Check, **more: Any) -> Judgment:
     votes = status in {PASS, FAIL}
     number = NumericalScore((status is PASS) * 1.0 if score is None else score) if votes else None
-    metadata = {"scope": READ, "evidence": {"verified": 1, "relocated": 0, "dropped": 2}, **more}
+    metadata = {"scope": READ, "review": {"dropped": {"no_quote": 1, "not_changed": 1}}, **more}
     return Judgment(status, f"it is {status}", number, checks=checks, metadata=metadata)
 
 

@@ -23,7 +23,7 @@ def broken(**changes: Any) -> str:
 
 
 def with_quote(**changes: Any) -> str:
-    return broken(evidence=[{**quote(), **changes}])
+    return broken(findings=[{**quote(), **changes}])
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_the_whole_reply_is_the_json(text: str) -> None:
     assert list(answers) == list(FOUR)
     assert answers["tests"].verdict == "fail"
     assert answers["risk"].verdict == "pass"
-    assert answers["tests"].evidence[0].quote == "return a + b"
+    assert answers["tests"].findings[0].quote == "return a + b"
 
 
 INVALID = {

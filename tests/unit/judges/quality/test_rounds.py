@@ -66,7 +66,7 @@ def test_the_last_round_counts_however_sure_it_is() -> None:
     judgment, calls = asked([DREAMING, DREAMING], [DREAMING, DREAMING], confidence=1.0)
     assert calls == [2, 2]
     assert judgment.metadata["retry"]["stopped_because"] == "max_iterations"
-    assert judgment.metadata["evidence"] == {"verified": 0, "relocated": 0, "dropped": 1}
+    assert judgment.metadata["review"]["dropped"]["no_quote"] == 1
 
 
 def test_one_round_is_one_round() -> None:

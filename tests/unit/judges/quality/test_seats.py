@@ -116,7 +116,9 @@ def test_objections_of_those_who_dissent_are_warnings() -> None:
         ("tests", "warning"),
         ("risk", "warning"),
     ]
-    assert judgment.failed_checks[0].message == "test:m2: because it is fail"
+    assert judgment.failed_checks[0].message == (
+        "test:m2: It adds where it should not. (the line itself does not change)"
+    )
     assert str(judgment.failed_checks[0].location) == "src/app.py:1"
 
 

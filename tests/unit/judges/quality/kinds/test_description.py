@@ -32,13 +32,7 @@ STORY: dict[str, Any] = {
     "title": "Repair add",
     "body": "It subtracted.\n\nNow it adds; also faster.",
 }
-CLAIM = {
-    "path": "/description",
-    "side": "new",
-    "line": 5,
-    "end_line": 5,
-    "quote": "Now it adds; also faster.",
-}
+CLAIM = quote("/description", 5, "Now it adds; also faster.")
 
 
 def story_judge(model: ChatModel, **more: Any) -> ModelBackedJudge[Any]:
@@ -108,7 +102,7 @@ def test_a_claim_that_is_not_there_is_dropped() -> None:
     model = always(reply(CRITERIA, kept=answer("fail", [{**CLAIM, "quote": "Now it flies."}])))
     judgment = story_judge(model).judge(context(SMALL, **STORY))
     assert (judgment.status, judgment.label) == (Status.ABSTAIN, "no_opinion")
-    assert judgment.metadata["evidence"] == {"verified": 0, "relocated": 0, "dropped": 1}
+    assert judgment.metadata["review"]["dropped"]["no_quote"] == 1
 
 
 @pytest.mark.parametrize("memory", [False, True])
@@ -121,7 +115,7 @@ def test_a_file_that_is_called_like_the_description_hides_nothing(memory: bool) 
     made = story_judge(model, **({"memory": Notebook()} if memory else {}))
     for _ in range(2):
         judgment = made.judge(context(evil, title="Nothing"))
-        assert judgment.metadata["evidence"] == {"verified": 2, "relocated": 0, "dropped": 0}
+        assert judgment.metadata["review"]["dropped"]["no_quote"] == 0
         kept, told = judgment.failed_checks
         assert (kept.location, str(told.location)) == (None, "description:1")
 
@@ -134,7 +128,7 @@ def test_every_sheet_has_the_description() -> None:
     judgment = story_judge(model).judge(context(long_file("src/a.py", 60), **STORY))
     assert len(model.asked) > 1
     assert all("Now it adds" in prompt.user for prompt in model.asked)
-    assert judgment.metadata["evidence"]["dropped"] == 0
+    assert judgment.metadata["review"]["dropped"]["no_quote"] == 0
 
 
 def test_a_description_that_leaves_no_room_is_not_asked_about() -> None:

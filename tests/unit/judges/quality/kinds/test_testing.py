@@ -16,6 +16,7 @@ from fakes.llm import (
     long_file,
     paths_of,
     ports,
+    quote,
     reply,
 )
 from prjury.judges.quality.judge import ModelBackedJudge
@@ -84,13 +85,7 @@ def test_a_test_that_cannot_be_read_is_no_reason_to_be_silent() -> None:
 
 def test_a_test_that_proves_nothing_fails() -> None:
     def said(prompt: Any) -> str:
-        quoted = {
-            "path": "tests/test_app.py",
-            "side": "new",
-            "line": 1,
-            "end_line": 1,
-            "quote": "def test_add():",
-        }
+        quoted = quote("tests/test_app.py", 1, "def test_add():")
         return reply(CRITERIA, would_fail=answer("fail", [quoted]))
 
     judgment = judge_of_tests(always(said)).judge(context(SMALL, TEST))
