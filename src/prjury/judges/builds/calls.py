@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -52,6 +53,7 @@ class Call(msgspec.Struct, frozen=True):
         return name_program(self.words[0])
 
 
+@lru_cache(4096)  # rows of a matrix have most lines in common
 def read_calls(script: str) -> tuple[Call, ...]:
     """The commands of a script in their order."""
     return tuple(_read_call(words) for line in list_lines(script) for words in split_commands(line))
@@ -157,8 +159,8 @@ def _inner(program: str, words: list[str]) -> list[str]:
         elif not runs:
             return []
         elif program == "hatch":  # ENVIRONMENT:SCRIPT
-            name = word.rpartition(":")[2]
-            return ["hatch", name] if says_test(name) else [name, *words[at + 1 :]]
+            script = [word.rpartition(":")[2], *words[at + 1 :]]
+            return ["hatch", word] if says_test(word) else script
         else:
             return words[at:]
         at += 1
@@ -190,7 +192,7 @@ def _calls_test(tests: frozenset[str], plain: Sequence[str]) -> bool:
         return any(map(says_test, rest[:3]))
     if first == "hack":
         return not {"test", "nextest"}.isdisjoint(rest)
-    by_name = says_test(first) and "test" in first.lower() and first not in WORDS["install_words"]
+    by_name = says_test(first) and ("test" in first.lower() or "spec" in first.lower())
     return first in tests or ("*" in tests and by_name)
 
 
@@ -248,14 +250,15 @@ def _find_script(program: str, words: Sequence[str], path: str) -> tuple[str, st
         return "script", "script"
     *folders, name = path.removeprefix("./").lower().split("/")
     stem = name.partition(".")[0] or name
-    pieces = frozenset(_split_name(stem))
+    pieces = frozenset(split_name(stem))
     prepares = stem.startswith(tuple(WORDS["preparing"])) or WORDS["beside"] & pieces
     tests = WORDS["script_names"] & pieces or {"test", "tests", "t"}.intersection(folders)
     runs = tests or stem.startswith("test") or stem.endswith("test")
     return ("script", "script") if runs and not prepares else ("", "")
 
 
-def _split_name(name: str) -> list[str]:
+def split_name(name: str) -> list[str]:
+    """The words of a name, in small letters."""
     for sign in "-_:./@+":
         name = name.replace(sign, " ")
     return name.lower().split()
@@ -263,7 +266,7 @@ def _split_name(name: str) -> list[str]:
 
 def says_test(name: str) -> bool:
     """True if the name of a script, a target or a task is one of tests."""
-    pieces = _split_name(name)
+    pieces = split_name(name)
     beside = not WORDS["beside"].isdisjoint(pieces) or not WORDS["preparing"].isdisjoint(pieces[:1])
     tests = not WORDS["test_names"].isdisjoint(pieces) or name.lower().startswith("test")
     return tests and not beside
@@ -274,13 +277,13 @@ def _names_beside(program: str, words: Sequence[str]) -> bool:
     options = {"-e", "-s", "--session", "--sessions", "-t"}
     listed = [after for word, after in pairwise(words) if word in options]
     names = [name for one in listed for name in one.split(",")] if program in {"tox", "nox"} else []
-    return bool(names) and not any(WORDS["beside"].isdisjoint(_split_name(name)) for name in names)
+    return bool(names) and not any(WORDS["beside"].isdisjoint(split_name(name)) for name in names)
 
 
 def _purpose(program: str, words: Sequence[str], path: str) -> Purpose:
     plain = [word for word in words if not word.startswith("-")]
     first = plain[0] if plain else ""
-    pieces = _split_name(" ".join(plain[: 2 if first in WORDS["going_through"] else 1]))
+    pieces = split_name(" ".join(plain[: 2 if first in WORDS["going_through"] else 1]))
     beside = program in WORDS["named_beside"] and not WORDS["beside"].isdisjoint(pieces)
     packs = program in WORDS["packagers"] and first in WORDS["packaging"]
     if program in WORDS["linters"] or beside or packs or _names_beside(program, words):
@@ -289,7 +292,7 @@ def _purpose(program: str, words: Sequence[str], path: str) -> Purpose:
     if program in {"venv", "virtualenv"} or (program in WORDS["installers"] and installs):
         return "setup"
     listed = WORDS["interpreters"] | WORDS["named_beside"] | WORDS["makes"]
-    words_of_it = [*_split_name(path), *(pieces if program in listed else ())]
+    words_of_it = [*split_name(path), *(pieces if program in listed else ())]
     builds = not WORDS["build_words"].isdisjoint(words_of_it) or first == "all"
     compilers = {"go", "cargo", "dotnet", "swift", "perl", "mvn", "gradle"}
     compiles = (program in compilers and bool(plain)) or plain[:1] == ["setup.py"]

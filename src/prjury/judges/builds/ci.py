@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from prjury.errors import CannotJudgeError, ConfigError
-from prjury.judges.builds.calls import WORDS, Call
+from prjury.judges.builds.calls import WORDS, Call, split_name
 from prjury.judges.builds.ci_steps import (
     CiStep,
     StepReader,
@@ -28,6 +28,7 @@ from prjury.judges.builds.systems.source_tree import SourceTree
 from prjury.judges.builds.toolchains import Toolchains
 from prjury.manifests.matrix import UNKNOWN, ExpressionContext, matrix_rows
 from prjury.manifests.workflow import (
+    CompositeAction,
     Workflow,
     WorkflowJob,
     read_workflow,
@@ -148,7 +149,10 @@ def find_base_ci(root: SourceTree, here: Toolchains) -> BaseCi | None:
     chosen, covered = [main], set(main.kinds)
     for rank, job in rest:
         plain = not any(family in WRAPPING for family, _ in job.kinds)
-        if plain and rank.stands_alone and covered.isdisjoint(job.kinds):
+        inside = {family for family, place in covered if not place} & RECIPE_FIRST
+        new = not any(family in inside for family, _ in job.kinds) and covered.isdisjoint(job.kinds)
+        present = all(place in root.directories for _, place in job.places)
+        if plain and new and present and rank.stands_alone:
             chosen.append(job)
             covered |= job.kinds
     others = tuple(job for _, job in rest if job not in chosen)
@@ -157,6 +161,8 @@ def find_base_ci(root: SourceTree, here: Toolchains) -> BaseCi | None:
 
 #: Families behind which any kind of code may be tested.
 WRAPPING = frozenset({"make", "script", "shell"})
+#: Families whose builds at the root hold their parts below it.
+RECIPE_FIRST = frozenset({"cargo", "maven", "gradle", "cmake"})
 #: Families of which one does for the other: both build the same code.
 _ALIKE = {"gradle": "maven", "meson": "cmake", "make": "cmake"}
 
@@ -167,10 +173,10 @@ class _Rank(msgspec.Struct, frozen=True, order=True):
     not_on_pull_requests: bool
     aside: bool
     other_machine: bool
+    unnamed: bool
     lacks: int
     instrumented: bool
     distance: float
-    unnamed: bool
     below_root: bool
     narrowness: float
 
@@ -186,6 +192,7 @@ class _Reader:
     def __init__(self, root: SourceTree, here: Toolchains) -> None:
         self.root, self.here = root, here
         self.external: list[str] = []
+        self.actions: dict[str, CompositeAction | None] = {}
         self.workflows = {one.path: one for one in self._workflows()}
 
     def _workflows(self) -> Iterator[Workflow]:
@@ -321,7 +328,7 @@ class _Row(msgspec.Struct, frozen=True, dict=True):
             lacks=self._count_missing(job),
             instrumented=marked,
             distance=self._distance(job),
-            unnamed=not has_part(names, WORDS["main"]),
+            unnamed=WORDS["main"].isdisjoint(split_name(names)),
             below_root=all(place for _, place in job.places),
             narrowness=-measure_breadth(job.tests),
         )
@@ -339,7 +346,7 @@ class _Row(msgspec.Struct, frozen=True, dict=True):
         )
         aside = any(step.kind == "services" for step in job.left_out)
         return (
-            sum(not has(name) for name in programs)
+            any(not has(name) for name in programs)
             + len(job.services)
             + aside
             + job.needs_artifacts
@@ -361,12 +368,9 @@ class _Row(msgspec.Struct, frozen=True, dict=True):
 
     def read(self) -> CiJob:
         """The job as it runs in this row."""
-        reading = StepReader(
-            self.reader.root,
-            self.context,
-            {**self.workflow.defaults, **self.job.defaults},
-            self.workflow.path,
-        )
+        defaults = {**self.workflow.defaults, **self.job.defaults}
+        reader, path = self.reader, self.workflow.path
+        reading = StepReader(reader.root, self.context, defaults, path, reader.actions)
         reading.take(self.job.steps)
         last = max((at for at, step in enumerate(reading.steps) if step.kind == "test"), default=-1)
         steps = join_background(reading.steps[: last + 1])

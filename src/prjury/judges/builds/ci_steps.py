@@ -21,6 +21,7 @@ from prjury.judges.builds.calls import (
 )
 from prjury.judges.builds.plan import LeftOutKind, LeftOutStep, StepName
 from prjury.judges.builds.systems.source_tree import SourceTree, joined, path_in
+from prjury.judges.builds.systems.tox import tox_settings
 from prjury.manifests.matrix import ExpressionContext
 from prjury.manifests.node import read_package_json
 from prjury.manifests.workflow import CompositeAction, WorkflowStep, read_composite
@@ -101,7 +102,12 @@ class StepReader:
     """Goes through the steps of a row."""
 
     def __init__(
-        self, root: SourceTree, context: ExpressionContext, defaults: Mapping[str, str], path: str
+        self,
+        root: SourceTree,
+        context: ExpressionContext,
+        defaults: Mapping[str, str],
+        path: str,
+        actions: dict[str, CompositeAction | None],
     ) -> None:
         self.root, self.context, self.defaults, self.path = root, context, defaults, path
         self.steps: list[CiStep] = []
@@ -113,6 +119,7 @@ class StepReader:
         self.needs_artifacts = False
         self.depth = 0
         self.checkout = ""
+        self.actions = actions
 
     def take(self, steps: Sequence[WorkflowStep]) -> None:
         """Read steps, and those of local actions in their place."""
@@ -127,7 +134,9 @@ class StepReader:
                 self._take_setup(step)
 
     def _take_action(self, step: WorkflowStep) -> None:
-        action = self._read_action(step.uses) if self.depth < _DEEPEST else None
+        if step.uses not in self.actions:
+            self.actions[step.uses] = self._read_action(step.uses)
+        action = self.actions[step.uses] if self.depth < _DEEPEST else None
         if action is None:
             return
         inputs = {name: self.context.filled(text) or "" for name, text in step.inputs.items()}
@@ -253,6 +262,9 @@ class StepReader:
             return msgspec.structs.replace(
                 call, purpose="test", family=family, runner=tests[0].runner
             )
+        settings = tox_settings(self.root.below(directory)) if call.program == "tox" else None
+        if settings and not settings.tests:
+            return msgspec.structs.replace(call, purpose="other", family="", runner="")
         if inner and all(one.purpose == "lint" for one in inner):
             return msgspec.structs.replace(call, purpose="lint", family="", runner="")
         return call

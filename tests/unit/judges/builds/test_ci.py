@@ -35,10 +35,10 @@ def read_all(here: Toolchains, files: dict[str, str] | None = None, **workflows:
     return ci
 
 
-def job(*steps: str, more: str = "") -> str:
+def job(*steps: str, more: str = "", name: str = "test") -> str:
     """A workflow of one job; each step is a line of YAML."""
     listed = "".join(f"      - {step}\n" for step in steps)
-    return f"{HEAD}jobs:\n  test:\n    runs-on: ubuntu-latest\n{more}    steps:\n{listed}"
+    return f"{HEAD}jobs:\n  {name}:\n    runs-on: ubuntu-latest\n{more}    steps:\n{listed}"
 
 
 def scripts(ci: CiJob) -> list[tuple[str, str]]:
@@ -153,7 +153,7 @@ class TestJob:
     def test_other_code_and_other_places_are_builds_of_their_own(self, here: Toolchains) -> None:
         web = job("{run: jest, working-directory: web}")
         again = job("run: pytest --slow").replace("  test:", "  integration:")
-        ci = read_all(here, api=job("run: pytest"), web=web, slow=again)
+        ci = read_all(here, {"web/a.js": ""}, api=job("run: pytest"), web=web, slow=again)
         assert [sorted(one.places) for one in ci.jobs] == [[("python", "")], [("node", "web")]]
         assert [one.job for one in ci.others] == ["integration"]
 
@@ -302,6 +302,11 @@ class TestSteps:
             ("coverage run -m pytest", "test"),
             ("xvfb-run -a npm test", "test"),
             ("bundle exec rake", "test"),
+            ("bundle exec rake spec", "test"),
+            ("hatch run +py=3.11 test:default", "test"),
+            ("hatch run docs:build", "lint"),
+            ("pipx run nox -s tests", "test"),
+            ("npm ci", "setup"),
             ("go test $(go list ./... | grep -v vendor)", "test"),
             ("cargo hack test --each-feature", "test"),
             ("mvn -B verify", "test"),
@@ -333,6 +338,18 @@ class TestSteps:
     )
     def test_what_a_command_is_for(self, script: str, kind: str) -> None:
         assert find_purpose(read_calls(script)) == kind
+
+    def test_a_tox_that_tests_nothing_is_no_test(self, here: Toolchains) -> None:
+        files = {"tox.ini": "[testenv:pins]\ncommands = pip-compile\n"}
+        steps = read(here, files, ci=job("run: tox", "run: pytest")).steps
+        assert [step.kind for step in steps] == ["setup", "test"]
+        alone = {**files, ".github/workflows/a.yml": job("run: tox")}
+        assert find_base_ci(root_of(alone), here) is None
+
+    def test_a_place_that_the_tree_does_not_have_is_no_build_of_it(self, here: Toolchains) -> None:
+        other = job("{run: jest, working-directory: other}", name="hyper")
+        ci = read_all(here, None, a=job("run: cargo test"), b=other)
+        assert [one.job for one in ci.jobs] == ["test"]
 
     def test_scripts_are_known_by_what_they_run(self, here: Toolchains) -> None:
         package = '{"scripts": {"test": "vitest run", "check": "eslint . && prettier -c .", '
