@@ -28,7 +28,6 @@ _RUNNERS = {name: family for family, names in _TABLE["runners"].items() for name
 #: Programs that run tests where one of some words follows; `*` stands for any name of tests, a dash
 #: for no word at all.
 _CALLED = {program: tuple(words.split()) for program, words in _TABLE["called"].items()}
-_PYTHONS = ("python", "pypy")
 
 
 class Call(msgspec.Struct, frozen=True):
@@ -111,7 +110,7 @@ def name_program(word: str) -> str:
     """A program by its name, without its directory, suffix and number."""
     name = word.rpartition("}")[2] if word.startswith("${") else word
     name = name.rpartition("/")[2].removesuffix(".exe").removesuffix(".cmd").removesuffix(".bat")
-    if name.startswith(_PYTHONS) and name.rstrip("0123456789.t").rstrip("3") in {
+    if name.startswith(("python", "pypy")) and name.rstrip("0123456789.t").rstrip("3") in {
         "python",
         "pypy",
         "python3",

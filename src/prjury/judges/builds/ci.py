@@ -255,7 +255,7 @@ class _Reader:
         )
         rows = [_Row(self, workflow, job, row, inputs, name) for row in values[:_MOST_ROWS]]
         rows = [row for row in rows if row.context.holds(job.condition) is not False]
-        read = [(row.rank(found := row.read(), frozenset(events)), found) for row in rows]
+        read = [(row.rank(job_row := row.read(), frozenset(events)), job_row) for row in rows]
         released = workflow.path.endswith(("release.yml", "publish.yml"))
         on_push = "push" in events and not released
         tested = [
@@ -334,35 +334,20 @@ class _Row(msgspec.Struct, frozen=True, dict=True):
         )
 
     def _count_missing(self, job: CiJob) -> int:
-        has = self.reader.here.has
-        installed = {
-            word.rpartition("/")[2].partition("@")[0]
-            for call in job.calls
-            if call.purpose == "setup"
-            for word in call.words[1:]
-        }
-        programs = {call.words[0].rpartition("/")[2] for call in job.calls} & WORDS["needed"] - (
-            installed & WORDS["installable"]
-        )
-        aside = any(step.kind == "services" for step in job.left_out)
-        return (
-            any(not has(name) for name in programs)
-            + len(job.services)
-            + aside
-            + job.needs_artifacts
-            + bool(self.job.container)
-        )
+        installs = (call for call in job.calls if call.purpose == "setup")
+        words = (word.rpartition("/")[2] for call in installs for word in call.words[1:])
+        installed = {word.partition("@")[0] for word in words} & WORDS["installable"]
+        programs = {call.words[0].rpartition("/")[2] for call in job.calls} & WORDS["needed"]
+        missing = [name for name in programs - installed if not self.reader.here.has(name)]
+        services = [*job.services, *(step for step in job.left_out if step.kind == "services")]
+        others = (bool(missing), bool(self.job.container), job.needs_artifacts)
+        return len(services) + sum(others)
 
     def _distance(self, job: CiJob) -> float:
         """The distance of this machine from its versions; unusual rows are farther."""
-        texts = [
-            *job.versions.values(),
-            *(value for value in self.values.values() if isinstance(value, str)),
-        ]
-        unusual = any(
-            has_part(text, WORDS["unusual"]) or (text.endswith("t") and text[-2:-1].isdigit())
-            for text in texts
-        )
+        texts = [str(value) for value in (*job.versions.values(), *self.values.values())]
+        free = [text for text in texts if text.endswith("t") and text[-2:-1].isdigit()]
+        unusual = bool(free) or any(has_part(text, WORDS["unusual"]) for text in texts)
         far = max((self.reader.here.distance(*one) for one in job.versions.items()), default=0.0)
         return far + unusual * 0.5
 
@@ -374,26 +359,23 @@ class _Row(msgspec.Struct, frozen=True, dict=True):
         reading.take(self.job.steps)
         last = max((at for at, step in enumerate(reading.steps) if step.kind == "test"), default=-1)
         steps = join_background(reading.steps[: last + 1])
-        container = (
-            LeftOutStep(f"container: {self.job.container}", "its image is not used here", "other"),
-        )
+        plain = {
+            key: value for key, value in self.values.items() if isinstance(value, str | int | float)
+        }
+        row = {key: str(value) for key, value in plain.items()}
+        left_out = [*dict.fromkeys(reading.left_out[: reading.left_at_test])]
+        if image := self.job.container:
+            left_out.insert(0, LeftOutStep(f"container: {image}", "its image is not used here"))
         return CiJob(
             self.workflow.path,
             self.name,
-            {
-                key: str(value)
-                for key, value in self.values.items()
-                if value is not UNKNOWN and not isinstance(value, Mapping | list)
-            },
+            row,
             reading.versions,
             reading.version_files,
             self.context.values["env"],
             tuple(steps),
             self.job.services,
-            (
-                *(container if self.job.container else ()),
-                *dict.fromkeys(reading.left_out[: reading.left_at_test]),
-            ),
+            tuple(left_out),
             tuple(dict.fromkeys(reading.linters)),
             needs_artifacts=reading.needs_artifacts,
         )

@@ -28,6 +28,7 @@ from prjury.manifests.workflow import CompositeAction, WorkflowStep, read_compos
 
 _DOWNLOADS = "actions/download-artifact"
 _SECRETS = ("secrets.", "secrets[", "github.token")
+_WORKSPACE = "${{ github.workspace }}"
 _LARGEST_SCRIPT = 64 * 1024
 _DEEPEST = 3
 
@@ -193,7 +194,8 @@ class StepReader:
 
     def _take_run(self, step: WorkflowStep, run: str) -> None:
         """The commands of a step, as far as they can run here."""
-        script = None if _holds_secret(run) else self.context.filled(_with_workspace(run))
+        text = run.replace("${{github.", "${{ github.").replace(_WORKSPACE, "$GITHUB_WORKSPACE")
+        script = None if _holds_secret(run) else self.context.filled(text)
         place = step.directory or self.defaults.get("working-directory", "")
         place = place.removeprefix(self.checkout) if self.checkout else place
         directory = self.context.filled(place)
@@ -208,11 +210,11 @@ class StepReader:
             script, below = _enter_directory(_join_continued(script), below)
             for offset, part in split_script(script):
                 line = step.line + offset if step.line else 0
-                text = self._drop_refused(part, line, below)
-                if text and (shell or "").startswith("python"):
-                    text = f"python3 - <<'PYTHON'\n{text}\nPYTHON"
-                if text:
-                    self._add(step, text, line, below)
+                lines = self._drop_refused(part, line, below)
+                if lines and (shell or "").startswith("python"):
+                    lines = f"python3 - <<'PYTHON'\n{lines}\nPYTHON"
+                if lines:
+                    self._add(step, lines, line, below)
 
     def _look_into_script(self, line: str, directory: str) -> tuple[str, LeftOutKind] | None:
         """Why a script of the tree that a line calls before the tests cannot run here."""
@@ -288,12 +290,6 @@ class StepReader:
             else ""
         )
         return text if len(text) < _LARGEST_SCRIPT else ""
-
-
-def _with_workspace(run: str) -> str:
-    for spelling in ("${{ github.workspace }}", "${{github.workspace}}"):
-        run = run.replace(spelling, "$GITHUB_WORKSPACE")
-    return run
 
 
 def _enter_directory(script: str, directory: str) -> tuple[str, str]:
