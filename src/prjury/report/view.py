@@ -347,8 +347,6 @@ class _FindingWriter:
         """Return one place, without what is shown of the first one already."""
         check, rule = finding.check, self._rule(finding)
         place = _check(check, self._links)
-        if first and place.message == first.message:
-            place.message = None
         lines = (check.evidence or "").strip(), (check.fix or "").strip()
         whole = all(lines) and not any("\n" in line for line in lines)
         sure = whole and rule is not None and rule.applicability
@@ -356,6 +354,8 @@ class _FindingWriter:
         place.diff = View(old=old, new=new, text=f"-{old}\n+{new}") if sure else None
         if sure:
             place.evidence = place.fix = None
+        if first and (place.diff or place.message == first.message):
+            place.message = None
         if first and place.diff == first.diff:
             place.diff = None
         return place
