@@ -365,14 +365,14 @@ TRICKS = (
         "`.npmrc`: `script-shell`",
         {".npmrc": "script-shell=./s\n", "s": script("#!/bin/sh\nexit 0\n")},
         ASK,
-        "tests vanished",
+        "lost",
     ),
     Trick(
         "node",
         "`pretest` empties the tests",
         {"package.json": _package("node --test", pretest="echo > shop.test.js")},
         ASK,
-        "tests vanished",
+        "lost",
     ),
     Trick(
         "node",
@@ -407,14 +407,14 @@ TRICKS = (
         "a GNUmakefile beside the Makefile",
         {"GNUmakefile": "test:\n\ttrue\n"},
         ASK,
-        "tests vanished",
+        "lost",
     ),
     Trick(
         "make",
         "`SHELL = ./s`",
         {"Makefile": "SHELL = ./s\n" + _MAKEFILE, "s": script("#!/bin/sh\nexit 0\n")},
         ASK,
-        "tests vanished",
+        "lost",
     ),
     Trick(
         "go",
@@ -429,7 +429,7 @@ TRICKS = (
         "`_windows_test.go`",
         {"shop_test.go": None, "shop_windows_test.go": _GO_TEST},
         ASK,
-        "tests vanished",
+        "lost",
     ),
     Trick(
         "go",
@@ -441,7 +441,7 @@ TRICKS = (
             )
         },
         ASK,
-        "tests vanished",
+        "lost",
     ),
     Trick(
         "go",
@@ -470,7 +470,7 @@ TRICKS = (
         "`[lib] test = false`",
         {"Cargo.toml": _CARGO_TOML + "\n[lib]\ntest = false\n"},
         ASK,
-        "tests vanished",
+        "lost",
     ),
     Trick(
         "cargo",
@@ -481,7 +481,7 @@ TRICKS = (
             )
         },
         ASK,
-        "tests vanished",
+        "lost",
     ),
 )
 
