@@ -73,14 +73,14 @@ def life(tmp_path: Path) -> Iterator[Life]:
 
 #: As .github/docs/measured.md tells it.
 MEASURED = {
-    "prjury.yml": Bill(runs=8, jobs=8, builds=7, requests=119),
-    "prjury-comment.yml": Bill(runs=8, jobs=8, builds=0, requests=53),
+    "prjury.yml": Bill(runs=8, jobs=8, builds=7, requests=104),
+    "prjury-comment.yml": Bill(runs=8, jobs=8, builds=0, requests=52),
     "prjury-queue.yml": Bill(runs=1, jobs=1, builds=1, requests=12),
 }
 MEASURED_FORKS = {
     "prjury-build.yml": Bill(runs=6, jobs=6, builds=6, requests=0),
-    "prjury-judge.yml": Bill(runs=6, jobs=12, builds=0, requests=167),
-    "prjury-comment.yml": Bill(runs=8, jobs=8, builds=0, requests=99),
+    "prjury-judge.yml": Bill(runs=6, jobs=12, builds=0, requests=141),
+    "prjury-comment.yml": Bill(runs=8, jobs=8, builds=0, requests=89),
     "prjury-queue.yml": Bill(runs=1, jobs=1, builds=1, requests=11),
 }
 READY, BLOCKED, CONFLICT = "ready", "blocked: failure", "blocked: this branch has conflicts"

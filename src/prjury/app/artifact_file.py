@@ -16,8 +16,8 @@ from prjury.snapshot.model import visible
 #: Bytes; the evidence of a very large build stays below it.
 LARGEST = 64 * 1024**2
 
-#: The commands that make the files.
-MAKERS = {"evidence": "prjury collect", "verdict": "prjury decide"}
+#: The modes of the action that make the files.
+MAKERS = {"evidence": "mode: collect", "verdict": "mode: decide"}
 
 
 def read_artifact_file(path: Path, what: str, digest: str | None, largest: int) -> bytes:
@@ -39,7 +39,7 @@ def read_artifact_file(path: Path, what: str, digest: str | None, largest: int) 
             f"There is no {visible(path.name)}",
             why=f"`{MAKERS[what]}` makes it: that was not run here, or its job in the workflow has "
             "failed, was cancelled or did not upload it",
-            remedy=f"Run `{MAKERS[what]}` first, or look at that job, or name the file",
+            remedy=f"Look at the job with `{MAKERS[what]}`, then run the workflow again",
             reason=f"{what}_missing",
         ) from error
     except OSError as error:
