@@ -23,6 +23,7 @@ from prjury.judges.builds.systems.pytest import (
     configuration,
     find_tests,
 )
+from prjury.judges.builds.systems.python_environment import find_version_variables
 from prjury.judges.builds.systems.source_tree import (
     Changes,
     SourceTree,
@@ -199,11 +200,14 @@ class _Python:
         step = BuildStep("test", (*command, "pytest", "-q"))
         if self.members and not configuration(self.root):
             files = PytestFiles.of(self.root)
+            # every member is built, whichever is tested
+            versions = dict.fromkeys(find_version_variables(self.root), "{version}")
             for place in self.members:
                 inner = frozenset(one for one in self._below if is_below(one, place))
                 if test := files.first(self.root.below(place), _seen_from(place, inner)):
                     reasons = (f"{LOCK} is there", f"{place}/{test} is a test")
-                    yield in_directory(_plan_pytest("uv", step, reasons), place)
+                    plan = in_directory(_plan_pytest("uv", step, reasons), place)
+                    yield plan.with_env(versions)
             left = tuple(f"--ignore={place}" for place in self.members)
             step = replace(step, command=(*step.command, *left))
         if tests:

@@ -102,6 +102,13 @@ def test_each_member_of_a_workspace_is_tested_where_it_is() -> None:
     assert commands == [f"cd libs/a && {UV}", f"cd libs/d && {UV}", f"{UV} {ignored}"]
 
 
+def test_each_member_is_told_the_version_that_another_one_asks_git_for() -> None:
+    asking = f'{PROJECT}[build-system]\nrequires = ["hatch-vcs"]\n'
+    found = plans(root_of({**WORKSPACE, "libs/b/pyproject.toml": asking}), None)
+    versions = [plan.env["SETUPTOOLS_SCM_PRETEND_VERSION"] for plan in found]
+    assert versions == ["{version}", "{version}"]
+
+
 def test_pytest_runs_once_where_the_root_of_a_workspace_configures_it() -> None:
     together = plan_of({**WORKSPACE, "pytest.ini": "[pytest]\n"})
     assert (together.directory, together.text) == ("", UV)
