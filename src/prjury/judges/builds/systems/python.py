@@ -203,8 +203,10 @@ class _Python:
             # every member is built, whichever is tested
             versions = dict.fromkeys(find_version_variables(self.root), "{version}")
             for place in self.members:
-                inner = frozenset(one for one in self._below if is_below(one, place))
-                if test := files.first(self.root.below(place), _seen_from(place, inner)):
+                inside = [
+                    one.removeprefix(f"{place}/") for one in self._below if is_below(one, place)
+                ]
+                if test := files.first(self.root.below(place), frozenset(inside)):
                     reasons = (f"{LOCK} is there", f"{place}/{test} is a test")
                     plan = in_directory(_plan_pytest("uv", step, reasons), place)
                     yield plan.with_env(versions)
@@ -242,7 +244,3 @@ class _Python:
 
 def _plan_pytest(system: str, step: BuildStep, reasons: tuple[str, ...]) -> BuildPlan:
     return BuildPlan(system, (step,), reasons, env=PYTEST_ENV, reported=True, all_ran=TESTS_FAILED)
-
-
-def _seen_from(place: str, directories: frozenset[str]) -> frozenset[str]:
-    return frozenset(one.removeprefix(f"{place}/") for one in directories)
