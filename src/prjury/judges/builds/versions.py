@@ -199,7 +199,11 @@ def _choose(tool: str, wanted: tuple[WantedVersion, ...], known: Sequence[Toolch
                 return ToolChoice(tool, wanted, toolchain, note=_overruled(named, toolchain))
     used = allowed[0] if allowed and wanted else current
     pins = [one for one in named if one.kind == "pin" and not any(each.span for each in ranges)]
-    unmet = ranges if not allowed else [one for one in pins if used and _is_newer(one, used)]
+    unmet = (
+        ranges
+        if not allowed
+        else [p for p in pins if used and (release(p.version) or (0,)) > used.version]
+    )
     if not unmet or (tool == "python" and allowed):
         note = _overruled(named, used) if used and tool != "python" else ""
         return ToolChoice(tool, wanted, used, note=note)
@@ -208,10 +212,6 @@ def _choose(tool: str, wanted: tuple[WantedVersion, ...], known: Sequence[Toolch
         return ToolChoice(tool, wanted, current, remedy)
     newest = max(known, key=lambda one: one.version)  # much runs with an older one
     return ToolChoice(tool, wanted, newest, older=remedy, note=_overruled(named, newest))
-
-
-def _is_newer(wanted: WantedVersion, used: Toolchain) -> bool:
-    return (release(wanted.version) or (0,)) > used.version
 
 
 def _remedy(
