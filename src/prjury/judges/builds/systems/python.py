@@ -200,7 +200,6 @@ class _Python:
         step = BuildStep("test", (*command, "pytest", "-q"))
         if self.members and not configuration(self.root):
             files = PytestFiles.of(self.root)
-            # every member is built, whichever is tested
             versions = dict.fromkeys(find_version_variables(self.root), "{version}")
             for place in self.members:
                 inside = [
@@ -208,8 +207,7 @@ class _Python:
                 ]
                 if test := files.first(self.root.below(place), frozenset(inside)):
                     reasons = (f"{LOCK} is there", f"{place}/{test} is a test")
-                    plan = in_directory(_plan_pytest("uv", step, reasons), place)
-                    yield plan.with_env(versions)
+                    yield in_directory(_plan_pytest("uv", step, reasons).with_env(versions), place)
             left = tuple(f"--ignore={place}" for place in self.members)
             step = replace(step, command=(*step.command, *left))
         if tests:
