@@ -18,6 +18,10 @@ from fakes import cascade_tables, voting_tables
 from fakes.pages import Program, programs, renewed, tables
 from prjury import CRITERIA, CRITERIA_GROUPS
 from prjury.cli import app
+from prjury.doctor.finding import Level
+from prjury.doctor.local import workflows
+from prjury.doctor.run_checks import examine_setup
+from prjury.doctor.setup import Setup
 from prjury.errors import ExitCode
 from prjury.policy.load import read_policy
 
@@ -133,7 +137,7 @@ def test_an_example_is_a_policy(example: str) -> None:
     assert read_policy(text, "docs").config.version == 1
 
 
-def test_the_workflow_to_paste_is_short_and_needs_no_more_than_it_says() -> None:
+def test_the_workflow_to_paste_is_short_and_in_order(tmp_path: Path) -> None:
     (workflow,) = [body for body in blocks(README, "yaml") if body.startswith("name:")]
     assert len(workflow.splitlines()) <= 10
     parsed = yaml.safe_load(workflow)
@@ -143,8 +147,14 @@ def test_the_workflow_to_paste_is_short_and_needs_no_more_than_it_says() -> None
         "checks": "write",
         "statuses": "read",
     }
-    (job,) = parsed["jobs"]
-    assert job == "prjury"
+    assert list(parsed["jobs"]) == ["prjury"]
+    path = tmp_path / ".github" / "workflows" / "prjury.yml"
+    path.parent.mkdir(parents=True)
+    path.write_text(workflow.replace("OWNER/", "octo/"))
+    read, unread = workflows(tmp_path)
+    assert unread == []
+    found = examine_setup(Setup(tuple(read)))
+    assert [one.sentence for one in found if one.level is not Level.FINE] == []
 
 
 def test_the_test_command_is_the_one_that_ci_runs() -> None:
