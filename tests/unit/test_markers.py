@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 NEEDY = """
 import pytest
@@ -16,6 +18,7 @@ def test_it(): raise AssertionError
 """
 
 
+@pytest.mark.slow
 def test_a_test_without_its_program_says_which_one(tmp_path: Path) -> None:
     file = tmp_path / "test_needy.py"
     file.write_text(NEEDY)

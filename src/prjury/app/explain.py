@@ -25,9 +25,11 @@ def explain(name: str) -> str:
     Raises:
         UsageError: for a name that none of them has.
     """
-    pages, wanted, packs = judge_pages(), name.strip(), known_packs([])
-    text = _page_of(wanted, pages) or "\n\n".join(_rules(wanted, packs))
-    if text := text or "\n\n".join(_passages(wanted, pages)):
+    pages, wanted = judge_pages(), name.strip()
+    if page := _page_of(wanted, pages):
+        return page
+    packs = known_packs([])
+    if text := "\n\n".join(_rules(wanted, packs)) or "\n\n".join(_passages(wanted, pages)):
         return text
     checks = {found for page in pages.values() for found in _CHECK_NAME.findall(page)}
     known = {*pages, *KINDS, *JUDGES, *(pack.id for pack in packs), *checks}
