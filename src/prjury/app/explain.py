@@ -46,16 +46,14 @@ def _page_of(name: str, pages: Mapping[str, str]) -> str:
     if name in KINDS:
         return pages["workspace"].strip()
     module = import_module(JUDGES[name].partition(":")[0]) if name in JUDGES else None
-    return f"# {name}\n\n{(module.__doc__ or '').strip()}" if module else ""
+    return f"# {name}\n\n{module.__doc__}" if module else ""
 
 
 def _section_of(name: str, pages: Mapping[str, str]) -> str:
     """The section about a judge or a reason on a page about several, empty if there is none."""
     section = re.compile(rf"(?ms)^##+ {re.escape(name)}$(.*?)(?=^##|\Z)")
-    for page in pages.values():
-        if match := section.search(page):
-            return f"# {name}{match[1]}"
-    return ""
+    found = filter(None, map(section.search, pages.values()))
+    return next((f"# {name}{match[1]}" for match in found), "")
 
 
 def _rules(name: str, packs: list[Pack]) -> Iterator[str]:

@@ -6,6 +6,7 @@ import io
 import re
 from collections.abc import Sequence
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -116,6 +117,7 @@ def of_titles(text: str) -> int:
     return sum(int(number) for number in TITLES.findall(text))
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(reports())
 def test_every_face_shows_as_many_findings_as_the_verdict_has(report: Report) -> None:

@@ -303,6 +303,7 @@ def test_what_tests_print_may_be_no_xml(tmp_path: Path) -> None:
     assert [one.name for one in found.failures] == ["a#b"]
 
 
+@pytest.mark.slow
 def test_too_many_reports_are_told(tmp_path: Path) -> None:
     for number in range(2001):
         write(tmp_path, "<testsuite/>", f"target/surefire-reports/TEST-{number}.xml")

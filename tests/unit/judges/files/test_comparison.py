@@ -65,6 +65,7 @@ def mutants(text: str, count: int) -> Iterator[str]:
             yield text[:start] + other + text[end:]
 
 
+@pytest.mark.slow
 def test_no_mutant_of_real_code_means_the_same() -> None:
     meaning = find_meaning("a.py")
     for path in SOURCES[2:5]:

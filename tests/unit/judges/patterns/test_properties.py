@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -42,6 +43,7 @@ def judge(old: str, new: str) -> tuple[Judgment, set[int]]:
     return bench(before, after).judge(context(pull)), added
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(TEXTS, TEXTS)
 def test_only_added_lines_are_ever_reported(old: str, new: str) -> None:
