@@ -52,8 +52,8 @@ def _page_of(name: str, pages: Mapping[str, str]) -> str:
 def _section_of(name: str, pages: Mapping[str, str]) -> str:
     """The section about a judge or a reason on a page about several, empty if there is none."""
     section = re.compile(rf"(?ms)^##+ {re.escape(name)}$(.*?)(?=^##|\Z)")
-    found = filter(None, map(section.search, pages.values()))
-    return next((f"# {name}{match[1]}" for match in found), "")
+    matches = filter(None, map(section.search, pages.values()))
+    return next((f"# {name}{match[1]}" for match in matches), "")
 
 
 def _rules(name: str, packs: list[Pack]) -> Iterator[str]:
