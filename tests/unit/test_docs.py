@@ -24,6 +24,7 @@ from prjury.doctor.run_checks import examine_setup
 from prjury.doctor.setup import Setup
 from prjury.errors import ExitCode
 from prjury.policy.load import read_policy
+from prjury.resources import DOCUMENTATION
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / ".github" / "docs"
@@ -54,9 +55,7 @@ def anchors(page: Path) -> set[str]:
     return {*made, *re.findall(r'<a id="([^"]+)">', text)}
 
 
-@pytest.mark.parametrize(
-    "page", [page for page in PAGES if page.name != "CHANGELOG.md"], ids=name_of
-)
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_links_lead_somewhere(page: Path) -> None:
     prose = re.sub(r"`[^`\n]*`", "", FENCE.sub("", page.read_text("utf-8")))
     broken = []
@@ -150,11 +149,17 @@ def test_the_workflow_to_paste_is_short_and_in_order(tmp_path: Path) -> None:
     assert list(parsed["jobs"]) == ["prjury"]
     path = tmp_path / ".github" / "workflows" / "prjury.yml"
     path.parent.mkdir(parents=True)
-    path.write_text(workflow.replace("OWNER/", "octo/"))
+    path.write_text(workflow)
     read, unread = workflows(tmp_path)
     assert unread == []
     found = examine_setup(Setup(tuple(read)))
     assert [one.sentence for one in found if one.level is not Level.FINE] == []
+
+
+def test_the_repository_has_one_address() -> None:
+    project = (ROOT / "pyproject.toml").read_text("utf-8")
+    (home,) = re.findall(r'^Homepage = "(.*)"$', project, re.MULTILINE)
+    assert DOCUMENTATION.startswith(f"{home}/")
 
 
 def test_the_test_command_is_the_one_that_ci_runs() -> None:
