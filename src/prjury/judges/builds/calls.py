@@ -285,6 +285,7 @@ def _purpose(program: str, words: Sequence[str], path: str) -> Purpose:
     pieces = split_name(" ".join(plain[: 2 if first in WORDS["going_through"] else 1]))
     beside = program in WORDS["named_beside"] and not WORDS["beside"].isdisjoint(pieces)
     packs = program in WORDS["packagers"] and first in WORDS["packaging"]
+    packs = packs or (program == "tsc" and "--noEmit" in words)
     if program in WORDS["linters"] or beside or packs or _names_beside(program, words):
         return "lint"
     installs = first in WORDS["install_words"] or (program == "yarn" and not plain)

@@ -101,7 +101,6 @@ def _command(script: str, directory: str) -> str | tuple[str, ...]:
 
 
 def _name_system(job: CiJob) -> str:
-    """The tool of its last test, which is usually the main one."""
     calls = [call for step in job.tests for call in step.calls if call.family]
     for call in calls:
         for name in (call.program, call.runner):
@@ -252,7 +251,6 @@ def _breadth(step: CiStep, call: Call) -> float:
 
 
 def _take_words(words: Sequence[str], table: Options) -> list[str]:
-    """The words of the tool's own options, each with its value."""
     before = words[: words.index("--")] if "--" in words else words
     taken: list[str] = []
     for word, after in pairwise([*before, ""]):

@@ -161,7 +161,6 @@ class StepReader:
             return None
 
     def _take_setup(self, step: WorkflowStep) -> None:
-        """A version, a build that an action runs, or what is missing here."""
         tool, key = SETUP_ACTIONS.get(step.action, ("", ""))
         version = self.context.filled(step.inputs.get(key, "")) if tool else ""
         path = self.context.filled(step.inputs.get(f"{key}-file", "")) if tool else ""
@@ -178,8 +177,9 @@ class StepReader:
             self._leave(step.uses, "it brings what another job has made", "other", 0)
         elif step.action.startswith("docker://") or has_part(step.action, WORDS["service_actions"]):
             self._leave(step.uses, "services are not started here", "services", 0)
-        elif step.action == "ruby/setup-ruby" and step.inputs.get("bundler-cache") == "true":
-            self._take_run(step, "bundle install")
+        elif "true" in (step.inputs.get("bundler-cache"), step.inputs.get("run_install")):
+            by_bundler = "bundler-cache" in step.inputs
+            self._take_run(step, "bundle install" if by_bundler else "pnpm install")
         elif step.action.startswith("gradle/") and step.inputs.get("arguments"):
             self._take_run(step, f"./gradlew {step.inputs['arguments']}")
         elif step.action == "actions-rs/cargo":
@@ -193,7 +193,6 @@ class StepReader:
         self.left_out.append(LeftOutStep(show_first_line(text), why, kind, origin))
 
     def _take_run(self, step: WorkflowStep, run: str) -> None:
-        """The commands of a step, as far as they can run here."""
         text = run.replace("${{github.", "${{ github.").replace(_WORKSPACE, "$GITHUB_WORKSPACE")
         script = None if _holds_secret(run) else self.context.filled(text)
         place = step.directory or self.defaults.get("working-directory", "")

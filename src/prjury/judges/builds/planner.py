@@ -96,7 +96,6 @@ class BuildPlanner:
         return replace(builds, plans=tuple(plans))
 
     def _name_external(self) -> tuple[str, ...]:
-        """That the CI is another repository's, which cannot be read."""
         external = self.ci.external if self.ci and not self.ci.jobs else ()
         text = "its CI calls {}, which lies in another repository"
         return tuple(text.format(visible(one)) for one in external[:1])

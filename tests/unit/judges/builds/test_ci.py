@@ -307,6 +307,8 @@ class TestSteps:
             ("hatch run docs:build", "lint"),
             ("pipx run nox -s tests", "test"),
             ("npm ci", "setup"),
+            ("npx tsc -p .", "build"),
+            ("tsc --noEmit", "lint"),
             ("go test $(go list ./... | grep -v vendor)", "test"),
             ("cargo hack test --each-feature", "test"),
             ("mvn -B verify", "test"),
