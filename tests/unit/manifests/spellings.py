@@ -19,9 +19,6 @@ class Spelling:
         versions: three versions that go up.
         files: further files of the tree.
         patterns: whether patterns have to do with it.
-        builds: ``yes`` if a part of a workspace that spells a name so is built when the part of
-            that name changes; ``imports`` if the sources decide; ``whole`` if all is always built;
-            ``each`` if each project is; a dash if they have nothing to do with it.
     """
 
     way: str
@@ -32,7 +29,6 @@ class Spelling:
     versions: tuple[str, str, str] = ("1.1.0", "1.2.0", "1.10.0")
     files: Mapping[str, str] = field(default_factory=dict)
     patterns: bool = True
-    builds: str = "–"
 
     def at(self, number: int) -> str:
         """The manifest's text with one of the versions."""
@@ -73,15 +69,14 @@ _PLUGIN = (
 _PARENT = "<parent>\n<groupId>p</groupId>\n<artifactId>q</artifactId>\n<version>@</version>\n"
 
 MAVEN = (
-    Spelling("dependency", "pom.xml", _pom(_asked(_DEPENDENCY)), SPRING, builds="yes"),
-    Spelling("dependency on one line", "pom.xml", _pom(_asked(_ONE_LINE)), SPRING, builds="yes"),
+    Spelling("dependency", "pom.xml", _pom(_asked(_DEPENDENCY)), SPRING),
+    Spelling("dependency on one line", "pom.xml", _pom(_asked(_ONE_LINE)), SPRING),
     Spelling(
         "property",
         "pom.xml",
         _pom(_PROPERTY + _asked(_BY_PROPERTY)),
         SPRING,
         "spring.version",
-        builds="yes",
     ),
     Spelling("managed dependency", "pom.xml", _pom(_MANAGED.format(_DEPENDENCY)), SPRING),
     Spelling(
@@ -93,23 +88,20 @@ MAVEN = (
             )
         ),
         SPRING,
-        builds="yes",
     ),
-    Spelling("parent", "pom.xml", _pom(f"{_PARENT}</parent>"), "p:q", builds="yes"),
-    Spelling("plugin", "pom.xml", _pom(_PLUGIN), "p:q", builds="yes"),
+    Spelling("parent", "pom.xml", _pom(f"{_PARENT}</parent>"), "p:q"),
+    Spelling("plugin", "pom.xml", _pom(_PLUGIN), "p:q"),
     Spelling(
         "test scope",
         "pom.xml",
         _pom(_asked(_DEPENDENCY.replace("</version>", "</version>\n<scope>test</scope>"))),
         SPRING,
-        builds="yes",
     ),
     Spelling(
         "dependency of a profile",
         "pom.xml",
         _pom(f"<profiles>\n<profile>\n{_asked(_DEPENDENCY)}\n</profile>\n</profiles>"),
         SPRING,
-        builds="yes",
     ),
     Spelling("the project itself", "pom.xml", _pom("<version>@</version>"), "g:a",
              "the project itself"),
@@ -118,9 +110,7 @@ MAVEN = (
 
 def _gradle(way: str, line: str, path: str = "build.gradle", **more: str) -> Spelling:
     text = f"dependencies {{\n  {line}\n}}\n"
-    return Spelling(
-        way, path, text, more.get("name", SPRING), more.get("label", ""), builds="whole"
-    )
+    return Spelling(way, path, text, more.get("name", SPRING), more.get("label", ""))
 
 
 _CATALOG = "gradle/libs.versions.toml"
@@ -144,7 +134,6 @@ GRADLE = (
         "plugins {\n  id 'p.q' version '@'\n}\n",
         "p.q:p.q.gradle.plugin",
         "p.q",
-        builds="whole",
     ),
     Spelling(
         "variable",
@@ -152,7 +141,6 @@ GRADLE = (
         'ext.spring = "@"\ndependencies {\n  api "org.springframework:spring-core:$spring"\n}\n',
         SPRING,
         "spring",
-        builds="whole",
     ),
     Spelling(
         "quoted property",
@@ -161,7 +149,6 @@ GRADLE = (
         'dependencies {\n  api "org.springframework:spring-core:${springVersion}"\n}\n',
         SPRING,
         "springVersion",
-        builds="whole",
     ),
     Spelling(
         "property in a file",
@@ -170,7 +157,6 @@ GRADLE = (
         SPRING,
         "springVersion",
         files={"build.gradle": 'api "org.springframework:spring-core:$springVersion"\n'},
-        builds="whole",
     ),
     Spelling(
         "catalog: version",
@@ -180,7 +166,6 @@ GRADLE = (
         SPRING,
         "spring",
         files=_USE,
-        builds="whole",
     ),
     Spelling(
         "catalog: string",
@@ -188,7 +173,6 @@ GRADLE = (
         '[libraries]\nspring = "org.springframework:spring-core:@"\n',
         SPRING,
         files=_USE,
-        builds="whole",
     ),
     Spelling(
         "catalog: table",
@@ -197,7 +181,6 @@ GRADLE = (
         'version = "@" }\n',
         SPRING,
         files=_USE,
-        builds="whole",
     ),
     Spelling(
         "catalog: rich version",
@@ -207,7 +190,6 @@ GRADLE = (
         SPRING,
         "spring",
         files=_USE,
-        builds="whole",
     ),
     Spelling(
         "dependency set",
@@ -216,7 +198,6 @@ GRADLE = (
         "  dependencySet(group: 'org.springframework', version: '@') {\n   entry 'spring-core'\n"
         "  }\n }\n}\n",
         SPRING,
-        builds="whole",
     ),
     Spelling(
         "wrapper",
@@ -224,7 +205,6 @@ GRADLE = (
         "distributionUrl=https\\://services.gradle.org/distributions/gradle-@-bin.zip\n",
         "gradle",
         files={"build.gradle": "plugins { id 'java' }\n"},
-        builds="whole",
     ),
 )  # fmt: skip
 
@@ -233,10 +213,8 @@ _CARETS = ("^1.1", "^1.2", "^1.10")
 _EXACT = ("1.1.0", "1.2.0", "1.10.0")
 
 
-def _pyproject(
-    way: str, text: str, versions: tuple[str, str, str] = _FROM_1, *, builds: str = "yes"
-) -> Spelling:
-    return Spelling(way, "pyproject.toml", text, "numpy", versions=versions, builds=builds)
+def _pyproject(way: str, text: str, versions: tuple[str, str, str] = _FROM_1) -> Spelling:
+    return Spelling(way, "pyproject.toml", text, "numpy", versions=versions)
 
 
 PYTHON = (
@@ -300,7 +278,6 @@ def _npm(way: str, inside: str, name: str = "react", **more: str) -> Spelling:
         name,
         more.get("label", ""),
         versions=_CARETS,
-        builds=more.get("builds", "yes"),
     )
 
 
@@ -312,7 +289,6 @@ NODE = (
         '{"dependencies": {"a": "^3", "react": "@"}}\n',
         "react",
         versions=_CARETS,
-        builds="yes",
     ),
     _npm("development", '"devDependencies": {\n  "react": "@"\n }'),
     _npm("peer", '"peerDependencies": {\n  "react": "@"\n }'),
@@ -323,11 +299,10 @@ NODE = (
         '{\n "dependencies": {\n  "old": "npm:react@§"\n }\n}\n',
         "react",
         versions=_CARETS,
-        builds="yes",
     ),
-    _npm("override", '"overrides": {\n  "react": "@"\n }', builds="–"),
-    _npm("resolution", '"resolutions": {\n  "react": "@"\n }', builds="–"),
-    _npm("Node itself", '"engines": {\n  "node": "@"\n }', "node", builds="–"),
+    _npm("override", '"overrides": {\n  "react": "@"\n }'),
+    _npm("resolution", '"resolutions": {\n  "react": "@"\n }'),
+    _npm("Node itself", '"engines": {\n  "node": "@"\n }', "node"),
     Spelling(
         "package manager",
         "package.json",
@@ -341,7 +316,6 @@ NODE = (
         "react",
         versions=_CARETS,
         files={"package.json": '{"dependencies": {"react": "catalog:"}}\n'},
-        builds="yes",
     ),
     Spelling("Node itself", ".nvmrc", "v@\n", "node", files={"package.json": "{}\n"}),
 )
@@ -350,15 +324,12 @@ _GO = ("v1.1.0", "v1.2.0", "v1.10.0")
 OTHERS = (
     Spelling(
         "block", "go.mod", "module m\nrequire (\n\ta.b/c @\n)\n", "a.b/c", versions=_GO,
-        builds="imports",
     ),
     Spelling(
         "line", "go.mod", "module m\nrequire a.b/c @\n", "a.b/c", versions=_GO,
-        builds="imports",
     ),
     Spelling(
         "indirect", "go.mod", "module m\nrequire a.b/c @ // indirect\n", "a.b/c", versions=_GO,
-        builds="imports",
     ),
     Spelling(
         "replacement",
@@ -366,34 +337,28 @@ OTHERS = (
         "module m\nrequire a.b/c v1.0.0\nreplace a.b/c => a.b/c @\n",
         "a.b/c",
         versions=_GO,
-        builds="imports",
     ),
     Spelling("Go itself", "go.mod", "module m\ngo @\n", "go"),
-    Spelling("string", "Cargo.toml", '[dependencies]\nserde = "@"\n', "serde", builds="yes"),
+    Spelling("string", "Cargo.toml", '[dependencies]\nserde = "@"\n', "serde"),
     Spelling(
         "inline table",
         "Cargo.toml",
         '[dependencies]\nserde = { version = "@", features = ["b"] }\n',
         "serde",
-        builds="yes",
     ),
-    Spelling("table", "Cargo.toml", '[dependencies.serde]\nversion = "@"\n', "serde", builds="yes"),
+    Spelling("table", "Cargo.toml", '[dependencies.serde]\nversion = "@"\n', "serde"),
     Spelling(
         "development", "Cargo.toml", '[dev-dependencies]\nserde = "@"\n', "serde",
-        builds="yes",
     ),
     Spelling(
         "target", "Cargo.toml", "[target.'cfg(unix)'.dependencies]\nserde = \"@\"\n", "serde",
-        builds="yes",
     ),
     Spelling(
         "workspace", "Cargo.toml", '[workspace.dependencies]\nserde = "@"\n', "serde",
-        builds="yes",
     ),
     Spelling(
         "another name", "Cargo.toml", '[dependencies]\ns = { package = "serde", version = "@" }\n',
         "serde",
-        builds="yes",
     ),
     Spelling(
         "reference",
@@ -401,7 +366,6 @@ OTHERS = (
         '<Project>\n<ItemGroup>\n<PackageReference Include="Serilog" Version="@" />\n'
         "</ItemGroup>\n</Project>\n",
         "serilog",
-        builds="each",
     ),
     Spelling(
         "central version",
@@ -459,11 +423,11 @@ LOCKS = (
     Spelling(
         "lock file", "package-lock.json",
         '{"packages": {"node_modules/react": {"version": "@"}}}\n', "react",
-        files={"package.json": '{"dependencies": {"react": "^1"}}\n'},
+        files={"package.json": '{"scripts": {"test": "x"}, "dependencies": {"react": "^1"}}\n'},
     ),
     Spelling(
         "lock file", "yarn.lock", 'react@^1:\n  version "§"\n', "react",
-        files={"package.json": '{"dependencies": {"react": "^1"}}\n'},
+        files={"package.json": '{"scripts": {"test": "x"}, "dependencies": {"react": "^1"}}\n'},
     ),
     Spelling(
         "lock file", "Cargo.lock", '[[package]]\nname = "serde"\nversion = "@"\n', "serde",

@@ -14,7 +14,7 @@ from prjury.deadline import Deadline
 from prjury.judges.context import PullRequestContext
 from prjury.judges.patterns.judge import PatternsJudge, make
 from prjury.jury.judgment import Judgment
-from prjury.policy.schema import PatternsOptions
+from prjury.policy.patterns import PatternsOptions, RuleSelection
 from prjury.ports import Ports
 from prjury.snapshot.model import PullRequest
 
@@ -65,9 +65,8 @@ def bench(
 ) -> PatternsJudge:
     store = repository or FakeRepository({BASE: before, HEAD: after})
     ports = Ports(store, ScriptedShell(), Quiet())
-    judge = make(
-        PatternsOptions.model_validate({"suppressions": suppressions, **(options or {})}), ports
-    )
+    rules = RuleSelection(suppressions)
+    judge = make(PatternsOptions.model_validate(options or {}).with_rules(rules), ports)
     return replace(judge, parser=parser or InProcessParser())
 
 

@@ -301,16 +301,9 @@ def test_what_an_annotation_silences_is_a_warning_that_says_so() -> None:
     )
 
 
-def test_with_ecosystem_false_only_our_own_comment_counts() -> None:
+def test_comments_of_several_kinds_are_counted_each() -> None:
     code = f'@SuppressWarnings("all")\nclass A {{ javax.persistence.Entity a; }}\n{IMPORT}'
-    own = f"{code} // prjury-ignore[persistence]\n"
-    judgment = adding(own, options={"ecosystem": False})
-    assert found(judgment) == [
-        ("jakarta/persistence", "error", 2),
-        ("jakarta/persistence", "warning", 3),
-    ]
-    both = adding(own)
-    assert both.reasoning == (
+    assert adding(f"{code} // prjury-ignore[persistence]\n").reasoning == (
         "this change silences 2 errors by @SuppressWarnings (1), prjury-ignore (1): "
         f"jakarta/persistence ({JAVA}:2) and 1 more"
     )
