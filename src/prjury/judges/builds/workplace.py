@@ -28,6 +28,7 @@ from prjury.judges.builds.systems.source_tree import path_in
 from prjury.policy.schema import BuildOptions
 from prjury.ports import Ports
 from prjury.ports.types import Completed, ShellCommand, TreeEntry
+from prjury.sandbox.contained import advice
 from prjury.snapshot.model import visible
 
 _SECONDS_TO_ANSWER = 10.0
@@ -305,8 +306,7 @@ def _refuse_missing(step: BuildStep, completed: Completed, programs: Sequence[st
         raise CannotJudgeError(
             f"`{step.text}` could not be run: `{named or words[0]}` is not installed here",
             why="the tool is missing, or its name is misspelt",
-            remedy="install it where the builds run, or say what is to run instead with "
-            "`build: {systems: […]}` or `build: {command: …}` in .github/prjury.yml",
+            remedy=advice(named or words[0]),
             reason="tool_missing",
         )
 
