@@ -38,9 +38,10 @@ def seated(
     name: str = "jury",
     *,
     parallel: bool = True,
+    models_lift: bool = True,
 ) -> Jury[Any]:
     """A jury for contexts of any type."""
-    return Jury(tuple(judges), voting, name, parallel)
+    return Jury(tuple(judges), voting, name, parallel, models_lift)
 
 
 words = st.text(string.ascii_lowercase, min_size=1, max_size=6)

@@ -121,6 +121,6 @@ def models() -> str:
         judges = [Says("program", SAYS[certain])]
         judges += [Says("model", SAYS[letter], JudgeType.LLM_POWERED) for letter in others]
         alone = MajorityVoting().aggregate(ballots(certain + others))
-        said = Jury(judges, MajorityVoting(), parallel=False).vote(None).aggregated
+        said = Jury(judges, MajorityVoting(), models_lift=False).vote(None).aggregated
         rows.append([f"`{certain}`", f"`{others}`", word(alone.status), word(said.status)])
     return markdown(head, rows)

@@ -235,10 +235,10 @@ def _refuse_to_accept(config: TierConfig, seats: Sequence[Seat[PullRequestContex
 
 
 def _held_down(jury: Jury[PullRequestContext]) -> Jury[PullRequestContext]:
-    """The jury, whose vote overrules no unanimous or must failure; some judges lift nothing."""
+    """The jury, whose vote overrules no unanimous or must failure; models lift nothing."""
     lowering = [seat.title for seat in jury.seats if getattr(seat.judge, "lowers_only", False)]
     voting = NeverLifting(jury.voting, frozenset(lowering)) if lowering else jury.voting
-    return replace(jury, voting=NeverOverruling(voting))
+    return replace(jury, voting=NeverOverruling(voting), models_lift=False)
 
 
 def _is_advisory(config: TierConfig, seats: Sequence[Seat[PullRequestContext]]) -> bool:

@@ -10,12 +10,12 @@ from prjury.jury.judgment import Judgment, Status
 from prjury.jury.voting import NOBODY_VOTED, Ballot, VotingStrategy
 
 
-def count(voting: VotingStrategy, ballots: Sequence[Ballot]) -> Judgment:
+def count(voting: VotingStrategy, ballots: Sequence[Ballot], *, lift: bool = False) -> Judgment:
     """The judgment of the whole jury.
 
     Judges that are backed by a model may lower what the deterministic ones say among themselves;
-    they cannot lift it. A jury in which nobody voted does not pass, whatever the strategy says: a
-    threshold of 0 is reached by errors that count as fails.
+    they lift it only if that is allowed. A jury in which nobody voted does not pass, whatever the
+    strategy says: a threshold of 0 is reached by errors that count as fails.
 
     Raises:
         ValueError: for no ballots at all.
@@ -24,7 +24,7 @@ def count(voting: VotingStrategy, ballots: Sequence[Ballot]) -> Judgment:
     said = _aggregate(voting, ballots)
     if said.status is Status.PASS and not anybody_voted(ballots):
         return _unearned(said, ballots)
-    return hold_down(said, JudgeType.DETERMINISTIC, voting, ballots)
+    return said if lift else hold_down(said, JudgeType.DETERMINISTIC, voting, ballots)
 
 
 def anybody_voted(ballots: Sequence[Ballot]) -> bool:
@@ -53,7 +53,6 @@ def hold_down(
 
 
 def _undecided(alone: Judgment, certain: Sequence[Ballot]) -> bool:
-    """Whether the certain ones voted and came to no result; dropped seats have not voted."""
     voted = anybody_voted(certain) and alone.metadata.get("reason") != NOBODY_VOTED
     return alone.status is Status.ABSTAIN and voted
 
@@ -66,7 +65,6 @@ def _aggregate(voting: VotingStrategy, ballots: Sequence[Ballot]) -> Judgment:
 
 
 def _unearned(said: Judgment, ballots: Sequence[Ballot]) -> Judgment:
-    """What a PASS without votes comes to: an error if there was one."""
     erred = any(ballot.judgment.status is Status.ERROR for ballot in ballots)
     return Judgment(
         Status.ERROR if erred else Status.ABSTAIN,
@@ -76,7 +74,6 @@ def _unearned(said: Judgment, ballots: Sequence[Ballot]) -> Judgment:
 
 
 def _held_down(said: Judgment, alone: Judgment) -> Judgment:
-    """The deterministic judges' status and reason, with the counts of the whole jury."""
     evidence = {**said.metadata, "held_down_from": said.status.value}
     evidence.pop("reason", None)
     if "reason" in alone.metadata:

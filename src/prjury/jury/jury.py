@@ -175,6 +175,7 @@ class Jury(Generic[ContextT]):
         voting: how the ballots become one judgment.
         name: the jury's own name.
         parallel: all judges at once, each in a thread, or one after the other.
+        models_lift: whether judges that a model backs may outvote a failure of deterministic ones.
 
     Raises:
         ValueError: for a jury without judges, or one that is nested too deep or too large.
@@ -186,6 +187,7 @@ class Jury(Generic[ContextT]):
     voting: VotingStrategy
     name: str = "jury"
     parallel: bool = True
+    models_lift: bool = True
     extent: Extent = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -239,7 +241,8 @@ class Jury(Generic[ContextT]):
             listener=listener,
             parallel=self.parallel,
         )
-        return JuryVerdict(guarded(lambda: count(self.voting, ballots), itself), ballots)
+        counted = guarded(lambda: count(self.voting, ballots, lift=self.models_lift), itself)
+        return JuryVerdict(counted, ballots)
 
     async def vote_async(
         self,

@@ -11,12 +11,13 @@ _KEYS = {
     ("backport", "most"): "name the branches with `backport: {branches: […]}`",
     ("backport", "trailers"): "leave it out: lines such as `Backport-to: 1.2.x` always count",
     ("open", "title"): "leave it out: the title is `[BRANCH] TITLE`",
-    ("sandbox", "mounts"): "use `sandbox.lend`",
+    ("sandbox", "mounts"): "leave it out: a build reads what the user can who runs it",
     ("suppressions", "ecosystem"): "use `suppressions: {allow: false}` for all of them",
     ("patterns", "suppressions"): "use `suppressions: {allow: false}`",
     ("patterns", "ecosystem"): "use `suppressions: {allow: false}`",
 }
-_SEATS = {
+#: Judges that have no seat any more.
+SEATS = {
     "semantic": "use `prjury judge semantic`, the library, or `file-content`",
     "superset-diff": "use `prjury judge superset-diff`, the library, or `file-content`",
     "class-version": "use `prjury judge class-version` or the library",
@@ -27,8 +28,3 @@ def replacement_of_key(path: Sequence[str | int]) -> str:
     """What to use in place of a key that is gone; empty for any other key."""
     words = ["", *(part for part in path if isinstance(part, str))]
     return _KEYS.get((words[-2], words[-1]), "")
-
-
-def replacement_of_seat(name: str) -> str:
-    """What to use in place of a judge that has no seat any more; empty for any other."""
-    return _SEATS.get(name, "")

@@ -13,7 +13,7 @@ from typing import Any, TypeVar, Union, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 
 from prjury.errors import ConfigError, did_you_mean
-from prjury.policy.gone import replacement_of_key
+from prjury.policy.gone import SEATS, replacement_of_key
 from prjury.policy.schema import Config, JudgeEntry, VotingEntry
 from prjury.policy.yaml_reader import Document, KeyPath, read_yaml
 from prjury.snapshot.model import visible
@@ -122,9 +122,11 @@ def json_schema() -> dict[str, Any]:
     schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
     schema["$id"] = "urn:prjury:policy:v1"
     schema["title"] = "PR Jury configuration"
-    strategies = list(VotingEntry.model_fields)
     _describe_references(schema, schema["$defs"])
-    names = {"JudgeEntry": {}, "VotingEntry": {"enum": strategies}}
+    seated = {"not": {"enum": list(SEATS)}}
+    schema["$defs"]["JudgeEntry"]["propertyNames"] = seated
+    names: dict[str, dict[str, Any]]
+    names = {"JudgeEntry": seated, "VotingEntry": {"enum": list(VotingEntry.model_fields)}}
     for entry, allowed in names.items():
         full = schema["$defs"][entry]
         schema["$defs"][entry] = {"anyOf": [{"type": "string", **allowed}, full]}

@@ -28,7 +28,7 @@ from prjury.policy.fields import (
     complete,
     empty,
 )
-from prjury.policy.gone import replacement_of_seat
+from prjury.policy.gone import SEATS
 from prjury.policy.patterns import PatternsOptions, RuleSelection
 from prjury.policy.seats import (
     CommandOptions,
@@ -292,8 +292,8 @@ class JudgeEntry(NamedEntry):
     @model_validator(mode="after")
     def _exactly_one(self) -> JudgeEntry:
         for name in self._named:
-            if instead := replacement_of_seat(name):
-                raise complete(f"the judge {name} has no seat in a policy any more; {instead}")
+            if name in SEATS:
+                raise complete(f"the judge {name} has no seat in a policy any more; {SEATS[name]}")
         if self.python and self.python.function in self.known():
             raise ValueError(f"{self.python.function} is the name of another judge")
         if len(self._named) != 1:

@@ -420,7 +420,7 @@ class ContainedShell:
 
 def new_log_directory(environ: Mapping[str, str], place: Path | None = None) -> Path:
     """Make a directory for one log, and remove those that are older than a day."""
-    own = private_directory(environ, "XDG_STATE_HOME", ".local/state")
+    own = None if place else private_directory(environ, "XDG_STATE_HOME", ".local/state")
     place = place or (own / "logs" if own else Path(tempfile.gettempdir()))
     place.mkdir(mode=0o700, exist_ok=True)
     for directory in place.glob(f"{LOGS}*"):

@@ -30,7 +30,7 @@ def test_an_agent_lowers_what_programs_say(tmp_path: Path) -> None:
 
 def test_an_agent_lifts_nothing(tmp_path: Path) -> None:
     voting = {"majority": {"tie": "fail"}}
-    broken = {"build": {"command": "false"}}
+    broken = {"build": {"command": "! grep -q sum_of shop/price.py"}}
     policy = seated({"command": "echo 'Answer: YES'"}, broken, voting=voting)
     report = review(repository(tmp_path), policy)
     assert said(report).status is Status.PASS

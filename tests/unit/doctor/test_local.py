@@ -8,7 +8,7 @@ from prjury.doctor import local
 from prjury.doctor.finding import Diagnosis, Level, one_sentence
 from prjury.errors import SourceError
 
-GATE = "tiers: [{name: only, policy: final_tier, judges: [merge]}]\n"
+GATE = "tiers: [{name: only, policy: final_tier, judges: [merge, patterns]}]\n"
 
 
 def told(findings: list[Diagnosis]) -> list[str]:

@@ -391,8 +391,10 @@ def test_a_jury_as_a_judge_tells_what_its_members_say() -> None:
 
 
 @pytest.mark.parametrize("voting", [MajorityVoting(), AverageVoting(), WeightedAverageVoting()])
-def test_model_backed_judges_do_not_outvote_a_failing_build(voting: VotingStrategy) -> None:
-    praise = [Says("m", FINE, JudgeType.LLM_POWERED) for _ in range(3)]
-    verdict = seated([Says("build", BROKEN), *praise], voting).vote(None)
-    assert verdict.aggregated.status is Status.FAIL
-    assert len(verdict.ballots) == 4
+def test_models_outvote_a_failing_build_only_where_they_may(voting: VotingStrategy) -> None:
+    judges = [Says("build", BROKEN), *[Says("m", FINE, JudgeType.LLM_POWERED) for _ in range(3)]]
+    for jury in (Jury(judges, voting), Jury.of(voting, *judges)):
+        verdict = jury.vote(None)
+        assert (verdict.status, len(verdict.ballots)) == (Status.PASS, 4)
+        assert verdict.aggregated == voting.aggregate(verdict.ballots)
+    assert Jury(judges, voting, models_lift=False).vote(None).status is Status.FAIL

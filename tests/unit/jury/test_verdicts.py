@@ -117,7 +117,8 @@ def test_the_type_of_a_cascade_is_that_of_its_tiers() -> None:
 def test_a_model_in_a_cascade_on_a_jury_lifts_no_program() -> None:
     model = seated([Says("m", FINE, JudgeType.LLM_POWERED)], MajorityVoting())
     praise = CascadedJury([Tier("last", model, FINAL)]).as_judge()
-    verdict = seated([Says("build", FAILED), praise, praise], MajorityVoting()).vote(None)
+    judges = [Says("build", FAILED), praise, praise]
+    verdict = seated(judges, MajorityVoting(), models_lift=False).vote(None)
     assert verdict.status is Status.FAIL
 
 

@@ -53,7 +53,7 @@ GONE = {
     "backport: {override: x}": "`/prjury backport BRANCH`",
     "backport: {most: 2}": "branches",
     "backport: {trailers: false}": "always count",
-    "sandbox: {mounts: [/opt]}": "sandbox.lend",
+    "sandbox: {mounts: [/opt]}": "sandbox.mounts is gone; leave it out",
     "suppressions: {ecosystem: false}": "allow: false",
     "tiers: [{name: a, policy: final_tier, judges: [{patterns: {ecosystem: true}}]}]": "allow",
     "tiers: [{name: a, policy: final_tier, judges: [{semantic: {expected: x}}]}]": "prjury judge",

@@ -30,7 +30,7 @@ from prjury.sandbox import ContainedShell, Limits, is_refused
 from prjury.sandbox.contained import have_removed, remove
 from prjury.sandbox.environment import allowed, machine_memory, smaller_machine
 
-ENVIRON = {"PATH": os.environ["PATH"], "HOME": "/home/operator"}
+ENVIRON = {"PATH": os.environ["PATH"], "HOME": "/nonexistent/operator"}
 
 CANARIES = {
     name: f"canary-{name}"
@@ -257,6 +257,7 @@ def test_no_canary_reaches_a_program(tmp_path: Path) -> None:
     given = {"CI", "HARMLESS", "HOME", "JAVA_HOME", "LANG", "PATH", "TMPDIR"}
     assert names - of_sh - of_ours == given
     assert shell.refused == tuple(CANARIES)
+    assert not Path(ENVIRON["HOME"]).exists()
 
 
 def test_the_way_to_registries_is_handed_on_without_credentials(tmp_path: Path) -> None:
