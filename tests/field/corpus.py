@@ -51,6 +51,8 @@ class Repository(BaseModel):
         head: the commit on which the mutations are made.
         own: the maintainers' own commands, one shell script; ``$SCRATCH`` is an empty directory.
         needs: programs without which neither the maintainers nor we could build it.
+        outside: the part of its CI's job that no machine has by itself (services, packages, actions,
+            workflows of others): such repositories are counted apart.
         changes: commits on the main branch, judged against their first parents.
         fast: few enough seconds for the nightly tests.
     """
@@ -62,6 +64,7 @@ class Repository(BaseModel):
     head: str = Field(pattern=r"^[0-9a-f]{40}$")
     own: str
     needs: tuple[str, ...] = ()
+    outside: str = ""
     changes: tuple[str, ...] = Field(min_length=2)
     mutations: Mapping[Kind, tuple[Edit, ...]]
     fast: bool = False
