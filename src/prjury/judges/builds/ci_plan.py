@@ -59,7 +59,7 @@ _SYSTEMS = {"tox": "tox", "unittest": "unittest", "django": "django", "npm": "np
 def plan_of_job(job: CiJob, root: SourceTree, here: Toolchains) -> BuildPlan:
     """The job's own lines, each test told to write a report, in a private environment."""
     steps = [*_list_steps(job.steps, root)]
-    if any(call.program in WORDS["python"] and call.through in _BARE for call in job.calls):
+    if any(map(_wants_venv, job.calls)):
         steps.insert(0, (BuildStep("setup", _VENV), None))
     tests = [(step, code) for step, code in steps if step.name == "test"]
     row = ", ".join(f"{name}: {value}" for name, value in job.row.items())
@@ -73,6 +73,12 @@ def plan_of_job(job: CiJob, root: SourceTree, here: Toolchains) -> BuildPlan:
         source="ci",
         left_out=job.left_out,
     )
+
+
+def _wants_venv(call: Call) -> bool:
+    """True if a call takes the Python that is there, which uv wants to be a private one."""
+    bare = call.program in WORDS["python"] and call.through in _BARE
+    return bare or call.words[:2] == ("uv", "pip")
 
 
 def _list_steps(

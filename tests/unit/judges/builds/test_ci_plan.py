@@ -116,6 +116,11 @@ class TestLines:
         assert plan.env["PATH"].startswith("{home}/venv/bin:")
         assert (plan.env["GITHUB_ACTIONS"], plan.env["npm_config_prefix"]) == ("true", "{home}/npm")
 
+    @pytest.mark.parametrize("line", ["uv pip install nose", "uv pip install --system nose"])
+    def test_uv_installs_into_an_environment_too(self, here: Toolchains, line: str) -> None:
+        plan = only(plans(here, job(f"run: {line}", "run: uvx coverage run -m unittest"), {}))
+        assert steps_of(plan)[:2] == ['python3 -m venv "$HOME/venv"', "uv pip install nose"]
+
     def test_what_is_left_out_is_data_and_the_rest_is_told(self, here: Toolchains) -> None:
         workflow = job("run: sudo apt-get install x", "run: ruff check", "run: ./run test",
                        more="    services: {postgres: {image: postgres}}\n")  # fmt: skip
