@@ -129,7 +129,7 @@ exit 127
 """
 _TOOL = """#!/bin/sh
 uv --version >/dev/null 2>&1 || {{ echo "{name}: command not found" >&2; exit 127; }}
-exec uv tool run {name} "$@"
+exec uv tool run {tool} "$@"
 """
 _MANAGER = """#!/bin/sh
 export COREPACK_ENABLE_DOWNLOAD_PROMPT=0
@@ -171,7 +171,9 @@ def lend_tools(
         script = _MANAGER.format(name=name, lenders=lenders, package=package)
         (first if modern else last)[name] = script
     if tools := LENT & words:
-        last |= {name: _TOOL.format(name=name) for name in tools} | {"uv": _UV}
+        packages = {name: "" if name == "uvx" else name for name in tools}
+        last |= {name: _TOOL.format(name=name, tool=tool) for name, tool in packages.items()}
+        last["uv"] = _UV
     if not (first or last):
         return env
     for directory, scripts in ((place / "first", first), (place, last)):

@@ -71,6 +71,27 @@ def test_the_pnpm_that_is_lent_runs_with_the_node_that_is_usual(
     assert f"npx --yes pnpm{lent} " in (tmp_path / "pnpm").read_text()
 
 
+@pytest.mark.parametrize(
+    ("command", "printed"),
+    [
+        ("uvx coverage report", "uv tool run coverage report"),
+        ("pipx run nox", "uv tool run pipx run nox"),
+        ("tox -e py", "uv tool run tox -e py"),
+    ],
+)
+def test_what_runs_tools_of_python_is_lent_by_uv(
+    tmp_path: Path, command: str, printed: str
+) -> None:
+    (tmp_path / "uv").write_text('#!/bin/sh\necho uv "$@"\n')
+    (tmp_path / "uv").chmod(0o755)
+    words = frozenset(command.split())
+    env = lend_tools(words, tmp_path / "lent", {"PATH": f"{tmp_path}:/usr/bin:/bin"})
+    run = subprocess.run(
+        ["/bin/sh", "-c", command], env=env, capture_output=True, text=True, check=True
+    )
+    assert run.stdout.strip() == printed
+
+
 def test_other_tools_are_not_lent(tmp_path: Path) -> None:
     env = {"PATH": "/usr/bin"}
     assert lend_tools(frozenset({"npm", "mvn"}), tmp_path / "lent", env) == env

@@ -18,7 +18,7 @@ from prjury.snapshot.model import printable
 #: The plans whose interpreter is the machine's, unless an environment is made for them.
 PREPARED = frozenset({"pytest", "unittest", "django"})
 #: Tools that are lent where the machine lacks them.
-LENT = frozenset({"uv", "tox", "nox", "poetry", "pdm", "hatch", "pipenv"})
+LENT = frozenset({"uv", "uvx", "tox", "nox", "poetry", "pdm", "hatch", "pipenv", "pipx"})
 _MANIFEST = "pyproject.toml"
 _SETUP_FILES = (_MANIFEST, "setup.py", "setup.cfg", "hatch.toml")
 #: What groups, extras and environments for tests are called, the likeliest first.
