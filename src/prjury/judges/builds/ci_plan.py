@@ -26,15 +26,7 @@ from prjury.sandbox.environment import is_refused
 _BARE = frozenset({"", "coverage", "python", "xvfb-run", "timeout"})
 _VENV = 'python3 -m venv "$HOME/venv"'
 #: Where the tools go that a job installs for itself.
-_OWN_PLACES = (
-    "venv/bin",
-    ".local/bin",
-    "npm/bin",
-    "bin",
-    "gems/bin",
-    "cargo/bin",
-    "composer/vendor/bin",
-)
+_OWN_PLACES = "venv/bin .local/bin npm/bin bin gems/bin cargo/bin composer/vendor/bin".split()
 _OWN = {
     "npm_config_prefix": "{home}/npm", "GEM_HOME": "{home}/gems", "GOBIN": "{home}/bin",
     "CARGO_INSTALL_ROOT": "{home}/cargo", "COMPOSER_HOME": "{home}/composer",
@@ -178,14 +170,7 @@ class Options(msgspec.Struct, frozen=True):
     refused: tuple[str, ...] = ()
 
 
-_SKIPS = (
-    "-dskip",
-    "-dmaven.test.skip",
-    "-dmaven.test.failure",
-    "-dtest=",
-    "-dit.test=",
-    "-dgroups=",
-)
+_SKIPS = tuple("-dskip -dmaven.test.skip -dmaven.test.failure -dtest= -dit.test= -dgroups=".split())
 #: The tools whose recipe is run with the CI's words, by family.
 RECIPE_FIRST: Mapping[str, Options] = {
     "cargo": Options(
@@ -340,15 +325,9 @@ def list_other_tests(job: CiJob, family: str, root: SourceTree) -> list[BuildSte
     steps = [
         step for step in job.steps if not any(_calls_tool(call, family) for call in step.calls)
     ]
-    families = {call.family for step in steps for call in step.calls} & {
-        "python",
-        "node",
-        "go",
-        "ruby",
-        "php",
-        "deno",
-    }
-    return [step for step, _ in _list_steps(steps, root)] if families else []
+    families = {call.family for step in steps for call in step.calls}
+    tests = not families.isdisjoint("python node go ruby php deno".split())
+    return [step for step, _ in _list_steps(steps, root)] if tests else []
 
 
 def _calls_tool(call: Call, family: str) -> bool:
