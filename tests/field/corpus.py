@@ -51,7 +51,7 @@ class Repository(BaseModel):
         head: the commit on which the mutations are made.
         own: the maintainers' own commands, one shell script; ``$SCRATCH`` is an empty directory.
         needs: programs without which neither the maintainers nor we could build it.
-        outside: the part of its CI's job that no machine has by itself (services, packages, actions,
+        outside: what its CI job takes from elsewhere (services, packages, actions,
             workflows of others): such repositories are counted apart.
         changes: commits on the main branch, judged against their first parents.
         fast: few enough seconds for the nightly tests.
