@@ -154,12 +154,14 @@ def _inner(program: str, words: list[str]) -> list[str]:
         if word in WORDS["running"] or (program == "coverage" and word == "-m"):
             runs = True
         elif word.startswith("-") or "=" in word or word.rstrip("smh").isdigit():
-            at += word in WORDS["with_value"] and program != "npx"
+            at += word in WORDS["with_value"] and program not in {"npx", "coverage"}
         elif not runs:
             return []
         elif program == "hatch":  # ENVIRONMENT:SCRIPT
             script = [word.rpartition(":")[2], *words[at + 1 :]]
             return ["hatch", word] if says_test(word) else script
+        elif program == "coverage" and "-m" not in words[:at]:
+            return ["python", *words[at:]]
         else:
             return words[at:]
         at += 1
