@@ -121,6 +121,23 @@ class TestLines:
         plan = only(plans(here, job(f"run: {line}", "run: uvx coverage run -m unittest"), {}))
         assert steps_of(plan)[:2] == ['python3 -m venv "$HOME/venv"', "uv pip install nose"]
 
+    @pytest.mark.parametrize(
+        ("steps", "listed", "run"),
+        [
+            (("run: tox",), "py{310,311,312}-{old,new}, lint", "py-new"),
+            (("run: python -m tox",), "py310, py311", "py"),
+            (("run: tox -e py311",), "py310, py311", ""),
+            (("run: pip install tox-gh", "run: tox"), "py310, py311", ""),
+            (("run: tox",), "py, lint", ""),
+        ],
+        ids=["of several", "as a module", "named", "by a plugin", "of one"],
+    )
+    def test_of_several_interpreters_tox_takes_the_one_that_is_here(
+        self, here: Toolchains, steps: tuple[str, ...], listed: str, run: str
+    ) -> None:
+        files = {"tox.ini": f"[tox]\nenv_list = {listed}\n[testenv]\ncommands = pytest\n"}
+        assert only(plans(here, job(*steps), files)).env.get("TOXENV", "") == run
+
     def test_what_is_left_out_is_data_and_the_rest_is_told(self, here: Toolchains) -> None:
         workflow = job("run: sudo apt-get install x", "run: ruff check", "run: ./run test",
                        more="    services: {postgres: {image: postgres}}\n")  # fmt: skip

@@ -159,6 +159,11 @@ def choose_environment(listed: tuple[str, ...]) -> str:
     return f"py-{fitting[-1]}"
 
 
+def count_interpreters(listed: tuple[str, ...]) -> int:
+    """How many interpreters the environments name that are run without being named."""
+    return len({first for name in listed if _is_interpreter(first := name.partition("-")[0])})
+
+
 def _is_interpreter(factor: str) -> bool:
     rest = factor.removeprefix("python").removeprefix("py")
     return (rest or "0").replace(".", "").isdigit()
