@@ -27,12 +27,7 @@ from prjury.judges.builds.plan import LeftOutStep
 from prjury.judges.builds.systems.source_tree import SourceTree
 from prjury.judges.builds.toolchains import Toolchains
 from prjury.manifests.matrix import UNKNOWN, ExpressionContext, matrix_rows
-from prjury.manifests.workflow import (
-    CompositeAction,
-    Workflow,
-    WorkflowJob,
-    read_workflow,
-)
+from prjury.manifests.workflow import CompositeAction, Workflow, WorkflowJob, read_workflow
 
 WORKFLOWS = ".github/workflows/"
 _DEEPEST = 3

@@ -18,11 +18,7 @@ from prjury.judges.builds.ci_steps import CiStep
 from prjury.judges.builds.plan import CUSTOM, BuildPlan, BuildStep, escape_braces
 from prjury.judges.builds.runner_files import FILES
 from prjury.judges.builds.systems.source_tree import SourceTree
-from prjury.judges.builds.systems.tox import (
-    choose_environment,
-    count_interpreters,
-    tox_settings,
-)
+from prjury.judges.builds.systems.tox import choose_environment, count_interpreters, tox_settings
 from prjury.judges.builds.toolchains import Toolchains
 from prjury.manifests.cargo import read_cargo_toml
 from prjury.sandbox.environment import is_refused
@@ -61,33 +57,30 @@ def plan_of_job(job: CiJob, root: SourceTree, here: Toolchains) -> BuildPlan:
     tests = [(step, code) for step, code in steps if step.name == "test"]
     row = ", ".join(f"{name}: {value}" for name, value in job.row.items())
     tox = _choose_tox_environment(job, root)
-    only = [f"of tox's environments, `{tox}` is run, with the Python that is here"] if tox else []
+    only = [
+        f"of tox's environments, `{name}` is run, with the Python that is here"
+        for name in tox.values()
+    ]
     return BuildPlan(
         _name_system(job),
         tuple(step for step, _ in steps),
         (job.name, *([f"its row {row}"] if row else [])),
         (*_notes_of(job), *only),
-        env={
-            **_RUNNER, **_OWN, **_npm_settings(here), **({"TOXENV": tox} if tox else {}),
-            **_collect_variables(job, here),
-        },
+        env={**_RUNNER, **_OWN, **_npm_settings(here), **tox, **_collect_variables(job, here)},
         all_ran=tests[-1][1] if len(tests) == 1 else None,
         source="ci",
         left_out=job.left_out,
-    )  # fmt: skip
+    )
 
 
-def _choose_tox_environment(job: CiJob, root: SourceTree) -> str:
+def _choose_tox_environment(job: CiJob, root: SourceTree) -> Mapping[str, str]:
     """One environment in place of all, where tox would go through several interpreters."""
     selecting = {"-e", "-f", "-m", "tox-gh", "tox-gh-actions"}
-    if any(not selecting.isdisjoint(call.words) for call in job.calls):
-        return ""
-    for step in job.tests:
-        if any(call.program == "tox" for call in step.calls):
-            settings = tox_settings(root.below(step.directory))
-            if settings and count_interpreters(settings.listed) > 1:
-                return choose_environment(settings.listed)
-    return ""
+    named = any(not selecting.isdisjoint(call.words) for call in job.calls)
+    places = [step.directory for step in job.tests for call in step.calls if call.program == "tox"]
+    settings = tox_settings(root.below(places[0])) if places and not named else None
+    several = settings and count_interpreters(settings.listed) > 1
+    return {"TOXENV": choose_environment(settings.listed)} if settings and several else {}
 
 
 def _wants_venv(call: Call) -> bool:

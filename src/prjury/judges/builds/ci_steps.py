@@ -272,10 +272,7 @@ class StepReader:
 
     def _read_script(self, call: Call, directory: str) -> str:
         """The text of the script that a call runs; empty if it is none of the tree's."""
-        root, words = (
-            self.root,
-            [word for word in call.words[1:] if not word.startswith("-")],
-        )
+        root, words = (self.root, [word for word in call.words[1:] if not word.startswith("-")])
         if call.program in WORDS["managers"]:
             words = words[1:] if words[:1] in (["run"], ["run-script"]) else words
             name = "test" if words[:1] in (["t"], ["tst"]) else next(iter(words), "")

@@ -154,11 +154,7 @@ class Results(Struct, frozen=True, forbid_unknown_fields=True):
                 taken.append(replace(failure, state="flaky"))
         left = tuple(failure for failure in self.failures if failure.id not in retried)
         return replace(
-            self,
-            failures=left,
-            flaky=(*self.flaky, *taken),
-            ran=(*ran, *self.retried),
-            retried=(),
+            self, failures=left, flaky=(*self.flaky, *taken), ran=(*ran, *self.retried), retried=()
         )
 
 

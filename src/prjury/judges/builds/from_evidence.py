@@ -117,10 +117,7 @@ class EvidenceBuild:
             raise refuse_evidence(str(error)) from error
 
     def _judge(
-        self,
-        plan: BuildPlan,
-        record: BuildRecord | None,
-        judge: Callable[[Comparison], Judgment],
+        self, plan: BuildPlan, record: BuildRecord | None, judge: Callable[[Comparison], Judgment]
     ) -> Judgment:
         if record is None:
             why = f"the evidence holds nothing about `{visible(plan.text)}`; {EVIDENCE_HOW}"

@@ -58,12 +58,7 @@ class LogSection:
         return make_failure(kind, message, found, line, name, suite)
 
     def test(
-        self,
-        name: str,
-        suite: str,
-        message: str = "",
-        path: str | None = None,
-        line: object = None,
+        self, name: str, suite: str, message: str = "", path: str | None = None, line: object = None
     ) -> Failure:
         """A failing test; its suite may be empty, which is not the same as unknown."""
         return self.failure("test", message or "failed", path, line, name, suite)

@@ -8,12 +8,7 @@ from prjury.judges.builds.plan import BuildPlan, BuildScope, BuildStep
 from prjury.judges.builds.systems.build_system import JVM, DocsRows, When
 from prjury.judges.builds.systems.jvm import Script, find_wrapper
 from prjury.judges.builds.systems.projects import FoundProject, is_below, select_affected
-from prjury.judges.builds.systems.source_tree import (
-    Changes,
-    SourceTree,
-    joined,
-    outermost_first,
-)
+from prjury.judges.builds.systems.source_tree import Changes, SourceTree, joined, outermost_first
 
 SETTINGS = ("settings.gradle", "settings.gradle.kts")
 MANIFESTS = (*SETTINGS, "build.gradle", "build.gradle.kts")

@@ -17,12 +17,7 @@ from prjury.judges.builds.systems.projects import (
     match_members,
     select_affected,
 )
-from prjury.judges.builds.systems.source_tree import (
-    Changes,
-    SourceTree,
-    outermost_first,
-    path_in,
-)
+from prjury.judges.builds.systems.source_tree import Changes, SourceTree, outermost_first, path_in
 from prjury.manifests.manifest import Manifest, ManifestError
 from prjury.manifests.node import PackageJson, read_package_json, read_pnpm_workspace
 from prjury.snapshot.model import visible

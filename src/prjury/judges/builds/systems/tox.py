@@ -160,7 +160,7 @@ def choose_environment(listed: tuple[str, ...]) -> str:
 
 
 def count_interpreters(listed: tuple[str, ...]) -> int:
-    """How many interpreters the environments name that are run without being named."""
+    """Count the interpreters of the environments that are run without being named."""
     return len({first for name in listed if _is_interpreter(first := name.partition("-")[0])})
 
 
