@@ -76,9 +76,9 @@ def plan_of_job(job: CiJob, root: SourceTree, here: Toolchains) -> BuildPlan:
 def _choose_tox_environment(job: CiJob, root: SourceTree) -> Mapping[str, str]:
     """One environment in place of all, where tox would go through several interpreters."""
     selecting = {"-e", "-f", "-m", "tox-gh", "tox-gh-actions"}
-    named = any(not selecting.isdisjoint(call.words) for call in job.calls)
+    selects = any(not selecting.isdisjoint(call.words) for call in job.calls)
     places = [step.directory for step in job.tests for call in step.calls if call.program == "tox"]
-    settings = tox_settings(root.below(places[0])) if places and not named else None
+    settings = tox_settings(root.below(places[0])) if places and not selects else None
     several = settings and count_interpreters(settings.listed) > 1
     return {"TOXENV": choose_environment(settings.listed)} if settings and several else {}
 
