@@ -76,7 +76,7 @@ def test_what_is_asked(
 
 
 @pytest.mark.slow
-def test_added_lines_are_those_of_the_merged_tree_in_every_stage(
+def test_added_lines_are_those_of_the_merged_tree_built_here_or_before(
     prjury: Prjury, tmp_path: Path
 ) -> None:
     place = tmp_path / "shop"
@@ -86,8 +86,11 @@ def test_added_lines_are_those_of_the_merged_tree_in_every_stage(
     (found,) = [check for check in said["checks"] if check["name"] == "uncovered-lines"]
     assert found["location"] == {"path": "shop.py", "line": 8, "end_line": None}
     prjury("build", *sides(place))
-    assert prjury("collect", *sides(place), "--evidence", "build-evidence.json").code == 0
-    prjury("decide")
-    apart = prjury("publish", "--format", "json").judgment("coverage")
+    policy = place.with_name("elsewhere.yml")
+    written = (POLICY % "mode: added_lines, minimum: 60").replace(".py}", ".py, from: evidence}")
+    policy.write_text(written)
+    before = ("--evidence", "build-evidence.json", "--config", policy)
+    again = prjury("review", *sides(place), *before, "--format", "json")
+    apart = again.judgment("coverage")
     assert (apart["status"], apart["reasoning"]) == ("fail", said["reasoning"])
     assert apart["checks"] == said["checks"]

@@ -30,7 +30,6 @@ COMMANDS = {
     ),
     "backport": ([*SIDES, "--onto", "main", "--output", "json=up/b.json"], ["up/b.json"]),
     "build": ([*SIDES, "--config", "own.yml", "--output", "up/built.json"], ["up/built.json"]),
-    "collect": ([*SIDES, "--no-build", "--output", "up/found.json"], ["up/found.json"]),
     "judge": (["file-exists", "--workspace", "up/shop", "--option", "path=a.py"], []),
     "judge file-exists": (["--option", "path=own.yml"], []),
     "judge ": (["up/mine.py:fine", "--workspace", "up"], []),
@@ -78,18 +77,11 @@ def test_relative_paths_are_those_of_the_directory(
     assert set(Path("/").iterdir()) <= at_the_root
 
 
-def test_the_parts_of_a_review_find_each_other(here: Path, prjury: Prjury) -> None:
+def test_a_review_finds_what_a_build_has_left(here: Path, prjury: Prjury) -> None:
     (here / "there").mkdir()
-    files = ("there/evidence.json", "--output", "there/verdict.json")
     built = ("--config", "own.yml", "--output", "there/built.json")
     assert prjury("build", *SIDES, *built, cwd=here).code == 0
     evidence = ("--config", "evidence.yml", "--evidence", "there/built.json")
-    found = prjury("collect", *SIDES, *evidence, "--output", files[0], cwd=here)
-    assert found.code == 0, found.err
-    assert prjury("decide", *files, cwd=here).code == 0
-    published = prjury(
-        *("publish", files[2], "--evidence", files[0], "--output", "json=there/report.json"),
-        cwd=here,
-    )
-    assert published.code == 0, published.err
+    judged = prjury("review", *SIDES, *evidence, "--output", "json=there/report.json", cwd=here)
+    assert judged.code == 0, judged.err
     assert json.loads((here / "there/report.json").read_text())["verdict"]["status"] == "pass"

@@ -658,9 +658,7 @@ class TestQueue:
         server.base = fork
         server.event(head)
         script = server.job.directory / "script.json"
-        quoted = [llm.quote("till.py", 2, "b = 3")]
-        answered = llm.document(**dict.fromkeys(llm.FOUR, llm.answer("pass", quoted)))
-        script.write_text(json.dumps([{"prompt": "*", "text": answered}]))
+        script.write_text(json.dumps([{"prompt": "*", "text": llm.document()}]))
         assert server.run(PRJURY_INPUT_MODEL=f"scripted:{script}") == 0, server.job.log
         assert server.judged["cost"]["llm_calls"] == 1
         self.keep(server, head)

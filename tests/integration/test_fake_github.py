@@ -174,6 +174,7 @@ GOOD: tuple[tuple[str, str, Any], ...] = (
     ("GET", f"{REPO}/issues/comments/{{comment}}", None),
     ("PATCH", f"{REPO}/issues/comments/{{comment}}", {"body": "b"}),
     ("POST", f"{REPO}/issues/comments/{{comment}}/reactions", {"content": "+1"}),
+    ("GET", f"{REPO}/issues/comments/{{comment}}/reactions", None),
     ("DELETE", f"{REPO}/issues/comments/{{comment}}", None),
     ("POST", RUNS, {**NEW_RUN, **output(annotations=remarks(2))}),
     ("GET", f"{RUNS}/{{run}}", None),

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from prjury.app.registry import MODEL_BACKED, Casting, Make, PullJudge, SeatPosition
 from prjury.app.stages.evidence import Records, SeatRecord
 from prjury.judges.context import PullRequestContext
+from prjury.judges.patterns.judge import NAME
 from prjury.jury.judge import JudgeType, ask, type_of
 from prjury.jury.judgment import Judgment, Severity, Status
 from prjury.policy.schema import Config
@@ -23,7 +24,7 @@ from prjury.rulepacks.applicability import at_least
 
 def is_dismissible(judge: str, kind: JudgeType) -> bool:
     """Tell whether findings of a judge can be dismissed."""
-    return kind in MODEL_BACKED or judge.partition("-")[0] == "patterns"
+    return kind in MODEL_BACKED or judge.partition("-")[0] == NAME
 
 
 def without_dismissed(

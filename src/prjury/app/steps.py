@@ -28,7 +28,7 @@ from prjury.policy.load import Policy
 from prjury.policy.schema import Config
 from prjury.ports import Ports, Progress, Recorder
 from prjury.report.assemble import assemble
-from prjury.report.judge_facts import PanelFacts
+from prjury.report.judge_facts import AgentFacts, PanelFacts
 from prjury.report.model import (
     Backport,
     ChangedNames,
@@ -288,9 +288,8 @@ def cost_of(
     cached = sum(PanelFacts.of(judgment).cost.cached_calls for judgment in judgments)
     usd = spent.usd
     if usd is not None:
-        said = [dict(one.metadata.get("agent") or {}).get("usd") for one in judgments]
-        agents = [one for one in (*said, recovery and recovery.usd) if isinstance(one, float | int)]
-        usd = round(usd + sum(agents), 6)
+        prices = (*(AgentFacts.of(one).usd for one in judgments), recovery and recovery.usd)
+        usd = round(usd + sum(price or 0.0 for price in prices), 6)
     return Cost(spent.calls, cached, spent.input_tokens, spent.output_tokens, usd)
 
 

@@ -126,7 +126,7 @@ class TerminalPublisher:
         printed = _Page(view, self.redact, unicode=unicode, screen=self._screen)
         console.print(printed.headline(), soft_wrap=True)
         for part in printed.parts():
-            console.print(part)
+            console.print(part, soft_wrap=str(part).startswith("Full log: "))  # a path stays whole
         # Where rich wraps a line, what was in its middle comes to stand at the start of the next.
         return "\n".join(without_commands(line.rstrip()) for line in buffer.getvalue().split("\n"))
 
