@@ -63,5 +63,6 @@ MAKE = Sample(
         {"core/price.c": _PRICE_C.replace("2 *", "3 *")}, "core/price_test.c:8", "twice(2) == 4"
     ),
     worse=Breakage({"app/till.c": _TILL_C.replace("7", "8")}, "app/till_test.c:8", "till() == 7"),
+    goes_on=False,
     deadly={"core/price.c": "#include <stdlib.h>\nint twice(int cents) {\n  abort();\n}\n"},
 )

@@ -90,7 +90,6 @@ GO = Sample(
         "app/till_test.go:7",
         "the name is drawer0",
     ),
-    aside={"other/clock.go": "package other\n\nfunc Ticks() bool { return false }\n"},
     luck={
         "core/luck_test.go": text("""
             package core

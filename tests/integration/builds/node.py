@@ -144,7 +144,6 @@ NPM = Sample(
     broken=_BROKEN,
     failing=_FAILING,
     worse=_WORSE,
-    aside=_ASIDE,
     luck=_LUCK,
     deadly=_DEADLY,
 )
@@ -188,7 +187,6 @@ PNPM = Sample(
     broken=_BROKEN,
     failing=_FAILING,
     worse=_WORSE,
-    aside=_ASIDE,
     luck=_LUCK,
     deadly=_DEADLY,
 )

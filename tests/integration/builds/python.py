@@ -195,7 +195,6 @@ UV = Sample(
         "app/tests/test_app.py:5",
         "'drawer0' == 'till0'",
     ),
-    aside={"other/src/shop_other/__init__.py": "TICKS = False\n"},
     luck={"core/tests/test_luck.py": _LUCK_TEST},
     deadly={"core/tests/test_halt.py": _HALT_TEST},
     lock=("uv", "lock"),

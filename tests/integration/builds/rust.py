@@ -96,7 +96,6 @@ CARGO = Sample(
         "app/src/lib.rs:9",
         "assertion `left == right` failed",
     ),
-    aside={"other/src/lib.rs": _OTHER_RS.replace("true", "false")},
     luck={
         "core/tests/luck.rs": text("""
             #[test]

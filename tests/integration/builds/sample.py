@@ -50,6 +50,7 @@ class Sample:
         luck: a test of ``core`` that fails only when it runs for the first time in its tree; None
             where single tests cannot be run again.
         deadly: a test of ``core`` that ends the process that runs it.
+        goes_on: every test runs, whichever fails.
         modules: what the judge builds where only ``core`` changes, in its own words.
         lock: the command that writes the lock file, whose content depends on the registry.
     """
@@ -66,5 +67,6 @@ class Sample:
     aside: Tree | None = None
     luck: Tree | None = None
     deadly: Tree | None = None
+    goes_on: bool = True
     modules: tuple[str, ...] = ()
     lock: tuple[str, ...] = field(default=())

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from integration.builds.clang import MAKE
 from integration.builds.court import Court
 from integration.builds.python import PYTEST
 from integration.builds.sample import Sample, Tree, text
@@ -14,7 +15,7 @@ from prjury.jury.gate import Gate
 from prjury.jury.judgment import Status
 
 
-@pytest.mark.parametrize("sample", each(thorough=True))
+@pytest.mark.parametrize("sample", each(thorough=True, having=lambda sample: sample.goes_on))
 def test_an_old_failure_does_not_hide_a_new_one(sample: Sample, tmp_path: Path) -> None:
     court = Court.at(tmp_path)
     court.needs(sample)
@@ -27,6 +28,19 @@ def test_an_old_failure_does_not_hide_a_new_one(sample: Sample, tmp_path: Path) 
     assert sample.worse.message in first.message
     assert sample.worse.place in judged.build.reasoning
     assert judged.states == {"new", "pre_existing"}
+
+
+@pytest.mark.parametrize("change", [MAKE.harmless, {**MAKE.harmless, **MAKE.worse.files}])
+def test_no_old_failure_is_excused_where_it_keeps_tests_from_running(
+    change: Tree, tmp_path: Path
+) -> None:
+    court = Court.at(tmp_path)
+    court.needs(MAKE)
+    judged = court.judge({**MAKE.tree, **MAKE.failing.files}, change)
+
+    assert judged.build.status is Status.FAIL, judged.build.reasoning
+    assert judged.build.metadata["reason"] == "base_broken"
+    assert judged.report.gate is Gate.FAILURE
 
 
 @pytest.mark.parametrize("sample", each(thorough=True))
@@ -43,7 +57,7 @@ def test_what_does_not_compile_does_not_hide_behind_an_old_failure(
     assert str(judged.causes[0].location) == sample.broken.place
 
 
-@pytest.mark.parametrize("sample", each(thorough=True))
+@pytest.mark.parametrize("sample", each(thorough=True, having=lambda sample: sample.goes_on))
 def test_a_change_that_mends_a_test(sample: Sample, tmp_path: Path) -> None:
     court = Court.at(tmp_path)
     court.needs(sample)
@@ -98,7 +112,7 @@ def test_a_process_that_ends_on_the_base_as_well_proves_nothing(
     court.needs(sample)
     judged = court.judge({**court.locked(sample), **(sample.deadly or {})}, sample.harmless)
 
-    assert judged.build.status in {Status.FAIL, Status.ABSTAIN}, judged.build.reasoning
+    assert judged.build.status is not Status.PASS, judged.build.reasoning
     assert judged.report.gate in {Gate.FAILURE, Gate.ACTION_REQUIRED}
 
 

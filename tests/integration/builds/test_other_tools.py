@@ -76,6 +76,6 @@ def test_a_program_that_ends_on_the_base_as_well_names_no_tests(tmp_path: Path) 
     judged = court.judge({**ASSERTING, **WRONG}, {"note.txt": "a note\n"})
 
     assert (judged.build.status, judged.build.metadata["reason"]) == (
-        Status.FAIL,
-        "base_broken",
+        Status.ERROR,
+        "environment",
     )

@@ -43,7 +43,7 @@ def test_a_base_that_does_not_load_either_tells_nothing(court: Court) -> None:
     judged = court.judge({**PYTEST.tree, **PYTEST.broken.files}, PYTEST.harmless)
 
     assert (judged.build.status, judged.build.metadata["reason"]) == (
-        Status.FAIL,
+        Status.ERROR,
         "base_broken",
     )
     assert judged.places[0] == PYTEST.broken.place

@@ -78,7 +78,7 @@ def test_a_change_that_breaks_a_test(
     assert Path(judged.build.metadata["log"]).is_file()
 
 
-@pytest.mark.parametrize("sample", each(nightly=SLOWER))
+@pytest.mark.parametrize("sample", each(nightly=SLOWER, having=lambda sample: sample.goes_on))
 def test_a_test_that_fails_on_the_base_already(
     sample: Sample, tmp_path: Path, record_property: Record
 ) -> None:

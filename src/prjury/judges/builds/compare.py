@@ -344,7 +344,12 @@ def runs_every_test(run: TreeRun, plan: BuildPlan) -> bool:
         return False
     if plan.all_ran is not None:
         return run.last.exit_code == plan.all_ran
-    return plan.system != CUSTOM
+    return not _may_stop(plan)
+
+
+def _may_stop(plan: BuildPlan) -> bool:
+    """The plan runs lines of others, which leave out what comes after one that fails."""
+    return plan.source == "ci" or plan.system in {CUSTOM, REPORTED, "make"}
 
 
 def find_doubt(comparison: Comparison) -> Doubt | None:
@@ -359,7 +364,7 @@ def find_doubt(comparison: Comparison) -> Doubt | None:
     doubts: Sequence[tuple[bool, Doubt]] = (
         (not _fails_in_tests_only(outcome.failures), ("not_tests", "")),
         (bool(code) and plan.all_ran not in {None, code}, ("exit_code", str(code))),
-        (plan.system in {CUSTOM, REPORTED} and plan.all_ran != code, ("may_stop", step)),
+        (_may_stop(plan) and plan.all_ran != code, ("may_stop", step)),
         (len(outcome.steps) < len(plan.steps), ("unreached", step)),
         *_doubt_side(outcome, "the merged tree"),
         *(_doubt_side(base, "the base") if base else ()),

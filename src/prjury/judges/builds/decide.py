@@ -133,7 +133,7 @@ def _decide_elsewhere(comparison: Comparison, cause: Failure) -> Judgment:
     lines = [cause.message, *cause.details.splitlines()]
     remedy = comparison.fault or find_remedy(lines, comparison.known, comparison.run.versions)
     line = remedy.line if remedy else cause.message
-    own = comparison.plan.system == CUSTOM and not (remedy and remedy.strict)
+    own = comparison.plan.system == CUSTOM and not remedy
     if own and comparison.untested and _names_command(line, comparison.outcome.last.command):
         words, snippet = wording.make_own_remedy(comparison)
         reasoning = wording.say_elsewhere(comparison, line, words)

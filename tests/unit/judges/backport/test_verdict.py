@@ -60,15 +60,12 @@ RULINGS: dict[str, tuple[dict[str, Any], str]] = {
     "unlikely": ({"score": UNLIKELY}, "not_suitable"),
     "unlikely, and the policy says yes": ({"score": UNLIKELY, "default": "yes"}, "not_suitable"),
     "unlikely, and asked for": ({"score": UNLIKELY, "asked": "yes"}, "suitable"),
-    "unlikely, and approved": ({"score": UNLIKELY, "approved": "`ok 1.x`"}, "suitable"),
     "likely, and refused": ({"score": LIKELY, "asked": "no"}, "not_suitable"),
-    "refused, and approved": ({"asked": "no", "approved": "`ok 1.x`"}, "suitable"),
     "no score": ({}, "needs_human"),
     "breaks the interface": ({"score": GREY, "checks": API}, "not_suitable"),
     "breaks the interface, and likely": ({"score": LIKELY, "checks": API}, "needs_human"),
     "lacks a name, and unlikely": ({"score": UNLIKELY, "checks": LACKS}, "not_suitable"),
     "breaks it, and asked for": ({"checks": API, "asked": "yes"}, "needs_human"),
-    "breaks it, and approved": ({"checks": API, "approved": "`ok 1.x`"}, "suitable"),
     "adds to the interface": (
         {"score": LIKELY, "checks": (failed("api", "warning"),)},
         "suitable",
@@ -91,7 +88,6 @@ RULINGS: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "conflict": ({"trial": CONFLICT, "score": GREY}, "needs_human"),
     "conflict, and asked for": ({"trial": CONFLICT, "asked": "yes"}, "needs_human"),
-    "conflict, and approved": ({"trial": CONFLICT, "approved": "`ok 1.x`"}, "needs_human"),
     "conflict, and unlikely": ({"trial": CONFLICT, "score": UNLIKELY}, "not_suitable"),
     "conflict, unlikely, asked for": (
         {"trial": CONFLICT, "score": UNLIKELY, "asked": "yes"},

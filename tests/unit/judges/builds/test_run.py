@@ -15,7 +15,7 @@ from prjury.errors import CannotJudgeError
 from prjury.judges.builds.compare import Comparison, compare
 from prjury.judges.builds.decide import decide
 from prjury.judges.builds.kept_base import KeptBase
-from prjury.judges.builds.plan import BuildPlan, BuildStep
+from prjury.judges.builds.plan import BuildPlan, BuildStep, PlanSource
 from prjury.judges.builds.run import BothSides, BuildSide
 from prjury.judges.builds.workplace import Builder
 from prjury.jury.judgment import Judgment, Status
@@ -90,6 +90,17 @@ def test_a_base_that_fails_is_run_without_stopping_and_so_is_the_change() -> Non
     judgment = decide(comparison)
     assert (judgment.status, judgment.metadata["note"]) == (Status.PASS, "pre_existing")
     assert states(judgment) == {"t": "pre_existing"}
+
+
+@pytest.mark.parametrize(("system", "source"), [("npm", "ci"), ("tox", "ci"), ("make", "recipe")])
+def test_lines_that_may_stop_at_an_old_failure_excuse_it_only_by_their_exit_code(
+    system: str, source: PlanSource
+) -> None:
+    plan = BuildPlan(system, (BuildStep("test", "a && b"),), source=source)
+    judgment = judge([says(1, "!t"), says(1, "!t")], plan)
+    assert (judgment.status, judgment.metadata["reason"]) == (Status.FAIL, "base_broken")
+    shown = judge([says(1, "!t"), says(1, "!t")], replace(plan, all_ran=1))
+    assert (shown.status, shown.metadata["note"]) == (Status.PASS, "pre_existing")
 
 
 def test_what_an_old_failure_hid_is_found_by_going_on() -> None:
