@@ -339,12 +339,9 @@ def runs_every_test(run: TreeRun, plan: BuildPlan) -> bool:
     """A run that failed shows by its end that every test ran all the same."""
     if not run.failed:
         return True
-    reached = len(run.steps) == len(plan.steps)
-    if not reached or not run.ended or not _fails_in_tests_only(run.failures):
+    if len(run.steps) < len(plan.steps) or not (run.ended and _fails_in_tests_only(run.failures)):
         return False
-    if plan.all_ran is not None:
-        return run.last.exit_code == plan.all_ran
-    return not _may_stop(plan)
+    return not _may_stop(plan) if plan.all_ran is None else run.last.exit_code == plan.all_ran
 
 
 def _may_stop(plan: BuildPlan) -> bool:

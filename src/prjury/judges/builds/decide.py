@@ -133,14 +133,12 @@ def _decide_elsewhere(comparison: Comparison, cause: Failure) -> Judgment:
     lines = [cause.message, *cause.details.splitlines()]
     remedy = comparison.fault or find_remedy(lines, comparison.known, comparison.run.versions)
     line = remedy.line if remedy else cause.message
-    own = comparison.plan.system == CUSTOM and not remedy
-    if own and comparison.untested and _names_command(line, comparison.outcome.last.command):
-        words, snippet = wording.make_own_remedy(comparison)
-        reasoning = wording.say_elsewhere(comparison, line, words)
-        return _err(comparison, reasoning, "tool_missing", words, snippet)
     words, snippet = _word_remedy(comparison, remedy)
     reasoning = wording.say_elsewhere(comparison, line, words)
-    return _err(comparison, reasoning, "environment", words, snippet)
+    own = comparison.plan.system == CUSTOM and comparison.untested and not remedy
+    misspelt = own and _names_command(line, comparison.outcome.last.command)
+    reason = "tool_missing" if misspelt else "environment"
+    return _err(comparison, reasoning, reason, words, snippet)
 
 
 def _names_command(line: str, command: str) -> bool:
