@@ -98,7 +98,6 @@ def _parsed(text: str) -> Any:  # noqa: ANN401 - JSON of a stranger
 
 
 def _message(event: Mapping[str, Any]) -> str | None:
-    """What the agent says in an event; None where it is about something else."""
     item = event.get("item")
     if isinstance(item, dict):
         return output_of(item) if item.get("type") == "agent_message" else None
@@ -123,7 +122,6 @@ def _error(event: Mapping[str, Any]) -> str | None:
 
 
 def _ends(event: Mapping[str, Any]) -> bool:
-    """Whether the event's usage is a total, not that of one message within."""
     return event.get("type") in {None, "result", "turn.completed"}
 
 

@@ -147,7 +147,6 @@ def _end_of(log: Path) -> str:
 
 @contextlib.contextmanager
 def _forgotten(log: Path) -> Iterator[None]:
-    """Removes the log, and its directory, at the end."""
     try:
         yield
     finally:

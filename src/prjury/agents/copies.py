@@ -99,7 +99,6 @@ def _copy_entry(source: Path, target: Path, root: Path, new_root: Path) -> None:
 
 
 def _walk(root: Path, *, directories: bool = False) -> Iterator[tuple[str, os.DirEntry[str]]]:
-    """Everything below the root but directories, which come before what they hold if wanted."""
     waiting = [str(root)]
     while waiting:
         place = waiting.pop()

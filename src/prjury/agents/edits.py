@@ -91,7 +91,6 @@ class EditRules:
         return Edits(kept, tuple(refused))
 
     def _content(self, root: Path, edit: FileEdit, count: int) -> bytes | str:
-        """The file's new content, or why it may not be part of a repair."""
         path = edit.path
         if ".git" in path.casefold().split("/"):
             return "git's own files are no part of a repair"
@@ -129,7 +128,6 @@ class EditRules:
 
 
 def _plain_content(file: Path) -> bytes | str:
-    """The content of a plain text file, or why it is none; no link is followed."""
     try:
         opened = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
@@ -149,7 +147,6 @@ def _plain_content(file: Path) -> bytes | str:
 
 
 def _weakened(new: Mapping[str, bytes], old: Mapping[str, bytes]) -> dict[str, str]:
-    """The files that check less than before, each with what is gone; comments do not count."""
     files = {f"{side} {path}": data for side, files in (("new", new), ("old", old))
              for path, data in files.items() if path in new}  # fmt: skip
     code = _code(files)
@@ -173,7 +170,6 @@ def _assertions(code: str) -> int:
 
 
 def _code(files: Mapping[str, bytes]) -> dict[str, str]:
-    """The texts without comments; without their strings, too, where the language is parsed."""
     texts = {name: data.decode("utf-8", "replace") for name, data in files.items()}
     sources = {
         name: Source.of(text, language)

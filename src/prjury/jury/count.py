@@ -156,7 +156,6 @@ class NeverOverruling:
 
 
 def _broken(ballots: Sequence[Ballot]) -> str:
-    """The criteria that must pass and failed, in words; empty where there are none."""
     names = {
         ballot.judge: ballot.judgment.metadata.get("must_failed") for ballot in _fails(ballots)
     }
@@ -165,7 +164,6 @@ def _broken(ballots: Sequence[Ballot]) -> str:
 
 
 def _unanimous(ballots: Sequence[Ballot]) -> str:
-    """That every judge who voted fails it, in words; empty where that is not so."""
     passes = any(b.judgment.status is Status.PASS and b.weight > 0 for b in ballots)
     names = ", ".join(ballot.judge for ballot in _fails(ballots))
     return f"{names} failed it and nobody passed it" if names and not passes else ""

@@ -138,6 +138,16 @@ class TestLangChain:
         assert [each.name for each in state["messages"]] == [None, None, "jury", None, "jury"]
         assert "say please" in state["messages"][-1].content
 
+    def test_a_jury_is_a_node_of_a_graph_that_is_invoked(self) -> None:
+        model = self.model("tea!", "tea, please")
+        graph = StateGraph(MessagesState)
+        graph.add_node("agent", lambda state: {"messages": [model.invoke(state["messages"])]})
+        graph.add_node("jury", jury_node(JURY, "agent"), destinations=("agent", END))
+        graph.add_edge(START, "agent")
+        graph.add_edge("agent", "jury")
+        state = graph.compile().invoke({"messages": [("user", "tea?")]})
+        assert [each.name for each in state["messages"]] == [None, None, "jury", None]
+
     def test_a_jury_does_not_judge_its_own_words(self) -> None:
         # The same message again takes the first one's place: the last one is the feedback.
         state = asyncio.run(self.graph("tea!", rounds=2).ainvoke({"messages": [("user", "tea?")]}))

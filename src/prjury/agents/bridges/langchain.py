@@ -61,17 +61,16 @@ def _tools(messages: Sequence[Any]) -> Iterator[str]:
 
 
 def _last_work(messages: Sequence[Any]) -> object:
-    """The last message that is not the jury's own."""
     work = (each for each in reversed(messages) if getattr(each, "name", None) != _JURY)
     return next(work, None)
 
 
 def jury_node(
-    jury: Any,  # noqa: ANN401 - whatever has vote_async
+    jury: Any,  # noqa: ANN401 - whatever has vote and vote_async
     back_to: str,
     *,
     max_rounds: int = 3,
-) -> Callable[[Any], Any]:
+) -> Any:  # noqa: ANN401 - a Runnable of LangChain's, for `invoke` and `ainvoke`
     """A node of a graph whose state has messages: it judges the last one; the first is the goal.
 
     What the jury passes ends the graph. What it fails goes back to a node with the feedback as a
@@ -80,21 +79,24 @@ def jury_node(
 
     ``graph.add_node("jury", jury_node(jury, "agent"), destinations=("agent", END))``
     """
+    from langchain_core.messages import HumanMessage  # noqa: PLC0415 - an extra
+    from langchain_core.runnables import RunnableLambda  # noqa: PLC0415 - an extra
+    from langgraph.graph import END  # noqa: PLC0415 - an extra
+    from langgraph.types import Command  # noqa: PLC0415 - an extra
 
-    async def judged(state: Any) -> Any:  # noqa: ANN401 - a state and a command of LangGraph's
-        from langchain_core.messages import HumanMessage  # noqa: PLC0415 - an extra
-        from langgraph.graph import END  # noqa: PLC0415 - an extra
-        from langgraph.types import Command  # noqa: PLC0415 - an extra
+    def read(state: Any) -> JudgmentContext:  # noqa: ANN401 - a state of LangGraph's
+        first, last = state["messages"][0], _last_work(state["messages"])
+        return JudgmentContext(output_of(first) or "", agent_output=output_of(last))
 
-        messages = state["messages"]
-        goal, said = output_of(messages[0]) or "", output_of(_last_work(messages))
-        verdict = await jury.vote_async(JudgmentContext(goal, agent_output=said))
+    def go_on(state: Any, verdict: Any) -> Any:  # noqa: ANN401 - a command of LangGraph's
         if refuse_unjudged(verdict):
             return Command(goto=END)
         reported = HumanMessage(verdict.feedback(), name=_JURY)
-        rounds = 1 + sum(getattr(each, "name", None) == _JURY for each in messages)
-        return Command(
-            update={"messages": [reported]}, goto=END if rounds >= max_rounds else back_to
-        )
+        rounds = 1 + sum(getattr(each, "name", None) == _JURY for each in state["messages"])
+        goto = END if rounds >= max_rounds else back_to
+        return Command(update={"messages": [reported]}, goto=goto)
 
-    return judged
+    async def judge(state: Any) -> Any:  # noqa: ANN401 - a state of LangGraph's
+        return go_on(state, await jury.vote_async(read(state)))
+
+    return RunnableLambda(lambda state: go_on(state, jury.vote(read(state))), judge)

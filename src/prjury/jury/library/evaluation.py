@@ -223,7 +223,6 @@ async def _awaited(answer: Awaitable[ResultT], timeout: float | None) -> ResultT
 def _judged(
     vote: Callable[[JudgmentContext], JuryVerdict | Verdict], context: JudgmentContext
 ) -> JuryVerdict | Verdict:
-    """The verdict, with how the work ended in its metadata."""
     verdict = vote(context)
     execution = {"status": context.execution_status.value, "error": context.error}
     return replace(verdict, aggregated=verdict.aggregated.with_metadata(execution=execution))
@@ -274,12 +273,16 @@ def work_of(call: Call[Any] | AgentClient, goal: str, workspace: Path | None) ->
         return _with_parameters(function, goal, workspace)
     if isinstance(call, AgentClient):
         client: AgentClient = call
+        try:
+            inspect.signature(client.run).bind(goal, workspace)
+        except TypeError as error:
+            kind = type(call).__name__
+            raise TypeError(f"{kind}.run takes no goal and workspace: {error}") from error
         return lambda: _unwaited(client.run(goal, workspace))
     raise TypeError(f"{call!r} is neither a function nor an agent's client with run()")
 
 
 def _unwaited(reply: object) -> object:
-    """An agent's reply as a result, or an awaitable of one."""
     if not inspect.isawaitable(reply):
         return result_of(reply)
     awaitable: Awaitable[object] = reply
@@ -293,7 +296,6 @@ def _unwaited(reply: object) -> object:
 def _with_parameters(
     call: Callable[..., Any], goal: str, workspace: Path | None
 ) -> Callable[[], Any]:
-    """The call with what it requires or asks for by name."""
     try:
         parameters = inspect.signature(call).parameters.values()
     except ValueError:  # some built-in functions do not tell
@@ -317,7 +319,6 @@ def _with_parameters(
 def _first_for_goal(
     taking: Sequence[inspect.Parameter], given: Mapping[str, object]
 ) -> inspect.Parameter | None:
-    """The first positional parameter, which gets the goal unless another asks for it by name."""
     if "goal" in given or not taking or taking[0].kind is inspect.Parameter.KEYWORD_ONLY:
         return None
     return taking[0] if taking[0].name not in given else None
@@ -332,6 +333,7 @@ def _context(
     result = done.result
     message = result if isinstance(result, AgentResult) else None
     error = message.error if message else done.error
+    metadata = message.metadata if message else _kept(result)
     return JudgmentContext(
         goal,
         workspace,
@@ -340,12 +342,12 @@ def _context(
         done.started_at,
         done.elapsed,
         None if error is None else printable(error),
-        {**(message.metadata if message else _kept(result)), **(known or {})},
+        {**metadata, **(known or {})},
+        trajectory=metadata.get("tool_calls") or metadata.get("tools") if message else None,
     )
 
 
 def _kept(result: object) -> dict[str, Any]:
-    """A result that is neither text nor an agent's, for the judges, if it is JSON."""
     if result is None or isinstance(result, str):
         return {}
     usage = usage_of(result)

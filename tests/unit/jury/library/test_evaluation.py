@@ -243,6 +243,26 @@ def test_an_agents_client_that_returns_something_else() -> None:
     assert verdict.aggregated.metadata["execution"] == {"status": "failed", "error": error}
 
 
+class Framework:
+    async def run(self, prompt: str, *, deps: object = None) -> str:
+        return prompt
+
+
+def test_something_else_with_run_is_a_mistake_and_no_failure_of_an_agent() -> None:
+    told = "Framework.run takes no goal and workspace: too many positional arguments"
+    with pytest.raises(TypeError, match=f"^{told}$"):
+        evaluate("g", Framework(), always_pass())  # type: ignore[call-overload]
+    with pytest.raises(TypeError, match=f"^{told}$"):
+        asyncio.run(evaluate_async("g", Framework(), always_pass()))  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize("key", ["tool_calls", "tools"])
+def test_the_tools_of_an_agent_are_the_trajectory(key: str) -> None:
+    given = AgentResult("done", metadata={key: ["read", "write"]})
+    assert seen(lambda: given)[1].trajectory == ("read", "write")
+    assert seen(lambda: "done")[1].trajectory is None
+
+
 def _on_output(expected: str) -> Callable[[JudgmentContext], Judgment]:
     def compare(context: JudgmentContext) -> Judgment:
         found = str(context.agent_output)
