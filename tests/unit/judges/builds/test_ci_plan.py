@@ -138,6 +138,11 @@ class TestLines:
         files = {"tox.ini": f"[tox]\nenv_list = {listed}\n[testenv]\ncommands = pytest\n"}
         assert only(plans(here, job(*steps), files)).env.get("TOXENV", "") == run
 
+    def test_a_change_that_brings_tox_replaces_no_build_of_the_ci(self, here: Toolchains) -> None:
+        base = only(plans(here, job("run: coverage run test.py"), {}))
+        tox = {"tox.ini": "[tox]\nenv_list = py\n[testenv]\ncommands = pytest\n"}
+        assert only(plans(here, job("run: coverage run test.py"), tox)).covers(base)
+
     def test_what_is_left_out_is_data_and_the_rest_is_told(self, here: Toolchains) -> None:
         workflow = job("run: sudo apt-get install x", "run: ruff check", "run: ./run test",
                        more="    services: {postgres: {image: postgres}}\n")  # fmt: skip
