@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from prjury.judges.builds.calls import Call, list_lines, name_program, split_commands
+from prjury.judges.builds.calls import Call, list_lines, name_program, split_commands, stops_early
 from prjury.judges.builds.ci_steps import CiStep
 from prjury.judges.builds.systems.node_scripts import last_command
 from prjury.judges.builds.systems.source_tree import SourceTree, path_in
@@ -168,6 +168,8 @@ def _ends(step: CiStep, root: SourceTree) -> int | None:
         return None
     call = step.calls[0]
     adapter = ADAPTERS.get(call.runner)
+    if stops_early(call):
+        return None
     if call.program in _MANAGERS:
         command = last_command(_script_text(call, step, root))
         return adapter.all_ran if adapter and command and command.alone else None

@@ -29,6 +29,15 @@ _RUNNERS = {name: family for family, names in _TABLE["runners"].items() for name
 #: for no word at all.
 _CALLED = {program: tuple(words.split()) for program, words in _TABLE["called"].items()}
 
+#: Options to end at the first failure, by runner; Jest is told to go on.
+_STOPPING: Mapping[str, tuple[str, ...]] = {
+    "pytest": ("-x", "--exitfirst", "--maxfail"), "unittest": ("-f", "--failfast"),
+    "django": ("--failfast",), "go": ("-failfast", "--failfast"), "ctest": ("--stop-on-failure",),
+    "phpunit": ("--stop-on-failure", "--stop-on-defect", "--stop-on-error"),
+    "rspec": ("--fail-fast",), "mocha": ("-b", "--bail"), "bun": ("--bail",),
+    "deno": ("--fail-fast",), "vitest": ("--bail",),
+}  # fmt: skip
+
 
 class Call(msgspec.Struct, frozen=True):
     """A command of a script.
@@ -56,6 +65,12 @@ class Call(msgspec.Struct, frozen=True):
 def read_calls(script: str) -> tuple[Call, ...]:
     """The commands of a script in their order."""
     return tuple(_read_call(words) for line in list_lines(script) for words in split_commands(line))
+
+
+def stops_early(call: Call) -> bool:
+    """True if an option tells the test runner to end at the first failure."""
+    names = {word.partition("=")[0] for word in call.words}
+    return not names.isdisjoint(_STOPPING.get(call.runner, ()))
 
 
 def find_purpose(calls: Iterable[Call]) -> Purpose:
@@ -202,7 +217,7 @@ def _calls_maven_test(words: Sequence[str]) -> bool:
     valued = {
         after for word, after in pairwise(words) if word in {"-D", "-P", "-f", "--file", "-pl"}
     }
-    goals = [word for word in words if word[0] != "-" and word not in valued]
+    goals = [word for word in words if word[:1] not in {"", "-"} and word not in valued]
     texts = [word.lower().removeprefix("-d") for word in words]
     skips = any(
         text.startswith(("skiptests", "maven.test.skip")) and text[-5:] != "false" for text in texts
@@ -213,12 +228,16 @@ def _calls_maven_test(words: Sequence[str]) -> bool:
 
 def _calls_make_test(words: Sequence[str]) -> bool:
     places = [after for word, after in pairwise(words) if word == "-C"]
-    targets = [word for word in words if word[0] != "-" and "=" not in word and word not in places]
+    targets = [
+        word
+        for word in words
+        if word[:1] not in {"", "-"} and "=" not in word and word not in places
+    ]
     return any(map(says_test, targets)) or any(one.strip("./").startswith("test") for one in places)
 
 
 def _calls_gradle_test(words: Sequence[str]) -> bool:
-    tasks = [word.rpartition(":")[2] for word in words if word[0] != "-"]
+    tasks = [word.rpartition(":")[2] for word in words if word[:1] not in {"", "-"}]
     return any(one in WORDS["gradle_tasks"] or "test" in one.lower() for one in tasks)
 
 

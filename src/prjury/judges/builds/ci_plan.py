@@ -43,6 +43,8 @@ _RUNNER = {
 _NOT_TAKEN = frozenset("PATH HOME TMPDIR SHELL UV_SYSTEM_PYTHON CI".split())
 #: Signs of a line that only bash reads.
 _BASH = ("[[", "<(", "<<<", "${", "&>", "pushd ", "source ", "\n", "set -o", "shopt ")
+#: Signs of a line of several commands, of which plain sh shows the last one's end only.
+_SEVERAL = (";", "|")
 #: The names of plans by the program that runs the tests, else by the kind of code.
 _SYSTEMS = {"tox": "tox", "unittest": "unittest", "django": "django", "npm": "npm", "pnpm": "pnpm",
             "yarn": "yarn", "bun": "bun", "python": "pytest", "node": "npm", "ruby": "bundler",
@@ -97,7 +99,7 @@ def _list_steps(
         number += step.kind == "test"
         script, env, code = adapt(step, number, root)
         own = {name: escape_braces(text) for name, text in step.env.items() if not is_refused(name)}
-        command = _command(script, step.directory)
+        command = _command(script, step.directory, tests=step.kind == "test")
         yield (
             BuildStep(
                 step.kind, command, env={**own, **env}, origin=step.origin, may_fail=step.may_fail
@@ -106,10 +108,10 @@ def _list_steps(
         )
 
 
-def _command(script: str, directory: str) -> str | tuple[str, ...]:
+def _command(script: str, directory: str, *, tests: bool) -> str | tuple[str, ...]:
     """A plain line as it is, else bash, which ends at the first error as GitHub's does."""
     place = f"cd {shlex.quote(directory)}" if directory else ""
-    if not any(sign in script for sign in _BASH):
+    if not any(sign in script for sign in (*_BASH, *(_SEVERAL if tests else ()))):
         return f"{place} && {script}" if place else script
     return ("bash", "-e", "-o", "pipefail", "-c", f"{place}\n{script}".strip())
 
@@ -222,7 +224,7 @@ def with_ci_options(plan: BuildPlan, job: CiJob, family: str, root: SourceTree) 
     words = [
         part
         for word in words
-        for part in (shlex.split(word) if " " in word and word.startswith("-") else [word])
+        for part in (_split_words(word) if " " in word and word.startswith("-") else [word])
     ]
     taken = [*_hack_features(words, root), *_take_words(words, table)]
     tasks = _list_goals(words, table)
@@ -243,6 +245,14 @@ def with_ci_options(plan: BuildPlan, job: CiJob, family: str, root: SourceTree) 
         reasons=(*plan.reasons, *because),
         notes=(*plan.notes, *notes),
     )
+
+
+def _split_words(text: str) -> list[str]:
+    """The words of several options in one; a text with a stray quotation mark stays whole."""
+    try:
+        return shlex.split(text)
+    except ValueError:
+        return [text]
 
 
 def _is_of(call: Call, family: str) -> bool:

@@ -27,6 +27,8 @@ from prjury.snapshot.model import FileKind
 #: What begins the next goal in the output of Maven and Gradle.
 _GOALS = ("Failed to execute goal", "* What went wrong")
 _LONGEST_START, _SHORTEST = 60, 20
+#: What ends at the first command that fails, whatever would come after it.
+_STOPPERS = frozenset({CUSTOM, REPORTED, "make"})
 #: pytest's exit code where it collects nothing.
 NO_TESTS_COLLECTED = 5
 
@@ -346,7 +348,7 @@ def runs_every_test(run: TreeRun, plan: BuildPlan) -> bool:
 
 def _may_stop(plan: BuildPlan) -> bool:
     """The plan runs lines of others, which leave out what comes after one that fails."""
-    return plan.source == "ci" or plan.system in {CUSTOM, REPORTED, "make"}
+    return plan.source == "ci" or plan.system in _STOPPERS
 
 
 def find_doubt(comparison: Comparison) -> Doubt | None:

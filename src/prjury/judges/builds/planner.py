@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from prjury.judges.builds.adapters import ADAPTERS
-from prjury.judges.builds.calls import read_calls
+from prjury.judges.builds.calls import read_calls, stops_early
 from prjury.judges.builds.ci import WRAPPING, BaseCi, CiJob
 from prjury.judges.builds.ci_plan import (
     RECIPE_FIRST,
@@ -269,6 +269,7 @@ def _commands_plan(command: str | Steps) -> BuildPlan:
         return BuildPlan(CUSTOM, steps, env=PYTEST_ENV, source="policy")
     calls = read_calls(command)
     alone = len(calls) == 1 and calls[0].program == "pytest" and not set(command) & set("|;&")
+    alone = alone and not stops_early(calls[0])
     ends = ADAPTERS["pytest"].all_ran if alone else None
     step = BuildStep("build", command)
     return BuildPlan(CUSTOM, (step,), env=PYTEST_ENV, all_ran=ends, source="policy")

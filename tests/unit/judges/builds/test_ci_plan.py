@@ -179,6 +179,18 @@ class TestLines:
         both = plans(here, job("run: go test ./..."), files, touching("a.go", "web/a.js"), web)
         assert [plan.system for plan in both.plans] == ["go", "npm"]
 
+    @pytest.mark.parametrize("line", ["sh t/a.sh; sh t/b.sh", "sh t/a.sh | tee log"])
+    def test_a_line_of_several_commands_fails_where_any_of_them_does(
+        self, here: Toolchains, line: str
+    ) -> None:
+        plan = only(plans(here, job(f"run: {line}"), {"t/a.sh": "", "t/b.sh": ""}))
+        assert plan.steps[-1].command == ("bash", "-e", "-o", "pipefail", "-c", line)
+
+    @pytest.mark.parametrize("word", ['""', '"-Dmessage=it\'s here"'])
+    def test_odd_words_are_taken_as_they_are(self, here: Toolchains, word: str) -> None:
+        builds = plans(here, job(f"run: mvn verify {word}"), {"pom.xml": "<project/>"})
+        assert [plan.system for plan in builds.plans] == ["maven"]
+
 
 class TestAdapters:
     @pytest.mark.parametrize(

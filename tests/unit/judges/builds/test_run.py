@@ -120,6 +120,41 @@ def test_another_exit_code_than_that_of_a_run_to_the_end_proves_nothing() -> Non
     assert (judgment.status, judgment.reason) == (Status.FAIL, "base_broken")
 
 
+@pytest.mark.parametrize(
+    ("system", "line"),
+    [
+        ("make", "make test"),
+        ("pytest", "pytest a && pytest b"),
+        ("pytest", "pytest -x"),
+        ("npm", "mocha --bail"),
+    ],
+)
+def test_what_may_end_at_an_old_failure_hides_new_ones(system: str, line: str) -> None:
+    plan = BuildPlan(system, (BuildStep("test", line),), source="ci")
+    judgment = judge([says(1, "!t"), says(1, "!t")], plan)
+    assert (judgment.status, judgment.reason) == (Status.FAIL, "base_broken")
+
+
+class TestOtherwise:
+    PLAN = replace(PLAN, otherwise=replace(PLAN, steps=(BuildStep("test", ("recipe",)),)))
+
+    def test_it_does_not_pass_a_change_that_breaks_the_build_of_the_base(self) -> None:
+        scripts = [Scripted(1, "broken"), says(0, "t"), says(0, "t")]
+        comparison, commands = run(scripts, self.PLAN, compare="on_failure")
+        assert (decide(comparison).status, commands) == (Status.FAIL, ["tool", "tool"])
+
+    def test_it_stands_in_where_the_base_shows_that_nothing_is_tested(self) -> None:
+        scripts = [Scripted(1, "broken"), Scripted(1, "broken"), says(0, "t"), says(0, "t")]
+        comparison, commands = run(scripts, self.PLAN, compare="on_failure")
+        assert decide(comparison).status is Status.PASS
+        assert commands == ["tool", "tool", "recipe", "recipe"]
+
+    def test_it_stands_in_for_no_tests_that_are_only_counted(self) -> None:
+        output = "Tests:       1 failed, 2 passed, 3 total\n"
+        scripts = [Scripted(1, output), Scripted(1, output), Scripted(1, output)]
+        assert "recipe" not in run(scripts, self.PLAN)[1]
+
+
 def test_old_failures_block_when_told_to_and_the_base_is_left_alone() -> None:
     comparison, commands = run(
         [says(1, "!t")], pre_existing="block", flaky="block", compare="on_failure"
