@@ -145,7 +145,8 @@ class TestLangChain:
         graph.add_node("jury", jury_node(JURY, "agent"), destinations=("agent", END))
         graph.add_edge(START, "agent")
         graph.add_edge("agent", "jury")
-        state = graph.compile().invoke({"messages": [("user", "tea?")]})
+        compiled: Any = graph.compile()
+        state = compiled.invoke({"messages": [("user", "tea?")]})
         assert [each.name for each in state["messages"]] == [None, None, "jury", None]
 
     def test_a_jury_does_not_judge_its_own_words(self) -> None:
