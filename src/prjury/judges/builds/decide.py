@@ -220,7 +220,7 @@ def _quote_causes(step: StepRun, failures: Sequence[Failure]) -> str:
     """The first failures in full; where none could be read, the last lines."""
     causes = [failure for failure in failures if failure.kind != "goal"][:_MOST_QUOTED]
     if causes:
-        return "\n\n".join(f"{one.place or one.name or ''}: {one.shown}" for one in causes)
+        return "\n\n".join(": ".join(filter(None, (o.place or o.name, o.shown))) for o in causes)
     lines = [line for line in step.tail.splitlines() if not line.lstrip().startswith(_PASSED)]
     return "\n".join(lines) or step.tail
 
