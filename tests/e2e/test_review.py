@@ -294,7 +294,7 @@ def test_a_judge_that_raises_closes_the_gate(
         (["--base", "--output=x"], 2, "not the name of a branch"),
         (["--base", "a..b"], 2, "not the name of a branch"),
         (["99"], 4, "pull request 99"),
-        (["not-a-number"], 2, "neither a pull request's number nor its URL"),
+        (["not-a-number"], 4, "there is no branch, ref or commit"),
         (["--config", "/nonexistent.yml"], 2, "cannot be read"),
         (["--output", "yaml=x"], 2, "FORMAT=FILE"),
         (["--format", "yaml"], 2, "yaml"),
