@@ -79,8 +79,8 @@ MEASURED = {
 }
 MEASURED_FORKS = {
     "prjury-build.yml": Bill(runs=6, jobs=6, builds=6, requests=0),
-    "prjury-judge.yml": Bill(runs=6, jobs=12, builds=0, requests=141),
-    "prjury-comment.yml": Bill(runs=8, jobs=8, builds=0, requests=89),
+    "prjury-judge.yml": Bill(runs=6, jobs=12, builds=0, requests=144),
+    "prjury-comment.yml": Bill(runs=8, jobs=8, builds=0, requests=90),
     "prjury-queue.yml": Bill(runs=1, jobs=1, builds=1, requests=11),
 }
 READY, BLOCKED, CONFLICT = "ready", "blocked: failure", "blocked: this branch has conflicts"

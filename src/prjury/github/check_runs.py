@@ -46,8 +46,11 @@ class Statuses:
 
     def latest(self, sha: str, context: str) -> PostedStatus | None:
         """The last status of that context, which is the one that counts."""
-        statuses = (_posted_status(one) for one in self._all(sha) if _is_of(one, context))
-        return next(statuses, None)
+        return next(self.recent(sha, context), None)
+
+    def recent(self, sha: str, context: str) -> Iterator[PostedStatus]:
+        """The statuses of that context, the newest first."""
+        return (_posted_status(one) for one in self._all(sha) if _is_of(one, context))
 
     def newest(self, sha: str) -> dict[str, PostedStatus]:
         """The last status of each context."""

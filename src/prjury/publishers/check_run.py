@@ -146,7 +146,7 @@ class CheckRunReport:
     def stands(self, report: Report) -> bool:
         """Return true if the check run still says what was published, or what a newer run says."""
         own = self._own(report.pull.head.sha)
-        if not own or self._is_newer(own[-1]):
+        if not own or any(map(self._is_newer, own)):
             return bool(own)
         return (own[-1].conclusion, self._writer(own[-1])) == (report.gate.value, self._run)
 
@@ -165,8 +165,8 @@ class CheckRunReport:
         own = self._own(head)
         if not own:
             return self._create(head).url
-        if self._is_newer(own[-1]):
-            return own[-1].url
+        if any(map(self._is_newer, own)):
+            return self._give_way(own)
         title, summary = _JUDGING
         opened = self.check_runs.update(own[-1].id, self._origin, title=title, summary=summary)
         # One that cannot be opened again would show an earlier verdict until there is a new one.
@@ -174,8 +174,8 @@ class CheckRunReport:
 
     def _publish(self, head: str, words: CheckRunTexts, lines: Annotations) -> str:
         own = self._own(head)
-        if own and self._is_newer(own[-1]):
-            return own[-1].url
+        if any(map(self._is_newer, own)):
+            return self._give_way(own)
         missing = self._missing(own[-1], lines.entries) if own else None
         shown = own[-1] if missing is not None else self._create(head)
         url = self._end(shown, words, lines, lines.entries if missing is None else missing)
@@ -183,13 +183,27 @@ class CheckRunReport:
         for older in own:
             if older.id != shown.id and older.conclusion != words.conclusion:
                 self._write(older, replaced, (), ended=True)
+        if missing is None and any(map(self._is_newer, own := self._own(head))):
+            return self._give_way(own)
         return url
+
+    def _give_way(self, own: Sequence[PostedCheckRun]) -> str:
+        """End our own check runs like a newer run's: GitHub shows the one that was begun last."""
+        newer = [run for run in own if self._is_newer(run)][-1]
+        conclusion = newer.conclusion or Gate.ACTION_REQUIRED.value
+        words = CheckRunTexts(conclusion, "Superseded", "A newer run reports the verdict.")
+        for run in own:
+            if self._writer(run) == self._run and run.conclusion != conclusion:
+                self._write(run, words, (), ended=True)
+        return newer.url
 
     def _abandon(self, head: str, words: CheckRunTexts) -> str:
         own = self._own(head)
+        if any(map(self._is_newer, own)):
+            return self._give_way(own)
         latest = own[-1] if own else self._create(head)
         ours = self._run is not None and self._writer(latest) == self._run
-        if (ours and latest.conclusion is not None) or self._is_newer(latest):
+        if ours and latest.conclusion is not None:
             return latest.url
         return self._write(latest, words, (), ended=True)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
@@ -38,6 +38,9 @@ class StatusesPort(Protocol):
 
     def latest(self, sha: str, context: str) -> PostedStatus | None:
         """The last status of that context."""
+
+    def recent(self, sha: str, context: str) -> Iterable[PostedStatus]:
+        """The statuses of that context, the newest first."""
 
     def create(
         self, sha: str, context: str, *, state: str, description: str, target_url: str
@@ -91,9 +94,21 @@ class CommitStatus:
         latest = self.statuses.latest(sha, self.context)
         if latest and self._stays(latest, state, description) and self._is_ours(latest):
             return
+        self._create(sha, state, description, self.page)
+        if state == "success":
+            self._restore_later(sha)
+
+    def _restore_later(self, sha: str) -> None:
+        """Set again what a later run said between our look and our green word, which hides it."""
+        for status in self.statuses.recent(sha, self.context):
+            if is_newer(status.target_url, self.page) and self._is_ours(status):
+                self._create(sha, *_said(status))
+                return
+
+    def _create(self, sha: str, state: str, description: str, page: str) -> None:
         with written_once():
             self.statuses.create(
-                sha, self.context, state=state, description=description, target_url=self.page
+                sha, self.context, state=state, description=description, target_url=page
             )
 
     def _stays(self, latest: PostedStatus, state: str, description: str) -> bool:
