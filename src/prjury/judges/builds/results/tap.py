@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from prjury.judges.builds.failure import Failure
 from prjury.judges.builds.results.error_text import find_error_above, with_values
-from prjury.judges.builds.results.places import find_place
+from prjury.judges.builds.results.places import find_place, list_places
 from prjury.judges.builds.results.runner_output import LogSection, RunnerOutput, RunnerRun
 
 _POINT = re.compile(
@@ -181,8 +181,18 @@ def _read_failure(section: LogSection, point: _Point) -> Failure:
     if point.is_file:
         name = point.names[0]
         message = find_error_above(section.lines, point.index) or message or "failed"
+        if message.startswith("SyntaxError") and (shown := _find_unreadable(section, point.index)):
+            return section.failure("compile", message, *shown)
         return section.failure("error", f"{name}: {message}", name, name=name)
     return _make_test(section, point, message, path, line)
+
+
+def _find_unreadable(section: LogSection, index: int) -> tuple[str, str] | None:
+    """The place of a syntax error, which Node prints above it; the file may be an imported one."""
+    lines = [line.removeprefix("# ") for line in section.lines[max(0, index - _REACH) : index]]
+    errors = [at for at, line in enumerate(lines) if line.startswith("SyntaxError")]
+    above = lines[max(0, errors[-1] - 6) : errors[-1]] if errors else []
+    return next((place for line in reversed(above) for place in list_places(line)), None)
 
 
 def _unquote(value: str) -> str:
