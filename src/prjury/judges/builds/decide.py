@@ -133,10 +133,11 @@ def _decide_elsewhere(comparison: Comparison, cause: Failure) -> Judgment:
     lines = [cause.message, *cause.details.splitlines()]
     remedy = comparison.fault or find_remedy(lines, comparison.known, comparison.run.versions)
     line = remedy.line if remedy else cause.message
-    words, snippet = _word_remedy(comparison, remedy)
-    reasoning = wording.say_elsewhere(comparison, line, words)
-    own = comparison.plan.system == CUSTOM and comparison.untested and not remedy
+    own = comparison.plan.system == CUSTOM and not (remedy and (remedy.strict or remedy.download))
+    own = own and comparison.untested
     misspelt = own and _names_command(line, comparison.outcome.last.command)
+    words, snippet = _word_remedy(comparison, None if misspelt else remedy)
+    reasoning = wording.say_elsewhere(comparison, line, words)
     reason = "tool_missing" if misspelt else "environment"
     return _err(comparison, reasoning, reason, words, snippet)
 

@@ -56,7 +56,7 @@ class Remedy(Struct, frozen=True):
         line: the line that says so.
         passes: trying again may help.
         strict: no look at the base is needed to believe it.
-        version: the build asks git for its version.
+        download: something that a registry should have, and not a word of the command.
     """
 
     line: str
@@ -64,7 +64,7 @@ class Remedy(Struct, frozen=True):
     snippet: Snippet
     passes: bool = False
     strict: bool = False
-    version: bool = False
+    download: bool = False
 
 
 class Row(Struct, frozen=True, forbid_unknown_fields=True):
@@ -81,7 +81,6 @@ class Row(Struct, frozen=True, forbid_unknown_fields=True):
     passes: bool = False
     service: bool = False
     missing: bool = False
-    version: bool = False
 
 
 @cache
@@ -192,7 +191,7 @@ def _make_remedy(
     language = "sh" if row.where == "a shell" else "yaml"
     shown = line.strip()[:_LONGEST_LINE]
     snippet = Snippet(language, row.where, text)
-    return Remedy(shown, words, snippet, row.passes, row.strict, row.version)
+    return Remedy(shown, words, snippet, row.passes, row.strict, row.download)
 
 
 def allowed_number(wanted: str, tool: str) -> str:
