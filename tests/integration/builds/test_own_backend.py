@@ -55,7 +55,7 @@ def court_for(tmp_path: Path) -> Court:
     [
         ({"steps.py": 'NAME = "own\n'}, "steps.py:1", "SyntaxError"),
         ({"steps.py": 'NAME = "own"\n\nraise ValueError(NAME)\n'}, "steps.py:3", "ValueError"),
-        ({"steps.py": 'NAMES = "own"\n'}, "steps.py", "cannot import name"),
+        ({"steps.py": 'NAMES = "own"\n'}, "backend.py:4", "cannot import name"),
     ],
     ids=["syntax", "raised", "renamed"],
 )

@@ -82,11 +82,12 @@ class Comparison(Struct, frozen=True, dict=True):
 
     @property
     def ordered(self) -> tuple[Failure, ...]:
-        """All failures, those that fail the judge first, otherwise in their own order."""
+        """All failures, those that fail the judge first, errors without a place last."""
 
-        def rank(failure: Failure) -> tuple[bool, bool, bool]:
+        def rank(failure: Failure) -> tuple[bool, bool, bool, bool]:
             aside = failure.state == "environment"
-            return self.excuses(failure), aside, failure.message.startswith("make")
+            nowhere = failure.kind == "error" and not failure.path
+            return self.excuses(failure), aside, failure.message.startswith("make"), nowhere
 
         return tuple(sorted(self.outcome.failures, key=rank))
 
