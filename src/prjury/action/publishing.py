@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from types import TracebackType
 from typing import Any, Self
 
@@ -64,6 +63,7 @@ class Publication:
     _check: CheckRunReport | None = None
     _withheld: dict[str, PublishError] = field(default_factory=dict)
     _gates: bool = True
+    _earlier: EarlierComments | None = None
 
     def __enter__(self) -> Self:
         if self.job.inputs.github_token:
@@ -74,8 +74,7 @@ class Publication:
         self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
     ) -> None:
         if error is not None:
-            found = str(error) if isinstance(error, PrJuryError) else _INTERRUPTED
-            self._abandon(found)
+            self._abandon(str(error) if isinstance(error, PrJuryError) else _INTERRUPTED)
         if self._hub:
             self._hub.close()
 
@@ -90,16 +89,17 @@ class Publication:
             raise self.job.no_token
         return self._hub
 
-    @cached_property
+    @property
     def earlier(self) -> EarlierComments:
-        """What our earlier comments on the pull request say."""
+        """What our earlier comments on the pull request say, read once."""
         number = self.event.number or queued_number(self.event)
         if self._hub is None or not number:
             return EarlierComments()
-        earlier = read_earlier_comments(self._hub, self.event.repo, number)
-        if earlier.problem:
-            self.job.log.say(earlier.problem)
-        return earlier
+        if self._earlier is None:
+            self._earlier = read_earlier_comments(self._hub, self.event.repo, number)
+            if self._earlier.problem:
+                self.job.log.say(self._earlier.problem)
+        return self._earlier
 
     def read_words(self) -> CommitWords:
         """Read what maintainers have said of the head; nothing without a token."""

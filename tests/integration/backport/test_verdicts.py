@@ -61,12 +61,6 @@ TOLD = {
     "refused by a label": Told(
         Story(change=[THREE]), "not_suitable", "refused for this", {"labels": ("No-Backport",)}
     ),
-    "refused, and overruled": Told(
-        Story(change=[THREE]),
-        "suitable",
-        "the label: ok 1.x",
-        {"labels": ("No-Backport", "ok 1.x"), "policy": "override: 'ok {branch}'"},
-    ),
     "moved on the branch": Told(Story(change=[THREE], branch=[MOVED]), "suitable", "asked for"),
     "some files are missing": Told(
         Story(change=[{**THREE, "b.py": "b\n"}], branch=[{"a.py": None}]),

@@ -27,7 +27,6 @@ class PickJudge(Protocol):
 
     def judge(self, context: PullRequestContext, /) -> Judgment:
         """Judge a pick."""
-        ...
 
 
 class PatternsPort(PickJudge, Protocol):
@@ -76,7 +75,8 @@ def _judge(name: str, judge: PickJudge, pull: PullRequest, context: LookContext)
     question = PullRequestContext(goal, pull=pull, deadline=context.tools.deadline)
     judgment = guarded(lambda: judge.judge(question), itself)
     passed = judgment.status is Status.PASS or is_benign(judgment)
-    if passed or judgment.status is not Status.FAIL:
+    broken = name == "build" and judgment.status is Status.ERROR  # asked for, and not tried
+    if passed or (judgment.status is not Status.FAIL and not broken):
         message = judgment.reasoning if passed else f"not checked: {judgment.reasoning}"
         return Check(name, passed, message, severity="hint")
     failed = judgment.failed_checks
