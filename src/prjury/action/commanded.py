@@ -55,16 +55,6 @@ def keep_command(
     statuses.create(head, context, state="success", description=words, target_url=url)
 
 
-def withdraw_command(client: GitHub, repo: str, head: str, context: str) -> None:
-    """Take back what a comment has left on a commit.
-
-    Raises:
-        PublishError: if the status cannot be set.
-    """
-    words = "It could not be carried out"
-    Statuses(client, repo).create(head, context, state="error", description=words, target_url="")
-
-
 def read_commit_words(client: GitHub, repo: str, number: int, head: str) -> CommitWords:
     """Read what maintainers have said of a commit; a problem alone if GitHub cannot be asked."""
     try:
