@@ -20,7 +20,7 @@ from prjury.jury.count import LOWERING, NeverLifting, NeverOverruling, count
 from prjury.jury.gate import Gate, gate
 from prjury.jury.judgment import Judgment
 from prjury.jury.voting import Ballot, VotingStrategy
-from prjury.policy.schema import TierConfig
+from prjury.policy.tiers import TierConfig
 from prjury.report.assemble import gate_policy_of
 from prjury.report.codec import ReportJson, TierJson, read_form
 from prjury.report.codec import verdict_from_report as derive_verdict

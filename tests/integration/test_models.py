@@ -44,7 +44,8 @@ from prjury.models.connect import HostedModel, connect
 from prjury.models.panel import ModelPanel
 from prjury.models.providers import BODY_LIMIT
 from prjury.models.wrappers import REPLY_LIMIT, RetryingModel
-from prjury.policy.schema import LimitsConfig, ModelConfig, ModelsConfig
+from prjury.policy.models import ModelConfig, ModelsConfig
+from prjury.policy.schema import LimitsConfig
 from prjury.ports.messages import ModelError, Prompt, Reply
 
 KEY = "sk-the-key-of-the-operator"
@@ -496,7 +497,8 @@ def test_eight_judges_are_answered_side_by_side(provider: Provider) -> None:
 def test_to_warm_loads_the_clients() -> None:
     program = """
 import sys, threading
-from prjury.policy.schema import LimitsConfig, ModelsConfig
+from prjury.policy.models import ModelsConfig
+from prjury.policy.schema import LimitsConfig
 from prjury.models.panel import ModelPanel
 models = ModelPanel(ModelsConfig(), LimitsConfig(), {"OPENAI_API_KEY": "k"})
 models.panel()

@@ -15,8 +15,8 @@ from prjury.judges.context import PullRequestContext
 from prjury.judges.functions.judge import make, view_of
 from prjury.jury.judgment import Status
 from prjury.policy.load import json_schema
-from prjury.policy.schema import JudgeEntry
 from prjury.policy.seats import FunctionOptions
+from prjury.policy.tiers import JudgeEntry
 from prjury.ports import Ports, SilentProgress
 from prjury.sandbox import ContainedShell
 

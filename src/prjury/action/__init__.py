@@ -64,7 +64,6 @@ def _guarded(environ: Mapping[str, str], log: Log, dependencies: Dependencies | 
 
 
 def _attempt(inputs: Inputs, job: Job) -> JobResult:
-    """Run a mode; an error is also written to the summary and the outputs."""
     try:
         ended = _run_mode(job)
     except PrJuryError as error:

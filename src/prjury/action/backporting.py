@@ -84,7 +84,6 @@ def _refuse_other_events(event: Event, job: Job) -> None:
 
 
 def _merged(event: Event, client: GitHub) -> tuple[Event, str]:
-    """The event with what GitHub says of the pull request now, and why there is nothing to do."""
     if event.action != "closed":
         return event, "Nothing to do: it was not closed."
     found = client.pull(event.repo, event.number or 0)

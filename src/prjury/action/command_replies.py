@@ -105,7 +105,6 @@ class Replies:
 
     @cached_property
     def _verdicts(self) -> list[tuple[str, ToldVerdict]]:
-        """Our comments with a verdict, oldest first, each with when it was written last."""
         account = self.room.author()
         own = [one for one in self.room.comments() if one.author == account]
         return [(one.updated, verdict) for one in own if (verdict := ToldVerdict.of(one.body))]
@@ -133,7 +132,6 @@ class Replies:
 
     @cached_property
     def _report(self) -> dict[str, Any] | None:
-        """The report behind the last verdict, as its run has kept it; None if it is gone."""
         run = self._verdict.run
         return kept_report(self.client, self.event.repo, run) if run else None
 
@@ -177,7 +175,6 @@ class Replies:
         return CommandReply(f"The gate is open for `{self._head[:12]}` alone.")
 
     def _describe_left_override(self, error: PublishError) -> str:
-        """One sentence for each: what GitHub refused, what stays, and what to do."""
         why = plain(error.why or error.what, 300, self.job.log.redact)
         remedy = plain(error.remedy, 300, self.job.log.redact)
         return (
@@ -204,7 +201,6 @@ class Replies:
         return CommandReply(words, dismissed_words(group, self._head, self.comment.author, reason))
 
     def _find_group(self, number: int) -> tuple[str, ...]:
-        """The fingerprints of the finding with this number."""
         groups = self._verdict.groups
         if number > len(groups):
             there = f"the last is {len(groups)}" if groups else "there are none"
@@ -212,7 +208,6 @@ class Replies:
         return groups[number - 1]
 
     def _refuse_lasting(self, number: int, group: tuple[str, ...]) -> None:
-        """Refuse to dismiss what a program has proved by running the change."""
         if self._report is None:
             raise DeclinedError(
                 "The report of that run is not there any more. `/prjury review` makes a new one."
@@ -247,7 +242,6 @@ class Replies:
         return CommandReply(words)
 
     def _keep(self, context: str) -> None:
-        """Keep the command as a status of the head."""
         url = f"{self.event.server_url}/{self.event.repo}/pull/{self.event.number}"
         place = f"{url}#issuecomment-{self.comment.id}"
         keep_command(self.client, self.event.repo, self._head, context, self.comment, place)
@@ -260,7 +254,6 @@ class Replies:
         return self._runs.one(number) if number else None
 
     def _find_run(self) -> PostedRun | None:
-        """The run that builds and judges this head."""
         runs = [run for run in self._runs.of_head(self._head) if run.conclusion != "skipped"]
         ours = [run for run in runs if PurePosixPath(run.path).name in {_ALONE, _BUILD}]
         last = self._verdicts[-1][1] if self._verdicts else None
@@ -274,12 +267,6 @@ class Replies:
         return ours[-1] if PurePosixPath(ours[0].path).name == _ALONE else ours[0]
 
     def _start_again(self, run: PostedRun | None) -> None:
-        """Start a run again, unless it is at work.
-
-        Raises:
-            DeclinedError: if there is no run.
-            PublishError: if GitHub refuses.
-        """
         if run is None:
             raise DeclinedError(
                 f"There is no run for `{self._head[:12]}` that could be started again. Push, or "

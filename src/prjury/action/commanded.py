@@ -72,7 +72,6 @@ def read_commit_words(client: GitHub, repo: str, number: int, head: str) -> Comm
 def _find_command(
     client: GitHub, repo: str, number: int, statuses: Statuses, latest: PostedStatus | None
 ) -> tuple[str, CommentCommand] | None:
-    """The author and the command that a status leads to; None if it does not hold any more."""
     match = _COMMENT.search(latest.target_url) if latest else None
     if latest is None or match is None or latest.state != "success":
         return None

@@ -88,7 +88,6 @@ class _Conversation:
         )
 
     def _may_ask(self, command: CommentCommand | str, replies: Replies) -> bool:
-        """Tell whether the comment counts: a writer's, or a wish for a review by the author."""
         if is_from_writer(self.client, self.event.repo, replies.comment):
             return True
         asks_review = isinstance(command, CommentCommand) and command.name == "review"

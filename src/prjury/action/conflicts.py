@@ -119,14 +119,12 @@ class _Watch:
         )
 
     def _look_at(self, state: MergeState) -> bool:
-        """Judge a pull request that conflicts, if our comment stands there and tells otherwise."""
         own = _find_own(Comments(self.client, self.event.repo, state.number))
         if own is None or (own.head == state.head_sha and own.files == CONFLICT):
             return False
         return self._judge(self.client.pull(self.event.repo, state.number))
 
     def _judge(self, pull: PullFacts) -> bool:
-        """Merges as objects, and publishes where that conflicts."""
         event = replace(self.event, kind=EventKind.PULL_REQUEST_TARGET, pull=pull)
         judged = self.job.dependencies.judge(event, self.job.inputs, Beforehand())
         if not isinstance(judged, Report):

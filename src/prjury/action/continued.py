@@ -65,7 +65,6 @@ def read_earlier_comments(client: GitHub, repo: str, number: int) -> EarlierComm
 def _find_dismissals(
     own: Sequence[PostedComment], client: GitHub, room: Comments, repo: str
 ) -> tuple[Dismissal, ...]:
-    """The last valid word on each finding."""
     answers = [comment for comment in own if dismissals([comment.body])]
     by_finding: dict[str, Dismissal] = {}
     for answer in answers[-_MOST:]:
@@ -77,7 +76,6 @@ def _find_dismissals(
 
 
 def _find_author(answer: PostedComment, client: GitHub, room: Comments, repo: str) -> str | None:
-    """The writer whose command to dismiss is answered; None if it does not stand any more."""
     marker = Marker.of(answer.body)
     number = _ANSWER.fullmatch(marker.id) if marker else None
     comment = room.one(int(number[1])) if number else None

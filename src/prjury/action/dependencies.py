@@ -279,11 +279,6 @@ def with_inputs(environment: RunEnvironment, inputs: Inputs) -> RunEnvironment:
 def _wanted(
     event: Event, inputs: Inputs, git: GitAccess, environ: Mapping[str, str]
 ) -> SnapshotRequest:
-    """What the event is about, to be fetched from the server.
-
-    The workspace is not looked into: the code of a pull request, or a branch that bears the base's
-    name, may have written what lies there.
-    """
     pull, group = event.pull, event.kind is EventKind.MERGE_GROUP
     of_head = event.of_pull_request or event.kind is EventKind.WORKFLOW_RUN
     return SnapshotRequest(
@@ -308,7 +303,6 @@ def _wanted(
 
 
 def _with_secrets(environ: Mapping[str, str], inputs: Inputs) -> dict[str, str]:
-    """The environment in which a model and a token are looked for: the inputs count more."""
     own = {
         _variable(inputs): inputs.model_api_key,
         "OPENAI_BASE_URL": inputs.model_base_url,
@@ -327,7 +321,6 @@ _BY_SHAPE = {"sk-ant-": "ANTHROPIC_API_KEY", "AIza": "GEMINI_API_KEY"}
 
 
 def _variable(inputs: Inputs) -> str:
-    """The variable that the key is looked for in: that of the provider, or of the key's shape."""
     provider, colon, _ = inputs.model.partition(":")
     if colon:
         return _BY_PROVIDER.get(provider, "OPENAI_API_KEY")

@@ -94,7 +94,6 @@ def publish_again(
 
 
 def _verdict_file(client: GitHub, repo: str, run: RunId) -> bytes | None:
-    """The models' answers of a run; None if none was asked."""
     try:
         return handed_file(client, repo, run.id, VERDICT)
     except CannotJudgeError as error:

@@ -154,10 +154,6 @@ class Publication:
         return job_result(report, self.complaints)
 
     def _publish(self, report: Report) -> None:
-        """Writes files, summary, posts and outputs, in this order.
-
-        The files come first, so that the verdict is on disk whatever becomes of the rest.
-        """
         wanted = report.policy.resolved.get("publish", {})
         seen = dict.fromkeys(OUTPUTS, "")
         self._write_files(report, wanted, seen)
@@ -228,7 +224,6 @@ class Publication:
         status: CommitStatus | None,
         check: CheckRunReport | None,
     ) -> None:
-        """Write again what an older run has overwritten."""
         for publisher in posted:
             if publisher.name in self._withheld or isinstance(publisher, LineReview):
                 continue  # nobody overwrites a review
@@ -245,7 +240,6 @@ class Publication:
                     check.publish(report)
 
     def _abandon(self, reason: str) -> None:
-        """Ends what was begun without a verdict."""
         posts, head = self._posts(), self.event.pull.head.sha
         if not (self._gates and posts and head):
             return
@@ -283,7 +277,6 @@ class Publication:
                 self.complaints.append(str(error))
 
     def _note_withheld(self) -> None:
-        """One line about everything that this token may not write."""
         if not self._withheld:
             return
         errors = self._withheld.items()

@@ -51,7 +51,6 @@ def earlier_votes(job: Job, event: Event) -> EarlierVotes | None:
 
 
 def _read_votes(client: GitHub, pull: PullFacts) -> EarlierVotes | None:
-    """The newest readable report of the head, with the override that a comment has left there."""
     number, head = pull.number or 0, pull.head.sha or ""
     latest = Statuses(client, pull.repo).latest(head, CONTEXT)
     ours = latest if latest and latest.creator == client.login() else None

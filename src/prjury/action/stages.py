@@ -102,7 +102,6 @@ def build(job: Job) -> JobResult:
 
 
 def _build_result(judgment: Judgment) -> JobResult:
-    """How the job ends: its own check is red where the build fails, whoever judges that."""
     code = _BUILD_CODES.get(judgment.status, ExitCode.OPEN)
     return JobResult(code, judgment.reasoning if code else None)
 
@@ -185,13 +184,11 @@ def publish(job: Job) -> JobResult:
 
 
 def _read_verdict(job: Job) -> bytes | None:
-    """The models' answers; None where the workflow has no key and asks no model."""
     asked = job.environ.get(MODELS_ASKED, "true") != "false"
     return download_artifacts(job, VERDICT, VERDICT_DIGEST) if asked else None
 
 
 def _not_run(run: TriggeringRun) -> str:
-    """Why there is nothing to judge after a run that did not come to run its jobs."""
     if run.conclusion == "action_required":
         return f"Nothing to do: run {run.id} waits for the approval of a maintainer."
     return f"Nothing to do: run {run.id} has run nothing ({run.conclusion or 'no conclusion'})."
@@ -214,11 +211,6 @@ def _opened(job: Job, reason: str, publication: Publication) -> JobResult:
 
 
 def _triggered(job: Job) -> tuple[Event, TriggeringRun]:
-    """The event of a workflow run that has ended.
-
-    Raises:
-        UsageError: for another event.
-    """
     event = read_event(job.environ)
     if event.kind is not EventKind.WORKFLOW_RUN or event.trigger is None:
         raise UsageError(

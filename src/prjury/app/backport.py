@@ -154,7 +154,6 @@ class _PickMaker:
         )
 
     def _commits(self, backport: Backport, tree: str) -> Iterator[PickedCommit]:
-        """Yield prerequisites, then the change in the way in which the project merges."""
         shas = [named.split(" ")[0] for named in backport.prerequisites]
         pull = self._pull
         rebases = self.found.policy.config.backport.merge == "rebase" and pull.ahead > 1
@@ -183,13 +182,11 @@ class _PickMaker:
         return PickedCommit(after, files, message, author, (pull.head.sha,))
 
     def _author(self) -> Author | None:
-        """Return the author of the newest commit that is no merge."""
         commits = self.releases.messages(self._pull.merge_base, self._pull.head.sha)
         own = next((one.sha for one in commits if len(one.parents) == 1), None)
         return self.releases.written(own)[1] if own else None
 
     def _commit(self, sha: str, tree: str) -> PickedCommit:
-        """Pick one commit onto a tree."""
         after = self.releases.pick(self.releases.parent(sha), sha, tree).tree or tree
         message, author = self.releases.written(sha)
         return PickedCommit(after, self.releases.differing(tree, after), message, author, (sha,))

@@ -15,8 +15,9 @@ from prjury.loading import load_afterwards, load_everything
 from prjury.models.connect import AnswerFile
 from prjury.models.memory import SqliteMemory, memory_at
 from prjury.models.panel import ModelPanel
-from prjury.policy.schema import BuildOptions, Config, PullsConfig
+from prjury.policy.schema import Config, PullsConfig
 from prjury.policy.seats import CommandOptions
+from prjury.policy.tiers import BuildOptions
 from prjury.ports import Agents, NoAgents, NoMemory, NoModels, Ports, Repository
 from prjury.sandbox import ContainedShell
 from prjury.snapshot.model import PullRequest

@@ -104,7 +104,6 @@ def seat_leniently(cast: Casting, config: Config, dismissals: Sequence[Dismissal
 
 
 def _threshold_of(place: SeatPosition, config: Config) -> Severity:
-    """The mildest finding that fails the judge in a place."""
     tier = next(tier for tier in config.tiers if tier.name == place.tier)
     patterns = tier.judges[place.number].patterns
     return patterns.severity if patterns else "warning"

@@ -50,7 +50,6 @@ def _page_of(name: str, pages: Mapping[str, str]) -> str:
 
 
 def _section_of(name: str, pages: Mapping[str, str]) -> str:
-    """The section about a judge or a reason on a page about several, empty if there is none."""
     section = re.compile(rf"(?ms)^##+ {re.escape(name)}$(.*?)(?=^##|\Z)")
     matches = filter(None, map(section.search, pages.values()))
     return next((f"# {name}{match[1]}" for match in matches), "")
@@ -66,7 +65,6 @@ def _rules(name: str, packs: list[Pack]) -> Iterator[str]:
 
 
 def _passages(name: str, pages: Mapping[str, str]) -> Iterator[str]:
-    """Every passage that names the check, each under the page and the heading that it is from."""
     for page, text in pages.items():
         title = heading = ""
         for block in re.split(r"\n{2,}", text):
@@ -78,7 +76,6 @@ def _passages(name: str, pages: Mapping[str, str]) -> Iterator[str]:
 
 
 def _about(name: str, block: str) -> str:
-    """The passage; of a table only the head and the rows that name the check."""
     lines = block.split("\n")
     if not lines[0].startswith("|"):
         return block

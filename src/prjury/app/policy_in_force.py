@@ -100,7 +100,6 @@ def text_of(file: Path) -> str:
 
 
 def _entries(repository: Repository, commit: str, path: str) -> list[TreeEntry]:
-    """The entries at the path: one file, or everything below a directory."""
     below = f"{path}/"
     entries = repository.files(commit)
     return [e for e in entries if e.path == path or e.path.startswith(below)]

@@ -29,7 +29,9 @@ from prjury.jury.voting import (
     VotingStrategy,
     WeightedAverageVoting,
 )
-from prjury.policy.schema import Config, JudgeEntry, TierConfig, VotingEntry
+from prjury.policy.schema import Config
+from prjury.policy.tiers import JudgeEntry, TierConfig
+from prjury.policy.voting import VotingEntry
 from prjury.ports import Ports
 from prjury.report.model import SkippedJudge
 
@@ -242,7 +244,6 @@ def _held_down(jury: Jury[PullRequestContext]) -> Jury[PullRequestContext]:
 
 
 def _is_advisory(config: TierConfig, seats: Sequence[Seat[PullRequestContext]]) -> bool:
-    """A tier of models advises unless the policy says that it blocks."""
     if config.advisory != "auto":
         return config.advisory
     return all(type_of(seat.judge) in MODEL_BACKED for seat in seats)

@@ -17,7 +17,9 @@ from prjury.judges.patterns.judge import PatternsJudge
 from prjury.jury.guard import guarded, itself
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.voting import BENIGN_LABELS
-from prjury.policy.schema import BuildOptions, Config, PatternsOptions, SuitabilityOptions
+from prjury.policy.patterns import PatternsOptions
+from prjury.policy.schema import Config
+from prjury.policy.tiers import BuildOptions, SuitabilityOptions
 from prjury.ports import Ports
 from prjury.report.model import NOT_TRIED, Backport
 
@@ -111,7 +113,6 @@ class BranchJudges:
         _ = self.picked
 
     def _patterns(self) -> PatternsJudge:
-        """Return the judge of version patterns with the policy's options."""
         options = (entry.patterns for tier in self.config.tiers for entry in tier.judges)
         chosen = next(filter(None, options), PatternsOptions())
         return patterns.make(chosen, self.ports)

@@ -20,7 +20,7 @@ from prjury.app.release_branches import with_opinions
 from prjury.app.request import ReviewRequest, RunEnvironment
 from prjury.app.steps import OpenedChange
 from prjury.git.open_snapshot import NothingToReview
-from prjury.policy.schema import SuitabilityOptions
+from prjury.policy.tiers import SuitabilityOptions
 from prjury.report.model import EarlierVotes, Report, Sandbox
 from prjury.resources import own_version
 
@@ -43,7 +43,6 @@ def run(request: ReviewRequest, environment: RunEnvironment) -> Report | Nothing
 
 
 def _report_on(change: OpenedChange, environment: RunEnvironment, started: float) -> Report:
-    """Ask the judges, and judge the release branches beside them."""
     request, config = change.request, change.config
     wired = review_ports(request, environment, config, change.snapshot)
     ports = wired.ports
@@ -82,7 +81,6 @@ def _report_on(change: OpenedChange, environment: RunEnvironment, started: float
 
 
 def _reused(earlier: EarlierVotes | None) -> Casting:
-    """Judges that repeat what models said of the same change before."""
     if earlier is None:
         return as_named
     from prjury.app.stages.replay import reused  # noqa: PLC0415 - a first run has nothing to repeat

@@ -126,7 +126,6 @@ def _steps(plan: BuildPlan, files: frozenset[str]) -> Iterator[SetupStep]:
 
 
 def _calls(plan: BuildPlan, tool: str) -> bool:
-    """Tell whether a step is a call of the tool, not its installation."""
     return any(re.match(rf"(?:\w+=\S*\s+)*{tool}(?:\s|$)", step.text) for step in plan.steps)
 
 
@@ -143,7 +142,6 @@ def _cache(plan: BuildPlan, files: frozenset[str]) -> Mapping[str, str]:
 
 
 def _version(tool: str, wanted: Mapping[str, WantedVersion]) -> Mapping[str, str]:
-    """The input that names the version: the pin or that of the CI, else the least that will do."""
     one = wanted.get(tool)
     if one is None or not (version := _text_of(tool, one)):
         return {}

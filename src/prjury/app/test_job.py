@@ -85,7 +85,6 @@ def _read_job(workflow: Workflow, job: WorkflowJob, last: int) -> TestJob:
 
 
 def _context_of(workflow: Workflow, job: WorkflowJob) -> ExpressionContext:
-    """The values of the last row of the matrix that runs on Linux."""
     known = {
         "github": {"event_name": "pull_request", "workspace": "."},
         "runner": {"os": "Linux"},
@@ -127,7 +126,6 @@ def _needs_of_steps(steps: Iterable[WorkflowStep]) -> Iterator[str]:
 
 
 def _setup(steps: Iterable[WorkflowStep], context: ExpressionContext) -> Iterator[SetupStep]:
-    """The steps that set up tools, with the values of the matrix filled in."""
     for step in steps:
         if step.action.lower() not in _TOOLS:
             continue

@@ -183,7 +183,6 @@ def _guarded(run: CommandRun) -> int:  # noqa: PLR0911 - one for each way to end
 
 
 def _usage(error: typer.TyperException) -> str:
-    """What is wrong with the command line, and where to read how it is right."""
     message = str(getattr(error, "format_message", error.__str__)())
     message = replacement_of_option(error) or message
     what = message.replace("Value error, ", "").rstrip(".")

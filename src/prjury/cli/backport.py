@@ -91,7 +91,6 @@ def _render(terminal: Terminal, found: Backports, kind: TextFormat) -> str:
 
 
 def _exit_code(terminal: Terminal, found: Backports, *, strict: bool) -> int:
-    """Return 0 with a verdict for every branch, or print one line that says why not."""
     from prjury.publishers.progress import line_for
 
     if found.unjudged:

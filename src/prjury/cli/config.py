@@ -42,7 +42,6 @@ def check_config(
 
 
 def _lines(config: Config) -> Iterator[str]:
-    """Each tier with its judges and where they come from, and the keys that the file sets."""
     extended = {entry.title for entry in config.extend}
     source = "this file" if "tiers" in config.model_fields_set else "the default"
     for tier in config.tiers:
@@ -57,13 +56,11 @@ def _lines(config: Config) -> Iterator[str]:
 
 
 def _root_for(file: Path) -> Path:
-    """The directory that the policy's paths are relative to: its repository's, or this one."""
     directory = file.absolute().parent
     return directory.parent if directory.name == ".github" else Path.cwd()
 
 
 def _listed(file: Path, problems: tuple[str, ...]) -> ConfigError:
-    """Prints the problems; the error counts them."""
     for problem in problems:
         print(problem, file=sys.stderr)
     number = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"

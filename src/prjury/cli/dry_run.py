@@ -44,7 +44,6 @@ def forecast_json(forecasts: Sequence[Forecast]) -> str:
 
 
 def _total(forecasts: Sequence[Forecast]) -> Forecast:
-    """All judges as one; those that the budget refuses ask nobody."""
     calls = (call for one in forecasts if not one.refusal for call in one.calls)
     return Forecast("all", tuple(calls), max((one.rounds for one in forecasts), default=1))
 

@@ -109,11 +109,6 @@ def improve(  # noqa: PLR0913 - the options of the command
 
 
 def _options_of(judges: Sequence[str], texts: Sequence[str]) -> dict[str, dict[str, str]]:
-    """The options of each judge; without a judge's name in front they are those of the only one.
-
-    Raises:
-        UsageError: for a judge that is named twice, or an option of nobody.
-    """
     if len(set(judges)) != len(judges):
         raise UsageError("--judge names the same judge twice", remedy="Leave one of them out")
     found: dict[str, list[str]] = {name: [] for name in judges}
@@ -153,7 +148,6 @@ def _agent(
 
 
 def _told(terminal: Terminal, done: Improvement, kind: PlainFormat) -> int:
-    """Prints the rounds, and maps the last verdict to its exit code."""
     import json
 
     from prjury.jury.judgment import Status

@@ -130,7 +130,6 @@ def _refuse_contradictions(situation: Situation) -> None:
 
 
 def _find_ci(root: Path) -> TestJob | None:
-    """The job of the repository's own CI that tests pull requests."""
     from prjury.app.test_job import find_test_job
     from prjury.manifests.workflow import LARGEST, read_workflow
 
@@ -147,7 +146,6 @@ def _find_ci(root: Path) -> TestJob | None:
 
 
 def _reason_for_checks(situation: Situation, ci: TestJob | None) -> str:
-    """Return why the build is taken from the CI's checks; empty if it is built here."""
     if situation.from_ci:
         return "--from-ci"
     if ci is None or not ci.needs or situation.build or situation.forks:
@@ -169,7 +167,6 @@ def policy_text(action: str | None, *, from_checks: bool) -> str:
 
 
 def _write(terminal: Terminal, root: Path, new: Mapping[str, str], *, force: bool) -> None:
-    """Show the differences and write the new files; force alone overwrites existing ones."""
     from prjury.publishers.files import write_atomically
 
     differing = [path for path in new if (root / path).exists()]
@@ -193,11 +190,6 @@ def _difference(path: str, root: Path, text: str) -> Iterator[str]:
 
 
 def _read_templates(situation: Situation, action: str | None) -> Mapping[str, str]:
-    """The workflows by their paths in the repository.
-
-    Raises:
-        UsageError: for an action that is not pinned.
-    """
     from prjury.resources import templates
 
     if action is not None and not _ACTION.fullmatch(action):
@@ -243,11 +235,6 @@ def by_checks(wanted: Mapping[str, str]) -> Mapping[str, str]:
 
 
 def _work_tree(repository: OperatorRepository) -> Path:
-    """The directory in which files are written.
-
-    Raises:
-        UsageError: in a bare repository, or if a link would lead the files elsewhere.
-    """
     root = repository.work_tree
     if root is None:
         raise UsageError(
@@ -297,7 +284,6 @@ def _is_there(path: Path, text: str) -> bool:
 def _lines(
     written: list[str], root: Path, situation: Situation, *, action: str | None
 ) -> Iterator[str]:
-    """Yield what was written, and what is to be done next."""
     yield f"wrote {', '.join(written)}" if written else "everything is already there"
     other = _ALONE if situation.forks else _APART
     beside = _COMMENT if situation.no_comments else _CONFLICTS
@@ -326,7 +312,6 @@ def _lines(
 
 
 def _plan(root: Path, terminal: Terminal) -> DetectedBuilds | str:
-    """Find what would be built, or why that cannot be known."""
     from prjury.app.request import RunEnvironment
     from prjury.app.stages.plan import plan_directory
 
@@ -339,7 +324,6 @@ def _plan(root: Path, terminal: Terminal) -> DetectedBuilds | str:
 def _equip(
     workflows: Mapping[str, str], root: Path, built: DetectedBuilds | str, ci: TestJob | None
 ) -> Mapping[str, str]:
-    """The workflows, with steps that set up the tools that the builds need."""
     from prjury.app.setup_steps import setup_steps, with_setup
     from prjury.git.directory import TREE, open_directory
 
@@ -357,10 +341,6 @@ def _equip(
 def _watch_default(
     workflows: Mapping[str, str], repository: OperatorRepository
 ) -> Mapping[str, str]:
-    """The workflows, with a look at conflicts after a push to the default branch.
-
-    If that is not known, or has an odd name, the usual ones are watched.
-    """
     from prjury.judges.backport.requests.branches import bare
 
     try:
@@ -376,7 +356,6 @@ def _watch_default(
 def _lines_on_build(
     built: DetectedBuilds | str, situation: Situation, ci: TestJob | None
 ) -> Iterator[str]:
-    """Yield what would be built, and what of the CI's needs a build here does not have."""
     from prjury.judges.builds.plan_view import plan_summary
 
     line = built if isinstance(built, str) else plan_summary(built)[0]

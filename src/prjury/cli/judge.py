@@ -147,7 +147,6 @@ def named_judge(
 
 
 def _told(terminal: Terminal, ballot: Ballot, kind: JudgmentFormat) -> int:
-    """Prints the judgment, and the line that every unsuccessful run ends with."""
     from prjury.jury.judgment import Status
     from prjury.jury.jury import JuryVerdict
     from prjury.jury.voting import NOT_APPLICABLE

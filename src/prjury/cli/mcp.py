@@ -187,11 +187,6 @@ class AgentTools:
             return found
 
     def _options(self, name: str, given: dict[str, str]) -> dict[str, str]:
-        """The options of a judge, with the operator's model.
-
-        Raises:
-            UsageError: for a judge from a file or module, or a model that the agent names.
-        """
         from prjury.judges.workspace.catalog import KINDS
         from prjury.judges.workspace.custom_judges import is_own
 

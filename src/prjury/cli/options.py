@@ -259,7 +259,6 @@ def _facts(judges: JudgeOptions) -> dict[str, object]:
 
 
 def _is_branch(target: str) -> bool:
-    """Whether a target can be a branch or a commit: no number, no address, no option."""
     return re.fullmatch(r"(?!#?[0-9]+$)(?!-)[^\s:~^?*\[\\]+", target) is not None
 
 

@@ -226,7 +226,6 @@ def print_out(what: str, text: str, encoding: str = "utf-8") -> None:
 
 
 def _write(text: str, encoding: str) -> None:
-    """Write the text with a line end at its end."""
     sys.stdout.flush()
     sys.stdout.buffer.write(text.encode(encoding, "backslashreplace"))
     sys.stdout.buffer.write(b"" if text.endswith("\n") else b"\n")
@@ -261,11 +260,6 @@ def close_terminal() -> None:
 
 
 def _parse_output(text: str, formats: type[Kind]) -> tuple[Kind, Path]:
-    """``FORMAT=FILE`` taken apart.
-
-    Raises:
-        UsageError: for another form or an unknown format.
-    """
     name, equals, file = text.partition("=")
     if not equals or not file or name not in set(formats):
         raise UsageError(

@@ -89,7 +89,6 @@ def _print_forecast(
     kind: OutputFormat,
     files: list[tuple[OutputFormat, Path]],
 ) -> int:
-    """Print what a review would ask of models."""
     from prjury.app.review import forecast
     from prjury.cli.dry_run import forecast_json, forecast_lines
     from prjury.git.open_snapshot import NothingToReview

@@ -151,7 +151,6 @@ def _print_json(value: Any) -> None:  # noqa: ANN401 - JSON
 
 
 def _print_lines(lines: Iterator[str] | Sequence[str]) -> None:
-    """Prints lines in which nothing hides or moves other text."""
     from prjury.snapshot.model import visible
 
     shown = [visible(line.replace("\t", "    ")) for line in lines]

@@ -13,8 +13,10 @@ from prjury.errors import ConfigError, did_you_mean
 from prjury.judges.builds.own_recipes import recipe_at
 from prjury.judges.merged_tree.files import file_content
 from prjury.policy.load import Policy, Problem, dotted, read_policy, refused
-from prjury.policy.schema import Config, PatternsOptions, TierConfig
+from prjury.policy.patterns import PatternsOptions
+from prjury.policy.schema import Config
 from prjury.policy.seats import FunctionOptions
+from prjury.policy.tiers import TierConfig
 from prjury.policy.yaml_reader import KeyPath, read_yaml
 from prjury.rulepacks.find import known_packs, provided
 from prjury.rulepacks.load import load_packs, shipped_heads
@@ -80,7 +82,6 @@ def _packs_of(options: PatternsOptions, path: KeyPath, root: Path) -> Iterator[P
 
 
 def _strange_rules(config: Config, root: Path) -> Iterator[Problem]:
-    """Find rules and packs that are ignored and that there are not."""
     ignored: dict[KeyPath, str] = {("ignore", i): name for i, name in enumerate(config.ignore)}
     for glob, names in config.per_file_ignores.items():
         ignored |= {("per_file_ignores", glob, i): name for i, name in enumerate(names)}
@@ -97,7 +98,6 @@ def _strange_rules(config: Config, root: Path) -> Iterator[Problem]:
 
 
 def _bad_recipes(config: Config, root: Path) -> Iterator[Problem]:
-    """The recipes of builds that are not there, not valid, or of one name."""
     named: dict[str, str] = {}
     for number, place in enumerate(config.build.recipes):
         path = ("build", "recipes", number)
@@ -111,7 +111,6 @@ def _bad_recipes(config: Config, root: Path) -> Iterator[Problem]:
 
 
 def _bad_files(config: Config, root: Path) -> Iterator[Problem]:
-    """Expressions that cannot be used, and files that the policy names and that are not there."""
     nobody: Any = None
     for i, tier in enumerate(config.tiers):
         for j, entry in enumerate(tier.judges):

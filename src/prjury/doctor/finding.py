@@ -79,6 +79,5 @@ def one_sentence(error: PrJuryError) -> str:
 
 
 def _within(part: str) -> str:
-    """Without the capital letter that a sentence begins with; names keep theirs."""
     word = part.partition(" ")[0]
     return part[:1].lower() + part[1:] if word[1:].islower() or len(word) == 1 else part

@@ -92,7 +92,6 @@ def build(root: Path, environ: Mapping[str, str], read: Sequence[Workflow]) -> I
 
 
 def _takes_checks(root: Path) -> bool:
-    """Tell whether the policy takes every build from the checks of the head."""
     try:
         policy_here = checked_policy(_text(root / POLICY_PATH, POLICY_PATH), POLICY_PATH, root)
     except ConfigError:
@@ -139,7 +138,6 @@ def setup(repository: OperatorRepository, root: Path, read: list[Workflow]) -> S
 
 
 def _is_home(root: Path) -> bool:
-    """Tell whether the action in this repository is PR Jury itself."""
     file = root / "action.yml"
     if not file.is_file() or file.stat().st_size > LARGEST:
         return False

@@ -95,7 +95,6 @@ def check_names(setup: Setup) -> Iterator[Diagnosis]:
 
 
 def _check_single(setup: Setup) -> Iterator[Diagnosis]:
-    """Several jobs that are the gate of a pull request."""
     alone = [one for one in setup.gates if one.on_pull_requests]
     others: list[ActionUse] = [*alone[1:], *setup.of_modes("publish")] if alone else []
     if others:

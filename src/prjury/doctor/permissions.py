@@ -138,7 +138,6 @@ def check_secrets(setup: Setup) -> Iterator[Diagnosis]:
 
 
 def _kind(use: ActionUse) -> str:
-    """The mode; reviews differ by what starts them."""
     if use.mode != "review" or use.on_pull_requests:
         return use.mode
     return "queue" if use.in_queue else "elsewhere"

@@ -84,7 +84,6 @@ def check_stages(setup: Setup) -> Iterator[Diagnosis]:
 
 
 def _check_waiting(setup: Setup) -> Iterator[Diagnosis]:
-    """Tell whether the judge waits for the build by the name that it has."""
     builds = {use.workflow.name for use in setup.of_modes("build")}
     for workflow in {one.about: one.workflow for one in setup.of_modes(*JUDGING)}.values():
         trigger = workflow.triggers.get("workflow_run")

@@ -94,7 +94,6 @@ Version: TypeAlias = Annotated[Literal[1], BeforeValidator(_whole)]
 
 
 def _label(name: str) -> str:
-    """Refuses what GitHub takes for no label, or for several."""
     if not name.strip() or len(name) > LONGEST_LABEL or set(name) & set(",\r\n"):
         raise ValueError(
             f"a label has 1 to {LONGEST_LABEL} characters, and neither a comma nor a line break"
@@ -106,7 +105,6 @@ Label: TypeAlias = Annotated[str, AfterValidator(_label)]
 
 
 def _glob(pattern: str) -> str:
-    """Refuses what no path of a repository can match."""
     outside = pattern.startswith("/") or ".." in pattern.split("/")
     if not pattern.strip() or outside or "\\" in pattern:
         raise ValueError("a glob is relative to the root of the repository, such as `gen/**`")
@@ -117,7 +115,6 @@ Glob: TypeAlias = Annotated[str, AfterValidator(_glob)]
 
 
 def _branch(name: str) -> str:
-    """Refuses what git takes for no branch, glob characters apart."""
     length = len(name.encode("utf-8", "surrogatepass"))
     if not name.isprintable() or set(name) & set(" ~^:\\") or not 1 <= length <= _LONGEST_BRANCH:
         raise ValueError("a branch is a name such as 1.0.x, or a glob such as release/*")

@@ -11,7 +11,7 @@ _KEYS = {
     ("backport", "most"): "name the branches with `backport: {branches: […]}`",
     ("backport", "trailers"): "leave it out: lines such as `Backport-to: 1.2.x` always count",
     ("open", "title"): "leave it out: the title is `[BRANCH] TITLE`",
-    ("sandbox", "mounts"): "leave it out: a build reads what the user can who runs it",
+    ("sandbox", "mounts"): "name what a build may read with `sandbox: {lend: [npmrc]}`",
     ("suppressions", "ecosystem"): "use `suppressions: {allow: false}` for all of them",
     ("patterns", "suppressions"): "use `suppressions: {allow: false}`",
     ("patterns", "ecosystem"): "use `suppressions: {allow: false}`",

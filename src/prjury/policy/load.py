@@ -14,7 +14,9 @@ from pydantic import BaseModel, ValidationError
 
 from prjury.errors import ConfigError, did_you_mean
 from prjury.policy.gone import SEATS, replacement_of_key
-from prjury.policy.schema import Config, JudgeEntry, VotingEntry
+from prjury.policy.schema import Config
+from prjury.policy.tiers import JudgeEntry
+from prjury.policy.voting import VotingEntry
 from prjury.policy.yaml_reader import Document, KeyPath, read_yaml
 from prjury.snapshot.model import visible
 
@@ -71,7 +73,6 @@ def _elsewhere(entry: JudgeEntry) -> JudgeEntry:
 
 
 def _compact(tier: dict[str, Any]) -> dict[str, Any]:
-    """A tier with only the judges and the voting strategy that it names."""
     judges = [{k: v for k, v in judge.items() if v is not None} for judge in tier["judges"]]
     compact = {**tier, "judges": judges, "voting": _named_only(tier["voting"])}
     cases = [{**case, "voting": _named_only(case["voting"])} for case in compact.pop("when")]
@@ -134,7 +135,6 @@ def json_schema() -> dict[str, Any]:
 
 
 def _describe_references(node: Any, sections: Mapping[str, Any]) -> None:  # noqa: ANN401 - JSON
-    """Give each key of a section the section's own description, unless it has one."""
     if isinstance(node, list):
         for item in node:
             _describe_references(item, sections)
@@ -177,7 +177,6 @@ def _placed(document: Document, problems: Iterable[Problem]) -> list[tuple[int, 
 def _problems(
     error: ValidationError, document: Document, model: type[BaseModel]
 ) -> Iterator[Problem]:
-    """One for each place, whatever alternatives are allowed there."""
     details: list[dict[str, Any]] = [{**detail} for detail in error.errors()]
     paths = [tuple(part for part in each["loc"] if _stands(part, document)) for each in details]
     found: dict[tuple[KeyPath, str, str], list[str]] = {}
@@ -204,7 +203,6 @@ def _either(requirements: Sequence[str]) -> str:
 
 
 def _problem(path: KeyPath, detail: dict[str, Any], model: type[BaseModel]) -> tuple[str, str, str]:
-    """Its name, what is asked for there, and what was found."""
     if detail["type"] == "missing":
         return f"{dotted((*path, detail['loc'][-1]))}: ", "this key is needed", ""
     name = dotted(path) or "the file"
@@ -261,7 +259,6 @@ def _hint(path: KeyPath, model: type[BaseModel]) -> str:
 
 
 def _keys_at(path: Sequence[str | int], model: type[BaseModel]) -> Iterator[str]:
-    """The keys that the schema knows under a key path."""
     models: list[type[BaseModel]] = [model]
     for part in path:
         if isinstance(part, str):

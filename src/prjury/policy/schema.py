@@ -17,12 +17,13 @@ from pydantic import (
 )
 
 from prjury.jury.cascade import TierPolicy
-from prjury.policy.agents import AgentOptions, FixConfig
+from prjury.policy.agents import FixConfig
 from prjury.policy.fields import (
     LONGEST_LABEL,
     BranchName,
     Duration,
     Glob,
+    InsidePath,
     Label,
     PolicySection,
     Share,
@@ -30,8 +31,8 @@ from prjury.policy.fields import (
     complete,
     empty,
 )
-from prjury.policy.models import ModelConfig, ModelsConfig
-from prjury.policy.patterns import PatternsOptions, RuleName, RuleSelection
+from prjury.policy.models import ModelsConfig
+from prjury.policy.patterns import RuleName, RuleSelection
 from prjury.policy.tiers import (
     ARTIFACTS,
     CHECKS,
@@ -43,14 +44,9 @@ from prjury.policy.tiers import (
     CheckNamesOption,
     Command,
     JudgeEntry,
-    MergeOptions,
-    QualityOptions,
-    Steps,
-    SuitabilityOptions,
     TierConfig,
     extend_tiers,
 )
-from prjury.policy.voting import VotingEntry
 
 
 def keep_reports(tiers: list[TierConfig], more: Sequence[str] = ()) -> list[TierConfig]:
@@ -90,33 +86,12 @@ def _keeping(entry: JudgeEntry, tiers: Sequence[TierConfig], wanted: Sequence[st
 
 
 def _measured(build: BuildOptions, tiers: Sequence[TierConfig]) -> dict[str, object]:
-    """What coverage asks of a build: the base's reports, and all of the code unless said."""
     seats = [one.coverage for tier in tiers for one in tier.judges if one.coverage]
     compared = sorted({seat.report for seat in seats if seat.baseline == "base"})
     new: dict[str, object] = {"keep_of_base": [*dict.fromkeys([*build.keep_of_base, *compared])]}
     if any(seat.whole for seat in seats) and "affected" not in build.model_fields_set:
         new["affected"] = False
     return new
-
-
-#: What others take from here although it is defined beside.
-__all__ = [
-    "AgentOptions",
-    "BuildOptions",
-    "Config",
-    "FixConfig",
-    "JudgeEntry",
-    "MergeOptions",
-    "ModelConfig",
-    "ModelsConfig",
-    "PatternsOptions",
-    "PolicySection",
-    "QualityOptions",
-    "Steps",
-    "SuitabilityOptions",
-    "TierConfig",
-    "VotingEntry",
-]
 
 
 def _auto_or_list(value: object) -> object:
@@ -126,7 +101,6 @@ def _auto_or_list(value: object) -> object:
 
 
 def _label_of_branch(pattern: str) -> str:
-    """Refuses what cannot be a label with a branch's name in it."""
     text, rest = pattern.strip(), pattern.replace("{branch}", "", 1)
     if rest == pattern:
         raise ValueError("the label has to hold {branch}")
@@ -247,6 +221,10 @@ class LimitsConfig(PolicySection):
     wall: Duration = Field(2700.0, description="the time of all judges together")
 
 
+#: Files with credentials, such as those of a private package index.
+Lent: TypeAlias = Literal["maven-settings", "npmrc", "pip-conf", "cargo-credentials", "netrc"]
+
+
 class SandboxConfig(PolicySection):
     """How builds are contained."""
 
@@ -255,6 +233,10 @@ class SandboxConfig(PolicySection):
     )
     network: bool = Field(default=True, description="whether a build may use the network")
     env: list[str] = Field(default_factory=empty, description="variables that a build may see")
+    lend: list[Lent] = Field(
+        default_factory=empty,
+        description="your credentials that a build may read; never in the build job for forks",
+    )
 
     @field_validator("network", mode="before")
     @classmethod
@@ -400,6 +382,10 @@ class Config(PolicySection):
         description="which tiers judge which paths; what no entry matches is judged by all",
     )
     pulls: PullsConfig = PullsConfig()
+    calibration: InsidePath = Field(
+        ".github/prjury-calibration.yml",
+        description="the record by which models earn the gate, if it is in the base commit",
+    )
 
     def on(self, branch: str) -> Config:
         """The policy as it is for changes to a branch."""

@@ -421,7 +421,6 @@ class TierConfig(PolicySection):
 
     @model_validator(mode="after")
     def _obeys_what_it_says(self) -> TierConfig:
-        """Refuses settings that have no effect in a tier of this policy."""
         rejects = self.policy is TierPolicy.REJECT_ON_ANY_FAIL
         if not rejects and (self.continue_on_reject or self.on_error == "continue"):
             raise ValueError(

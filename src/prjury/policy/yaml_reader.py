@@ -129,7 +129,6 @@ def _syntax_error(error: yaml.YAMLError, text: str, source: str) -> ConfigError:
 
 
 def _has_tab(text: str, place: tuple[int, int]) -> bool:
-    """Whether a tab stands in the place, or indents its line."""
     line = next(iter(text.splitlines()[place[0] - 1 : place[0]]), "")
     indentation = line[: len(line) - len(line.lstrip())]
     return line[place[1] - 1 : place[1]] == "\t" or "\t" in indentation

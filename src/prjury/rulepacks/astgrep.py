@@ -21,8 +21,7 @@ from prjury.code.languages import LANGUAGES, Language
 from prjury.code.parser import job
 from prjury.code.worker import guarded
 from prjury.errors import ConfigError
-from prjury.policy.fields import empty
-from prjury.policy.schema import PolicySection
+from prjury.policy.fields import PolicySection, empty
 from prjury.policy.yaml_reader import Document, KeyPath, read_yaml
 from prjury.rulepacks.files import (
     Locate,

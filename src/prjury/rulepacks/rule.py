@@ -15,8 +15,7 @@ from prjury.code.names import anchors, has_names
 from prjury.jury.judgment import Severity
 from prjury.manifests.spans import VersionSpan
 from prjury.manifests.versions import Requirement, parse_span
-from prjury.policy.fields import empty
-from prjury.policy.schema import PolicySection
+from prjury.policy.fields import PolicySection, empty
 
 _MIN_LITERAL = 3
 

@@ -8,7 +8,7 @@ import pytest
 
 import prjury
 from prjury.app.registry import VOTING
-from prjury.policy.schema import VotingEntry
+from prjury.policy.voting import VotingEntry
 
 PAGE = Path(__file__).parents[3] / ".github" / "docs" / "voting.md"
 

@@ -38,7 +38,9 @@ models: {default: {provider: auto}, panel: [], base_url: null,
 limits: {usd: 1.0, input_tokens: 200000, wall: 45m}
 build: {command: null, junit: [], coverage: []}
 paths: []
-sandbox: {level: auto, network: true, env: []}
+sandbox: {level: auto, network: true, env: [], lend: []}
+calibration: .github/prjury-calibration.yml
+review: {confirm: true, passes: 1}
 suppressions: {allow: true}
 fix: {enabled: false, when: asked, command: null, paths: ["**/test/**", "tests/**"], rounds: 2}
 extend: []
@@ -53,7 +55,7 @@ GONE = {
     "backport: {override: x}": "`/prjury backport BRANCH`",
     "backport: {most: 2}": "branches",
     "backport: {trailers: false}": "always count",
-    "sandbox: {mounts: [/opt]}": "sandbox.mounts is gone; leave it out",
+    "sandbox: {mounts: [/opt]}": "sandbox.mounts is gone; name what a build may read",
     "suppressions: {ecosystem: false}": "allow: false",
     "tiers: [{name: a, policy: final_tier, judges: [{patterns: {ecosystem: true}}]}]": "allow",
     "tiers: [{name: a, policy: final_tier, judges: [{semantic: {expected: x}}]}]": "prjury judge",
@@ -184,8 +186,8 @@ def test_the_hash_changes_with_the_policy_and_not_with_its_spelling() -> None:
             "\nmin_scroe: 90",
             (
                 "f.yml line 2: min_scroe is not a known key; allowed are backport, build, "
-                "coverage, extend, fix, gate, ignore, limits, models, paths, per_file_ignores, "
-                "publish, pulls, review, sandbox, suppressions, tiers, version"
+                "calibration, coverage, extend, fix, gate, ignore, limits, models, paths, "
+                "per_file_ignores, publish, pulls, review, sandbox, suppressions, tiers, version"
             ),
         ),
         (
@@ -439,3 +441,16 @@ def test_a_default_that_the_build_section_sets_is_set() -> None:
     assert usual
     assert own
     assert (usual.affected, own.affected) == (False, True)
+
+
+def test_what_a_build_is_lent_and_the_record_of_models_are_keys() -> None:
+    config = read_policy(
+        "version: 1\nsandbox: {lend: [npmrc, netrc]}\ncalibration: .github/models.yml\n", "f.yml"
+    ).config
+    assert config.sandbox.lend == ["npmrc", "netrc"]
+    assert config.calibration == ".github/models.yml"
+
+
+@pytest.mark.parametrize("text", ["sandbox: {lend: [ssh]}", "calibration: ../record.yml"])
+def test_no_other_credential_is_lent_and_no_record_lies_outside(text: str) -> None:
+    assert refusal(f"version: 1\n{text}").startswith("f.yml line 2: ")

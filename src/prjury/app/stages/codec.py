@@ -95,15 +95,6 @@ def _text(value: Json) -> str:
 
 
 def _value_of(content: bytes, what: str, schema: str, largest: int) -> Json:
-    """The file's value, of the version that is read here.
-
-    Args:
-        what: what the file holds, for messages.
-        largest: bytes.
-
-    Raises:
-        SourceError: ``…_invalid``, for anything else.
-    """
     if len(content) > largest:
         raise _invalid(what, f"it is larger than {largest // 1024**2} MiB")
     try:
@@ -143,11 +134,6 @@ def _refuse(word: str) -> float:
 
 
 def _checked(kind: type[Passed], value: Json, what: str) -> Passed:
-    """The value in its form; every field has to be there.
-
-    Raises:
-        SourceError: ``…_invalid``, naming the key.
-    """
     absent = [each.name for each in fields(kind) if each.name not in value]
     if absent:
         raise _invalid(what, f"{absent[0]} is missing")
@@ -163,7 +149,6 @@ def _checked(kind: type[Passed], value: Json, what: str) -> Passed:
 
 
 def _invalid(what: str, why: str) -> SourceError:
-    """The refusal of a file."""
     return SourceError(
         f"The {what} is refused: {why.splitlines()[0][:200]}",
         why="It is another file, was damaged or forged, or another release of prjury wrote it",

@@ -135,12 +135,10 @@ def _ports(change: OpenedChange, environment: RunEnvironment, workflow: str | No
 
 
 def _no_repair(config: Config) -> tuple[str, ...]:
-    """Says that no repair is tried here: no job has both the tree and an agent's key."""
     return (NO_REPAIR,) if config.fix.enabled else ()
 
 
 def _spares(change: OpenedChange) -> tuple[str, str] | None:
-    """Why no model is to be asked about this pull request, and the label for that."""
     nobody = models_for(change.pull, change.config.pulls, change.request.actor)
     panel = nobody.panel() if nobody else None
     return (panel.missing, panel.label) if panel else None

@@ -13,7 +13,7 @@ from prjury.errors import CannotJudgeError
 from prjury.git.open_snapshot import NothingToReview
 from prjury.judges.builds.reported import ReportedTests, read_places, refuse_no_reports
 from prjury.judges.builds.stage import BuiltEvidence, reported_evidence, tree_of
-from prjury.policy.schema import BuildOptions
+from prjury.policy.tiers import BuildOptions
 from prjury.resources import own_version
 
 

@@ -16,7 +16,8 @@ from prjury.git.store import open_store
 from prjury.judges.builds.detect import DetectedBuilds
 from prjury.judges.builds.judge import TreeBuildJudge, changes_of, make
 from prjury.policy.load import POLICY_PATH, default_policy, read_policy
-from prjury.policy.schema import BuildOptions, Config
+from prjury.policy.schema import Config
+from prjury.policy.tiers import BuildOptions
 from prjury.ports import Repository
 
 
@@ -55,7 +56,6 @@ def _is_bare(root: Path) -> bool:
 
 
 def _config(root: Path | None, own: Path | None) -> Config:
-    """The operator's policy file, else the one in the directory, else the default."""
     file = own or (root / POLICY_PATH if root and (root / POLICY_PATH).is_file() else None)
     if file is None:
         return default_policy().config

@@ -127,7 +127,6 @@ def records_of(seating: Seating, verdict: Verdict) -> Records:
 
 
 def _record_of(judge: PullJudge) -> SeatRecord:
-    """The record of a judge that has said nothing yet."""
     if isinstance(judge, DeferredJudge):
         return judge.record
     lowers_only = bool(getattr(judge, "lowers_only", False))

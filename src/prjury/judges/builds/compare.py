@@ -20,7 +20,7 @@ from prjury.judges.builds.failure import Failure, State, make_failure
 from prjury.judges.builds.plan import CUSTOM, REPORTED, BuildPlan
 from prjury.judges.builds.systems.source_tree import is_within
 from prjury.judges.builds.vanished import Vanished, find_vanished
-from prjury.policy.schema import BuildOptions
+from prjury.policy.tiers import BuildOptions
 from prjury.snapshot.kinds import kind_of
 from prjury.snapshot.model import FileKind
 

@@ -19,7 +19,7 @@ from prjury.judges.builds.reported import ReportedTests, decide_reported, read_r
 from prjury.judges.builds.wording import format_duration, join_names
 from prjury.jury.judgment import Check, Judgment, Location, Status
 from prjury.jury.score import BooleanScore
-from prjury.policy.schema import BuildOptions
+from prjury.policy.tiers import BuildOptions
 from prjury.ports import Checks, Ports, Progress, Repository
 from prjury.ports.types import CheckAnnotation, CheckResult
 from prjury.report.judge_facts import BASE_BROKEN, BuildFacts

@@ -23,7 +23,7 @@ from prjury.judges.builds.plan import REPORTED, BuildPlan
 from prjury.judges.builds.reported import ENDED, UNENDED, decide_reported
 from prjury.judges.builds.wording import EVIDENCE_HOW, join_names
 from prjury.jury.judgment import Judgment
-from prjury.policy.schema import BuildOptions
+from prjury.policy.tiers import BuildOptions
 from prjury.ports import Evidence
 from prjury.report.judge_facts import BuildFacts
 from prjury.snapshot.model import PullRequest, visible

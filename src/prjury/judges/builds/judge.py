@@ -38,7 +38,7 @@ from prjury.judges.context import PullRequestContext
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment, Status
 from prjury.policy.load import POLICY_PATH
-from prjury.policy.schema import BuildOptions
+from prjury.policy.tiers import BuildOptions
 from prjury.ports import Ports
 from prjury.ports.types import TreeEntry
 from prjury.report.judge_facts import BuildFacts, RunFacts

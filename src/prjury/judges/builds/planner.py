@@ -36,7 +36,7 @@ from prjury.judges.builds.systems.python_environment import with_environment
 from prjury.judges.builds.systems.recipes import RecipeSystem
 from prjury.judges.builds.toolchains import Toolchains
 from prjury.judges.builds.versions import TOOLS_OF, ToolChoice, choose_tools, wanted_versions
-from prjury.policy.schema import BuildOptions, Steps
+from prjury.policy.tiers import BuildOptions, Steps
 from prjury.sandbox.environment import is_refused
 from prjury.snapshot.model import visible
 

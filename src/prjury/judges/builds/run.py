@@ -23,7 +23,7 @@ from prjury.judges.builds.missing_files import refuse_needed, without_files
 from prjury.judges.builds.plan import BuildPlan
 from prjury.judges.builds.systems.source_tree import is_within
 from prjury.judges.builds.workplace import Builder, Workplace
-from prjury.policy.schema import BuildOptions
+from prjury.policy.tiers import BuildOptions
 from prjury.ports.types import TreeEntry
 from prjury.snapshot.kinds import kind_of
 from prjury.snapshot.model import FileKind

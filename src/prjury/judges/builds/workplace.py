@@ -25,7 +25,7 @@ from prjury.judges.builds.results.report_files import Stamp, find_reports, stamp
 from prjury.judges.builds.results.tree import TemporaryPaths, TreeFiles
 from prjury.judges.builds.runner_files import step_environment
 from prjury.judges.builds.systems.source_tree import path_in
-from prjury.policy.schema import BuildOptions
+from prjury.policy.tiers import BuildOptions
 from prjury.ports import Ports
 from prjury.ports.types import Completed, ShellCommand, TreeEntry
 from prjury.sandbox.contained import advice

@@ -16,7 +16,7 @@ from prjury.judges.merge.parses import NAME as PARSES
 from prjury.judges.merge.parses import check_syntax
 from prjury.jury.judge import Judge, JudgeType
 from prjury.jury.judgment import Check, Judgment, Status
-from prjury.policy.schema import MergeOptions
+from prjury.policy.tiers import MergeOptions
 from prjury.ports import Ports
 from prjury.report.judge_facts import LeftOut, MergeFacts
 from prjury.report.wording import counted

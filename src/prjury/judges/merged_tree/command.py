@@ -23,8 +23,8 @@ from prjury.judges.workspace.files import answered
 from prjury.judges.workspace.program_judges import CommandJudge
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment
-from prjury.policy.schema import BuildOptions
 from prjury.policy.seats import CommandOptions
+from prjury.policy.tiers import BuildOptions
 from prjury.ports import Ports
 from prjury.ports.types import Completed, ShellCommand
 from prjury.report.judge_facts import RunFacts

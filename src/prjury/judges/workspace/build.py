@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from prjury.judges.builds.evidence import Run
     from prjury.judges.builds.plan import BuildPlan
     from prjury.judges.builds.workplace import Builder
-    from prjury.policy.schema import BuildOptions
+    from prjury.policy.tiers import BuildOptions
 
 #: Builds are found by the files of the directory.
 DETECT = "auto"
@@ -111,7 +111,7 @@ class BuildJudge:
         """
         from pydantic import ValidationError  # noqa: PLC0415 - it takes its time
 
-        from prjury.policy.schema import BuildOptions  # noqa: PLC0415 - the same
+        from prjury.policy.tiers import BuildOptions  # noqa: PLC0415 - the same
 
         systems = [self.system] if self.system else "auto"
         try:

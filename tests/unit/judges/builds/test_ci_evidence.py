@@ -16,7 +16,7 @@ from prjury.errors import SourceError
 from prjury.judges.builds import make
 from prjury.jury.judge import ask
 from prjury.jury.judgment import Judgment, Status
-from prjury.policy.schema import BuildOptions
+from prjury.policy.tiers import BuildOptions
 from prjury.ports import Ports
 from prjury.ports.types import CheckAnnotation, CheckResult, LeftReports
 

@@ -15,7 +15,7 @@ from prjury.judges.builds.plan_view import plan_document, plan_lines
 from prjury.judges.builds.planner import BuildPlanner
 from prjury.judges.builds.systems.source_tree import Changes
 from prjury.judges.builds.toolchains import Toolchains
-from prjury.policy.schema import BuildOptions
+from prjury.policy.tiers import BuildOptions
 
 HEAD = "on: {pull_request: {}, push: {branches: [main]}}\n"
 

@@ -13,7 +13,7 @@ from prjury.judges.builds.evidence import Run, StepRun, TreeRun
 from prjury.judges.builds.failure import Failure, Results, make_failure
 from prjury.judges.builds.plan import BuildPlan, BuildStep
 from prjury.jury.judgment import Check, Location
-from prjury.policy.schema import BuildOptions
+from prjury.policy.tiers import BuildOptions
 
 STEP = BuildStep("test", ("make", "test"))
 PLAN = BuildPlan("make", (STEP,), ("Makefile has the target test",))

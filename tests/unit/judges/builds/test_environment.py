@@ -12,7 +12,7 @@ from prjury.judges.builds.environment import allowed_number, find_remedy, match_
 from prjury.judges.builds.judge import make
 from prjury.jury.judge import ask
 from prjury.jury.judgment import Judgment, Status
-from prjury.policy.schema import BuildOptions
+from prjury.policy.tiers import BuildOptions
 from prjury.policy.yaml_reader import read_yaml
 from prjury.ports import Ports
 

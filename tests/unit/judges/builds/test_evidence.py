@@ -33,7 +33,7 @@ from prjury.judges.builds.stage import BuiltEvidence, build_evidence
 from prjury.judges.context import PullRequestContext
 from prjury.jury.judge import ask
 from prjury.jury.judgment import Judgment, Status
-from prjury.policy.schema import BuildOptions
+from prjury.policy.tiers import BuildOptions
 from prjury.ports import Ports
 from prjury.snapshot.model import MergeTrial, Side
 from strategies import json_values

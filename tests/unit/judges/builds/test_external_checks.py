@@ -22,7 +22,7 @@ from prjury.judges.context import PullRequestContext
 from prjury.jury.judge import ask
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.voting import is_benign
-from prjury.policy.schema import BuildOptions
+from prjury.policy.tiers import BuildOptions
 from prjury.ports import Ports
 from prjury.ports.types import CheckAnnotation, CheckResult, LeftReports
 

@@ -19,7 +19,7 @@ from prjury.jury.judge import JudgeType, ask, type_of
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.voting import is_benign
 from prjury.policy.load import read_policy
-from prjury.policy.schema import BuildOptions
+from prjury.policy.tiers import BuildOptions
 from prjury.ports import Ports
 from prjury.report.findings import counted_checks
 from prjury.snapshot.model import Conflict, ConflictType

@@ -16,7 +16,7 @@ from prjury.judges.builds.kept_base import KeptBase
 from prjury.judges.builds.plan import BuildPlan, BuildStep
 from prjury.judges.builds.run import BothSides, BuildSide
 from prjury.judges.builds.workplace import Builder
-from prjury.policy.schema import BuildOptions
+from prjury.policy.tiers import BuildOptions
 from prjury.ports import Ports
 from prjury.snapshot.merge_style import StyleCommit
 

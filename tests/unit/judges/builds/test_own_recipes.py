@@ -8,7 +8,7 @@ from fakes.trees import TreeRepository
 from prjury.errors import ConfigError
 from prjury.judges.builds.own_recipes import own_recipes
 from prjury.policy.load import read_policy
-from prjury.policy.schema import BuildOptions
+from prjury.policy.tiers import BuildOptions
 
 WAF = "name: waf\ntitle: Waf\ndetect: [{file: wscript}]\ncovers: [.c]\ntest: ./waf test\n"
 

@@ -18,7 +18,7 @@ from prjury.judges.builds.reported import (
     refuse_no_reports,
 )
 from prjury.jury.judgment import Judgment, Status
-from prjury.policy.schema import BuildOptions
+from prjury.policy.tiers import BuildOptions
 
 KNOWN = frozenset({"src/shop/cart.py", "tests/test_cart.py", "README.md"})
 PLACE = "/home/runner/work/shop/shop"

@@ -19,7 +19,7 @@ from prjury.judges.builds.plan import BuildPlan, BuildStep, PlanSource
 from prjury.judges.builds.run import BothSides, BuildSide
 from prjury.judges.builds.workplace import Builder
 from prjury.jury.judgment import Judgment, Status
-from prjury.policy.schema import BuildOptions
+from prjury.policy.tiers import BuildOptions
 from prjury.ports import Ports
 
 THOROUGH = BuildPlan("tool", (BuildStep("test", ("tool", "--go-on")),), all_ran=0)

@@ -15,7 +15,7 @@ from prjury.judges.builds.judge import make
 from prjury.judges.builds.lent_tools import python_of, read_versions, version_script
 from prjury.judges.builds.plan import BuildPlan, BuildStep
 from prjury.jury.judge import ask
-from prjury.policy.schema import BuildOptions
+from prjury.policy.tiers import BuildOptions
 from prjury.ports import Ports
 
 

@@ -14,7 +14,7 @@ from prjury.errors import SourceError
 from prjury.judges.context import PullRequestContext
 from prjury.judges.merge.judge import NAME, decide, make
 from prjury.jury.judgment import Judgment, Location, Status
-from prjury.policy.schema import MergeOptions
+from prjury.policy.tiers import MergeOptions
 from prjury.ports import Ports, SilentProgress
 from prjury.snapshot.merge_style import Habit, RebaseTrial, StyleCommit, Way
 from prjury.snapshot.model import (

@@ -15,7 +15,7 @@ from fakes.repository import BASE, HEAD, FakeRepository, Files, pull_between
 from prjury.errors import ConfigError
 from prjury.judges.patterns.baseline import MAX_BYTES, baseline_text, read_baseline
 from prjury.jury.judgment import Judgment, Status
-from prjury.policy.schema import PatternsOptions
+from prjury.policy.patterns import PatternsOptions
 from prjury.snapshot.model import printable
 from unit.judges.patterns.bench import JAVA, found, judged, pom
 

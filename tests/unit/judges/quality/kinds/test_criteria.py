@@ -5,7 +5,7 @@ import pytest
 from prjury.errors import ConfigError
 from prjury.judges.quality.kinds.quality import KNOWN, chosen
 from prjury.jury.library.presets import CRITERIA, CRITERIA_GROUPS
-from prjury.policy.schema import QualityOptions
+from prjury.policy.tiers import QualityOptions
 
 
 def test_the_defaults_have_questions() -> None:
