@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from prjury.judges.builds.plan import BuildPlan
-from prjury.judges.builds.versions import WantedVersion
+from prjury.judges.builds.toolchains import WantedVersion
 from prjury.manifests.spans import release
 from prjury.snapshot.model import visible
 

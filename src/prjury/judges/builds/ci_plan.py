@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import pairwise
 from string import Template
 
 import msgspec
+from msgspec.structs import replace
 
 from prjury.judges.builds.adapters import adapt
 from prjury.judges.builds.calls import WORDS, Call
@@ -55,8 +55,7 @@ def plan_of_job(job: CiJob, root: SourceTree, here: Toolchains) -> BuildPlan:
     """The job's own lines, each test told to write a report, in a private environment."""
     steps = [*_list_steps(job.steps, root)]
     if any(map(_wants_venv, job.calls)):
-        steps.insert(0, (BuildStep("setup", _VENV), None))
-    tests = [(step, code) for step, code in steps if step.name == "test"]
+        steps.insert(0, BuildStep("setup", _VENV))
     row = ", ".join(f"{name}: {value}" for name, value in job.row.items())
     tox = _choose_tox_environment(job, root)
     only = [
@@ -65,11 +64,10 @@ def plan_of_job(job: CiJob, root: SourceTree, here: Toolchains) -> BuildPlan:
     ]
     return BuildPlan(
         _name_system(job),
-        tuple(step for step, _ in steps),
+        tuple(steps),
         (job.name, *([f"its row {row}"] if row else [])),
         (*_notes_of(job), *only),
         env={**_RUNNER, **_OWN, **_npm_settings(here), **tox, **_collect_variables(job, here)},
-        all_ran=tests[-1][1] if len(tests) == 1 else None,
         source="ci",
         left_out=job.left_out,
     )
@@ -91,20 +89,20 @@ def _wants_venv(call: Call) -> bool:
     return bare or call.words[:2] == ("uv", "pip")
 
 
-def _list_steps(
-    steps: Iterable[CiStep], root: SourceTree
-) -> Iterator[tuple[BuildStep, int | None]]:
+def _list_steps(steps: Iterable[CiStep], root: SourceTree) -> Iterator[BuildStep]:
     number = 0
     for step in steps:
         number += step.kind == "test"
         script, env, code = adapt(step, number, root)
         own = {name: escape_braces(text) for name, text in step.env.items() if not is_refused(name)}
         command = _command(script, step.directory, tests=step.kind == "test")
-        yield (
-            BuildStep(
-                step.kind, command, env={**own, **env}, origin=step.origin, may_fail=step.may_fail
-            ),
-            code,
+        yield BuildStep(
+            step.kind,
+            command,
+            env={**own, **env},
+            origin=step.origin,
+            may_fail=step.may_fail,
+            all_ran=code,
         )
 
 
@@ -228,10 +226,8 @@ def with_ci_options(plan: BuildPlan, job: CiJob, family: str, root: SourceTree) 
     ]
     taken = [*_hack_features(words, root), *_take_words(words, table)]
     tasks = _list_goals(words, table)
-    steps = tuple(_with_words(one, taken, tasks, table) for one in plan.steps)
-    keep_going = plan.keep_going and replace(
-        plan.keep_going,
-        steps=tuple(_with_words(one, taken, tasks, table) for one in plan.keep_going.steps),
+    steps = tuple(
+        step.change(lambda form: _with_words(form, taken, tasks, table)) for step in plan.steps
     )
     because = (f"options as in {step.origin}",) if steps != plan.steps else ()
     tests = [one for one in job.tests if one is not step and family != "cmake"]
@@ -241,7 +237,6 @@ def with_ci_options(plan: BuildPlan, job: CiJob, family: str, root: SourceTree) 
     return replace(
         plan,
         steps=steps,
-        keep_going=keep_going,
         reasons=(*plan.reasons, *because),
         notes=(*plan.notes, *notes),
     )
@@ -353,7 +348,7 @@ def list_other_tests(job: CiJob, family: str, root: SourceTree) -> list[BuildSte
     ]
     families = {call.family for step in steps for call in step.calls}
     tests = not families.isdisjoint("python node go ruby php deno".split())
-    return [step for step, _ in _list_steps(steps, root)] if tests else []
+    return [*_list_steps(steps, root)] if tests else []
 
 
 def _calls_tool(call: Call, family: str) -> bool:

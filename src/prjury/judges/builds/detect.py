@@ -8,8 +8,11 @@ becomes a note.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from dataclasses import replace as changed
 from typing import TypeAlias
+
+from msgspec.structs import replace
 
 from prjury.judges.builds.plan import BuildPlan
 from prjury.judges.builds.systems import SYSTEMS, node
@@ -65,11 +68,6 @@ class _Found:
     def place(self) -> tuple[str, str]:
         return self.system, self.plan.directory
 
-    @property
-    def label(self) -> str:
-        where = f" in {visible(self.plan.directory)}" if self.plan.directory else ""
-        return f"{self.plan.system}{where}"
-
 
 def detect_builds(
     root: SourceTree,
@@ -90,7 +88,7 @@ def detect_builds(
     """
     asked = {name: SYSTEMS[name] for name in SYSTEMS if name in (systems or _AUTOMATIC)}
     asked |= {one.recipe.name: one for one in own}
-    root = replace(root, changed=changes) if changes else root
+    root = changed(root, changed=changes) if changes else root
     every, chosen = _builds(root, asked, systems, called)
     left = _find_skipped(root, asked, systems, chosen)
     notes = [*_not_run(every, chosen), *_not_asked(root, asked), *_not_found(every, systems)]
@@ -133,7 +131,7 @@ def _find_skipped(
     """The directories of projects around changed files that are excluded by name."""
 
     def tried(places: frozenset[str]) -> frozenset[str]:
-        _, builds = _builds(replace(root, allowed=places), asked, systems)
+        _, builds = _builds(changed(root, allowed=places), asked, systems)
         return places & {one.plan.directory for one in builds}
 
     built = frozenset(one.plan.directory for one in chosen)
@@ -262,13 +260,13 @@ def _outside(changes: Changes, chosen: Sequence[_Found]) -> str | None:
 
 
 def _not_run(every: Sequence[_Found], chosen: Sequence[_Found]) -> list[str]:
-    left = [one.label for one in every if one not in chosen]
+    left = [one.plan.label for one in every if one not in chosen]
     return [f"also found and not run: {_join_labels(left)}"] if left else []
 
 
 def _note_untouched(chosen: Sequence[_Found], affected: Sequence[_Found]) -> list[str]:
     built = {one.place for one in affected}
-    left = [one.label for one in chosen if one.place not in built]
+    left = [one.plan.label for one in chosen if one.place not in built]
     return [f"not touched by the change and not built: {_join_labels(left)}"] if left else []
 
 

@@ -8,7 +8,8 @@ get the version by variables instead (``systems/python_environment.py``).
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from prjury.judges.builds.plan import BuildPlan, BuildStep
 from prjury.judges.builds.systems.source_tree import SourceTree

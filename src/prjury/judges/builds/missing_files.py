@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from prjury.errors import CannotJudgeError
 from prjury.judges.builds.plan import BuildPlan
@@ -55,17 +56,10 @@ def _may_be_code(entry: TreeEntry) -> bool:
 
 
 def without_files(plan: BuildPlan, absent: Sequence[str]) -> BuildPlan:
-    """The plan with a note of the files without which it is run, its thorough form as well."""
+    """The plan with a note of the files without which it is run."""
     lacks = "not checked, since a partial clone lacks their content"
-    return noted(plan, f"{lacks}: {named_few(absent)}") if absent else plan
-
-
-def noted(plan: BuildPlan, note: str) -> BuildPlan:
-    """The plan with one more note, its thorough form as well."""
-    keep_going = (
-        replace(plan.keep_going, notes=(*plan.keep_going.notes, note)) if plan.keep_going else None
-    )
-    return replace(plan, notes=(*plan.notes, note), keep_going=keep_going)
+    note = f"{lacks}: {named_few(absent)}"
+    return replace(plan, notes=(*plan.notes, note)) if absent else plan
 
 
 def named_few(paths: Sequence[str]) -> str:

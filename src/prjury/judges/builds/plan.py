@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from collections.abc import Callable, Mapping
+from typing import Literal, TypeAlias
 
-import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
 
-if TYPE_CHECKING:
-    from prjury.judges.builds.versions import WantedVersion
+from prjury.judges.builds.toolchains import WantedVersion
+from prjury.snapshot.model import visible
 
 #: The name of plans with the commands of the policy, in the place of a build system's.
 CUSTOM = "command"
@@ -29,23 +29,24 @@ PlanSource: TypeAlias = Literal["policy", "recipe", "ci", "convention"]
 LeftOutKind: TypeAlias = Literal["services", "packages", "other"]
 
 
-class LeftOutStep(msgspec.Struct, frozen=True):
+class LeftOutStep(Struct, frozen=True):
     """A step of the base's CI that is not run here.
 
     Attributes:
         text: its command or action.
         why: a clause.
         origin: the file and the line where it stands.
+        tests: it would run tests.
     """
 
     text: str
     why: str
     kind: LeftOutKind = "other"
     origin: str = ""
+    tests: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class BuildStep:
+class BuildStep(Struct, frozen=True):
     """One command of a build.
 
     Attributes:
@@ -55,15 +56,23 @@ class BuildStep:
         env: variables besides those of the plan, in which the same words in braces are filled in.
         origin: the file and the line where the base's CI has it; empty for all else.
         may_fail: whether the steps after it run all the same if it fails.
+        all_ran: the exit code that means that every test ran and some failed; None for a tool that
+            may stop at a failure.
+        keep_going: the step with options to continue after failures, so that an old failure hides
+            no new one; None if it continues by itself, or cannot.
+        rerun: the step with options to repeat what is up to date; None if it does so anyway.
     """
 
     name: StepName
-    command: Sequence[str] | str
-    parts: tuple[str, ...] = field(default=(), compare=False)
-    form: str = field(default="", compare=False)
-    env: Mapping[str, str] = field(default_factory=dict)
-    origin: str = field(default="", compare=False)
+    command: tuple[str, ...] | str
+    parts: tuple[str, ...] = ()
+    form: str = ""
+    env: Mapping[str, str] = {}
+    origin: str = ""
     may_fail: bool = False
+    all_ran: int | None = None
+    keep_going: BuildStep | None = None
+    rerun: BuildStep | None = None
 
     @property
     def text(self) -> str:
@@ -76,6 +85,15 @@ class BuildStep:
         by_bash = self.command[:1] == ("bash",) and self.command[-2:-1] == ("-c",)
         return self.command[-1] if by_bash else self.text
 
+    def change(self, edit: Callable[[BuildStep], BuildStep]) -> BuildStep:
+        """The step with an edit of it and of its other forms."""
+        keep_going, rerun = self.keep_going, self.rerun
+        return replace(
+            edit(self),
+            keep_going=keep_going and edit(keep_going),
+            rerun=rerun and edit(rerun),
+        )
+
     def covers(self, other: BuildStep) -> bool:
         """Whether it runs all that the other runs, perhaps in more parts of the tree."""
         if not self.form:
@@ -84,8 +102,7 @@ class BuildStep:
         return alike and set(self.parts) >= set(other.parts)
 
 
-@dataclass(frozen=True, slots=True)
-class BuildScope:
+class BuildScope(Struct, frozen=True):
     """What part of a project is built.
 
     Attributes:
@@ -98,8 +115,7 @@ class BuildScope:
     because: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class BuildPlan:
+class BuildPlan(Struct, frozen=True):
     """The steps of one build, in order.
 
     Attributes:
@@ -114,11 +130,6 @@ class BuildPlan:
         reported: whether the steps write a test report, so that a missing one is an error.
         reports: globs of further JUnit files, from the plan's directory.
         programs: what has to be on the machine, as far as that is known.
-        all_ran: the exit code that means that every test ran and some failed; None for a tool that
-            may stop at a failure.
-        keep_going: the same build with options to continue after failures, so that an old failure
-            hides no new one; None if the steps continue by themselves, or cannot.
-        rerun: the same build with options to repeat what is up to date; None if it does so anyway.
         tools: the versions that the steps use, and what asks for them; one line each.
         wants: the versions of tools that the project asks for, the strongest word of a tool first.
         missing: why this machine cannot run it, and what to do; empty if nothing speaks against it.
@@ -131,15 +142,12 @@ class BuildPlan:
     steps: tuple[BuildStep, ...]
     reasons: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    env: Mapping[str, str] = field(default_factory=dict)
+    env: Mapping[str, str] = {}
     reported: bool = False
     reports: tuple[str, ...] = ()
     programs: tuple[str, ...] = ()
-    all_ran: int | None = None
     directory: str = ""
-    scope: BuildScope = field(default_factory=BuildScope)
-    keep_going: BuildPlan | None = None
-    rerun: BuildPlan | None = None
+    scope: BuildScope = BuildScope()
     source: PlanSource = "recipe"
     tools: tuple[str, ...] = ()
     wants: tuple[WantedVersion, ...] = ()
@@ -147,6 +155,11 @@ class BuildPlan:
     older: str = ""
     left_out: tuple[LeftOutStep, ...] = ()
     otherwise: BuildPlan | None = None
+
+    @property
+    def label(self) -> str:
+        """Its name, and where it runs."""
+        return f"{self.system} in {visible(self.directory)}" if self.directory else self.system
 
     @property
     def text(self) -> str:
@@ -168,29 +181,39 @@ class BuildPlan:
         return same_place and all(any(own.covers(step) for own in self.steps) for step in wanted)
 
     def with_env(self, more: Mapping[str, str]) -> BuildPlan:
-        """The plan with more variables, its other forms as well."""
-        if not more:
-            return self
-        keep_going = self.keep_going and self.keep_going.with_env(more)
-        rerun = self.rerun and self.rerun.with_env(more)
-        return replace(self, env={**self.env, **more}, keep_going=keep_going, rerun=rerun)
+        """The plan with more variables."""
+        return replace(self, env={**self.env, **more})
+
+    @property
+    def all_ran(self) -> int | None:
+        """The exit code of its last step that means that every test ran and some failed."""
+        return self.steps[-1].all_ran
+
+    @property
+    def keep_going(self) -> BuildPlan | None:
+        """The plan that continues after failures; None if no step has a form that does."""
+        if not any(step.keep_going for step in self.steps):
+            return None
+        return replace(self, steps=tuple(step.keep_going or step for step in self.steps))
 
     @property
     def once_more(self) -> BuildPlan:
         """The plan for a second run in the same tree."""
-        return self.keep_going or self.rerun or self
+        return replace(
+            self, steps=tuple(step.keep_going or step.rerun or step for step in self.steps)
+        )
 
     @property
     def last_failed(self) -> BuildPlan | None:
         """The plan that runs what failed just before, by pytest's own option; None for others."""
-        step = self.steps[-1]
-        if _PYTEST_OPTIONS in step.env:
-            env = {**step.env, _PYTEST_OPTIONS: f"{step.env[_PYTEST_OPTIONS]} {_LAST_FAILED}"}
-            return replace(self, steps=(replace(step, env=env),))
-        if _PYTEST_OPTIONS in self.env:
-            env = {**self.env, _PYTEST_OPTIONS: f"{self.env[_PYTEST_OPTIONS]} {_LAST_FAILED}"}
-            return replace(self, steps=(step,), env=env)
-        return None
+        steps = []
+        for step in [step for step in self.steps if step.name == "test"] or self.steps[-1:]:
+            options = {**self.env, **step.env}.get(_PYTEST_OPTIONS)
+            if options is None:
+                return None
+            env = {**step.env, _PYTEST_OPTIONS: f"{options} {_LAST_FAILED}"}
+            steps.append(replace(step, env=env))
+        return replace(self, steps=tuple(steps))
 
     @property
     def tests(self) -> bool:

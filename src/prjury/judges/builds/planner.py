@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from dataclasses import replace as changed
+
+from msgspec.structs import replace
 
 from prjury.judges.builds.adapters import ADAPTERS
 from prjury.judges.builds.calls import read_calls, stops_early
@@ -87,13 +90,13 @@ class BuildPlanner:
             builds = self._follow_ci(root, self.ci, builds, part)
         else:
             if systems is None and not builds.plans:
-                builds = detect_builds(replace(root, allowed=_TESTS_ALONE), part, None, self.own)
+                builds = detect_builds(changed(root, allowed=_TESTS_ALONE), part, None, self.own)
             equipped = tuple(self._equip(root, plan, None) for plan in builds.plans)
-            builds = replace(builds, plans=equipped, notes=(*builds.notes, *self._name_external()))
+            builds = changed(builds, plans=equipped, notes=(*builds.notes, *self._name_external()))
         plans = (
             replace(plan, reports=(*plan.reports, *self.options.junit)) for plan in builds.plans
         )
-        return replace(builds, plans=tuple(plans))
+        return changed(builds, plans=tuple(plans))
 
     def _name_external(self) -> tuple[str, ...]:
         external = self.ci.external if self.ci and not self.ci.jobs else ()
@@ -126,7 +129,7 @@ class BuildPlanner:
             and wrapped.isdisjoint({"", plan.directory})
         ]
         if left:
-            names = _join_names([_describe(plan) for plan in left])
+            names = _join_names([plan.label for plan in left])
             notes.append(f"not built, since its CI does not build it: {names}")
         if ci.others:
             names = _join_names([job.job for job in ci.others])
@@ -236,10 +239,6 @@ def _name_services(job: CiJob) -> list[LeftOutStep]:
     return [LeftOutStep(f"services: {one}", why, "services", job.path) for one in job.services]
 
 
-def _describe(plan: BuildPlan) -> str:
-    return f"{plan.system} in {visible(plan.directory)}" if plan.directory else plan.system
-
-
 def _join_names(names: Sequence[str]) -> str:
     first = [name.partition("\n")[0] for name in names[:_MOST_NAMED]]
     more = f" and {len(names) - len(first)} more" if len(names) > len(first) else ""
@@ -271,5 +270,5 @@ def _commands_plan(command: str | Steps) -> BuildPlan:
     alone = len(calls) == 1 and calls[0].program == "pytest" and not set(command) & set("|;&")
     alone = alone and not stops_early(calls[0])
     ends = ADAPTERS["pytest"].all_ran if alone else None
-    step = BuildStep("build", command)
-    return BuildPlan(CUSTOM, (step,), env=PYTEST_ENV, all_ran=ends, source="policy")
+    step = BuildStep("build", command, all_ran=ends)
+    return BuildPlan(CUSTOM, (step,), env=PYTEST_ENV, source="policy")

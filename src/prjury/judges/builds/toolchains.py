@@ -10,7 +10,10 @@ from functools import cached_property
 from pathlib import Path
 from string import ascii_letters
 
-from prjury.manifests.spans import Numbers, release
+from msgspec import Struct
+
+from prjury.manifests.spans import Numbers, VersionSpan, declared_span, release
+from prjury.snapshot.model import visible
 
 #: What a tool's directories are called in the caches of setup actions, and its program.
 _TOOLS = {
@@ -21,6 +24,44 @@ _TOOLS = {
     "ruby": ("Ruby", "ruby"),
     "php": ("php", "php"),
 }
+
+
+_SHOWN = {"java": "JDK", "node": "Node", "python": "Python", "go": "Go", "rust": "Rust",
+          "ruby": "Ruby", "php": "PHP", "dotnet": ".NET"}  # fmt: skip
+
+
+def shown_tool(tool: str) -> str:
+    """The name of a tool in a sentence."""
+    return _SHOWN.get(tool, tool)
+
+
+class WantedVersion(Struct, frozen=True):
+    """A version that a file asks for.
+
+    Attributes:
+        version: as written.
+        origin: the file, or the job of the base's CI.
+        kind: a pin for version managers, what the CI sets up, or the range that a manifest needs.
+    """
+
+    tool: str
+    version: str
+    origin: str
+    kind: str
+
+    @property
+    def span(self) -> VersionSpan | None:
+        """The versions that a manifest allows, without an upper end where a newer one may do.
+
+        A JDK compiles for older releases as well, and npm only warns.
+        """
+        span = declared_span(self.version, "runtime", self.tool)
+        return VersionSpan(span.low) if span and self.tool in {"java", "node"} else span
+
+    @property
+    def text(self) -> str:
+        """It in a sentence."""
+        return f"{shown_tool(self.tool)} {visible(self.version)}"
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from prjury.judges.builds.ci import CiJob
 from prjury.judges.builds.systems.source_tree import SourceTree, parents_of, path_in
-from prjury.judges.builds.toolchains import Toolchain, Toolchains, fits
+from prjury.judges.builds.toolchains import Toolchain, Toolchains, WantedVersion, fits, shown_tool
 from prjury.manifests.manifest import Role
-from prjury.manifests.spans import Numbers, VersionSpan, declared_span, release, trimmed
+from prjury.manifests.spans import Numbers, release, trimmed
 from prjury.manifests.tool_versions import VERSION_FILES, runtimes_in
 from prjury.snapshot.model import visible
 
@@ -22,8 +22,6 @@ TOOLS_OF: Mapping[str, tuple[str, ...]] = {
     "cargo": ("rust",),
     "go": ("go",),
 }
-_SHOWN = {"java": "JDK", "node": "Node", "python": "Python", "go": "Go", "rust": "Rust",
-          "ruby": "Ruby", "php": "PHP", "dotnet": ".NET"}  # fmt: skip
 #: What is chosen here, its setup action, and how many numbers tell its releases apart. The others
 #: choose for themselves: rustup, go, Corepack.
 _SETUP = {
@@ -33,41 +31,6 @@ _SETUP = {
 }
 #: Scripts of one Gradle build that are read for the version of Java.
 _MOST_SCRIPTS = 200
-
-
-@dataclass(frozen=True, slots=True)
-class WantedVersion:
-    """A version that a file asks for.
-
-    Attributes:
-        version: as written.
-        origin: the file, or the job of the base's CI.
-        kind: a pin for version managers, what the CI sets up, or the range that a manifest needs.
-    """
-
-    tool: str
-    version: str
-    origin: str
-    kind: str
-
-    @property
-    def span(self) -> VersionSpan | None:
-        """The versions that a manifest allows, without an upper end where a newer one may do.
-
-        A JDK compiles for older releases as well, and npm only warns.
-        """
-        span = declared_span(self.version, "runtime", self.tool)
-        return VersionSpan(span.low) if span and self.tool in {"java", "node"} else span
-
-    @property
-    def text(self) -> str:
-        """It in a sentence."""
-        return f"{shown_tool(self.tool)} {visible(self.version)}"
-
-
-def shown_tool(tool: str) -> str:
-    """The name of a tool in a sentence."""
-    return _SHOWN.get(tool, tool)
 
 
 def wanted_versions(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import pytest
+from msgspec.structs import replace
 
 from fakes.shell import Scripted, ScriptedShell, SilentProgress
 from fakes.trees import TreeRepository
@@ -20,7 +21,7 @@ from prjury.policy.tiers import BuildOptions
 from prjury.ports import Ports
 from prjury.snapshot.merge_style import StyleCommit
 
-PLAN = BuildPlan("tool", (BuildStep("test", ("tool",)),), all_ran=1)
+PLAN = BuildPlan("tool", (BuildStep("test", ("tool",), all_ran=1),))
 FAILED = '<failure message="no"/>'
 
 

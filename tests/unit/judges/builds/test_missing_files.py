@@ -60,11 +60,6 @@ def test_nothing_absent_changes_nothing() -> None:
     assert without_files(PLAN, []) is PLAN
 
 
-def test_the_absent_are_named_in_both_forms_of_a_plan() -> None:
-    plan = without_files(
-        BuildPlan("tool", (), notes=("a note",), keep_going=PLAN), ["a.png", "b\n.png"]
-    )
+def test_the_absent_are_named() -> None:
+    plan = without_files(BuildPlan("tool", (), notes=("a note",)), ["a.png", "b\n.png"])
     assert plan.notes == ("a note", f"{NOTE}a.png, b\\n.png")
-    assert plan.keep_going is not None
-    assert plan.keep_going.notes == plan.notes
-    assert without_files(PLAN, ["a.png"]).keep_going is None

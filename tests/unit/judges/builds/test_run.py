@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from fakes.shell import Scripted, ScriptedShell, SilentProgress
 from fakes.trees import TreeRepository
@@ -22,9 +22,10 @@ from prjury.jury.judgment import Judgment, Status
 from prjury.policy.tiers import BuildOptions
 from prjury.ports import Ports
 
-THOROUGH = BuildPlan("tool", (BuildStep("test", ("tool", "--go-on")),), all_ran=0)
-PLAN = BuildPlan("tool", (BuildStep("test", ("tool",)),), all_ran=1)
-LONGER = replace(PLAN, keep_going=THOROUGH)
+STEP = BuildStep("test", ("tool",), all_ran=1)
+THOROUGH = BuildStep("test", ("tool", "--go-on"), all_ran=0)
+PLAN = BuildPlan("tool", (STEP,))
+LONGER = replace(PLAN, steps=(replace(STEP, keep_going=THOROUGH),))
 PYTEST = replace(PLAN, env={"PYTEST_ADDOPTS": "-q"})
 MERGED = {"t.py": "", "part/t.py": ""}
 
@@ -96,10 +97,11 @@ def test_a_base_that_fails_is_run_without_stopping_and_so_is_the_change() -> Non
 def test_lines_that_may_stop_at_an_old_failure_excuse_it_only_by_their_exit_code(
     system: str, source: PlanSource
 ) -> None:
-    plan = BuildPlan(system, (BuildStep("test", "a && b"),), source=source)
+    step = BuildStep("test", "a && b")
+    plan = BuildPlan(system, (step,), source=source)
     judgment = judge([says(1, "!t"), says(1, "!t")], plan)
     assert (judgment.status, judgment.metadata["reason"]) == (Status.FAIL, "base_broken")
-    shown = judge([says(1, "!t"), says(1, "!t")], replace(plan, all_ran=1))
+    shown = judge([says(1, "!t"), says(1, "!t")], replace(plan, steps=(replace(step, all_ran=1),)))
     assert (shown.status, shown.metadata["note"]) == (Status.PASS, "pre_existing")
 
 
@@ -225,7 +227,8 @@ class TestAgain:
         assert (judgment.status, states(judgment)) == (Status.FAIL, {"t": "new"})
 
     def test_what_a_flaky_test_hid_is_found(self) -> None:
-        plan = BuildPlan("tool", (BuildStep("test", "one"), BuildStep("test", "two")), all_ran=1)
+        steps = (BuildStep("test", "one", all_ran=1), BuildStep("test", "two", all_ran=1))
+        plan = BuildPlan("tool", steps)
         scripts = [says(0, "t"), says(0, "t"), says(1, "!t"), says(0, "t"), says(1, "t", "!u")]
         judgment = judge(scripts, plan)
         assert judgment.status is Status.FAIL, judgment.reasoning
@@ -328,14 +331,14 @@ def test_a_goal_that_gave_up_for_a_flaky_test_follows_from_it() -> None:
 
 
 def test_a_second_run_may_have_a_form_of_its_own() -> None:
-    afresh = replace(PLAN, steps=(BuildStep("test", ("tool", "--afresh")),))
+    afresh = replace(STEP, rerun=BuildStep("test", ("tool", "--afresh")))
     scripts = [says(0, "t"), says(1, "!t"), says(0, "t")]
-    assert run(scripts, replace(PLAN, rerun=afresh))[1][-1] == "tool --afresh"
+    assert run(scripts, replace(PLAN, steps=(afresh,)))[1][-1] == "tool --afresh"
 
 
 def test_a_step_that_may_fail_is_carried_on_after() -> None:
-    steps = (BuildStep("setup", "lint", may_fail=True), BuildStep("test", "tool"))
-    plan = BuildPlan("tool", steps, all_ran=1)
+    steps = (BuildStep("setup", "lint", may_fail=True), BuildStep("test", "tool", all_ran=1))
+    plan = BuildPlan("tool", steps)
     comparison, commands = run([Scripted(1, "a.c:1:1: error: x\n"), says(0, "t")] * 2, plan)
     assert commands == ["lint", "tool"] * 2
     assert decide(comparison).status is Status.PASS

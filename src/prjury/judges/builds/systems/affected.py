@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from prjury.judges.builds.plan import BuildPlan, BuildStep
 
@@ -25,9 +26,9 @@ def narrow_to_affected(plan: BuildPlan) -> BuildPlan:
     """
     if plan.system != "maven" or not plan.scope.modules:
         return plan
-    steps = tuple(_narrow_step(step, plan.scope.modules) for step in plan.steps)
-    keep_going = plan.keep_going and narrow_to_affected(plan.keep_going)
-    return replace(plan, steps=steps, keep_going=keep_going)
+    modules = plan.scope.modules
+    steps = (step.change(lambda form: _narrow_step(form, modules)) for step in plan.steps)
+    return replace(plan, steps=tuple(steps))
 
 
 def _narrow_step(step: BuildStep, modules: Sequence[str]) -> BuildStep:

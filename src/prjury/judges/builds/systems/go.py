@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import shlex
+from msgspec.structs import replace
 
 from prjury.judges.builds.plan import BuildPlan, BuildStep, StepName
 from prjury.judges.builds.systems.build_system import NATIVE, DocsRows, When
@@ -51,9 +51,10 @@ def _plan(part: SourceTree, modules: list[str]) -> BuildPlan:
     everything = tuple(f"./{module}/..." if module else "./..." for module in modules)
     tests = _has_tests(part, modules)
     # -o keeps a lone program from being written over a directory of the same name
-    steps = [_over(("go", "build", "-o", "/dev/null"), "build", everything)]
+    steps = [_over("go build -o /dev/null", "build", everything)]
     if tests:
-        steps.append(_over(("go", "test", "-json"), "test", everything))
+        step = _over("go test -json", "test", everything)
+        steps.append(replace(step, all_ran=_TESTS_FAILED))
     alone = part.place and WORK not in part.files  # a workspace above may leave it out
     return BuildPlan(
         "go",
@@ -61,7 +62,6 @@ def _plan(part: SourceTree, modules: list[str]) -> BuildPlan:
         (f"{part.has(WORK, MANIFEST)} is there",),
         () if tests else (_NO_TESTS,),
         env={"GOWORK": "off"} if alone else {},
-        all_ran=_TESTS_FAILED if tests else None,
     )
 
 
@@ -76,5 +76,5 @@ def _has_tests(part: SourceTree, modules: list[str]) -> bool:
     return False
 
 
-def _over(command: tuple[str, ...], name: StepName, places: tuple[str, ...]) -> BuildStep:
-    return BuildStep(name, (*command, *places), places, shlex.join(command))
+def _over(words: str, name: StepName, places: tuple[str, ...]) -> BuildStep:
+    return BuildStep(name, (*words.split(), *places), places, words)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from prjury.judges.builds.plan import BuildPlan, BuildScope, BuildStep
 from prjury.judges.builds.systems.build_system import JVM, DocsRows, When
 from prjury.judges.builds.systems.jvm import Script, find_wrapper
@@ -78,11 +76,10 @@ def _plan(root: SourceTree, directory: str, *, several: bool) -> BuildPlan:
     wrapper = find_wrapper(root, directory, _SCRIPT)
     gradle = (*wrapper.argv, "--no-daemon", "-q", "--continue")
     because = _WHOLE if several and part.has(*SETTINGS) else ""
-    plan = BuildPlan(
+    rerun = BuildStep("test", (*gradle, "--rerun-tasks", "build"))
+    return BuildPlan(
         "gradle",
-        (BuildStep("test", (*gradle, "build")),),
+        (BuildStep("test", (*gradle, "build"), rerun=rerun),),
         (f"{part.has(*MANIFESTS)} is there", wrapper.reason),
         scope=BuildScope(because=because),
     )
-    rerun = replace(plan, steps=(BuildStep("test", (*gradle, "--rerun-tasks", "build")),))
-    return replace(plan, rerun=rerun)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+from msgspec.structs import replace
 
 from prjury.judges.builds.plan import BuildPlan, BuildStep
 from prjury.judges.builds.systems.source_tree import EXECUTABLE, SourceTree, parents_of, path_in
@@ -61,4 +63,4 @@ def with_goals(plan: BuildPlan, goals: Sequence[str]) -> BuildPlan:
     """A plan of Maven or Gradle, whose last word is the goal, with these in its place."""
     last = plan.steps[-1]
     step = BuildStep("test", (*last.command[:-1], *goals))
-    return replace(plan, steps=(*plan.steps[:-1], step), keep_going=None, rerun=None)
+    return replace(plan, steps=(*plan.steps[:-1], step))

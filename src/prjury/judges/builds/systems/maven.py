@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 from prjury.judges.builds.plan import BuildPlan, BuildScope, BuildStep
@@ -63,14 +63,9 @@ def _plan(root: SourceTree, directory: str, scope: BuildScope) -> BuildPlan:
     version = wrapper.settings.partition("apache-maven-")[2].partition("-")[0].split(".")
     old = all(map(str.isdigit, version)) and [*map(int, version)] < _QUIET_SINCE
     command = (*wrapper.argv, "-q", "-B", *(() if old else ("-ntp",)), "--fail-at-end")
-    plan = BuildPlan(
-        "maven",
-        (BuildStep("test", (*command, "verify")),),
-        (f"{POM} is there", wrapper.reason),
-        scope=scope,
-    )
-    going_on = BuildStep("test", (*command, _GOING_ON, "verify"))
-    return replace(plan, keep_going=replace(plan, steps=(going_on,), all_ran=_ENDED))
+    longer = BuildStep("test", (*command, _GOING_ON, "verify"), all_ran=_ENDED)
+    step = BuildStep("test", (*command, "verify"), keep_going=longer)
+    return BuildPlan("maven", (step,), (f"{POM} is there", wrapper.reason), scope=scope)
 
 
 #: The build files of one run of Maven by their paths, that of the root first.

@@ -118,24 +118,24 @@ class _Package:
         if not build and not test:
             return None
         setup = BuildStep("setup", self.tool.install) if self.tool.install else None
-        commands = self._commands("test")
-        ends_alike = commands and all(
-            one and one.alone and one.runner in _ENDING_ALIKE for one in commands
-        )
         locks = (lock for lock, name in _LOCKS.items() if name != self.tool.name)
         return BuildPlan(
             self.tool.name,
             tuple(step for step in (setup, build, test) if step),
             (f"{MANIFEST} is there", self.tool.reason),
             tuple(f"{lock} is not used" for lock in locks if self.root.has(lock)),
-            all_ran=_TESTS_FAILED if ends_alike else None,
         )
 
     def _step(self, script: StepName) -> BuildStep | None:
         """The root's own script, or that of all members that have one."""
-        naming = _naming(self._commands(script)) if script == "test" else ()
+        commands = self._commands(script) if script == "test" else []
+        naming = _naming(commands)
+        ends_alike = commands and all(
+            one and one.alone and one.runner in _ENDING_ALIKE for one in commands
+        )
+        all_ran = _TESTS_FAILED if ends_alike else None
         if script_of(self.manifest, script):
-            return BuildStep(script, self.tool.run(script, *naming))
+            return BuildStep(script, self.tool.run(script, *naming), all_ran=all_ran)
         real = [one for one in self.members.values() if script_of(one, script)]
         if not real:
             return None
@@ -144,7 +144,7 @@ class _Package:
         names = [one.name or f"./{place}" for place, one in zip(places, real, strict=True)]
         command = self.tool.run_in_all(script, names, naming, only=several)
         form = " ".join(self.tool.run_in_all(script, (), naming, only=False))
-        return BuildStep(script, command, tuple(names), form)
+        return BuildStep(script, command, tuple(names), form, all_ran=all_ran)
 
     def _commands(self, script: str) -> list[ScriptCommand | None]:
         """What the scripts run in the end."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
+
+from msgspec.structs import replace
 
 from prjury.judges.builds.plan import BuildPlan, BuildScope
 from prjury.judges.builds.systems.source_tree import (
@@ -96,12 +98,8 @@ def is_below(directory: str, other: str) -> bool:
 
 
 def in_directory(plan: BuildPlan, directory: str) -> BuildPlan:
-    """The plan of a project in that directory, its thorough form as well."""
-    if not directory:
-        return plan
-    where = joined(directory, plan.directory) or ""
-    keep_going = in_directory(plan.keep_going, directory) if plan.keep_going else None
-    return replace(plan, directory=where, keep_going=keep_going)
+    """The plan of a project in that directory."""
+    return replace(plan, directory=joined(directory, plan.directory) or "") if directory else plan
 
 
 #: Patterns with more choices or steps of any depth than this fit nothing.

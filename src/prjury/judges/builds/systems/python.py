@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
+
+from msgspec.structs import replace
 
 from prjury.judges.builds.plan import BuildPlan, BuildStep
 from prjury.judges.builds.systems.build_system import NATIVE, PYTHON, DocsRows, When
@@ -180,7 +182,7 @@ class _Python:
                 programs=("nox",),
             )
         elif tests:
-            command = BuildStep("test", ("python3", "-m", "pytest", "-q"))
+            command = BuildStep("test", ("python3", "-m", "pytest", "-q"), all_ran=TESTS_FAILED)
             yield self._with_notes(_plan_pytest("pytest", command, (self._marker(), tests)))
         else:
             yield self._plan_unittests("python3") or self._compiled()
@@ -197,7 +199,7 @@ class _Python:
         """What has tests of the project and of its members, in the locked environment."""
         has_pytest = 'name = "pytest"' in self.root.text(LOCK)
         command = ("uv", "run", "--no-sync", *(() if has_pytest else ("--with", "pytest")))
-        step = BuildStep("test", (*command, "pytest", "-q"))
+        step = BuildStep("test", (*command, "pytest", "-q"), all_ran=TESTS_FAILED)
         if self.members and not configuration(self.root):
             files = PytestFiles.of(self.root)
             versions = dict.fromkeys(find_version_variables(self.root), "{version}")
@@ -241,4 +243,4 @@ class _Python:
 
 
 def _plan_pytest(system: str, step: BuildStep, reasons: tuple[str, ...]) -> BuildPlan:
-    return BuildPlan(system, (step,), reasons, env=PYTEST_ENV, reported=True, all_ran=TESTS_FAILED)
+    return BuildPlan(system, (step,), reasons, env=PYTEST_ENV, reported=True)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
+
+from msgspec.structs import replace
 
 from prjury.judges.builds.plan import BuildPlan, BuildStep
 from prjury.judges.builds.systems.pytest import read_ini
@@ -65,7 +67,9 @@ def with_environment(
     versions = find_version_variables(root)
     if plan.system in {"uv", "tox", "nox"}:
         setup = [BuildStep("setup", _sync(root, ci))] if plan.system == "uv" else []
-        return _with_setup(plan, setup).with_env(dict.fromkeys(versions, "{version}"))
+        return replace(plan, steps=(*setup, *plan.steps)).with_env(
+            dict.fromkeys(versions, "{version}")
+        )
     environment = PythonEnvironment(root, plan.system == "pytest")
     command = environment.command
     if not command:
@@ -74,17 +78,13 @@ def with_environment(
     more = {"VIRTUAL_ENV": "{home}/venv", "PATH": f"{_BIN}:{path}"}
     more |= {"PRJURY_VERSION": "{version}"} if versions else {}
     prepared = replace(
-        _with_setup(plan, setup),
+        plan,
+        steps=(*setup, *plan.steps),
         reasons=(*plan.reasons, environment.because),
         notes=(*plan.notes, *environment.notes),
         programs=(*plan.programs, *sorted(LENT & set(command.split()))),
     )
     return prepared.with_env(more)
-
-
-def _with_setup(plan: BuildPlan, setup: Sequence[BuildStep]) -> BuildPlan:
-    keep_going = plan.keep_going and _with_setup(plan.keep_going, setup)
-    return replace(plan, steps=(*setup, *plan.steps), keep_going=keep_going)
 
 
 def find_version_variables(root: SourceTree) -> tuple[str, ...]:

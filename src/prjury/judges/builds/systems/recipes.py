@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache, cached_property
 from pathlib import Path
+from typing import Any
+
+from msgspec.structs import replace
 
 from prjury.judges.builds.plan import BuildPlan, BuildStep, StepName
 from prjury.judges.builds.recipe import (
@@ -104,10 +107,10 @@ class RecipeSystem:
         said = self.recipe.steps_of(variant)
         named = (flag for one in self.recipe.flags for flag in _find_flags(part, one))
         flags = " ".join({flag.upper(): flag for flag in named}.values())
-        steps = tuple(BuildStep(name, _filled(said[name], flags)) for name in _STEPS if said[name])
+        steps = tuple(_make_step(name, said, flags) for name in _STEPS if said[name])
         if not {"build", "test"} & {step.name for step in steps}:
             return None
-        plan = BuildPlan(
+        return BuildPlan(
             self.recipe.name,
             steps,
             (f"{marker} is there", *because, *self._versions(part)),
@@ -115,9 +118,7 @@ class RecipeSystem:
             env={**_escaped(self.recipe.env), "PRJURY_REPORTS": _REPORTS},
             reports=tuple(said["reports"]),
             programs=tuple(self.recipe.tools),
-            all_ran=said["all_ran"],
         )
-        return _with_keep_going(plan, said["keep_going"], flags)
 
     def _variant(self, part: SourceTree) -> tuple[RecipeVariant | None, Sequence[str]]:
         for variant in self.recipe.variants:
@@ -134,12 +135,12 @@ class RecipeSystem:
 _STEPS: tuple[StepName, ...] = ("setup", "build", "test")
 
 
-def _with_keep_going(plan: BuildPlan, command: str | None, flags: str) -> BuildPlan:
-    if not command:
-        return plan
-    others = tuple(step for step in plan.steps if step.name != "test")
-    again = (*others, BuildStep("test", _filled(command, flags)))
-    return replace(plan, keep_going=replace(plan, steps=again))
+def _make_step(name: StepName, commands: Mapping[str, Any], flags: str) -> BuildStep:
+    step = BuildStep(name, _filled(commands[name], flags), all_ran=commands["all_ran"])
+    if name != "test" or not commands["keep_going"]:
+        return step
+    longer = replace(step, command=_filled(commands["keep_going"], flags))
+    return replace(step, keep_going=longer)
 
 
 def _filled(command: str, flags: str) -> str:

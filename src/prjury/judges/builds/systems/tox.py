@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from textwrap import dedent
 
 from prjury.judges.builds.plan import BuildPlan, BuildStep
@@ -48,8 +48,8 @@ class ToxSettings:
     listed: tuple[str, ...] = ()
     commands: str = ""
 
-    def overrides(self, *more: str) -> str:
-        """The settings that are changed, so that pytest's options reach the tests.
+    def overrides(self) -> str:
+        """The settings that are changed: all commands run, and pytest's options reach the tests.
 
         A version that git would tell reaches the environment that builds the package.
         """
@@ -57,7 +57,7 @@ class ToxSettings:
         passed = [f"{section}.pass_env+=PYTEST_ADDOPTS" for section in sections]
         packaging = self.base.replace("env_run_base", "env_pkg_base").replace("testenv", "pkgenv")
         handed_on = f"{packaging}.pass_env+={','.join(VERSION_VARIABLES)}"
-        return ";".join([*passed, handed_on, *more])
+        return ";".join([*passed, handed_on, f"{self.base}.ignore_errors=true"])
 
     @property
     def tests(self) -> bool:
@@ -127,12 +127,9 @@ def _read_toml(path: str, settings: Mapping[str, object], prefix: str) -> ToxSet
 
 
 def plan_tox(settings: ToxSettings) -> BuildPlan:
-    """One environment of tox, that of the interpreter that is here.
-
-    The form that keeps going runs all commands of the environment.
-    """
+    """One environment of tox, that of the interpreter that is here."""
     name = choose_environment(settings.listed)
-    plan = BuildPlan(
+    return BuildPlan(
         "tox",
         (BuildStep("test", ("tox", "-e", name)),),
         (f"{settings.file} configures tox",),
@@ -140,8 +137,6 @@ def plan_tox(settings: ToxSettings) -> BuildPlan:
         {**TOX_PYTEST_ENV, "TOX_OVERRIDE": settings.overrides()},
         programs=("tox",),
     )
-    going_on = settings.overrides(f"{settings.base}.ignore_errors=true")
-    return replace(plan, keep_going=replace(plan, env={**plan.env, "TOX_OVERRIDE": going_on}))
 
 
 def choose_environment(listed: tuple[str, ...]) -> str:

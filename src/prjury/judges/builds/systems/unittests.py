@@ -60,9 +60,8 @@ class Unittests:
             if found and nearest(f"{prefix}x", self.others | {""}) == "":
                 return BuildPlan(
                     "django",
-                    (BuildStep("test", (*self.python, MANAGE, "test")),),
+                    (BuildStep("test", (*self.python, MANAGE, "test"), all_ran=_TESTS_FAILED),),
                     (f"{prefix}{MANAGE} is Django's", f"{printable(found)} may hold tests"),
-                    all_ran=_TESTS_FAILED,
                     directory=place,
                 )
         return None
@@ -75,12 +74,11 @@ class Unittests:
             return None
         commands = [(*self.python, *_discover(*search)) for search in searches]
         each = "; ".join(f"{shlex.join(command)} || failed=1" for command in commands)
-        every = f"(failed=0; {each}; exit $failed)"
+        command = commands[0] if len(commands) == 1 else f"(failed=0; {each}; exit $failed)"
         return BuildPlan(
             "unittest",
-            (BuildStep("test", commands[0] if len(commands) == 1 else every),),
+            (BuildStep("test", command, all_ran=_TESTS_FAILED),),
             (f"{printable(files[0])} has tests for unittest", "nothing is there for pytest"),
-            all_ran=_TESTS_FAILED,
         )
 
     def _with_tests(self) -> Iterator[str]:

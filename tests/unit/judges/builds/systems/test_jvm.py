@@ -75,8 +75,7 @@ SHOP: Mapping[str, str] = {
 def test_a_build_of_gradle_is_run_whole() -> None:
     (plan,) = gradle.plans(root_of(SHOP), touching("leaf/src/A.java"))
     assert (plan.system, plan.text, plan.scope) == ("gradle", WHOLE, BuildScope(because=BECAUSE))
-    assert plan.rerun
-    assert plan.rerun.text == f"gradle {FLAGS} --rerun-tasks build"
+    assert plan.once_more.text == f"gradle {FLAGS} --rerun-tasks build"
     (single,) = gradle.plans(root_of({"build.gradle.kts": JAVA}), touching("src/A.java"))
     assert (single.scope, single.reasons[0]) == (BuildScope(), "build.gradle.kts is there")
     assert with_goals(plan, ["check"]).text == f"gradle {FLAGS} check"

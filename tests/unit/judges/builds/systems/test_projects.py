@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 
 import pytest
 
@@ -11,7 +10,6 @@ from prjury.judges.builds.systems import cargo, go, gradle, maven, node, python
 from prjury.judges.builds.systems.projects import (
     FoundProject,
     expand_choices,
-    in_directory,
     is_below,
     match_members,
     select_affected,
@@ -52,12 +50,6 @@ def test_a_project_is_built_for_what_it_names_and_what_that_names() -> None:
     ]
     assert affected(projects, "c/x.c") == [("c", "")]
     assert [place for place, _ in affected(projects, "c/lib/x.c")] == ["a", "b", "c"]
-
-
-def test_a_plan_is_placed_with_its_thorough_form() -> None:
-    moved = in_directory(replace(PLAN, directory="x", keep_going=PLAN), "a/b")
-    assert moved.keep_going
-    assert (moved.directory, moved.keep_going.directory) == ("a/b/x", "a/b")
 
 
 def test_what_lies_below() -> None:
