@@ -46,7 +46,7 @@ class Parsed:
     """A worker's reply: what each rule found, comments and strings, as character ranges.
 
     Attributes:
-        rewritten: what a rule's template makes of what it found, or its kind, where it asks.
+        rewritten: what a rule's template makes of what it found.
         tree: the nodes, parents first: kind, start, end, number of children; if asked for.
     """
 

@@ -1,9 +1,9 @@
 """The parser's own process: reads jobs from standard input, writes one reply a line.
 
-It is started by path, and imports nothing of this package but `names`, which is small. Native code
-cannot be interrupted from within Python: each job sets an alarm whose default action ends the
-process, wherever it is. The first job without a reply is then the one to blame, and the parent goes
-on with the next.
+It is started by path, and imports nothing of this package but `names`, `publics` and `faults`.
+Native code cannot be interrupted from within Python: each job sets an alarm whose default action
+ends the process, wherever it is. The first job without a reply is then the one to blame, and the
+parent goes on with the next.
 
 The first line is a table of rules, a list of ast-grep configs which may have, besides ast-grep's
 own keys, ``names``, and ``rewrite``, a template whose metavariables the match fills in. Each
@@ -12,7 +12,8 @@ further one is a job, ``{"language", "text", "rules": [place in the table, ...],
 for], ...], "comments": [[start, end], ...], "strings": [...]}`` with offsets in characters, or
 ``{"error": message}``. A job with ``"tree": true`` is also told the ``tree``: its nodes, parents
 first, as ``[kind, start, end, number of children]``, named ones with a kind that is no text. A job
-with ``"syntax": true`` is asked whether its text parses (`faults.find_faults`).
+with ``"syntax": true`` is asked whether its text parses (`faults.find_faults`), one with
+``"publics": true`` which public names it offers (`publics.declared.find_declared`).
 """
 
 from __future__ import annotations
@@ -56,14 +57,16 @@ def scan(job: dict[str, Any]) -> dict[str, Any]:
     from ast_grep_py import SgRoot  # noqa: PLC0415 - native code, loaded where it is used
 
     root = SgRoot(job["text"], job["language"]).root()
+    if job.get("publics"):
+        from prjury.code.publics.declared import find_declared  # noqa: PLC0415 - as above
+
+        return find_declared(root, job["language"])
     rules = _named(root, job["language"], job["rules"])
 
     def ranges(config: dict[str, Any]) -> list[list[Any]]:
         rewrite = config.get("rewrite")
-        asked: Any = {k: v for k, v in config.items() if k not in {"rewrite", "kinds"}}
+        asked: Any = {k: v for k, v in config.items() if k != "rewrite"}
         nodes = root.find_all(asked)
-        if config.get("kinds"):
-            return [[*_span(node), node.kind()] for node in nodes]
         return [
             [*_span(node), *([] if rewrite is None else [_filled(rewrite, node)])] for node in nodes
         ]
@@ -205,9 +208,11 @@ def serve(channel: socket.socket) -> None:
     With each come three descriptors: the worker's input, its output, and a socket that receives its
     process and then its exit code, a line each.
     """
-    from prjury.code.names import load  # noqa: PLC0415 - found once `main` has looked
+    from prjury.code import names  # noqa: PLC0415 - found once `main` has looked
+    from prjury.code.publics import declared  # noqa: PLC0415 - as above
 
-    load()
+    names.load()
+    declared.load()
     guarded({"language": "java", "text": "", "rules": [], "syntax": True, "exact": ""})
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     channel.send(b".")

@@ -6,8 +6,9 @@ import pytest
 
 from prjury.code.languages import LANGUAGES
 from prjury.code.parser import TIMEOUT, NotParsed, Parser
-from prjury.code.publics import Outline, Publics, is_offering, outlines
 from prjury.code.publics.difference import ChangeKind, NameChange, SourceText, changes
+from prjury.code.publics.find import find_publics, is_offering
+from prjury.code.publics.model import Publics
 from prjury.code.source import Source
 from prjury.deadline import Deadline
 
@@ -16,8 +17,8 @@ SOON = Deadline.after(3_600)  # counted from the import: the whole suite may run
 
 def offered(language: str, *texts: str) -> list[Publics]:
     sources = [Source.of(text, LANGUAGES[language]) for text in texts]
-    found = outlines(sources, Parser(), SOON)
-    return [each.publics() for each in found if isinstance(each, Outline)]
+    replies = find_publics(sources, Parser(), SOON)
+    return [reply for reply in replies if isinstance(reply, Publics)]
 
 
 def names(language: str, text: str) -> list[str]:
@@ -155,7 +156,7 @@ OFFERED = [
             "12 Options.name; 12 Options.run(x: number); 12 Options.nested; 13 Kind; "
             "14 g; 14 h; 14 f; 15 arrow(a: number, b=…); 20 N; 20 N.Inner; 20 "
             "N.Inner.x; 21 E; 21 E.A; "
-            "21 E.B; 16 renamed(a); 19 other; 19 more; 24 default"
+            "21 E.B; 24 default(); 16 renamed(a); 19 other; 19 more"
         ),
     ),
     (
@@ -325,6 +326,7 @@ CHANGES = [
     ("python", "if X:\n  def f(a): pass\nelse:\n  def f(a): pass", "def f(a): pass", ""),
     ("python", "__all__ = ['f']\nf = g = 1", "__all__ = ['f', 'g']\nf = g = 1", "+ g"),
     ("python", "__all__ = ['f', 'g']\nf = g = 1", "__all__ = ['f']\nf = g = 1", "- g"),
+    ("python", "A = 1", "A, B = (\n    f(layout=x, on=True)\n    for refused in y\n)", "+ B"),
     ("python", "f = g = 1", "__all__ = ['f']\nf = g = 1", ""),
     ("python", "__all__ = ['f']\nf = g = 1", "f = g = 1", ""),
     ("python", "__all__ = ['f']\nf = 1", "__all__ = ['f', 'x']\nf = 1\nimport x", "+ x"),
@@ -384,6 +386,12 @@ CHANGES = [
     ("go", "package p\nfunc F(a int) {}", "package p\nfunc F(a, b int) {}", "! F(int, int)"),
     ("go", "package p\nfunc F() {}", "package p\nfunc f() {}", "- F()"),
     ("go", "package p\ntype T struct { A int }", "package p\ntype T struct { A, B int }", "+ T.B"),
+    (
+        "go",
+        "package p\nfunc F(m map[string]struct{}, n int, c chan<- struct{}) {}",
+        "package p\nfunc F(m map[string]struct{}, n string, c chan<- struct{}) {}",
+        "! F(map[string]struct{}, string, chan<- struct{})",
+    ),
     # Rust
     ("rust", "pub fn f(a: u32) {}", "pub fn f(b: u32) {}", ""),
     ("rust", "pub fn f(a: u32) {}", "pub fn f(a: u64) {}", "! f(u64)"),
@@ -433,7 +441,7 @@ def test_names_stand_for_what_a_home_offers_whichever_file_holds_them() -> None:
 
 def test_a_text_that_cannot_be_parsed_says_why() -> None:
     source = Source.of("x = 1\n", LANGUAGES["python"])
-    (found,) = outlines([source], Parser(), Deadline.after(0))
+    (found,) = find_publics([source], Parser(), Deadline.after(0))
 
     assert found == NotParsed(TIMEOUT, "given up")
 
@@ -451,7 +459,7 @@ def test_only_six_families_of_languages_offer_names() -> None:
 def test_declarations_that_nobody_writes_so_deep_are_not_read(language: str, opening: str) -> None:
     text = f"{opening}\n" * 3_000 + "}\n" * 3_000
     source = Source.of(text, LANGUAGES[language])
-    (found,) = outlines([source], Parser(), SOON)
+    (found,) = find_publics([source], Parser(), SOON)
     assert isinstance(found, NotParsed)
 
 
@@ -465,7 +473,8 @@ BROKEN = "class A {\n  public void f() { x = ); }\n}\n"
         ("python", "def f(a):\n    return 1\n", "def f(a, b=1):\n    return 1\n", False),
         ("python", "import a\n", "import b\n", False),
         ("java", "class A { void f() { x = 1; } }", "class A { void f() { x = 2; } }", True),
-        ("java", "class A { int x; class B {} }", "class A { class B { int x; } }", False),
+        ("java", java("public int x;"), java("public class B { public int x; }"), False),
+        ("java", java("int x; class B {}"), java("class B { int x; }"), True),
         ("java", BROKEN, BROKEN.replace("class A", "\nclass A"), True),
         ("java", BROKEN, BROKEN.replace(");", "));"), False),
         ("typescript", "export const f = () => { g(1); };", "export const f = () => {};", True),
@@ -476,7 +485,7 @@ def test_texts_that_declare_the_same_are_alike(
     language: str, old: str, new: str, alike: bool
 ) -> None:
     sources = [Source.of(text, LANGUAGES[language]) for text in (old, new)]
-    before, after = outlines(sources, Parser(), SOON)
-    assert isinstance(before, Outline)
-    assert isinstance(after, Outline)
+    before, after = find_publics(sources, Parser(), SOON)
+    assert isinstance(before, Publics)
+    assert isinstance(after, Publics)
     assert before.is_like(after) is alike

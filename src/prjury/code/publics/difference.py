@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TypeAlias
 
-from prjury.code.publics.model import Brackets, Parameter, Passing, Publics, Symbol, SymbolKind
+from msgspec import Struct
+from msgspec.structs import replace
+
+from prjury.code.publics.model import Parameter, Passing, Publics, Symbol, SymbolKind
 
 #: Modifiers that take something away from callers or heirs when they come.
 _NARROWING = frozenset({"final", "sealed", "abstract", "readonly", "optional"})
@@ -20,7 +22,8 @@ _WIDENING = frozenset({"var", "const"})
 _QUALIFIED = re.compile(r"\w+(?:\.\w+)*")
 #: Types of a parameter that take everything.
 _ANYTHING = frozenset({"any", "unknown"})
-_TYPES = Brackets(quotes=True)
+#: Brackets, strings, and what stands between the members of a union.
+_TOKEN = re.compile(r"""=>|[(\[{<]|[)\]}>]|[|,]|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|`[^`]*`""")
 _POSITIONAL = frozenset({Passing.ANY, Passing.POSITION})
 
 
@@ -181,7 +184,17 @@ def _is_within(type_: str, other: str, above: Above) -> bool:
 
 
 def _members(type_: str) -> frozenset[str]:
-    return frozenset(_TYPES.split(type_.replace("|", ",")))
+    members, depth, start = set(), 0, 0
+    for match in _TOKEN.finditer(type_):
+        sign = match[0]
+        if sign in "([{<":
+            depth += 1
+        elif sign in ")]}>":
+            depth -= 1
+        elif sign in "|," and depth == 0:
+            members.add(type_[start : match.start()].strip())
+            start = match.end()
+    return frozenset({*members, type_[start:].strip()} - {""})
 
 
 def _arguments(old: Sequence[Parameter], new: Sequence[Parameter], above: Above) -> Fit:
@@ -214,8 +227,7 @@ _FITS: Mapping[str, Callable[[Symbol, Symbol, Above], Fit]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class SourceText:
+class SourceText(Struct, frozen=True):
     """One text's public names, and where it is."""
 
     path: str
@@ -232,8 +244,7 @@ class ChangeKind(StrEnum):
     REMOVED = "removed"
 
 
-@dataclass(frozen=True, slots=True)
-class NameChange:
+class NameChange(Struct, frozen=True):
     """What happens to one name.
 
     Attributes:

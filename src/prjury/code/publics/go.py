@@ -2,119 +2,99 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Iterator
 
-from prjury.code.names.binding import any_kind, inside
-from prjury.code.publics.model import (
-    Brackets,
-    Declaration,
-    Grammar,
-    Parameter,
-    Publics,
-    Symbol,
-    SymbolKind,
-    tidy,
+from prjury.code.names.binding import Node
+from prjury.code.publics.model import Parameter, Publics, Symbol, SymbolKind
+from prjury.code.publics.nodes import DEEPEST, TooDeepError, child_of, children_of, line_of, text_of
+
+_LISTS = frozenset(
+    {"ERROR", "type_declaration", "const_declaration", "var_declaration", "var_spec_list"}
 )
-
-GRAMMAR = Grammar(
-    {
-        "package": "package_clause",
-        "type": "type_spec type_alias",
-        "callable": "function_declaration method_declaration method_elem",
-        "value": "const_spec var_spec field_declaration",
-    },
-    "block field_declaration_list interface_type",
-    {
-        "block": {"inside": any_kind("function_declaration", "method_declaration")},
-        "field_declaration": inside("field_declaration_list"),
-    },
-)
-
-_BRACKETS = Brackets(angles=False)
-_RECEIVER = re.compile(r"(?:\w+\s+)?\*?\s*(\w+)")
-_FUNCTION = re.compile(r"(?:func )?\s*(\w+)\s*(\[[^\]]*\])?\s*(?=\()")
-_TYPE = re.compile(r"(\w+)\s*(\[\w[^\]]*\])?\s*(=?)\s*(.*)")
+_NAMES = ("identifier", "field_identifier")
 
 
-def read(found: Sequence[Declaration]) -> Publics:
+def read(root: Node) -> Publics:
     """The public names of a file; a program's own package offers none."""
-    package = next((each.heading for each in found if each.role == "package"), "")
-    if package == "package main":
+    package = child_of(root, "package_clause")
+    if package and text_of(child_of(package, "package_identifier")) == "main":
         return Publics()
-    types: dict[int, str] = {}
-    symbols: list[Symbol] = []
-    for number, each in enumerate(found):
-        if each.role == "package" or (each.parent >= 0 and each.parent not in types):
-            continue
-        for symbol in _symbols(each, types.get(each.parent, "")):
-            if all(part[:1].isupper() for part in symbol.name.split(".")):
-                symbols.append(symbol)
-                if each.role == "type":
-                    types[number] = f"{symbol.name}."
-    return Publics(tuple(symbols))
+    symbols = _find_go_members(root, 0)
+    return Publics(tuple(symbol for symbol in symbols if _is_public(symbol.name)))
 
 
-def _symbols(each: Declaration, prefix: str) -> Iterator[Symbol]:
-    if each.role == "callable":
-        if symbol := _function(each, prefix):
-            yield symbol
-    elif each.role == "type":
-        if match := _TYPE.match(each.heading):
-            what = f"{match[2] or ''} {match[3]} {tidy(match[4]) or 'interface'}"
-            line = each.line_of(match[1])
-            result = " ".join(f"type {what}".split())
-            yield Symbol(match[1], SymbolKind.TYPE, line, result=result)
-    else:
-        declared = re.split(r"[`\"=]", each.heading)[0].strip()
-        names, type_ = _named(declared)
-        for name in names or [tidy(type_).lstrip("*").rpartition(".")[2].partition("[")[0]]:
-            line = each.line_of(name)
-            yield Symbol(prefix + name, SymbolKind.VALUE, line, result=tidy(type_))
+def _is_public(name: str) -> bool:
+    return all(part[:1].isupper() for part in name.split("."))
 
 
-def _named(text: str) -> tuple[list[str], str]:
-    """The names of a field or a variable, and their type; no names for an embedded one."""
-    match = re.match(r"((?:\w+\s*,\s*)*\w+)(?:\s+(.*))?$", text)
-    if match is None or (match[2] is None and "," not in match[1] and not match[1]):
-        return [], text
-    return [name.strip() for name in match[1].split(",")], match[2] or ""
+def _find_go_members(node: Node, depth: int) -> Iterator[Symbol]:
+    if depth > DEEPEST:
+        raise TooDeepError
+    for child in node.children():
+        kind = child.kind()
+        if kind in _LISTS:
+            yield from _find_go_members(child, depth + 1)
+        elif kind in {"type_spec", "type_alias"}:
+            yield from _read_go_type(child)
+        elif kind == "function_declaration":
+            yield from _read_go_function(child, "")
+        elif kind == "method_declaration":
+            yield from _read_go_function(child, _owner(child))
+        elif kind in {"const_spec", "var_spec"}:
+            yield from _values(child, "")
 
 
-def _function(each: Declaration, prefix: str) -> Symbol | None:
-    text = each.heading
-    if each.role == "callable" and text.startswith("func ("):
-        receiver = _BRACKETS.group(text)
-        owner = _RECEIVER.match(receiver[1]) if receiver else None
-        if receiver is None or owner is None:
-            return None
-        prefix, text = f"{owner[1]}.", receiver[2]
-    match = _FUNCTION.match(text)
-    group = _BRACKETS.group(text)
-    if match is None or group is None:
-        return None
-    parameters = tuple(Parameter("", type_) for type_ in types_of(group[1]))
-    result = group[2].rstrip("{ ")
-    if result.startswith("(") and (results := _BRACKETS.group(result)):
-        result = f"({', '.join(types_of(results[1]))})"
-    line = each.line_of(match[1])
-    result = tidy(result)
-    return Symbol(prefix + match[1], SymbolKind.CALLABLE, line, parameters, result)
+def _read_go_type(node: Node) -> Iterator[Symbol]:
+    name, type_ = node.field("name"), node.field("type")
+    if name is None or type_ is None:
+        return
+    words = {"struct_type": "struct", "interface_type": "interface"}
+    sign = "=" if node.kind() == "type_alias" else ""
+    what = words.get(type_.kind()) or text_of(type_)
+    parts = ["type", text_of(node.field("type_parameters")), sign, what]
+    result = " ".join(filter(None, parts))
+    yield Symbol(name.text(), SymbolKind.TYPE, line_of(name), result=result)
+    prefix = f"{name.text()}."
+    for field in children_of(child_of(type_, "field_declaration_list"), "field_declaration"):
+        yield from _values(field, prefix)
+    for method in children_of(type_, "method_elem"):
+        yield from _read_go_function(method, prefix)
 
 
-@lru_cache(maxsize=4_096)
-def types_of(text: str) -> tuple[str, ...]:
+def _owner(method: Node) -> str:
+    """The type of a method's receiver, as a prefix."""
+    receiver = child_of(method.field("receiver"), "parameter_declaration")
+    type_ = text_of(receiver.field("type")) if receiver else ""
+    return f"{type_.lstrip('*').partition('[')[0]}."
+
+
+def _read_go_function(node: Node, prefix: str) -> Iterator[Symbol]:
+    name = node.field("name")
+    if name is None:
+        return
+    parameters = tuple(Parameter("", type_) for type_ in _types(node.field("parameters")))
+    result = node.field("result")
+    told = text_of(result)
+    if result and result.kind() == "parameter_list":
+        told = f"({', '.join(_types(result))})"
+    yield Symbol(prefix + name.text(), SymbolKind.CALLABLE, line_of(name), parameters, told)
+
+
+def _types(node: Node | None) -> Iterator[str]:
     """The types in a list of parameters; ``a, b int`` are two of the same type."""
-    parts = _BRACKETS.split(text)
-    pairs = [re.match(r"(\w+)\s+(?=\S)(.*)$", part) for part in parts]
-    keywords = {"chan", "func", "map", "struct", "interface"}
-    named = [match if match and match[1] not in keywords else None for match in pairs]
-    if not any(named):
-        return tuple(map(tidy, parts))
-    types: list[str] = []
-    last = ""
-    for match, part in zip(reversed(named), reversed(parts), strict=True):
-        last = tidy(match[2]) if match else last or tidy(part)
-        types.append(last)
-    return tuple(reversed(types))
+    for child in children_of(node, "parameter_declaration", "variadic_parameter_declaration"):
+        dots = "..." if child.kind() == "variadic_parameter_declaration" else ""
+        type_ = dots + text_of(child.field("type"))
+        yield from [type_] * max(1, len(children_of(child, "identifier")))
+
+
+def _values(node: Node, prefix: str) -> Iterator[Symbol]:
+    """The names of a constant, a variable or a field; an embedded field is called as its type."""
+    type_ = node.field("type")
+    result = text_of(type_)
+    for name in children_of(node, *_NAMES):
+        yield Symbol(prefix + name.text(), SymbolKind.VALUE, line_of(name), result=result)
+    if type_ and not children_of(node, *_NAMES):
+        name = result.lstrip("*").partition("[")[0].rpartition(".")[2]
+        pointer = "*" if child_of(node, "*") else ""
+        yield Symbol(prefix + name, SymbolKind.VALUE, line_of(type_), result=pointer + result)

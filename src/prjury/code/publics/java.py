@@ -6,213 +6,175 @@ A method that overrides another one is offered by the type that it is inherited 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
-from functools import lru_cache
+from collections.abc import Iterator
 
-from prjury.code.names.binding import inside
-from prjury.code.publics.model import (
-    Brackets,
-    Declaration,
-    Grammar,
-    Heading,
-    Parameter,
-    Publics,
-    Symbol,
-    SymbolKind,
+from prjury.code.names.binding import Node
+from prjury.code.publics.model import Parameter, Publics, Symbol, SymbolKind
+from prjury.code.publics.nodes import (
+    DEEPEST,
+    TooDeepError,
+    child_of,
+    children_of,
+    line_of,
+    text_of,
     tidy,
 )
 
-GRAMMAR = Grammar(
-    {
-        "package": "package_declaration",
-        "type": "class_declaration interface_declaration enum_declaration record_declaration "
-        "annotation_type_declaration",
-        "callable": "method_declaration constructor_declaration "
-        "annotation_type_element_declaration",
-        "value": "field_declaration constant_declaration",
-        "constant": "enum_constant",
-        "hidden": "static_initializer compact_constructor_declaration",
-    },
-    "class_body interface_body enum_body annotation_type_body block constructor_body",
-    {"block": inside("method_declaration")},
-)
-
-_BRACKETS = Brackets()
-_ANNOTATION = re.compile(r"@(?!interface\b)[\w.]+\s*")
-_INNER_ANNOTATION = re.compile(r"@[\w.]+(?:\([^()]*\))?\s*")
+_TYPES = {
+    "class_declaration": "class",
+    "interface_declaration": "interface",
+    "enum_declaration": "enum",
+    "record_declaration": "record",
+    "annotation_type_declaration": "@interface",
+}
+_CALLABLES = {
+    "method_declaration",
+    "constructor_declaration",
+    "annotation_type_element_declaration",
+}
+_FIELDS = {"field_declaration", "constant_declaration"}
+_BODIES = ("class_body", "interface_body", "enum_body", "annotation_type_body")
+_ANNOTATIONS = ("annotation", "marker_annotation")
+_ANNOTATION = re.compile(r"@[\w.]+(?:\([^()]*\))?\s*")
 _QUALIFIER = re.compile(r"\b(?:[a-z_][\w]*\.)+(?=[A-Z])")
-_MODIFIER = re.compile(
-    r"(public|protected|private|static|final|abstract|default|sealed|non-sealed|strictfp"
-    r"|synchronized|native|transient|volatile)\b\s*"
-)
-_TYPE = re.compile(r"(class|interface|enum|record|@interface)\s+(\w+)\s*")
-_CLAUSE = re.compile(r"\b(extends|implements|permits)\b")
-_NAME = re.compile(r"(\w+)\s*$")
-_DECLARATOR = re.compile(r"(\w+)\s*((?:\[\s*\]\s*)*)$")
 #: Annotations that write constructors, so that none is there by itself.
 _CONSTRUCTING = re.compile(r"@(?:\w+\.)*(?:\w+ArgsConstructor|Data|Value|Builder|SuperBuilder)\b")
 _MATTERING = frozenset({"static", "abstract", "final", "sealed"})
 
 
-@lru_cache(maxsize=8_192)
-def _heading(text: str) -> Heading:
-    return _BRACKETS.heading(text, _ANNOTATION, _MODIFIER)
-
-
-def read(found: Sequence[Declaration]) -> Publics:
+def read(root: Node) -> Publics:
     """The public names of a text."""
-    package = next((each.heading for each in found if each.role == "package"), "package ;")
-    types: dict[int, tuple[str, str]] = {}
-    built: set[int] = set()
-    written: set[str] = set()
-    symbols: list[Symbol] = []
-    for number, each in enumerate(found):
-        outer = types.get(each.parent)
-        if each.role == "package" or (each.parent >= 0 and outer is None):
-            continue
-        heading = _heading(each.heading)
-        if each.role == "callable" and outer and heading.rest.startswith(f"{_last(outer[0])}("):
-            built.add(each.parent)
-            written.add(outer[0])
-        if not _is_public(heading, outer, each.role) or "@Override" in heading.annotations:
-            continue
-        prefix = f"{outer[0]}." if outer else ""
-        for symbol in _symbols(each, heading, prefix):
-            symbols.append(symbol)
-            if symbol.kind is SymbolKind.TYPE:
-                types[number] = symbol.name, symbol.result
-                if symbol.result.split(" ")[0] != "class" or _CONSTRUCTING.search(
-                    heading.annotations
-                ):
-                    built.add(number)
-    implicit = (
-        _implicit(found[number], name)
-        for number, (name, _) in types.items()
-        if number not in built and not _constructs(found[number].source.text, _last(name))
-    )
-    offered = (*map(_sealed_off(symbols, written), symbols), *implicit)
-    return Publics(offered, package.removeprefix("package ").rstrip("; "))
+    package = child_of(root, "package_declaration")
+    name = child_of(package, "scoped_identifier", "identifier") if package else None
+    return Publics(tuple(_find_java_members(root, "", "", 0)), text_of(name))
 
 
-def _sealed_off(symbols: Sequence[Symbol], written: set[str]) -> Callable[[Symbol], Symbol]:
-    """Takes ``final`` from classes whose constructors are all hidden: none can be extended anyway.
+def _find_java_members(node: Node, prefix: str, outer: str, depth: int) -> Iterator[Symbol]:
+    """The public names that stand in a node.
 
     Args:
-        written: the classes that write a constructor.
+        outer: the word of the type around it; empty for none.
     """
-    offered = {each.name for each in symbols}
-    closed = {name for name in written if f"{name}.{_last(name)}" not in offered}
-
-    def settled(each: Symbol) -> Symbol:
-        return replace(each, modifiers=each.modifiers - {"final"}) if each.name in closed else each
-
-    return settled
-
-
-def _constructs(text: str, name: str) -> bool:
-    """Whether a constructor is written that did not parse."""
-    written = rf"(?m)^\s*(?:public |protected |private )?{name}\s*\("
-    return re.search(written, text) is not None
-
-
-def _last(name: str) -> str:
-    return name.rpartition(".")[2]
-
-
-def _is_public(heading: Heading, outer: tuple[str, str] | None, role: str) -> bool:
-    if role == "constant":
-        return True
-    if outer and outer[1].split(" ")[0] in {"interface", "@interface"}:
-        return "private" not in heading.modifiers
-    return bool(heading.modifiers & {"public", "protected"})
+    if depth > DEEPEST:
+        raise TooDeepError
+    for child in node.children():
+        kind = child.kind()
+        if kind in {"ERROR", "enum_body_declarations"}:
+            yield from _find_java_members(child, prefix, outer, depth + 1)
+        elif kind == "enum_constant":
+            name = child.field("name")
+            yield Symbol(prefix + name.text(), SymbolKind.VALUE, line_of(name))
+        elif (kind in _TYPES or kind in _CALLABLES or kind in _FIELDS) and _is_public(child, outer):
+            if kind in _TYPES:
+                yield from _read_java_type(child, prefix, depth)
+            elif kind in _CALLABLES:
+                yield from _callable(child, prefix)
+            else:
+                yield from _fields(child, prefix)
 
 
-def _symbols(each: Declaration, heading: Heading, prefix: str) -> Iterator[Symbol]:
-    kept = heading.modifiers & _MATTERING
-    if each.role == "type":
-        yield from _type(each, heading, prefix)
-    elif each.role == "callable":
-        group = _BRACKETS.group(heading.rest)
-        if group and (name := _NAME.search(group[0])):
-            result = _plain(group[0][: name.start()])
-            parameters = tuple(_parameters(group[1]))
-            line = each.line_of(name[1])
-            yield Symbol(prefix + name[1], SymbolKind.CALLABLE, line, parameters, result, kept)
-    elif each.role == "constant":
-        name_only = re.split(r"[\s({]", heading.rest, maxsplit=1)[0]
-        yield Symbol(prefix + name_only, SymbolKind.VALUE, each.line_of(name_only))
-    else:
-        for name_, type_ in _fields(heading.rest):
-            line = each.line_of(name_)
-            yield Symbol(prefix + name_, SymbolKind.VALUE, line, None, type_, kept)
+def _words(node: Node) -> frozenset[str]:
+    """The modifiers of a declaration."""
+    modifiers = child_of(node, "modifiers")
+    return frozenset(child.kind() for child in modifiers.children()) if modifiers else frozenset()
 
 
-def _type(each: Declaration, heading: Heading, prefix: str) -> Iterator[Symbol]:
-    match = _TYPE.match(heading.rest)
-    if match is None:
+def _annotations(node: Node) -> str:
+    return " ".join(each.text() for each in children_of(child_of(node, "modifiers"), *_ANNOTATIONS))
+
+
+def _is_public(node: Node, outer: str) -> bool:
+    words = _words(node)
+    if re.search(r"@(?:java\.lang\.)?Override\b", _annotations(node)):
+        return False
+    if outer in {"interface", "@interface"}:
+        return "private" not in words
+    return bool(words & {"public", "protected"})
+
+
+def _read_java_type(node: Node, prefix: str, depth: int) -> Iterator[Symbol]:
+    name, word = node.field("name"), _TYPES[node.kind()]
+    if name is None:
         return
-    variables, rest = _BRACKETS.variables(heading.rest[match.end() :])
-    parameters = None
-    if rest.startswith("(") and (group := _BRACKETS.group(rest)):
-        parameters, rest = tuple(_parameters(group[1], named=True)), group[2]
-    clauses = _CLAUSE.split(rest)
-    bases = tuple(
-        tidy(_plain(base)).partition("<")[0]
-        for word, listed in zip(clauses[1::2], clauses[2::2], strict=True)
-        if word != "permits"
-        for base in _BRACKETS.split(listed)
+    parameters = node.field("parameters")
+    clauses = [node.field("superclass"), node.field("interfaces")]
+    clauses.append(child_of(node, "extends_interfaces"))
+    body = child_of(node, *_BODIES)
+    members = (
+        list(_find_java_members(body, f"{prefix}{name.text()}.", word, depth + 1)) if body else []
     )
-    name = prefix + match[2]
-    line = each.line_of(match[2])
-    kept = heading.modifiers & _MATTERING if match[1] == "class" else frozenset[str]()
-    if not prefix:
-        kept -= {"static"}
+    constructor = f"{prefix}{name.text()}.{name.text()}"
+    written = _constructs(body, name.text())
+    hidden = written and all(member.name != constructor for member in members)
+    words = _words(node) & _MATTERING if word == "class" else frozenset[str]()
+    words -= {"static"} if not prefix else set[str]()
+    words -= {"final"} if hidden else set[str]()  # none can be extended anyway
     yield Symbol(
-        name,
+        prefix + name.text(),
         SymbolKind.TYPE,
-        line,
-        parameters,
-        f"{match[1]} {_plain(variables)}".rstrip(),
-        kept,
-        bases,
+        line_of(name),
+        tuple(_read_java_parameters(parameters, named=True)) if parameters else None,
+        f"{word} {_plain(node.field('type_parameters'))}".rstrip(),
+        words,
+        tuple(base for clause in clauses if clause for base in _bases(clause)),
     )
+    yield from members
+    if word == "class" and not written and not _CONSTRUCTING.search(_annotations(node)):
+        yield Symbol(constructor, SymbolKind.CALLABLE, line_of(name), ())
 
 
-def _implicit(each: Declaration, name: str) -> Symbol:
-    """The constructor that a class has as long as it writes none."""
-    line = each.line_of(_last(name))
-    return Symbol(f"{name}.{_last(name)}", SymbolKind.CALLABLE, line, ())
+def _constructs(body: Node | None, name: str) -> bool:
+    """Whether a class writes a constructor, also one that does not parse."""
+    if body is None or children_of(body, "constructor_declaration"):
+        return body is not None
+    written = rf"(?m)^\s*(?:public |protected |private )?{name}\s*\("
+    return re.search(written, body.text()) is not None
 
 
-def _parameters(text: str, *, named: bool = False) -> Iterator[Parameter]:
-    for part in _BRACKETS.split(text):
-        match = _DECLARATOR.search(part)
-        if match is None or match[1] == "this":
-            continue
-        type_ = _plain(part[: match.start()]).removeprefix("final ")
-        yield Parameter(match[1] if named else "", tidy(type_ + match[2]))
+def _bases(clause: Node) -> Iterator[str]:
+    """The simple names of the types that a clause lists."""
+    for child in clause.children():
+        if child.kind() == "type_list":
+            yield from _bases(child)
+        elif child.is_named():
+            yield _plain(child).partition("<")[0]
 
 
-def _plain(type_: str) -> str:
-    """A type without annotations and packages."""
-    return tidy(_QUALIFIER.sub("", _INNER_ANNOTATION.sub("", type_)))
-
-
-def _fields(text: str) -> Iterator[tuple[str, str]]:
-    first, *others = _BRACKETS.split(_BRACKETS.cut(text, "=", ";"))
-    start = _DECLARATOR.search(first)
-    if start is None:
+def _callable(node: Node, prefix: str) -> Iterator[Symbol]:
+    name = node.field("name")
+    if name is None:
         return
-    type_ = _plain(first[: start.start()])
-    for part in (start[0], *others, *_initialised(text)):
-        if match := _DECLARATOR.search(_BRACKETS.cut(part, "=")):
-            yield match[1], tidy(type_ + match[2])
+    types = f"{_plain(node.field('type_parameters'))} {_plain(node.field('type'))}"
+    parameters = tuple(_read_java_parameters(node.field("parameters")))
+    words = _words(node) & _MATTERING
+    result = tidy(types + text_of(node.field("dimensions")))
+    line = line_of(name)
+    yield Symbol(prefix + name.text(), SymbolKind.CALLABLE, line, parameters, result, words)
 
 
-def _initialised(text: str) -> Iterator[str]:
-    """Further fields behind the value of the first one."""
-    value = Brackets(angles=False).after(text.rstrip("; "), "=")
-    for part in Brackets(angles=False).split(value)[1:]:
-        if re.match(r"\w+\s*(\[\s*\]\s*)*(=|$)", part):
-            yield part
+def _read_java_parameters(node: Node | None, *, named: bool = False) -> Iterator[Parameter]:
+    for child in children_of(node, "formal_parameter", "spread_parameter"):
+        name = child.field("name")
+        if child.kind() == "spread_parameter":
+            declarator = child_of(child, "variable_declarator")
+            name = declarator.field("name") if declarator else None
+            before = [each for each in child.children() if each.kind().endswith("type")]
+            before += children_of(child, "type_identifier", "scoped_type_identifier")
+            type_ = f"{_plain(before[0])}..." if before else "..."
+        else:
+            type_ = _plain(child.field("type")) + text_of(child.field("dimensions"))
+        yield Parameter(name.text() if named and name else "", tidy(type_))
+
+
+def _plain(type_: Node | None) -> str:
+    """A type without annotations and packages."""
+    return tidy(_QUALIFIER.sub("", _ANNOTATION.sub("", text_of(type_))))
+
+
+def _fields(node: Node, prefix: str) -> Iterator[Symbol]:
+    type_, words = _plain(node.field("type")), _words(node) & _MATTERING
+    for child in children_of(node, "variable_declarator"):
+        name = child.field("name")
+        result = tidy(type_ + text_of(child.field("dimensions")))
+        line = line_of(name)
+        yield Symbol(prefix + name.text(), SymbolKind.VALUE, line, None, result, words)

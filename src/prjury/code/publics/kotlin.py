@@ -6,174 +6,183 @@ any other change of the parameters.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Iterator, Mapping
 
-from prjury.code.names.binding import inside
-from prjury.code.publics.model import (
-    Brackets,
-    Declaration,
-    Grammar,
-    Heading,
-    Parameter,
-    Publics,
-    Symbol,
-    SymbolKind,
-    tidy,
+from prjury.code.names.binding import Node
+from prjury.code.publics.model import Parameter, Publics, Symbol, SymbolKind
+from prjury.code.publics.nodes import (
+    DEEPEST,
+    TooDeepError,
+    child_of,
+    children_of,
+    line_of,
+    text_of,
 )
 
-GRAMMAR = Grammar(
-    {
-        "package": "package_header",
-        # The grammar takes an object that follows a class for an infix expression.
-        "type": "class_declaration object_declaration companion_object infix_expression",
-        "callable": "function_declaration secondary_constructor",
-        "value": "property_declaration type_alias",
-        "constant": "enum_entry",
-        "hidden": "anonymous_initializer getter setter",
-    },
-    "class_body enum_class_body function_body lambda_literal",
-    {
-        "infix_expression": {"regex": r"^object\s+\w+\s*\{"},
-        "lambda_literal": inside("infix_expression"),
-    },
-)
-
-_BRACKETS = Brackets()
-_ANNOTATION = re.compile(r"@(?:\w+:)?[\w.]+\s*")
-_MODIFIER = re.compile(
-    r"(public|protected|private|internal|open|abstract|final|sealed|data|inline|value|inner|enum"
-    r"|annotation|override|suspend|operator|infix|tailrec|external|const|lateinit|expect|actual"
-    r"|companion|vararg|noinline|crossinline|fun(?= interface\b))\s+"
-)
-_TYPE = re.compile(r"(class|interface|object)\b\s*(\w*)\s*")
-_FUNCTION = re.compile(r"fun\b\s*")
-_PROPERTY = re.compile(r"(val|var|typealias)\s+")
-_HIDDEN = frozenset({"private", "internal"})
+_HIDDEN = frozenset({"private", "internal", "override"})
 _MATTERING = frozenset({"abstract", "final", "sealed", "suspend"})
+_BODIES = ("class_body", "enum_class_body")
+_PARAMETERS = "function_value_parameters"
 
 
-@lru_cache(maxsize=4_096)
-def _heading(text: str) -> Heading:
-    return _BRACKETS.heading(text, _ANNOTATION, _MODIFIER)
-
-
-def read(found: Sequence[Declaration]) -> Publics:
+def read(root: Node) -> Publics:
     """The public names of a file."""
-    package = next((each.heading for each in found if each.role == "package"), "")
-    types: dict[int, str] = {}
-    symbols: list[Symbol] = []
-    for number, each in enumerate(found):
-        if each.role in {"package", "hidden"} or (each.parent >= 0 and each.parent not in types):
+    package = child_of(root, "package_header")
+    name = child_of(package, "identifier") if package else None
+    return Publics(tuple(_find_kotlin_members(root, "", 0)), text_of(name))
+
+
+def _find_kotlin_members(node: Node, prefix: str, depth: int) -> Iterator[Symbol]:
+    if depth > DEEPEST:
+        raise TooDeepError
+    for child in node.children():
+        kind = child.kind()
+        if kind == "ERROR":
+            yield from _find_kotlin_members(child, prefix, depth + 1)
+        elif _words(child) & _HIDDEN:
             continue
-        heading = _heading(each.heading)
-        if heading.modifiers & (_HIDDEN | {"override"}):
-            continue
-        prefix = types.get(each.parent, "")
-        made = list(_symbols(each, heading, prefix))
-        symbols += made
-        if each.role == "type" and made:
-            types[number] = f"{made[0].name}."
-    return Publics(tuple(symbols), package.removeprefix("package ").rstrip("; "))
+        elif kind in {"class_declaration", "object_declaration", "companion_object"}:
+            yield from _read_kotlin_type(child, prefix, depth)
+        elif kind == "infix_expression":
+            yield from _object(child, prefix, depth)
+        elif kind in _READERS:
+            yield from _READERS[kind](child, prefix)
 
 
-def _symbols(each: Declaration, heading: Heading, prefix: str) -> Iterator[Symbol]:
-    kept = heading.modifiers & _MATTERING
-    if each.role == "constant":
-        name = re.split(r"\W", heading.rest, maxsplit=1)[0]
-        yield Symbol(prefix + name, SymbolKind.VALUE, each.line_of(name))
-    elif each.role == "type":
-        yield from _type(each, heading, prefix)
-    elif each.role == "callable":
-        if symbol := _function(each, heading, prefix):
-            yield symbol
-    elif match := _PROPERTY.match(heading.rest):
-        _, text = _BRACKETS.variables(heading.rest[match.end() :])
-        declared = re.split(r"\s+by\s", _BRACKETS.cut(text, "="))[0]
-        names, type_ = _BRACKETS.cut(declared, ":"), tidy(_BRACKETS.after(declared, ":"))
-        alias = match[1] == "typealias"
-        if alias:
-            type_ = tidy(_BRACKETS.after(text, "="))
-        for name in re.findall(r"[\w.?<>]+", names.strip("() ")):
-            line = each.line_of(name.rpartition(".")[2])
-            kind = SymbolKind.TYPE if alias else SymbolKind.VALUE
-            word = "typealias " if alias else ""
-            more = kept | ({"var"} if match[1] == "var" else set[str]())
-            yield Symbol(prefix + tidy(name), kind, line, None, word + type_, more)
+def _words(node: Node) -> frozenset[str]:
+    """The modifiers of a declaration."""
+    modifiers = child_of(node, "modifiers")
+    children = modifiers.children() if modifiers else ()
+    return frozenset(each.text() for each in children if each.kind().endswith("_modifier"))
 
 
-def _function(each: Declaration, heading: Heading, prefix: str) -> Symbol | None:
-    kept = heading.modifiers & _MATTERING
-    if heading.rest.startswith("constructor"):
-        group = _BRACKETS.group(heading.rest)
-        owner = prefix.rstrip(".").rpartition(".")[2]
-        line = each.line
-        parameters = tuple(parameters_of(group[1])) if group else ()
-        return Symbol(prefix + owner, SymbolKind.CALLABLE, line, parameters)
-    match = _FUNCTION.match(heading.rest)
-    if match is None:
-        return None
-    _, text = _BRACKETS.variables(heading.rest[match.end() :])
-    group = _BRACKETS.group(text)
-    if group is None:
-        return None
-    name = tidy(group[0])
-    line = each.line_of(name.rpartition(".")[2])
-    result = tidy(_BRACKETS.cut(group[2], "=", "{").lstrip(": "))
-    parameters = tuple(parameters_of(group[1]))
-    return Symbol(prefix + name, SymbolKind.CALLABLE, line, parameters, result, kept)
+def _after(node: Node, token: str) -> Node | None:
+    """The child that follows a token."""
+    children = iter(node.children())
+    return next(children, None) if any(child.kind() == token for child in children) else None
 
 
-def _type(each: Declaration, heading: Heading, prefix: str) -> Iterator[Symbol]:
-    match = _TYPE.match(heading.rest)
-    if match is None:
+def _read_kotlin_function(node: Node, prefix: str) -> Iterator[Symbol]:
+    name, listed = child_of(node, "simple_identifier"), child_of(node, _PARAMETERS)
+    if name is None or listed is None:
         return
-    name = match[2] or "Companion"
-    variables, rest = _BRACKETS.variables(heading.rest[match.end() :])
-    constructor, supers = _constructor(rest)
-    bases = tuple(
-        tidy(_BRACKETS.cut(base, "(")).partition("<")[0].split(" by ")[0]
-        for base in _BRACKETS.split(_BRACKETS.after(f" {supers}", ":"))
-    )
-    line = each.line_of(name)
-    kept = heading.modifiers & _MATTERING
-    word = "enum" if "enum" in heading.modifiers else match[1]
-    what = f"{word} {variables}".strip()
-    yield Symbol(prefix + name, SymbolKind.TYPE, line, None, what, kept, bases)
-    if constructor is None:
-        return
-    last = f"{prefix}{name}.{name}"
-    yield Symbol(last, SymbolKind.CALLABLE, line, tuple(parameters_of(constructor)))
-    for part in _BRACKETS.split(constructor):
-        own = _heading(part)
-        if (field := _PROPERTY.match(own.rest)) and not own.modifiers & (_HIDDEN | {"override"}):
-            text = _BRACKETS.cut(own.rest[field.end() :], "=")
-            property_, type_ = _BRACKETS.cut(text, ":"), tidy(_BRACKETS.after(text, ":"))
-            more = {"var"} if field[1] == "var" else set[str]()
-            path = f"{prefix}{name}.{property_}"
-            yield Symbol(path, SymbolKind.VALUE, line, None, type_, frozenset(more))
+    receiver = text_of(child_of(node, "receiver_type"))
+    path = f"{receiver}.{name.text()}" if receiver else name.text()
+    parameters, result = tuple(_read_kotlin_parameters(listed)), text_of(_after(node, ":"))
+    words, line = _words(node) & _MATTERING, line_of(name)
+    yield Symbol(prefix + path, SymbolKind.CALLABLE, line, parameters, result, words)
 
 
-def _constructor(rest: str) -> tuple[str | None, str]:
-    """The parameters of the primary constructor, None if it is hidden, and what follows it."""
-    before = _BRACKETS.cut(rest, "(", ":")
-    if not rest[len(before) :].lstrip().startswith("("):
-        return None, rest
-    group = _BRACKETS.group(rest)
-    if group is None:
-        return None, rest
-    return (None if _HIDDEN & set(group[0].split()) else group[1]), group[2]
+def _constructor(node: Node, prefix: str) -> Iterator[Symbol]:
+    owner = prefix.rstrip(".").rpartition(".")[2]
+    parameters = tuple(_read_kotlin_parameters(child_of(node, _PARAMETERS)))
+    yield Symbol(prefix + owner, SymbolKind.CALLABLE, line_of(node), parameters)
 
 
-@lru_cache(maxsize=4_096)
-def parameters_of(text: str) -> tuple[Parameter, ...]:
+def _read_kotlin_parameters(node: Node | None) -> Iterator[Parameter]:
     """The parameters of a function; their names are what callers may write."""
-    made = []
-    for part in _BRACKETS.split(text):
-        heading = _heading(part)
-        declared = _BRACKETS.cut(_PROPERTY.sub("", heading.rest), "=")
-        name, type_ = _BRACKETS.cut(declared, ":"), tidy(_BRACKETS.after(declared, ":"))
-        vararg = "vararg " if "vararg" in heading.modifiers else ""
-        made.append(Parameter(name, vararg + type_, bool(_BRACKETS.after(part, "="))))
-    return tuple(made)
+    variable, last = "", None
+    for child in node.children() if node else ():
+        kind = child.kind()
+        if kind == "parameter_modifiers":
+            variable = "vararg " if "vararg" in child.text().split() else ""
+        elif kind in {"parameter", ","}:
+            if last:
+                yield last
+            last = _parameter(child, variable) if kind == "parameter" else None
+            variable = ""
+        elif kind == "=" and last:
+            last = Parameter(last.name, last.type, optional=True)
+    if last:
+        yield last
+
+
+def _parameter(node: Node, variable: str) -> Parameter:
+    return Parameter(
+        text_of(child_of(node, "simple_identifier")),
+        variable + text_of(_after(node, ":")),
+        optional=child_of(node, "=") is not None,
+    )
+
+
+def _properties(node: Node, prefix: str) -> Iterator[Symbol]:
+    receiver = text_of(child_of(node, "receiver_type"))
+    start = f"{prefix}{receiver}." if receiver else prefix
+    words = _words(node) & _MATTERING | _var(node)
+    several = child_of(node, "multi_variable_declaration")
+    for child in children_of(several or node, "variable_declaration"):
+        name = child_of(child, "simple_identifier")
+        if name is not None:
+            result = text_of(_after(child, ":"))
+            line = line_of(name)
+            yield Symbol(start + name.text(), SymbolKind.VALUE, line, None, result, words)
+
+
+def _constant(node: Node, prefix: str) -> Iterator[Symbol]:
+    if name := child_of(node, "simple_identifier"):
+        yield Symbol(prefix + name.text(), SymbolKind.VALUE, line_of(name))
+
+
+def _alias(node: Node, prefix: str) -> Iterator[Symbol]:
+    if name := child_of(node, "type_identifier"):
+        result = f"typealias {text_of(_after(node, '='))}"
+        yield Symbol(prefix + name.text(), SymbolKind.TYPE, line_of(name), None, result)
+
+
+_READERS: Mapping[str, Callable[[Node, str], Iterator[Symbol]]] = {
+    "function_declaration": _read_kotlin_function,
+    "secondary_constructor": _constructor,
+    "property_declaration": _properties,
+    "enum_entry": _constant,
+    "type_alias": _alias,
+}
+
+
+def _var(node: Node) -> frozenset[str]:
+    return frozenset({"var"} & {text_of(child_of(node, "binding_pattern_kind"))})
+
+
+def _read_kotlin_type(node: Node, prefix: str, depth: int) -> Iterator[Symbol]:
+    name = child_of(node, "type_identifier")
+    path = prefix + (name.text() if name else "Companion")
+    tokens = {child.kind() for child in node.children()}
+    word = (
+        "enum"
+        if "enum" in _words(node) | tokens
+        else "interface"
+        if "interface" in tokens
+        else "class"
+    )
+    word = word if node.kind() == "class_declaration" else "object"
+    variables = text_of(child_of(node, "type_parameters"))
+    bases = tuple(
+        text_of(base).partition("<")[0]
+        for specifier in children_of(node, "delegation_specifier")
+        if (base := specifier.find(kind="user_type"))
+    )
+    line = line_of(name or node)
+    words = _words(node) & _MATTERING
+    yield Symbol(path, SymbolKind.TYPE, line, None, f"{word} {variables}".strip(), words, bases)
+    constructor = child_of(node, "primary_constructor")
+    if constructor and name and not _words(constructor) & _HIDDEN:
+        listed = children_of(constructor, "class_parameter")
+        parameters = tuple(
+            _parameter(each, "vararg " * ("vararg" in _words(each))) for each in listed
+        )
+        yield Symbol(f"{path}.{name.text()}", SymbolKind.CALLABLE, line, parameters)
+        for each in listed:
+            if child_of(each, "binding_pattern_kind") and not _words(each) & _HIDDEN:
+                parameter = _parameter(each, "")
+                own = f"{path}.{parameter.name}"
+                yield Symbol(own, SymbolKind.VALUE, line, None, parameter.type, _var(each))
+    if body := child_of(node, *_BODIES):
+        yield from _find_kotlin_members(body, f"{path}.", depth + 1)
+
+
+def _object(node: Node, prefix: str, depth: int) -> Iterator[Symbol]:
+    """An object that the grammar takes for an infix expression."""
+    first, name, body = ([*node.children(), None, None, None])[:3]
+    if first.text() == "object" and name and body and body.kind() == "lambda_literal":
+        yield Symbol(prefix + name.text(), SymbolKind.TYPE, line_of(name), None, "object")
+        if statements := child_of(body, "statements"):
+            yield from _find_kotlin_members(statements, f"{prefix}{name.text()}.", depth + 1)

@@ -8,124 +8,123 @@ read.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from functools import lru_cache
+from collections.abc import Iterator
 
-from prjury.code.names.binding import any_kind, inside
-from prjury.code.publics.model import (
-    Brackets,
-    Declaration,
-    Grammar,
-    Parameter,
-    Passing,
-    Publics,
-    Symbol,
-    SymbolKind,
+from msgspec.structs import replace
+
+from prjury.code.names.binding import Node
+from prjury.code.publics.model import Parameter, Passing, Publics, Symbol, SymbolKind
+from prjury.code.publics.nodes import (
+    DEEPEST,
+    TooDeepError,
+    child_of,
+    children_of,
+    line_of,
+    text_of,
 )
 
-_BLOCK = {"kind": "block", "not": inside("function_definition")}
-GRAMMAR = Grammar(
-    {
-        "wrapper": "decorated_definition",
-        "type": "class_definition",
-        "callable": "function_definition",
-        "value": "expression_statement",
-        "alias": "import_statement import_from_statement type_alias_statement",
-    },
-    "block",
-    {
-        "expression_statement": {
-            "inside": {"any": [{"kind": "module"}, _BLOCK]},
-            "any": [{"has": {"kind": "assignment"}}, {"regex": "^__all__"}],
-        },
-        "block": {"inside": any_kind("function_definition", "class_definition")},
-    },
+#: Statements whose own statements are executed with the module's or the class's.
+_BLOCKS = frozenset(
+    {"ERROR", "block", "if_statement", "elif_clause", "else_clause", "try_statement"}
+    | {"except_clause", "except_group_clause", "finally_clause", "with_statement"}
+    | {"for_statement", "while_statement", "match_statement", "case_clause"}
 )
-
-_BRACKETS = Brackets(quotes=True, angles=False)
-_FUNCTION = re.compile(r"(async )?def (\w+) ?")
-_CLASS = re.compile(r"class (\w+) ?")
+_PATTERNS = frozenset({"pattern_list", "tuple_pattern", "list_pattern", "list_splat_pattern"})
 _STRING = re.compile(r"""(['"])(\w+)\1""")
-_IMPORT = re.compile(r"from (\S+?) ?import (.*)$|import (.*)$")
-_LISTED = re.compile(r"__all__\s*(?::[^=]*)?(\+?=|\.extend\(|\.append\()(.*)$")
+_LISTED = re.compile(r"__all__\s*(?::[^=]*)?(\+?=|\.extend\(|\.append\()(.*)$", re.DOTALL)
 #: Names of Python's own that callers use under the name of the class.
 _SPECIAL = frozenset({"__init__", "__call__"})
 
 
-def read(found: Sequence[Declaration]) -> Publics:
+def read(root: Node) -> Publics:
     """The public names of a module."""
-    types: dict[int, tuple[str, bool]] = {}
-    symbols: list[Symbol] = []
-    for number, each in enumerate(found):
-        outer, decorators = _around(found, each)
-        if each.role == "wrapper" or (outer >= 0 and outer not in types):
-            continue
-        prefix, open_ = types.get(outer, ("", True))
-        for symbol in _symbols(each, decorators, member=outer >= 0):
-            offered = open_ and symbol.offered and _is_public(symbol.name)
-            symbols.append(replace(symbol, name=prefix + symbol.name, offered=offered))
-            if symbol.kind is SymbolKind.TYPE:
-                types[number] = f"{prefix}{symbol.name}.", offered
-    strings = frozenset(
-        match[2] for match in _STRING.finditer(found[0].source.text if found else "")
-    )
-    listed, computed = _listed(found, strings)
-    dynamic = computed or any(each.name == "__getattr__" for each in symbols)
-    return Publics(tuple(symbols), None, listed, strings if dynamic else frozenset())
+    symbols = tuple(_find_python_members(root, "", 0, offered=True))
+    strings = frozenset(match[2] for match in _STRING.finditer(root.text()))
+    listed, computed = _listed(root, strings)
+    dynamic = computed or any(symbol.name == "__getattr__" for symbol in symbols)
+    return Publics(symbols, None, listed, strings if dynamic else frozenset())
 
 
-def _around(found: Sequence[Declaration], each: Declaration) -> tuple[int, str]:
-    """The class in which it stands, and its decorators."""
-    if each.parent >= 0 and found[each.parent].role == "wrapper":
-        return found[each.parent].parent, found[each.parent].heading
-    return each.parent, ""
+def _find_python_members(node: Node, prefix: str, depth: int, *, offered: bool) -> Iterator[Symbol]:
+    """The names that a module or a class defines.
+
+    Args:
+        offered: whether what is around them is public.
+    """
+    if depth > DEEPEST:
+        raise TooDeepError
+    for child in node.children():
+        kind = child.kind()
+        decorators = ""
+        if kind == "decorated_definition":
+            decorators = " ".join(each.text() for each in children_of(child, "decorator"))
+            child = child.field("definition") or child  # noqa: PLW2901 - what it decorates
+            kind = child.kind()
+        if kind in _BLOCKS:
+            yield from _find_python_members(child, prefix, depth + 1, offered=offered)
+        elif kind == "class_definition":
+            yield from _class(child, prefix, depth, offered=offered)
+        else:
+            for symbol in _symbols(child, decorators, member=bool(prefix)):
+                public = offered and symbol.offered and _is_public(symbol.name)
+                yield replace(symbol, name=prefix + symbol.name, offered=public)
 
 
 def _is_public(name: str) -> bool:
     return not name.startswith("_") or name in _SPECIAL
 
 
-def _symbols(each: Declaration, decorators: str, *, member: bool) -> Iterator[Symbol]:
-    if each.role == "callable":
-        if symbol := _function(each, decorators, member=member):
+def _class(node: Node, prefix: str, depth: int, *, offered: bool) -> Iterator[Symbol]:
+    name, body, listed = node.field("name"), node.field("body"), node.field("superclasses")
+    if name is None:
+        return
+    bases = tuple(
+        text_of(base).partition("[")[0].rpartition(".")[2]
+        for base in (listed.children() if listed else ())
+        if base.is_named() and base.kind() not in {"keyword_argument", "comment"}
+    )
+    path, public = prefix + name.text(), offered and _is_public(name.text())
+    line = line_of(name)
+    yield Symbol(path, SymbolKind.TYPE, line, result="class", bases=bases, offered=public)
+    if body:
+        yield from _find_python_members(body, f"{path}.", depth + 1, offered=public)
+
+
+def _symbols(node: Node, decorators: str, *, member: bool) -> Iterator[Symbol]:
+    kind = node.kind()
+    if kind == "function_definition":
+        if symbol := _read_python_function(node, decorators, member=member):
             yield symbol
-    elif each.role == "type":
-        if match := _CLASS.match(each.heading):
-            group = _BRACKETS.group(each.heading)
-            listed = _BRACKETS.split(group[1]) if group else []
-            bases = tuple(
-                base.partition("[")[0].rpartition(".")[2] for base in listed if "=" not in base
-            )
-            line = each.line_of(match[1])
-            yield Symbol(match[1], SymbolKind.TYPE, line, result="class", bases=bases)
-    elif each.role == "value":
-        for name in _targets(each.heading):
-            yield Symbol(name, SymbolKind.VALUE, each.line_of(name))
-    else:
-        line = each.line
-        for name, offered in _imported(each.heading):
-            yield Symbol(name, SymbolKind.ALIAS, line, offered=offered and not member)
+    elif kind == "expression_statement":
+        for child in node.children():
+            if child.kind() == "assignment":
+                for name in _targets(child):
+                    yield Symbol(name.text(), SymbolKind.VALUE, line_of(name))
+    elif kind == "type_alias_statement":
+        name = text_of(child_of(node, "type")).partition("[")[0]
+        yield Symbol(name, SymbolKind.ALIAS, line_of(node), offered=not member)
+    elif kind in {"import_statement", "import_from_statement"}:
+        relative = child_of(node, "relative_import") is not None
+        for name in _imported(node):
+            yield Symbol(name, SymbolKind.ALIAS, line_of(node), offered=relative and not member)
 
 
-def _function(each: Declaration, decorators: str, *, member: bool) -> Symbol | None:
-    match = _FUNCTION.match(each.heading)
-    group = _BRACKETS.group(each.heading)
-    if match is None or group is None or re.search(r"\.(setter|deleter)\b", decorators):
+def _read_python_function(node: Node, decorators: str, *, member: bool) -> Symbol | None:
+    name, listed = node.field("name"), node.field("parameters")
+    if name is None or listed is None or re.search(r"\.(setter|deleter)\b", decorators):
         return None
-    line = each.line_of(match[2])
     if re.search(r"property\b", decorators):
-        return Symbol(match[2], SymbolKind.PROPERTY, line)
-    parameters = parameters_of(group[1])
+        return Symbol(name.text(), SymbolKind.PROPERTY, line_of(name))
+    parameters = _read_python_parameters(listed)
     if member and not re.search(r"@staticmethod\b", decorators):
         parameters = parameters[1:] if parameters and _is_first(parameters[0]) else parameters
     return Symbol(
-        match[2],
+        name.text(),
         SymbolKind.CALLABLE,
-        line,
+        line_of(name),
         parameters,
-        modifiers=frozenset({"async"}) if match[1] else frozenset(),
-        replaced=frozenset(name[2] for name in _STRING.finditer(decorators)),
+        modifiers=frozenset({"async"} if child_of(node, "async") else ()),
+        replaced=frozenset(match[2] for match in _STRING.finditer(decorators)),
     )
 
 
@@ -133,63 +132,70 @@ def _is_first(parameter: Parameter) -> bool:
     return parameter.passing in {Passing.ANY, Passing.POSITION} and not parameter.optional
 
 
-@lru_cache(maxsize=4_096)
-def parameters_of(text: str) -> tuple[Parameter, ...]:
-    """The parameters between the brackets of a ``def``."""
-    made: list[Parameter] = []
+def _read_python_parameters(node: Node) -> tuple[Parameter, ...]:
+    parameters: list[Parameter] = []
     passing = Passing.ANY
-    for part in _BRACKETS.split(text):
-        name = _BRACKETS.cut(part, ":", "=")
-        if part == "/":
-            made = [replace(each, passing=Passing.POSITION) for each in made]
-        elif part == "*":
+    for child in node.children():
+        kind = child.kind()
+        if kind == "typed_parameter":
+            child = child.children()[0]  # noqa: PLW2901 - the type is not enforced
+        if kind == "positional_separator":
+            parameters = [replace(each, passing=Passing.POSITION) for each in parameters]
+        elif kind == "keyword_separator":
             passing = Passing.KEYWORD
-        elif name.startswith("**"):
-            made.append(Parameter(name[2:].strip(), passing=Passing.KEYWORDS, optional=True))
-        elif name.startswith("*"):
-            made.append(Parameter(name[1:].strip(), passing=Passing.REST, optional=True))
-            passing = Passing.KEYWORD
-        else:
-            optional = bool(_BRACKETS.after(part, "="))
-            made.append(Parameter(name, passing=passing, optional=optional))
-    return tuple(made)
+        elif child.kind() in {"list_splat_pattern", "dictionary_splat_pattern"}:
+            rest = child.kind() == "list_splat_pattern"
+            how = Passing.REST if rest else Passing.KEYWORDS
+            parameters.append(Parameter(child.text().lstrip("* "), passing=how, optional=True))
+            passing = Passing.KEYWORD if rest else passing
+        elif kind in {"default_parameter", "typed_default_parameter"}:
+            name = child.field("name").text()
+            parameters.append(Parameter(name, passing=passing, optional=True))
+        elif child.kind() == "identifier":
+            parameters.append(Parameter(child.text(), passing=passing))
+    return tuple(parameters)
 
 
-def _targets(text: str) -> Iterator[str]:
+def _targets(assignment: Node) -> Iterator[Node]:
     """The names that an assignment gives a value to."""
-    parts = _BRACKETS.split(text, "=")
-    for part in parts[:-1] if len(parts) > 1 else parts:
-        target = _BRACKETS.cut(part, ":")
-        if not re.search(r"[.\[\]'\"]", target.strip("[]")):
-            yield from re.findall(r"[^\W\d]\w*", target)
+    left, right = assignment.field("left"), assignment.field("right")
+    yield from _names(left)
+    if right and right.kind() == "assignment":
+        yield from _targets(right)
 
 
-def _imported(text: str) -> Iterator[tuple[str, bool]]:
-    """The names that an import or a ``type`` statement makes known, and whether it offers them."""
-    if text.startswith("type "):
-        yield text[5:].partition("=")[0].partition("[")[0].strip(), True
-    elif match := _IMPORT.match(text):
-        relative = bool(match[1] and match[1].startswith("."))
-        for part in (match[2] or match[3]).strip("() ").split(","):
-            name = part.rpartition(" as ")[2].strip()
-            if re.fullmatch(r"[\w.]+", name):
-                yield name.partition(".")[0], relative
+def _names(target: Node) -> Iterator[Node]:
+    if target.kind() == "identifier":
+        yield target
+    elif target.kind() in _PATTERNS:
+        for child in target.children():
+            yield from _names(child)
 
 
-def _listed(
-    found: Sequence[Declaration], quoted: frozenset[str]
-) -> tuple[frozenset[str] | None, bool]:
+def _imported(node: Node) -> Iterator[str]:
+    """The names that an import makes known."""
+    module = node.field("module_name")
+    start = module.range().end.index if module else 0
+    for child in children_of(node, "dotted_name", "aliased_import"):
+        if child.range().start.index >= start:
+            name = child.field("alias") if child.kind() == "aliased_import" else child
+            yield name.text().partition(".")[0]
+
+
+def _listed(root: Node, quoted: frozenset[str]) -> tuple[frozenset[str] | None, bool]:
     """What ``__all__`` holds, and whether it is computed; None without one or if all of it is.
 
     What is added to a list by computing is taken to be among the strings of the text.
     """
     names: frozenset[str] | None = None
     computed = False
-    for each in found:
-        if each.role != "value" or not (match := _LISTED.match(each.heading)):
+    for statement in _statements(root):
+        match = _LISTED.match(statement.text())
+        if match is None:
             continue
         strings = frozenset(name[2] for name in _STRING.finditer(match[2]))
-        literal = not set(_STRING.sub("", match[2])) - set("[](), ")
+        rest = re.sub(r"#[^\n]*", "", _STRING.sub("", match[2]))
+        literal = not set(rest) - set("[](),") - set(" \t\r\n\\")
         if not literal and match[1] == "=":
             return None, True
         computed = computed or not literal
@@ -197,3 +203,12 @@ def _listed(
             frozenset() if literal else quoted
         )
     return names, computed
+
+
+def _statements(node: Node) -> Iterator[Node]:
+    """The statements of a module, also those in its blocks."""
+    for child in node.children():
+        if child.kind() == "expression_statement":
+            yield child
+        elif child.kind() in _BLOCKS:
+            yield from _statements(child)

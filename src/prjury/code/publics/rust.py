@@ -2,141 +2,125 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Iterator
 
-from prjury.code.names.binding import any_kind, inside
-from prjury.code.publics.model import (
-    Brackets,
-    Declaration,
-    Grammar,
-    Parameter,
-    Publics,
-    Symbol,
-    SymbolKind,
-    tidy,
+from prjury.code.names.binding import Node
+from prjury.code.publics.model import Parameter, Publics, Symbol, SymbolKind
+from prjury.code.publics.nodes import (
+    DEEPEST,
+    TooDeepError,
+    child_of,
+    children_of,
+    line_of,
+    text_of,
+    words_of,
 )
 
-GRAMMAR = Grammar(
-    {
-        "type": "struct_item enum_item union_item trait_item impl_item mod_item",
-        "callable": "function_item function_signature_item",
-        "value": "const_item static_item type_item associated_type field_declaration",
-        "constant": "enum_variant",
-        "alias": "use_declaration",
-        "hidden": "macro_definition macro_invocation",
-    },
-    "field_declaration_list enum_variant_list declaration_list block",
-    {
-        "field_declaration_list": {"inside": any_kind("struct_item", "union_item")},
-        "block": inside("function_item"),
-    },
-)
-
-_BRACKETS = Brackets()
-_PUB = re.compile(r"pub\s+(?!\()")
-_RESTRICTED = re.compile(r"pub\s*\([^)]*\)\s*")
-_ITEM = re.compile(
-    r"(?:(?:async|unsafe|const|extern(?: \"\w+\")?|default|auto)\s+)*"
-    r"(struct|enum|union|trait|mod|fn|const|static|type)\s+(?:mut\s+)?(\w+)\s*"
-)
-_FIELD = re.compile(r"(\w+)\s*:\s*(.*)")
-_IMPL = re.compile(r"(?:unsafe )?impl\b\s*")
+_TYPES = {
+    "struct_item": "struct",
+    "enum_item": "enum",
+    "union_item": "union",
+    "trait_item": "trait",
+    "mod_item": "mod",
+}
+_VALUES = {
+    "const_item": "const",
+    "static_item": "static",
+    "type_item": "type",
+    "associated_type": "type",
+}
+_BODIES = ("field_declaration_list", "enum_variant_list", "declaration_list")
+_WORDS = frozenset({"async", "unsafe", "const"})
 
 
-def read(found: Sequence[Declaration]) -> Publics:
+def read(root: Node) -> Publics:
     """The public names of a file."""
-    open_: dict[int, tuple[str, str]] = {}
-    symbols: list[Symbol] = []
-    for number, each in enumerate(found):
-        outer = open_.get(each.parent)
-        if each.role == "hidden" or (each.parent >= 0 and outer is None):
-            continue
-        if each.role == "type" and (owner := _inherent(each.heading)):
-            open_[number] = f"{outer[0] if outer else ''}{owner}::", "impl"
-            continue
-        free = outer is not None and outer[1] in {"trait", "enum"}
-        text = _RESTRICTED.sub("", each.heading)
-        public = _PUB.match(each.heading) is not None
-        if not public and not free:
-            continue
-        prefix = outer[0] if outer else ""
-        for symbol in _symbols(each, _PUB.sub("", text, count=1), prefix):
-            symbols.append(symbol)
-            if each.role == "type":
-                open_[number] = f"{symbol.name}::", symbol.result.partition(" ")[0]
-    return Publics(tuple(symbols))
+    return Publics(tuple(_find_rust_members(root, "", 0, free=False)))
 
 
-def _inherent(heading: str) -> str | None:
-    """The type whose own members an ``impl`` holds; those of a trait belong to the trait."""
-    match = _IMPL.match(heading)
-    if match is None:
-        return None
-    _, rest = _BRACKETS.variables(heading[match.end() :])
-    if re.search(r"\bfor\b", _BRACKETS.cut(rest, "{")):
-        return None
-    name = re.match(r"(?:\w+::)*(\w+)", rest)
-    return name[1] if name else None
+def _find_rust_members(node: Node, prefix: str, depth: int, *, free: bool) -> Iterator[Symbol]:
+    """The public names in a module or a type.
+
+    Args:
+        free: whether members are public without a word, as those of a trait and of an enum are.
+    """
+    if depth > DEEPEST:
+        raise TooDeepError
+    for child in node.children():
+        kind = child.kind()
+        if kind == "ERROR":
+            yield from _find_rust_members(child, prefix, depth + 1, free=free)
+        elif kind == "impl_item":
+            owner, body = child.field("type"), child.field("body")
+            if owner and body and child.field("trait") is None:
+                name = text_of(owner).partition("<")[0].rpartition("::")[2]
+                yield from _find_rust_members(body, f"{prefix}{name}::", depth + 1, free=False)
+        elif free or text_of(child_of(child, "visibility_modifier")) == "pub":
+            yield from _symbols(child, prefix, depth)
 
 
-def _symbols(each: Declaration, text: str, prefix: str) -> Iterator[Symbol]:
-    if each.role == "alias":
-        for name in _used(text.removeprefix("use ").rstrip("; ")):
-            yield Symbol(prefix + name, SymbolKind.ALIAS, each.line)
-    elif each.role == "constant":
-        name = re.split(r"\W", text, maxsplit=1)[0]
-        fields = tidy(_BRACKETS.cut(text[len(name) :], "="))
-        line = each.line_of(name)
-        yield Symbol(prefix + name, SymbolKind.VALUE, line, result=fields)
-    elif match := _ITEM.match(text):
-        line = each.line_of(match[2])
-        yield _item(prefix + match[2], match[1], text, text[match.end() :], line)
-    elif match := _FIELD.match(text):
-        line = each.line_of(match[1])
-        yield Symbol(prefix + match[1], SymbolKind.VALUE, line, result=tidy(match[2]))
+def _symbols(node: Node, prefix: str, depth: int) -> Iterator[Symbol]:
+    kind = node.kind()
+    name = node.field("name")
+    if kind == "use_declaration":
+        for leaf in _used(node.field("argument")):
+            yield Symbol(prefix + leaf, SymbolKind.ALIAS, line_of(node))
+        return
+    if name is None:
+        return
+    path, line = prefix + name.text(), line_of(name)
+    variables = text_of(node.field("type_parameters"))
+    if kind in _TYPES:
+        yield from _read_rust_type(node, path, depth)
+    elif kind in {"function_item", "function_signature_item"}:
+        modifiers = child_of(node, "function_modifiers")
+        words = words_of(modifiers, _WORDS) if modifiers else frozenset[str]()
+        parameters = tuple(_read_rust_parameters(node.field("parameters")))
+        where = text_of(child_of(node, "where_clause"))
+        result = " ".join(filter(None, [variables + text_of(node.field("return_type")), where]))
+        yield Symbol(path, SymbolKind.CALLABLE, line, parameters, result, words)
+    elif kind in _VALUES:
+        word = _VALUES[kind]
+        type_ = node.field("type") or node.field("bounds")
+        symbol = SymbolKind.TYPE if word == "type" else SymbolKind.VALUE
+        yield Symbol(path, symbol, line, result=f"{word} {variables}{text_of(type_)}".strip())
+    elif kind == "field_declaration":
+        yield Symbol(path, SymbolKind.VALUE, line, result=text_of(node.field("type")))
+    elif kind == "enum_variant":
+        yield Symbol(path, SymbolKind.VALUE, line, result=text_of(node.field("body")))
 
 
-def _item(name: str, word: str, text: str, rest: str, line: int) -> Symbol:
-    variables, rest = _BRACKETS.variables(rest)
-    if word == "fn":
-        group = _BRACKETS.group(rest)
-        parameters = types_of(group[1]) if group else ()
-        result = tidy(group[2].removeprefix("->").rstrip("{; ")) if group else ""
-        words = frozenset(re.findall(r"\b(?:async|unsafe|const)\b", text.partition("fn ")[0]))
-        return Symbol(name, SymbolKind.CALLABLE, line, parameters, variables + result, words)
-    if word in {"const", "static", "type"}:
-        kind = SymbolKind.TYPE if word == "type" else SymbolKind.VALUE
-        type_ = rest if word == "type" else _BRACKETS.cut(rest, "=")
-        return Symbol(name, kind, line, result=f"{word} {tidy(type_.lstrip(':= ').rstrip('; '))}")
-    fields = tidy(rest.rstrip("; ")) if word == "struct" and rest.startswith("(") else ""
-    return Symbol(name, SymbolKind.TYPE, line, result=f"{word} {variables}{fields}".strip())
+def _read_rust_type(node: Node, path: str, depth: int) -> Iterator[Symbol]:
+    word, variables = _TYPES[node.kind()], text_of(node.field("type_parameters"))
+    fields = text_of(child_of(node, "ordered_field_declaration_list"))
+    result = f"{word} {variables}{fields}".strip()
+    yield Symbol(path, SymbolKind.TYPE, line_of(node.field("name")), result=result)
+    if body := child_of(node, *_BODIES):
+        free = word in {"trait", "enum"}
+        yield from _find_rust_members(body, f"{path}::", depth + 1, free=free)
 
 
-@lru_cache(maxsize=4_096)
-def types_of(text: str) -> tuple[Parameter, ...]:
+def _read_rust_parameters(node: Node | None) -> Iterator[Parameter]:
     """The types in a list of parameters, and how it takes ``self``."""
-    made = []
-    for part in _BRACKETS.split(text):
-        declared = re.sub(r"#\[[^\]]*\]\s*", "", part)
-        type_ = _BRACKETS.after(declared, ":") or declared.removeprefix("mut ")
-        made.append(Parameter("", tidy(type_)))
-    return tuple(made)
+    for child in children_of(node, "parameter", "self_parameter", "variadic_parameter"):
+        type_ = text_of(child.field("type")) or text_of(child).removeprefix("mut ")
+        yield Parameter("", type_)
 
 
-def _used(text: str) -> Iterator[str]:
+def _used(node: Node | None, outer: str = "") -> Iterator[str]:
     """The names at the leaves of a ``use``; a star brings names that this text does not hold."""
-    group = _BRACKETS.group(text, "{")
-    if group:
-        for part in _BRACKETS.split(group[1]):
-            if part.startswith("self"):
-                yield part.rpartition(" as ")[2] if " as " in part else _leaf(group[0].rstrip(":"))
-            else:
-                yield from _used(part)
-    elif not text.endswith("*"):
-        yield _leaf(text)
-
-
-def _leaf(text: str) -> str:
-    return text.rpartition(" as ")[2].rpartition("::")[2].strip()
+    if node is None:
+        return
+    kind = node.kind()
+    if kind == "use_list":
+        for child in node.children():
+            if child.is_named():
+                yield from _used(child, outer)
+    elif kind == "scoped_use_list":
+        yield from _used(node.field("list"), text_of(node.field("path")))
+    elif kind == "use_as_clause":
+        yield text_of(node.field("alias"))
+    elif kind == "self":
+        yield outer.rpartition("::")[2]
+    elif kind in {"identifier", "scoped_identifier"}:
+        yield text_of(node).rpartition("::")[2]

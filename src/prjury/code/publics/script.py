@@ -6,275 +6,260 @@ they are no business of callers.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import lru_cache
 
-from prjury.code.names.binding import Rule, any_kind, inside
-from prjury.code.publics.model import (
-    Brackets,
-    Declaration,
-    Grammar,
-    Parameter,
-    Passing,
-    Publics,
-    Symbol,
-    SymbolKind,
+from msgspec import Struct
+from msgspec.structs import replace
+
+from prjury.code.names.binding import Node
+from prjury.code.publics.model import Parameter, Passing, Publics, Symbol, SymbolKind
+from prjury.code.publics.nodes import (
+    DEEPEST,
+    TooDeepError,
+    child_of,
+    children_of,
+    line_of,
+    text_of,
     tidy,
+    words_of,
 )
 
-_FUNCTIONS = "function_declaration generator_function_declaration method_definition"
-_CLOSURES = "arrow_function function_expression generator_function"
-_VARIABLES = "lexical_declaration variable_declaration"
-
-
-def _only(*, outside: str, bodies: str) -> dict[str, Rule]:
-    """Variables count outside of functions; every function ends a heading."""
-    variables: Rule = {"inside": any_kind("program", *outside.split())}
-    blocks: Rule = {"inside": any_kind(*f"{_FUNCTIONS} {_CLOSURES} {bodies}".split())}
-    return {**dict.fromkeys(_VARIABLES.split(), variables), "statement_block": blocks}
-
-
-JAVASCRIPT = Grammar(
-    {
-        "wrapper": "export_statement",
-        "type": "class_declaration",
-        "callable": _FUNCTIONS,
-        "value": f"field_definition {_VARIABLES}",
-    },
-    "class_body statement_block",
-    _only(outside="export_statement", bodies=""),
+_TYPES = {
+    "class_declaration": "class",
+    "abstract_class_declaration": "class",
+    "class": "class",
+    "interface_declaration": "interface",
+    "enum_declaration": "enum",
+    "internal_module": "namespace",
+    "module": "module",
+}
+_FUNCTIONS = frozenset(
+    {"function_declaration", "generator_function_declaration", "function_signature"}
+    | {"method_definition", "method_signature", "abstract_method_signature"}
 )
-TYPESCRIPT = Grammar(
-    {
-        "wrapper": "export_statement ambient_declaration",
-        "type": "class_declaration abstract_class_declaration interface_declaration "
-        "enum_declaration internal_module module",
-        "callable": f"{_FUNCTIONS} method_signature abstract_method_signature function_signature",
-        "value": "public_field_definition type_alias_declaration import_alias property_signature "
-        f"{_VARIABLES}",
-        "constant": "property_identifier string enum_assignment",
-    },
-    "class_body interface_body enum_body statement_block",
-    {
-        **_only(outside="export_statement ambient_declaration", bodies="internal_module module"),
-        "property_signature": inside("interface_body"),
-        "property_identifier": inside("enum_body"),
-        "string": inside("enum_body"),
-    },
-)
-
-_BRACKETS = Brackets(quotes=True)
-_LOOSE = Brackets(quotes=True, angles=False)
-_DECORATOR = re.compile(r"@[\w.$]+\s*")
-_WORD = re.compile(
-    r"(export|default|declare|async|static|public|private|protected|readonly|abstract|override"
-    r"|get|set|accessor|const|let|var|type|function\*?|class|interface|enum|namespace|module)\s+"
-    r"(?=[\w$#*\[{'\"])"
-)
-_NAME = re.compile(r"\*?\s*([\w$#]+|'[^']*'|\"[^\"]*\"|\[[^\]]*\])\s*([?!]?)\s*")
-_ARROW = re.compile(r"(?:async )?([\w$]+) =>")
-_CLOSURE = re.compile(r"(?:async\s*)?(?:function\b\s*\*?\s*[\w$]*\s*)?(?=[(<])")
-_EXPORTS = re.compile(r"export (?:type )?\{([^}]*)\}\s*(from\b)?|export \* as ([\w$]+)")
-_NAMED_DEFAULT = re.compile(r"export (?:default|=) ([\w$]+) ?;?$")
-_BASES = re.compile(r"\b(?:extends|implements)\b")
+_CLOSURES = frozenset({"arrow_function", "function_expression", "generator_function"})
+_VARIABLES = frozenset({"lexical_declaration", "variable_declaration"})
+_FIELDS = frozenset({"public_field_definition", "field_definition", "property_signature"})
+_BODIES = ("class_body", "interface_body", "object_type", "enum_body", "statement_block")
+_HERITAGE = ("class_heritage", "extends_clause", "implements_clause", "extends_type_clause")
 _MATTERING = frozenset({"static", "abstract", "readonly"})
+_NAMES = ("property_identifier", "identifier", "type_identifier", "string", "number")
 
 
-@dataclass(frozen=True, slots=True)
-class _Heading:
-    words: frozenset[str]
-    name: str
-    optional: bool
-    rest: str
+class _Export(Struct, frozen=True):
+    """A name in a list of exports.
 
-
-@lru_cache(maxsize=8_192)
-def _heading(text: str) -> _Heading:
-    found = _LOOSE.heading(text, _DECORATOR, _WORD)
-    match = _NAME.match(found.rest)
-    if match is None:
-        return _Heading(found.modifiers, "", optional=False, rest=found.rest)
-    name = match[1].strip("'\"")
-    return _Heading(found.modifiers, name, match[2] == "?", found.rest[match.end() :])
-
-
-@dataclass(frozen=True, slots=True)
-class _Type:
-    prefix: str
-    word: str
-
-
-def read(found: Sequence[Declaration]) -> Publics:
-    """The exported names of a text."""
-    types: dict[int, _Type] = {}
-    symbols: list[Symbol] = []
-    renamed: list[tuple[str, str, int, bool]] = []
-    for number, each in enumerate(found):
-        outer, exported, default = _around(found, each)
-        if each.role == "wrapper":
-            renamed += _renamed(each)
-            continue
-        inside = types.get(outer)
-        if (outer >= 0 and inside is None) or (
-            inside and inside.word in {"namespace", "module"} and not exported
-        ):
-            continue
-        for symbol in _symbols(each, default=default):
-            prefix = inside.prefix if inside else ""
-            if not inside or not symbol.name.startswith(("_", "#")):
-                offered = bool(inside) or exported
-                symbols.append(replace(symbol, name=prefix + symbol.name, offered=offered))
-            if each.role == "type":
-                word = symbol.result.partition(" ")[0]
-                types[number] = _Type(f"{prefix}{symbol.name}.", word)
-    return Publics(tuple(_exported(symbols, renamed)))
-
-
-def _around(found: Sequence[Declaration], each: Declaration) -> tuple[int, bool, bool]:
-    """The declaration around it, and whether it is exported, and as the default."""
-    parent, exported, default = each.parent, False, False
-    while parent >= 0 and found[parent].role == "wrapper":
-        words = found[parent].heading.split()
-        exported = exported or "export" in words
-        default = default or "default" in words
-        parent = found[parent].parent
-    return parent, exported, default
-
-
-def _renamed(each: Declaration) -> Iterator[tuple[str, str, int, bool]]:
-    """What an export of names lists: the local name, the public one, the line, whether from here.
-
-    A star brings names that this text does not hold.
+    Attributes:
+        local: what this text calls it; empty where nothing in it is meant.
+        here: whether this text defines it.
     """
-    line = each.line
-    if match := _NAMED_DEFAULT.match(each.heading):
-        yield match[1], "default", line, True
-    elif each.heading.startswith("export default "):
-        yield "", "default", line, False
-    elif match := _EXPORTS.match(each.heading):
-        if match[3]:
-            yield "", match[3], line, False
-        for part in (match[1] or "").split(","):
-            words = part.replace("type ", "").split()
-            if words:
-                yield words[0], words[-1], line, not match[2]
+
+    local: str
+    public: str
+    line: int
+    here: bool = False
 
 
-def _exported(
-    symbols: Sequence[Symbol], renamed: Iterable[tuple[str, str, int, bool]]
-) -> Iterator[Symbol]:
+def read(root: Node) -> Publics:
+    """The exported names of a text."""
+    symbols = list(_find_script_members(root, "", 0))
+    return Publics(tuple(_exported(symbols, _exports(root))))
+
+
+def _exported(symbols: Sequence[Symbol], exports: Iterable[_Export]) -> Iterator[Symbol]:
     """The symbols, of which members belong to a type that is exported, and the lists' names."""
-    offered = {each.name for each in symbols if each.offered and "." not in each.name}
-    for each in symbols:
-        if each.name.partition(".")[0] in offered:
-            yield each
-    for local, public, line, here in renamed:
-        own = [each for each in symbols if here and each.name.partition(".")[0] == local]
-        for each in own:
-            yield replace(each, name=public + each.name[len(local) :], offered=True)
+    offered = {symbol.name for symbol in symbols if symbol.offered and "." not in symbol.name}
+    yield from (symbol for symbol in symbols if symbol.name.partition(".")[0] in offered)
+    for export in exports:
+        own = [
+            symbol
+            for symbol in symbols
+            if export.here and symbol.name.partition(".")[0] == export.local
+        ]
+        for symbol in own:
+            name = export.public + symbol.name[len(export.local) :]
+            yield replace(symbol, name=name, offered=True)
         if not own:
-            yield Symbol(public, SymbolKind.ALIAS, line)
+            yield Symbol(export.public, SymbolKind.ALIAS, export.line)
 
 
-def _symbols(each: Declaration, *, default: bool) -> Iterator[Symbol]:
-    heading = _heading(each.heading)
-    if heading.words & {"private", "protected"} or heading.name.startswith("["):
-        return
-    kept = frozenset(heading.words & _MATTERING)
-    kept |= {"optional"} if heading.optional else frozenset()
-    line = each.line_of(heading.name) if heading.name else each.line
-    name = heading.name or ("default" if default else "")
-    if each.role == "constant" and name:
-        yield Symbol(name, SymbolKind.VALUE, line)
-    elif each.role == "type":
-        yield from _type(name, heading, line, kept)
-    elif each.role == "callable":
-        if name and "set" not in heading.words:
-            yield _callable(name, heading, line, kept)
-    elif "type" in heading.words:
-        yield Symbol(name, SymbolKind.TYPE, line, result=f"type {tidy(heading.rest.rstrip('; '))}")
-    else:
-        yield from _values(each, heading, line, kept)
+def _exports(root: Node) -> Iterator[_Export]:
+    """What lists of exports name; a star brings names that this text does not hold."""
+    for statement in children_of(root, "export_statement"):
+        line, default = line_of(statement), child_of(statement, "default", "=")
+        value = statement.children()[-1] if default else None
+        if value and value.kind() == ";":
+            value = statement.children()[-2]
+        if space := child_of(statement, "namespace_export"):
+            yield _Export("", text_of(child_of(space, "identifier")), line)
+        elif value and value.kind() == "identifier":
+            yield _Export(value.text(), "default", line, here=True)
+        elif value and not _is_declaration(value):
+            yield _Export("", "default", line)
+        here = child_of(statement, "from") is None
+        for each in children_of(child_of(statement, "export_clause"), "export_specifier"):
+            local = each.field("name").text()
+            alias = each.field("alias")
+            yield _Export(local, alias.text() if alias else local, line, here)
 
 
-def _type(name: str, heading: _Heading, line: int, kept: frozenset[str]) -> Iterator[Symbol]:
-    known = ("class", "interface", "enum", "namespace", "module")
-    word = next((word for word in known if word in heading.words), "class")
-    if not name or name == "global" or '"' in heading.rest[:1]:
-        return
-    variables, rest = _BRACKETS.variables(heading.rest)
-    bases = tuple(
-        tidy(base).partition("<")[0].rpartition(".")[2]
-        for part in _BASES.split(rest)[1:]
-        for base in _BRACKETS.split(part)
-    )
-    yield Symbol(name, SymbolKind.TYPE, line, None, f"{word} {variables}".strip(), kept, bases)
+def _is_declaration(node: Node) -> bool:
+    return node.kind() in _TYPES or node.kind() in _FUNCTIONS or node.kind() in _CLOSURES
 
 
-def _callable(name: str, heading: _Heading, line: int, kept: frozenset[str]) -> Symbol:
-    group = _BRACKETS.group(heading.rest)
-    result = tidy(group[2].lstrip(": ").rstrip(";{ ")) if group else ""
-    if "get" in heading.words:
-        return Symbol(name, SymbolKind.PROPERTY, line, None, result, kept)
-    parameters = parameters_of(group[1]) if group else ()
-    return Symbol(name, SymbolKind.CALLABLE, line, parameters, result, kept)
-
-
-def _values(
-    each: Declaration, heading: _Heading, line: int, kept: frozenset[str]
+def _find_script_members(
+    node: Node, prefix: str, depth: int, *, space: bool = False, exported: bool = False
 ) -> Iterator[Symbol]:
-    if not heading.name:  # destructured: `{ a, b: c } = …`
-        inner = _BRACKETS.group(heading.rest, "{") or _BRACKETS.group(heading.rest, "[")
-        for part in _BRACKETS.split(inner[1]) if inner and not inner[0] else ():
-            name = _BRACKETS.cut(part, "=").rpartition(":")[2].strip(" .")
-            if re.fullmatch(r"[\w$]+", name):
-                yield Symbol(name, SymbolKind.VALUE, each.line_of(name))
+    """The names that a text, a class or a namespace declares.
+
+    Args:
+        space: whether a namespace is around them, whose members are those that it exports.
+        exported: whether they are.
+    """
+    if depth > DEEPEST:
+        raise TooDeepError
+    for child in node.children():
+        kind = child.kind()
+        if kind in {"ERROR", "ambient_declaration", "expression_statement"}:
+            yield from _find_script_members(
+                child, prefix, depth + 1, space=space, exported=exported
+            )
+        elif kind == "export_statement":
+            yield from _find_script_members(child, prefix, depth + 1, space=space, exported=True)
+        elif not space or exported:
+            default = "default" if child_of(node, "default", "=") else ""
+            for symbol in _symbols(child, prefix, depth, default):
+                if not prefix or not symbol.name.startswith((f"{prefix}_", f"{prefix}#")):
+                    yield replace(symbol, offered=bool(prefix) or exported)
+
+
+def _symbols(node: Node, prefix: str, depth: int, default: str) -> Iterator[Symbol]:
+    """The names of one declaration; ``default`` is what one without a name is called."""
+    kind = node.kind()
+    if text_of(child_of(node, "accessibility_modifier")) in {"private", "protected"}:
         return
-    type_ = tidy(_BRACKETS.cut(heading.rest, "=", ";").lstrip(": "))
-    value = _BRACKETS.after(heading.rest, "=")
-    yield _closure(heading.name, value, type_, line, kept) or Symbol(
-        heading.name,
-        SymbolKind.VALUE,
-        line,
-        None,
-        tidy(_BRACKETS.split(type_)[0] if type_ else ""),
-        kept,
-    )
-    for part in _LOOSE.split(heading.rest)[1:]:
-        if more := re.match(r"([\w$]+)\s*(?::[^=]*)?=(?!=|>)", part):
-            yield Symbol(more[1], SymbolKind.VALUE, each.line_of(more[1]))
+    if kind in _VARIABLES:
+        for declarator in children_of(node, "variable_declarator"):
+            yield from _variables(declarator)
+    elif kind in {"property_identifier", "string", "enum_assignment"}:
+        if prefix:
+            name = node.field("name") or node
+            member = prefix + name.text().strip("'\"")
+            yield Symbol(member, SymbolKind.VALUE, line_of(name))
+    else:
+        yield from _declaration(node, prefix, depth, default)
 
 
-def _closure(name: str, value: str, type_: str, line: int, kept: frozenset[str]) -> Symbol | None:
-    """A variable that holds a function, which is a function to callers."""
-    if type_:
-        value = type_ if type_.startswith(("(", "<")) else ""
-    if match := _ARROW.match(value):
-        return Symbol(name, SymbolKind.CALLABLE, line, parameters_of(match[1]), "", kept)
-    if _CLOSURE.match(value) is None or (group := _BRACKETS.group(value)) is None:
-        return None
-    if "=>" not in group[2] and "function" not in group[0]:
-        return None
-    result = tidy(_BRACKETS.cut(group[2], "=>").lstrip(": ").rstrip("{ "))
-    return Symbol(name, SymbolKind.CALLABLE, line, parameters_of(group[1]), result, kept)
+def _declaration(node: Node, prefix: str, depth: int, default: str) -> Iterator[Symbol]:
+    kind, name = node.kind(), node.field("name") or child_of(node, *_NAMES)
+    path = prefix + (name.text().strip("'\"") if name else default)
+    line = line_of(name or node)
+    if kind in _TYPES:
+        yield from _read_script_type(node, path, depth)
+    elif path == prefix or (name and name.kind() == "computed_property_name"):
+        return
+    elif kind in _FUNCTIONS or (default and kind in _CLOSURES):
+        yield from _read_script_function(node, path, line)
+    elif kind in _FIELDS:
+        yield _value(node, path, line)
+    elif kind == "type_alias_declaration":
+        variables, value = text_of(node.field("type_parameters")), text_of(node.field("value"))
+        yield Symbol(path, SymbolKind.TYPE, line, None, f"type {variables}= {value}")
+    elif kind == "import_alias":
+        yield Symbol(path, SymbolKind.VALUE, line)
 
 
-@lru_cache(maxsize=4_096)
-def parameters_of(text: str) -> tuple[Parameter, ...]:
-    """The parameters between the brackets of a function."""
-    return tuple(_parameter(part) for part in _BRACKETS.split(text) if not part.startswith("this:"))
+def _words(node: Node) -> frozenset[str]:
+    optional = frozenset({"optional"} if child_of(node, "?") else ())
+    return words_of(node, _MATTERING) | optional
 
 
-def _parameter(text: str) -> Parameter:
-    while match := _WORD.match(text):
-        text = text[match.end() :]
-    rest = text.startswith("...")
-    default = bool(_BRACKETS.after(text, "="))
-    declared = _BRACKETS.cut(text.removeprefix("..."), "=")
-    name = _BRACKETS.cut(declared, ":", "?")
-    type_ = tidy(_BRACKETS.after(declared, ":"))
-    optional = default or rest or declared[len(name) :].lstrip().startswith("?")
+def _read_script_type(node: Node, path: str, depth: int) -> Iterator[Symbol]:
+    word, name = _TYPES[node.kind()], node.field("name")
+    if not path or path.endswith(".") or path == "global" or (name and name.kind() == "string"):
+        return
+    variables = text_of(node.field("type_parameters"))
+    line = line_of(name or node)
+    what = f"{word} {variables}".strip()
+    yield Symbol(path, SymbolKind.TYPE, line, None, what, _words(node), tuple(_bases(node)))
+    if body := child_of(node, *_BODIES):
+        space = word in {"namespace", "module"}
+        yield from _find_script_members(body, f"{path}.", depth + 1, space=space)
+
+
+def _bases(node: Node) -> Iterator[str]:
+    """The simple names of what a class or an interface extends or implements."""
+    for clause in children_of(node, *_HERITAGE):
+        yield from _bases(clause)
+        for child in clause.children():
+            if child.is_named() and child.kind() not in {*_HERITAGE, "type_arguments"}:
+                yield text_of(child).partition("<")[0].rpartition(".")[2]
+
+
+def _read_script_function(node: Node, path: str, line: int) -> Iterator[Symbol]:
+    words, result = _words(node), _annotation(node.field("return_type"))
+    if child_of(node, "get"):
+        yield Symbol(path, SymbolKind.PROPERTY, line, None, result, words)
+    elif not child_of(node, "set"):
+        parameters = tuple(_read_script_parameters(node))
+        yield Symbol(path, SymbolKind.CALLABLE, line, parameters, result, words)
+
+
+def _annotation(node: Node | None) -> str:
+    """The type behind a colon."""
+    return text_of(node).removeprefix(":").strip()
+
+
+def _value(node: Node, path: str, line: int) -> Symbol:
+    """A variable or a field; one that holds a function is a function to callers."""
+    annotation, value, words = node.field("type"), node.field("value"), _words(node)
+    type_ = annotation.children()[-1] if annotation else None
+    value = type_ or value
+    if value is not None and value.kind() in {*_CLOSURES, "function_type"}:
+        result = _annotation(value.field("return_type"))
+        return Symbol(
+            path, SymbolKind.CALLABLE, line, tuple(_read_script_parameters(value)), result, words
+        )
+    return Symbol(path, SymbolKind.VALUE, line, None, text_of(type_), words)
+
+
+def _variables(declarator: Node) -> Iterator[Symbol]:
+    name = declarator.field("name")
+    if name is not None and name.kind() == "identifier":
+        yield _value(declarator, name.text(), line_of(name))
+    elif name is not None:
+        for each in _destructured(name):
+            yield Symbol(each.text(), SymbolKind.VALUE, line_of(each))
+
+
+def _destructured(pattern: Node) -> Iterator[Node]:
+    """The names in a pattern such as ``{ a, b: c }``."""
+    for child in pattern.children():
+        if child.kind() in {"shorthand_property_identifier_pattern", "identifier"}:
+            yield child
+        elif child.kind() == "pair_pattern":
+            value = child.field("value")
+            yield from [value] if value.kind() == "identifier" else _destructured(value)
+        elif child.kind() in {"object_assignment_pattern", "assignment_pattern"}:
+            left = child.field("left")
+            yield from [left] if "identifier" in left.kind() else _destructured(left)
+        elif child.kind() in {"rest_pattern", "object_pattern", "array_pattern"}:
+            yield from _destructured(child)
+
+
+def _read_script_parameters(function: Node) -> Iterator[Parameter]:
+    single, listed = function.field("parameter"), function.field("parameters")
+    for child in [single] if single else listed.children() if listed else ():
+        if child.is_named() and child.kind() != "comment":
+            pattern = child.field("pattern") or child.field("left") or child
+            if pattern.kind() != "this":
+                yield _parameter(child, pattern)
+
+
+def _parameter(node: Node, pattern: Node) -> Parameter:
+    rest = pattern.kind() == "rest_pattern"
+    default = node.field("value") is not None or node.kind() == "assignment_pattern"
+    optional = default or rest or node.kind() == "optional_parameter"
     passing = Passing.REST if rest else Passing.POSITION
-    return Parameter(tidy(name), type_, optional, passing)
+    name = text_of(pattern).removeprefix("...")
+    return Parameter(tidy(name.strip(".")), _annotation(node.field("type")), optional, passing)

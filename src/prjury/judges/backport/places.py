@@ -7,7 +7,7 @@ from functools import cache, lru_cache
 from pathlib import PurePosixPath
 
 from prjury.code.languages import Language, language_of
-from prjury.code.publics import is_offering
+from prjury.code.publics.find import is_offering
 from prjury.snapshot.kinds import kind_of
 from prjury.snapshot.model import FileKind
 

@@ -13,8 +13,9 @@ from pathlib import PurePosixPath
 
 from prjury.code.languages import Language, language_of
 from prjury.code.parser import NotParsed, Parser
-from prjury.code.publics import Outline, Publics, is_offering, outlines
 from prjury.code.publics.difference import ChangeKind, NameChange, SourceText, changes
+from prjury.code.publics.find import find_publics, is_offering
+from prjury.code.publics.model import Publics
 from prjury.code.source import Source, UnreadableError, decode
 from prjury.deadline import Deadline
 from prjury.judges.backport.checks.migrations import Migration, migrations_in
@@ -106,8 +107,7 @@ def interface_of(
         unchecked += [UncheckedFile(file.path, why)] if why else []
     names = changes([text for new, text in texts if not new], [text for new, text in texts if new])
     migrations = migrations_in(pull.files)
-    unchecked += _without_support(within)
-    unchecked += _beyond(pull.files)
+    unchecked += [*_without_support(within), *_beyond(pull.files)]
     return Interface(tuple(names), migrations, tuple(settings), tuple(unchecked))
 
 
@@ -141,18 +141,18 @@ def _texts(
     """Return the public names of files that are readable on both sides and declare other things."""
     refused: dict[str, str] = {}
     sources = _sources(sides, content, refused)
-    states: dict[str, list[tuple[_Side, Outline]]] = {}
-    replies = outlines([source for _, source in sources], parser, deadline)
+    states: dict[str, list[tuple[_Side, Publics]]] = {}
+    replies = find_publics([source for _, source in sources], parser, deadline)
     for (side, _), reply in zip(sources, replies, strict=True):
         if isinstance(reply, NotParsed):
             refused[side.file.path] = str(reply)
         else:
             states.setdefault(side.file.path, []).append((side, reply))
     found = [
-        (side, outline.publics())
+        (side, publics)
         for path, both in states.items()
         if path not in refused and not _declare_alike(both)
-        for side, outline in both
+        for side, publics in both
     ]
     unchecked = [UncheckedFile(path, why) for path, why in refused.items()]
     for side, each in found:
@@ -179,7 +179,7 @@ def _sources(
     return [(side, source) for side, source in sources if side.file.path not in refused]
 
 
-def _declare_alike(states: Sequence[tuple[_Side, Outline]]) -> bool:
+def _declare_alike(states: Sequence[tuple[_Side, Publics]]) -> bool:
     if len(states) == 1:
         return False
     (before, old), (after, new) = states
