@@ -34,10 +34,10 @@ if TYPE_CHECKING:
     )
     from prjury.judges.quality.rag import RagContext
     from prjury.judges.workspace.build import BuildJudge, BuildSuccessJudge
+    from prjury.judges.workspace.content import FileContentJudge, FileExistsJudge
     from prjury.judges.workspace.coverage import CoverageImprovementJudge, CoverageJudge
-    from prjury.judges.workspace.coverage_formats.read import parse_coverage, parse_jacoco
-    from prjury.judges.workspace.coverage_formats.report import CoverageMetrics
-    from prjury.judges.workspace.files import FileContentJudge, FileExistsJudge
+    from prjury.judges.workspace.coverage_readers import parse_coverage, parse_jacoco
+    from prjury.judges.workspace.coverage_report import CoverageMetrics
     from prjury.judges.workspace.program_judges import CommandJudge, run_maven_tests
     from prjury.jury.cascade import CascadedJury, Tier, TierAttempt, TierPolicy, Verdict
     from prjury.jury.codec import judgment_from_json, judgment_to_json

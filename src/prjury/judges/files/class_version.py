@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import struct
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
+from pathlib import Path
 
 from prjury.errors import CannotJudgeError
-from prjury.judges.workspace.file_tree import FileTree
-from prjury.judges.workspace.files import Workspace, answered, path_text
+from prjury.judges.workspace.files import Workspace, check_path, judge_or_error, open_regular
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Location
@@ -55,63 +56,64 @@ class ClassVersionJudge:
             raise TypeError(f"a Java release is an integer, not {self.release!r}")
         if self.release < 1:
             raise ValueError(f"there is no Java release {self.release}")
-        path_text(self.path)
+        check_path(self.path)
 
     def judge(self, context: JudgmentContext, /) -> Judgment:
-        """Whether the classes run on the release."""
-        return answered(lambda: self.look(Workspace.of(context)))
+        """Read the version of each class."""
+        return judge_or_error(lambda: self._judge_classes(Workspace.of(context)))
 
-    def look(self, tree: FileTree) -> Judgment:
-        """The judgment of these files.
-
-        Raises:
-            CannotJudgeError: where there can be none.
-        """
-        found = list(_classes(tree, self.path))
-        if not found:
+    def _judge_classes(self, workspace: Workspace) -> Judgment:
+        releases = dict(_read_releases(workspace, self.path))
+        if not releases:
             raise CannotJudgeError(
                 f"there are no classes below {visible(self.path)}",
                 why="Nothing is compiled yet, or it lies elsewhere",
                 remedy="Compile first, or name the directory as `path`",
                 reason="no_classes",
             )
-        wrong = [each for each in found if not self._fits(each[1])]
-        counts = {str(k): n for k, n in sorted(Counter(release for _, release in found).items())}
-        asked = f"Java {self.release}" + ("" if self.exactly else " or lower")
+        wrong = [(path, release) for path, release in releases.items() if not self._fits(release)]
+        counts = {str(release): n for release, n in sorted(Counter(releases.values()).items())}
+        demand = f"Java {self.release}" + ("" if self.exactly else " or lower")
+        words = f"all {len(releases)} classes are for {demand}"
+        checks = [Check.ok(self.name, message=words)]
+        if wrong:
+            words = f"{len(wrong)} of {len(releases)} classes are not for {demand}"
+            checks = [
+                Check.bad(self.name, f"it needs Java {release}", Location(path))
+                for path, release in wrong[:_SHOWN]
+            ]
+        make = Judgment.failed if wrong else Judgment.passed
         metadata = {"release": self.release, "classes": counts}
-        if not wrong:
-            words = f"all {len(found)} classes are for {asked}"
-            check = Check.ok(self.name, message=words)
-            return Judgment.passed(
-                words, score=BooleanScore.PASS, checks=[check], metadata=metadata
-            )
-        checks = [
-            Check.bad(self.name, f"it needs Java {release}", Location(path))
-            for path, release in wrong[:_SHOWN]
-        ]
-        words = f"{len(wrong)} of {len(found)} classes are not for {asked}"
-        return Judgment.failed(words, score=BooleanScore.FAIL, checks=checks, metadata=metadata)
+        return make(words, score=BooleanScore(not wrong), checks=checks, metadata=metadata)
 
     def _fits(self, release: int) -> bool:
         return release == self.release if self.exactly else release <= self.release
 
 
-def _classes(tree: FileTree, place: str) -> Iterator[tuple[str, int]]:
-    """The path of each class and the release that it needs."""
-    heads = tree.heads(place, ".class", _HEADER.size)
-    for count, (path, head) in enumerate(heads, 1):
-        if count > _MOST_CLASSES:
-            raise _unreadable(place, f"It holds more than {_MOST_CLASSES:,} classes")
-        yield path, _release(path, head)
+def _read_releases(workspace: Workspace, path: str) -> Iterator[tuple[str, int]]:
+    """Yield the path of each class and the release that it needs."""
+    count = 0
+    for directory, directories, names in os.walk(workspace.locate(path)):
+        directories.sort()
+        for name in sorted(names):
+            if name.endswith(".class"):
+                count += 1
+                if count > _MOST_CLASSES:
+                    raise _unreadable(path, f"It holds more than {_MOST_CLASSES:,} classes")
+                place = Path(directory, name)
+                yield place.relative_to(workspace.root).as_posix(), _read_release(place)
 
 
-def _release(path: str, head: bytes) -> int:
+def _read_release(place: Path) -> int:
     try:
-        magic, _, major = _HEADER.unpack(head)
+        with open_regular(place) as file:
+            magic, _, major = _HEADER.unpack(file.read(_HEADER.size))
+    except OSError as error:
+        raise _unreadable(place.name, str(error.strerror)) from error
     except struct.error as error:
-        raise _unreadable(path, "It is no complete file") from error
+        raise _unreadable(place.name, "It is no complete file") from error
     if magic != _MAGIC:
-        raise _unreadable(path, "It is not a class file")
+        raise _unreadable(place.name, "It is not a class file")
     return int(major) - _OFFSET
 
 

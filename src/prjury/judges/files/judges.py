@@ -17,8 +17,7 @@ from prjury.judges.files.meaning import (
     split_words,
 )
 from prjury.judges.files.pom import read_pom_meaning
-from prjury.judges.workspace.file_tree import FileTree
-from prjury.judges.workspace.files import Workspace, answered, path_text
+from prjury.judges.workspace.files import Workspace, check_path, judge_or_error
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Location
@@ -59,30 +58,28 @@ class SemanticComparisonJudge:
     type: JudgeType = JudgeType.DETERMINISTIC
 
     def __post_init__(self) -> None:
-        path_text(self.expected)
+        check_path(self.expected)
         if self.path is not None:
-            path_text(self.path)
+            check_path(self.path)
 
     def judge(self, context: JudgmentContext, /) -> Judgment:
         """Compare the files."""
-        return answered(lambda: self.look(Workspace.of(context)))
+        return judge_or_error(lambda: self._compare_files(Workspace.of(context)))
 
-    def meaning(self, path: str) -> Meaning:
-        """How the file at this path is compared."""
+    def find_meaning(self, path: str) -> Meaning:
+        """Choose how the file at this path is compared."""
         return find_meaning(path)
 
-    def look(self, tree: FileTree) -> Judgment:
-        """The judgment of these files.
-
-        Raises:
-            CannotJudgeError: where there can be none.
-        """
+    def _compare_files(self, workspace: Workspace) -> Judgment:
         place = Path(os.path.realpath(self.expected))
         path = self.path or (place.name if place.is_file() else ".")
-        checks = [
-            self._compare_file(tree, where, text)
-            for where, text in list(_expected_texts(place, path))
-        ]
+        checks = []
+        for where, text in list(_read_expected(place, path)):
+            if workspace.kind(where) != "file":
+                words = f"there is no file {visible(where)}"
+                checks.append(Check.bad(self.name, words, Location(where)))
+            else:
+                checks.append(self.compare(where, text, workspace.text(where)))
         failed = [check for check in checks if not check.passed]
         score = NumericalScore((len(checks) - len(failed)) / len(checks))
         if not failed:
@@ -91,40 +88,34 @@ class SemanticComparisonJudge:
         more = f" (and {len(failed) - 1} more)" if len(failed) > 1 else ""
         return Judgment.failed(f"{failed[0].message}{more}", score=score, checks=checks)
 
-    def _compare_file(self, tree: FileTree, path: str, expected: str) -> Check:
-        if tree.kind(path) != "file":
-            return Check.bad(self.name, f"there is no file {visible(path)}", Location(path))
-        return self.compare(path, expected, tree.text(path))
-
     def compare(self, path: str, expected: str, text: str) -> Check:
-        """The check of one file.
+        """Compare one file.
 
         Raises:
             CannotJudgeError: ``not_comparable`` where the expected text cannot be understood.
         """
-        shown = visible(path)
+        name, place = visible(path), Location(path)
         if expected == text:
-            return Check.ok(self.name, f"{shown} is the expected text", Location(path))
-        meaning = self.meaning(path)
+            return Check.ok(self.name, f"{name} is the expected text", place)
+        meaning = self.find_meaning(path)
         try:
-            wanted = meaning(expected)
+            goal = meaning(expected)
         except ManifestError as error:
             if _strip_lines(expected) == _strip_lines(text):
-                return Check.ok(self.name, f"{shown} holds the expected lines", Location(path))
+                return Check.ok(self.name, f"{name} holds the expected lines", place)
             raise CannotJudgeError(
-                f"the expected {shown} cannot be compared",
+                f"the expected {name} cannot be compared",
                 why=str(error),
                 remedy="Correct it, or compare it as text",
                 reason="not_comparable",
             ) from error
         try:
-            same, why = wanted == meaning(text), "is not what is expected"
+            if meaning(text) == goal:
+                return Check.ok(self.name, f"{name} means what is expected", place)
+            why = "is not what is expected"
         except ManifestError as error:
-            same, why = False, f"cannot be compared: {error}"
-        if same:
-            return Check.ok(self.name, f"{shown} means what is expected", Location(path))
-        diff, line = show_difference(expected, text)
-        return Check.bad(self.name, f"{shown} {why}", Location(path, line), evidence=diff)
+            why = f"cannot be compared: {error}"
+        return _show_difference(self.name, f"{name} {why}", path, expected, text)
 
 
 @dataclass(frozen=True)
@@ -134,8 +125,8 @@ class TextComparisonJudge(SemanticComparisonJudge):
     name: str = "text-comparison"
     description: str = "the files hold the expected words"
 
-    def meaning(self, path: str) -> Meaning:  # noqa: ARG002
-        """How the file at this path is compared."""
+    def find_meaning(self, path: str) -> Meaning:  # noqa: ARG002
+        """Compare words."""
         return split_words
 
 
@@ -146,8 +137,8 @@ class SyntaxComparisonJudge(SemanticComparisonJudge):
     name: str = "syntax-comparison"
     description: str = "the source code means what is expected"
 
-    def meaning(self, path: str) -> Meaning:
-        """How the file at this path is compared."""
+    def find_meaning(self, path: str) -> Meaning:
+        """Compare syntax trees."""
         if find_language(path) is None:
             raise CannotJudgeError(
                 f"{visible(path)} cannot be compared as source code",
@@ -165,8 +156,8 @@ class XmlComparisonJudge(SemanticComparisonJudge):
     name: str = "xml-comparison"
     description: str = "the XML means what is expected"
 
-    def meaning(self, path: str) -> Meaning:  # noqa: ARG002
-        """How the file at this path is compared."""
+    def find_meaning(self, path: str) -> Meaning:  # noqa: ARG002
+        """Compare XML."""
         return read_xml_text
 
 
@@ -177,8 +168,8 @@ class PomComparisonJudge(SemanticComparisonJudge):
     name: str = "pom-comparison"
     description: str = "the Maven project is the expected one"
 
-    def meaning(self, path: str) -> Meaning:  # noqa: ARG002
-        """How the file at this path is compared."""
+    def find_meaning(self, path: str) -> Meaning:  # noqa: ARG002
+        """Compare projects."""
         return read_pom_meaning
 
 
@@ -193,44 +184,41 @@ class SupersetJudge(SemanticComparisonJudge):
     description: str = "the files hold at least the expected lines"
 
     def compare(self, path: str, expected: str, text: str) -> Check:
-        """The check of one file."""
+        """Compare one file."""
         rest = iter(split_words(text))
         missing = next((line for line in split_words(expected) if line not in rest), None)
         if missing is None:
-            message = f"{visible(path)} holds every expected line"
-            return Check.ok(self.name, message, Location(path))
-        diff, line = show_difference(expected, text)
+            return Check.ok(self.name, f"{visible(path)} holds every expected line", Location(path))
         message = f"{visible(path)} lacks an expected line here: {visible(missing)}"
-        return Check.bad(self.name, message, Location(path, line), evidence=diff)
+        return _show_difference(self.name, message, path, expected, text)
 
 
-def show_difference(expected: str, text: str) -> tuple[str, int]:
-    """A short diff of two texts, blanks aside, and the first line of the second one in it."""
+def _show_difference(name: str, message: str, path: str, expected: str, text: str) -> Check:
+    """Return a failed check with the diff, blanks aside, and the first line that differs."""
     before, after = split_words(expected), split_words(text)
     lines = list(difflib.unified_diff(before, after, "expected", "found", n=1, lineterm=""))
     pairs = enumerate(zip(before, after, strict=False))
     first = next((at for at, (a, b) in pairs if a != b), min(len(before), len(after)))
     numbers = [number for number, line in enumerate(text.splitlines(), 1) if line.strip()]
-    shown = [
-        line if len(line) <= _WIDEST_LINE else f"{line[: _WIDEST_LINE - 1]}…"
-        for line in lines[:_MOST_LINES]
+    line = numbers[min(first, len(numbers) - 1)] if numbers else 1
+    rows = [
+        row if len(row) <= _WIDEST_LINE else f"{row[: _WIDEST_LINE - 1]}…"
+        for row in lines[:_MOST_LINES]
     ]
     if len(lines) > _MOST_LINES:
-        shown.append(f"… and {len(lines) - _MOST_LINES} more lines")
-    return "\n".join(shown), numbers[min(first, len(numbers) - 1)] if numbers else 1
+        rows.append(f"… and {len(lines) - _MOST_LINES} more lines")
+    return Check.bad(name, message, Location(path, line), evidence="\n".join(rows))
 
 
 def _strip_lines(text: str) -> list[str]:
-    """The lines without blanks at their ends, nor empty ones at the end of the text."""
     return [line.rstrip() for line in text.rstrip().split("\n")]
 
 
-def _expected_texts(place: Path, path: str) -> Iterator[tuple[str, str]]:
-    """Each path in the workspace with the text that is expected there, in order.
+def _read_expected(place: Path, path: str) -> Iterator[tuple[str, str]]:
+    """Yield each path in the workspace with the text that is expected there, in order.
 
     Raises:
-        CannotJudgeError: ``no_expectation`` where nothing is there, or what is there cannot be
-            read as text.
+        CannotJudgeError: ``no_expectation`` where nothing is there, or it cannot be read as text.
     """
     if place.is_file():
         yield path, Workspace(place.parent).text(place.name)
@@ -238,7 +226,7 @@ def _expected_texts(place: Path, path: str) -> Iterator[tuple[str, str]]:
     names: list[str] = []
     for directory, directories, files in os.walk(place):
         directories[:] = sorted(set(directories) - _SKIPPED)
-        names += [(Path(directory, name).relative_to(place)).as_posix() for name in files]
+        names += [Path(directory, name).relative_to(place).as_posix() for name in files]
         if len(names) > _MOST_FILES:
             break
     if not 0 < len(names) <= _MOST_FILES:

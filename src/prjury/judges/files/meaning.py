@@ -27,7 +27,7 @@ _DEEPEST = 200
 
 
 def find_meaning(path: str) -> Meaning:
-    """How a file of this name is compared: as POM, data, source code, or else as words."""
+    """Choose the form in which a file of this name is compared: POM, data, code, or words."""
     if PurePosixPath(path).name == "pom.xml":
         return read_pom_meaning
     by_suffix = _BY_SUFFIX.get(PurePosixPath(path).suffix.lower())
@@ -36,28 +36,28 @@ def find_meaning(path: str) -> Meaning:
 
 
 def split_words(text: str) -> list[str]:
-    """The lines that hold something, with single blanks."""
+    """List the lines that hold something, with single blanks."""
     lines = (_SPACE.sub(" ", line).strip() for line in text.splitlines())
     return [line for line in lines if line]
 
 
 def read_json(text: str) -> object:
-    """JSON; the order of keys has no meaning, a key that is given twice is refused."""
+    """Read JSON; the order of keys has no meaning, a key that is given twice is refused."""
     try:
-        return _with_types(json.loads(text, object_pairs_hook=_unique_keys))
+        return _tag_types(json.loads(text, object_pairs_hook=_refuse_double_keys))
     except (ValueError, RecursionError) as error:
         raise ManifestError(f"it is not JSON: {error}") from error
 
 
-def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
-    if len(made) < len(pairs):
+def _refuse_double_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    document = dict(pairs)
+    if len(document) < len(pairs):
         raise ValueError("a key is given twice")
-    return made
+    return document
 
 
 def read_yaml(text: str) -> object:
-    """The YAML documents of a text, without aliases."""
+    """Read the YAML documents of a text, without aliases."""
     import yaml  # noqa: PLC0415 - only for YAML
 
     opening = (yaml.FlowSequenceStartToken, yaml.FlowMappingStartToken)
@@ -70,27 +70,27 @@ def read_yaml(text: str) -> object:
             depth += isinstance(token, opening) - isinstance(token, closing)
             if depth > _DEEPEST:
                 raise ManifestError("it is nested without end")
-        return [_with_types(document) for document in yaml.safe_load_all(text)]
+        return [_tag_types(document) for document in yaml.safe_load_all(text)]
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise ManifestError(f"it is not YAML: {str(error).splitlines()[0]}") from error
 
 
 def read_toml(text: str) -> object:
-    """TOML; the order of keys and tables has no meaning."""
-    return _with_types(toml_of(text))
+    """Read TOML; the order of keys and tables has no meaning."""
+    return _tag_types(toml_of(text))
 
 
-def _with_types(value: object) -> object:
-    """The value with the type of its numbers: ``1``, ``1.0`` and ``true`` are not the same."""
+def _tag_types(value: object) -> object:
+    """Tell numbers by their types: ``1``, ``1.0`` and ``true`` are not the same."""
     if isinstance(value, dict):
-        return {("key", str(type(key)), key): _with_types(each) for key, each in value.items()}
+        return {("key", str(type(key)), key): _tag_types(each) for key, each in value.items()}
     if isinstance(value, list):
-        return [_with_types(each) for each in value]
+        return [_tag_types(each) for each in value]
     return (type(value).__name__, repr(value) if value != value else value)  # noqa: PLR0124 - NaN
 
 
 def read_xml_text(text: str) -> str:
-    """XML in its canonical form; comments, prefixes and blanks around texts have no meaning."""
+    """Write XML canonically; comments, prefixes and blanks around texts have no meaning."""
     from xml.etree.ElementTree import canonicalize  # noqa: PLC0415 - only for XML
 
     from defusedxml import DefusedXmlException  # noqa: PLC0415 - the same
@@ -133,13 +133,13 @@ Row: TypeAlias = tuple[str, int, int, int]
 
 
 def find_language(path: str) -> Language | None:
-    """The language of a file, if its source code can be compared."""
+    """Find the language of a file whose source code can be compared."""
     language = language_of(path)
     return language if language and language.name in _IMPORTS else None
 
 
 def list_leaves(language: Language, text: str) -> list[Leaf]:
-    """The leaves of the syntax tree, each with the kind of what it is a part of.
+    """List the leaves of the syntax tree, each with the kind of the node above it.
 
     Comments, white space and commas before a closing bracket have no meaning, nor has the order of
     imports that are neighbours. All else counts, in its order.
@@ -175,7 +175,7 @@ def _is_broken(row: Row) -> bool:
 
 
 class _LeafReader:
-    """Takes the rows of a tree, parents first, apart."""
+    """Reader of the rows of a tree, parents first."""
 
     def __init__(self, language: Language, text: str, rows: Iterator[Row]) -> None:
         self.language = language
@@ -183,7 +183,7 @@ class _LeafReader:
         self.rows = rows
 
     def read(self) -> Sequence[Leaf]:
-        """The leaves of the whole tree."""
+        """Return the leaves of the whole tree."""
         return self._read_node(next(self.rows), "")
 
     def _read_node(self, row: Row, parent: str) -> list[Leaf]:
@@ -206,17 +206,17 @@ class _LeafReader:
             if child[0] in _IMPORTS[self.language.name] and not self._has_effect(part):
                 imports.append(part)
             elif part:
-                leaves += _in_any_order(imports)
+                leaves += _sort_imports(imports)
                 leaves += part
                 imports.clear()
-        leaves += _in_any_order(imports)
+        leaves += _sort_imports(imports)
         leaves += self._read_gap(kind, at, end)
         if kind == "block" and self.language.name == "python":
             return [("block", "{"), *leaves, ("block", "}")]
         return leaves
 
     def _read_gap(self, kind: str, start: int, end: int) -> list[Leaf]:
-        """What stands between two parts; in a string even blanks."""
+        """Return the text between two parts; in a string even blanks."""
         word = self.text[start:end]
         return [(kind, word)] if word and ("string" in kind or word.strip()) else []
 
@@ -228,8 +228,8 @@ class _LeafReader:
         return script and "from" not in words and "=" not in words
 
 
-def _in_any_order(imports: Sequence[list[Leaf]]) -> Iterator[Leaf]:
-    """The leaves of neighbours, sorted unless two of them may bind one name."""
+def _sort_imports(imports: Sequence[list[Leaf]]) -> Iterator[Leaf]:
+    """Yield the leaves of neighbours, sorted unless two of them may bind one name."""
     names = [[word for _, word in each if word[:1].isalpha()][-1:] for each in imports]
     single = all(names.count(name) == 1 for name in names)
     for each in sorted(imports) if single else imports:

@@ -17,7 +17,7 @@ _SETS = frozenset(
     "repositories pluginRepositories exclusions extensions resources testResources licenses "
     "developers executions".split()
 )
-#: What Maven takes where nothing is said, by the element that may say it.
+#: Maven's defaults, by the element that may override them.
 _DEFAULTS = {
     "dependency": {"type": "jar", "scope": "compile", "optional": "false"},
     "plugin": {"groupId": "org.apache.maven.plugins"},
@@ -28,7 +28,7 @@ _LONGEST = 10_000
 
 
 def read_pom_meaning(text: str) -> object:
-    """The project as nested tuples.
+    """Read the project as nested tuples.
 
     Raises:
         ManifestError: for what is not XML, or no POM.
@@ -40,12 +40,12 @@ def read_pom_meaning(text: str) -> object:
     properties = {node.tag: node.text for node in declared.children} if declared else {}
     used = {name for name in _PROPERTY.findall(text) if name in properties}
     hidden = {name for name in used if not _READ_BY_NAME.fullmatch(name)}
-    return _meaning(project, properties, hidden)
+    return _normalise(project, properties, hidden)
 
 
-def _meaning(node: Node, properties: dict[str, str], hidden: set[str]) -> tuple[Any, ...]:
+def _normalise(node: Node, properties: dict[str, str], hidden: set[str]) -> tuple[Any, ...]:
     children = [
-        _meaning(child, properties, hidden)
+        _normalise(child, properties, hidden)
         for child in node.children
         if not (node.tag == "properties" and child.tag in hidden)
     ]
@@ -55,18 +55,18 @@ def _meaning(node: Node, properties: dict[str, str], hidden: set[str]) -> tuple[
         children += [(tag, "", value) for tag, value in defaults.items() if tag not in tags]
         if node.tag in _SETS | set(_DEFAULTS) or len(tags) == len(node.children):
             children.sort(key=repr)
-    attributes = " ".join(f"{k}={v}" for k, v in sorted(node.attributes.items()) if _counts(k))
-    text = " ".join(_put_in(node.text, properties).split())
+    attributes = " ".join(f"{k}={v}" for k, v in sorted(node.attributes.items()) if _matters(k))
+    text = " ".join(_expand(node.text, properties).split())
     return (node.tag, attributes, text if not children else "", *children)
 
 
-def _counts(attribute: str) -> bool:
-    """Whether an attribute says something to Maven, not only to the reader of the XML."""
+def _matters(attribute: str) -> bool:
+    """Return true for an attribute that Maven reads, not only the reader of the XML."""
     return not attribute.startswith(("xmlns", "xsi:"))
 
 
-def _put_in(text: str, properties: dict[str, str]) -> str:
-    """The text with the properties of this file put in, also where they name each other."""
+def _expand(text: str, properties: dict[str, str]) -> str:
+    """Put in the properties of this file, also where they name each other."""
     for _ in range(_MOST_ROUNDS):
         replaced = _PROPERTY.sub(lambda match: properties.get(match[1], match[0]), text)
         if replaced == text or len(replaced) > _LONGEST:

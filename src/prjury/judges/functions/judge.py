@@ -5,17 +5,18 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, TypeAlias
+from typing import Annotated, Any, Final, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+import msgspec
+from msgspec import Meta, Struct
 
 from prjury.errors import CannotJudgeError, ConfigError
 from prjury.judges.context import PullRequestContext
 from prjury.judges.functions import call
-from prjury.judges.workspace.files import answered, open_regular
+from prjury.judges.workspace.files import judge_or_error, open_regular
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Location, Severity, Status
 from prjury.jury.score import BooleanScore
@@ -27,120 +28,102 @@ from prjury.snapshot.model import FileChange, FileStatus, PullRequest, visible
 
 _MOST_LISTED = 200
 _LONGEST_SHOWN = 80
-_Text: TypeAlias = Annotated[str, Field(min_length=1, max_length=4_000, pattern=r"\S")]
+_Text: TypeAlias = Annotated[str, Meta(min_length=1, max_length=4_000, pattern=r"\S")]
 
 
-class _AnswerPart(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-
-class _CheckAnswer(_AnswerPart):
+class _CheckAnswer(Struct, frozen=True, forbid_unknown_fields=True):
     message: _Text
     name: _Text | None = None
     passed: bool = False
     path: _Text | None = None
-    line: Annotated[int, Field(ge=1, lt=10**9)] | None = None
+    line: Annotated[int, Meta(ge=1, lt=10**9)] | None = None
     severity: Severity = "error"
     fix: _Text | None = None
 
 
-class _JudgmentAnswer(_AnswerPart):
-    status: Literal["pass", "fail", "abstain", "error"]
+class _JudgmentAnswer(Struct, frozen=True, forbid_unknown_fields=True):
+    status: Status
     reasoning: _Text
-    label: Annotated[str, Field(pattern=r"^[a-z_]{1,40}$")] | None = None
-    checks: list[_CheckAnswer] = []
+    label: Annotated[str, Meta(pattern=r"^[a-z_]{1,40}$")] | None = None
+    checks: tuple[_CheckAnswer, ...] = ()
 
 
-class _Called(_AnswerPart):
-    answer: (
-        Annotated[bool, Field(strict=True)] | _Text | list[_Text | _CheckAnswer] | _JudgmentAnswer
-    )
+class _Reply(Struct, frozen=True):
+    answer: msgspec.Raw
     about: str
 
 
-_FORM = TypeAdapter(_Called)
+_Complaints: TypeAlias = tuple[_Text | _CheckAnswer, ...]
 
 
-def judgment_of(content: bytes, function: str) -> Judgment:
-    """The judgment that a rule's answer comes to.
+def read_answer(content: bytes, function: str) -> Judgment:
+    """Turn a rule's answer into a judgment.
 
     Raises:
         CannotJudgeError: ``answer_invalid`` for an answer that means nothing, such as none.
     """
+    raw = b""
     try:
-        called = _FORM.validate_json(content)
-    except ValidationError as error:
+        reply = msgspec.json.decode(content, type=_Reply)
+        raw, about = bytes(reply.answer), reply.about or function
+        form = {b"{": _JudgmentAnswer, b"[": _Complaints}.get(raw[:1], bool | _Text)
+        answer: Any = msgspec.json.decode(raw, type=form)
+    except msgspec.DecodeError as error:
         raise CannotJudgeError(
-            f"{function} answered {_shown(content)}",
+            f"{function} answered {_show_answer(raw)}",
             why="An answer is true or false, a text that says what is wrong, a list of such texts, "
             "or a judgment",
             remedy="Return one of these on every path through the function",
             reason="answer_invalid",
         ) from error
-    answer, about = called.answer, called.about or function
     if isinstance(answer, _JudgmentAnswer):
-        return _as_judgment(answer, function)
+        return _make_judgment(answer, function)
     if isinstance(answer, str):
-        return _voted(answer, [Check.bad(function, answer)])
-    if isinstance(answer, list):
-        complaints = [_CheckAnswer(message=o) if isinstance(o, str) else o for o in answer]
-        return _listed(complaints, about, function)
-    return _voted(about if answer else f"not so: {about}", [Check(function, answer, about)])
+        return _vote(answer, [Check.bad(function, answer)])
+    if isinstance(answer, bool):
+        return _vote(about if answer else f"not so: {about}", [Check(function, answer, about)])
+    entries = [_CheckAnswer(entry) if isinstance(entry, str) else entry for entry in answer]
+    wrong = [entry.message for entry in entries if not entry.passed]
+    checks = _make_checks(entries, function) or [Check.ok(function, about)]
+    more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
+    return _vote(f"{wrong[0]}{more}" if wrong else about, checks)
 
 
-def _as_judgment(answer: _JudgmentAnswer, function: str) -> Judgment:
-    status = Status(answer.status)
-    voted = status in {Status.PASS, Status.FAIL}
+def _make_judgment(answer: _JudgmentAnswer, function: str) -> Judgment:
+    status = answer.status
+    votes = status in {Status.PASS, Status.FAIL}
     return Judgment(
         status,
         answer.reasoning,
-        BooleanScore(status is Status.PASS) if voted else None,
+        BooleanScore(status is Status.PASS) if votes else None,
         label=None if status is Status.ERROR else answer.label,
-        checks=tuple(_checks(answer.checks, function)),
+        checks=tuple(_make_checks(answer.checks, function)),
         metadata={"reason": "rule"} if status is Status.ERROR else {},
     )
 
 
-def _listed(complaints: Sequence[_CheckAnswer], about: str, function: str) -> Judgment:
-    wrong = [one for one in complaints if not one.passed]
-    checks = _checks(complaints, function)
-    if not wrong:
-        return _voted(about, checks or [Check.ok(function, about)])
-    more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
-    return _voted(f"{wrong[0].message}{more}", checks)
-
-
-def _checks(answers: Sequence[_CheckAnswer], function: str) -> list[Check]:
-    checks = [
-        Check(
-            one.name or function,
-            one.passed,
-            one.message,
-            Location(one.path, one.line) if one.path else None,
-            one.severity,
-            fix=one.fix,
-        )
-        for one in sorted(answers, key=lambda one: one.passed)[:_MOST_LISTED]
-    ]
+def _make_checks(answers: Sequence[_CheckAnswer], function: str) -> list[Check]:
+    checks = []
+    for answer in sorted(answers, key=lambda answer: answer.passed)[:_MOST_LISTED]:
+        place = Location(answer.path, answer.line) if answer.path else None
+        name, severity = answer.name or function, answer.severity
+        checks.append(Check(name, answer.passed, answer.message, place, severity, fix=answer.fix))
     if left := len(answers) - len(checks):
-        failed = any(not one.passed for one in answers)
+        failed = any(not answer.passed for answer in answers)
         checks.append(Check(function, not failed, f"and {left} more"))
     return checks
 
 
-def _voted(words: str, checks: Sequence[Check]) -> Judgment:
-    """PASS where no check has failed."""
-    good = all(check.passed for check in checks)
-    make = Judgment.passed if good else Judgment.failed
-    return make(words, score=BooleanScore(good), checks=checks)
+def _vote(words: str, checks: Sequence[Check]) -> Judgment:
+    passes = all(check.passed for check in checks)
+    make = Judgment.passed if passes else Judgment.failed
+    return make(words, score=BooleanScore(passes), checks=checks)
 
 
-def _shown(content: bytes) -> str:
-    try:
-        found: Any = json.loads(content)["answer"]
-    except (ValueError, LookupError, TypeError, RecursionError):
+def _show_answer(raw: bytes) -> str:
+    if not raw:
         return "no JSON"
-    text = "nothing" if found is None else visible(json.dumps(found))
+    text = "nothing" if raw == b"null" else visible(raw.decode())
     return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
 
 
@@ -149,9 +132,9 @@ SCHEMA_NAME: Final = "prjury/pull/v1"
 Json: TypeAlias = dict[str, Any]
 
 
-def view_of(pull: PullRequest) -> Json:
-    """The view of a pull request."""
-    there = (file.path for file in pull.files if file.status is not FileStatus.DELETED)
+def make_view(pull: PullRequest) -> Json:
+    """Return a pull request as the data that a rule sees."""
+    paths = [file.path for file in pull.files if file.status is not FileStatus.DELETED]
     return {
         "schema": SCHEMA_NAME,
         "repo": pull.repo,
@@ -166,12 +149,12 @@ def view_of(pull: PullRequest) -> Json:
         "merge_base": pull.merge_base,
         "additions": pull.additions,
         "deletions": pull.deletions,
-        "paths": list(there),
-        "files": [_file(file) for file in pull.files],
+        "paths": paths,
+        "files": [_view_file(file) for file in pull.files],
     }
 
 
-def _file(file: FileChange) -> Json:
+def _view_file(file: FileChange) -> Json:
     lines = [line for hunk in file.hunks for line in hunk.lines]
     return {
         "path": file.path,
@@ -181,8 +164,8 @@ def _file(file: FileChange) -> Json:
         "additions": file.additions,
         "deletions": file.deletions,
         "unread": file.unread,
-        "added": [{"line": one.new, "text": one.text} for one in lines if one.sign == "+"],
-        "removed": [{"line": one.old, "text": one.text} for one in lines if one.sign == "-"],
+        "added": [{"line": line.new, "text": line.text} for line in lines if line.sign == "+"],
+        "removed": [{"line": line.old, "text": line.text} for line in lines if line.sign == "-"],
     }
 
 
@@ -192,16 +175,16 @@ _MOST_OUTPUT = 8 * 1024**2
 
 
 def make(options: FunctionOptions, ports: Ports) -> PythonRule:
-    """The judge, with the rule's text as it is in the base.
+    """Make the judge, with the rule's text as it is in the base.
 
     Raises:
         ConfigError: for a file that is not there.
         CannotJudgeError: when a partial clone lacks it.
     """
-    return PythonRule(options, ports, _text(options, ports.repository), options.function)
+    return PythonRule(options, ports, _read_rule(options, ports.repository), options.function)
 
 
-def _text(options: FunctionOptions, repository: Repository) -> bytes:
+def _read_rule(options: FunctionOptions, repository: Repository) -> bytes:
     if options.commit is None:
         try:
             return Path(options.file).read_bytes()
@@ -250,34 +233,31 @@ class PythonRule:
         self.judge(context)
 
     def judge(self, context: PullRequestContext, /) -> Judgment:
-        """The answer of the function."""
+        """Call the function, and read its answer."""
         key = f"rule {self.options.file}:{self.name}"
-        return context.once.get(key, lambda: answered(lambda: self._called(context)))
+        return context.once.get(key, lambda: judge_or_error(lambda: self._call(context)))
 
-    def _called(self, context: PullRequestContext) -> Judgment:
+    def _call(self, context: PullRequestContext) -> Judgment:
         with self.ports.shell.scratch() as around:
             done = self._run(around, context)
             try:
                 self._refuse(done)
-                return judgment_of(_answer(around / "answer.json", self.name), self.name)
+                return read_answer(_read_file(around / "answer.json", self.name), self.name)
             finally:
                 with contextlib.suppress(OSError):
                     done.log.unlink()
                     done.log.parent.rmdir()
 
     def _run(self, around: Path, context: PullRequestContext) -> Completed:
-        for name, content in self._files(context.pull).items():
-            (around / name).write_bytes(content)
+        (around / "rule.py").write_bytes(self.source)
+        view = json.dumps(make_view(context.pull), allow_nan=False)
+        (around / "pull.json").write_text(view, "ascii")
         places = ("rule.py", self.options.file, self.name, "pull.json", "answer.json")
         argv = (sys.executable, "-I", "-S", str(Path(call.__file__).resolve()), *places)
         env = self.ports.shell.environment()
         command = ShellCommand(argv, around, env, output_limit=_MOST_OUTPUT)
         deadline = context.deadline.within(self.options.timeout)
         return self.ports.shell.run(command, deadline, self.ports.progress)
-
-    def _files(self, pull: PullRequest) -> Mapping[str, bytes]:
-        view = json.dumps(view_of(pull), allow_nan=False)
-        return {"rule.py": self.source, "pull.json": view.encode("ascii")}
 
     def _refuse(self, done: Completed) -> None:
         """Refuse a call that has not come to its end.
@@ -300,7 +280,7 @@ class PythonRule:
             )
 
 
-def _answer(place: Path, function: str) -> bytes:
+def _read_file(place: Path, function: str) -> bytes:
     try:
         with open_regular(place) as file:
             content = file.read(_LARGEST_ANSWER + 1)

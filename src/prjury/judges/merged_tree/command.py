@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from prjury.deadline import Deadline
@@ -18,8 +18,8 @@ from prjury.judges.builds.missing_files import refuse_needed, without_files
 from prjury.judges.builds.plan import CUSTOM, BuildPlan, BuildStep
 from prjury.judges.builds.workplace import Builder
 from prjury.judges.context import PullRequestContext
-from prjury.judges.merged_tree.tree import no_tree
-from prjury.judges.workspace.files import answered
+from prjury.judges.merged_tree.tree import judge_no_tree
+from prjury.judges.workspace.files import judge_or_error
 from prjury.judges.workspace.program_judges import CommandJudge
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment
@@ -35,7 +35,7 @@ _SHORTENED = 5.0
 
 
 def make(options: CommandOptions, ports: Ports) -> MergedTreeCommand:
-    """The judge with these options and ports."""
+    """Make the judge with these options and ports."""
     return MergedTreeCommand(options, ports)
 
 
@@ -55,25 +55,25 @@ class MergedTreeCommand:
     keep: KeepRun = forget_run
     name: str = "command"
     description: str = "a command in the merged tree ends as expected"
-    type: JudgeType = field(default=JudgeType.DETERMINISTIC)
+    type: JudgeType = JudgeType.DETERMINISTIC
 
     def judge(self, context: PullRequestContext, /) -> Judgment:
         """Run the command and wait for its end, or read from the evidence how it ended."""
         tree = context.pull.merge.tree
         if tree is None:
-            return no_tree(context.pull)
+            return judge_no_tree(context.pull)
         if self.options.from_ == "evidence":
-            return answered(lambda: self._recorded(tree, context))
-        return answered(lambda: self._judged(tree, context))
+            return judge_or_error(lambda: self._read_evidence(tree, context))
+        return judge_or_error(lambda: self._run_command(tree, context))
 
     @property
     def plan(self) -> BuildPlan:
         """The command as the plan of a build."""
         return BuildPlan(CUSTOM, (BuildStep("test", self.options.run),), source="policy")
 
-    def _judged(self, tree: str, context: PullRequestContext) -> Judgment:
+    def _run_command(self, tree: str, context: PullRequestContext) -> Judgment:
         try:
-            comparison, builder = self._run(tree, context.pull, context.deadline)
+            comparison, builder = self._run_in_tree(tree, context.pull, context.deadline)
         except CannotJudgeError as error:
             self.keep(self.plan, error)
             if error.reason != "tool_missing":
@@ -90,7 +90,9 @@ class MergedTreeCommand:
         builder.forget_logs(but=frozenset(RunFacts.of(judgment).logs))
         return judgment
 
-    def _run(self, tree: str, pull: PullRequest, deadline: Deadline) -> tuple[Comparison, Builder]:
+    def _run_in_tree(
+        self, tree: str, pull: PullRequest, deadline: Deadline
+    ) -> tuple[Comparison, Builder]:
         files = self.ports.repository.files
         touched = (path for file in pull.files for path in (file.path, file.old_path) if path)
         builder = Builder(self.ports, frozenset(touched), base=pull.base.sha)
@@ -102,16 +104,16 @@ class MergedTreeCommand:
             run = place.run_with_reports(plan, options, within(deadline, self.options.timeout))
             return compare(plan, run, place.known, options, builder.changed), builder
 
-    def _recorded(self, tree: str, context: PullRequestContext) -> Judgment:
-        known = frozenset(entry.path for entry in self.ports.repository.files(tree))
+    def _read_evidence(self, tree: str, context: PullRequestContext) -> Judgment:
+        paths = frozenset(entry.path for entry in self.ports.repository.files(tree))
         options = BuildOptions(keep=self.options.keep)
-        source = EvidenceBuild(options, context.pull, known, KeptReports.of(context))
+        source = EvidenceBuild(options, context.pull, paths, KeptReports.of(context))
         evidence = source.read(self.ports.evidence)
         judgment = self.decide(source.find_command(evidence, self.plan))
         return refuse_edited(judgment.with_metadata(**{"from": "evidence"}), context.pull)
 
     def decide(self, comparison: Comparison) -> Judgment:
-        """Decide how the command has ended. Pure."""
+        """Decide by the end of the command. Pure."""
         step, allowed = comparison.outcome.last, comparison.outcome.allowed
         options, code = self.options, step.exit_code or 0
         metadata = RunFacts(options.run, code, (step.log,)).to_metadata()
@@ -133,10 +135,10 @@ class MergedTreeCommand:
         done = Completed(code, Path(step.log), step.seconds, step.stopped)
         judgment = judge.decide(ShellCommand(options.run, Path()), done, step.tail)
         causes = [] if good else check_causes(comparison)
-        noted = "; ".join(comparison.plan.notes)
+        notes = "; ".join(comparison.plan.notes)
         return replace(
             judgment,
-            reasoning=f"{judgment.reasoning} ({noted})" if noted else judgment.reasoning,
+            reasoning=f"{judgment.reasoning} ({notes})" if notes else judgment.reasoning,
             checks=(*judgment.checks, *causes),
             metadata={**judgment.metadata, "summaries": ["exit-code"] if causes else []},
         )

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from prjury.errors import CannotJudgeError, ConfigError
 from prjury.judges.builds.kept_reports import KeptReports
 from prjury.judges.context import PullRequestContext
-from prjury.judges.merged_tree.added_lines import merged_lines
-from prjury.judges.merged_tree.tree import no_tree
-from prjury.judges.workspace.added_lines import added_coverage
+from prjury.judges.merged_tree.tree import judge_no_tree, read_merged_lines
+from prjury.judges.workspace.added_lines import match_coverage
 from prjury.judges.workspace.coverage import CoverageJudge
-from prjury.judges.workspace.coverage_formats.read import read_coverage
-from prjury.judges.workspace.coverage_formats.report import CoverageMetrics, CoverageReport
-from prjury.judges.workspace.files import answered
+from prjury.judges.workspace.coverage_readers import read_coverage
+from prjury.judges.workspace.coverage_report import CoverageCounter, CoverageMetrics, CoverageReport
+from prjury.judges.workspace.files import judge_or_error
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment
 from prjury.policy.seats import CoverageOptions
@@ -25,25 +26,25 @@ from prjury.snapshot.model import FileKind, PullRequest, printable
 
 
 def make(options: CoverageOptions, ports: Ports) -> MergedTreeCoverage:
-    """The judge with these options and ports.
+    """Make the judge with these options and ports.
 
     Raises:
         ConfigError: for options that do not go together.
     """
+    from_base = options.baseline == "base"
+    drop = 0.0 if from_base and options.mode is None else None
     try:
-        return MergedTreeCoverage(options, ports, _measure(options))
+        measure = CoverageJudge(
+            options.report,
+            options.minimum,
+            options.metric,
+            None if options.baseline == "base" else options.baseline,
+            drop if options.max_drop is None else options.max_drop,
+            options.mode,
+        )
     except ValueError as error:
         raise ConfigError(f"coverage: {error}", remedy="Correct the policy") from error
-
-
-def _measure(options: CoverageOptions) -> CoverageJudge:
-    number = None if options.baseline == "base" else options.baseline
-    drop = options.max_drop
-    if options.baseline == "base" and options.mode is None and drop is None:
-        drop = 0.0
-    return CoverageJudge(
-        options.report, options.minimum, options.metric, number, drop, options.mode
-    )
+    return MergedTreeCoverage(options, ports, measure)
 
 
 @dataclass(frozen=True)
@@ -65,59 +66,58 @@ class MergedTreeCoverage:
     type: JudgeType = JudgeType.DETERMINISTIC
 
     def judge(self, context: PullRequestContext, /) -> Judgment:
-        """Whether what was measured is what is asked."""
+        """Read the reports, and decide."""
         pull = context.pull
         if pull.merge.tree is None:
-            return no_tree(pull)
+            return judge_no_tree(pull)
         if not pull.files or pull.docs_only:
             return Judgment.abstained("nothing to measure: no code changes", "not_applicable")
-        return answered(lambda: self._judged(pull, KeptReports.of(context)))
+        return judge_or_error(lambda: self._measure(pull, KeptReports.of(context)))
 
-    def _judged(self, pull: PullRequest, kept: KeptReports) -> Judgment:
-        reports = self._read(kept)
+    def _measure(self, pull: PullRequest, kept: KeptReports) -> Judgment:
+        reports = self._read_reports(kept)
         if self.options.mode == "added_lines":
-            return self._added(pull, reports)
-        baseline = self._baseline(kept.of_base) if self.options.baseline == "base" else None
-        return self.measure.decide(_total(reports).counter(self.options.metric), baseline)
+            return self._measure_added_lines(pull, reports)
+        baseline = None
+        if self.options.baseline == "base" and (counter := self._count_base(kept.of_base)):
+            baseline = Fraction(100 * counter.covered, counter.total)
+        return self.measure.decide(self._count(reports), baseline)
 
-    def _read(self, kept: KeptReports) -> Sequence[CoverageReport]:
+    def _read_reports(self, kept: KeptReports) -> Sequence[CoverageReport]:
         with self.ports.shell.scratch() as around:
             try:
-                files = kept.write(self.options.report, around)
                 return [
                     replace(report, place=Path(path))
-                    for path, file in files.items()
+                    for path, file in kept.write(self.options.report, around).items()
                     for report in read_coverage(file)
                 ]
             except CannotJudgeError as error:
-                raise CannotJudgeError(
-                    error.what.replace(f"{around.resolve()}/", "").replace(f"{around}/", ""),
-                    why=error.why,
-                    remedy=error.remedy,
-                    reason=error.reason,
-                ) from error
+                error.what = error.what.replace(f"{around.resolve()}/", "")
+                error.what = error.what.replace(f"{around}/", "")
+                raise
 
-    def _baseline(self, base: KeptReports) -> Fraction | None:
-        """What the build of the base has measured; None where that is not known."""
+    def _count(self, reports: Sequence[CoverageReport]) -> CoverageCounter | None:
+        total = CoverageMetrics.total(report.metrics for report in reports)
+        return total.counter(self.options.metric)
+
+    def _count_base(self, base: KeptReports) -> CoverageCounter | None:
         try:
-            counter = _total(self._read(base)).counter(self.options.metric)
+            return self._count(self._read_reports(base))
         except CannotJudgeError:
             return None
-        return Fraction(100 * counter.covered, counter.total) if counter else None
 
-    def _added(self, pull: PullRequest, reports: Sequence[CoverageReport]) -> Judgment:
+    def _measure_added_lines(
+        self, pull: PullRequest, reports: Sequence[CoverageReport]
+    ) -> Judgment:
         repository = self.ports.repository
         blobs = {entry.path: entry.blob for entry in repository.files(pull.merge.tree or "")}
-        ours = [file for file in pull.files if file.additions and file.path in blobs]
-        added = {file.path: merged_lines(file, blobs, repository) for file in ours}
-        found = added_coverage(reports, {path: one for path, one in added.items() if one}, blobs)
-        unknown = [
+        files = [file for file in pull.files if file.additions and file.path in blobs]
+        added = {file.path: read_merged_lines(file, blobs, repository) for file in files}
+        lines = {path: lines for path, lines in added.items() if lines}
+        coverage = match_coverage(reports, lines, blobs)
+        unmeasured = [
             printable(file.path)
-            for file in ours
-            if file.kind is FileKind.SOURCE and not file.exempt and file.path not in found
+            for file in files
+            if file.kind is FileKind.SOURCE and not file.exempt and file.path not in coverage
         ]
-        return self.measure.decide_added(found, unknown)
-
-
-def _total(reports: Sequence[CoverageReport]) -> CoverageMetrics:
-    return CoverageMetrics.total(report.metrics for report in reports)
+        return self.measure.decide_added(coverage, unmeasured)

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from prjury.errors import ConfigError
-from prjury.judges.merged_tree.tree import MergedTreeJudge
-from prjury.judges.workspace.files import FileContentJudge, FileExistsJudge
+from prjury.judges.context import PullRequestContext
+from prjury.judges.merged_tree.tree import CommittedTree, judge_no_tree
+from prjury.judges.workspace.content import FileContentJudge, FileExistsJudge
+from prjury.judges.workspace.files import judge_or_error
+from prjury.jury.judge import JudgeType
+from prjury.jury.judgment import Judgment
 from prjury.policy.seats import FileContentOptions, FileExistsOptions
-from prjury.ports import Ports
+from prjury.ports import Ports, Repository
 
 
 def file_exists(options: FileExistsOptions, ports: Ports) -> MergedTreeJudge:
-    """A file is in the merged tree."""
-    return _judge(FileExistsJudge(options.path), ports)
+    """Demand a file in the merged tree."""
+    return MergedTreeJudge(FileExistsJudge(options.path), ports.repository)
 
 
 def file_content(options: FileContentOptions, ports: Ports) -> MergedTreeJudge:
-    """A file of the merged tree has a text.
+    """Demand a text in a file of the merged tree.
 
     Raises:
         ConfigError: for an expression that RE2 refuses.
@@ -26,8 +32,30 @@ def file_content(options: FileContentOptions, ports: Ports) -> MergedTreeJudge:
         )
     except ValueError as error:
         raise ConfigError(f"file-content: {error}", remedy="Correct the expression") from error
-    return _judge(judge, ports)
+    return MergedTreeJudge(judge, ports.repository)
 
 
-def _judge(judge: FileExistsJudge | FileContentJudge, ports: Ports) -> MergedTreeJudge:
-    return MergedTreeJudge(ports, lambda _: judge, judge.name, judge.description)
+@dataclass(frozen=True)
+class MergedTreeJudge:
+    """A judge of files over the merged tree, in git's objects: nothing is written out."""
+
+    files: FileExistsJudge | FileContentJudge
+    repository: Repository
+    type: JudgeType = JudgeType.DETERMINISTIC
+
+    @property
+    def name(self) -> str:
+        """The judge's own name."""
+        return self.files.name
+
+    @property
+    def description(self) -> str:
+        """The judge's own description."""
+        return self.files.description
+
+    def judge(self, context: PullRequestContext, /) -> Judgment:
+        """Look at the tree."""
+        tree = context.pull.merge.tree
+        if tree is None:
+            return judge_no_tree(context.pull)
+        return judge_or_error(lambda: self.files.look(CommittedTree.of(tree, self.repository)))

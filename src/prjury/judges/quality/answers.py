@@ -87,12 +87,12 @@ class CorrectnessJudge(_AnswerJudge):
 
     def judge(self, context: JudgmentContext | RagContext, /) -> Judgment:
         """PASS or FAIL; ABSTAIN without a goal or work, ERROR where it cannot be read."""
-        from prjury.judges.workspace.files import answered  # noqa: PLC0415 - as above
+        from prjury.judges.workspace.files import judge_or_error  # noqa: PLC0415 - as above
 
         if isinstance(context, RagContext):
             context = JudgmentContext(context.question or "", agent_output=context.answer)
         asked = context
-        return answered(lambda: self._ask(self._inquiry(asked), asked))
+        return judge_or_error(lambda: self._ask(self._inquiry(asked), asked))
 
     def _inquiry(self, context: JudgmentContext) -> Inquiry[JudgmentContext]:
         from prjury.judges.quality.kinds import agent_work  # noqa: PLC0415 - as above

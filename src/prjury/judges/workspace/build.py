@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Self
 
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError, SourceError
-from prjury.judges.workspace.files import Workspace, answered
+from prjury.judges.workspace.files import Workspace, judge_or_error
 from prjury.judges.workspace.program_judges import TIMEOUT, contained_shell
 from prjury.jury.context import JudgmentContext
 from prjury.jury.guard import patience
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from prjury.judges.builds.detect import DetectedBuilds
     from prjury.judges.builds.evidence import Run
     from prjury.judges.builds.plan import BuildPlan
-    from prjury.judges.builds.workplace import Builder
     from prjury.policy.tiers import BuildOptions
 
 #: Builds are found by the files of the directory.
@@ -35,7 +34,7 @@ DETECT = "auto"
 
 @dataclass(frozen=True)
 class BuildJudge:
-    """PASS where the workspace builds and its tests pass, else FAIL with what went wrong and where.
+    """PASS where the workspace builds and its tests pass, else FAIL with places and messages.
 
     ``BuildJudge("make test")``, ``BuildJudge.maven("clean", "verify")``,
     ``BuildJudge.gradle("test")``, and ``BuildJudge.detect()``, which finds every build that a
@@ -101,10 +100,10 @@ class BuildJudge:
 
     def judge(self, context: JudgmentContext, /) -> Judgment:
         """Build, and read why it failed."""
-        return answered(lambda: self._judged(Workspace.of(context).root))
+        return judge_or_error(lambda: self._build(Workspace.of(context).root))
 
     def _options(self) -> BuildOptions:
-        """As the policy has them.
+        """Return the options as the policy has them.
 
         Raises:
             ValueError: for an empty command or an unknown system.
@@ -117,13 +116,14 @@ class BuildJudge:
         try:
             return BuildOptions.model_validate({"command": self.command, "systems": systems})
         except ValidationError as error:
-            reported = error.errors(include_url=False, include_input=False)[-1]  # of the named ones
-            raise ValueError(f"{reported['loc'][0]}: {reported['msg']}") from None
+            problem = error.errors(include_url=False, include_input=False)[-1]
+            raise ValueError(f"{problem['loc'][0]}: {problem['msg']}") from None
 
-    def _judged(self, root: Path) -> Judgment:
+    def _build(self, root: Path) -> Judgment:
         from prjury.git.directory import TREE, open_directory  # noqa: PLC0415 - as above
         from prjury.judges.builds.combine import combine_judgments  # noqa: PLC0415 - as above
         from prjury.judges.builds.judge import TreeBuildJudge, judge_plan  # noqa: PLC0415 - as above
+        from prjury.judges.builds.systems.jvm import with_goals  # noqa: PLC0415 - as above
         from prjury.judges.builds.workplace import Builder  # noqa: PLC0415 - as above
         from prjury.report.judge_facts import RunFacts  # noqa: PLC0415 - as above
 
@@ -132,73 +132,48 @@ class BuildJudge:
         except SourceError as error:
             return Judgment.errored(str(error), metadata={"reason": error.reason})
         ports, options = Ports(directory, self.shell, self.progress), self._options()
-        found = TreeBuildJudge(options, ports).planned(TREE, TREE)
-        if not found.plans:
-            return self._no_build(directory, found)
+        builds = TreeBuildJudge(options, ports).planned(TREE, TREE)
+        if not builds.plans:
+            return self._judge_unbuilt(directory, builds)
         builder = Builder(ports)
-        run = _InPlaceRun(builder, directory, options, Deadline.after(self.timeout), patience(None))
-        plans = map(self._with_goals, found.plans)
-        known = frozenset(entry.path for entry in directory.entries)
-        judgments = [judge_plan(plan, partial(run.run, plan), known, options) for plan in plans]
-        judgment = combine_judgments(judgments, found.notes)
+        own, vote = Deadline.after(self.timeout), patience(None)
+        deadline = min(own, vote or own, key=lambda deadline: deadline.at)
+
+        def run(plan: BuildPlan) -> Run:
+            with builder.open_directory(directory.root, directory.entries) as place:
+                outcome = place.run_with_reports(plan, options, deadline)
+            if outcome.head.last.stopped == "timeout" and deadline is not own:
+                raise CannotJudgeError(
+                    f"`{plan.text}` was stopped, because the vote was over", reason="timeout"
+                )
+            return outcome
+
+        paths = frozenset(entry.path for entry in directory.entries)
+        judgments = []
+        for plan in builds.plans:
+            goal_plan = with_goals(plan, self.goals) if self.goals else plan
+            judgments.append(judge_plan(goal_plan, partial(run, goal_plan), paths, options))
+        judgment = combine_judgments(judgments, builds.notes)
         builder.forget_logs(but=frozenset(RunFacts.of(judgment).logs))
         return judgment
 
-    def _with_goals(self, plan: BuildPlan) -> BuildPlan:
-        from prjury.judges.builds.systems.jvm import with_goals  # noqa: PLC0415 - as above
-
-        return with_goals(plan, self.goals) if self.goals else plan
-
-    def _no_build(self, directory: Directory, found: DetectedBuilds) -> Judgment:
-        """The judgment where no build was found."""
+    def _judge_unbuilt(self, directory: Directory, builds: DetectedBuilds) -> Judgment:
         from prjury.judges.builds.unbuilt import needing_build, usual_command  # noqa: PLC0415 - as above
 
         source = needing_build((entry.path for entry in directory.entries), ())
-        notes = f" ({'; '.join(found.notes)})" if found.notes else ""
+        notes = f" ({'; '.join(builds.notes)})" if builds.notes else ""
         if self.system:
-            what = f"there is no {self.system} build in the workspace{notes}"
-            return Judgment.errored(what, metadata={"reason": "no_build_system"})
-        if source is None and not found.notes:
-            nothing = "nothing to build: there is no source code that is compiled or tested"
-            return Judgment.abstained(nothing, "not_applicable")
+            words = f"there is no {self.system} build in the workspace{notes}"
+            return Judgment.errored(words, metadata={"reason": "no_build_system"})
+        if source is None and not builds.notes:
+            words = "nothing to build: there is no source code that is compiled or tested"
+            return Judgment.abstained(words, "not_applicable")
         where = f" for {visible(source)}" if source else ""
         return Judgment.abstained(
             f"no build system was recognised{where}{notes}. Name the command that builds and tests "
             f"it, such as `{usual_command(source or '')}`.",
             "no_build_system",
         )
-
-
-@dataclass(frozen=True)
-class _InPlaceRun:
-    """Runs plans where the work lies, all of them within one time.
-
-    Attributes:
-        own: the judge's own time.
-        vote: that of the vote that it is part of.
-    """
-
-    builder: Builder
-    directory: Directory
-    options: BuildOptions
-    own: Deadline
-    vote: Deadline | None
-
-    def run(self, plan: BuildPlan) -> Run:
-        """Run one build.
-
-        Raises:
-            CannotJudgeError: as `Workplace.run`; ``timeout`` where the vote ends before the build's
-                own time does.
-        """
-        deadline = min(self.own, self.vote or self.own, key=lambda each: each.at)
-        with self.builder.open_directory(self.directory.root, self.directory.entries) as place:
-            run = place.run_with_reports(plan, self.options, deadline)
-        if run.head.last.stopped == "timeout" and deadline is not self.own:
-            raise CannotJudgeError(
-                f"`{plan.text}` was stopped, because the vote was over", reason="timeout"
-            )
-        return run
 
 
 #: The name by which the judge is known elsewhere.

@@ -7,22 +7,17 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from fractions import Fraction
 from pathlib import Path
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 from prjury.errors import CannotJudgeError
-from prjury.judges.workspace.added_lines import (
-    AddedCoverage,
-    added_by,
-    added_coverage,
-    unmeasured,
-)
-from prjury.judges.workspace.coverage_formats.read import parse_coverage, read_coverage
-from prjury.judges.workspace.coverage_formats.report import CoverageCounter, CoverageMetrics
-from prjury.judges.workspace.files import Workspace, answered, path_text
+from prjury.judges.workspace.added_lines import AddedCoverage, match_coverage, read_added_lines
+from prjury.judges.workspace.coverage_readers import parse_coverage, read_coverage
+from prjury.judges.workspace.coverage_report import CoverageCounter
+from prjury.judges.workspace.files import Workspace, check_path, judge_or_error
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Location, Severity
@@ -33,10 +28,12 @@ from prjury.snapshot.model import FileKind, printable, visible
 Metric: TypeAlias = Literal["line", "branch", "method", "instruction", "complexity", "class"]
 Mode: TypeAlias = Literal["floor", "preserved", "improved", "added_lines"]
 
-#: Where the context's metadata may hold the baseline, in percent.
+#: Keys of the context's metadata that may hold the baseline, in percent.
 BASELINE_KEYS = ("baseline_coverage", "baselineCoverage")
 _MOST_FINDINGS = 50
-_A_DIFF = re.compile(r"^(diff |--- |\+\+\+ |@@ )", re.MULTILINE)
+_MOST_NAMES = 3
+_FULL = 100
+_DIFF = re.compile(r"^(diff |--- |\+\+\+ |@@ )", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -69,8 +66,6 @@ class CoverageJudge:
         baseline: percent, 0..100.
         max_drop: percentage points, 0..100.
         diff: the change as a unified diff, where the context has none.
-        read: reads the totals of a report, or of those of a directory; in any known format by
-            default.
 
     Raises:
         ValueError: when nothing is asked, for numbers outside 0..100, an unknown metric or mode, an
@@ -86,49 +81,44 @@ class CoverageJudge:
     mode: Mode | None = None
     _: KW_ONLY
     diff: str | None = field(default=None, repr=False)
-    read: Callable[[Path], CoverageMetrics] = field(
-        default=parse_coverage, repr=False, compare=False
-    )
     name: str = "coverage"
     description: str = "enough of the code is covered by tests"
     type: JudgeType = JudgeType.DETERMINISTIC
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "report", path_text(self.report))
-        if self.metric not in get_args(Metric):
-            known = ", ".join(get_args(Metric))
-            raise ValueError(f"there is no metric {self.metric!r}; known are {known}")
-        asked = {name: getattr(self, name) for name in ("minimum", "baseline", "max_drop")}
-        for name, value in asked.items():
-            if value is not None and not 0 <= finite(value, name) <= 100:  # noqa: PLR2004 - percent
+        object.__setattr__(self, "report", check_path(self.report))
+        _check_choice("metric", self.metric, get_args(Metric))
+        for name in ("minimum", "baseline", "max_drop"):
+            value = getattr(self, name)
+            if value is not None and not 0 <= finite(value, name) <= _FULL:
                 raise ValueError(f"{name} is in 0..100, not {value}")
         if self.mode is not None:
-            self._check_mode(self.mode)
-        elif all(value is None for value in asked.values()):
+            _check_choice("mode", self.mode, get_args(Mode))
+            self._check_mode()
+        elif self.minimum is self.baseline is self.max_drop is None:
             raise ValueError("nothing is asked: name a minimum, a baseline or a max_drop")
 
-    def _check_mode(self, mode: str) -> None:
-        if mode not in get_args(Mode):
-            raise ValueError(f"there is no mode {mode!r}; known are {', '.join(get_args(Mode))}")
-        if mode in {"floor", "added_lines"} and self.minimum is None:
-            raise ValueError(f"the mode {mode} needs a minimum")
-        if mode in {"floor", "added_lines"} and {self.baseline, self.max_drop} != {None}:
-            raise ValueError(f"the mode {mode} compares with no baseline")
-        if mode == "added_lines" and self.metric != "line":
+    def _check_mode(self) -> None:
+        if self.mode in {"floor", "added_lines"}:
+            if self.minimum is None:
+                raise ValueError(f"the mode {self.mode} needs a minimum")
+            if self.baseline is not None or self.max_drop is not None:
+                raise ValueError(f"the mode {self.mode} compares with no baseline")
+        if self.mode == "added_lines" and self.metric != "line":
             raise ValueError("the mode added_lines counts lines, and has no other metric")
-        if mode == "improved" and self.max_drop is not None:
+        if self.mode == "improved" and self.max_drop is not None:
             raise ValueError("the mode improved allows no drop")
 
     @property
     def compares(self) -> bool:
-        """Whether a baseline is needed."""
+        """Return true if a baseline is needed."""
         return self.mode in {"preserved", "improved"} or self.max_drop is not None
 
     def judge(self, context: JudgmentContext, /) -> Judgment:
-        """Whether the report holds what is asked."""
-        return answered(lambda: self._judged(Workspace.of(context), context))
+        """Read the report, and decide."""
+        return judge_or_error(lambda: self._measure(Workspace.of(context), context))
 
-    def _judged(self, workspace: Workspace, context: JudgmentContext) -> Judgment:
+    def _measure(self, workspace: Workspace, context: JudgmentContext) -> Judgment:
         path = os.fspath(self.report)
         if workspace.kind(path) == "missing":
             raise CannotJudgeError(
@@ -139,73 +129,70 @@ class CoverageJudge:
             )
         place = workspace.locate(path)
         if self.mode == "added_lines":
-            return self._added_lines(workspace, place, context)
+            return self._measure_added_lines(workspace, place, context)
         baseline = self.baseline
         if baseline is None and self.compares:
-            baseline = _baseline_of(context)
-        return self.decide(self.read(place).counter(self.metric), baseline)
+            baseline = _find_baseline(context)
+        return self.decide(parse_coverage(place).counter(self.metric), baseline)
 
-    def _added_lines(self, workspace: Workspace, place: Path, context: JudgmentContext) -> Judgment:
+    def _measure_added_lines(
+        self, workspace: Workspace, place: Path, context: JudgmentContext
+    ) -> Judgment:
         from prjury.git.directory import open_directory  # noqa: PLC0415 - only this mode needs it
 
         diff = context.diff if context.diff is not None else self.diff
         if diff is None:
-            raise CannotJudgeError(
-                "which lines were added is not known",
-                why="The context has no diff",
-                remedy="Hand it over: JudgmentContext(goal, workspace=..., diff=...), or name a "
-                "file with the option diff",
-                reason="no_diff",
+            raise _no_diff(
+                "The context has no diff",
+                "Hand it over: JudgmentContext(goal, workspace=..., diff=...), or name a file with "
+                "the option diff",
+                "no_diff",
             )
-        if diff.strip() and not _A_DIFF.search(diff):
-            raise CannotJudgeError(
-                "which lines were added is not known",
-                why="What was handed over is no diff",
-                remedy="Hand over what git diff prints",
-                reason="diff_invalid",
-            )
-        added = added_by(diff)
-        known = [entry.path for entry in open_directory(workspace.root).entries]
-        found = added_coverage(read_coverage(place), added, known, str(workspace.root))
-        sources = (path for path in added if kind_of(printable(path)) is FileKind.SOURCE)
-        return self.decide_added(found, unmeasured(added, found, sources))
+        if diff.strip() and not _DIFF.search(diff):
+            remedy = "Hand over what git diff prints"
+            raise _no_diff("What was handed over is no diff", remedy, "diff_invalid")
+        added = read_added_lines(diff)
+        paths = [entry.path for entry in open_directory(workspace.root).entries]
+        coverage = match_coverage(read_coverage(place), added, paths, str(workspace.root))
+        sources = [path for path in added if kind_of(printable(path)) is FileKind.SOURCE]
+        return self.decide_added(coverage, sorted(set(sources) - set(coverage)))
 
-    def decide_added(self, found: AddedCoverage, unknown: Sequence[str] = ()) -> Judgment:
-        """PASS, FAIL or ABSTAIN for the added lines. Pure.
+    def decide_added(self, coverage: AddedCoverage, unmeasured: Sequence[str] = ()) -> Judgment:
+        """Return PASS, FAIL or ABSTAIN for the added lines. Pure.
 
         Args:
-            unknown: the changed source files that no report names.
+            unmeasured: the changed source files that no report names.
         """
-        path, minimum = os.fspath(self.report), self.minimum or 0.0
-        every = [run for lines in found.values() for run in lines.values()]
-        named = f"{visible(path)} knows nothing of {_listed(unknown)}" if unknown else ""
-        if unknown and not every:
-            return Judgment.abstained(f"no added line was measured: {named}", "not_measured")
-        if not every:
+        path = os.fspath(self.report)
+        runs = [run for lines in coverage.values() for run in lines.values()]
+        gap = f"{visible(path)} knows nothing of {_join_names(unmeasured)}" if unmeasured else ""
+        if not runs:
+            if gap:
+                return Judgment.abstained(f"no added line was measured: {gap}", "not_measured")
             return Judgment.abstained("no added line is code that counts", "not_applicable")
-        current = Fraction(100 * sum(every), len(every))
-        enough = current >= _exact(minimum)
-        share = f"{_percent(current)} % of the {len(every)} added lines are covered"
-        words = f"{share}, at least {_number(minimum)} % is asked for"
-        checks = [
-            Check("coverage-added-lines", enough, words, Location(path)),
-            *_uncovered(found, "warning" if enough else "error"),
-        ]
-        if named:
-            checks.append(Check("coverage-unmeasured", False, named, severity="warning"))  # noqa: FBT003 - as its field
+        current = Fraction(100 * sum(runs), len(runs))
+        enough = current >= _exact(self.minimum or 0.0)
+        words = (
+            f"{_percent(current)} % of the {len(runs)} added lines are covered, "
+            f"at least {_percent(self.minimum or 0.0)} % is asked for"
+        )
+        checks = [Check("coverage-added-lines", enough, words, Location(path))]
+        checks += _list_uncovered(coverage, "warning" if enough else "error")
+        if gap:
+            checks.append(Check.bad("coverage-unmeasured", gap, severity="warning"))
         make = Judgment.passed if enough else Judgment.failed
         return make(
-            f"{words}; {named}" if named else words,
+            f"{words}; {gap}" if gap else words,
             score=NumericalScore(float(current), 0.0, 100.0),
             checks=checks,
             metadata={
                 "report": printable(path),
                 "mode": "added_lines",
                 "percent": float(current),
-                "covered": sum(every),
-                "missed": len(every) - sum(every),
+                "covered": sum(runs),
+                "missed": len(runs) - sum(runs),
                 "minimum": self.minimum,
-                "unmeasured": [printable(one) for one in unknown],
+                "unmeasured": [printable(source) for source in unmeasured],
                 "summaries": ["coverage-added-lines"],
             },
         )
@@ -213,22 +200,23 @@ class CoverageJudge:
     def decide(
         self, counter: CoverageCounter | None, baseline: float | Fraction | None = None
     ) -> Judgment:
-        """PASS, FAIL, ABSTAIN or ERROR for what the report counts; None where it does not. Pure.
+        """Return the judgment of a report's count; None where the report has none. Pure.
 
         Args:
             baseline: percent, where the judge was given none.
         """
-        path, base = os.fspath(self.report), self.baseline if baseline is None else baseline
+        path = os.fspath(self.report)
+        base = self.baseline if baseline is None else baseline
         if counter is None:
-            summary = (
+            return Judgment.errored(
                 f"{visible(path)} has no {self.metric} counter: there is nothing of that kind in "
                 "the code, or it was compiled without what is needed to count it. "
-                "Ask for another metric."
+                "Ask for another metric.",
+                metadata={"reason": "no_such_counter"},
             )
-            return Judgment.errored(summary, metadata={"reason": "no_such_counter"})
         current = Fraction(100 * counter.covered, counter.total)
-        checks = tuple(self._checks(current, base, Location(path)))
-        metadata = {
+        checks = list(self._compare(current, base, Location(path)))
+        metadata: dict[str, Any] = {
             "report": printable(path),
             "metric": self.metric,
             "percent": float(current),
@@ -237,48 +225,46 @@ class CoverageJudge:
             "minimum": self.minimum,
             "baseline": float(base) if isinstance(base, Fraction) else base,
             "max_drop": self.max_drop,
-            **({"mode": self.mode} if self.mode else {}),
         }
+        if self.mode:
+            metadata["mode"] = self.mode
         failed = [check for check in checks if not check.passed]
         words = "; ".join(check.message for check in failed or checks)
         if not failed and self.compares and base is None:
-            begin = words or f"whether {self.metric} coverage {self._question} is not known"
-            summary = f"{begin}{';' if words else ':'} there is no baseline to compare with"
-            return Judgment.abstained(summary, "no_baseline", checks=checks, metadata=metadata)
+            question = "improved" if self.mode == "improved" else "dropped"
+            begin = (
+                f"{words};" if words else f"whether {self.metric} coverage {question} is not known:"
+            )
+            reason = f"{begin} there is no baseline to compare with"
+            return Judgment.abstained(reason, "no_baseline", checks=checks, metadata=metadata)
         score = NumericalScore(float(current), 0.0, 100.0)
         if self.mode == "improved" and base is not None:
-            score = NumericalScore(float(_gain(current, _before(base, current))))
+            score = NumericalScore(float(_gain(current, _align(base, current))))
         make = Judgment.failed if failed else Judgment.passed
         return make(words, score=score, checks=checks, metadata=metadata)
 
-    @property
-    def _question(self) -> str:
-        return "improved" if self.mode == "improved" else "dropped"
-
-    def _checks(
+    def _compare(
         self, current: Fraction, base: float | Fraction | None, place: Location
     ) -> Iterator[Check]:
         now = f"{self.metric} coverage is {_percent(current)} %"
         if self.minimum is not None:
-            enough = current >= _exact(self.minimum)
-            words = f"{now}, at least {_number(self.minimum)} % is asked for"
-            yield Check("coverage-minimum", enough, words, place)
+            words = f"{now}, at least {_percent(self.minimum)} % is asked for"
+            yield Check("coverage-minimum", current >= _exact(self.minimum), words, place)
         if base is None:
             return
-        before = _before(base, current)
+        before, now = _align(base, current), f"{now} after {_percent(base)} %"
         if self.mode == "improved":
-            full = current == before == _FULL
-            words = f"{now} after {_number(base)} %, {_improved(current, before)}"
-            yield Check("coverage-improved", full or current > before, words, place)
-            return
-        most = self.max_drop or 0.0
-        asked = f"a drop of at most {_number(most)} points is" if most else "no drop is"
-        words = f"{now} after {_number(base)} %, {asked} allowed"
-        yield Check("coverage-drop", before - current <= _exact(most), words, place)
+            better = current > before or current == before == _FULL
+            words = f"{now}, {_describe_gain(current, before)}"
+            yield Check("coverage-improved", better, words, place)
+        else:
+            most = self.max_drop or 0.0
+            limit = f"a drop of at most {_percent(most)} points is" if most else "no drop is"
+            enough = before - current <= _exact(most)
+            yield Check("coverage-drop", enough, f"{now}, {limit} allowed", place)
 
 
-@dataclass(frozen=True)
-class CoverageImprovementJudge:
+class CoverageImprovementJudge(CoverageJudge):
     """PASS where coverage is above its baseline and has reached the target, else FAIL.
 
     ``CoverageImprovementJudge(baseline=50, target=85)``; the score is the share of the possible
@@ -290,61 +276,62 @@ class CoverageImprovementJudge:
         report: a report, or a directory that holds some, relative to the workspace.
     """
 
-    baseline: float | None = None
-    target: float | None = None
-    report: str | os.PathLike[str] = "."
-    metric: Metric = "line"
-    name: str = "coverage-improvement"
-    description: str = "more of the code is covered by tests than before"
-    type: JudgeType = JudgeType.DETERMINISTIC
-
-    def __post_init__(self) -> None:
-        self._measure()
-
-    def judge(self, context: JudgmentContext, /) -> Judgment:
-        """Whether coverage has improved enough."""
-        return self._measure().judge(context)
-
-    def _measure(self) -> CoverageJudge:
-        return CoverageJudge(
-            self.report, self.target, self.metric, baseline=self.baseline, mode="improved"
+    def __init__(
+        self,
+        baseline: float | None = None,
+        target: float | None = None,
+        report: str | os.PathLike[str] = ".",
+        metric: Metric = "line",
+    ) -> None:
+        """Demand more than the baseline."""
+        super().__init__(
+            report,
+            target,
+            metric,
+            baseline=baseline,
+            mode="improved",
+            name="coverage-improvement",
+            description="more of the code is covered by tests than before",
         )
 
 
-_FULL = 100
+def _check_choice(kind: str, value: str, choices: Sequence[str]) -> None:
+    if value not in choices:
+        raise ValueError(f"there is no {kind} {value!r}; known are {', '.join(choices)}")
 
 
-def _baseline_of(context: JudgmentContext) -> float | None:
-    """The baseline that the context knows.
+def _no_diff(why: str, remedy: str, reason: str) -> CannotJudgeError:
+    words = "which lines were added is not known"
+    return CannotJudgeError(words, why=why, remedy=remedy, reason=reason)
 
-    Raises:
-        CannotJudgeError: ``baseline_invalid`` where it is no percentage.
-    """
-    known = (context.metadata.get(key) for key in BASELINE_KEYS)
-    said = next((value for value in known if value is not None), None)
-    number = isinstance(said, int | float) and not isinstance(said, bool)
-    if said is None or (number and 0 <= said <= _FULL):
-        return None if said is None else float(said)
+
+def _find_baseline(context: JudgmentContext) -> float | None:
+    values = [context.metadata.get(key) for key in BASELINE_KEYS]
+    value = next((value for value in values if value is not None), None)
+    if value is None:
+        return None
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= _FULL:
+        return float(value)
     raise CannotJudgeError(
-        f"the context's baseline, {visible(repr(said)[:80])}, is no percentage",
+        f"the context's baseline, {visible(repr(value)[:80])}, is no percentage",
         remedy=f"Put a number from 0 to 100 into metadata[{BASELINE_KEYS[0]!r}]",
         reason="baseline_invalid",
     )
 
 
-def _before(base: float | Fraction, current: Fraction) -> Fraction:
-    """The baseline; one that was read from a report as a float is no thousandth off."""
+def _align(base: float | Fraction, current: Fraction) -> Fraction:
+    """Return the baseline; one that was read from a report as a float is no thousandth off."""
     return current if float(current) == base else _exact(base)
 
 
 def _gain(current: Fraction, before: Fraction) -> Fraction:
-    """The share of the possible gain, 0..1; all of it where there was nothing left to gain."""
+    """Return the share of the possible gain; all of it if there was nothing left to gain."""
     if before == _FULL:
         return Fraction(int(current == before))
     return max(Fraction(0), (current - before) / (_FULL - before))
 
 
-def _improved(current: Fraction, before: Fraction) -> str:
+def _describe_gain(current: Fraction, before: Fraction) -> str:
     if before == _FULL:
         return "and there was nothing left to gain" if current == before else "that is less"
     if current <= before:
@@ -352,46 +339,40 @@ def _improved(current: Fraction, before: Fraction) -> str:
     return f"{_percent(100 * _gain(current, before))} % of the possible gain"
 
 
-def _uncovered(found: AddedCoverage, severity: Severity) -> Iterator[Check]:
-    """A check for each run of uncovered lines."""
-    spans = [(path, *span) for path in sorted(found) for span in _spans(found[path])]
-    for path, first, last in spans[:_MOST_FINDINGS]:
+def _list_uncovered(coverage: AddedCoverage, severity: Severity) -> Iterator[Check]:
+    """Yield a check for each run of uncovered lines."""
+    spans = [(path, span) for path in sorted(coverage) for span in _list_spans(coverage[path])]
+    for path, (first, last) in spans[:_MOST_FINDINGS]:
         lines = f"line {first} is" if first == last else f"lines {first} to {last} are"
         place = Location(path, first, last if last > first else None)
-        yield Check("uncovered-lines", False, f"{lines} not covered by tests", place, severity)  # noqa: FBT003 - as its field
+        words = f"{lines} not covered by tests"
+        yield Check.bad("uncovered-lines", words, place, severity=severity)
     if (left := len(spans) - _MOST_FINDINGS) > 0:
         words = f"{left} more {'place is' if left == 1 else 'places are'} not covered"
-        yield Check("uncovered-lines", False, words, None, severity)  # noqa: FBT003 - as above
+        yield Check.bad("uncovered-lines", words, severity=severity)
 
 
-def _spans(lines: Mapping[int, bool]) -> Iterator[tuple[int, int]]:
-    missed = sorted(number for number, run in lines.items() if not run)
-    first = last = None
-    for number in missed:
-        if first is not None and last is not None and number != last + 1:
-            yield first, last
-            first = None
-        first, last = number if first is None else first, number
-    if first is not None and last is not None:
-        yield first, last
+def _list_spans(lines: Mapping[int, bool]) -> list[list[int]]:
+    spans: list[list[int]] = []
+    for number in sorted(number for number, run in lines.items() if not run):
+        if spans and number == spans[-1][1] + 1:
+            spans[-1][1] = number
+        else:
+            spans.append([number, number])
+    return spans
 
 
-def _listed(paths: Sequence[str]) -> str:
-    more = f" and {len(paths) - 3} more" if len(paths) > 3 else ""  # noqa: PLR2004 - some examples
-    return ", ".join(map(visible, paths[:3])) + more
+def _join_names(paths: Sequence[str]) -> str:
+    left = len(paths) - _MOST_NAMES
+    return ", ".join(map(visible, paths[:_MOST_NAMES])) + (f" and {left} more" if left > 0 else "")
 
 
 def _exact(number: float | Fraction) -> Fraction:
-    """The number as it is written, so that 74.9 is 749/10."""
+    """Return the number as it is written, so that 74.9 is 749/10."""
     return number if isinstance(number, Fraction) else Fraction(str(number))
 
 
-def _percent(share: Fraction) -> str:
-    """At most two decimals, rounded down: what is below a threshold must not look like it."""
-    return _number(int(share * 100) / 100)
-
-
-def _number(number: float | Fraction) -> str:
-    if isinstance(number, Fraction):
-        return _percent(number)
-    return str(number).removesuffix(".0")
+def _percent(number: float | Fraction) -> str:
+    """Write at most two decimals of a share; rounded down, or it looks like its threshold."""
+    value = int(number * 100) / 100 if isinstance(number, Fraction) else number
+    return str(value).removesuffix(".0")

@@ -17,7 +17,7 @@ from typing import Any
 
 from prjury.errors import UsageError
 from prjury.jury.context import JudgmentContext
-from prjury.jury.guard import guarded
+from prjury.jury.guard import guarded, itself
 from prjury.jury.judge import FunctionJudge, Judge, type_of
 from prjury.jury.judgment import Judgment
 from prjury.snapshot.model import visible
@@ -27,19 +27,19 @@ _MODULE_OF_FILE = "prjury_own_judge"
 
 
 def is_own(name: str) -> bool:
-    """Whether a name has the form of an own judge's."""
+    """Return true if a name has the form of an own judge's."""
     return ":" in name or name.endswith(".py")
 
 
 def own_judge(name: str, options: Mapping[str, str], directory: Path) -> Judge[JudgmentContext]:
-    """The judge of this name; one whose module or factory crashes is a judge that says so.
+    """Make the judge of this name; one whose module or factory crashes is a judge that says so.
 
     Args:
-        name: where it is. A function from a context to a judgment, plain or async, is a judge; so
+        name: its place. A function from a context to a judgment, plain or async, is a judge; so
             is an object with a method ``judge``. A class, a function that takes no context, and any
             function if options are given are called with the options and have to return one.
         options: keywords for the class or function, as text.
-        directory: where files and modules are looked for, after all other places.
+        directory: searched for files and modules, after all other places.
 
     Raises:
         UsageError: when there is nothing of that name, when it is nothing that judges, or when it
@@ -48,42 +48,49 @@ def own_judge(name: str, options: Mapping[str, str], directory: Path) -> Judge[J
     place, _, attribute = name.rpartition(":")
     if not place or not attribute:
         raise UsageError(f"{visible(name)} does not say which function judges", remedy=_FORMS)
-    module = guarded(lambda: _module(place, directory), _itself)
+    is_file = "/" in place or place.endswith(".py")
+    load = _load_file if is_file else _load_module
+    module: Any = guarded(lambda: load(place, directory), itself)
     if module is None:
-        raise UsageError(f"there is no {_kind(place)} {visible(place)}", remedy=_FORMS)
+        kind = "file" if is_file else "module"
+        raise UsageError(f"there is no {kind} {visible(place)}", remedy=_FORMS)
     if isinstance(module, Judgment):
-        return _crashed(name, module)
-    found = _attribute(module, attribute, name)
-    if not _is_factory(found, options):
-        _check_options(lambda: found, options, name)
-        return _judging(found, name)
-    _check_options(found, options, name)
-    made = guarded(lambda: _made(found, options, name), _itself)
-    if isinstance(made, UsageError):
-        raise made
-    return _crashed(name, made) if isinstance(made, Judgment) else _judging(made, name)
+        return _crashed_judge(name, module)
+    target = _find_attribute(module, attribute, name)
+    if not _is_factory(target, options):
+        _check_options(lambda: target, options, name)
+        return _as_judge(target, name)
+    _check_options(target, options, name)
+    product: Any = guarded(lambda: _call_factory(target, options, name), itself)
+    if isinstance(product, UsageError):
+        raise product
+    return (
+        _crashed_judge(name, product) if isinstance(product, Judgment) else _as_judge(product, name)
+    )
 
 
-def _itself(crash: Judgment) -> Any:  # noqa: ANN401 - in place of whatever was to be loaded
-    return crash
-
-
-def _crashed(name: str, crash: Judgment) -> Judge[JudgmentContext]:
+def _crashed_judge(name: str, crash: Judgment) -> Judge[JudgmentContext]:
     return FunctionJudge(lambda _: crash, name, "could not be loaded")
 
 
-def _kind(place: str) -> str:
-    return "file" if "/" in place or place.endswith(".py") else "module"
+def _load_file(place: str, directory: Path) -> Any:  # noqa: ANN401 - or the judgment of a crash
+    """Load a file's module, whose neighbours it can import; None if there is no such file."""
+    file = directory / place
+    if not file.is_file():
+        return None
+    _search_modules(file.parent)
+    module = ModuleType(_MODULE_OF_FILE)
+    module.__file__ = str(file)
+    sys.modules[_MODULE_OF_FILE] = module
+    SourceFileLoader(_MODULE_OF_FILE, str(file)).exec_module(module)
+    return module
 
 
-def _module(place: str, directory: Path) -> ModuleType | None:
-    """The module, None where there is none; whatever goes wrong in it goes on."""
-    if _kind(place) == "file":
-        file = directory / place
-        return _module_of(file) if file.is_file() else None
+def _load_module(place: str, directory: Path) -> Any:  # noqa: ANN401 - as above
+    """Import a module; None if there is none."""
     if not all(part.isidentifier() for part in place.split(".")):
         return None
-    _search(directory)
+    _search_modules(directory)
     try:
         return importlib.import_module(place)
     except ModuleNotFoundError as error:
@@ -92,24 +99,14 @@ def _module(place: str, directory: Path) -> ModuleType | None:
         raise  # the module is there, and needs another one that is not
 
 
-def _module_of(file: Path) -> ModuleType:
-    """A file's module; its neighbours can be imported by it."""
-    _search(file.parent)
-    module = ModuleType(_MODULE_OF_FILE)
-    module.__file__ = str(file)
-    sys.modules[_MODULE_OF_FILE] = module
-    SourceFileLoader(_MODULE_OF_FILE, str(file)).exec_module(module)
-    return module
-
-
-def _search(directory: Path) -> None:
-    """Has a directory searched for modules after all others, so that it hides none of them."""
+def _search_modules(directory: Path) -> None:
+    """Have a directory searched for modules after all others, so that it hides none of them."""
     place = str(directory.absolute())
     if place not in sys.path:
         sys.path.append(place)
 
 
-def _attribute(module: ModuleType, attribute: str, name: str) -> Any:  # noqa: ANN401 - anything
+def _find_attribute(module: ModuleType, attribute: str, name: str) -> Any:  # noqa: ANN401 - anything
     try:
         return reduce(getattr, attribute.split("."), module)
     except AttributeError as error:
@@ -121,17 +118,16 @@ def _attribute(module: ModuleType, attribute: str, name: str) -> Any:  # noqa: A
         ) from error
 
 
-def _is_factory(found: object, options: Mapping[str, str]) -> bool:
-    """Whether it has to be called to get a judge: no judge itself, and not fit to be asked."""
-    if inspect.isclass(found):
+def _is_factory(target: object, options: Mapping[str, str]) -> bool:
+    """Return true for what has to be called to get a judge: it is none, and cannot be asked."""
+    if inspect.isclass(target):
         return True
-    if callable(getattr(found, "judge", None)) or not callable(found):
+    if callable(getattr(target, "judge", None)) or not callable(target):
         return False
-    return bool(options) or not _fits(found, None)
+    return bool(options) or not _accepts(target, None)
 
 
-def _fits(function: Callable[..., object], *arguments: object, **options: object) -> bool:
-    """Whether a function can be called like this, as far as its signature tells."""
+def _accepts(function: Callable[..., object], *arguments: object, **options: object) -> bool:
     try:
         inspect.signature(function).bind(*arguments, **options)
     except TypeError:
@@ -142,14 +138,14 @@ def _fits(function: Callable[..., object], *arguments: object, **options: object
 
 
 def _check_options(factory: Callable[..., object], options: Mapping[str, str], name: str) -> None:
-    if _fits(factory, **options):
+    if _accepts(factory, **options):
         return
     keywords = [
         f"{word}{'' if parameter.default is parameter.empty else ' (optional)'}"
         for word, parameter in inspect.signature(factory).parameters.items()
     ]
-    given = ", ".join(map(visible, options))
-    problem = f"does not take the options {given}" if given else "cannot be made without options"
+    words = ", ".join(map(visible, options))
+    problem = f"does not take the options {words}" if words else "cannot be made without options"
     raise UsageError(
         f"{visible(name)} {problem}",
         why=f"It takes {', '.join(keywords) or 'none'}",
@@ -157,10 +153,8 @@ def _check_options(factory: Callable[..., object], options: Mapping[str, str], n
     )
 
 
-def _made(
-    factory: Callable[..., object], options: Mapping[str, str], name: str
-) -> object | UsageError:
-    """What the factory makes; a value that it refuses is the operator's mistake."""
+def _call_factory(factory: Callable[..., object], options: Mapping[str, str], name: str) -> object:
+    """Call the factory; a value that it refuses is the operator's mistake, and comes back."""
     try:
         return factory(**options)
     except ValueError as error:
@@ -169,17 +163,16 @@ def _made(
         )
 
 
-def _judging(found: object, name: str) -> Judge[JudgmentContext]:
-    """The judge, or a function as one."""
-    judging = getattr(found, "judge", None)
-    if callable(judging):
-        title = getattr(found, "name", None)
-        message = title if isinstance(title, str) and title.strip() else name
-        return FunctionJudge(judging, message, type=type_of(found))
-    if callable(found):
-        return FunctionJudge(found, name)
+def _as_judge(target: object, name: str) -> Judge[JudgmentContext]:
+    judge = getattr(target, "judge", None)
+    if callable(judge):
+        title = getattr(target, "name", None)
+        own = title if isinstance(title, str) and title.strip() else name
+        return FunctionJudge(judge, own, type=type_of(target))
+    if callable(target):
+        return FunctionJudge(target, name)
     raise UsageError(
-        f"{visible(name)} is of type {type(found).__name__}, which cannot judge",
+        f"{visible(name)} is of type {type(target).__name__}, which cannot judge",
         why="A judge is a function from a JudgmentContext to a Judgment, or has a method `judge`",
         remedy="Name another one",
     )

@@ -18,10 +18,10 @@ from prjury.judges.quality.kinds.agent_work import correctness
 from prjury.judges.quality.kinds.grounded import ABOUT, inquiry_about
 from prjury.judges.quality.kinds.quality import chosen
 from prjury.judges.quality.rag import RagContext
-from prjury.judges.workspace.catalog import RunTexts
-from prjury.judges.workspace.files import Workspace, answered
+from prjury.judges.workspace.catalog import DirectoryJudge, RunTexts
+from prjury.judges.workspace.files import Workspace, judge_or_error
 from prjury.jury.context import JudgmentContext
-from prjury.jury.judge import FunctionJudge, Judge, JudgeType
+from prjury.jury.judge import FunctionJudge, JudgeType
 from prjury.jury.judgment import Judgment
 from prjury.models.memory import memory_at
 from prjury.models.panel import ModelPanel
@@ -37,56 +37,55 @@ def model_judge(
     around: RunTexts,
     asking: Mapping[str, Any],
     **options: Any,  # noqa: ANN401 - the judge's own, as the catalog has them
-) -> Judge[JudgmentContext]:
-    """The judge of this name.
+) -> DirectoryJudge:
+    """Make the judge of this name.
 
     Args:
         asking: ``model``, ``runs`` and ``threshold``; everything has to pass unless a judge of
             changes is asked for, or a threshold is given.
     """
     if name == testing.NAME:
-        return _over_directory(name, around, testing.make, QuestionOptions(**asking))
+        return _judge_lines(name, around, testing.make, QuestionOptions(**asking))
     if name == quality.NAME:
-        return _over_directory(name, around, quality.make, _quality_options(asking, **options))
-    strict = QuestionOptions(**{"threshold": 1.0, **asking})
+        return _judge_lines(name, around, quality.make, _quality_options(asking, **options))
     if name == CORRECTNESS:
-        return _correctness(around, strict, **options)
-    return _grounded(name, around, asking, **options)
+        return _judge_work(around, QuestionOptions(**{"threshold": 1.0, **asking}), **options)
+    return _judge_answer(name, around, asking, **options)
 
 
-def _asked(
-    inquiry: Inquiry[JudgmentContext], around: RunTexts, asking: QuestionOptions
+def _ask_models(
+    inquiry: Inquiry[JudgmentContext], around: RunTexts, options: QuestionOptions
 ) -> Callable[[JudgmentContext], Judgment]:
-    models = _models(around, asking.model)
+    models = _open_models(around, options.model)
     memory = memory_at(around.environ, models.secret)
-    return ModelBackedJudge(inquiry, models.panel(), asking.runs, memory).judge
+    return ModelBackedJudge(inquiry, models.panel(), options.runs, memory).judge
 
 
-def _models(around: RunTexts, model: str) -> ModelPanel:
+def _open_models(around: RunTexts, model: str) -> ModelPanel:
     return ModelPanel(
         ModelsConfig(), LimitsConfig(), around.environ, flag=model, recorder=around.journal
     )
 
 
-def _correctness(
-    around: RunTexts, asking: QuestionOptions, *, output: str | None = None
-) -> Judge[JudgmentContext]:
-    """Whether the work in the workspace reaches the goal.
+def _judge_work(
+    around: RunTexts, options: QuestionOptions, *, output: str | None = None
+) -> DirectoryJudge:
+    """Judge if the work in the workspace reaches the goal.
 
     Args:
         output: a file of the workspace with what the worker said.
     """
-    inquiry = correctness(all_files, around.redact, asking.threshold)
-    ask = _asked(inquiry, around, asking)
+    inquiry = correctness(all_files, around.redact, options.threshold)
+    ask = _ask_models(inquiry, around, options)
 
-    def judged(context: JudgmentContext) -> Judgment:
-        said = context.agent_output if output is None else Workspace.of(context).text(output)
-        return ask(replace(context, agent_output=said))
+    def judge(context: JudgmentContext) -> Judgment:
+        words = context.agent_output if output is None else Workspace.of(context).text(output)
+        return ask(replace(context, agent_output=words))
 
-    return _answering(CORRECTNESS, inquiry.about, judged)
+    return _function_judge(CORRECTNESS, inquiry.about, judge)
 
 
-def _grounded(
+def _judge_answer(
     name: str,
     around: RunTexts,
     asking: Mapping[str, Any],
@@ -94,8 +93,8 @@ def _grounded(
     context: list[str],
     answer: str | None = None,
     question: str | None = None,
-) -> Judge[JudgmentContext]:
-    """A judge of answers and contexts.
+) -> DirectoryJudge:
+    """Judge an answer by its context.
 
     Args:
         context: files of the workspace.
@@ -103,20 +102,19 @@ def _grounded(
         question: the question itself; the context's goal if None.
     """
     options = QuestionOptions(**asking)
-    threshold = asking.get("threshold")
-    _models(around, options.model)  # a model that nobody knows is said before anything is read
+    _open_models(around, options.model)  # an unknown model is refused before anything is read
 
-    def judged(asked: JudgmentContext) -> Judgment:
-        place = Workspace.of(asked)
+    def judge(goal: JudgmentContext) -> Judgment:
+        place = Workspace.of(goal)
         rag = RagContext(
-            asked.goal if question is None else question,
-            asked.agent_output if answer is None else place.text(answer),
+            goal.goal if question is None else question,
+            goal.agent_output if answer is None else place.text(answer),
             {path: place.text(path) for path in context},
         )
-        inquiry = inquiry_about(name, rag, around.redact, threshold)
-        return _asked(inquiry, around, options)(asked)
+        inquiry = inquiry_about(name, rag, around.redact, asking.get("threshold"))
+        return _ask_models(inquiry, around, options)(goal)
 
-    return _answering(name, ABOUT[name], judged)
+    return _function_judge(name, ABOUT[name], judge)
 
 
 def _quality_options(asking: Mapping[str, Any], **own: list[str]) -> QualityOptions:
@@ -124,26 +122,25 @@ def _quality_options(asking: Mapping[str, Any], **own: list[str]) -> QualityOpti
         options = QualityOptions.model_validate({**asking, **own})
     except ValidationError as error:
         raise ValueError(error.errors()[0]["msg"].removeprefix("Value error, ")) from None
-    chosen(options)  # a criterion that nobody knows is said before anything is read
+    chosen(options)  # an unknown criterion is refused before anything is read
     return options
 
 
-def _over_directory(
+def _judge_lines(
     name: str,
     around: RunTexts,
     make: Callable[[Any, Ports], ModelBackedJudge[PullRequestContext]],
     options: QuestionOptions,
-) -> Judge[JudgmentContext]:
-    """A judge of pull requests over a directory, every line of which counts as added.
+) -> DirectoryJudge:
+    """Have a judge of pull requests judge a directory, every line of which counts as added.
 
-    What the directory itself would instruct judges is not heard: it is the work, and the nothing
-    that it is added to has no instructions.
+    Instructions to judges that the directory itself holds are not heard: it is the work.
     """
-    models = _models(around, options.model)
-    models.panel()  # a model that nobody knows is said before anything is read
+    models = _open_models(around, options.model)
+    models.panel()  # an unknown model is refused before anything is read
     memory = memory_at(around.environ, models.secret)
 
-    def judged(context: JudgmentContext) -> Judgment:
+    def judge(context: JudgmentContext) -> Judgment:
         directory = open_directory(Workspace.of(context).root)
         ports = Ports(
             directory,
@@ -153,48 +150,38 @@ def _over_directory(
             memory=memory,
             redact=around.redact,
         )
-        pull = directory.pull
-        asked = PullRequestContext(
+        pull = replace(directory.pull, files=_add_all_lines(directory.pull))
+        pull_context = PullRequestContext(
             context.goal,
             workspace=directory.root,
-            pull=replace(pull, files=_all_lines(pull)),
+            pull=pull,
             deadline=Deadline.after(ALL_CALLS),
         )
-        return make(options, ports).judge(asked)
+        return make(options, ports).judge(pull_context)
 
-    return _answering(name, f"asks a model about every line of a directory: {name}", judged)
+    return _function_judge(name, f"asks a model about every line of a directory: {name}", judge)
 
 
 def all_files(context: JudgmentContext) -> tuple[FileChange, ...]:
-    """Every file of the workspace that people read, with all its lines as added ones."""
-    return _all_lines(open_directory(Workspace.of(context).root).pull)
+    """List every file of the workspace that people read, with all its lines as added ones."""
+    return _add_all_lines(open_directory(Workspace.of(context).root).pull)
 
 
-def _all_lines(pull: PullRequest) -> tuple[FileChange, ...]:
-    return tuple(_whole(file) for file in pull.files if file.readable)
+def _add_all_lines(pull: PullRequest) -> tuple[FileChange, ...]:
+    files = []
+    for file in pull.files:
+        if file.readable:
+            lines = tuple(file.added_lines)
+            hunks = (Hunk(0, 0, 1, len(lines), "", lines),) if lines else ()
+            files.append(replace(file, additions=len(lines), deletions=0, hunks=hunks))
+    return tuple(files)
 
 
-def _whole(file: FileChange) -> FileChange:
-    lines = tuple(file.added_lines)
-    hunks = (Hunk(0, 0, 1, len(lines), "", lines),) if lines else ()
-    return FileChange(
-        file.path,
-        file.status,
-        file.kind,
-        additions=len(lines),
-        new_blob=file.new_blob,
-        new_mode=file.new_mode,
-        hunks=hunks,
-        unread=file.unread,
-    )
-
-
-def _answering(
-    name: str, about: str, judged: Callable[[JudgmentContext], Judgment]
-) -> Judge[JudgmentContext]:
-    """The function as a judge, for which a workspace that cannot be read is an error."""
+def _function_judge(
+    name: str, about: str, judge: Callable[[JudgmentContext], Judgment]
+) -> DirectoryJudge:
     return FunctionJudge(
-        lambda context: answered(lambda: judged(context)),
+        lambda context: judge_or_error(lambda: judge(context)),
         name,
         about,
         type=JudgeType.LLM_POWERED,

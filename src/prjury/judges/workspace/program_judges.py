@@ -13,8 +13,9 @@ from pathlib import Path
 
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
-from prjury.judges.workspace.files import TextCheck, Workspace, answered, expectation
-from prjury.judges.workspace.reports import find_reports, report_elements
+from prjury.judges.workspace.content import TextCheck, make_text_check
+from prjury.judges.workspace.files import Workspace, judge_or_error
+from prjury.judges.workspace.reports import find_reports, read_elements
 from prjury.jury.context import JudgmentContext
 from prjury.jury.guard import patience
 from prjury.jury.judge import JudgeType
@@ -31,7 +32,7 @@ TIMEOUT = 600.0
 _LOWEST_EXIT_CODE, _HIGHEST_EXIT_CODE = -64, 255
 _LONGEST_COMMAND = 200
 _NOT_FOUND = 127
-#: How a shell says, as the last thing it does, that there is no such program.
+#: Last words of a shell that finds no such program.
 _ABSENT = re.compile(r"(not found|No such file or directory)\s*\Z")
 _LIMITS = {
     "timeout": "took longer than {seconds:g} s",
@@ -107,52 +108,50 @@ class CommandJudge:
     type: JudgeType = JudgeType.DETERMINISTIC
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "command", _checked_command(self.command))
+        object.__setattr__(self, "command", _check_command(self.command))
         if isinstance(self.exit_code, bool) or not isinstance(self.exit_code, int):
             raise TypeError(f"an exit code is an integer, not {self.exit_code!r}")
         if not _LOWEST_EXIT_CODE <= self.exit_code <= _HIGHEST_EXIT_CODE:
             raise ValueError(f"an exit code is 0..255, or minus a signal, not {self.exit_code}")
         _check_timeout(self.timeout)
-        self._output_check()  # what cannot be expected is refused at once
+        self._make_output_check()  # what cannot be expected is refused at once
 
     def judge(self, context: JudgmentContext, /) -> Judgment:
-        """Runs the command and waits for its end."""
-        return answered(lambda: self._judged(Workspace.of(context)))
+        """Run the command, and wait for its end."""
+        return judge_or_error(lambda: self._run(Workspace.of(context)))
 
-    def _judged(self, workspace: Workspace) -> Judgment:
+    def _run(self, workspace: Workspace) -> Judgment:
         command = ShellCommand(self.command, workspace.root, self.shell.environment())
         own, vote = Deadline.after(self.timeout), patience(None)
         deadline = min(own, vote or own, key=lambda deadline: deadline.at)
-        self.progress.say(f"$ {_shown(command)}")
+        self.progress.say(f"$ {_show_command(command)}")
         try:
             completed = self.shell.run(command, deadline, self.progress)
         except CannotJudgeError as error:
             if error.reason != "tool_missing":
                 raise
-            raise _missing(error.what) from error  # the shell's advice is about builds
+            raise _tool_missing(error.what) from error  # the shell's advice is about builds
         except OSError as error:  # too long a command line, or a workspace that is closed to us
             raise CannotJudgeError(
-                f"`{_shown(command)}` could not be started: {error.strerror}",
+                f"`{_show_command(command)}` could not be started: {error.strerror}",
                 why="The system refuses it",
                 remedy="Try it by hand in the workspace",
                 reason="not_started",
             ) from error
         if completed.stopped == "timeout" and deadline is not own:
-            seconds = f"{completed.seconds:.1f} s"
-            words = f"`{_shown(command)}` was stopped after {seconds}, because the vote was over"
-            judgment = Judgment.errored(words, metadata={"reason": "timeout"})
-        else:
-            judgment = self.decide(command, completed, completed.tail())
-        expected = self._output_check()
-        if expected and judgment.status is Status.PASS:
-            judgment = _with_output(judgment, expected, completed.log, _shown(command))
+            words = f"was stopped after {completed.seconds:.1f} s, because the vote was over"
+            raise CannotJudgeError(f"`{_show_command(command)}` {words}", reason="timeout")
+        judgment = self.decide(command, completed, completed.tail())
+        check = self._make_output_check()
+        if check and judgment.status is Status.PASS:
+            judgment = _judge_output(judgment, check, completed.log, _show_command(command))
         if judgment.status is not Status.FAIL:
-            _forget(completed.log)
+            _remove_log(completed.log)
         return judgment
 
-    def _output_check(self) -> TextCheck | None:
+    def _make_output_check(self) -> TextCheck | None:
         exact = self.exact.rstrip("\r\n") if isinstance(self.exact, str) else self.exact
-        return expectation(exact=exact, contains=self.contains, regex=self.regex)
+        return make_text_check(exact=exact, contains=self.contains, regex=self.regex)
 
     def decide(self, command: ShellCommand, done: Completed, tail: str) -> Judgment:
         """Return PASS or FAIL, or ERROR where there is no such program.
@@ -160,22 +159,23 @@ class CommandJudge:
         Args:
             tail: the last lines that it printed.
         """
-        from prjury.report.judge_facts import RunFacts  # noqa: PLC0415 - pydantic takes its time
+        from prjury.report.judge_facts import RunFacts  # noqa: PLC0415 - it takes its time
 
-        shown, reason = f"`{_shown(command)}`", done.stopped
+        subject, reason = f"`{_show_command(command)}`", done.stopped
         if reason:
             mebibytes = command.output_limit // 1024**2
             limit = _LIMITS[reason].format(seconds=self.timeout, mebibytes=mebibytes)
-            words = f"{shown} {limit} and was stopped"
+            words = f"{subject} {limit} and was stopped"
         elif done.exit_code == self.exit_code:
-            words = f"{shown} ended with exit code {self.exit_code}"
+            words = f"{subject} ended with exit code {self.exit_code}"
             words += ", as expected" if self.exit_code else ""
         elif done.exit_code == _NOT_FOUND and _ABSENT.search(tail):
-            absent = _missing(f"{shown} could not be run: the command was not found")
+            absent = _tool_missing(f"{subject} could not be run: the command was not found")
             return Judgment.errored(str(absent), metadata={"reason": absent.reason})
         else:
             reason = "exit_code"
-            words = f"{shown} {_end(done.exit_code)}; exit code {self.exit_code} is expected"
+            end = _describe_end(done.exit_code)
+            words = f"{subject} {end}; exit code {self.exit_code} is expected"
         logs = (str(done.log),) if reason else ()
         metadata = {
             **RunFacts(printable(command.text), done.exit_code, logs).to_metadata(),
@@ -183,20 +183,19 @@ class CommandJudge:
             "seconds": round(done.seconds, 3),
             **({"reason": reason} if reason else {}),
         }
-        passed = reason is None
-        check = Check("exit-code", passed, words, evidence=tail or None)
-        make = Judgment.passed if passed else Judgment.failed
-        return make(words, BooleanScore(passed), checks=[check], metadata=metadata)
+        check = Check("exit-code", reason is None, words, evidence=tail or None)
+        make = Judgment.failed if reason else Judgment.passed
+        return make(words, BooleanScore(not reason), checks=[check], metadata=metadata)
 
 
-def _with_output(judgment: Judgment, expected: TextCheck, log: Path, shown: str) -> Judgment:
-    """The judgment, lowered to FAIL where the command did not print what is expected."""
+def _judge_output(judgment: Judgment, expect: TextCheck, log: Path, subject: str) -> Judgment:
+    """Lower the judgment to FAIL if the command did not print what is expected."""
     printed = log.read_bytes().decode("utf-8", "replace").replace("\r\n", "\n").rstrip("\n")
-    found = replace(expected(printed, "the output"), name="output", location=None)
-    checks = (*judgment.checks, found)
-    if found.passed:
-        return replace(judgment, reasoning=f"{judgment.reasoning}; {found.message}", checks=checks)
-    words = f"`{shown}` ended as expected, but {found.message}"
+    check = replace(expect(printed, "the output"), name="output", location=None)
+    checks = (*judgment.checks, check)
+    if check.passed:
+        return replace(judgment, reasoning=f"{judgment.reasoning}; {check.message}", checks=checks)
+    words = f"`{subject}` ended as expected, but {check.message}"
     metadata = {**judgment.metadata, "reason": "output", "log": str(log)}
     return Judgment.failed(words, BooleanScore.FAIL, checks=checks, metadata=metadata)
 
@@ -206,7 +205,7 @@ def _check_timeout(timeout: float) -> None:
         raise ValueError(f"the timeout is above 0 seconds, not {timeout}")
 
 
-def _end(exit_code: int) -> str:
+def _describe_end(exit_code: int) -> str:
     if exit_code >= 0:
         return f"ended with exit code {exit_code}"
     with contextlib.suppress(ValueError):  # a number that this system has no name for
@@ -214,7 +213,7 @@ def _end(exit_code: int) -> str:
     return f"was ended by signal {-exit_code}"
 
 
-def _missing(what: str) -> CannotJudgeError:
+def _tool_missing(what: str) -> CannotJudgeError:
     return CannotJudgeError(
         what,
         why="The tool is not installed here, or its name is misspelt",
@@ -223,13 +222,12 @@ def _missing(what: str) -> CannotJudgeError:
     )
 
 
-def _shown(command: ShellCommand) -> str:
-    """The command line, as one line of bounded length."""
+def _show_command(command: ShellCommand) -> str:
     text = visible(" ".join(command.text.split()))
     return text if len(text) <= _LONGEST_COMMAND else f"{text[: _LONGEST_COMMAND - 1]}…"
 
 
-def _checked_command(command: str | Sequence[str]) -> str | tuple[str, ...]:
+def _check_command(command: str | Sequence[str]) -> str | tuple[str, ...]:
     words = (command,) if isinstance(command, str) else tuple(command)
     for word in words:
         if not isinstance(word, str):
@@ -241,32 +239,29 @@ def _checked_command(command: str | Sequence[str]) -> str | tuple[str, ...]:
     return command if isinstance(command, str) else words
 
 
-def _forget(log: Path) -> None:
-    """Removes a log that no judgment names, with the directory that was made for it."""
+def _remove_log(log: Path) -> None:
     with contextlib.suppress(OSError):
         log.unlink()
         log.parent.rmdir()
 
 
 #: Quiet, never asking, without transfer progress; a module that fails keeps no other from running.
-FLAGS = ("-q", "-B", "-ntp", "--fail-at-end")
-
-_REPORT = re.compile(r"(^|/)target/(surefire|failsafe)-reports/TEST-[^/]+\.xml$")
+_MAVEN_FLAGS = ("-q", "-B", "-ntp", "--fail-at-end")
+_MAVEN_REPORTS = tuple(
+    f"**/target/{plugin}-reports/TEST-*.xml" for plugin in ("surefire", "failsafe")
+)
 
 
 @dataclass(frozen=True)
 class MavenTests:
-    """What became of a project's tests.
+    """The outcome of a project's tests.
 
     Attributes:
-        command: what was run.
+        command: the command line.
         exit_code: Maven's; minus a signal's number if a signal ended it.
-        seconds: how long it took.
         log: the file that holds everything it printed; the caller removes it.
         tests: how many tests the reports of this run hold, the skipped ones included.
-        failed: those that found something wrong.
-        errored: those that stopped early.
-        skipped: those that did not run.
+        failed, errored: those that were wrong, and those that stopped early.
         stopped: the limit it was stopped at, such as ``"timeout"``, else None.
     """
 
@@ -282,7 +277,7 @@ class MavenTests:
 
     @property
     def passed(self) -> bool:
-        """Whether Maven ended by itself and is content, and no report holds a failing test."""
+        """Maven ended by itself and is content, and no report holds a failing test."""
         clean = self.exit_code == 0 and self.stopped is None
         return clean and not self.failed and not self.errored
 
@@ -295,17 +290,15 @@ def run_maven_tests(
     shell: Shell | None = None,
     progress: Progress | None = None,
 ) -> MavenTests:
-    """Runs a Maven project's tests where it lies, and counts them.
+    """Run a Maven project's tests in place, and count those that the reports of this run hold.
 
-    The wrapper ``mvnw`` is used if it is there and can be executed, else ``mvn``. The goals run in
-    a contained shell; what they write stays in the project. Only reports that this run has written
-    are counted.
+    The wrapper ``mvnw`` is used if it is there and can be executed, else ``mvn``.
 
     Args:
         path: the directory with the ``pom.xml``.
         timeout: seconds; a run that takes longer has not passed and has ``stopped == "timeout"``.
         goals: such as ``("verify",)``.
-        shell: where it runs.
+        shell: a contained one by default.
         progress: hears of its output.
 
     Raises:
@@ -313,27 +306,8 @@ def run_maven_tests(
             content and a test report cannot be read.
         ValueError: for a timeout that is not above zero.
     """
-    directory, around = Path(path), shell or contained_shell()
+    directory, shell = Path(path), shell or contained_shell()
     _check_timeout(timeout)
-    argv = (_maven_of(directory), *FLAGS, *goals)
-    command = ShellCommand(argv, directory.absolute(), around.environment())
-    before = _stamps(directory)
-    completed = _run_maven(command, timeout, around, progress or SilentProgress())
-    counts = _counted(directory, before, completed)
-    return MavenTests(
-        command=argv,
-        exit_code=completed.exit_code,
-        seconds=completed.seconds,
-        log=completed.log,
-        tests=counts.total(),
-        failed=counts["failure"],
-        errored=counts["error"],
-        skipped=counts["skipped"],
-        stopped=completed.stopped,
-    )
-
-
-def _maven_of(directory: Path) -> str:
     if not (directory / "pom.xml").is_file():
         raise CannotJudgeError(
             f"{visible(str(directory))} is no Maven project: it has no pom.xml",
@@ -341,14 +315,12 @@ def _maven_of(directory: Path) -> str:
             reason="no_pom",
         )
     wrapper = directory / "mvnw"
-    return "./mvnw" if wrapper.is_file() and os.access(wrapper, os.X_OK) else "mvn"
-
-
-def _run_maven(
-    command: ShellCommand, timeout: float, shell: Shell, progress: Progress
-) -> Completed:
+    program = "./mvnw" if wrapper.is_file() and os.access(wrapper, os.X_OK) else "mvn"
+    argv = (program, *_MAVEN_FLAGS, *goals)
+    command = ShellCommand(argv, directory.absolute(), shell.environment())
+    before = _stamp_reports(directory)
     try:
-        return shell.run(command, Deadline.after(timeout), progress)
+        done = shell.run(command, Deadline.after(timeout), progress or SilentProgress())
     except CannotJudgeError as error:
         if error.reason != "tool_missing":
             raise
@@ -358,34 +330,28 @@ def _run_maven(
             remedy="Install Apache Maven, or commit the wrapper (`mvn wrapper:wrapper`)",
             reason=error.reason,
         ) from error
+    counts = Counter[str]()
+    for report, stamp in _stamp_reports(directory).items():
+        if before.get(report) != stamp:
+            try:
+                counts.update(_list_outcomes(report))
+            except CannotJudgeError:
+                # A run that was stopped leaves half a report, and has not passed anyhow.
+                if done.exit_code == 0 and done.stopped is None:
+                    raise
+    numbers = (counts.total(), counts["failure"], counts["error"], counts["skipped"])
+    return MavenTests(argv, done.exit_code, done.seconds, done.log, *numbers, done.stopped)
 
 
-def _stamps(directory: Path) -> Mapping[Path, tuple[int, int, int]]:
-    """Number, time and size of each report: one changes whenever a file is written or replaced."""
-    states = ((path, path.lstat()) for path in find_reports(directory, _REPORT))
-    return {path: (it.st_ino, it.st_ctime_ns, it.st_size) for path, it in states}
+def _stamp_reports(directory: Path) -> Mapping[Path, tuple[int, int]]:
+    """Map each report to what changes whenever a file is written or replaced."""
+    states = {path: path.lstat() for path in find_reports(directory, *_MAVEN_REPORTS)}
+    return {path: (state.st_ino, state.st_ctime_ns) for path, state in states.items()}
 
 
-def _counted(
-    directory: Path, before: Mapping[Path, tuple[int, int, int]], completed: Completed
-) -> Counter[str]:
-    """The outcomes of all tests of this run, by ``passed``, ``failure``, ``error``, ``skipped``."""
-    counts: Counter[str] = Counter()
-    for path, stamp in _stamps(directory).items():
-        if before.get(path) == stamp:
-            continue
-        try:
-            counts.update(_outcomes(path))
-        except CannotJudgeError:
-            # A run that was stopped leaves half a report, and has not passed anyhow.
-            if completed.exit_code == 0 and completed.stopped is None:
-                raise
-    return counts
-
-
-def _outcomes(path: Path) -> list[str]:
+def _list_outcomes(path: Path) -> list[str]:
     outcomes = []
-    for event, element in report_elements(path):
+    for event, element in read_elements(path):
         if event == "end" and element.tag == "testcase":
             tags = {child.tag for child in element}
             kinds = ("failure", "error", "skipped")

@@ -1,4 +1,4 @@
-"""Reports that build tools write: found in a directory, and read as XML or as text.
+"""Reports that build tools write: found in a directory, and read as XML, as lines or as bytes.
 
 The files come from code that is not trusted: nothing but regular files is opened, sizes and depths
 are capped, nothing outside the document is fetched and no entity is expanded.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
@@ -16,47 +15,46 @@ from xml.etree.ElementTree import Element
 
 from prjury.errors import CannotJudgeError
 from prjury.judges.workspace.files import open_regular, unreadable
+from prjury.snapshot.exempt import matches
 from prjury.snapshot.model import visible
 
 #: Bytes; reports of very large projects stay below it.
 LARGEST_REPORT = 256 * 1024**2
 
 _DEEPEST_ELEMENT = 100
-_DEEPEST_DIRECTORY = 60
-_MOST_DIRECTORIES = 100_000
-_SKIPPED = frozenset({".git", "node_modules", ".venv", ".gradle", ".tox"})
+#: Bytes; a line of a report holds a path and some numbers.
+_LONGEST_LINE = 64 * 1024
 
 
-def find_reports(root: Path, pattern: re.Pattern[str]) -> list[Path]:
-    """The reports below a directory, in order; links to directories are not followed.
-
-    A directory that cannot be entered is left out: no build of this user has written there.
-
-    Args:
-        pattern: found in the path of a report, relative to the directory.
+def find_reports(root: Path, *globs: str) -> list[Path]:
+    """Find the files below a directory that one of the globs names, in order.
 
     Raises:
-        CannotJudgeError: ``too_large`` when the directory is too large to be searched.
+        CannotJudgeError: ``too_large`` when not all of the directory can be searched.
     """
-    found: list[Path] = []
-    for seen, (place, directories, files) in enumerate(os.walk(root)):
-        below = Path(place).relative_to(root)
-        directories[:] = sorted(set(directories) - _SKIPPED)
-        if seen >= _MOST_DIRECTORIES or len(below.parts) > _DEEPEST_DIRECTORY:
-            raise CannotJudgeError(
-                f"{visible(str(root))} cannot be searched for reports",
-                why="It holds too many directories, or they are nested too deeply",
-                remedy="Name the report itself",
-                reason="too_large",
-            )
-        found.extend(
-            Path(place, name) for name in files if pattern.search((below / name).as_posix())
+    from prjury.judges.builds.results.report_files import (  # noqa: PLC0415 - with all of builds
+        Found,
+        files_below,
+    )
+
+    listing = Found()
+    paths = [
+        root / path
+        for path in files_below(root, listing)
+        if any(matches(path, glob) for glob in globs)
+    ]
+    if listing.problems:
+        raise CannotJudgeError(
+            f"{visible(str(root))} cannot be searched for reports",
+            why=listing.problems[0],
+            remedy="Name the report itself",
+            reason="too_large",
         )
-    return sorted(found)
+    return sorted(paths)
 
 
-def report_elements(path: Path) -> Iterator[tuple[str, Element]]:
-    """The report's elements as ``("start", element)`` and ``("end", element)``.
+def read_elements(path: Path) -> Iterator[tuple[str, Element]]:
+    """Yield the elements of a report as ``("start", element)`` and ``("end", element)``.
 
     An element that has ended and was handed out is emptied. The document type may be named, nothing
     of it is fetched. A link is not followed.
@@ -68,7 +66,7 @@ def report_elements(path: Path) -> Iterator[tuple[str, Element]]:
     from defusedxml.ElementTree import ParseError, iterparse  # noqa: PLC0415 - the same
 
     depth = 0
-    with _opened(path) as file:
+    with _open_report(path) as file:
         try:
             for event, element in iterparse(file, ("start", "end"), forbid_dtd=False):
                 depth += 1 if event == "start" else -1
@@ -85,8 +83,46 @@ def report_elements(path: Path) -> Iterator[tuple[str, Element]]:
             raise invalid_report(path, f"It is not XML: {error}") from error
 
 
+def read_lines(path: Path) -> Iterator[str]:
+    """Yield the lines of a report, without their ends; broken characters as surrogates.
+
+    Raises:
+        CannotJudgeError: ``report_missing``, ``unreadable``, ``too_large`` or ``report_invalid``.
+    """
+    with _open_report(path) as file:
+        while line := file.readline(_LONGEST_LINE):
+            if len(line) == _LONGEST_LINE:
+                raise invalid_report(path, f"A line has {_LONGEST_LINE // 1024} KiB or more")
+            yield line.decode("utf-8", "surrogateescape").rstrip("\r\n")
+
+
+def read_bytes(path: Path, most: int) -> bytes:
+    """Read at most so many bytes of a report.
+
+    Raises:
+        CannotJudgeError: ``report_missing``, ``unreadable`` or ``too_large``.
+    """
+    with _open_report(path) as file:
+        return file.read(most)
+
+
+def _open_report(path: Path) -> BinaryIO:
+    subject = f"the report {visible(str(path))}"
+    try:
+        file = open_regular(path)
+    except FileNotFoundError as error:
+        raise missing_report(path) from error
+    except OSError as error:
+        why = "It is a symbolic link" if error.errno == errno.ELOOP else error.strerror
+        raise unreadable(subject, why) from error
+    if os.fstat(file.fileno()).st_size > LARGEST_REPORT:
+        file.close()
+        raise large_report(path, f"is larger than {LARGEST_REPORT // 1024**2} MiB")
+    return file
+
+
 def invalid_report(path: Path, why: str) -> CannotJudgeError:
-    """The error for a report that is there and does not say what it should."""
+    """Return the error for a report that does not say what it should."""
     return CannotJudgeError(
         f"the report {visible(str(path))} cannot be understood",
         why=why,
@@ -96,7 +132,7 @@ def invalid_report(path: Path, why: str) -> CannotJudgeError:
 
 
 def missing_report(path: Path) -> CannotJudgeError:
-    """The error for a report that is not there."""
+    """Return the error for a report that is not there."""
     return CannotJudgeError(
         f"there is no report at {visible(str(path))}",
         why="The build has not run, or writes its reports elsewhere",
@@ -105,48 +141,10 @@ def missing_report(path: Path) -> CannotJudgeError:
     )
 
 
-def _opened(path: Path) -> BinaryIO:
-    """The file; never waits for one that is no regular file."""
-    what = f"the report {visible(str(path))}"
-    try:
-        file = open_regular(path)
-    except FileNotFoundError as error:
-        raise missing_report(path) from error
-    except OSError as error:
-        linked = error.errno == errno.ELOOP
-        raise unreadable(what, "It is a symbolic link" if linked else error.strerror) from error
-    if os.fstat(file.fileno()).st_size > LARGEST_REPORT:
-        file.close()
-        raise CannotJudgeError(
-            f"{what} is larger than {LARGEST_REPORT // 1024**2} MiB",
-            remedy="Name a report of a part of the project",
-            reason="too_large",
-        )
-    return file
-
-
-#: Bytes; a line of a report holds a path and some numbers.
-_LONGEST_LINE = 64 * 1024
-
-
-def report_lines(path: Path) -> Iterator[str]:
-    """The lines of a report that is text, without their ends; broken characters as surrogates.
-
-    Raises:
-        CannotJudgeError: ``report_missing``, ``unreadable``, ``too_large`` or ``report_invalid``.
-    """
-    with _opened(path) as file:
-        while line := file.readline(_LONGEST_LINE):
-            if len(line) == _LONGEST_LINE:
-                raise invalid_report(path, f"A line has {_LONGEST_LINE // 1024} KiB or more")
-            yield line.decode("utf-8", "surrogateescape").rstrip("\r\n")
-
-
-def report_bytes(path: Path, most: int = LARGEST_REPORT) -> bytes:
-    """The beginning of a report, of at most so many bytes.
-
-    Raises:
-        CannotJudgeError: ``report_missing``, ``unreadable`` or ``too_large``.
-    """
-    with _opened(path) as file:
-        return file.read(most)
+def large_report(path: Path, excess: str) -> CannotJudgeError:
+    """Return the error for a report that is too large."""
+    return CannotJudgeError(
+        f"the report {visible(str(path))} {excess}",
+        remedy="Name a report of a part of the project",
+        reason="too_large",
+    )

@@ -10,8 +10,8 @@ from fakes.repository import FakeRepository, pull_between
 from fakes.shell import ScriptedShell, SilentProgress
 from prjury.errors import ConfigError
 from prjury.judges.builds.kept_reports import KeptReports
-from prjury.judges.merged_tree.added_lines import merged_lines
 from prjury.judges.merged_tree.coverage import make
+from prjury.judges.merged_tree.tree import read_merged_lines
 from prjury.jury.judgment import Judgment, Location, Status
 from prjury.policy.seats import CoverageOptions
 from prjury.ports import Ports
@@ -125,5 +125,5 @@ def test_added_lines_are_counted_in_the_merged_tree() -> None:
     repository = FakeRepository({"head": head, "merged": merged})
     blobs = {entry.path: entry.blob for entry in repository.files("merged")}
     files = pull_between(base, head).files
-    found = {file.path: merged_lines(file, blobs, repository) for file in files}
+    found = {file.path: read_merged_lines(file, blobs, repository) for file in files}
     assert found == {"a.py": {4: "new"}, "b.py": {2: "new"}, "gone.py": {2: "new"}}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,17 +9,12 @@ import pytest
 
 from fakes.repository import MERGED, FakeRepository, blob_of
 from prjury.errors import CannotJudgeError
-from prjury.judges.files.class_version import ClassVersionJudge
 from prjury.judges.merged_tree.tree import CommittedTree
-from prjury.judges.workspace.file_tree import FileTree
-from prjury.judges.workspace.files import Workspace
-from prjury.jury.judgment import Status
+from prjury.judges.workspace.files import FileTree, Workspace
 
-JAVA_17 = struct.pack(">IHH", 0xCAFEBABE, 0, 61) + b"rest"
 FILES: dict[str, str | bytes] = {
     "README.md": "\ufeffHello\r\nworld\n",
     "src/a.py": "x = 1\n",
-    "out/A.class": JAVA_17,
     "binary": b"\xff\xfe",
 }
 LINKS: dict[str, str | bytes] = {
@@ -65,14 +59,6 @@ def test_the_same_answers(trees: tuple[FileTree, FileTree], path: str) -> None:
         return
     assert kinds[0] == kinds[1]
     assert said(lambda: on_disk.text(path)) == said(lambda: in_git.text(path))
-
-
-def test_classes(trees: tuple[FileTree, FileTree]) -> None:
-    for tree in trees:
-        assert ClassVersionJudge(17).look(tree).status is Status.PASS
-        failed = ClassVersionJudge(11, "out").look(tree)
-        assert [str(check.location) for check in failed.checks] == ["out/A.class"]
-        assert said(lambda tree=tree: str(ClassVersionJudge(11, "src").look(tree))) == "no_classes"  # type: ignore[misc]
 
 
 def test_what_a_partial_clone_lacks() -> None:

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from prjury.errors import CannotJudgeError
-from prjury.judges.workspace.added_lines import added_by, added_coverage
+from prjury.judges.workspace.added_lines import match_coverage, read_added_lines
 from prjury.judges.workspace.coverage import CoverageJudge
-from prjury.judges.workspace.coverage_formats.read import read_coverage
-from prjury.judges.workspace.coverage_formats.report import CoverageMetrics, CoverageReport
+from prjury.judges.workspace.coverage_readers import read_coverage
+from prjury.judges.workspace.coverage_report import CoverageMetrics, CoverageReport
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judgment import Judgment, Location, Status
 
@@ -42,16 +42,16 @@ DIFF = """--- a/pkg/a.py
 
 
 def test_the_added_lines_of_a_diff() -> None:
-    assert added_by(DIFF) == {
+    assert read_added_lines(DIFF) == {
         "pkg/a.py": {2: "++ b/no header", 3: "three", 4: "four"},
         "pä.py": {1: "new"},
     }
-    assert added_by("") == {}
+    assert read_added_lines("") == {}
 
 
 def test_a_diff_that_ends_too_early() -> None:
     with pytest.raises(CannotJudgeError) as refused:
-        added_by("+++ b/a\n@@ -1,9 +1,9 @@\n+one")
+        read_added_lines("+++ b/a\n@@ -1,9 +1,9 @@\n+one")
     assert refused.value.reason == "diff_invalid"
 
 
@@ -74,7 +74,7 @@ def test_which_file_a_report_means(
     modules = [f"{module}/src/main/java/till/Till.java" for module in ("one", "two")]
     known = ["a.py", "src/a.py", *modules]
     report = CoverageReport(CoverageMetrics(), {name: {1: True}}, roots, Path("/w", place))
-    found = added_coverage([report], {one: {1: "x"} for one in known}, known, "/w")
+    found = match_coverage([report], {one: {1: "x"} for one in known}, known, "/w")
     assert list(found) == ([path] if path else [])
 
 
@@ -83,7 +83,7 @@ def test_blocks_of_go_hold_lines_that_are_no_code() -> None:
     report = CoverageReport(
         CoverageMetrics(), {"example.com/x/a.go": dict.fromkeys(lines, False)}, by_block=True
     )
-    found = added_coverage([report], {"a.go": lines}, ["a.go"])
+    found = match_coverage([report], {"a.go": lines}, ["a.go"])
     assert found == {"a.go": {4: False, 8: False}}
 
 
@@ -210,4 +210,4 @@ def test_reports_of_real_tools_name_the_files_of_the_tree() -> None:
         ("go.out", "a.go"),
     ):
         added = {one: {5: "return 0", 7: "def g():"} for one in known}
-        assert path in added_coverage(read_coverage(REPORTS / name), added, known)
+        assert path in match_coverage(read_coverage(REPORTS / name), added, known)

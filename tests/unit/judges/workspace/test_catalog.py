@@ -6,8 +6,8 @@ from fakes.shell import ScriptedShell, SilentProgress
 from prjury.errors import UsageError
 from prjury.judges.workspace.build import BuildJudge
 from prjury.judges.workspace.catalog import RunTexts, judge_by_name
+from prjury.judges.workspace.content import FileContentJudge, FileExistsJudge
 from prjury.judges.workspace.coverage import CoverageJudge
-from prjury.judges.workspace.files import FileContentJudge, FileExistsJudge
 from prjury.judges.workspace.program_judges import CommandJudge
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import Judge
@@ -135,10 +135,7 @@ def test_what_runs_is_run_in_the_shell_that_is_handed_in() -> None:
         (
             "command",
             {"command": "x", "timeout": "0"},
-            (
-                "command: timeout=0: a duration is more than 0 seconds, such as 90s, 30m, 2h. "
-                f"{COMMAND}"
-            ),
+            (f"command: the timeout is above 0 seconds, not 0.0. {COMMAND}"),
         ),
         (
             "coverage",

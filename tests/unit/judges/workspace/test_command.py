@@ -140,7 +140,7 @@ def test_a_vote_that_ends_earlier_is_no_fault_of_the_command(context: JudgmentCo
     (judgment,) = Jury.of(MajorityVoting(), judge).vote(context, timeout=0.4).individual
     assert judgment.status is Status.ERROR
     assert re.fullmatch(
-        r"`x` was stopped after [\d.]+ s, because the vote was over", judgment.reasoning
+        r"`x` was stopped after [\d.]+ s, because the vote was over\.", judgment.reasoning
     )
     assert judgment.metadata == {"reason": "timeout"}
 

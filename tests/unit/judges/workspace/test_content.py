@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prjury.judges.workspace.files import containing, exactly, matching
+from prjury.judges.workspace.content import expect_exactly, expect_match, expect_part
 from prjury.jury.judgment import Location
 
 LINES = st.text(alphabet="ab\n\r", max_size=12)
@@ -17,7 +17,7 @@ def normal(text: str) -> str:
 
 class TestExact:
     def test_the_same_text(self) -> None:
-        check = exactly("a\r\nb\n")("a\nb\n", "f")
+        check = expect_exactly("a\r\nb\n")("a\nb\n", "f")
         assert check.passed
         assert check.message == "f is exactly the expected text"
         assert check.location == Location("f")
@@ -80,14 +80,14 @@ class TestExact:
     def test_the_first_difference(
         self, expected: str, found: str, told: str, line: int, evidence: str
     ) -> None:
-        check = exactly(expected)(found, "f")
+        check = expect_exactly(expected)(found, "f")
         assert not check.passed
         assert check.message == f"f is not the expected text: {told}"
         assert check.location == Location("f", line)
         assert check.evidence == evidence.replace("|", "\n")
 
     def test_a_long_line_is_shown_around_the_difference(self) -> None:
-        check = exactly("x" * 100 + "a" + "y" * 100)("x" * 100 + "b" + "y" * 100, "f")
+        check = expect_exactly("x" * 100 + "a" + "y" * 100)("x" * 100 + "b" + "y" * 100, "f")
         around = "x" * 40 + "{}" + "y" * 38 + "…"
         assert check.evidence == (
             f"expected: …'{around.format('a')}'\nfound:    …'{around.format('b')}'"
@@ -95,47 +95,49 @@ class TestExact:
 
     @given(LINES, LINES)
     def test_it_passes_for_equal_texts_only(self, expected: str, found: str) -> None:
-        assert exactly(expected)(normal(found), "f").passed == (normal(expected) == normal(found))
+        assert expect_exactly(expected)(normal(found), "f").passed == (
+            normal(expected) == normal(found)
+        )
 
 
 class TestContains:
     def test_a_text_in_a_line(self) -> None:
-        check = containing("needle")("hay\nhay needle hay\n", "f")
+        check = expect_part("needle")("hay\nhay needle hay\n", "f")
         assert check.passed
         assert check.message == "f contains 'needle'"
         assert check.location == Location("f", 2)
         assert check.evidence == "needle"
 
     def test_a_text_of_several_lines(self) -> None:
-        check = containing("b\r\nc")("a\nb\nc\nd\n", "f")
+        check = expect_part("b\r\nc")("a\nb\nc\nd\n", "f")
         assert check.passed
         assert check.location == Location("f", 2, 3)
         assert check.evidence == "b\nc"
 
     def test_a_line_end_belongs_to_its_line(self) -> None:
-        assert containing("b\n")("a\nb\nc\n", "f").location == Location("f", 2)
-        assert containing("\n")("a\nb\n", "f").location == Location("f", 1)
+        assert expect_part("b\n")("a\nb\nc\n", "f").location == Location("f", 2)
+        assert expect_part("\n")("a\nb\n", "f").location == Location("f", 1)
 
     def test_what_is_not_there(self) -> None:
-        check = containing("Needle")("needle\n", "f")
+        check = expect_part("Needle")("needle\n", "f")
         assert not check.passed
         assert check.message == "f does not contain 'Needle'"
         assert check.location == Location("f")
         assert check.evidence is None
 
     def test_long_texts_are_cut_in_words_and_evidence(self) -> None:
-        check = containing("x" * 1000)("x" * 1000, "f")
+        check = expect_part("x" * 1000)("x" * 1000, "f")
         assert check.message == f"f contains '{'x' * 79}…'"
         assert check.evidence == "x" * 499 + "…"
-        assert containing("x" * 80)("x" * 80, "f").message == f"f contains '{'x' * 80}'"
+        assert expect_part("x" * 80)("x" * 80, "f").message == f"f contains '{'x' * 80}'"
 
     def test_nothing_is_in_every_file(self) -> None:
         with pytest.raises(ValueError, match="an empty text is in every file"):
-            containing("")
+            expect_part("")
 
     @given(LINES.filter(bool), LINES)
     def test_it_finds_what_is_there(self, expected: str, found: str) -> None:
-        check = containing(expected)(normal(found), "f")
+        check = expect_part(expected)(normal(found), "f")
         assert check.passed == (normal(expected) in normal(found))
         if check.passed:
             assert check.evidence == normal(expected)
@@ -143,7 +145,7 @@ class TestContains:
 
 class TestRegex:
     def test_anchors_are_those_of_lines(self) -> None:
-        check = matching("^b.$")("ab\nbc\ncd\n", "f")
+        check = expect_match("^b.$")("ab\nbc\ncd\n", "f")
         assert check.passed
         assert check.message == "f matches '^b.$'"
         assert check.location == Location("f", 2)
@@ -166,21 +168,21 @@ class TestRegex:
         ],
     )
     def test_what_matches(self, pattern: str, text: str, *, matches: bool) -> None:
-        assert matching(pattern)(text, "f").passed is matches
+        assert expect_match(pattern)(text, "f").passed is matches
 
     def test_lines_are_counted_in_characters(self) -> None:
-        check = matching("b+\n*c")("é\né\nbbb\nc\n", "f")
+        check = expect_match("b+\n*c")("é\né\nbbb\nc\n", "f")
         assert check.location == Location("f", 3, 4)
         assert check.evidence == "bbb\nc"
 
     def test_an_empty_match(self) -> None:
-        check = matching("^$")("a\n\nb\n", "f")
+        check = expect_match("^$")("a\n\nb\n", "f")
         assert check.passed
         assert check.location == Location("f", 2)
         assert check.evidence is None
 
     def test_what_does_not_match(self) -> None:
-        check = matching("x+")("a\n", "f")
+        check = expect_match("x+")("a\n", "f")
         assert not check.passed
         assert check.message == "nothing in f matches 'x+'"
         assert check.location == Location("f")
@@ -197,12 +199,12 @@ class TestRegex:
     )
     def test_what_is_refused(self, pattern: str, told: str) -> None:
         with pytest.raises(ValueError, match=r"RE2|empty") as refusal:
-            matching(pattern)
+            expect_match(pattern)
         assert str(refusal.value) == told
 
     def test_what_is_no_text_is_refused(self) -> None:
         with pytest.raises(ValueError, match="surrogates not allowed"):
-            matching("\ud800")
+            expect_match("\ud800")
 
     def test_hostile_expressions_take_linear_time(self) -> None:
-        assert not matching("(a*)*(a*)*(a*)*$b")("a" * 100_000, "f").passed
+        assert not expect_match("(a*)*(a*)*(a*)*$b")("a" * 100_000, "f").passed

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prjury.errors import CannotJudgeError
 from prjury.judges.workspace.coverage import CoverageImprovementJudge, CoverageJudge, Metric
-from prjury.judges.workspace.coverage_formats.report import CoverageCounter, CoverageMetrics
+from prjury.judges.workspace.coverage_report import CoverageCounter
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judgment import Judgment, Location, Status
 from prjury.jury.score import NumericalScore
@@ -214,85 +213,57 @@ def test_demands_that_are_no_numbers() -> None:
         CoverageJudge("r.xml", minimum="80")  # type: ignore[arg-type]
 
 
-class TestJudge:
-    def read(self, path: Path) -> CoverageMetrics:
-        """The report's own text: the covered ones of ten."""
-        return CoverageMetrics({"line": count(int(path.read_text()), 10)})
+def write_report(place: Path, covered: int) -> Path:
+    lines = "".join(f"DA:{number},{int(number <= covered)}\n" for number in range(1, 11))
+    place.write_text(f"SF:a\n{lines}end_of_record\n")
+    return place
 
-    def test_it_reads_the_report_of_the_workspace(self, tmp_path: Path) -> None:
-        (tmp_path / "r.xml").write_text("8")
-        context = JudgmentContext("goal", workspace=tmp_path)
-        judge = CoverageJudge("r.xml", 80, read=self.read)
-        assert judge.judge(context).status is Status.PASS
-        judge = CoverageJudge(Path("r.xml"), minimum=81, read=self.read)
-        assert judge.judge(context).status is Status.FAIL
-        judge = CoverageJudge("r.xml", 80, metric="method", read=self.read)
-        assert judge.judge(context).metadata == {"reason": "no_such_counter"}
 
-    def test_it_finds_the_report_by_its_usual_name(self, tmp_path: Path) -> None:
-        context = JudgmentContext("goal", workspace=tmp_path)
-        judge = CoverageJudge(minimum=50)
-        assert judge.judge(context).metadata == {"reason": "report_missing"}
-        (tmp_path / "build").mkdir()
-        report = "SF:a\nDA:1,1\nDA:2,0\nend_of_record\n"
-        (tmp_path / "build" / "lcov.info").write_text(report)
-        assert judge.judge(context).status is Status.PASS
+@pytest.mark.parametrize(
+    ("report", "options", "outcome"),
+    [
+        ("r.info", {"minimum": 80}, "pass"),
+        ("link.info", {"minimum": 80}, "pass"),
+        (Path("r.info"), {"minimum": 81}, "fail"),
+        ("r.info", {"minimum": 80, "metric": "method"}, "no_such_counter"),
+        ("broken.info", {"minimum": 80}, "report_invalid"),
+        ("no.info", {"minimum": 80}, "report_missing"),
+        (".", {"minimum": 80}, "report_missing"),
+        ("build", {"minimum": 80}, "pass"),
+        ("../r.info", {"minimum": 80}, "outside_workspace"),
+    ],
+)
+def test_the_report_of_the_workspace(
+    report: str | Path, options: dict[str, Any], outcome: str, tmp_path: Path
+) -> None:
+    write_report(tmp_path / "r.info", 8)
+    (tmp_path / "link.info").symlink_to("r.info")
+    (tmp_path / "broken.info").write_text("SF:a\nDA:1,1\n")
+    (tmp_path / "build").mkdir()
+    if report == "build":
+        write_report(tmp_path / "build" / "lcov.info", 8)
+    judgment = CoverageJudge(report, **options).judge(JudgmentContext("goal", workspace=tmp_path))
+    assert judgment.metadata.get("reason", judgment.status.value) == outcome
+    if outcome in {"pass", "fail"}:
+        assert judgment.metadata["report"] == str(report)
 
-    def test_a_link_is_read_where_it_leads(self, tmp_path: Path) -> None:
-        (tmp_path / "r.xml").write_text("8")
-        (tmp_path / "link.xml").symlink_to("r.xml")
-        read: list[Path] = []
 
-        def remember(path: Path) -> CoverageMetrics:
-            read.append(path)
-            return self.read(path)
+def test_without_a_workspace() -> None:
+    judgment = CoverageJudge("r.xml", 80).judge(JudgmentContext("goal"))
+    assert judgment.metadata == {"reason": "no_workspace"}
 
-        context = JudgmentContext("goal", workspace=tmp_path)
-        judgment = CoverageJudge("link.xml", 80, read=remember).judge(context)
-        assert judgment.metadata["report"] == "link.xml"
-        assert read == [tmp_path / "r.xml"]
 
-    def test_a_missing_report(self, tmp_path: Path) -> None:
-        context = JudgmentContext("goal", workspace=tmp_path)
-        judgment = CoverageJudge("r.xml", 80, read=self.read).judge(context)
-        assert judgment.status is Status.ERROR
-        assert judgment.reasoning == (
-            "there is no coverage report r.xml. The tests have not run, or not with coverage. "
-            "Run them with coverage, or name the report's place."
-        )
-        assert judgment.metadata == {"reason": "report_missing"}
-
-    def test_a_broken_report(self, tmp_path: Path) -> None:
-        def fail(path: Path) -> CoverageMetrics:
-            raise CannotJudgeError("broken", remedy="Write it again", reason="report_invalid")
-
-        (tmp_path / "r.xml").touch()
-        context = JudgmentContext("goal", workspace=tmp_path)
-        judgment = CoverageJudge("r.xml", 80, read=fail).judge(context)
-        assert (judgment.status, judgment.reasoning) == (Status.ERROR, "broken. Write it again.")
-        assert judgment.metadata == {"reason": "report_invalid"}
-
-    def test_a_report_outside_the_workspace(self, tmp_path: Path) -> None:
-        context = JudgmentContext("goal", workspace=tmp_path)
-        judgment = CoverageJudge("../r.xml", 80, read=self.read).judge(context)
-        assert judgment.metadata == {"reason": "outside_workspace"}
-
-    def test_no_workspace(self) -> None:
-        judgment = CoverageJudge("r.xml", 80, read=self.read).judge(JudgmentContext("goal"))
-        assert judgment.metadata == {"reason": "no_workspace"}
-
-    def test_options_are_checked_when_it_is_made(self) -> None:
-        with pytest.raises(ValueError, match="nothing is asked"):
-            CoverageJudge("r.xml", read=self.read)
-        with pytest.raises(ValueError, match="'' is not a path"):
-            CoverageJudge("", 80, read=self.read)
-        told = (
-            "there is no metric 'lines'; known are line, branch, method, instruction, complexity, "
-            "class"
-        )
-        with pytest.raises(ValueError, match="metric") as refusal:
-            CoverageJudge("r.xml", 80, "lines", read=self.read)  # type: ignore[arg-type]
-        assert str(refusal.value) == told
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({}, "nothing is asked"),
+        ({"report": "", "minimum": 80}, "'' is not a path"),
+        ({"minimum": 80, "metric": "lines"}, "there is no metric 'lines'; known are line, branch"),
+    ],
+)
+def test_options_are_checked_when_it_is_made(options: dict[str, Any], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        CoverageJudge(**options)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from prjury.judges.workspace.files import FileContentJudge, FileExistsJudge
+from prjury.judges.workspace.content import FileContentJudge, FileExistsJudge
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import Judge, JudgeType
 from prjury.jury.judgment import Location, Status

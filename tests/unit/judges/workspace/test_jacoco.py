@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from prjury.errors import CannotJudgeError
-from prjury.judges.workspace.coverage_formats.read import parse_jacoco
-from prjury.judges.workspace.coverage_formats.report import CoverageCounter, CoverageMetrics
+from prjury.judges.workspace.coverage_readers import parse_jacoco
+from prjury.judges.workspace.coverage_report import CoverageCounter, CoverageMetrics
 
 HEAD = (
     '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>'

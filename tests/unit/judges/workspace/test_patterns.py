@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from prjury.errors import ConfigError
-from prjury.judges.workspace.catalog import directory_patterns
+from prjury.judges.workspace.directory_patterns import directory_patterns
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judgment import Judgment, Status
 from unit.judges.patterns.bench import BOOT_2, BOOT_4, found, pom

@@ -8,9 +8,8 @@ import pytest
 
 from fakes.shell import Scripted, ScriptedShell, SilentProgress
 from prjury.errors import CannotJudgeError
+from prjury.judges.workspace.content import FileExistsJudge
 from prjury.judges.workspace.coverage import CoverageJudge
-from prjury.judges.workspace.coverage_formats.read import parse_jacoco
-from prjury.judges.workspace.files import FileExistsJudge
 from prjury.judges.workspace.program_judges import (
     CommandJudge,
     contained_shell,
@@ -18,7 +17,7 @@ from prjury.judges.workspace.program_judges import (
 )
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import Judge
-from prjury.jury.judgment import Judgment, Status
+from prjury.jury.judgment import Status
 from prjury.jury.jury import Jury
 from prjury.jury.voting import ConsensusVoting, MajorityVoting
 
@@ -152,14 +151,6 @@ def test_coverage_without_a_report(context: JudgmentContext, tmp_path: Path) -> 
     assert CoverageJudge(".", 80).judge(context).metadata == {"reason": "report_missing"}
     (tmp_path / "r.xml").write_text("<report>")
     assert CoverageJudge("r.xml", 80).judge(context).metadata == {"reason": "report_invalid"}
-
-
-def test_a_report_may_be_read_in_another_way(context: JudgmentContext, tmp_path: Path) -> None:
-    (tmp_path / "r.txt").touch()
-    (tmp_path / "r.xml").write_text(REPORT)
-    judge = CoverageJudge("r.txt", 80, read=lambda path: parse_jacoco(path.with_suffix(".xml")))
-    judgment: Judgment = judge.judge(context)
-    assert judgment.status is Status.PASS
 
 
 def test_the_tests_of_a_maven_project(tmp_path: Path) -> None:

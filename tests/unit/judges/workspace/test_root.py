@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from prjury.errors import CannotJudgeError
-from prjury.judges.workspace.files import LARGEST_TEXT, Workspace, answered, path_text
+from prjury.judges.workspace.files import LARGEST_TEXT, Workspace, check_path, judge_or_error
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judgment import Judgment, Status
 
@@ -253,22 +253,22 @@ def test_nothing_in_a_message_controls_a_terminal(place: Path) -> None:
 @pytest.mark.parametrize("path", ["", "  ", "a\0b"])
 def test_what_is_no_path(path: str) -> None:
     with pytest.raises(ValueError, match="is not a path"):
-        path_text(path)
+        check_path(path)
 
 
 def test_paths_of_all_types() -> None:
-    assert path_text(Path("a/b")) == "a/b"
+    assert check_path(Path("a/b")) == "a/b"
     with pytest.raises(TypeError, match=r"a path is text, not b'a'"):
-        path_text(os.fsencode("a"))  # type: ignore[arg-type]
+        check_path(os.fsencode("a"))  # type: ignore[arg-type]
     with pytest.raises(TypeError):
-        path_text(3)  # type: ignore[arg-type]
+        check_path(3)  # type: ignore[arg-type]
 
 
 def test_an_error_becomes_a_judgment() -> None:
     def fail() -> Judgment:
         raise CannotJudgeError("it broke", remedy="Mend it", reason="broken")
 
-    judgment = answered(fail)
+    judgment = judge_or_error(fail)
     assert judgment.status is Status.ERROR
     assert judgment.reasoning == "it broke. Mend it."
     assert judgment.metadata == {"reason": "broken"}

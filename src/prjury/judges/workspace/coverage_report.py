@@ -1,21 +1,21 @@
-"""What a coverage report says, whichever tool has written it."""
+"""Coverage as reports count it, whichever tool has written them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 
-from prjury.errors import CannotJudgeError
+from msgspec import Struct, field
+from msgspec.structs import force_setattr
+
+from prjury.judges.workspace.reports import large_report
 from prjury.jury.frozen import FrozenDict
-from prjury.snapshot.model import visible
 
 #: Lines, or blocks of lines, of all files of a report; the largest projects stay below it.
-_MOST_LINES = 5_000_000
+_MOST_ENTRIES = 5_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class CoverageCounter:
+class CoverageCounter(Struct, frozen=True):
     """How many lines, branches, methods, … were run by the tests, and how many were not.
 
     Raises:
@@ -43,22 +43,20 @@ class CoverageCounter:
         return CoverageCounter(self.covered + other.covered, self.missed + other.missed)
 
 
-@dataclass(frozen=True)
-class CoverageMetrics:
+class CoverageMetrics(Struct, frozen=True):
     """The totals of one or more reports.
 
-    ``line``, ``branch`` and the others are percentages, 0..100, None where there is nothing of
-    that kind to cover.
+    ``line``, ``branch``, ``method``, ``instruction`` and ``complexity`` are percentages, 0..100,
+    None where there is nothing of that kind to cover.
 
     Attributes:
-        counters: the counts by ``line``, ``branch``, ``method``, ``instruction``, ``complexity``
-            and ``class``, as far as there are any.
+        counters: the counts by these names and ``class``, as far as there are any.
     """
 
     counters: Mapping[str, CoverageCounter] = field(default_factory=FrozenDict)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "counters", FrozenDict(self.counters))
+        force_setattr(self, "counters", FrozenDict(self.counters))
 
     def counter(self, metric: str) -> CoverageCounter | None:
         """The counts of ``line``, ``branch``, …; None where there are none."""
@@ -76,7 +74,7 @@ class CoverageMetrics:
 
     @property
     def branch(self) -> float | None:
-        """Percent of the branches of ``if`` and ``switch``."""
+        """Percent of the branches."""
         return self.percent("branch")
 
     @property
@@ -96,17 +94,16 @@ class CoverageMetrics:
 
     @classmethod
     def total(cls, parts: Iterable[CoverageMetrics]) -> CoverageMetrics:
-        """What several reports add up to, such as those of the modules of a project."""
+        """Add up several reports, such as those of the modules of a project."""
         counters: dict[str, CoverageCounter] = {}
         for part in parts:
             for metric, counter in part.counters.items():
-                known = counters.get(metric)
-                counters[metric] = known + counter if known else counter
+                sum_ = counters.get(metric)
+                counters[metric] = sum_ + counter if sum_ else counter
         return cls(counters)
 
 
-@dataclass(frozen=True)
-class CoverageReport:
+class CoverageReport(Struct, frozen=True):
     """One report.
 
     Attributes:
@@ -117,59 +114,55 @@ class CoverageReport:
     """
 
     metrics: CoverageMetrics
-    files: Mapping[str, Mapping[int, bool]] = field(default_factory=dict, repr=False)
+    files: Mapping[str, Mapping[int, bool]] = field(default_factory=dict)
     roots: tuple[str, ...] = ()
     place: Path = Path()
     by_block: bool = False
 
 
-@dataclass
-class LineTable:
-    """The lines of a report's files while it is read.
+class CoverageTally:
+    """Lines and counts of a report while it is read.
 
     Attributes:
-        report: where it is, for messages.
+        counters: totals that the report tells; lines are counted unless it tells theirs.
     """
 
-    report: Path
-    files: dict[str, dict[int, bool]] = field(default_factory=dict)
-    _entries: int = 0
+    def __init__(self, place: Path) -> None:
+        """Begin with the report at a place."""
+        self.place = place
+        self.files: dict[str, dict[int, bool]] = {}
+        self.counters: dict[str, CoverageCounter] = {}
+        self._entries = 0
 
-    def add(self, file: str, line: int, *, covered: bool) -> None:
-        """Note a line, which was run if any entry says so.
-
-        Raises:
-            CannotJudgeError: ``too_large`` for more lines than any project has.
-        """
-        self.count()
+    def add_line(self, file: str, line: int, *, covered: bool) -> None:
+        """Note a line, which was run if any entry says so."""
+        self.count_entry()
         lines = self.files.setdefault(file, {})
         lines[line] = covered or lines.get(line, False)
 
-    def count(self) -> None:
+    def count_entry(self) -> None:
         """Count one more entry, whatever it is of.
 
         Raises:
-            CannotJudgeError: as `add`.
+            CannotJudgeError: ``too_large`` for more than any project has.
         """
         self._entries += 1
-        if self._entries > _MOST_LINES:
-            raise CannotJudgeError(
-                f"the report {visible(str(self.report))} has more than {_MOST_LINES:,} lines",
-                remedy="Name a report of a part of the project",
-                reason="too_large",
-            )
+        if self._entries > _MOST_ENTRIES:
+            raise large_report(self.place, f"has more than {_MOST_ENTRIES:,} lines")
 
-    @property
-    def counter(self) -> dict[str, CoverageCounter]:
-        """The lines of all files; nothing where there are none."""
-        every = [covered for lines in self.files.values() for covered in lines.values()]
-        return counter_of("line", sum(every), len(every))
+    def set_total(self, metric: str, covered: int, total: int) -> None:
+        """Note a total, unless there is nothing to count.
 
+        Raises:
+            ValueError: for more covered ones than there are.
+        """
+        if total or covered:
+            self.counters[metric] = CoverageCounter(covered, total - covered)
 
-def counter_of(metric: str, covered: int, total: int) -> dict[str, CoverageCounter]:
-    """One counter by its name; nothing where there is nothing to count.
-
-    Raises:
-        ValueError: for more covered ones than there are.
-    """
-    return {metric: CoverageCounter(covered, total - covered)} if total or covered else {}
+    def finish(self, roots: Iterable[str] = (), *, by_block: bool = False) -> CoverageReport:
+        """Return the report."""
+        lines = [covered for lines in self.files.values() for covered in lines.values()]
+        if "line" not in self.counters:
+            self.set_total("line", sum(lines), len(lines))
+        metrics = CoverageMetrics(self.counters)
+        return CoverageReport(metrics, self.files, tuple(roots), self.place, by_block)

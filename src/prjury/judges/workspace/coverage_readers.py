@@ -1,4 +1,4 @@
-"""Readers of coverage reports, one a format; each tells the totals and the lines that were run."""
+"""Readers of coverage reports, one a format; each gives the totals and the lines that were run."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 from xml.etree.ElementTree import Element
 
 from prjury.errors import CannotJudgeError
-from prjury.judges.workspace.coverage_formats.report import (
+from prjury.judges.workspace.coverage_report import (
     CoverageMetrics,
     CoverageReport,
-    LineTable,
-    counter_of,
+    CoverageTally,
 )
 from prjury.judges.workspace.reports import (
     find_reports,
     invalid_report,
+    large_report,
     missing_report,
-    report_bytes,
-    report_elements,
-    report_lines,
+    read_bytes,
+    read_elements,
+    read_lines,
 )
 from prjury.snapshot.model import visible
 
@@ -32,133 +32,122 @@ Reader: TypeAlias = Callable[[Path], CoverageReport]
 _NUMBER = re.compile(r"[0-9]{1,15}")
 _CONDITIONS = re.compile(r"\(([0-9]{1,9})/([0-9]{1,9})\)")
 _MOST_ROOTS = 100
+_JACOCO_PARTS = frozenset({"report", "group", "package"})
 #: Bytes; as Python's objects it takes some ten times as much memory.
 _LARGEST_JSON = 64 * 1024**2
 #: Bytes that tell the formats apart.
 _BEGINNING = 4096
 
 
-def read_jacoco(path: Path) -> CoverageReport:
-    """JaCoCo's XML; its totals are those that it tells, else the sum of its groups or packages."""
-    lines = LineTable(path)
+def read_jacoco(path: Path) -> CoverageReport:  # noqa: C901, PLR0912 - one branch an element
+    """Read JaCoCo's XML; its totals are those of the report, else of its groups or packages."""
+    tally = CoverageTally(path)
     package = source = ""
-    own: list[dict[str, Any]] = [{}]
-    below: list[list[CoverageMetrics]] = [[]]
-    for event, element, above in _elements(path, "report"):
+    open_parts: list[tuple[CoverageTally, list[CoverageMetrics]]] = []
+    for event, element, above in _walk_elements(path, "report"):
+        tag = element.tag
         if event == "start":
-            own.append({})
-            below.append([])
-            if element.tag == "package":
+            if tag == "package":
                 package = element.get("name", "")
-            elif element.tag == "sourcefile":
+            elif tag == "sourcefile":
                 source = f"{package}/{element.get('name', '')}".lstrip("/")
-            continue
-        counters, parts = own.pop(), below.pop()
-        if element.tag == "counter":
-            covered, missed = _numbers(path, element, "covered", "missed")
+            if tag in _JACOCO_PARTS:
+                open_parts.append((CoverageTally(path), []))
+        elif tag == "counter":
+            covered, missed = _read_numbers(path, element, "covered", "missed")
             if not element.get("type"):
                 raise invalid_report(path, "A counter has no type")
-            own[-1] |= counter_of(element.get("type", "").lower(), covered, covered + missed)
-        elif element.tag == "line" and above == "sourcefile":
-            number, missed, covered = _numbers(path, element, "nr", "mi", "ci")
+            if above[-1] in _JACOCO_PARTS:
+                metric = element.get("type", "").lower()
+                open_parts[-1][0].set_total(metric, covered, covered + missed)
+        elif tag == "line" and above[-1] == "sourcefile":
+            number, missed, covered = _read_numbers(path, element, "nr", "mi", "ci")
             if missed + covered:  # a line with no instruction is none
-                lines.add(source, number, covered=covered > 0)
-        elif element.tag in {"report", "group", "package"}:
-            below[-1].append(
-                CoverageMetrics(counters) if counters else CoverageMetrics.total(parts)
-            )
-    return CoverageReport(CoverageMetrics.total(below[0]), lines.files, place=path)
+                tally.add_line(source, number, covered=covered > 0)
+        elif tag in _JACOCO_PARTS:
+            own, parts = open_parts.pop()
+            metrics = CoverageMetrics(own.counters or CoverageMetrics.total(parts).counters)
+            if open_parts:
+                open_parts[-1][1].append(metrics)
+            else:
+                tally.counters = dict(metrics.counters)
+    return tally.finish()
 
 
 def read_cobertura(path: Path) -> CoverageReport:  # noqa: C901 - one branch an element
-    """Cobertura's XML; its totals are those that it tells, else those of its lines."""
-    lines = LineTable(path)
-    counts = dict.fromkeys(("branches", "branches_run", "methods", "methods_run"), 0)
-    roots: list[str] = []
-    told: dict[str, Any] = {}
-    file, method = "", None
-    for event, element, above in _elements(path, "coverage"):
+    """Read Cobertura's XML; its totals are those that it tells, else those of its lines."""
+    tally = CoverageTally(path)
+    branches, methods, roots = [0, 0], list[bool](), list[str]()
+    file = ""
+    totals: Mapping[str, str] = {}
+    for event, element, above in _walk_elements(path, "coverage"):
         tag = element.tag
         if event == "start":
             if not above:
-                told = _root_totals(element)
+                totals = dict(element.attrib)
             elif tag == "class":
                 file = element.get("filename", "")
             elif tag == "method":
-                method = False
+                methods.append(False)
         elif tag == "line" and file:
-            number, hits = _numbers(path, element, "number", "hits")
-            if method is not None:
-                method = method or hits > 0
+            number, hits = _read_numbers(path, element, "number", "hits")
+            if "method" in above:
+                methods[-1] = methods[-1] or hits > 0
                 continue
-            lines.add(file, number, covered=hits > 0)
+            tally.add_line(file, number, covered=hits > 0)
             if match := _CONDITIONS.search(element.get("condition-coverage", "")):
-                counts["branches_run"] += int(match[1])
-                counts["branches"] += int(match[2])
-        elif tag == "method":
-            counts["methods"] += 1
-            counts["methods_run"] += bool(method)
-            method = None
+                branches = [branches[0] + int(match[1]), branches[1] + int(match[2])]
         elif tag == "class":
             file = ""
         elif tag == "source" and element.text and len(roots) < _MOST_ROOTS:
             roots.append(element.text.strip())
-    counters = {
-        **lines.counter,
-        **counter_of("branch", counts["branches_run"], counts["branches"]),
-        **counter_of("method", counts["methods_run"], counts["methods"]),
-        **told,
-    }
-    return CoverageReport(CoverageMetrics(counters), lines.files, tuple(roots), path)
-
-
-def _root_totals(element: Element) -> dict[str, Any]:
-    totals: dict[str, Any] = {}
+    tally.set_total("branch", *branches)
+    tally.set_total("method", sum(methods), len(methods))
     for metric, name in (("line", "lines"), ("branch", "branches")):
-        words = [element.get(f"{name}-{part}", "") for part in ("covered", "valid")]
+        words = [totals.get(f"{name}-{part}", "") for part in ("covered", "valid")]
         if all(map(_NUMBER.fullmatch, words)):
-            totals |= counter_of(metric, *map(int, words))
-    return totals
+            tally.set_total(metric, *map(int, words))
+    return tally.finish(roots)
 
 
 def read_clover(path: Path) -> CoverageReport:
-    """Clover's XML, also as PHPUnit and Istanbul write it."""
-    lines = LineTable(path)
-    counters: dict[str, Any] = {}
+    """Read Clover's XML, also as PHPUnit and Istanbul write it."""
+    tally = CoverageTally(path)
     file = ""
-    for event, element, above in _elements(path, "coverage"):
-        if event == "start" and element.tag == "file":
-            file = element.get("path") or element.get("name") or ""
-        elif event == "end" and element.tag == "line" and above == "file":
-            number, count = _numbers(path, element, "num", "count")
+    for event, element, above in _walk_elements(path, "coverage"):
+        if event == "start":
+            if element.tag == "file":
+                file = element.get("path") or element.get("name") or ""
+        elif element.tag == "line" and above[-1] == "file":
+            number, count = _read_numbers(path, element, "num", "count")
             if element.get("type") != "method":
-                lines.add(file, number, covered=count > 0)
-        elif event == "end" and element.tag == "metrics" and above == "project":
+                tally.add_line(file, number, covered=count > 0)
+        elif element.tag == "metrics" and above[-1] == "project":
             for metric, name in (("branch", "conditionals"), ("method", "methods")):
                 if element.get(name) and element.get(f"covered{name}"):
-                    total, covered = _numbers(path, element, name, f"covered{name}")
-                    counters |= counter_of(metric, covered, total)
-    return CoverageReport(CoverageMetrics({**lines.counter, **counters}), lines.files, place=path)
+                    total, covered = _read_numbers(path, element, name, f"covered{name}")
+                    tally.set_total(metric, covered, total)
+    return tally.finish()
 
 
-def _elements(path: Path, root: str) -> Iterator[tuple[str, Element, str]]:
-    """Each event of an XML report with its element and the tag of the one around it.
+def _walk_elements(path: Path, root: str) -> Iterator[tuple[str, Element, Sequence[str]]]:
+    """Yield each event of an XML report with its element and the tags above it.
 
     Raises:
         CannotJudgeError: ``report_invalid`` for another root.
     """
-    stack: list[str] = []
-    for event, element in report_elements(path):
+    above: list[str] = []
+    for event, element in read_elements(path):
         if event == "end":
-            stack.pop()
-        elif not stack and element.tag != root:
+            above.pop()
+        elif not above and element.tag != root:
             raise invalid_report(path, f"Its root is {element.tag!r}, not {root!r}")
-        yield event, element, stack[-1] if stack else ""
+        yield event, element, above
         if event == "start":
-            stack.append(element.tag)
+            above.append(element.tag)
 
 
-def _numbers(path: Path, element: Element, *names: str) -> list[int]:
+def _read_numbers(path: Path, element: Element, *names: str) -> list[int]:
     words = [element.get(name, "") for name in names]
     if not all(map(_NUMBER.fullmatch, words)):
         raise invalid_report(path, f"A <{element.tag}> has no number, or its counts are none")
@@ -166,20 +155,20 @@ def _numbers(path: Path, element: Element, *names: str) -> list[int]:
 
 
 _RECORD = re.compile(r"[A-Z]{2,8}:")
+#: Fields of a record: what they count, and how often it was run.
 _FIELDS: Mapping[str, re.Pattern[str]] = {
-    "DA": re.compile(r"([0-9]{1,9}),(-?[0-9]{1,20})(?:,.*)?"),
-    "BRDA": re.compile(r"([0-9]{1,9},.*),(-|[0-9]{1,20})"),
-    "FNDA": re.compile(r"([0-9]{1,20}),(.+)"),
+    "DA": re.compile(r"(?P<key>[0-9]{1,9}),(?P<runs>-?[0-9]{1,20})(?:,.*)?"),
+    "BRDA": re.compile(r"(?P<key>[0-9]{1,9},.*),(?P<runs>-|[0-9]{1,20})"),
+    "FNDA": re.compile(r"(?P<runs>[0-9]{1,20}),(?P<key>.+)"),
 }
 
 
 def read_lcov(path: Path) -> CoverageReport:
-    """A tracefile of LCOV; what is said of a file by several tests counts once."""
-    lines = LineTable(path)
-    branches: dict[tuple[str, str], bool] = {}
-    methods: dict[tuple[str, str], bool] = {}
+    """Read a tracefile of LCOV; what several tests say of a file counts once."""
+    tally = CoverageTally(path)
+    parts: dict[str, dict[tuple[str, str], bool]] = {"BRDA": {}, "FNDA": {}}
     file: str | None = None
-    for line in report_lines(path):
+    for line in read_lines(path):
         kind, _, rest = line.partition(":")
         if not line or line.startswith("#"):
             continue
@@ -189,26 +178,22 @@ def read_lcov(path: Path) -> CoverageReport:
             raise invalid_report(path, "It is not a tracefile of LCOV")
         elif kind == "SF":
             file = rest
-        elif form := _FIELDS.get(kind):
-            match = form.fullmatch(rest)
+        elif kind in _FIELDS:
+            match = _FIELDS[kind].fullmatch(rest)
             if match is None or file is None:
                 raise invalid_report(path, "A count is malformed, or belongs to no file")
+            covered = match["runs"] != "-" and int(match["runs"]) > 0
             if kind == "DA":
-                lines.add(file, int(match[1]), covered=int(match[2]) > 0)
-                continue
-            lines.count()
-            parts, name, taken = (
-                (branches, match[1], match[2]) if kind == "BRDA" else (methods, match[2], match[1])
-            )
-            parts[file, name] = parts.get((file, name), False) or taken not in {"-", "0"}
+                tally.add_line(file, int(match["key"]), covered=covered)
+            else:
+                tally.count_entry()
+                key = (file, match["key"])
+                parts[kind][key] = covered or parts[kind].get(key, False)
     if file is not None:
         raise invalid_report(path, "It ends in the middle of a file's record")
-    counters = {
-        **lines.counter,
-        **counter_of("branch", sum(branches.values()), len(branches)),
-        **counter_of("method", sum(methods.values()), len(methods)),
-    }
-    return CoverageReport(CoverageMetrics(counters), lines.files, place=path)
+    tally.set_total("branch", sum(parts["BRDA"].values()), len(parts["BRDA"]))
+    tally.set_total("method", sum(parts["FNDA"].values()), len(parts["FNDA"]))
+    return tally.finish()
 
 
 _MODE = re.compile(r"mode: (set|count|atomic)")
@@ -219,28 +204,26 @@ _BLOCK = re.compile(
 
 
 def read_go_profile(path: Path) -> CoverageReport:
-    """A cover profile of Go; its metric ``line`` counts statements, as Go itself does.
+    """Read a cover profile of Go; its metric ``line`` counts statements, as Go itself does.
 
     A block that several test binaries name was run if any of them ran it.
     """
+    tally = CoverageTally(path)
     blocks: dict[tuple[str, str], tuple[int, bool]] = {}
-    lines = LineTable(path)
-    for number, line in enumerate(report_lines(path)):
+    for number, line in enumerate(read_lines(path)):
         if _MODE.fullmatch(line):
             continue
         block = _BLOCK.fullmatch(line) if number else None
         if block is None or int(block["first"]) > int(block["last"]):
             raise invalid_report(path, f"It is no cover profile of Go, by its line {number + 1}")
         key, covered = (block["file"], block["span"]), int(block["runs"]) > 0
-        known = blocks.get(key)
-        if known is None or (covered and not known[1]):
+        if key not in blocks or (covered and not blocks[key][1]):
             blocks[key] = int(block["statements"]), covered
             for at in range(int(block["first"]), int(block["last"]) + 1):
-                lines.add(block["file"], at, covered=covered)
-    total = sum(statements for statements, _ in blocks.values())
+                tally.add_line(block["file"], at, covered=covered)
     run = sum(statements for statements, covered in blocks.values() if covered)
-    metrics = CoverageMetrics(counter_of("line", run, total))
-    return CoverageReport(metrics, lines.files, place=path, by_block=True)
+    tally.set_total("line", run, sum(statements for statements, _ in blocks.values()))
+    return tally.finish(by_block=True)
 
 
 _JSON_TOTALS = {
@@ -250,31 +233,26 @@ _JSON_TOTALS = {
 
 
 def read_coverage_json(path: Path) -> CoverageReport:
-    """The JSON of coverage.py."""
-    content = report_bytes(path, _LARGEST_JSON + 1)
+    """Read the JSON of coverage.py."""
+    content = read_bytes(path, _LARGEST_JSON + 1)
     if len(content) > _LARGEST_JSON:
-        raise CannotJudgeError(
-            f"the report {visible(str(path))} is larger than {_LARGEST_JSON // 1024**2} MiB",
-            remedy="Name a report of a part of the project, or its XML",
-            reason="too_large",
-        )
-    lines = LineTable(path)
-    counters: dict[str, Any] = {}
+        raise large_report(path, f"is larger than {_LARGEST_JSON // 1024**2} MiB")
+    tally = CoverageTally(path)
     try:
         document = json.loads(content)
         for name, file in document["files"].items():
             for key, covered in (("executed_lines", True), ("missing_lines", False)):
                 for number in file[key]:
-                    lines.add(name, _check_count(number), covered=covered)
+                    tally.add_line(name, _check_count(number), covered=covered)
         totals = document["totals"]
         for metric, names in _JSON_TOTALS.items():
             if names[1] in totals:
-                counters |= counter_of(metric, *(_check_count(totals[name]) for name in names))
+                tally.set_total(metric, *(_check_count(totals[name]) for name in names))
     except RecursionError as error:
         raise invalid_report(path, "It is nested too deeply") from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise invalid_report(path, "It is not the JSON of coverage.py") from error
-    return CoverageReport(CoverageMetrics(counters), lines.files, place=path)
+    return tally.finish()
 
 
 def _check_count(value: object) -> int:
@@ -290,19 +268,20 @@ _TEXTS: Mapping[bytes, Reader] = {
     b"TN:": read_lcov,
     b"SF:": read_lcov,
 }
-_AGGREGATE = re.compile(r"(^|/)target/site/jacoco-aggregate/jacoco\.xml$")
-_MODULE = re.compile(
-    r"(^|/)(target/site/jacoco/jacoco|build/reports/jacoco/test/jacocoTestReport)\.xml$"
+_AGGREGATE = "**/target/site/jacoco-aggregate/jacoco.xml"
+_MODULES = (
+    "**/target/site/jacoco/jacoco.xml",
+    "**/build/reports/jacoco/test/jacocoTestReport.xml",
 )
-#: Where tools other than JaCoCo write their reports.
-_USUAL = re.compile(
-    r"(^|/)(coverage\.(xml|json|lcov|info|out)|cobertura(-coverage)?\.xml|coverage\.cobertura\.xml"
-    r"|clover\.xml|lcov\.info|(c|cover|cover-profile)\.out)$"
-)
+#: Names that tools other than JaCoCo give to their reports.
+_USUAL = (
+    "coverage.xml coverage.json coverage.lcov coverage.info coverage.out cobertura.xml clover.xml "
+    "cobertura-coverage.xml coverage.cobertura.xml lcov.info c.out cover.out cover-profile.out"
+).split()
 
 
 def read_coverage(path: str | os.PathLike[str]) -> Sequence[CoverageReport]:
-    """A report, or those of a project.
+    """Read a report, or those of a project.
 
     Args:
         path: a report of JaCoCo, Cobertura, Clover, coverage.py (XML or JSON), LCOV, or a cover
@@ -314,12 +293,9 @@ def read_coverage(path: str | os.PathLike[str]) -> Sequence[CoverageReport]:
             ``report_ambiguous`` for a directory with several that may count the same code.
     """
     place = Path(path)
-    if not place.is_dir():
-        file = Path(os.path.realpath(place))
-        return [_read_with(find_reader(file), file)]
-    files = _jacoco_reports(place)
+    files = _find_jacoco(place) if place.is_dir() else [Path(os.path.realpath(place))]
     if not files:
-        files = find_reports(place, _USUAL)
+        files = find_reports(place, *_USUAL)
         _refuse_several(place, files, "coverage reports")
     if not files:
         raise missing_report(place)
@@ -327,7 +303,7 @@ def read_coverage(path: str | os.PathLike[str]) -> Sequence[CoverageReport]:
 
 
 def parse_coverage(path: str | os.PathLike[str]) -> CoverageMetrics:
-    """The totals of a report, or of those of a project, in any format of `read_coverage`.
+    """Return the totals of a report, or of those of a project, in any format of `read_coverage`.
 
     Raises:
         CannotJudgeError: as `read_coverage`.
@@ -336,7 +312,7 @@ def parse_coverage(path: str | os.PathLike[str]) -> CoverageMetrics:
 
 
 def parse_jacoco(path: str | os.PathLike[str]) -> CoverageMetrics:
-    """Reads a report, or those of a project.
+    """Return the totals of a report of JaCoCo, or of those of a project.
 
     Args:
         path: the XML report, or a project's directory. There an aggregated report
@@ -349,7 +325,7 @@ def parse_jacoco(path: str | os.PathLike[str]) -> CoverageMetrics:
             ``report_ambiguous`` for a directory with several aggregated reports.
     """
     place = Path(path)
-    files = _jacoco_reports(place) if place.is_dir() else [Path(os.path.realpath(place))]
+    files = _find_jacoco(place) if place.is_dir() else [Path(os.path.realpath(place))]
     if not files:
         raise missing_report(place / "target/site/jacoco/jacoco.xml")
     return CoverageMetrics.total(_read_with(read_jacoco, file).metrics for file in files)
@@ -362,17 +338,17 @@ def _read_with(reader: Reader, path: Path) -> CoverageReport:
         raise invalid_report(path, f"Its counts contradict each other: {error}") from error
 
 
-def _jacoco_reports(directory: Path) -> list[Path]:
-    aggregated = find_reports(directory, _AGGREGATE)
-    _refuse_several(directory, aggregated, "aggregated coverage reports")
-    return aggregated or find_reports(directory, _MODULE)
+def _find_jacoco(directory: Path) -> list[Path]:
+    aggregates = find_reports(directory, _AGGREGATE)
+    _refuse_several(directory, aggregates, "aggregated coverage reports")
+    return aggregates or find_reports(directory, *_MODULES)
 
 
-def _refuse_several(directory: Path, files: Sequence[Path], what: str) -> None:
+def _refuse_several(directory: Path, files: Sequence[Path], kind: str) -> None:
     if len(files) > 1:
         names = ", ".join(visible(str(path.relative_to(directory))) for path in files[:3])
         raise CannotJudgeError(
-            f"{visible(str(directory))} holds {len(files)} {what}: {names}",
+            f"{visible(str(directory))} holds {len(files)} {kind}: {names}",
             why="They may count the same code twice",
             remedy="Name the one that counts",
             reason="report_ambiguous",
@@ -380,21 +356,21 @@ def _refuse_several(directory: Path, files: Sequence[Path], what: str) -> None:
 
 
 def find_reader(path: Path) -> Reader:
-    """The reader of a report, by its content.
+    """Choose the reader of a report by its content.
 
     Raises:
         CannotJudgeError: ``report_invalid`` for none of the formats.
     """
-    begin = report_bytes(path, _BEGINNING).removeprefix(b"\xef\xbb\xbf").lstrip()
+    begin = read_bytes(path, _BEGINNING).removeprefix(b"\xef\xbb\xbf").lstrip()
     for start, reader in _TEXTS.items():
         if begin.startswith(start):
             return reader
     if begin.startswith(b"<"):
-        _, root = next(report_elements(path))
+        _, root = next(read_elements(path))
         if root.tag == "report":
             return read_jacoco
         if root.tag == "coverage":
             clover = root.get("clover") or root.get("generated") or b"<project" in begin
             return read_clover if clover else read_cobertura
-    known = "JaCoCo, Cobertura, Clover, coverage.py, LCOV and Go's cover profiles"
-    raise invalid_report(path, f"It is in none of the formats that are read: {known}")
+    formats = "JaCoCo, Cobertura, Clover, coverage.py, LCOV and Go's cover profiles"
+    raise invalid_report(path, f"It is in none of the formats that are read: {formats}")

@@ -1,0 +1,264 @@
+"""Judges of one file: it is there, and its text is as expected."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
+from itertools import zip_longest
+from posixpath import commonprefix
+from typing import Any, TypeAlias
+
+from prjury.judges.workspace.files import FileTree, Kind, Workspace, check_path, judge_or_error
+from prjury.jury.context import JudgmentContext
+from prjury.jury.judge import JudgeType
+from prjury.jury.judgment import Check, Judgment, Location
+from prjury.jury.score import BooleanScore
+from prjury.snapshot.model import printable, visible
+
+NAME = "file-content"
+
+#: Characters of evidence, and of the expected text in a sentence.
+_LONGEST_EVIDENCE = 500
+_LONGEST_IN_SENTENCE = 80
+#: Characters of a line that are shown before its difference.
+_BEFORE = 40
+
+#: Compares a text, which stands at a path, with what is expected.
+TextCheck: TypeAlias = Callable[[str, str], Check]
+
+
+@dataclass(frozen=True)
+class FileExistsJudge:
+    """PASS where the path is a regular file of the workspace, FAIL where it is not.
+
+    A directory, a FIFO, a socket or a device is no file. A link counts as what it leads to. ERROR
+    ``no_workspace``, ``outside_workspace`` or ``unreadable`` where that cannot be known.
+
+    Args:
+        path: the file, relative to the workspace.
+
+    Raises:
+        ValueError: for an empty path, or one with a NUL character.
+    """
+
+    path: str | os.PathLike[str]
+    _: KW_ONLY
+    name: str = "file-exists"
+    description: str = "the file is there"
+    type: JudgeType = JudgeType.DETERMINISTIC
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "path", check_path(self.path))
+
+    def judge(self, context: JudgmentContext, /) -> Judgment:
+        """Look for the file."""
+        return judge_or_error(lambda: self.look(Workspace.of(context)))
+
+    def look(self, tree: FileTree) -> Judgment:
+        """Judge these files; raises CannotJudgeError where there can be no judgment."""
+        path = os.fspath(self.path)
+        return _judge_existence(path, tree.kind(path))
+
+
+@dataclass(frozen=True)
+class FileContentJudge:
+    r"""PASS where a file's text is, contains or matches what is expected, else FAIL.
+
+    The text is UTF-8, with or without a byte order mark; ``\r\n`` counts as ``\n``, in the
+    expectation too. A file that is not there, or a directory in its place, is FAIL. ERROR
+    ``no_workspace``, ``outside_workspace``, ``unreadable`` (also a FIFO, a socket, a device),
+    ``too_large`` (16 MiB) or ``not_utf8`` where the text cannot be had.
+
+    Args:
+        path: the file, relative to the workspace.
+        exact: the whole text, the last line end included.
+        contains: what has to stand somewhere in it.
+        regex: an RE2 expression that has to match somewhere; ``^`` and ``$`` are those of lines.
+
+    Raises:
+        ValueError: unless exactly one expectation is named; for an empty ``contains`` or ``regex``,
+            an expression that RE2 refuses, an empty path, or one with a NUL character.
+        TypeError: for an expectation that is not text.
+    """
+
+    path: str | os.PathLike[str]
+    _: KW_ONLY
+    exact: str | None = None
+    contains: str | None = None
+    regex: str | None = None
+    name: str = NAME
+    description: str = "the file's text is as expected"
+    type: JudgeType = JudgeType.DETERMINISTIC
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "path", check_path(self.path))
+        self._make_check()  # what cannot be expected is refused at once
+
+    def judge(self, context: JudgmentContext, /) -> Judgment:
+        """Compare the file's text."""
+        return judge_or_error(lambda: self.look(Workspace.of(context)))
+
+    def look(self, tree: FileTree) -> Judgment:
+        """Judge these files; raises CannotJudgeError where there can be no judgment."""
+        path = os.fspath(self.path)
+        kind = tree.kind(path)
+        if kind in {"missing", "directory"}:
+            return _judge_existence(path, kind)
+        return _judge_check(self._make_check()(tree.text(path), path), path)
+
+    def _make_check(self) -> TextCheck:
+        check = make_text_check(exact=self.exact, contains=self.contains, regex=self.regex)
+        if check is None:
+            raise ValueError("name exactly one of exact, contains and regex, not none")
+        return check
+
+
+def _judge_existence(path: str, kind: Kind) -> Judgment:
+    messages = {
+        "file": f"{visible(path)} is there",
+        "missing": f"there is no file {visible(path)}",
+    }
+    message = messages.get(kind, f"{visible(path)} is a {kind}, not a file")
+    return _judge_check(Check("file-exists", kind == "file", message, Location(path)), path)
+
+
+def _judge_check(check: Check, path: str) -> Judgment:
+    make = Judgment.passed if check.passed else Judgment.failed
+    score, metadata = BooleanScore(check.passed), {"path": printable(path)}
+    return make(check.message, score=score, checks=[check], metadata=metadata)
+
+
+def make_text_check(**expectations: str | None) -> TextCheck | None:
+    """Return the check of a text that is ``exact``, ``contains`` or ``regex``; None for none.
+
+    Raises:
+        ValueError: for several expectations, or one that cannot be met or missed.
+        TypeError: for one that is not text.
+    """
+    texts = {kind: text for kind, text in expectations.items() if text is not None}
+    if not texts:
+        return None
+    if len(texts) > 1:
+        names = " and ".join(texts)
+        raise ValueError(f"name exactly one of exact, contains and regex, not {names}")
+    ((kind, text),) = texts.items()
+    if not isinstance(text, str):
+        raise TypeError(f"{kind} is text, not a {type(text).__name__}")
+    return {"exact": expect_exactly, "contains": expect_part, "regex": expect_match}[kind](text)
+
+
+def expect_exactly(text: str) -> TextCheck:
+    """Demand the whole text, line by line; the first difference is shown."""
+    expected = text.replace("\r\n", "\n")
+
+    def check(text: str, path: str) -> Check:
+        if text != expected:
+            return _describe_difference(expected, text, path)
+        return Check.ok(NAME, f"{visible(path)} is exactly the expected text", Location(path))
+
+    return check
+
+
+def expect_part(text: str) -> TextCheck:
+    """Demand that the text holds this one somewhere; the first place is shown."""
+    if not text:
+        raise ValueError("an empty text is in every file: say what the file has to contain")
+    part, quoted = text.replace("\r\n", "\n"), _quote(text)
+
+    def check(text: str, path: str) -> Check:
+        start = text.find(part)
+        if start < 0:
+            return Check.bad(NAME, f"{visible(path)} does not contain {quoted}", Location(path))
+        return _show_place(f"{visible(path)} contains {quoted}", text, path, start, len(part))
+
+    return check
+
+
+def expect_match(pattern: str) -> TextCheck:
+    r"""Demand that some part matches an RE2 expression; matching takes linear time.
+
+    ``^`` and ``$`` stand for the start and end of a line, ``\A`` and ``\z`` for those of the
+    text; a dot matches no line end unless the expression says ``(?s)``.
+
+    Raises:
+        ValueError: for an empty expression, and for one that RE2 refuses (look-around and back
+            references among them).
+    """
+    if not pattern:
+        raise ValueError("an empty expression matches every file: say what it has to match")
+    expression, quoted = _compile(pattern), _quote(pattern)
+
+    def check(text: str, path: str) -> Check:
+        match = expression.search(text)
+        if not match:
+            return Check.bad(NAME, f"nothing in {visible(path)} matches {quoted}", Location(path))
+        start, end = match.span()
+        return _show_place(f"{visible(path)} matches {quoted}", text, path, start, end - start)
+
+    return check
+
+
+def _compile(pattern: str) -> Any:  # noqa: ANN401 - RE2 has no type information
+    import re2  # noqa: PLC0415 - a compiled extension that only expressions need
+
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        plain = pattern.replace("\r\n", "\n")
+        return re2.compile(f"(?m){plain}", options)
+    except re2.error as error:
+        message = error.args[0]
+        reason = message.decode("utf-8", "replace") if isinstance(message, bytes) else message
+        # RE2 repeats the part that it means, which may be our own beginning.
+        reason = reason.replace("(?m)", "")
+        raise ValueError(f"RE2 refuses {_quote(pattern)}: {reason}") from error
+
+
+def _show_place(words: str, text: str, path: str, start: int, length: int) -> Check:
+    """Return the check of a part; a line end belongs to the line that it ends."""
+    first = text.count("\n", 0, start) + 1
+    last = first + text.count("\n", start, start + max(0, length - 1))
+    place = Location(path, first, last if last > first else None)
+    evidence = _cut(text[start : start + length]) or None
+    return Check(NAME, passed=True, message=words, location=place, evidence=evidence)
+
+
+def _describe_difference(expected: str, text: str, path: str) -> Check:
+    pairs = zip_longest(_split_lines(expected), _split_lines(text))
+    differences = ((at, a, b) for at, (a, b) in enumerate(pairs, 1) if a != b)
+    number, wish, line = next(differences)
+    if line is None:
+        words = f"it ends before line {number}"
+    elif wish is None:
+        words = f"it goes on with line {number} where it should end"
+    elif wish == f"{line}\n":
+        words = f"the line end after line {number} is missing"
+    elif line == f"{wish}\n":
+        words = f"there is a line end after line {number} where there should be none"
+    else:
+        words = f"line {number} is the first that differs"
+    start = max(0, len(commonprefix([wish or "", line or ""])) - _BEFORE)
+    evidence = f"expected: {_show_line(wish, start)}\nfound:    {_show_line(line, start)}"
+    message = f"{visible(path)} is not the expected text: {words}"
+    place = Location(path, max(1, min(number, len(_split_lines(text)))))
+    return Check.bad(NAME, message, place, evidence=evidence)
+
+
+def _split_lines(text: str) -> list[str]:
+    return re.findall(r"[^\n]*\n|[^\n]+", text)
+
+
+def _show_line(line: str | None, start: int) -> str:
+    if line is None:
+        return "(the end of the text)"
+    return f"{'…' if start else ''}{_quote(line[start:])}"
+
+
+def _quote(text: str) -> str:
+    return repr(_cut(text, _LONGEST_IN_SENTENCE))
+
+
+def _cut(text: str, limit: int = _LONGEST_EVIDENCE) -> str:
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"

@@ -1,1 +1,0 @@
-"""Readers of coverage reports, one format a file; `read` recognises them."""
