@@ -207,6 +207,7 @@ def _reach(start: str, imports: Mapping[str, set[str]]) -> set[str]:
     return reached
 
 
+@cache
 def measure() -> dict[str, dict[str, int]]:
     """The figures that ``house.toml`` holds, as they are now."""
     names = list_names()

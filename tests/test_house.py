@@ -24,7 +24,7 @@ MOST_MODULES_AT_START = 23
 
 
 def _functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(house.parse(path)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield node
 
@@ -63,7 +63,7 @@ def test_broad_handlers_are_few_and_known() -> None:
     found = {
         f"{path.relative_to(SOURCE)}"
         for path in MODULES
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in ast.walk(house.parse(path))
         if isinstance(node, ast.ExceptHandler) and _is_broad(node.type)
     }
     assert found == {
@@ -85,7 +85,7 @@ def test_the_environment_is_read_at_the_edges_only() -> None:
             isinstance(node, ast.Attribute)
             and node.attr in {"environ", "getenv"}
             and getattr(node.value, "id", "") == "os"
-            for node in ast.walk(ast.parse(path.read_text()))
+            for node in ast.walk(house.parse(path))
         )
     }
     assert readers == {
@@ -104,7 +104,7 @@ def test_foreign_libraries_have_one_door(library: str, room: tuple[str, ...]) ->
     importers = {
         str(path.relative_to(SOURCE))
         for path in MODULES
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in ast.walk(house.parse(path))
         if (
             isinstance(node, ast.Import)
             and any(a.name.split(".")[0] == library for a in node.names)
@@ -185,7 +185,7 @@ def test_only_facts_read_what_judges_write() -> None:
         f"{path.relative_to(SOURCE)}:{node.lineno}"
         for path in MODULES
         if not str(path.relative_to(SOURCE)).startswith(METADATA_ROOMS)
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in ast.walk(house.parse(path))
         if isinstance(node, ast.expr) and _reads_metadata(node)
     ]
     assert reading == [], "read a judgment through the facts in report/judge_facts.py"
@@ -197,7 +197,7 @@ def test_no_judge_is_known_by_its_name(room: str) -> None:
         f"{path.relative_to(SOURCE)}:{node.lineno}"
         for path in MODULES
         if (SOURCE / room) in path.parents
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in ast.walk(house.parse(path))
         if isinstance(node, ast.expr) and _compares_a_judge(node)
     ]
     assert comparing == [], "what a judge is, its facts say"
@@ -206,7 +206,7 @@ def test_no_judge_is_known_by_its_name(room: str) -> None:
 def test_each_public_class_name_occurs_once() -> None:
     where: dict[str, list[str]] = {}
     for path in MODULES:
-        for node in ast.parse(path.read_text()).body:
+        for node in house.parse(path).body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 where.setdefault(node.name, []).append(str(path.relative_to(SOURCE)))
     assert {name: places for name, places in where.items() if len(places) > 1} == {}
