@@ -68,12 +68,6 @@ def judge_pages() -> Mapping[str, str]:
     return MappingProxyType({file.stem: file.read_text("utf-8") for file in files})
 
 
-@cache
-def score_text() -> str:
-    """The models of the backport score, read only once."""
-    return (_PACKAGE / "judges" / "backport" / "score" / "model.json").read_text("utf-8")
-
-
 def rule_packs() -> Path:
     """The directory of the version-pattern packs that ship with the program."""
     return _PACKAGE / "rules"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from integration.backport.bench import Bench, Story, lines
+from integration.backport.bench import ASKED, Bench, Story, lines
 
 HISTORY = "unreleased\n==========\n\n{}5.0.0 / 2024-01-01\n==================\n\n * First\n"
 ENTRY = " * Fix the count\n\n"
@@ -24,7 +24,7 @@ STORY = Story(
 
 
 def test_an_unrelated_feature_is_not_picked_for_a_changelog(tmp_path: Path) -> None:
-    backport = Bench(tmp_path, STORY).judge()
+    backport = Bench(tmp_path, STORY).judge(labels=ASKED)
 
     assert backport.prerequisites == ()
     assert [one.path for one in backport.conflicts] == ["History.md"]

@@ -200,6 +200,6 @@ def test_odd_names_of_files(tmp_path: Path) -> None:
     assert (told.verdict, len(told.conflicts)) == ("needs_human", len(NAMES))
 
     bench.history.branch("2.x", "1.x~1")
-    told = bench.judge("2.x", labels=ASKED)
+    told = bench.judge("2.x", labels=("backport 2.x",))
     assert told.verdict == "suitable_with_changes"
     assert told.prerequisites == (f"{bench.history.sha('main')} On main",)

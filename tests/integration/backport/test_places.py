@@ -74,7 +74,7 @@ def test_an_unrelated_branch(bench: Bench) -> None:
     told = bench.judge("2.x", labels=["backport 2.x"])
     assert told.verdict == "suitable"
     assert told.reasons[1].startswith("not checked whether 2.x already has it: no commit that")
-    assert bench.judge("2.x").verdict == "needs_human"
+    assert bench.judge("2.x").verdict == "needs_human"  # a fix by its title
 
 
 def test_a_change_without_a_common_commit_with_its_base(bench: Bench) -> None:

@@ -80,7 +80,7 @@ TOLD = {
     ),
     "a major version of a dependency": Told(
         Story(start=flask("2.1.0"), change=[flask("3.0.0")]),
-        "not_suitable",
+        "needs_human",
         "raises flask from 2.1.0 to 3.0.0; 1.x is at the same version: a jump of a major version",
         NOBODY,
     ),
@@ -91,7 +91,7 @@ TOLD = {
     ),
     "a dependency of which the branch has a lower version": Told(
         Story(start=flask("1.0.0"), main=[(flask("2.1.0"), "P")], change=[flask("2.1.1")]),
-        "not_suitable",
+        "needs_human",
         "1.x is at 1.0.0: a jump of a major version",
         NOBODY,
     ),
@@ -102,7 +102,7 @@ TOLD = {
     ),
     "a public name is gone": Told(
         Story(start={"core.py": CORE}, change=[{"core.py": TOTAL}]),
-        "not_suitable",
+        "needs_human",
         "removes `count(items)` (core.py:5): needs a major release",
         NOBODY,
     ),

@@ -1,8 +1,8 @@
 """The history of a branch, and which earlier changes were backported to it.
 
-Projects differ in what they backport more than changes do. So the score uses what the project did
-lately: the share of changes that reached the branch since it forked, and whether changes with the
-same words in their titles reached it more or less often.
+Projects differ in what they backport more than changes do. So the score reads the branch's own
+record: the share of recent changes that reached it, and whether changes with the same words in
+their titles did so more or less often.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from prjury.errors import SourceError
 from prjury.judges.backport.origins import origins
-from prjury.judges.backport.score.features import title_of, words
+from prjury.judges.backport.titles import title_of, words_of
 from prjury.ports import Releases
 from prjury.ports.types import BranchTip, CommitMessage
 from prjury.snapshot.model import PullRequest
@@ -63,7 +63,7 @@ class History:
     unchecked: str = ""
 
 
-def history_of(pull: PullRequest, tip: BranchTip, releases: Releases) -> History:
+def read_history(pull: PullRequest, tip: BranchTip, releases: Releases) -> History:
     """Read the history of a branch; an unreadable one is no error, as the trial needs none."""
     try:
         fork_point = releases.parted(tip.sha, pull.merge_base)
@@ -77,16 +77,16 @@ def history_of(pull: PullRequest, tip: BranchTip, releases: Releases) -> History
 
 
 @dataclass(frozen=True, slots=True)
-class HistoryFeatures:
-    """What earlier changes say about one change and one branch.
+class Habits:
+    """The record of a branch, as far as it says something about one change.
 
     Attributes:
-        earlier: the number of changes on the base since the branch forked.
-        lately: the smoothed share of the newest of them that reached the branch, 0..1.
+        reached: the number of earlier changes that reached the branch.
+        lately: the smoothed share of the newest changes that reached it, 0..1.
         lift: how much the title's words speak for a backport, in log-odds; 0 if unknown.
     """
 
-    earlier: int
+    reached: int
     lately: float
     lift: float
 
@@ -99,35 +99,36 @@ def earlier_changes(
     pulls: set[int] = set()
     titles: set[str] = set()
     for message in branch:
-        named = origins(message.text)
-        shas.update(sha[:_SHORT] for sha in named.shas)
-        pulls.update(named.pulls)
-        titles.add(_title(message.text))
-    found: list[EarlierChange] = []
+        origin = origins(message.text)
+        shas.update(sha[:_SHORT] for sha in origin.shas)
+        pulls.update(origin.pulls)
+        titles.add(_title_of(message.text))
+    changes: list[EarlierChange] = []
     for unit in units:
-        title = _title(unit.text)
-        number = _PULL.match(unit.text.lstrip().partition("\n")[0])
-        known = number is not None and int(number[1] or number[2]) in pulls
-        same = len(title) >= _DISTINCT and title in titles
-        found.append(EarlierChange(words(title), unit.sha[:_SHORT] in shas or known or same))
-    return tuple(found)
+        title = _title_of(unit.text)
+        match = _PULL.match(unit.text.lstrip().partition("\n")[0])
+        by_number = match is not None and int(match[1] or match[2]) in pulls
+        by_title = len(title) >= _DISTINCT and title in titles
+        reached = unit.sha[:_SHORT] in shas or by_number or by_title
+        changes.append(EarlierChange(words_of(title), reached))
+    return tuple(changes)
 
 
-def _title(message: str) -> str:
+def _title_of(message: str) -> str:
     subject, _, body = message.strip().partition("\n")
     return title_of(subject, body)
 
 
-def history_features(
+def habits_of(
     title: frozenset[str],
     own: Sequence[EarlierChange],
     others: Sequence[Sequence[EarlierChange]] = (),
-) -> HistoryFeatures:
-    """Return what a branch's earlier changes and the others' say about a title with these words."""
+) -> Habits:
+    """Return what the changes of a branch, and those of others, say about a title's words."""
     lately = own[:LATELY]
     reached = sum(change.reached for change in lately)
-    return HistoryFeatures(
-        earlier=len(own),
+    return Habits(
+        reached=sum(change.reached for change in own),
         lately=(reached + _LATELY_REACHED) / (len(lately) + _LATELY_SEEN),
         lift=_lift(title, [(1.0, own), *((_OTHERS, other) for other in others)]),
     )
@@ -143,23 +144,20 @@ def _lift(
     for weight, changes in branches:
         share = sum(change.reached for change in changes) / max(len(changes), 1)
         for change in changes:
-            if title.isdisjoint(change.words):
-                continue
             for word in title & change.words:
                 seen[word] += weight
                 usual[word] += weight * share
                 reached[word] += weight * change.reached
-    return sum(_adds(seen[word], usual[word], reached[word]) for word in sorted(title))
+    lift = 0.0
+    for word in sorted(title):
+        if seen[word]:
+            expected = usual[word] / seen[word]
+            share = (reached[word] + _PRIOR * expected) / (seen[word] + _PRIOR)
+            lift += max(-_MOST, min(_MOST, log_odds(share) - log_odds(expected)))
+    return lift
 
 
-def _adds(seen: float, usual: float, reached: float) -> float:
-    if not seen:
-        return 0.0
-    expected = usual / seen
-    found = (reached + _PRIOR * expected) / (seen + _PRIOR)
-    return max(-_MOST, min(_MOST, _log_odds(found) - _log_odds(expected)))
-
-
-def _log_odds(share: float) -> float:
+def log_odds(share: float) -> float:
+    """Return the log-odds of a share, which stay finite."""
     inside = min(max(share, 0.005), 0.995)
     return math.log(inside / (1.0 - inside))

@@ -20,7 +20,7 @@ from prjury.judges.backport.checks.api import Interface
 from prjury.judges.backport.checks.picked import PickedJudges
 from prjury.judges.backport.checks.picks_cleanly import CherryPickTrial
 from prjury.judges.backport.checks.symbols import Searching
-from prjury.judges.backport.history import history_of
+from prjury.judges.backport.history import read_history
 from prjury.judges.backport.look import LookContext, Tools, change_of, look
 from prjury.judges.backport.requests.branches import bare, is_locked
 from prjury.judges.backport.verdict import decide
@@ -121,7 +121,7 @@ class BackportJudge:
     ) -> list[LookContext]:
         asking = pull if self.texts else replace(pull, title="", body="")
         # Git reads the branches while the change's public names are compared here.
-        reading = pool.map(lambda tip: history_of(pull, tip, self.releases), picking)
+        reading = pool.map(lambda tip: read_history(pull, tip, self.releases), picking)
         change = change_of(pull, asking, self.own_label, tools, self.interface)
         histories = list(reading)
         newest = min((len(one.earlier) for one in histories if one.fork_point), default=0)

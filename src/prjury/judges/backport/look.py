@@ -39,10 +39,15 @@ from prjury.judges.backport.checks.picked import PickedJudges
 from prjury.judges.backport.checks.picks_cleanly import CherryPickTrial, try_pick
 from prjury.judges.backport.checks.prerequisites import SECONDS, Prerequisites, Search
 from prjury.judges.backport.checks.symbols import MissingOnBranch, Searching, missing_on
-from prjury.judges.backport.history import EarlierChange, History, history_features
+from prjury.judges.backport.history import EarlierChange, History, habits_of
 from prjury.judges.backport.references import ChangeReferences, needs_of
-from prjury.judges.backport.score.features import ChangeFeatures, change_features
-from prjury.judges.backport.score.score import Circumstances, Score, score
+from prjury.judges.backport.score import (
+    BranchTraits,
+    ChangeTraits,
+    Score,
+    score_change,
+    traits_of,
+)
 from prjury.judges.backport.verdict import BranchFacts, is_open
 from prjury.jury.judgment import Check
 from prjury.policy.schema import BackportConfig
@@ -78,7 +83,7 @@ class Change:
     requests: RequestSources
     interface: Interface
     bumps: Bumps
-    features: ChangeFeatures
+    traits: ChangeTraits
     concerned: frozenset[str] = frozenset()
     parents: tuple[str, ...] = ()
     _lock: Lock = field(default_factory=Lock, repr=False, compare=False)
@@ -120,7 +125,7 @@ def change_of(
         find_requests(asking, tools.config, [one.text for one in commits], own),
         known,
         bumps_of(pull, repository),
-        change_features(pull),
+        traits_of(pull),
         tools.judges.concerned(pull),
         commits[0].parents if commits else (),
     )
@@ -266,22 +271,21 @@ class LookContext:
 
     @cached_property
     def score(self) -> Score | None:
-        """How likely people are to backport the change; None if the branch cannot be read."""
+        """How likely people are to backport the change; None if its history is not known."""
+        if self.history.fork_point is None:
+            return None
         try:
-            overlap = self.overlap
+            removed = self.overlap.removed.value
         except SourceError:
             return None
-        features, earlier = self.change.features, self.history.earlier
-        habits = history_features(features.words, earlier, self.others)
-        circumstances = Circumstances(
+        traits, earlier = self.change.traits, self.history.earlier
+        branch = BranchTraits(
+            habits_of(traits.words, earlier, self.others),
             conflicts=len(self.trial.merge.conflicts),
-            lacks=len(overlap.lacks),
-            removed=overlap.removed.value,
-            context=overlap.context.value,
+            removed=removed,
             newest=self.newest,
-            habits=habits if self.history.fork_point else None,
         )
-        return score(features, circumstances)
+        return score_change(traits, branch)
 
     def deepened(self) -> LookContext:
         """Return the context of the deep stage, with all that is known already."""
@@ -303,6 +307,8 @@ def look(context: LookContext) -> BranchFacts:
     cheap = replace(
         facts,
         asked=context.requests.answer,
+        traits=context.change.traits,
+        reached=sum(change.reached for change in context.history.earlier),
         gone=context.gone,
         newer=context.has_newer_versions,
         checks=(*first, *_run(context, "cheap")),

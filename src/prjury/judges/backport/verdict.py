@@ -1,14 +1,15 @@
 """From the facts about a branch to a verdict with reasons and commands: pure functions.
 
-Proof by program comes first. Without it the score decides, and where that leaves it open, the
-policy's default answer. A request outweighs the score, but not a proof.
+The maintainers' word comes first. Without it a change has to be a fix beyond doubt, or of a kind
+that the branch takes; else nobody is asked. Then proof by program: conflicts, what the branch
+lacks, what breaks its users.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from msgspec import structs
@@ -16,19 +17,21 @@ from msgspec import structs
 from prjury.judges.backport.checks.not_there_yet import AppliedCommits
 from prjury.judges.backport.checks.picks_cleanly import CherryPickTrial
 from prjury.judges.backport.checks.prerequisites import Prerequisites, pick_command, short_subject
-from prjury.judges.backport.score.score import Band, Score, score_words
+from prjury.judges.backport.score import ChangeTraits, Score, score_words
 from prjury.jury.judgment import Check, Judgment, Status
 from prjury.jury.voting import is_benign
 from prjury.ports.types import BranchTip
 from prjury.report.model import Backport, BackportVerdict
 from prjury.snapshot.model import PullRequest, printable, visible
 
-#: A failure speaks against a backport at all.
-AGAINST = frozenset({"api", "dependencies", "migrations", "settings"})
+#: A failure breaks the branch's users.
+BREAKING = frozenset({"api", "dependencies", "migrations", "settings"})
 #: A warning needs a human.
 CAREFUL = frozenset({"migrations"})
 #: A failure says what has to be changed in the pick.
 TO_CHANGE = frozenset({"symbols", "versions", "build"})
+#: What was not checked needs a human, even if the branch takes nearly all such changes.
+ESSENTIAL = TO_CHANGE | {"not-there-yet", "migrations"}
 
 #: Verdicts with obstacles, the worst last.
 _WORSE: Sequence[BackportVerdict] = ("suitable_with_changes", "needs_human", "not_suitable")
@@ -37,6 +40,10 @@ _WORSE: Sequence[BackportVerdict] = ("suitable_with_changes", "needs_human", "no
 _NOTHING_TO_PICK = frozenset({"already_present", "not_applicable", "error"})
 #: So many commits stand in one command, and so many characters of a title.
 _AT_ONCE, _LONGEST_TITLE = 8, 100
+#: So many earlier changes that reached the branch make a record.
+_RECORD = 3
+#: Below this value even a plain fix is not worth a question.
+_LOW = 0.2
 
 Answer = Literal["yes", "no"]
 
@@ -47,6 +54,8 @@ class BranchFacts:
 
     Attributes:
         asked: a request or refusal; None without one.
+        traits: what is known of the change itself.
+        reached: the number of earlier changes that reached the branch.
         hollow: whether the change itself is empty.
         gone: whether the branch has none of the touched files.
         newer: whether the change only raises versions that the branch has already.
@@ -61,6 +70,8 @@ class BranchFacts:
     trial: CherryPickTrial
     present: AppliedCommits | None = None
     asked: Answer | None = None
+    traits: ChangeTraits = field(default_factory=ChangeTraits)
+    reached: int = 0
     hollow: bool = False
     gone: bool = False
     newer: bool = False
@@ -78,24 +89,50 @@ class BranchFacts:
         return bool(self.trial.unfinished) or self.trial.empty or there
 
     @property
-    def band(self) -> Band:
-        """The score's band; grey without a score."""
-        return self.score.band if self.score else "grey"
-
-    @property
     def wanted(self) -> bool:
         """Whether somebody asks for the backport."""
         return self.asked == "yes"
+
+    @property
+    def likely(self) -> bool:
+        """Whether the branch takes nearly all such changes."""
+        return self.score is not None and self.score.band == "likely" and self._has_record
+
+    @property
+    def unlikely(self) -> bool:
+        """Whether the branch takes hardly any such changes."""
+        return self.score is not None and self.score.value < _LOW
+
+    @property
+    def considered(self) -> bool:
+        """Whether a request, the policy, the branch's record or a plain fix speaks for it."""
+        if self.wanted or self.default == "yes":
+            return True
+        if self.is_fix:
+            return not (self._has_record and self.unlikely)
+        return self._has_record and self.score is not None and self.score.band != "unlikely"
+
+    @property
+    def is_fix(self) -> bool:
+        """Whether it is a plain fix; without a record of the branch a title may say so."""
+        return self.traits.unmistakable or (self.traits.plain and not self._has_record)
+
+    @property
+    def _has_record(self) -> bool:
+        return self.reached >= _RECORD
 
     @property
     def helped(self) -> bool:
         """Whether picking prerequisites adds all that the branch lacks."""
         return self.first is not None and self.first.found and not self.first.lacks
 
-    def failed(self, names: frozenset[str], *severities: str) -> list[Check]:
+    def failed(self, names: frozenset[str], *severities: str) -> tuple[Check, ...]:
         """Return the failed checks with these names and severities."""
-        failed = [check for check in self.checks if not check.passed and check.name in names]
-        return [check for check in failed if not severities or check.severity in severities]
+        return tuple(
+            check
+            for check in self.checks
+            if not check.passed and check.name in names and check.severity in severities
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,139 +142,144 @@ class _Ruling:
     leading: tuple[Check, ...] = ()
 
 
-def decide(case: BranchFacts) -> Backport:
+def decide(facts: BranchFacts) -> Backport:
     """Return the verdict on one branch, with its reasons, the decisive one first, and commands."""
-    ruling = _ruling(case)
+    ruling = _rule(facts)
     there = ruling.verdict in _NOTHING_TO_PICK
-    merge, score = case.trial.merge, None if there else case.score
-    first = case.first if case.first and case.first.found and not there else None
+    merge, score = facts.trial.merge, None if there else facts.score
+    first = facts.first if facts.first and facts.first.found and not there else None
     result = first.trial.merge if first and first.trial else merge
     return Backport(
-        branch=case.tip.name,
+        branch=facts.tip.name,
         verdict=ruling.verdict,
         applies=None if merge.impossible else merge.clean,
         conflicts=merge.conflicts,
         prerequisites=tuple(
-            f"{one.sha} {short_subject(one)}".rstrip() for one in (first.commits if first else ())
+            f"{commit.sha} {short_subject(commit)}".rstrip()
+            for commit in (first.commits if first else ())
         ),
         score=round(score.value, 3) if score else None,
         band=score.band if score else None,
-        reasons=tuple(_reasons(case, ruling)),
-        commands=() if there else tuple(commands(case, first)),
-        checks=case.checks,
-        branch_sha=case.tip.sha,
+        reasons=tuple(_list_reasons(facts, ruling)),
+        commands=() if there else tuple(commands(facts, first)),
+        checks=facts.checks,
+        branch_sha=facts.tip.sha,
         tree=result.tree,
-        asked=case.asked,
+        asked=facts.asked,
     )
 
 
-def is_open(case: BranchFacts) -> bool:
+def is_open(facts: BranchFacts) -> bool:
     """Whether deep checks may change the verdict."""
-    likely = case.wanted or case.band != "unlikely"
-    return likely and _ruling(case).verdict not in _NOTHING_TO_PICK | {"not_suitable"}
+    closed = _NOTHING_TO_PICK | {"not_suitable", "not_requested"}
+    return _rule(facts).verdict not in closed
 
 
-def _ruling(case: BranchFacts) -> _Ruling:
-    where = printable(case.tip.name)
-    if case.trial.unfinished:
-        return _Ruling("error", case.trial.unfinished)
-    if case.hollow:
+def _rule(facts: BranchFacts) -> _Ruling:
+    if settled := _rule_settled(facts):
+        return settled
+    if facts.asked == "no":
+        return _Ruling("not_suitable", leading=_checks(facts, "asked-for"))
+    if not facts.considered:
+        return _rule_unasked(facts)
+    rules = (_rule_conflict, _rule_reverted, _rule_lacking, _rule_breaking, _rule_unchecked)
+    obstacles = [ruling for rule in rules if (ruling := rule(facts))]
+    if obstacles:
+        return max(obstacles, key=lambda ruling: _WORSE.index(ruling.verdict))
+    return _rule_clean(facts)
+
+
+def _rule_settled(facts: BranchFacts) -> _Ruling | None:
+    """Rule where there is nothing to pick, or the pick could not be tried."""
+    where = printable(facts.tip.name)
+    if facts.trial.unfinished:
+        return _Ruling("error", facts.trial.unfinished)
+    if facts.hollow:
         return _Ruling("not_applicable", "the change is empty: there is nothing to pick")
-    if case.settled:
-        return _Ruling("already_present", leading=_named(case, "not-there-yet"))
-    if case.gone:
+    if facts.settled:
+        return _Ruling("already_present", leading=_checks(facts, "not-there-yet"))
+    if facts.gone:
         return _Ruling("not_applicable", f"{where} has none of the files that the change touches")
-    if case.newer:
-        return _Ruling("already_present", leading=_named(case, "dependencies"))
-    if case.asked == "no":
-        return _Ruling("not_suitable", leading=_named(case, "asked-for"))
-    return _by_proof(case) or _by_score(case)
-
-
-def _by_proof(case: BranchFacts) -> _Ruling | None:
-    """Return the worst proven obstacle; None if nothing speaks against a clean pick."""
-    rules = (_breaking, _of_conflict, _taken_back, _lacking, _wanted_though, _unsure)
-    found = [ruling for rule in rules if (ruling := rule(case))]
-    return max(found, key=lambda ruling: _WORSE.index(ruling.verdict), default=None)
-
-
-def _breaking(case: BranchFacts) -> _Ruling | None:
-    """Refuse what breaks users, unless it is requested or likely."""
-    against = tuple(case.failed(AGAINST, "error"))
-    if against and not case.wanted and case.band != "likely":
-        return _Ruling("not_suitable", leading=against)
+    if facts.newer:
+        return _Ruling("already_present", leading=_checks(facts, "dependencies"))
     return None
 
 
-def _taken_back(case: BranchFacts) -> _Ruling | None:
-    taken = case.present is not None and not case.present.stays
-    return _Ruling("needs_human", leading=_named(case, "not-there-yet")) if taken else None
+def _rule_unasked(facts: BranchFacts) -> _Ruling:
+    """Rule where nothing speaks for a backport."""
+    if facts.default == "no":
+        return _Ruling("not_suitable", "the policy's default answer is no")
+    breaking = facts.failed(BREAKING, "error")
+    if breaking and (facts.unlikely or not facts.trial.merge.clean):
+        return _Ruling("not_suitable", leading=breaking)
+    why = "nobody asks for it, and it is no plain fix"
+    if facts.unlikely and facts.reached >= _RECORD:
+        why = "nobody asks for it, and the branch rarely takes such changes"
+    return _Ruling("not_requested", why)
 
 
-def _lacking(case: BranchFacts) -> _Ruling | None:
-    """The branch lacks what the pick needs, or needs it written in another way."""
-    lacking = tuple(case.failed(TO_CHANGE, "error", "warning"))
-    if not lacking:
+def _rule_conflict(facts: BranchFacts) -> _Ruling | None:
+    if facts.trial.merge.clean:
         return None
-    if case.band == "unlikely" and not case.wanted:
-        return _Ruling("not_suitable", leading=lacking)
-    known = all(
-        case.helped if check.name == "symbols" else check.name != "build" and bool(check.fix)
-        for check in lacking
-    )
-    return _Ruling("suitable_with_changes" if known else "needs_human", leading=lacking)
-
-
-def _wanted_though(case: BranchFacts) -> _Ruling | None:
-    """It breaks users, but it is requested or likely."""
-    against = tuple(case.failed(AGAINST, "error"))
-    if not against:
-        return None
-    why = "it is asked for, but it" if case.wanted else "it is likely, but it"
-    return _Ruling("needs_human", why, against)
-
-
-def _unsure(case: BranchFacts) -> _Ruling | None:
-    """Something needs care or could not be checked."""
-    careful = case.failed(CAREFUL, "warning")
-    unseen = case.failed(AGAINST | TO_CHANGE | {"not-there-yet"}, "hint")
-    if case.wanted or not (careful or unseen):
-        return None
-    return _Ruling("needs_human", leading=(*careful, *unseen))
-
-
-def _of_conflict(case: BranchFacts) -> _Ruling | None:
-    if case.trial.merge.clean:
-        return None
-    leading = _named(case, "picks-cleanly")
-    if case.band == "unlikely" and not case.wanted:
-        return _Ruling("not_suitable", leading=leading)
-    if case.first and case.first.found:
-        verdict: BackportVerdict = "suitable_with_changes" if case.helped else "needs_human"
-        return _Ruling(verdict, leading=_named(case, "prerequisites"))
-    if all(conflict.mechanical for conflict in case.trial.merge.conflicts):
+    leading = _checks(facts, "picks-cleanly")
+    if facts.first and facts.first.found:
+        verdict: BackportVerdict = "suitable_with_changes" if facts.helped else "needs_human"
+        return _Ruling(verdict, leading=_checks(facts, "prerequisites"))
+    if all(conflict.mechanical for conflict in facts.trial.merge.conflicts):
         return _Ruling("suitable_with_changes", leading=leading)
     return _Ruling("needs_human", leading=leading)
 
 
-def _by_score(case: BranchFacts) -> _Ruling:
-    """Decide about a clean pick: requests, then the score, then the policy's default."""
-    if case.asked == "yes":
-        return _Ruling("suitable", leading=_named(case, "asked-for"))
-    if case.band != "grey":
-        return _Ruling("suitable" if case.band == "likely" else "not_suitable")
-    if case.default == "ask":
-        why = "nobody has asked for it; `backport.default: ask` leaves it to a maintainer"
-        return _Ruling("needs_human", f"it applies, and {why}")
-    answer = f"the policy's default answer is {case.default}"
-    return _Ruling("suitable" if case.default == "yes" else "not_suitable", answer)
+def _rule_reverted(facts: BranchFacts) -> _Ruling | None:
+    if facts.present is None or facts.present.stays:
+        return None
+    return _Ruling("needs_human", leading=_checks(facts, "not-there-yet"))
 
 
-def _named(case: BranchFacts, name: str) -> tuple[Check, ...]:
-    return tuple(check for check in case.checks if check.name == name)
+def _rule_lacking(facts: BranchFacts) -> _Ruling | None:
+    """Rule where the branch lacks what the pick needs, or needs it written in another way."""
+    lacking = facts.failed(TO_CHANGE, "error", "warning")
+    if not lacking:
+        return None
+    helped = all(
+        facts.helped if check.name == "symbols" else check.name != "build" and bool(check.fix)
+        for check in lacking
+    )
+    return _Ruling("suitable_with_changes" if helped else "needs_human", leading=lacking)
 
 
-def _reasons(case: BranchFacts, ruling: _Ruling) -> Iterator[str]:
+def _rule_breaking(facts: BranchFacts) -> _Ruling | None:
+    """Rule on what breaks the branch's users."""
+    breaking = facts.failed(BREAKING, "error")
+    if not breaking:
+        return None
+    return _Ruling("needs_human", "it is asked for, but it" if facts.wanted else "", breaking)
+
+
+def _rule_unchecked(facts: BranchFacts) -> _Ruling | None:
+    """Rule where something needs care or could not be checked."""
+    needed = ESSENTIAL if facts.likely else ESSENTIAL | BREAKING
+    doubts = (*facts.failed(CAREFUL, "warning"), *facts.failed(needed, "hint"))
+    return _Ruling("needs_human", leading=doubts) if doubts and not facts.wanted else None
+
+
+def _rule_clean(facts: BranchFacts) -> _Ruling:
+    """Rule on a clean pick without an obstacle."""
+    if facts.wanted:
+        return _Ruling("suitable", leading=_checks(facts, "asked-for"))
+    if facts.likely:
+        return _Ruling("suitable", "the branch takes most of such changes")
+    if facts.default == "yes":
+        return _Ruling("suitable", "the policy's default answer is yes")
+    what = "it is a fix" if facts.is_fix else "the branch takes many such changes"
+    return _Ruling("needs_human", f"it applies and {what}, but nobody has asked for it")
+
+
+def _checks(facts: BranchFacts, name: str) -> tuple[Check, ...]:
+    return tuple(check for check in facts.checks if check.name == name)
+
+
+def _list_reasons(facts: BranchFacts, ruling: _Ruling) -> Iterator[str]:
     """Yield the decisive reason, other failures, and the score."""
     leading = [check.message for check in ruling.leading]
     if ruling.because:
@@ -246,14 +288,14 @@ def _reasons(case: BranchFacts, ruling: _Ruling) -> Iterator[str]:
         yield from leading
     if ruling.verdict in _NOTHING_TO_PICK:
         return
-    for check in case.checks:
+    for check in facts.checks:
         always = check.name == "picks-cleanly"
         if (not check.passed or always) and check.message not in leading:
             yield check.message
-    if case.score:
-        yield score_words(case.score)
-    if case.cut_short:
-        where = printable(case.tip.name)
+    if facts.score:
+        yield score_words(facts.score)
+    if facts.cut_short:
+        where = printable(facts.tip.name)
         yield f"not checked, because the verdict is clear: names that {where} lacks, prerequisites"
 
 
@@ -263,12 +305,12 @@ def new_branch(pull: PullRequest, branch: str) -> str:
     return f"backport-{pull.number or pull.head.sha[:12]}-to-{target or 'branch'}"
 
 
-def commands(case: BranchFacts, first: Prerequisites | None = None) -> Iterator[str]:
+def commands(facts: BranchFacts, first: Prerequisites | None = None) -> Iterator[str]:
     """Yield the commands for a new branch, prerequisites and the pick."""
-    pull, tip, parents = case.pull, case.tip, case.parents
+    pull, tip, parents = facts.pull, facts.tip, facts.parents
     yield f"git switch -c {new_branch(pull, tip.name)} {tip.sha}"
     yield from map(pick_command, first.commits if first else ())
-    last = first.trial if first and first.trial else case.trial
+    last = first.trial if first and first.trial else facts.trial
     if last.each is not None:
         stopped = last.each.stopped_at
         commits = [*last.each.kept, *([stopped.sha] if stopped else []), *last.each.left]
@@ -281,14 +323,14 @@ def commands(case: BranchFacts, first: Prerequisites | None = None) -> Iterator[
     else:
         # A range with merge commits cannot be picked; one commit with the whole change always can.
         title = " ".join(pull.title.split())[:_LONGEST_TITLE] or new_branch(pull, tip.name)
-        message = f"-m {quoted(title)}"
+        message = f"-m {quote(title)}"
         # Later runs find the change on the branch by this line.
         message += f" -m 'Backport of #{pull.number}'" if pull.number else ""
         squash = f"git commit-tree '{pull.head.sha}^{{tree}}' -p {pull.merge_base} {message}"
         yield f'git cherry-pick "$({squash})"'
 
 
-def quoted(name: str) -> str:
+def quote(name: str) -> str:
     """Quote a text as one word for a shell."""
     return "'" + visible(name).replace("'", "'\\''") + "'"
 

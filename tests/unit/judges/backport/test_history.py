@@ -6,12 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prjury.judges.backport.history import (
-    EarlierChange,
-    earlier_changes,
-    history_features,
-)
-from prjury.judges.backport.score.features import words
+from prjury.judges.backport.history import EarlierChange, earlier_changes, habits_of
+from prjury.judges.backport.titles import words_of
 from prjury.ports.types import CommitMessage
 
 SHA = "1234567890" * 4
@@ -39,39 +35,39 @@ def test_a_change_has_reached_a_branch_that_says_so(unit: str, branch: str, reac
 def test_words_are_those_of_the_title_that_a_merge_was_given() -> None:
     text = "Merge pull request #7 from me/x\n\nBUG: Fix the reader"
     (found,) = earlier_changes([CommitMessage(SHA, 0, text)], [])
-    assert found.words == words("BUG: Fix the reader")
+    assert found.words == words_of("BUG: Fix the reader")
 
 
 def past(title: str, reached: bool) -> EarlierChange:
-    return EarlierChange(words(title), reached)
+    return EarlierChange(words_of(title), reached)
 
 
 FIXES_ONLY = [past("fix reader", True), past("add writer", False), past("tidy up", False)] * 10
 
 
 def test_words_whose_changes_reached_the_branch_speak_for_a_backport() -> None:
-    fix, feature = (history_features(words(title), FIXES_ONLY).lift for title in ("fix x", "add y"))
+    fix, feature = (habits_of(words_of(title), FIXES_ONLY).lift for title in ("fix x", "add y"))
     assert fix > 1
     assert feature < 0
 
 
 def test_a_word_that_nobody_used_before_says_nothing() -> None:
-    assert history_features(words("quux"), FIXES_ONLY).lift == 0.0
+    assert habits_of(words_of("quux"), FIXES_ONLY).lift == 0.0
 
 
 def test_other_branches_count_less_and_against_what_they_get_themselves() -> None:
-    alone = history_features(words("fix x"), [], [FIXES_ONLY]).lift
-    assert 0 < alone < history_features(words("fix x"), FIXES_ONLY).lift
+    alone = habits_of(words_of("fix x"), [], [FIXES_ONLY]).lift
+    assert 0 < alone < habits_of(words_of("fix x"), FIXES_ONLY).lift
     takes_all = [past("fix reader", True)] * 30
-    assert history_features(words("fix x"), [], [takes_all]).lift == 0.0
+    assert habits_of(words_of("fix x"), [], [takes_all]).lift == 0.0
 
 
 def test_only_the_newest_changes_tell_what_a_branch_gets_lately() -> None:
     new, old = [past("a b", True)] * 50, [past("a b", False)] * 500
-    found = history_features(frozenset(), [*new, *old])
+    found = habits_of(frozenset(), [*new, *old])
     assert found.lately == pytest.approx(52 / 60)
-    assert found.earlier == 550
-    assert history_features(frozenset(), []).lately == pytest.approx(0.2)
+    assert found.reached == 50
+    assert habits_of(frozenset(), []).lately == pytest.approx(0.2)
 
 
 TITLES = st.sampled_from(["fix reader", "add writer", "doc: fix it", "", "tidy"])
@@ -82,10 +78,10 @@ PASTS = st.lists(st.builds(past, TITLES, st.booleans()), max_size=30)
 def test_habits_are_finite_whatever_happened(
     title: str, own: list[EarlierChange], others: list[list[EarlierChange]]
 ) -> None:
-    found = history_features(words(title), own, others)
+    found = habits_of(words_of(title), own, others)
     assert 0.0 < found.lately < 1.0
-    assert abs(found.lift) <= 1.5 * len(words(title))
-    assert found == history_features(words(title), own, others)
+    assert abs(found.lift) <= 1.5 * len(words_of(title))
+    assert found == habits_of(words_of(title), own, others)
 
 
 @given(PASTS)
@@ -94,4 +90,4 @@ def test_one_more_change_of_the_kind_that_reached_the_branch_lifts_no_less(
 ) -> None:
     title = frozenset({"reader"})
     more, fewer = ([EarlierChange(title, reached), *own] for reached in (True, False))
-    assert history_features(title, more).lately > history_features(title, fewer).lately
+    assert habits_of(title, more).lately > habits_of(title, fewer).lately

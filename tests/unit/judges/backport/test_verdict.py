@@ -10,7 +10,7 @@ import pytest
 from prjury.judges.backport.checks.not_there_yet import AppliedCommits
 from prjury.judges.backport.checks.picks_cleanly import CherryPickTrial
 from prjury.judges.backport.checks.prerequisites import Prerequisites
-from prjury.judges.backport.score.score import Score
+from prjury.judges.backport.score import ChangeTraits, Score
 from prjury.judges.backport.verdict import BranchFacts, decide, needs_opinion, with_opinion
 from prjury.jury.judgment import Check, Judgment
 from prjury.ports.types import BranchTip
@@ -43,113 +43,113 @@ def failed(
     return Check(name, passed=False, message=f"{name} says no", severity=severity, **more)
 
 
-def score(value: float, band: Literal["likely", "grey", "unlikely"]) -> Score:
-    return Score(value, band, ("fix in the title +",))
+def score(value: float) -> Score:
+    return Score(value, ("fix in the title",))
 
 
-LIKELY, GREY, UNLIKELY = score(0.7, "likely"), score(0.3, "grey"), score(0.01, "unlikely")
+#: A branch that has a record, and what it says of the change.
+LIKELY: dict[str, Any] = {"score": score(0.7), "reached": 9}
+GREY: dict[str, Any] = {"score": score(0.5), "reached": 9}
+RARE: dict[str, Any] = {"score": score(0.3), "reached": 9}
+UNLIKELY: dict[str, Any] = {"score": score(0.01), "reached": 9}
+FIX = ChangeTraits(fix=True, plain=True, recorded=True)
+TITLE = ChangeTraits(fix=True, plain=True)
 API = (failed("api"),)
 LACKS = (failed("symbols"),)
 VERSIONS = (failed("versions", fix="use the old name"),)
 
 RULINGS: dict[str, tuple[dict[str, Any], str]] = {
-    "likely": ({"score": LIKELY}, "suitable"),
-    "grey, and the policy asks": ({"score": GREY}, "needs_human"),
-    "grey, and the policy says yes": ({"score": GREY, "default": "yes"}, "suitable"),
-    "grey, and the policy says no": ({"score": GREY, "default": "no"}, "not_suitable"),
-    "unlikely": ({"score": UNLIKELY}, "not_suitable"),
-    "unlikely, and the policy says yes": ({"score": UNLIKELY, "default": "yes"}, "not_suitable"),
-    "unlikely, and asked for": ({"score": UNLIKELY, "asked": "yes"}, "suitable"),
-    "likely, and refused": ({"score": LIKELY, "asked": "no"}, "not_suitable"),
-    "no score": ({}, "needs_human"),
-    "breaks the interface": ({"score": GREY, "checks": API}, "not_suitable"),
-    "breaks the interface, and likely": ({"score": LIKELY, "checks": API}, "needs_human"),
-    "lacks a name, and unlikely": ({"score": UNLIKELY, "checks": LACKS}, "not_suitable"),
-    "breaks it, and asked for": ({"checks": API, "asked": "yes"}, "needs_human"),
-    "adds to the interface": (
-        {"score": LIKELY, "checks": (failed("api", "warning"),)},
-        "suitable",
+    "likely": (LIKELY, "suitable"),
+    "likely by its size alone": (LIKELY | {"reached": 2}, "not_requested"),
+    "grey": (GREY, "needs_human"),
+    "grey, and the policy says yes": (GREY | {"default": "yes"}, "suitable"),
+    "rare": (RARE, "not_requested"),
+    "rare, and a fix beyond doubt": (RARE | {"traits": FIX}, "needs_human"),
+    "rare, and a fix by its title": (RARE | {"traits": TITLE}, "not_requested"),
+    "rare, and the policy says no": (RARE | {"default": "no"}, "not_suitable"),
+    "unlikely": (UNLIKELY, "not_requested"),
+    "unlikely, and a fix beyond doubt": (UNLIKELY | {"traits": FIX}, "not_requested"),
+    "unlikely, and asked for": (UNLIKELY | {"asked": "yes"}, "suitable"),
+    "likely, and refused": (LIKELY | {"asked": "no"}, "not_suitable"),
+    "no record": ({}, "not_requested"),
+    "no record, and a fix by its title": ({"traits": TITLE}, "needs_human"),
+    "breaks its users, and rare": (RARE | {"checks": API}, "not_requested"),
+    "breaks its users, and unlikely": (UNLIKELY | {"checks": API}, "not_suitable"),
+    "breaks its users, conflicts, and rare": (
+        RARE | {"checks": API, "trial": CONFLICT},
+        "not_suitable",
     ),
-    "lacks a name": ({"score": LIKELY, "checks": LACKS}, "needs_human"),
+    "breaks its users, and likely": (LIKELY | {"checks": API}, "needs_human"),
+    "breaks its users, and asked for": ({"checks": API, "asked": "yes"}, "needs_human"),
+    "adds to the interface": (LIKELY | {"checks": (failed("api", "warning"),)}, "suitable"),
+    "its interface was not checked": (LIKELY | {"checks": (failed("api", "hint"),)}, "suitable"),
+    "lacks a name": (LIKELY | {"checks": LACKS}, "needs_human"),
+    "lacks a name, and unlikely": (UNLIKELY | {"checks": LACKS}, "not_requested"),
     "lacks a name that something brings": (
-        {"score": LIKELY, "checks": LACKS, "first": FIRST},
+        LIKELY | {"checks": LACKS, "first": FIRST},
         "suitable_with_changes",
     ),
     "lacks a name, and asked for": ({"asked": "yes", "checks": LACKS}, "needs_human"),
-    "wrong for its versions": ({"score": LIKELY, "checks": VERSIONS}, "suitable_with_changes"),
-    "does not build": ({"score": LIKELY, "checks": (failed("build"),)}, "needs_human"),
-    "not all looked into": (
-        {"score": LIKELY, "checks": (failed("symbols", "hint"),)},
-        "needs_human",
-    ),
-    "not all looked into, and asked for": (
+    "wrong for its versions": (LIKELY | {"checks": VERSIONS}, "suitable_with_changes"),
+    "does not build": (LIKELY | {"checks": (failed("build"),)}, "needs_human"),
+    "names not checked": (LIKELY | {"checks": (failed("symbols", "hint"),)}, "needs_human"),
+    "names not checked, and asked for": (
         {"asked": "yes", "checks": (failed("symbols", "hint"),)},
         "suitable",
     ),
-    "conflict": ({"trial": CONFLICT, "score": GREY}, "needs_human"),
-    "conflict, and asked for": ({"trial": CONFLICT, "asked": "yes"}, "needs_human"),
-    "conflict, and unlikely": ({"trial": CONFLICT, "score": UNLIKELY}, "not_suitable"),
+    "conflict": (GREY | {"trial": CONFLICT}, "needs_human"),
+    "conflict, and rare": (RARE | {"trial": CONFLICT}, "not_requested"),
     "conflict, unlikely, asked for": (
-        {"trial": CONFLICT, "score": UNLIKELY, "asked": "yes"},
+        UNLIKELY | {"trial": CONFLICT, "asked": "yes"},
         "needs_human",
     ),
     "mechanical conflict": (
-        {"trial": CherryPickTrial(MergeTrial(None, (EASY,))), "score": GREY},
+        GREY | {"trial": CherryPickTrial(MergeTrial(None, (EASY,)))},
         "suitable_with_changes",
     ),
-    "something comes first": (
-        {"trial": CONFLICT, "score": GREY, "first": FIRST},
-        "suitable_with_changes",
-    ),
-    "something comes first, and it breaks the interface": (
-        {"trial": CONFLICT, "first": FIRST, "checks": API},
-        "not_suitable",
-    ),
-    "something comes first, and unlikely": (
-        {"trial": CONFLICT, "score": UNLIKELY, "first": FIRST},
-        "not_suitable",
-    ),
+    "something comes first": (GREY | {"trial": CONFLICT, "first": FIRST}, "suitable_with_changes"),
     "something comes first, unlikely, asked for": (
-        {"trial": CONFLICT, "score": UNLIKELY, "first": FIRST, "asked": "yes"},
+        UNLIKELY | {"trial": CONFLICT, "first": FIRST, "asked": "yes"},
         "suitable_with_changes",
     ),
-    "nothing in it": ({"trial": replace(CLEAN, empty=True), "hollow": True}, "not_applicable"),
-    "something comes first, asked for, and it breaks the interface": (
+    "something comes first, asked for, and it breaks its users": (
         {"trial": CONFLICT, "first": FIRST, "checks": API, "asked": "yes"},
         "needs_human",
     ),
     "something comes first, and it does not build": (
-        {"trial": CONFLICT, "first": FIRST, "checks": (failed("build"),)},
+        GREY | {"trial": CONFLICT, "first": FIRST, "checks": (failed("build"),)},
         "needs_human",
     ),
     "mechanical conflict, and taken back before": (
-        {
+        GREY
+        | {
             "trial": CherryPickTrial(MergeTrial(None, (EASY,))),
             "present": AppliedCommits("as 1234567", "1" * 40, reverted="2" * 40),
         },
         "needs_human",
     ),
+    "nothing in it": ({"trial": replace(CLEAN, empty=True), "hollow": True}, "not_applicable"),
     "nothing of it is there": ({"trial": CONFLICT, "gone": True}, "not_applicable"),
     "its versions are there": ({"newer": True, "trial": CONFLICT}, "already_present"),
     "adds a migration": (
-        {"score": LIKELY, "checks": (failed("migrations", "warning"),)},
+        LIKELY | {"checks": (failed("migrations", "warning"),)},
         "needs_human",
     ),
     "adds a migration, and asked for": (
         {"asked": "yes", "checks": (failed("migrations", "warning"),)},
         "suitable",
     ),
-    "empty": ({"trial": replace(CLEAN, empty=True), "score": UNLIKELY}, "already_present"),
+    "empty": (UNLIKELY | {"trial": replace(CLEAN, empty=True)}, "already_present"),
     "there": (
         {"present": AppliedCommits("1234567 is the same patch", "1" * 40)},
         "already_present",
     ),
     "there, and taken back": (
-        {"present": AppliedCommits("as 1234567", "1" * 40, reverted="2" * 40), "score": LIKELY},
+        LIKELY | {"present": AppliedCommits("as 1234567", "1" * 40, reverted="2" * 40)},
         "needs_human",
     ),
     "no trial": (
-        {"trial": CherryPickTrial(MergeTrial(None, impossible="git is too old")), "score": LIKELY},
+        LIKELY | {"trial": CherryPickTrial(MergeTrial(None, impossible="git is too old"))},
         "error",
     ),
     "no time": (
@@ -183,9 +183,9 @@ def test_no_verdict_but_on_what_is_there_is_without_commands() -> None:
 
 def test_what_decides_comes_first() -> None:
     picks = Check("picks-cleanly", passed=True, message="picks cleanly onto 1.x")
-    backport = decide(case(checks=(picks, *API), score=LIKELY))
+    backport = decide(case(checks=(picks, *API), asked="yes", score=score(0.7)))
     assert backport.reasons == (
-        "it is likely, but it api says no",
+        "it is asked for, but it api says no",
         "picks cleanly onto 1.x",
         "70 % of such changes were backported: likely; for: fix in the title",
     )
@@ -193,7 +193,7 @@ def test_what_decides_comes_first() -> None:
 
 
 def test_the_predicted_tree_holds_what_has_to_come_first() -> None:
-    backport = decide(case(trial=CONFLICT, first=FIRST))
+    backport = decide(case(trial=CONFLICT, first=FIRST, asked="yes"))
     assert (backport.applies, backport.tree) == (False, "8" * 40)
     assert backport.prerequisites == ("1" * 40 + " Before",)
     assert backport.commands == (
@@ -226,7 +226,7 @@ def test_git_20_shell_characters_of_a_branch_are_not_in_the_commands() -> None:
     assert commands[0] == f"git switch -c backport-7-to-a-touch-CANARY-touch-CANARY-y-2 {TIP.sha}"
 
 
-OPEN = decide(case(score=GREY))
+OPEN = decide(case(**GREY))
 
 
 def test_an_opinion_is_added_to_what_needs_opinion() -> None:
@@ -251,5 +251,5 @@ def test_nothing_is_said_of_a_model_that_is_not_there() -> None:
 
 def test_only_a_clean_pick_is_worth_an_opinion() -> None:
     assert needs_opinion(OPEN)
-    assert not needs_opinion(decide(case(trial=CONFLICT)))
+    assert not needs_opinion(decide(case(trial=CONFLICT, **GREY)))
     assert not needs_opinion(decide(case(trial=replace(CLEAN, empty=True))))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from prjury.judges.backport.check_list import CHECKS
-from prjury.judges.backport.verdict import AGAINST, CAREFUL, TO_CHANGE
+from prjury.judges.backport.verdict import BREAKING, CAREFUL, TO_CHANGE
 
 PAGE = Path(__file__).parents[5] / ".github/docs/judges/backport.md"
 NAMES = list(dict.fromkeys(check.name for check in CHECKS))
@@ -23,4 +23,4 @@ def test_checks_that_settle_a_verdict_come_first() -> None:
 
 
 def test_the_verdict_knows_no_other_check() -> None:
-    assert set(NAMES) >= AGAINST | CAREFUL | TO_CHANGE
+    assert set(NAMES) >= BREAKING | CAREFUL | TO_CHANGE

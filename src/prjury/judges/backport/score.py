@@ -1,0 +1,241 @@
+"""The score: how likely the people of a project are to bring a change to a branch.
+
+An additive model of nine traits. The branch's own record weighs most: the share of recent changes
+that reached it, and whether changes with such titles did.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from prjury.judges.backport.history import Habits, log_odds
+from prjury.judges.backport.titles import classes_of, title_of, words_of
+from prjury.report.wording import counted
+from prjury.snapshot.model import FileChange, FileStatus, PullRequest
+
+Band = Literal["likely", "grey", "unlikely"]
+
+#: Values from which a backport is possible, and likely.
+POSSIBLE, LIKELY = 0.4, 0.65
+
+#: The kind of a changelog fragment by its name (`12.bugfix.rst`) or a heading.
+_FIX_FRAGMENT = re.compile(r"\.(bugfix(es)?|fix(ed)?|security|bug)(\.\d+)?(\.\w+)?$", re.IGNORECASE)
+_FIX_HEADING = re.compile(r"^\W*(bug ?-?_?fix(es)?|security_fixes|fixed|fixes)\W*$", re.IGNORECASE)
+_CHANGELOG = re.compile(
+    r"(^|/)(changes?|changelogs?|news|newsfragments?|whats[_-]?new|release[_-]?notes?"
+    r"|upcoming_changes|changelog\.d)/"
+    r"|(^|/)(changes|changelog|history|news|release[_-]?notes|whats-?new)[^/]*$",
+    re.IGNORECASE,
+)
+_FIX_LABEL = re.compile(
+    r"(?:.*[:/ ])?(?:bug|bug-?fix(?:es)?|regression|security|defect)(?:[:/ ].*)?", re.IGNORECASE
+)
+_CLOSES = re.compile(
+    r"\b(?:fix(?:e[sd])?|close[sd]?|resolve[sd]?):? \S{0,80}(?:#|/issues/)\d+", re.IGNORECASE
+)
+#: Classes of titles beside which a fix is not one of the program itself.
+_ASIDE = frozenset({"feature", "docs", "tests", "build", "dependency", "tidying", "removal"})
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeTraits:
+    """The traits of a change.
+
+    Attributes:
+        words: the words of its title.
+        fix: whether the title calls it a fix.
+        plain: whether the title calls it a fix of the program and nothing else.
+        recorded: whether a label or a changelog entry calls it a fix.
+        closes: whether it closes an issue.
+    """
+
+    words: frozenset[str] = frozenset()
+    fix: bool = False
+    plain: bool = False
+    recorded: bool = False
+    closes: bool = False
+    lines: int = 0
+    new_files: int = 0
+
+    @property
+    def unmistakable(self) -> bool:
+        """Whether it is a fix beyond doubt."""
+        return self.recorded or (self.plain and self.closes)
+
+
+def traits_of(pull: PullRequest) -> ChangeTraits:
+    """Return the traits of a pull request."""
+    title = title_of(pull.title, pull.body)
+    classes = classes_of(title)
+    fix = not classes.isdisjoint({"fix", "security"})
+    labels = any(_FIX_LABEL.fullmatch(label.strip()) for label in pull.labels)
+    return ChangeTraits(
+        words=words_of(title),
+        fix=fix,
+        recorded=labels or any(map(_records_a_fix, pull.files)),
+        plain=fix and classes.isdisjoint(_ASIDE) and not pull.docs_only,
+        closes=bool(_CLOSES.search(pull.body)),
+        lines=pull.additions + pull.deletions,
+        new_files=sum(file.status is FileStatus.ADDED for file in pull.files),
+    )
+
+
+def _records_a_fix(file: FileChange) -> bool:
+    """Whether a file is a changelog entry about a fix."""
+    if not _CHANGELOG.search(file.path) or file.status is FileStatus.DELETED:
+        return False
+    if _FIX_FRAGMENT.search(file.path):
+        return True
+    return any(_FIX_HEADING.match(line.text) for line in file.added_lines)
+
+
+@dataclass(frozen=True, slots=True)
+class BranchTraits:
+    """The traits of a change on one branch.
+
+    Attributes:
+        habits: the record of the branch.
+        newest: whether no release branch forked later from the base.
+        removed: the share of removed lines that are on the branch, 0..1; None without any.
+    """
+
+    habits: Habits
+    conflicts: int = 0
+    removed: float | None = None
+    newest: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class _Trait:
+    """A row of the model: its weight, its number in the usual change, and its words."""
+
+    weight: float
+    usual: float
+    number: Callable[[ChangeTraits, BranchTraits], float]
+    words: Callable[[float], str]
+
+
+#: Fitted by tests/fitting/backport_score.py.
+_INTERCEPT = -0.08
+_TRAITS: Sequence[_Trait] = (
+    _Trait(
+        0.59,
+        -1.55,
+        lambda _, branch: log_odds(branch.habits.lately),
+        lambda number: (
+            f"{'many' if number > _MANY else 'few'} recent changes were backported to it"
+        ),
+    ),
+    _Trait(
+        0.36,
+        -0.75,
+        lambda _, branch: branch.habits.lift,
+        lambda number: f"changes with similar titles {'often' if number > 0 else 'rarely'} were",
+    ),
+    _Trait(
+        0.66,
+        0.73,
+        lambda _, branch: branch.newest,
+        lambda newest: "the newest branch" if newest else "not the newest branch",
+    ),
+    _Trait(
+        -0.81,
+        0.4,
+        lambda _, branch: branch.conflicts > 0,
+        lambda conflicts: "it conflicts" if conflicts else "it picks cleanly",
+    ),
+    _Trait(
+        -0.88,
+        0.15,
+        lambda _, branch: 1 - (_USUAL_REMOVED if branch.removed is None else branch.removed),
+        lambda missing: "removed lines are missing" if missing else "it has all removed lines",
+    ),
+    _Trait(
+        -0.14,
+        3.26,
+        lambda change, _: math.log1p(change.lines),
+        lambda number: f"{counted(round(math.expm1(number)), 'changed line')}",
+    ),
+    _Trait(
+        -0.5,
+        0.29,
+        lambda change, _: math.log1p(change.new_files),
+        lambda number: f"{counted(round(math.expm1(number)), 'new file')}" if number else "",
+    ),
+    _Trait(
+        0.16,
+        0.33,
+        lambda change, _: change.fix or change.recorded,
+        lambda fix: "a fix" if fix else "not called a fix",
+    ),
+    _Trait(
+        1.23,
+        0.16,
+        lambda change, _: change.recorded,
+        lambda fix: "a fix by its label or changelog entry" if fix else "",
+    ),
+)
+#: The share of removed lines of a change that removes none.
+_USUAL_REMOVED = 0.85
+#: Log-odds of a quarter, from which a share is large.
+_MANY = -1.1
+#: A reason moves the log-odds by so much at least.
+_LEAST = 0.22
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """How likely people are to backport the change. Evidence, never a gate.
+
+    Of changes with a ``value`` of 0.3, about three in ten were backported.
+    """
+
+    value: float
+    reasons_for: tuple[str, ...] = ()
+    reasons_against: tuple[str, ...] = ()
+
+    @property
+    def band(self) -> Band:
+        """The band of the value."""
+        if self.value >= LIKELY:
+            return "likely"
+        return "grey" if self.value >= POSSIBLE else "unlikely"
+
+
+def score_change(change: ChangeTraits, branch: BranchTraits) -> Score:
+    """Return the score of a change on a branch, with the strongest reasons first."""
+    total = _INTERCEPT
+    moves: list[tuple[float, str]] = []
+    for trait in _TRAITS:
+        number = float(trait.number(change, branch))
+        total += trait.weight * number
+        move, words = trait.weight * (number - trait.usual), trait.words(number)
+        if words and abs(move) >= _LEAST:
+            moves.append((move, words))
+    moves.sort(key=lambda move: -abs(move[0]))
+    return Score(
+        1.0 / (1.0 + math.exp(-total)),
+        tuple(words for move, words in moves if move > 0),
+        tuple(words for move, words in moves if move < 0),
+    )
+
+
+def trait_numbers(change: ChangeTraits, branch: BranchTraits) -> tuple[float, ...]:
+    """Return the numbers of the traits, in the order of the model."""
+    return tuple(float(trait.number(change, branch)) for trait in _TRAITS)
+
+
+def score_words(score: Score) -> str:
+    """Return the score and its reasons as one phrase."""
+    percent = round(score.value * 100)
+    band = "possible" if score.band == "grey" else score.band
+    parts = [f"{percent} % of such changes were backported: {band}"]
+    if score.reasons_for:
+        parts.append(f"for: {', '.join(score.reasons_for)}")
+    if score.reasons_against:
+        parts.append(f"against: {', '.join(score.reasons_against)}")
+    return "; ".join(parts)
