@@ -25,7 +25,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -34,11 +33,13 @@ from markupsafe import Markup
 from rich.console import Console
 from rich.text import Text
 
+from fakes.github import running
+from fakes.writing import connected
 from prjury.app.request import ReviewRequest, RunEnvironment
 from prjury.app.review import run
 from prjury.demo.repository import PULLS, make_repository
 from prjury.git.open_snapshot import SnapshotRequest
-from prjury.github.check_runs import Origin
+from prjury.github.repo_client import RepoClient
 from prjury.publishers.check_run import NAME, CheckRunReport
 from prjury.report.annotations import Annotation
 from prjury.report.model import Report
@@ -147,18 +148,21 @@ def check(number: int, theme: str) -> Callable[[Runs], str]:
 
     def draw(runs: Runs) -> str:
         report = runs.report(number)
-        said = Recorded()
-        CheckRunReport(said, number, Renderer().check).publish(report)
+        head = report.pull.head.sha
+        with running() as fake, connected(fake) as hub:
+            fake.add_pull("acme/shelf", number)["head"]["sha"] = head
+            CheckRunReport(RepoClient(hub, "acme/shelf"), number, Renderer().check).publish(report)
+            (shown,), annotations = fake.checks(head), fake.annotations_of(NAME, head)
         places = [
-            _Place(one, runs.lines(report, one.path, *_around(one))) for one in said.annotations_
+            _Place(one, runs.lines(report, one["path"], *_around(one))) for one in annotations
         ]
         return layout(
             "check.html",
             theme=theme,
             check=NAME,
-            said=said.last,
-            summary=rendered(said.last["summary"]),
-            text=rendered(said.last["text"]),
+            said={"conclusion": shown["conclusion"], **shown["output"]},
+            summary=rendered(shown["output"]["summary"]),
+            text=rendered(shown["output"]["text"]),
             places=places,
         )
 
@@ -172,44 +176,7 @@ class _Place:
 
 
 def _around(annotation: Annotation) -> tuple[int, int]:
-    return annotation.start_line - 2, annotation.end_line
-
-
-class Recorded:
-    """Check runs that remember what the publisher writes, and show nothing."""
-
-    def __init__(self) -> None:
-        self.last: dict[str, Any] = {}
-        self.annotations_: list[Annotation] = []
-
-    def app(self) -> str:
-        return "github-actions"
-
-    def named(self, head_sha: str, name: str) -> Sequence[Any]:
-        return ()
-
-    def annotations(self, check_run: int) -> Sequence[Annotation]:
-        return ()
-
-    def create(self, head_sha: str, name: str, origin: Origin, **_: str) -> Any:
-        return self._run()
-
-    def update(
-        self,
-        check_run: int,
-        origin: Origin,
-        *,
-        annotations: Sequence[Annotation] = (),
-        **words: Any,
-    ) -> Any:
-        self.last = words
-        self.annotations_ += annotations
-        return self._run()
-
-    def _run(self) -> Any:
-        return SimpleNamespace(
-            id=1, app=self.app(), external_id="", conclusion=None, details_url="", url=""
-        )
+    return annotation["start_line"] - 2, annotation["end_line"]
 
 
 def terminal(number: int) -> Callable[[Runs], str]:

@@ -22,9 +22,9 @@ from fakes.github import (
 from fakes.writing import connected
 from prjury.errors import PublishError, SourceError, UsageError
 from prjury.github.client import Connection, GitHub, RetryBudget
-from prjury.github.comments import Comments
 from prjury.github.open_pulls import open_pulls
 from prjury.github.payload import Tip
+from prjury.github.repo_client import RepoClient
 from prjury.publishers.comment import StickyComment
 
 TOKEN = "ghs_actions"
@@ -64,10 +64,9 @@ def body(run: str = "5.1", text: str = "verdict") -> str:
 
 
 def publish(hub: GitHub, markdown: str) -> str | None:
-    conversation = Comments(hub, "octo/shop", 7)
-    return StickyComment(
-        conversation, lambda _report: markdown, sleep=lambda _seconds: None
-    ).publish(report())
+    return StickyComment(RepoClient(hub, "octo/shop"), 7, lambda _report: markdown).publish(
+        report()
+    )
 
 
 class TestReading:
@@ -231,6 +230,28 @@ class TestSticky:
         fake.add_comment(body("99.1"))["user"] = None
         publish(connect(), body())
         assert fake.bodies == [body("99.1"), body("99.1"), body()]
+
+    def test_the_newest_of_several_leftovers_wins_and_the_oldest_stays(
+        self, fake: FakeGitHub, connect: Callable[..., GitHub]
+    ) -> None:
+        for text in (body("1.1", "a"), body("10.1", "b"), body("9.9")):
+            fake.add_comment(text)
+        publish(connect(), body("5.1", "ours"))
+        assert fake.bodies == [body("10.1", "b")]
+        assert [method for method, _ in fake.writes] == ["PATCH", "DELETE", "DELETE"]
+
+    def test_the_same_text_is_not_written_again(
+        self, fake: FakeGitHub, connect: Callable[..., GitHub]
+    ) -> None:
+        fake.add_comment(body().replace("\n", "\r\n"))
+        publish(connect(), body())
+        assert fake.writes == []
+
+    def test_it_gives_up_some_time(self, fake: FakeGitHub, connect: Callable[..., GitHub]) -> None:
+        fake.faults = [Fault("POST", COMMENTS, times=99)]
+        with pytest.raises(PublishError):
+            publish(connect(), body())
+        assert [method for method, _ in fake.writes] == ["POST"] * 4
 
     def test_the_rival_of_a_race_is_removed(
         self, fake: FakeGitHub, connect: Callable[..., GitHub]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,13 +26,13 @@ from fakes.github import (
 from fakes.github.faults import Moment
 from fakes.history import ENVIRONMENT, Files, History, link, script, submodule
 from fakes.picks import Line
-from fakes.writing import connected, no_sleep
+from fakes.writing import connected
 from prjury.errors import PublishError
-from prjury.github.branches import Branches
 from prjury.github.client import Connection, GitHub, RetryBudget
+from prjury.github.repo_client import RepoClient
 from prjury.publishers.backport_pulls import BackportPulls, Opening, Proposal, marker_of
 from prjury.snapshot.model import Conflict, ConflictType
-from prjury.snapshot.picked import Pick, PickedEntry
+from prjury.snapshot.picked import Pick
 
 TOKEN = "ghs_actions"
 REPO, BRANCH = "octo/shop", "release/1.x"
@@ -94,7 +94,7 @@ def propose(fake: FakeGitHub, pick: Pick, token: str = TOKEN, **opening: Any) ->
 
 
 def on(hub: GitHub, **opening: Any) -> BackportPulls:
-    return BackportPulls(Branches(hub, REPO), Opening(**opening), sleep=no_sleep)
+    return BackportPulls(RepoClient(hub, REPO), Opening(**opening))
 
 
 def proposed(fake: FakeGitHub) -> list[dict[str, Any]]:
@@ -224,14 +224,14 @@ def test_three_hundred_files_take_a_handful_of_requests(fake: FakeGitHub, line: 
     assert fake.objects.tree_of(fake.branches[HEAD]) == pick.commits[0].tree
 
 
-class Rewriting(Branches):
+class Rewriting(RepoClient):
     """A server that changes the line ends of texts."""
 
-    def add_tree(self, base: str, entries: Sequence[PickedEntry]) -> str:
-        changed = [
-            replace(one, text=one.text and one.text.replace("\r\n", "\n")) for one in entries
-        ]
-        return super().add_tree(base, changed)
+    def send(self, doing: str, method: str, path: str, content: Any, *more: Any, **how: Any) -> Any:
+        for entry in content["tree"] if path == "/git/trees" else ():
+            if "content" in entry:
+                entry["content"] = entry["content"].replace("\r\n", "\n")
+        return super().send(doing, method, path, content, *more, **how)
 
 
 def test_a_text_that_the_server_changes_is_sent_as_bytes(fake: FakeGitHub, line: Line) -> None:
@@ -239,7 +239,7 @@ def test_a_text_that_the_server_changes_is_sent_as_bytes(fake: FakeGitHub, line:
     pick = line.pick(sha)
     served(fake, line)
     with connected(fake) as hub:
-        pulls = BackportPulls(Rewriting(hub, REPO), sleep=no_sleep)
+        pulls = BackportPulls(Rewriting(hub, REPO))
         assert pulls.propose(pick).state == "opened"
     assert fake.objects.tree_of(fake.branches[HEAD]) == pick.commits[0].tree
     assert len([path for _, path in fake.writes if path.endswith("/blobs")]) == 2
@@ -699,17 +699,6 @@ def test_names_that_are_not_utf8_are_shown_and_stop_nothing(fake: FakeGitHub, li
     headers, message = fake.objects.commit(fake.branches[HEAD])
     assert headers["author"][0].startswith("J\ufffdrg <j@example.org> ")
     assert message.startswith("caf\ufffd\n")
-
-
-def test_the_door_makes_branches_for_backports_only(fake: FakeGitHub, line: Line) -> None:
-    pick = a_pick(fake, line)
-    with connected(fake) as hub:
-        port = Branches(hub, REPO)
-        for name in (BRANCH, "new", "refs/heads/backport/x"):
-            with pytest.raises(PublishError):
-                port.create_branch(name, pick.branch_sha)
-    assert fake.writes == []
-    assert not [name for name in dir(Branches) if "update" in name or "delete" in name]
 
 
 def test_enterprise_prefixes(line: Line) -> None:

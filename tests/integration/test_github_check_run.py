@@ -10,6 +10,7 @@ import pytest
 
 from fakes.github import (
     HEAD_SHA,
+    OCTOCAT,
     READ_ONLY_ACTIONS,
     Account,
     FakeGitHub,
@@ -19,13 +20,14 @@ from fakes.github import (
     secondary_limit,
 )
 from fakes.reports import broken_build, with_findings
-from fakes.writing import connected, no_sleep
+from fakes.writing import connected
 from prjury.errors import PublishError
-from prjury.github.check_runs import CheckRuns, Statuses
 from prjury.github.client import GitHub
+from prjury.github.repo_client import RepoClient
 from prjury.jury.gate import Gate
 from prjury.publishers.check_run import NAME, CheckRunReport
 from prjury.publishers.status import CommitStatus
+from prjury.report.annotations import Annotations
 from prjury.report.model import Report
 from prjury.report.render import Renderer
 from prjury.snapshot.model import Side
@@ -46,12 +48,11 @@ def of_head(made: Report, **more: Any) -> Report:
 
 
 def check_run(hub: GitHub, page: str = OURS) -> CheckRunReport:
-    port = CheckRuns(hub, "octo/shop")
-    return CheckRunReport(port, 7, Renderer().check, page=page, sleep=no_sleep)
+    return CheckRunReport(RepoClient(hub, "octo/shop"), 7, Renderer().check, page=page)
 
 
 def status(hub: GitHub, page: str = OURS) -> CommitStatus:
-    return CommitStatus(Statuses(hub, "octo/shop"), page, sleep=no_sleep)
+    return CommitStatus(RepoClient(hub, "octo/shop"), page)
 
 
 def test_from_in_progress_to_the_conclusion(fake: FakeGitHub) -> None:
@@ -123,6 +124,83 @@ def test_refused_annotations_do_not_cost_the_conclusion(fake: FakeGitHub) -> Non
     assert run["conclusion"] == "failure"
     assert "GitHub refused annotations" in run["output"]["summary"]
     assert report_check.notes
+
+
+@pytest.mark.parametrize("there", [None, "success", "failure"])
+def test_a_run_that_broke_leaves_nothing_green_and_nothing_pending(
+    fake: FakeGitHub, there: str | None
+) -> None:
+    fake.add_check_run(NAME, there, suite=9, external_id="prjury:default:7:50.1")
+    with connected(fake) as hub:
+        check_run(hub, PAGE.format(50, 2)).abandon("git failed: <b>@all</b>", HEAD_SHA)
+    (run,) = fake.checks()
+    assert run["conclusion"] == "action_required"
+    assert "<b>" not in run["output"]["summary"]
+
+
+def test_a_verdict_that_was_published_is_not_given_up_afterwards(fake: FakeGitHub) -> None:
+    with connected(fake) as hub:
+        first = check_run(hub)
+        first.publish(of_head(broken_build(), gate=Gate.SUCCESS))
+        first.abandon("too late", HEAD_SHA)
+        check_run(hub).abandon("another job of the same run", HEAD_SHA)
+    assert [run["conclusion"] for run in fake.checks()] == ["success"]
+
+
+@pytest.mark.parametrize("newer", ["prjury:default:7:50.2", "prjury:default:7:51.1"])
+def test_an_older_run_changes_nothing_of_a_newer_one(fake: FakeGitHub, newer: str) -> None:
+    there = fake.add_check_run(NAME, "failure", suite=9, external_id=newer)
+    with connected(fake) as hub:
+        ours = check_run(hub)
+        assert ours.start(HEAD_SHA) == there["html_url"]
+        ours.publish(of_head(broken_build(), gate=Gate.SUCCESS))
+        ours.abandon("it broke", HEAD_SHA)
+    assert fake.writes == []
+
+
+@pytest.mark.parametrize("external_id", ["prjury:default:8", "prjury:other:7:5.1", "5.1", ""])
+def test_a_check_run_of_something_else_is_left_alone(fake: FakeGitHub, external_id: str) -> None:
+    there = dict(fake.add_check_run(NAME, "success", suite=9, external_id=external_id))
+    with connected(fake) as hub:
+        check_run(hub).publish(of_head(broken_build()))
+    assert fake.checks()[0] == there
+    assert [run["conclusion"] for run in fake.checks()] == ["success", "failure"]
+
+
+def test_annotations_that_are_left_out_are_told(fake: FakeGitHub) -> None:
+    left = Annotations((), left_out=3, unplaceable=2)
+    with connected(fake) as hub:
+        room = RepoClient(hub, "octo/shop")
+        CheckRunReport(room, 7, Renderer().check, lambda _: left).publish(of_head(broken_build()))
+    summary = fake.checks()[0]["output"]["summary"]
+    assert "in the report: 3 findings" in summary
+    assert "cannot be sent to GitHub: 2 findings" in summary
+
+
+def test_a_long_headline_fits(fake: FakeGitHub) -> None:
+    made = of_head(broken_build(), headline="❌ " + "x" * 90_000)
+    with connected(fake) as hub:
+        check_run(hub).publish(made)
+        status(hub).publish(made)
+    assert len(fake.checks()[0]["output"]["title"]) <= 255
+    assert len(fake.statuses[0]["description"]) <= 140
+
+
+@pytest.mark.parametrize(
+    "there",
+    [
+        {"state": "success", "target_url": PAGE.format(49, 9)},
+        {"state": "success", "target_url": OURS.replace("octo/shop", "eve/shop")},
+        {"state": "failure", "target_url": PAGE.format(99, 1), "author": OCTOCAT},
+    ],
+)
+def test_another_status_is_no_reason_to_say_nothing(
+    fake: FakeGitHub, there: dict[str, Any]
+) -> None:
+    fake.add_status("prjury", **there)
+    with connected(fake) as hub:
+        status(hub).publish(of_head(broken_build()))
+    assert [one["state"] for one in fake.statuses] == [there["state"], "failure"]
 
 
 def test_a_run_that_broke_leaves_action_required(fake: FakeGitHub) -> None:

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 import pytest
 
-from fakes.github import ACTIONS, HEAD_SHA, READ_ONLY_ACTIONS, FakeGitHub, Fault, running
+from fakes.github import ACTIONS, HEAD_SHA, READ_ONLY_ACTIONS, Account, FakeGitHub, Fault, running
 from fakes.reports import ballot, pull, report, tier
-from fakes.writing import connected, no_sleep
+from fakes.writing import connected
 from prjury.errors import PublishError
 from prjury.github.client import GitHub
-from prjury.github.comments import IssueLabels, Reviews
-from prjury.github.review_threads import ReviewThreads
+from prjury.github.repo_client import RepoClient
 from prjury.jury.judgment import Check, Judgment, Location
 from prjury.publishers.labels import Labels
 from prjury.publishers.review import LineReview
-from prjury.report.model import Backport, Dismissal, Report
+from prjury.report.model import Backport, Dismissal, PolicyOrigin, Report
 from prjury.snapshot.model import FileChange, FileKind, FileStatus, Hunk, Line, Side
 
 PATH = "src/a b.py"
@@ -47,8 +46,11 @@ def judged(*lines: int, head: str = HEAD_SHA, fix: str | None = None) -> Report:
 
 
 def review(hub: GitHub) -> LineReview:
-    threads = ReviewThreads(hub, "octo/shop", 7)
-    return LineReview(Reviews(hub, "octo/shop", 7), sleep=no_sleep, threads=threads)
+    return LineReview(RepoClient(hub, "octo/shop"), 7)
+
+
+def labels(hub: GitHub, mapping: Mapping[str, str] | None = MAPPING) -> Labels:
+    return Labels(RepoClient(hub, "octo/shop"), 7, mapping)
 
 
 def test_threads_of_findings_that_are_gone_are_resolved(fake: FakeGitHub) -> None:
@@ -162,10 +164,10 @@ def test_whatever_breaks_the_labels_are_right(fake: FakeGitHub, name: str, metho
     with connected(fake) as hub:
         fake.faults = [Fault(method, "labels", **FAULTS[name])]  # type: ignore[arg-type] # as above
         try:
-            Labels(IssueLabels(hub, "octo/shop", 7), MAPPING).publish(judged(3))
+            labels(hub).publish(judged(3))
         except PublishError as error:
             assert error.reason == "bad_response"  # noqa: PT017 - as above
-            Labels(IssueLabels(hub, "octo/shop", 7), MAPPING).publish(judged(3))
+            labels(hub).publish(judged(3))
     assert sorted(fake.labels(7)) == ["bug", "prjury:fail"]
 
 
@@ -173,11 +175,11 @@ def test_a_label_that_is_to_be_created_takes_another_permission(fake: FakeGitHub
     fake.accounts["ghs_job"] = replace(ACTIONS, grants={"pull_requests": "write"})
     made = judged(3)
     with connected(fake, "ghs_job") as hub:
-        labels = Labels(IssueLabels(hub, "octo/shop", 7), MAPPING)
+        publisher = labels(hub)
         with pytest.raises(PublishError, match="`issues: write`, or create the label"):
-            labels.publish(made)
+            publisher.publish(made)
         fake.known_labels.add("prjury:fail")
-        labels.publish(made)
+        publisher.publish(made)
     assert fake.labels(7) == ["bug", "prjury:fail"]
 
 
@@ -190,9 +192,9 @@ def test_labels_with_colons_and_slashes(fake: FakeGitHub) -> None:
     )
     made = replace(judged(3), backports=branches)
     with connected(fake) as hub:
-        labels = Labels(IssueLabels(hub, "octo/shop", 7), MAPPING)
-        labels.publish(made)
-        labels.publish(made)
+        publisher = labels(hub)
+        publisher.publish(made)
+        publisher.publish(made)
     assert sorted(fake.labels(7)) == [
         "backport:other",
         "backport:release/1.1",
@@ -205,8 +207,58 @@ def test_labels_with_colons_and_slashes(fake: FakeGitHub) -> None:
 def test_a_read_only_token_is_told_what_it_lacks(fake: FakeGitHub) -> None:
     fake.accounts["ghs_actions"] = READ_ONLY_ACTIONS
     with connected(fake) as hub:
-        for publisher in (review(hub), Labels(IssueLabels(hub, "octo/shop", 7), MAPPING)):
+        for publisher in (review(hub), labels(hub)):
             with pytest.raises(PublishError) as caught:
                 publisher.publish(judged(3))
             assert caught.value.reason == "permission"
             assert "pull-requests: write" in caught.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("mapping", "there", "left"),
+    [
+        ({"fail": "PRJury:Fail"}, ["prjury:fail"], ["prjury:fail"]),
+        ({"pass": "ok"}, ["ok", "other"], ["other"]),
+        ({"pass": "seen", "fail": "seen"}, ["seen"], ["seen"]),
+        ({}, ["prjury:pass"], ["prjury:pass"]),
+    ],
+)
+def test_which_labels_are_there_afterwards(
+    fake: FakeGitHub, mapping: dict[str, str], there: list[str], left: list[str]
+) -> None:
+    for name in there:
+        fake.add_label(7, name)
+    with connected(fake) as hub:
+        labels(hub, mapping).publish(judged(3))
+    assert fake.labels(7) == ["bug", *left]
+    assert "POST" not in {method for method, _ in fake.writes}
+
+
+def test_the_policy_of_the_report_says_which_labels(fake: FakeGitHub) -> None:
+    policy = PolicyOrigin("default", "0" * 64, {"publish": {"labels": {"fail": "no"}}})
+    with connected(fake) as hub:
+        labels(hub, None).publish(replace(judged(3), policy=policy))
+    assert fake.labels(7) == ["bug", "no"]
+
+
+def test_a_label_that_is_too_long_is_told(fake: FakeGitHub) -> None:
+    branch = Backport("x" * 60, "suitable", applies=True)
+    with connected(fake) as hub:
+        publisher = labels(hub)
+        publisher.publish(replace(judged(3), backports=(branch,)))
+    assert publisher.notes == ("Not set: 1 label that GitHub does not accept.",)
+
+
+def test_nothing_to_say_is_no_review(fake: FakeGitHub) -> None:
+    made = report(tier("t", ballot("merge", Judgment.passed("fine"))))
+    with connected(fake) as hub:
+        assert review(hub).publish(made) is None
+    assert fake.reviews(7) == []
+
+
+def test_nobody_elses_review_counts(fake: FakeGitHub) -> None:
+    fake.accounts["mallory"] = Account("mallory[bot]", "Bot", id=666, app=666)
+    for token in ("mallory", "ghs_actions"):
+        with connected(fake, token) as hub:
+            review(hub).publish(judged(3))
+    assert len(fake.reviews(7)) == 2

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 from prjury.action.job import Job, JobResult
 from prjury.errors import PublishError, UsageError
-from prjury.github.branches import Branches
 from prjury.github.client import GitHub
 from prjury.github.event import Event, EventKind, read_event
+from prjury.github.repo_client import RepoClient
 from prjury.publishers.backport_pulls import BackportPulls, Opening, Proposal
 from prjury.publishers.summary import add_markdown
 from prjury.report.sanitise import inline_code, plain
@@ -115,8 +115,8 @@ class BackportRound:
         for one in judged.backports:
             if one.verdict == "error":
                 self.complain(one.branch, "; ".join(one.reasons) or "there is no verdict")
-        port = Branches(self.client, self.event.repo)
-        pulls = BackportPulls(port, self.opening, self.job.log.redact, self.client.sleep)
+        room = RepoClient(self.client, self.event.repo)
+        pulls = BackportPulls(room, self.opening, self.job.log.redact)
         moved: dict[str, PublishError] = {}
         for pick in judged.picks:
             try:

@@ -20,9 +20,10 @@ from prjury.action.last_verdict import last_verdict, publish_again
 from prjury.app.dismissed import is_dismissible
 from prjury.errors import PublishError
 from prjury.github.client import GitHub
-from prjury.github.comments import Comments
+from prjury.github.comments import list_comments
 from prjury.github.event import Event, EventKind
 from prjury.github.payload import CommentFacts, PullFacts
+from prjury.github.repo_client import RepoClient, login_of
 from prjury.github.workflow_runs import PostedRun, WorkflowRuns
 from prjury.report.codec import verdict_from_report
 from prjury.report.continuity import ToldVerdict, dismissed_words
@@ -56,14 +57,14 @@ class Replies:
 
     Attributes:
         comment: the comment as it stands now.
-        room: the comments below the pull request.
+        room: the repository, to which the answer is written.
     """
 
     job: Job
     event: Event
     client: GitHub
     comment: CommentFacts
-    room: Comments
+    room: RepoClient
 
     def to(self, command: CommentCommand) -> CommandReply:
         """Carry a command out.
@@ -105,9 +106,14 @@ class Replies:
 
     @cached_property
     def _verdicts(self) -> list[tuple[str, ToldVerdict]]:
-        account = self.room.author()
-        own = [one for one in self.room.comments() if one.author == account]
-        return [(one.updated, verdict) for one in own if (verdict := ToldVerdict.of(one.body))]
+        account = self.room.account()
+        comments = list_comments(self.room, self.event.number or 0)
+        own = [comment for comment in comments if login_of(comment.user) == account]
+        return [
+            (f"{comment.updated_at:%Y-%m-%dT%H:%M:%SZ}", verdict)
+            for comment in own
+            if (verdict := ToldVerdict.of(comment.body or ""))
+        ]
 
     @cached_property
     def _verdict(self) -> ToldVerdict:

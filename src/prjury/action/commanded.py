@@ -9,14 +9,19 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from prjury.action.commands import CommandName, CommentCommand, read_command
 from prjury.errors import PrJuryError
-from prjury.github.check_runs import PostedStatus, Statuses
 from prjury.github.client import GitHub
-from prjury.github.comments import Comments
+from prjury.github.comments import find_comment
 from prjury.github.payload import CommentFacts
+from prjury.github.repo_client import RepoClient, login_of
+from prjury.github.statuses import find_status, list_statuses, set_status
 from prjury.report.model import Override
+
+if TYPE_CHECKING:
+    from github.CommitStatus import CommitStatus
 
 #: The statuses that commands leave on a commit, beside that of the gate.
 OVERRIDE, FIX = "prjury/override", "prjury/fix"
@@ -46,22 +51,23 @@ def keep_command(
     Raises:
         PublishError: if the status cannot be set.
     """
-    statuses = Statuses(client, repo)
-    latest = statuses.latest(head, context)
-    if latest and latest.creator == statuses.account() and latest.target_url == url:
+    room = RepoClient(client, repo)
+    latest = find_status(room, head, context)
+    if latest and login_of(latest.creator) == room.account() and latest.target_url == url:
         return
     does = "overrides the verdict on" if context == OVERRIDE else "asks for a repair of"
     words = f"@{comment.author} {does} this commit"
-    statuses.create(head, context, state="success", description=words, target_url=url)
+    set_status(room, head, context, state="success", description=words, target_url=url)
 
 
 def read_commit_words(client: GitHub, repo: str, number: int, head: str) -> CommitWords:
     """Read what maintainers have said of a commit; a problem alone if GitHub cannot be asked."""
     try:
-        statuses = Statuses(client, repo)
-        latest = statuses.newest(head)
-        override = _find_command(client, repo, number, statuses, latest.get(OVERRIDE))
-        fix = _find_command(client, repo, number, statuses, latest.get(FIX))
+        room = RepoClient(client, repo)
+        oldest_first = reversed(list(list_statuses(room, head)))
+        latest = {status.context: status for status in oldest_first}
+        override = _find_command(room, number, latest.get(OVERRIDE))
+        fix = _find_command(room, number, latest.get(FIX))
     except PrJuryError as error:
         problem = f"Whether a comment overrides the verdict is not known: {error}"
         return CommitWords(problem=problem)
@@ -70,15 +76,16 @@ def read_commit_words(client: GitHub, repo: str, number: int, head: str) -> Comm
 
 
 def _find_command(
-    client: GitHub, repo: str, number: int, statuses: Statuses, latest: PostedStatus | None
+    room: RepoClient, number: int, latest: CommitStatus | None
 ) -> tuple[str, CommentCommand] | None:
-    match = _COMMENT.search(latest.target_url) if latest else None
+    """The author and the command that a status leads to; None if it does not hold any more."""
+    match = _COMMENT.search(latest.target_url or "") if latest else None
     if latest is None or match is None or latest.state != "success":
         return None
-    if latest.creator != statuses.account():
+    if login_of(latest.creator) != room.account():
         return None
-    comment = Comments(client, repo, number).one(int(match[1]))
-    if comment is None or not is_from_writer(client, repo, comment):
+    comment = find_comment(room, number, int(match[1]))
+    if comment is None or not is_from_writer(room.client, room.repo, comment):
         return None
     command = read_command(comment.body)
     if command is None or command.name != _COMMANDS[latest.context]:

@@ -16,9 +16,10 @@ from prjury.action.commands import CommentCommand, is_command, parse_command
 from prjury.action.job import Job, JobResult
 from prjury.errors import ExitCode, PrJuryError, UsageError
 from prjury.github.client import GitHub
-from prjury.github.comments import Comments, Reaction
+from prjury.github.comments import ReactionName, find_comment, has_reaction, react
 from prjury.github.event import Event, EventKind, read_event
 from prjury.github.payload import CommentFacts
+from prjury.github.repo_client import RepoClient
 from prjury.publishers.comment import StickyComment
 from prjury.report.sanitise import inline_code, plain
 
@@ -61,16 +62,16 @@ class _Conversation:
 
     def answer(self) -> JobResult:
         """Do what the command asks for, unless it does not count or was answered before."""
-        room = Comments(self.client, self.event.repo, self.event.number or 0)
-        now = room.one(self.written.id)
+        room, number = RepoClient(self.client, self.event.repo), self.event.number or 0
+        now = find_comment(room, number, self.written.id)
         if now is None or now.edited or now.body != self.written.body:
             return self.job.nothing("Nothing to do: the comment was deleted or edited meanwhile.")
         replies = Replies(self.job, self.event, self.client, now, room)
         command = parse_command(now.body)
         if not self._may_ask(command, replies):
-            room.react(now.id, "-1")
+            react(room, now.id, "-1")
             return self.job.nothing("Refused: who has written it may not write to the repository.")
-        if room.has_reaction(now.id):
+        if has_reaction(room, now.id):
             return self.job.nothing("Nothing to do: this comment is answered already.")
         reply, reaction = self._reply(command, replies)
         if reply.words:
@@ -79,8 +80,8 @@ class _Conversation:
             mark = f"answer.{now.id}"
             marker = f"<!-- prjury:v1 id={mark}{' ' if reply.values else ''}{reply.values} -->"
             body = f"{marker}\n{repeated}\n\n{reply.words}\n"
-            StickyComment(room, id=mark, sleep=self.client.sleep).write(body)
-        room.react(now.id, reaction)
+            StickyComment(room, number, id=mark).write(body)
+        react(room, now.id, reaction)
         self.job.log.say(f"Answered: {reaction}")
         return JobResult(
             self.failed.exit_code if self.failed else ExitCode.OPEN,
@@ -96,7 +97,7 @@ class _Conversation:
 
     def _reply(
         self, command: CommentCommand | str, replies: Replies
-    ) -> tuple[CommandReply, Reaction]:
+    ) -> tuple[CommandReply, ReactionName]:
         if command == "":
             return replies.list_commands("This is not a command"), "confused"
         if isinstance(command, str):

@@ -15,12 +15,13 @@ from prjury.action.dependencies import Beforehand
 from prjury.action.job import Job, JobResult
 from prjury.action.publishing import Publication
 from prjury.errors import PrJuryError, PublishError, UsageError
-from prjury.github.check_runs import Statuses
 from prjury.github.client import GitHub
-from prjury.github.comments import Comments
+from prjury.github.comments import list_comments
 from prjury.github.event import Event, EventKind, read_event
 from prjury.github.mergeability import MergeState, merge_states, settled_pull
 from prjury.github.payload import PullFacts
+from prjury.github.repo_client import RepoClient, login_of
+from prjury.github.statuses import find_status
 from prjury.publishers.comment import Marker
 from prjury.publishers.status import CONTEXT
 from prjury.report.model import Report
@@ -119,7 +120,7 @@ class _Watch:
         )
 
     def _look_at(self, state: MergeState) -> bool:
-        own = _find_own(Comments(self.client, self.event.repo, state.number))
+        own = _find_own(RepoClient(self.client, self.event.repo), state.number)
         if own is None or (own.head == state.head_sha and own.files == CONFLICT):
             return False
         return self._judge(self.client.pull(self.event.repo, state.number))
@@ -142,24 +143,24 @@ class _Watch:
 
     def _by_status(self, head: str) -> bool:
         try:
-            latest = Statuses(self.client, self.event.repo).latest(head, CONTEXT)
+            latest = find_status(RepoClient(self.client, self.event.repo), head, CONTEXT)
         except PublishError as error:
             if error.reason != "permission":
                 raise
             return False
-        return latest is not None and latest.creator == self.client.login()
+        return latest is not None and login_of(latest.creator) == self.client.login()
 
     def ended(self) -> JobResult:
         """The verdicts hang on their heads; this job is red only where one was not published."""
         return self.job.ended(self.reported, self.complaints)
 
 
-def _find_own(comments: Comments) -> Marker | None:
+def _find_own(room: RepoClient, number: int) -> Marker | None:
     """The marker of our own comment with the verdict; a stranger's with such a marker is none."""
     marked = [
-        (comment.author, marker)
-        for comment in comments.comments()
-        if (marker := Marker.of(comment.body)) and marker.id == "default"
+        (login_of(comment.user), marker)
+        for comment in list_comments(room, number)
+        if (marker := Marker.of(comment.body or "")) and marker.id == "default"
     ]
-    account = comments.author() if marked else ""
+    account = room.account() if marked else ""
     return next((marker for author, marker in marked if author == account), None)

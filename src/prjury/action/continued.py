@@ -14,7 +14,8 @@ from prjury.action.commanded import is_from_writer
 from prjury.action.commands import read_command
 from prjury.errors import PrJuryError
 from prjury.github.client import GitHub
-from prjury.github.comments import Comments, PostedComment
+from prjury.github.comments import find_comment, list_comments
+from prjury.github.repo_client import RepoClient, login_of
 from prjury.publishers.comment import Marker
 from prjury.report.continuity import ToldVerdict, dismissals, since
 from prjury.report.findings import findings
@@ -51,37 +52,36 @@ class EarlierComments:
 def read_earlier_comments(client: GitHub, repo: str, number: int) -> EarlierComments:
     """Read our own comments; where GitHub cannot be asked, there is nothing but the reason."""
     try:
-        room = Comments(client, repo, number)
-        marked = [comment for comment in room.comments() if Marker.of(comment.body)]
-        account = room.author() if marked else ""
-        own = [comment for comment in marked if comment.author == account]
-        valid = _find_dismissals(own, client, room, repo)
+        room = RepoClient(client, repo)
+        comments = list_comments(room, number)
+        marked = [comment for comment in comments if Marker.of(comment.body or "")]
+        account = room.account() if marked else ""
+        own = [comment.body for comment in marked if login_of(comment.user) == account]
+        valid = _find_dismissals(own, room, number)
     except PrJuryError as error:
         return EarlierComments(problem=f"What was said before is not known: {error}")
-    verdicts = [verdict for comment in own if (verdict := ToldVerdict.of(comment.body))]
+    verdicts = [verdict for body in own if (verdict := ToldVerdict.of(body))]
     return EarlierComments(verdicts[-1] if verdicts else None, valid)
 
 
-def _find_dismissals(
-    own: Sequence[PostedComment], client: GitHub, room: Comments, repo: str
-) -> tuple[Dismissal, ...]:
-    answers = [comment for comment in own if dismissals([comment.body])]
+def _find_dismissals(own: Sequence[str], room: RepoClient, number: int) -> tuple[Dismissal, ...]:
+    answers = [body for body in own if dismissals([body])]
     by_finding: dict[str, Dismissal] = {}
     for answer in answers[-_MOST:]:
-        author = _find_author(answer, client, room, repo)
-        for dismissal in dismissals([answer.body]):
+        author = _find_author(answer, room, number)
+        for dismissal in dismissals([answer]):
             if dismissal.by == author:
                 by_finding[dismissal.finding] = dismissal
     return tuple(by_finding.values())
 
 
-def _find_author(answer: PostedComment, client: GitHub, room: Comments, repo: str) -> str | None:
-    marker = Marker.of(answer.body)
+def _find_author(answer: str, room: RepoClient, pull: int) -> str | None:
+    marker = Marker.of(answer)
     number = _ANSWER.fullmatch(marker.id) if marker else None
-    comment = room.one(int(number[1])) if number else None
-    if comment is None:
+    comment = find_comment(room, pull, int(number[1])) if number else None
+    command = read_command(comment.body) if comment else None
+    if comment is None or command is None or command.name != "dismiss":
         return None
-    command = read_command(comment.body)
-    if command is None or command.name != "dismiss" or not is_from_writer(client, repo, comment):
+    if not is_from_writer(room.client, room.repo, comment):
         return None
     return comment.author

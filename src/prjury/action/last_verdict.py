@@ -18,14 +18,15 @@ from prjury.app.stages.evidence import NoEvidence, Opinions, StageEvidence
 from prjury.app.stages.publish import opinions_without_models, publish_stage
 from prjury.errors import CannotJudgeError, SourceError
 from prjury.github.artifacts import handed_file
-from prjury.github.check_runs import Statuses
 from prjury.github.client import GitHub
-from prjury.github.comments import Comments
+from prjury.github.comments import list_comments
 from prjury.github.event import Event, RunId
 from prjury.github.open_pulls import open_pulls, refuse_twins
 from prjury.github.payload import at
+from prjury.github.repo_client import RepoClient, login_of
+from prjury.github.statuses import find_status
 from prjury.publishers.comment import Marker
-from prjury.publishers.idempotent import run_of
+from prjury.publishers.races import find_run
 from prjury.publishers.status import CONTEXT
 from prjury.report.model import Override
 
@@ -112,8 +113,9 @@ def _refuse_unknown(client: GitHub, event: Event, files: str) -> None:
         SourceError: if the comment says otherwise, or nothing.
     """
     account = client.login()
-    comments = Comments(client, event.repo, event.number or 0).comments()
-    ours = (Marker.of(comment.body) for comment in comments if comment.author == account)
+    comments = list_comments(RepoClient(client, event.repo), event.number or 0)
+    own = (comment for comment in comments if login_of(comment.user) == account)
+    ours = (Marker.of(comment.body or "") for comment in own)
     if not any(marker and marker.files == files for marker in ours):
         raise SourceError(
             "The last verdict cannot be published again",
@@ -129,8 +131,8 @@ def _judging_run(client: GitHub, event: Event) -> RunId | None:
     Raises:
         SourceError: for a status that no run of ours has set.
     """
-    latest = Statuses(client, event.repo).latest(event.pull.head.sha or "", CONTEXT)
-    found = run_of(latest.target_url) if latest else None
+    latest = find_status(RepoClient(client, event.repo), event.pull.head.sha or "", CONTEXT)
+    found = find_run(latest.target_url) if latest else None
     if latest is None or found is None:
         return None
     run = RunId(*found)
@@ -139,7 +141,7 @@ def _judging_run(client: GitHub, event: Event) -> RunId | None:
     if at(reported, "event") == "pull_request_target" and latest.state == "pending":
         return None  # the gate of a new head, which waits for its verdict
     # Runs of this event take their workflow from the default branch, whatever a fork brings.
-    if at(reported, "event") != "workflow_run" or latest.creator != client.login():
+    if at(reported, "event") != "workflow_run" or login_of(latest.creator) != client.login():
         raise SourceError(
             f"The status {CONTEXT} was not set by the workflow that judges",
             why="Another workflow or person has set it",

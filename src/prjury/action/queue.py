@@ -15,11 +15,12 @@ from prjury.action.commanded import read_commit_words
 from prjury.action.job import Job
 from prjury.action.job_artifacts import kept_report
 from prjury.errors import PrJuryError
-from prjury.github.check_runs import PostedStatus, Statuses
 from prjury.github.client import GitHub
 from prjury.github.event import Event, EventKind
 from prjury.github.payload import PullFacts, at, whole_number
-from prjury.publishers.idempotent import run_of
+from prjury.github.repo_client import RepoClient, login_of
+from prjury.github.statuses import find_status
+from prjury.publishers.races import find_run
 from prjury.publishers.status import CONTEXT
 from prjury.report.codec import said_in_report
 from prjury.report.model import EarlierVotes
@@ -52,22 +53,23 @@ def earlier_votes(job: Job, event: Event) -> EarlierVotes | None:
 
 def _read_votes(client: GitHub, pull: PullFacts) -> EarlierVotes | None:
     number, head = pull.number or 0, pull.head.sha or ""
-    latest = Statuses(client, pull.repo).latest(head, CONTEXT)
-    ours = latest if latest and latest.creator == client.login() else None
-    for run in _runs(client, pull, ours):
+    latest = find_status(RepoClient(client, pull.repo), head, CONTEXT)
+    is_ours = latest is not None and login_of(latest.creator) == client.login()
+    page = latest.target_url if latest and is_ours else None
+    for run in _runs(client, pull, page):
         if report := kept_report(client, pull.repo, run):
             words = read_commit_words(client, pull.repo, number, head)
             return replace(said_in_report(report), override=words.override)
     return None
 
 
-def _runs(client: GitHub, pull: PullFacts, status: PostedStatus | None) -> Iterator[int]:
+def _runs(client: GitHub, pull: PullFacts, page: str | None) -> Iterator[int]:
     """The runs that have judged the head: of the workflow that is the gate, the newest first.
 
     A fork's run takes its workflow from the fork, so what it leaves behind is not looked at; the
     run that sets the status takes it from the default branch.
     """
-    judged = run_of(status.target_url) if status else None
+    judged = find_run(page)
     if judged:
         yield judged[0]
     query = {"head_sha": pull.head.sha, "event": "pull_request", "per_page": str(_MOST_RUNS)}

@@ -1,7 +1,8 @@
 """One repository on GitHub: what is at a path, all pages of a list, a write.
 
-Requests go through PyGithub's requester, because its objects leave out what the lists of checks,
-reviews and statuses hold, and stumble over a null that GitHub may send.
+Requests go through PyGithub's requester, which is asked for pages of this host alone; what GitHub
+answers becomes PyGithub's objects here, without its nulls, over which they stumble, and complete,
+so that no attribute asks GitHub for more.
 """
 
 from __future__ import annotations
@@ -12,12 +13,17 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from prjury.errors import PrJuryError, PublishError, SourceError
-from prjury.github.payload import at, repo_name
+from prjury.github.payload import at, repo_name, text, whole_number
 
 if TYPE_CHECKING:
+    from github.GithubObject import GithubObject
+    from github.NamedUser import NamedUser
+    from github.Organization import Organization
+
     from prjury.github.client import GitHub
 
 Result = TypeVar("Result")
+Posted = TypeVar("Posted", bound="GithubObject")
 
 #: Entries of a page, and pages of a list.
 _PAGE, _MOST_PAGES = 100, 100
@@ -121,6 +127,51 @@ class RepoClient:
         found = list(self.entries(doing, path, needs=needs, key=key, query=query, kept=kept))
         return self.client.ask(doing, lambda: list(map(read, found)), error=self.error)
 
+    def objects(
+        self,
+        kind: type[Posted],
+        doing: str,
+        path: str,
+        *,
+        needs: str,
+        key: str | None = None,
+        query: Mapping[str, object] | None = None,
+    ) -> list[Posted]:
+        """Return every entry of a list as PyGithub's objects; see `entries`."""
+        read = partial(self.read_object, kind)
+        return self.every(doing, path, read, needs=needs, key=key, query=query)
+
+    def read_object(self, kind: type[Posted], payload: object) -> Posted:
+        """Return one of PyGithub's objects with all that GitHub tells of it.
+
+        Raises:
+            ValueError: for something without a number.
+        """
+        from github.GithubObject import CompletableGithubObject  # noqa: PLC0415 - heavy, hence late
+
+        whole_number(at(payload, "id"), f"the id of the {kind.__name__}")
+        entries = payload.items() if isinstance(payload, Mapping) else ()
+        told = {name: value for name, value in entries if value is not None}
+        build: Callable[..., Posted] = kind
+        if issubclass(kind, CompletableGithubObject):
+            build = partial(build, completed=True)
+        return build(self.client.api.requester, {}, told)
+
+    def write(
+        self,
+        kind: type[Posted],
+        doing: str,
+        method: str,
+        path: str,
+        content: Mapping[str, Any],
+        *,
+        needs: str,
+        repeatable: bool = True,
+    ) -> Posted:
+        """Create or change something, and return it as one of PyGithub's objects."""
+        read = partial(self.read_object, kind)
+        return self.send(doing, method, path, content, read, needs=needs, repeatable=repeatable)
+
     def send(
         self,
         doing: str,
@@ -132,7 +183,12 @@ class RepoClient:
         needs: str,
         repeatable: bool = True,
     ) -> Result:
-        """What GitHub answers to a write."""
+        """Return what GitHub answers to a write.
+
+        Args:
+            repeatable: false for what would be there twice: after an unclear failure nobody knows
+                whether it is there.
+        """
         return self.client.ask(
             doing,
             lambda: read(self._request(method, path, content=content)[1]),
@@ -170,3 +226,12 @@ class RepoClient:
             {"If-None-Match": etag} if etag else None,
             content,
         )
+
+
+def login_of(user: NamedUser | Organization | None) -> str:
+    """Return the login of an account; empty for a deleted one."""
+    return text(user.login) if user else ""
+
+
+def ignore(_answer: object) -> None:
+    """Read nothing of an answer."""

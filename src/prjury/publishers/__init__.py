@@ -7,8 +7,8 @@ To add a publisher:
    `Publisher` in ``prjury.ports``. It raises `PublishError` and nothing else; its reason is
    ``permission`` for a token that may not write, ``unwritable`` for a file. Take texts from
    ``prjury.report``, where words from outside are sanitised.
-2. Where it writes to GitHub, make it repeatable: look what is there, write inside `written_once`,
-   run the attempt in `write_converging` (``idempotent.py``), and let a newer run win (`is_newer`).
+2. Where it writes to GitHub, make it repeatable: look what is there, write inside `write_once`,
+   run the attempt in `converge` (``races.py``), and let a newer run win (`find_newer`).
 3. Switch it on: add a key to `PublishConfig` in ``policy/schema.py``,
    and a branch to `PublisherFactory` (GitHub) or ``action/publishing.py`` (files of the job).
 4. Test it in ``tests/unit/publishers/test_NAME.py``; a target on GitHub also gets its rows in the

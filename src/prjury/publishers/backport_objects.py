@@ -5,65 +5,17 @@ The API here cannot move or delete a branch: it creates objects and new branches
 
 from __future__ import annotations
 
+import base64
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Protocol
+from typing import Any
 
 from prjury.errors import PublishError
+from prjury.github.payload import at, object_name, text
+from prjury.github.repo_client import RepoClient
 from prjury.snapshot.model import visible
-from prjury.snapshot.picked import Author, Pick, PickedCommit, PickedEntry, PickedFile
-
-if TYPE_CHECKING:
-    from prjury.github.branches import StoredCommit, StoredPull
-
-
-class BranchesPort(Protocol):
-    """Objects, new branches and pull requests of one repository.
-
-    Every method raises PublishError.
-    """
-
-    def account(self) -> str:
-        """Return the account that writes."""
-
-    def tip(self, branch: str) -> str | None:
-        """Return the commit of a branch; None if there is no such branch."""
-
-    def commit(self, sha: str) -> StoredCommit:
-        """Return a commit."""
-
-    def add_blob(self, content: bytes) -> str:
-        """Store a content and return its object name; idempotent."""
-
-    def add_tree(self, base: str, entries: Sequence[PickedEntry]) -> str:
-        """Store the tree ``base`` with other entries and return its object name."""
-
-    def add_commit(
-        self, message: str, tree: str, parent: str, author: Author | None, committer: str
-    ) -> StoredCommit:
-        """Store a commit, which no branch has yet.
-
-        Args:
-            author: None for the committer.
-            committer: an account.
-        """
-
-    def create_branch(self, name: str, sha: str) -> None:
-        """Create a branch whose name starts with `HEADS`; an existing one is never changed.
-
-        After an unclear failure it may exist. The reason is ``refused`` if it existed before.
-        """
-
-    def pulls(self, branch: str) -> Sequence[StoredPull]:
-        """Return all pull requests from a branch of this repository, in any state."""
-
-    def open_pull(self, *, head: str, base: str, title: str, body: str, draft: bool) -> StoredPull:
-        """Open a pull request; after an unclear failure it may exist."""
-
-    def label(self, number: int, names: Sequence[str]) -> None:
-        """Add labels; GitHub creates missing ones."""
-
+from prjury.snapshot.picked import Author, Pick, PickedCommit, PickedFile
 
 _GIT_MADE = ("Signed-off-by: ", "(cherry picked from commit ")
 _TRAILER = re.compile(r"[A-Za-z0-9-]+[ \t]*:")
@@ -142,30 +94,57 @@ _MOST_TEXT = 1_000_000
 #: Bytes of a text in the tree's request; longer ones get requests of their own.
 _LONGEST_TEXT = 100_000
 _MODES = frozenset({"100644", "100755", "120000", "160000"})
+_TYPES = {"160000": "commit", "040000": "tree"}
 _WORKFLOWS = ".github/workflows/"
 
 
-def store_commit(pick: Pick, port: BranchesPort) -> str:
+def store_commit(pick: Pick, room: RepoClient) -> str:
     """Store the commits and return the last one, which no branch has yet; idempotent.
 
     Raises:
         PublishError: ``tree_differs`` if GitHub's tree is not the trial's.
     """
-    account = port.account()
     parent, tree = pick.branch_sha, pick.branch_tree
     for commit in pick.commits:
-        _store_tree(tree, commit, port)
+        _store_tree(tree, commit, room)
         message = with_origins(commit.message, commit.origins)
-        made = port.add_commit(message, commit.tree, parent, commit.author, account)
-        parent, tree = made.sha, commit.tree
+        parent = _add_commit(room, message, commit.tree, parent, commit.author)
+        tree = commit.tree
     return parent
 
 
-def store_empty_commit(pick: Pick, message: str, port: BranchesPort) -> str:
+def store_empty_commit(pick: Pick, message: str, room: RepoClient) -> str:
     """Store an empty commit: a pull request needs one."""
-    return port.add_commit(
-        message, pick.branch_tree, pick.branch_sha, author=None, committer=port.account()
-    ).sha
+    return _add_commit(room, message, pick.branch_tree, pick.branch_sha, None)
+
+
+def _add_commit(
+    room: RepoClient, message: str, tree: str, parent: str, author: Author | None
+) -> str:
+    """Store a commit by our account, whose address is GitHub's of no mailbox."""
+    account = room.account()
+    committer = {"name": account, "email": f"{account}@users.noreply.github.com"}
+    own = author and {"name": text(author.name), "email": text(author.email), "date": author.date}
+    content = {
+        "message": text(message),
+        "tree": object_name(tree, "the tree"),
+        "parents": [object_name(parent, "the parent")],
+        "author": own or committer,
+        "committer": committer,
+    }
+    return _store(room, "a commit", "/git/commits", content)
+
+
+def _store(room: RepoClient, what: str, path: str, content: Mapping[str, Any]) -> str:
+    """Return the name of an object; stored twice it is the same, or one that nothing leads to."""
+    return room.send(
+        f"store {what} in {room.repo}",
+        "POST",
+        path,
+        content,
+        lambda answer: object_name(at(answer, "sha"), "sha"),
+        needs="contents: write",
+    )
 
 
 def refuse_unsayable(pick: Pick) -> None:
@@ -192,7 +171,7 @@ def refuse_unsayable(pick: Pick) -> None:
 
 
 @contextmanager
-def workflows_explained(pick: Pick) -> Iterator[None]:
+def explain_workflows(pick: Pick) -> Iterator[None]:
     """Explain a refusal by touched workflows, if there are any."""
     try:
         yield
@@ -211,42 +190,43 @@ def workflows_explained(pick: Pick) -> Iterator[None]:
         ) from error
 
 
-def _store_tree(base: str, commit: PickedCommit, port: BranchesPort) -> None:
-    tree = _made(base, commit.files, port, _LONGEST_TEXT)
+def _store_tree(base: str, commit: PickedCommit, room: RepoClient) -> None:
+    tree = _add_trees(base, commit.files, room, _LONGEST_TEXT)
     if tree != commit.tree and any(map(_is_short_text, commit.files)):
         # The server may have changed a text on its way; it cannot change bytes.
-        tree = _made(base, commit.files, port, 0)
+        tree = _add_trees(base, commit.files, room, 0)
     if tree != commit.tree:
         raise _differs("tree", tree, commit.tree)
 
 
-def _made(base: str, files: Sequence[PickedFile], port: BranchesPort, longest: int) -> str:
+def _add_trees(base: str, files: Sequence[PickedFile], room: RepoClient, longest: int) -> str:
     tree = base
-    for entries in _requests(files, port, longest):
-        tree = port.add_tree(tree, entries)
+    for entries in _split_into_requests(files, room, longest):
+        content = {"base_tree": object_name(tree, "the tree"), "tree": entries}
+        tree = _store(room, "a tree", "/git/trees", content)
     return tree
 
 
-def _requests(
-    files: Sequence[PickedFile], port: BranchesPort, longest: int
-) -> Iterator[list[PickedEntry]]:
+def _split_into_requests(
+    files: Sequence[PickedFile], room: RepoClient, longest: int
+) -> Iterator[list[dict[str, Any]]]:
     """Yield the entries of each request; paths that are in the way of others go first."""
     first = _in_the_way(files)
     if first:
-        yield [PickedEntry(file.path, None) for file in first]
+        yield [_entry(PickedFile(file.path, None), room, longest) for file in first]
     gone = {file.path for file in first}
-    entries: list[PickedEntry] = []
-    room = _MOST_TEXT
+    entries: list[dict[str, Any]] = []
+    space = _MOST_TEXT
     for file in files:
         if file.path in gone:
             continue
-        entry = _entry(file, port, longest)
-        size = len(entry.text or "")
-        if entries and (len(entries) == _MOST_ENTRIES or size > room):
+        entry = _entry(file, room, longest)
+        size = len(entry.get("content", ""))
+        if entries and (len(entries) == _MOST_ENTRIES or size > space):
             yield entries
-            entries, room = [], _MOST_TEXT
+            entries, space = [], _MOST_TEXT
         entries.append(entry)
-        room -= size
+        space -= size
     if entries:
         yield entries
 
@@ -269,17 +249,25 @@ def _parents(path: str) -> Iterator[str]:
             yield path
 
 
-def _entry(file: PickedFile, port: BranchesPort, longest: int) -> PickedEntry:
-    """Put a short text into the request itself; store other contents before."""
-    if file.content is None or file.mode is None:
-        return PickedEntry(file.path, file.mode, file.blob or None)
-    text = _as_text(file.content, longest)
-    if text is not None:
-        return PickedEntry(file.path, file.mode, text=text)
-    blob = port.add_blob(file.content)
+def _entry(file: PickedFile, room: RepoClient, longest: int) -> dict[str, Any]:
+    """Return GitHub's entry of a tree: a short text in itself, others stored before.
+
+    A path with the object null goes away.
+    """
+    entry: dict[str, Any] = {"path": file.path, "mode": file.mode or "100644", "type": "blob"}
+    if file.mode is None:
+        return {**entry, "sha": None}
+    entry["type"] = _TYPES.get(file.mode, "blob")
+    if file.content is None:
+        return {**entry, "sha": file.blob}
+    words = _as_text(file.content, longest)
+    if words is not None:
+        return {**entry, "content": words}
+    encoded = {"content": base64.b64encode(file.content).decode(), "encoding": "base64"}
+    blob = _store(room, "a file", "/git/blobs", encoded)
     if blob != file.blob:
         raise _differs(f"content of {visible(file.path)}", blob, file.blob)
-    return PickedEntry(file.path, file.mode, blob)
+    return {**entry, "sha": blob}
 
 
 def _is_short_text(file: PickedFile) -> bool:

@@ -8,30 +8,33 @@ from __future__ import annotations
 
 import re
 import shlex
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import quote
 
 from prjury.errors import PublishError
+from prjury.github.payload import at, object_name
+from prjury.github.repo_client import RepoClient, ignore, login_of
 from prjury.publishers.backport_objects import (
-    BranchesPort,
+    explain_workflows,
     refuse_unsayable,
     store_commit,
     store_empty_commit,
-    workflows_explained,
 )
-from prjury.publishers.idempotent import LookAgainError, write_converging, written_once
+from prjury.publishers.labels import add_labels
+from prjury.publishers.races import LookAgainError, converge, write_once
 from prjury.report.model import Backport
 from prjury.report.redact import Redact
-from prjury.report.sanitise import BY_SHAPE, block, inline_code, one_line, plain, prose
+from prjury.report.render import render_template
+from prjury.report.sanitise import BY_SHAPE, one_line
+from prjury.report.text import own
 from prjury.report.wording import counted
-from prjury.snapshot.model import Conflict, visible
+from prjury.snapshot.model import visible
 from prjury.snapshot.picked import HEADS, Pick
 
 if TYPE_CHECKING:
-    from prjury.github.branches import StoredPull
+    from github.PullRequest import PullRequest
 
 _SETTING = "Allow GitHub Actions to create and approve pull requests"
 
@@ -82,17 +85,15 @@ def is_proposable(backport: Backport, opening: Opening) -> bool:
 
 @dataclass
 class BackportPulls:
-    """Opens pull requests of picks.
+    """Opens pull requests of picks, in one repository: none of its forks is touched.
 
     Attributes:
         redact: removes the secrets of this run from texts.
-        sleep: waits between attempts, in seconds.
     """
 
-    port: BranchesPort
+    room: RepoClient
     opening: Opening = Opening()
     redact: Redact = BY_SHAPE
-    sleep: Callable[[float], None] = time.sleep
 
     def propose(self, pick: Pick) -> Proposal:
         """Open the pull request of a pick, if there is none yet.
@@ -109,33 +110,62 @@ class BackportPulls:
         if not pick.conflicts and not pick.commits:
             return Proposal(pick.branch, "nothing", note="There is nothing to pick")
         refuse_unsayable(pick)
-        return write_converging(lambda: self._attempt(pick), self.sleep)
+        return converge(lambda: self._attempt(pick), self.room.client.sleep)
 
     def _attempt(self, pick: Pick) -> Proposal:
-        if there := self._there(pick):
-            return there
-        _refuse_moved(pick, self.port.tip(pick.branch))
+        if existing := self._find_existing(pick):
+            return existing
+        _refuse_moved(pick, self._find_tip(pick.branch))
         head = head_of(pick)
-        tip = self.port.tip(head)
+        tip = self._find_tip(head)
         if tip is None:
             tip = self._branch(pick)
         elif not self._holds(tip, pick):
             raise _taken(head)
         return self._open(pick, tip)
 
-    def _there(self, pick: Pick) -> Proposal | None:
+    def _find_existing(self, pick: Pick) -> Proposal | None:
         """Return the latest pull request from our branch, in whatever state."""
-        found = sorted(self.port.pulls(head_of(pick)), key=lambda one: (one.is_open, one.number))
-        if not found:
+        pulls = self._list_pulls(head_of(pick))
+        if not pulls:
             return None
-        last = found[-1]
-        ours = is_marked(last.body, pick) and last.author == self.port.account()
-        note = "" if ours else "Somebody else opened it"
-        if not last.is_open:
+        last = max(pulls, key=lambda pull: (pull.state == "open", pull.number))
+        is_ours = is_marked(last.body or "", pick) and login_of(last.user) == self.room.account()
+        note = "" if is_ours else "Somebody else opened it"
+        if last.state != "open":
             note = "It was closed or merged, and is not opened again"
-        elif ours and not set(self.opening.labels) & set(last.labels):
+        elif is_ours and not {label.name for label in last.labels} & set(self.opening.labels):
             note = self._label(last)
-        return Proposal(pick.branch, "there", last.url, note)
+        return Proposal(pick.branch, "there", last.html_url, note)
+
+    def _list_pulls(self, branch: str) -> list[PullRequest]:
+        """Return all pull requests from a branch of this repository, in any state."""
+        from github.PullRequest import PullRequest  # noqa: PLC0415 - heavy, hence late
+
+        owner = self.room.repo.partition("/")[0]
+        pulls = self.room.objects(
+            PullRequest,
+            f"list the pull requests of {self.room.repo}",
+            "/pulls",
+            needs="pull-requests: read",
+            query={"head": f"{owner}:{branch}", "state": "all"},
+        )
+        # GitHub's filter does not tell a repository from its owner's own fork.
+        return [pull for pull in pulls if _is_from(pull, branch)]
+
+    def _find_tip(self, branch: str) -> str | None:
+        """Return the commit of a branch; None if there is no such branch."""
+        try:
+            return self.room.get(
+                f"read the branch {visible(branch)} of {self.room.repo}",
+                f"/git/ref/heads/{quote(branch, errors='surrogateescape')}",
+                lambda answer: object_name(at(answer, "object", "sha"), "object.sha"),
+                needs="contents: read",
+            )
+        except PublishError as error:
+            if error.reason != "not_found":
+                raise
+            return None
 
     def _branch(self, pick: Pick) -> str:
         """Create the branch and return its tip.
@@ -144,59 +174,97 @@ class BackportPulls:
             LookAgainError: if somebody else may have created it meanwhile.
         """
         head = head_of(pick)
-        with workflows_explained(pick):
+        with explain_workflows(pick):
             if pick.conflicts:
-                sha = store_empty_commit(pick, empty_message(pick), self.port)
+                sha = store_empty_commit(pick, empty_message(pick), self.room)
             else:
-                sha = store_commit(pick, self.port)
+                sha = store_commit(pick, self.room)
             try:
-                with written_once():
-                    self.port.create_branch(head, sha)
+                with write_once():
+                    self._create_branch(head, sha)
             except PublishError as error:
-                if error.reason == "refused" and self.port.tip(head) is not None:
+                if error.reason == "refused" and self._find_tip(head) is not None:
                     raise LookAgainError(error) from error
                 raise
         return sha
 
+    def _create_branch(self, name: str, sha: str) -> None:
+        """Create a branch whose name starts with `HEADS`; an existing one is never changed."""
+        self.room.send(
+            f"create the branch {visible(name)} of {self.room.repo}",
+            "POST",
+            "/git/refs",
+            {"ref": f"refs/heads/{name}", "sha": object_name(sha, "the commit")},
+            ignore,
+            needs="contents: write",
+            repeatable=False,
+        )
+
     def _holds(self, tip: str, pick: Pick) -> bool:
-        """Whether a commit is what we would create: the same trees on top of the same tip."""
+        """Return true if a commit is what we would create: the same trees on the same tip."""
         trees: Sequence[str] = [commit.tree for commit in pick.commits]
         if pick.conflicts:
             trees = [pick.branch_tree]
-        for tree in reversed(trees):
-            commit = self.port.commit(tip)
-            if commit.tree != tree or len(commit.parents) != 1:
+        for expected in reversed(trees):
+            tree, parents = self._read_commit(tip)
+            if tree != expected or len(parents) != 1:
                 return False
-            tip = commit.parents[0]
+            tip = parents[0]
         return tip == pick.branch_sha
 
+    def _read_commit(self, sha: str) -> tuple[str, list[str]]:
+        """Return the tree and the parents of a commit."""
+
+        def read(answer: object) -> tuple[str, list[str]]:
+            parents = at(answer, "parents")
+            entries = parents if isinstance(parents, list) else []
+            names = [object_name(at(entry, "sha"), "parent.sha") for entry in entries]
+            return object_name(at(answer, "tree", "sha"), "tree.sha"), names
+
+        doing, path = f"read a commit of {self.room.repo}", f"/git/commits/{sha}"
+        return self.room.get(doing, path, read, needs="contents: read")
+
     def _open(self, pick: Pick, tip: str) -> Proposal:
+        from github.PullRequest import PullRequest  # noqa: PLC0415 - heavy, hence late
+
         is_draft = bool(pick.conflicts)
+        content = {
+            "head": head_of(pick),
+            "base": pick.branch,
+            "title": title_of(pick, self.redact),
+            "body": body_of(pick, tip, self.redact),
+            "draft": is_draft,
+        }
+        doing = f"open a pull request onto {visible(pick.branch)} of {self.room.repo}"
+        needs = "pull-requests: write"
         try:
-            with written_once():
-                opened = self.port.open_pull(
-                    head=head_of(pick),
-                    base=pick.branch,
-                    title=title_of(pick, self.redact),
-                    body=body_of(pick, tip, self.redact),
-                    draft=is_draft,
+            with write_once():
+                opened = self.room.write(
+                    PullRequest, doing, "POST", "/pulls", content, needs=needs, repeatable=False
                 )
         except PublishError as error:
-            if error.reason == "refused" and self.port.pulls(head_of(pick)):
+            if error.reason == "refused" and self._list_pulls(head_of(pick)):
                 raise LookAgainError(error) from error
             raise _explained(error, head_of(pick)) from error
         note = self._label(opened)
-        return Proposal(pick.branch, "draft" if is_draft else "opened", opened.url, note)
+        return Proposal(pick.branch, "draft" if is_draft else "opened", opened.html_url, note)
 
-    def _label(self, pull: StoredPull) -> str:
+    def _label(self, pull: PullRequest) -> str:
         """Add labels; a failure is only noted."""
         if not self.opening.labels:
             return ""
         try:
-            self.port.label(pull.number, self.opening.labels)
+            add_labels(self.room, pull.number, self.opening.labels)
         except PublishError as error:
             return f"It has no labels: {error}"
         return ""
+
+
+def _is_from(pull: PullRequest, branch: str) -> bool:
+    """Return true if it comes from a branch of the very repository that it goes to."""
+    told = pull.raw_data
+    head, base = (at(told, side, "repo", "full_name") for side in ("head", "base"))
+    return at(told, "head", "ref") == branch and head is not None and head == base
 
 
 def _refuse_moved(pick: Pick, tip: str | None) -> None:
@@ -267,17 +335,23 @@ def body_of(pick: Pick, head_sha: str, redact: Redact) -> str:
     Args:
         head_sha: the tip of its branch.
     """
-    parts = [marker_of(pick), *_origin(pick, redact), *_verdict(pick, redact)]
-    if pick.conflicts:
-        parts += [*_conflicts(pick, redact), *_commands(pick, head_sha, redact)]
-    else:
-        parts.append(
-            f"The branch is at {inline_code(pick.branch_sha[:12])} of "
-            f"{inline_code(pick.branch)} with {counted(len(pick.commits), 'commit')} on top. "
-            "Its tree is the one that was judged. Nothing was pushed to the release branch."
-        )
-    whole = "\n\n".join(parts) + "\n"
-    return whole if len(whole) <= _LONGEST_BODY else whole[:_LONGEST_BODY].rstrip() + _CUT
+    # The push goes over the empty commit only.
+    head = head_of(pick)
+    lease, to = shlex.quote(f"{head}:{head_sha}"), shlex.quote(f"HEAD:refs/heads/{head}")
+    push = f"git push --force-with-lease={lease} origin {to}"
+    body = render_template(
+        "backport_pull.md.j2",
+        redact,
+        pick=pick,
+        marker=own(marker_of(pick)),
+        number=pick.number,
+        origins=tuple(dict.fromkeys(own(sha) for one in pick.commits for sha in one.origins)),
+        verdict=pick.verdict.replace("_", " ").capitalize(),
+        tip=pick.branch_sha[:12],
+        commands="\n".join((*pick.commands, "# resolve, then", push)),
+        most=_MOST_LINES,
+    )
+    return body if len(body) <= _LONGEST_BODY else body[:_LONGEST_BODY].rstrip() + _CUT
 
 
 def empty_message(pick: Pick) -> str:
@@ -287,56 +361,3 @@ def empty_message(pick: Pick) -> str:
         f"The change conflicts in {counted(len(pick.conflicts), 'file')}. "
         "This commit is empty.\n"
     )
-
-
-def _origin(pick: Pick, redact: Redact) -> Iterator[str]:
-    title = plain(pick.title, _LONGEST_TITLE, redact)
-    yield f"Backport of #{pick.number} ({title}) to {inline_code(pick.branch)}."
-    origins = dict.fromkeys(sha for commit in pick.commits for sha in commit.origins)
-    if origins:
-        shown = list(origins)[:_MOST_LINES]
-        more = f" and {len(origins) - len(shown)} more" if len(origins) > len(shown) else ""
-        yield f"Picked from {', '.join(shown)}{more}."
-
-
-def _verdict(pick: Pick, redact: Redact) -> Iterator[str]:
-    word = plain(pick.verdict.replace("_", " ").capitalize(), None, redact)
-    reasons = [f"* {prose(reason, 600, redact)}" for reason in pick.reasons[:_MOST_LINES]]
-    yield f"**{word}**"
-    if reasons:
-        yield "\n".join(reasons)
-    if pick.prerequisites:
-        names = [f"* {prose(one, 300, redact)}" for one in pick.prerequisites[:_MOST_LINES]]
-        first = (
-            "It needs first:" if pick.conflicts else "Picked first, because the change needs it:"
-        )
-        yield f"{first}\n\n" + "\n".join(names)
-
-
-def _conflicts(pick: Pick, redact: Redact) -> Iterator[str]:
-    count = len(pick.conflicts)
-    yield (
-        "> [!WARNING]\n> This is a draft: the change conflicts. Its branch has an empty commit and "
-        "nothing of the change."
-    )
-    lines = [_conflict(one, redact) for one in pick.conflicts[:_MOST_LINES]]
-    if count > _MOST_LINES:
-        lines.append(f"* … and {count - _MOST_LINES} more")
-    yield f"**Conflicts in {counted(count, 'file')}**\n\n" + "\n".join(lines)
-
-
-def _conflict(conflict: Conflict, redact: Redact) -> str:
-    kind = conflict.type.value.replace("_", "/")
-    lines = f", lines {conflict.lines[0]} to {conflict.lines[1]}" if conflict.lines else ""
-    easy = ", easy to resolve" if conflict.mechanical else ""
-    path = inline_code(conflict.path, 300, redact)
-    return f"* {path} ({kind}{lines}{easy}): {prose(conflict.reason, 300, redact)}"
-
-
-def _commands(pick: Pick, head_sha: str, redact: Redact) -> Iterator[str]:
-    """Yield the commands for the pick and for pushing it over the empty commit only."""
-    head = head_of(pick)
-    lease, to = shlex.quote(f"{head}:{head_sha}"), shlex.quote(f"HEAD:refs/heads/{head}")
-    push = f"git push --force-with-lease={lease} origin {to}"
-    typed = "\n".join((*pick.commands, "# resolve, then", push))
-    yield "To do it by hand:\n\n" + block(typed, 8_000, redact)

@@ -9,18 +9,18 @@ hold, a new check run takes the place of the old one, which GitHub hides behind 
 
 from __future__ import annotations
 
-import re
-import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol, Self
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Self
 
 from prjury.errors import PublishError
-from prjury.github.check_runs import Origin
+from prjury.github.payload import at, object_name
+from prjury.github.repo_client import RepoClient
 from prjury.jury.gate import Gate
-from prjury.publishers.idempotent import run_of, write_converging, written_once
-from prjury.report.annotations import Annotation, Annotations, annotate
+from prjury.publishers.races import Run, converge, find_newer, find_run, read_run, write_once
+from prjury.report.annotations import Annotation, Annotations, annotate, identify
 from prjury.report.findings import Weight, findings
 from prjury.report.model import Report
 from prjury.report.redact import Redact
@@ -28,7 +28,7 @@ from prjury.report.sanitise import BY_SHAPE, one_line, plain
 from prjury.report.wording import judged_share
 
 if TYPE_CHECKING:
-    from prjury.github.check_runs import PostedCheckRun
+    from github.CheckRun import CheckRun
 
 #: GitHub takes 255 characters; some of them tell how many were cut off.
 _LONGEST_TITLE = 230
@@ -61,43 +61,12 @@ def _summary(report: Report) -> str:
     return " · ".join(parts)
 
 
-class CheckRunsPort(Protocol):
-    """The check runs of a repository; every method raises PublishError."""
-
-    def app(self) -> str:
-        """The slug of our app; empty for a user, who may make no check runs."""
-
-    def named(self, head_sha: str, name: str) -> Sequence[PostedCheckRun]:
-        """All check runs of that name on a commit, oldest first."""
-
-    def annotations(self, check_run: int) -> Sequence[Annotation]:
-        """What a check run says of lines."""
-
-    def create(
-        self, head_sha: str, name: str, origin: Origin, *, title: str, summary: str
-    ) -> PostedCheckRun:
-        """Begins a check run."""
-
-    def update(
-        self,
-        check_run: int,
-        origin: Origin,
-        *,
-        title: str,
-        summary: str,
-        text: str = "",
-        annotations: Sequence[Annotation] = (),
-        conclusion: str | None = None,
-    ) -> PostedCheckRun:
-        """Writes what it says, and in whose name; a conclusion ends it, none opens it again."""
-
-
 NAME = "PR Jury report"
 
 _BATCH = 50
-_RUN = re.compile(r":(\d{1,18})\.(\d{1,9})", re.ASCII)
 _JUDGING = ("Judging", "The verdict follows.")
 _REPLACED = "A later check run of this name reports the verdict."
+_READS, _WRITES = "checks: read", "checks: write"
 
 
 @dataclass
@@ -114,41 +83,39 @@ class CheckRunReport:
         page: the page of the workflow run, with its attempt; empty outside of a workflow.
         redact: takes the secrets of this run out of texts.
         id: which of several check runs on the same pull request this is.
-        sleep: waits so many seconds between attempts.
         notes: after `publish`, what could not be written though the check run was.
     """
 
-    check_runs: CheckRunsPort
+    room: RepoClient
     number: int | None
     render: Callable[[Report], str]
     annotate: Callable[[Report], Annotations] = annotate
     page: str = ""
     id: str = "default"
     redact: Redact = BY_SHAPE
-    sleep: Callable[[float], None] = time.sleep
     name: str = "check run"
     notes: tuple[str, ...] = field(default=(), init=False)
-    _app: str | None = field(default=None, init=False)
     _ended: set[str] = field(default_factory=set, init=False)
 
     def start(self, head_sha: str) -> str:
-        """Set the check run in progress, before anything is judged; the result is its address."""
-        return write_converging(lambda: self._start(head_sha), self.sleep)
+        """Set the check run in progress, before anything is judged; return its address."""
+        return converge(lambda: self._start(head_sha), self.room.client.sleep)
 
     def publish(self, report: Report) -> str | None:
-        """End the check run with the gate's conclusion; the result is its address."""
-        head, lines = report.pull.head.sha, self.annotate(report)
+        """End the check run with the gate's conclusion; return its address."""
+        head, annotations = report.pull.head.sha, self.annotate(report)
         words = CheckRunTexts.of(report, self.render(report), self.redact)
-        url = write_converging(lambda: self._publish(head, words, lines), self.sleep)
+        url = converge(lambda: self._publish(head, words, annotations), self.room.client.sleep)
         self._ended.add(head)
         return url
 
     def stands(self, report: Report) -> bool:
         """Return true if the check run still says what was published, or what a newer run says."""
-        own = self._own(report.pull.head.sha)
-        if not own or any(map(self._is_newer, own)):
+        own = self._find_own(report.pull.head.sha)
+        if not own or self._find_newer(own):
             return bool(own)
-        return (own[-1].conclusion, self._writer(own[-1])) == (report.gate.value, self._run)
+        latest = own[-1]
+        return (_conclusion_of(latest), self._find_writer(latest)) == (report.gate.value, self._run)
 
     def abandon(self, reason: str, head_sha: str) -> str | None:
         """End what was begun on a head without a verdict, so that no check stays pending or green.
@@ -159,97 +126,123 @@ class CheckRunReport:
             return None
         summary = plain(reason, 1_000, self.redact)
         words = CheckRunTexts(Gate.ACTION_REQUIRED.value, "⚪ Could not be judged", summary)
-        return write_converging(lambda: self._abandon(head_sha, words), self.sleep)
+        return converge(lambda: self._abandon(head_sha, words), self.room.client.sleep)
 
     def _start(self, head: str) -> str:
-        own = self._own(head)
+        own = self._find_own(head)
         if not own:
-            return self._create(head).url
-        if any(map(self._is_newer, own)):
-            return self._give_way(own)
-        title, summary = _JUDGING
-        opened = self.check_runs.update(own[-1].id, self._origin, title=title, summary=summary)
+            return self._create(head).html_url
+        if newer := self._find_newer(own):
+            return self._give_way(own, newer)
+        opened = self._update(own[-1], *_JUDGING)
         # One that cannot be opened again would show an earlier verdict until there is a new one.
-        return opened.url if opened.conclusion is None else self._create(head).url
+        shown = opened if _conclusion_of(opened) is None else self._create(head)
+        return shown.html_url
 
-    def _publish(self, head: str, words: CheckRunTexts, lines: Annotations) -> str:
-        own = self._own(head)
-        if any(map(self._is_newer, own)):
-            return self._give_way(own)
-        missing = self._missing(own[-1], lines.entries) if own else None
+    def _publish(self, head: str, words: CheckRunTexts, annotations: Annotations) -> str:
+        own = self._find_own(head)
+        if newer := self._find_newer(own):
+            return self._give_way(own, newer)
+        missing = self._find_missing(own[-1], annotations.entries) if own else None
         shown = own[-1] if missing is not None else self._create(head)
-        url = self._end(shown, words, lines, lines.entries if missing is None else missing)
+        url = self._end(shown, words, annotations, missing)
         replaced = CheckRunTexts(words.conclusion, words.title, _REPLACED)
         for older in own:
-            if older.id != shown.id and older.conclusion != words.conclusion:
-                self._write(older, replaced, (), ended=True)
-        if missing is None and any(map(self._is_newer, own := self._own(head))):
-            return self._give_way(own)
+            if older.id != shown.id and _conclusion_of(older) != words.conclusion:
+                self._conclude(older, replaced)
+        if missing is None:
+            # A second look: GitHub shows the check run that was begun last, which may be ours.
+            own = self._find_own(head)
+            if newer := self._find_newer(own):
+                return self._give_way(own, newer)
         return url
 
-    def _give_way(self, own: Sequence[PostedCheckRun]) -> str:
+    def _give_way(self, own: Sequence[CheckRun], newer: CheckRun) -> str:
         """End our own check runs like a newer run's: GitHub shows the one that was begun last."""
-        newer = [run for run in own if self._is_newer(run)][-1]
-        conclusion = newer.conclusion or Gate.ACTION_REQUIRED.value
+        conclusion = _conclusion_of(newer) or Gate.ACTION_REQUIRED.value
         words = CheckRunTexts(conclusion, "Superseded", "A newer run reports the verdict.")
         for run in own:
-            if self._writer(run) == self._run and run.conclusion != conclusion:
-                self._write(run, words, (), ended=True)
-        return newer.url
+            if self._find_writer(run) == self._run and _conclusion_of(run) != conclusion:
+                self._conclude(run, words)
+        return newer.html_url
 
     def _abandon(self, head: str, words: CheckRunTexts) -> str:
-        own = self._own(head)
-        if any(map(self._is_newer, own)):
-            return self._give_way(own)
+        own = self._find_own(head)
+        if newer := self._find_newer(own):
+            return self._give_way(own, newer)
         latest = own[-1] if own else self._create(head)
-        ours = self._run is not None and self._writer(latest) == self._run
-        if ours and latest.conclusion is not None:
-            return latest.url
-        return self._write(latest, words, (), ended=True)
+        is_ours = self._run is not None and self._find_writer(latest) == self._run
+        if is_ours and _conclusion_of(latest) is not None:
+            return latest.html_url
+        return self._conclude(latest, words)
 
-    def _is_newer(self, run: PostedCheckRun) -> bool:
-        """Return true if a later workflow run, or a later attempt, has written it last."""
-        writer = self._writer(run)
-        return bool(writer and self._run and writer > self._run)
+    def _find_newer(self, own: Sequence[CheckRun]) -> CheckRun | None:
+        return find_newer(own, self._run, self._find_writer)
 
     @property
-    def _run(self) -> tuple[int, int] | None:
-        return run_of(self.page)
+    def _run(self) -> Run | None:
+        return find_run(self.page)
 
-    def _writer(self, run: PostedCheckRun) -> tuple[int, int] | None:
-        """Return the workflow run and the attempt that has written one of ours last, if known."""
-        marker, external_id = self._marker, run.external_id
-        match = _RUN.fullmatch(external_id, len(marker)) if external_id.startswith(marker) else None
-        return (int(match[1]), int(match[2])) if match else None
+    def _find_writer(self, run: CheckRun) -> Run | None:
+        """Return the workflow run that has written one of ours last, if known."""
+        marker, _, words = (run.external_id or "").rpartition(":")
+        return read_run(words) if marker == self._marker else None
 
-    def _own(self, head: str) -> list[PostedCheckRun]:
+    def _find_own(self, head: str) -> list[CheckRun]:
         """Return our check runs of the head, oldest first."""
-        marked = [run for run in self.check_runs.named(head, NAME) if self._is_marked(run)]
-        if marked and self._app is None:
-            self._app = self.check_runs.app()
-        return [run for run in marked if self._app and run.app == self._app]
+        from github.CheckRun import CheckRun  # noqa: PLC0415 - heavy, hence late
 
-    def _is_marked(self, run: PostedCheckRun) -> bool:
-        return run.external_id == self._marker or self._writer(run) is not None
+        runs = self.room.objects(
+            CheckRun,
+            f"list the check runs of {self.room.repo}",
+            f"/commits/{object_name(head, 'the head')}/check-runs",
+            key="check_runs",
+            needs=_READS,
+            query={"check_name": NAME, "filter": "all"},
+        )
+        own = {run.id: run for run in runs if self._is_marked(run)}
+        app = self._find_app() if own else ""
+        ours = [run for run in own.values() if app and at(run.raw_data, "app", "slug") == app]
+        return sorted(ours, key=attrgetter("id"))
+
+    def _is_marked(self, run: CheckRun) -> bool:
+        return run.external_id == self._marker or self._find_writer(run) is not None
+
+    def _find_app(self) -> str:
+        """Return the slug of our app; empty for a user, who may make no check runs."""
+        account = self.room.account()
+        return account.removesuffix("[bot]") if account.endswith("[bot]") else ""
 
     @property
     def _marker(self) -> str:
         return f"prjury:{self.id}:{self.number or 0}"
 
     @property
-    def _origin(self) -> Origin:
+    def _origin(self) -> dict[str, str]:
+        """Say in whose name a check run is written; GitHub may keep another page."""
         run = ":{}.{}".format(*self._run) if self._run else ""
-        return Origin(self._marker + run, self.page)
+        page = {"details_url": self.page} if self.page else {}
+        return {"external_id": self._marker + run, **page}
 
-    def _create(self, head: str) -> PostedCheckRun:
+    def _create(self, head: str) -> CheckRun:
+        from github.CheckRun import CheckRun  # noqa: PLC0415 - heavy, hence late
+
         title, summary = _JUDGING
+        content = {
+            "name": NAME,
+            "head_sha": object_name(head, "the head"),
+            **self._origin,
+            "status": "in_progress",
+            "output": {"title": title, "summary": summary},
+        }
+        doing = f"begin a check run of {self.room.repo}"
         try:
-            with written_once():
-                return self.check_runs.create(
-                    head, NAME, self._origin, title=title, summary=summary
+            with write_once():
+                return self.room.write(
+                    CheckRun, doing, "POST", "/check-runs", content, needs=_WRITES, repeatable=False
                 )
         except PublishError as error:
-            if error.reason == "permission" and not self.check_runs.app():
+            if error.reason == "permission" and not self._find_app():
                 raise PublishError(
                     error.what,
                     why="GitHub takes check runs from apps only, and this is a user's token",
@@ -258,53 +251,84 @@ class CheckRunReport:
                 ) from error
             raise
 
-    def _missing(
-        self, run: PostedCheckRun, wanted: Sequence[Annotation]
+    def _find_missing(
+        self, run: CheckRun, wanted: Sequence[Annotation]
     ) -> Sequence[Annotation] | None:
-        """The annotations that a check run lacks; None where it has some that no longer hold."""
-        there = Counter(one.identity for one in self.check_runs.annotations(run.id))
-        if there - Counter(one.identity for one in wanted):
+        """Return the annotations that a run lacks; None where it has some that no longer hold."""
+        doing = f"list the annotations of a check run of {self.room.repo}"
+        path = f"/check-runs/{run.id}/annotations"
+        there = Counter(self.room.every(doing, path, identify, needs=_READS))
+        if there - Counter(map(identify, wanted)):
             return None
         missing = []
-        for one in wanted:
-            if there[one.identity] > 0:
-                there[one.identity] -= 1
+        for annotation in wanted:
+            if there[identify(annotation)] > 0:
+                there[identify(annotation)] -= 1
             else:
-                missing.append(one)
+                missing.append(annotation)
         return missing
 
     def _end(
         self,
-        run: PostedCheckRun,
+        run: CheckRun,
         words: CheckRunTexts,
-        found: Annotations,
-        missing: Sequence[Annotation],
+        annotations: Annotations,
+        missing: Sequence[Annotation] | None,
     ) -> str:
-        """Adds the annotations in batches, the last one with the conclusion."""
-        self.notes = found.notes
+        """Add the annotations in batches, the last one with the conclusion."""
+        self.notes = annotations.notes
+        missing = annotations.entries if missing is None else missing
         batches = [missing[at : at + _BATCH] for at in range(0, len(missing), _BATCH)]
         try:
             for batch in batches[:-1]:
-                self._write(run, words, batch, ended=False)
-            return self._write(run, words, batches[-1] if batches else (), ended=True)
+                self._update(run, *_JUDGING, annotations=batch)
+            return self._conclude(run, words, batches[-1] if batches else ())
         except PublishError as error:
             if error.reason != "refused" or not batches:
                 raise
             refused = f"GitHub refused annotations ({error.why}); the text below has all findings."
-        self.notes = (refused, *found.notes)
-        return self._write(run, words, (), ended=True)
+        self.notes = (refused, *annotations.notes)
+        return self._conclude(run, words)
 
-    def _write(
-        self, run: PostedCheckRun, words: CheckRunTexts, batch: Sequence[Annotation], *, ended: bool
+    def _conclude(
+        self, run: CheckRun, words: CheckRunTexts, annotations: Sequence[Annotation] = ()
     ) -> str:
-        reported = "\n\n".join([words.summary, *(plain(note) for note in self.notes)])
-        with written_once():
-            return self.check_runs.update(
-                run.id,
-                self._origin,
-                title=words.title if ended else _JUDGING[0],
-                summary=reported if ended else _JUDGING[1],
-                text=words.text if ended else "",
-                annotations=batch,
-                conclusion=words.conclusion if ended else None,
-            ).url
+        summary = "\n\n".join([words.summary, *(plain(note) for note in self.notes)])
+        ended = self._update(run, words.title, summary, words.text, annotations, words.conclusion)
+        return ended.html_url
+
+    def _update(
+        self,
+        run: CheckRun,
+        title: str,
+        summary: str,
+        text: str = "",
+        annotations: Sequence[Annotation] = (),
+        conclusion: str | None = None,
+    ) -> CheckRun:
+        """Write what a check run says; a conclusion ends it, none opens it again.
+
+        Annotations are added to those that are there: with some of them, nobody knows after an
+        unclear failure whether they were.
+        """
+        output: dict[str, Any] = {"title": title, "summary": summary}
+        output |= {"text": text} if text else {}
+        output |= {"annotations": annotations} if annotations else {}
+        state = {"status": "completed", "conclusion": conclusion} if conclusion else {}
+        content = {"output": output, **self._origin, "status": "in_progress", **state}
+        doing, path = f"update the check run of {self.room.repo}", f"/check-runs/{run.id}"
+        with write_once():
+            return self.room.write(
+                type(run),
+                doing,
+                "PATCH",
+                path,
+                content,
+                needs=_WRITES,
+                repeatable=not annotations,
+            )
+
+
+def _conclusion_of(run: CheckRun) -> str | None:
+    """Return how a check run ended; None as long as it has not."""
+    return (run.conclusion or "unknown") if run.status == "completed" else None

@@ -1,44 +1,34 @@
 """The one comment below a pull request that is edited in place.
 
 It is found by its hidden marker *and* its author, so that nobody else's text is ever taken for it.
-Every attempt starts by looking what is there: that makes an attempt repeatable after a failure
-that left open whether the comment was written, and lets simultaneous runs converge to one comment.
+Simultaneous runs converge to one comment (`prjury.publishers.races`).
 """
 
 from __future__ import annotations
 
-import re
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from operator import attrgetter
+from typing import TYPE_CHECKING
 
 from prjury.errors import PublishError
-from prjury.publishers.idempotent import LookAgainError, write_converging, written_once
+from prjury.github.comments import list_comments
+from prjury.github.repo_client import RepoClient, ignore, login_of
+from prjury.publishers.races import (
+    LookAgainError,
+    Run,
+    converge,
+    find_newer,
+    read_run,
+    write_once,
+)
 from prjury.report.inline import markers
 from prjury.report.model import Report
 
 if TYPE_CHECKING:
-    from prjury.github.comments import PostedComment
+    from github.IssueComment import IssueComment
 
-
-class CommentsPort(Protocol):
-    """The comments below one pull request; every method raises PublishError."""
-
-    def author(self) -> str:
-        """The account under which comments are written here."""
-
-    def comments(self) -> Sequence[PostedComment]:
-        """All comments."""
-
-    def create(self, body: str) -> PostedComment:
-        """Posts a comment."""
-
-    def edit(self, comment: int, body: str) -> PostedComment:
-        """Replaces a comment's text."""
-
-    def delete(self, comment: int) -> None:
-        """Removes a comment."""
+_NEEDS = "pull-requests: write"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,21 +44,19 @@ class Marker:
     """
 
     id: str
-    run: tuple[int, int] | None = None
+    run: Run | None = None
     files: str = ""
     head: str = ""
     base: str = ""
 
     @classmethod
     def of(cls, body: str) -> Marker | None:
-        """The marker of a comment, None where its first line is not one."""
+        """Read the marker of a comment; None where its first line is not one."""
         values = markers(body.partition("\n")[0])
         if values is None:
             return None
-        run = re.fullmatch(r"(\d{1,18})\.(\d{1,9})", values.get("run", ""), re.ASCII)
-        at = (int(run[1]), int(run[2])) if run else None
         words = (values.get(name, "") for name in ("files", "head", "base"))
-        return cls(values.get("id", "default"), at, *words)
+        return cls(values.get("id", "default"), read_run(values.get("run", "")), *words)
 
 
 @dataclass
@@ -76,84 +64,85 @@ class StickyComment:
     """Publishes a report as the pull request's comment of this id.
 
     Attributes:
+        number: of the pull request.
         render: the comment's Markdown, with the marker on its first line.
-        sleep: waits so many seconds between attempts.
         outdated: after `publish`, whether a later run has published its verdict already.
     """
 
-    conversation: CommentsPort
+    room: RepoClient
+    number: int
     render: Callable[[Report], str] = lambda report: report.headline
     id: str = "default"
-    sleep: Callable[[float], None] = time.sleep
     name: str = "comment"
     outdated: bool = field(default=False, init=False)
-    _author: str | None = field(default=None, init=False)
 
     def publish(self, report: Report) -> str | None:
-        """Creates or edits the comment; the result is its web address."""
+        """Create or edit the comment, and return its web address."""
         return self.write(self.render(report))
 
     def write(self, body: str) -> str:
-        """The same with a text, whose first line is a marker of this id."""
-        return write_converging(lambda: self._upsert(body), self.sleep)
+        """Do the same with a text, whose first line is a marker of this id."""
+        return converge(lambda: self._attempt(body), self.room.client.sleep)
 
-    def _upsert(self, body: str) -> str:
-        own = self._own()
+    def _attempt(self, body: str) -> str:
+        own = self._find_own()
         if not own:
             created = self._create(body)
-            # A second look: another run may have found nothing and posted at the same time.
-            own = sorted({c.id: c for c in (created, *self._own())}.values(), key=lambda c: c.id)
-        keep, *extra = own
-        text = _newest(body, own)
-        self.outdated = text != body
-        if keep.body.replace("\r\n", "\n") != text:
-            self._edit(keep, text)
-        for comment in extra:
-            self._delete(comment)
-        return keep.url
+            # A second look: another run may have seen nothing and posted at the same time.
+            comments = {comment.id: comment for comment in (created, *self._find_own())}
+            own = sorted(comments.values(), key=attrgetter("id"))
+        oldest, *duplicates = own
+        newer = find_newer(own, _find_writer(body), lambda comment: _find_writer(comment.body))
+        self.outdated = newer is not None
+        text = newer.body.replace("\r\n", "\n") if newer else body
+        if oldest.body.replace("\r\n", "\n") != text:
+            self._edit(oldest, text)
+        for duplicate in duplicates:
+            self._delete(duplicate)
+        return oldest.html_url
 
-    def _own(self) -> list[PostedComment]:
-        """Our comments of this id, oldest first."""
+    def _find_own(self) -> list[IssueComment]:
+        """Return our comments of this id, oldest first."""
         marked = [
             comment
-            for comment in self.conversation.comments()
-            if (marker := Marker.of(comment.body)) and marker.id == self.id
+            for comment in list_comments(self.room, self.number)
+            if (marker := Marker.of(comment.body or "")) and marker.id == self.id
         ]
-        if marked and self._author is None:
-            self._author = self.conversation.author()
-        ours = [comment for comment in marked if comment.author == self._author]
-        return sorted(ours, key=lambda comment: comment.id)
+        account = self.room.account() if marked else ""
+        own = [comment for comment in marked if login_of(comment.user) == account]
+        return sorted(own, key=attrgetter("id"))
 
-    def _create(self, body: str) -> PostedComment:
-        with written_once():
-            return self.conversation.create(body)
+    def _create(self, body: str) -> IssueComment:
+        from github.IssueComment import IssueComment  # noqa: PLC0415 - heavy, hence late
 
-    def _edit(self, comment: PostedComment, body: str) -> None:
+        doing, path = f"comment on {self._pull}", f"/issues/{self.number}/comments"
+        with write_once():
+            return self.room.write(
+                IssueComment, doing, "POST", path, {"body": body}, needs=_NEEDS, repeatable=False
+            )
+
+    def _edit(self, comment: IssueComment, body: str) -> None:
+        doing, path = f"edit the comment on {self._pull}", f"/issues/comments/{comment.id}"
         try:
-            self.conversation.edit(comment.id, body)
+            self.room.write(type(comment), doing, "PATCH", path, {"body": body}, needs=_NEEDS)
         except PublishError as error:
             if error.reason == "not_found":  # it was deleted since we looked
                 raise LookAgainError(error) from error
             raise
 
-    def _delete(self, comment: PostedComment) -> None:
+    def _delete(self, comment: IssueComment) -> None:
+        doing, path = f"delete a comment on {self._pull}", f"/issues/comments/{comment.id}"
         try:
-            self.conversation.delete(comment.id)
+            self.room.send(doing, "DELETE", path, None, ignore, needs=_NEEDS)
         except PublishError as error:
             if error.reason != "not_found":  # another run was faster
                 raise
 
-
-def _newest(body: str, own: Sequence[PostedComment]) -> str:
-    """The text of the latest run: ours, unless one that started later has published already."""
-    newest, run = body, _run(body)
-    for comment in own:
-        other = _run(comment.body)
-        if run and other and other > run:
-            newest, run = comment.body.replace("\r\n", "\n"), other
-    return newest
+    @property
+    def _pull(self) -> str:
+        return f"{self.room.repo}#{self.number}"
 
 
-def _run(body: str) -> tuple[int, int] | None:
+def _find_writer(body: str) -> Run | None:
     marker = Marker.of(body)
     return marker.run if marker else None

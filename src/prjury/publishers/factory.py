@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from prjury.errors import PublishError, SourceError
-from prjury.github.check_runs import CheckRuns, Statuses
 from prjury.github.client import GitHub
-from prjury.github.comments import Comments, IssueLabels, Reviews
-from prjury.github.review_threads import ReviewThreads
+from prjury.github.repo_client import RepoClient
 from prjury.ports import Publisher
 from prjury.publishers.check_run import CheckRunReport
 from prjury.publishers.comment import StickyComment
@@ -72,14 +70,17 @@ class PublisherFactory:
         if not (target.head_sha and wanted.get("check", True)):
             return None
         return CheckRunReport(
-            CheckRuns(self.client, target.repo),
+            self._room,
             target.number,
             self.words.check,
             self._annotated if wanted.get("annotations", True) else _no_annotations,
             target.page,
             redact=self.redact,
-            sleep=self.client.sleep,
         )
+
+    @property
+    def _room(self) -> RepoClient:
+        return RepoClient(self.client, self.target.repo)
 
     def _annotated(self, report: Report) -> Annotations:
         return annotate(report, self.redact)
@@ -88,39 +89,26 @@ class PublisherFactory:
         """The commit status, where that is the gate."""
         if not (self.target.by_status and self.target.head_sha):
             return None
-        statuses = Statuses(self.client, self.target.repo)
-        return CommitStatus(statuses, self.target.page, redact=self.redact, sleep=self.client.sleep)
+        return CommitStatus(self._room, self.target.page, redact=self.redact)
 
     def of_pull_request(self, wanted: Mapping[str, Any]) -> Iterator[tuple[str, Publisher]]:
         """What is posted to the pull request itself, each with the output that it fills, if any."""
         target = self.target
         if not target.number:
             return
+        room, number = self._room, target.number
         if wanted.get("comment", True):
-            conversation = Comments(self.client, target.repo, target.number)
 
             def render(report: Report) -> str:
-                said = self.words.comment(report, target.run)
+                comment = self.words.comment(report, target.run)
                 more = f" files={target.files} -->" if target.files else " -->"
-                return said.replace(" -->", more, 1)
+                return comment.replace(" -->", more, 1)
 
-            yield "comment-url", StickyComment(conversation, render, sleep=self.client.sleep)
+            yield "comment-url", StickyComment(room, number, render)
         if wanted.get("review"):
-            reviews = Reviews(self.client, target.repo, target.number)
-            threads = ReviewThreads(self.client, target.repo, target.number)
-            yield (
-                "",
-                LineReview(
-                    reviews,
-                    target.run,
-                    redact=self.redact,
-                    sleep=self.client.sleep,
-                    threads=threads,
-                ),
-            )
+            yield "", LineReview(room, number, target.run, redact=self.redact)
         if labels := wanted.get("labels"):
-            port = IssueLabels(self.client, target.repo, target.number)
-            yield "", Labels(port, labels)
+            yield "", Labels(room, number, labels)
 
     def refuse_old_head(self) -> None:
         """Raises PublishError where the pull request has moved on: what is posted is about now."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from urllib.parse import quote
 
+from prjury.errors import PublishError
+from prjury.github.repo_client import RepoClient, ignore
 from prjury.jury.judgment import Status
 from prjury.report.model import Report
 from prjury.report.wording import counted
@@ -16,19 +18,7 @@ _SUITABLE = frozenset({"suitable", "suitable_with_changes"})
 _BRANCH = "{branch}"
 #: Characters that GitHub takes.
 _LONGEST = 50
-
-
-class LabelsPort(Protocol):
-    """The labels of one pull request; every method raises PublishError."""
-
-    def names(self) -> Sequence[str]:
-        """The labels that are there."""
-
-    def add(self, names: Sequence[str]) -> None:
-        """Adds labels."""
-
-    def remove(self, name: str) -> None:
-        """Takes a label off; one that is not there is no failure."""
+_NEEDS = "pull-requests: write"
 
 
 @dataclass
@@ -43,31 +33,59 @@ class Labels:
         notes: after `publish`, which labels could not be given.
     """
 
-    labels: LabelsPort
+    room: RepoClient
+    number: int
     mapping: Mapping[str, str] | None = None
     name: str = "labels"
     notes: tuple[str, ...] = field(default=(), init=False)
 
     def publish(self, report: Report) -> str | None:
-        """Adds and removes what differs, and asks for nothing where there is no mapping."""
+        """Add and remove what differs, and ask for nothing where there is no mapping."""
         mapping = labels_of(report) if self.mapping is None else self.mapping
         wanted, ours = _wanted(report, mapping), _producible(report, mapping)
         if not ours:
             return None
-        there = list(self.labels.names())
+        there = self._list()
         known = {name.casefold() for name in there}
         missing = [name for name in wanted if name.casefold() not in known]
         usable = [name for name in missing if _is_label(name)]
         if usable:
-            self.labels.add(usable)
+            add_labels(self.room, self.number, usable)
         keep = {name.casefold() for name in wanted}
         for name in there:
             if name.casefold() in ours and name.casefold() not in keep:
-                self.labels.remove(name)
+                self._remove(name)
         if left_out := len(missing) - len(usable):
             words = f"Not set: {counted(left_out, 'label')} that GitHub does not accept."
             self.notes = (words,)
         return None
+
+    def _list(self) -> list[str]:
+        from github.Label import Label  # noqa: PLC0415 - heavy, hence late
+
+        doing, path = f"list the labels of {self._pull}", f"/issues/{self.number}/labels"
+        needs = "pull-requests: read"
+        return [label.name for label in self.room.objects(Label, doing, path, needs=needs)]
+
+    def _remove(self, name: str) -> None:
+        """Take a label off; one that is not there is no failure."""
+        path = f"/issues/{self.number}/labels/{quote(name, safe='')}"
+        doing = f"take a label off {self._pull}"
+        try:
+            self.room.send(doing, "DELETE", path, None, ignore, needs=_NEEDS)
+        except PublishError as error:
+            if error.reason != "not_found":
+                raise
+
+    @property
+    def _pull(self) -> str:
+        return f"{self.room.repo}#{self.number}"
+
+
+def add_labels(room: RepoClient, number: int, names: Sequence[str]) -> None:
+    """Add labels; those that the repository does not have take ``issues: write``."""
+    doing, path = f"label {room.repo}#{number}", f"/issues/{number}/labels"
+    room.send(doing, "POST", path, {"labels": list(names)}, ignore, needs=_NEEDS)
 
 
 def labels_of(report: Report) -> Mapping[str, str]:

@@ -6,16 +6,17 @@ on a later one the findings that have no remark yet.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from prjury.errors import PublishError
-from prjury.publishers.idempotent import write_converging, written_once
+from prjury.github.payload import at, object_name, text
+from prjury.github.repo_client import RepoClient, login_of
+from prjury.publishers.races import converge, write_once
 from prjury.report.continuity import judged_seats
 from prjury.report.findings import findings
-from prjury.report.inline import AddedLines, Remark, Remarks, Reviewer, added_lines, markers
+from prjury.report.inline import AddedLines, Remarks, Reviewer, added_lines, markers
 from prjury.report.model import Report
 from prjury.report.redact import Redact
 from prjury.report.render import marker
@@ -23,34 +24,29 @@ from prjury.report.sanitise import BY_SHAPE
 from prjury.snapshot.model import PullRequest
 
 if TYPE_CHECKING:
-    from prjury.github.comments import PostedText
-    from prjury.github.review_threads import PostedThread
+    from github.PullRequestComment import PullRequestComment
+    from github.PullRequestReview import PullRequestReview
+
+    Posted: TypeAlias = PullRequestReview | PullRequestComment
 
 
-class ReviewsPort(Protocol):
-    """The reviews of one pull request; every method raises PublishError."""
-
-    def author(self) -> str:
-        """The account under which reviews are written here."""
-
-    def bodies(self) -> Sequence[PostedText]:
-        """What every review says as a whole."""
-
-    def remarks(self) -> Sequence[PostedText]:
-        """Every remark at a line."""
-
-    def create(self, head_sha: str, body: str, remarks: Sequence[Remark]) -> PostedText:
-        """Posts a review that neither approves nor blocks."""
-
-
-class ThreadsPort(Protocol):
-    """The threads of one pull request's reviews; every method raises PublishError."""
-
-    def unresolved(self) -> Sequence[PostedThread]:
-        """The threads that nobody has resolved."""
-
-    def resolve(self, thread: str) -> None:
-        """Resolves a thread."""
+_READS, _WRITES = "pull-requests: read", "pull-requests: write"
+#: A thread is resolved by who may write contents, whatever else the token may do.
+_RESOLVES = "contents: write"
+_MOST_PAGES = 10
+_LIST_THREADS = """\
+query($owner: String!, $name: String!, $number: Int!, $after: String) {
+  repository(owner: $owner, name: $name) { pullRequest(number: $number) {
+    reviewThreads(first: 100, after: $after) {
+      nodes { id isResolved comments(first: 1) { nodes { body author { __typename login } } } }
+      pageInfo { hasNextPage endCursor }
+    }
+  } }
+}
+"""
+_RESOLVE = """\
+mutation($thread: ID!) { resolveReviewThread(input: {threadId: $thread}) { thread { id } } }
+"""
 
 
 @dataclass
@@ -62,77 +58,141 @@ class LineReview:
         added: where remarks may stand; by default the added lines of the snapshot.
         redact: takes the secrets of this run out of texts.
         id: which of several reviewers of the pull request this is.
-        sleep: waits so many seconds between attempts.
-        threads: where remarks on findings that are gone are resolved; None leaves them as they are.
         notes: what could not be done by this token.
     """
 
-    reviews: ReviewsPort
+    room: RepoClient
+    number: int
     run: str | None = None
     added: Callable[[PullRequest], AddedLines] = added_lines
     redact: Redact = BY_SHAPE
     id: str = "default"
-    sleep: Callable[[float], None] = time.sleep
     name: str = "review"
-    threads: ThreadsPort | None = None
     notes: list[str] = field(default_factory=list, init=False)
 
     def publish(self, report: Report) -> str | None:
-        """Posts what is new; the result is the review's address, None if nothing was to be said."""
+        """Post what is new; return the review's address, None if there is nothing to say."""
         line = marker(report, self.id, self.run)
         lines = self.added(report.pull)
         reviewer = Reviewer(report, line, lines, self.redact, self.id)
         self._resolve(report)
         if reviewer.remarks() is None:
             return None
-        return write_converging(lambda: self._attempt(reviewer), self.sleep)
-
-    def _resolve(self, report: Report) -> None:
-        """Resolve our threads on findings that are dismissed, or fixed for their judge."""
-        if self.threads is None:
-            return
-        there = {one.check.fingerprint for one in findings(report.verdict)}
-        dismissed = {one.finding for one in report.dismissals}
-        judged, account = judged_seats(report.verdict), ""
-        try:
-            for thread in self.threads.unresolved():
-                values = markers(thread.body) or {}
-                finding = values.get("finding")
-                fixed = finding not in there and judged.get(values.get("seat", ""))
-                if not (finding and (fixed or finding in dismissed)) or values.get("id") != self.id:
-                    continue
-                account = account or self.reviews.author()
-                if thread.author == account:
-                    self.threads.resolve(thread.id)
-        except PublishError as error:
-            self.notes.append(
-                f"Threads of findings that are gone stay open (`contents: write`): {error}"
-            )
+        return converge(lambda: self._attempt(reviewer), self.room.client.sleep)
 
     def _attempt(self, reviewer: Reviewer, *, inline: bool = True) -> str | None:
         head = reviewer.report.pull.head.sha
-        found: set[str] = set()
-        bodies, remarks = self.reviews.bodies(), self.reviews.remarks()
-        for said, values in self._ours([*bodies, *remarks]):
+        reported: set[str] = set()
+        for posted, values in self._find_own():
             if values.get("head") == head:
-                return said.url
-            found |= {values["finding"]} if "finding" in values else set()
-            found |= set(values.get("told", "").split(","))
-        new = reviewer.remarks(found) if inline else reviewer.remarks(found, most=0)
+                return posted.html_url
+            reported |= {values["finding"]} if "finding" in values else set()
+            reported |= set(values.get("told", "").split(","))
+        new = reviewer.remarks(reported) if inline else reviewer.remarks(reported, most=0)
         return self._post(head, new, reviewer) if new else None
 
-    def _ours(self, every: Sequence[PostedText]) -> list[tuple[PostedText, dict[str, str]]]:
-        marked = [(said, values) for said in every if (values := markers(said.body))]
-        named = [(said, values) for said, values in marked if values.get("id") == self.id]
-        author = self.reviews.author() if named else ""
-        return [(said, values) for said, values in named if said.author == author]
+    def _find_own(self) -> list[tuple[Posted, dict[str, str]]]:
+        """Return what our account has said in reviews and at lines, with the hidden values."""
+        from github.PullRequestComment import PullRequestComment  # noqa: PLC0415 - heavy, hence late
+        from github.PullRequestReview import PullRequestReview  # noqa: PLC0415 - the same
+
+        reviews: list[Posted] = self.room.objects(
+            PullRequestReview,
+            f"list the reviews of {self._pull}",
+            f"{self._path}/reviews",
+            needs=_READS,
+        )
+        comments: list[Posted] = self.room.objects(
+            PullRequestComment,
+            f"list the review comments of {self._pull}",
+            f"{self._path}/comments",
+            needs=_READS,
+        )
+        marked = [
+            (posted, values)
+            for posted in (*reviews, *comments)
+            if (values := markers(posted.body or "")) and values.get("id") == self.id
+        ]
+        account = self.room.account() if marked else ""
+        return [(posted, values) for posted, values in marked if login_of(posted.user) == account]
 
     def _post(self, head: str, new: Remarks, reviewer: Reviewer) -> str | None:
+        """Post a review that neither approves nor blocks."""
+        from github.PullRequestReview import PullRequestReview  # noqa: PLC0415 - heavy, hence late
+
+        content = {
+            "commit_id": object_name(head, "the head"),
+            "event": "COMMENT",
+            "body": new.body,
+            "comments": new.inline,
+        }
+        doing, path = f"review {self._pull}", f"{self._path}/reviews"
         try:
-            with written_once():
-                return self.reviews.create(head, new.body, new.inline).url
+            with write_once():
+                return self.room.write(
+                    PullRequestReview, doing, "POST", path, content, needs=_WRITES, repeatable=False
+                ).html_url
         except PublishError as error:
             if error.reason != "refused" or not new.inline:
                 raise
         # GitHub refuses a review as a whole where it does not know one of its lines.
         return self._attempt(reviewer, inline=False)
+
+    def _resolve(self, report: Report) -> None:
+        """Resolve our threads on findings that are dismissed, or fixed for their judge."""
+        there = {one.check.fingerprint for one in findings(report.verdict)}
+        dismissed = {one.finding for one in report.dismissals}
+        judged = judged_seats(report.verdict)
+        try:
+            for thread in self._list_threads():
+                comments = at(thread, "comments", "nodes")
+                first = comments[0] if isinstance(comments, list) and comments else None
+                values = markers(text(at(first, "body"))) or {}
+                finding = values.get("finding")
+                fixed = finding not in there and judged.get(values.get("seat", ""))
+                if not (finding and (fixed or finding in dismissed)) or values.get("id") != self.id:
+                    continue
+                if _author_of(first) == self.room.account():
+                    self._ask("resolve a review thread", _RESOLVE, {"thread": at(thread, "id")})
+        except PublishError as error:
+            self.notes.append(
+                f"Threads of findings that are gone stay open (`contents: write`): {error}"
+            )
+
+    def _list_threads(self) -> Iterator[object]:
+        """Yield the threads that nobody has resolved, of the first thousand."""
+        owner, _, name = self.room.repo.partition("/")
+        pull, after = {"owner": owner, "name": name, "number": self.number}, None
+        for _ in range(_MOST_PAGES):
+            data = self._ask("list the review threads", _LIST_THREADS, {**pull, "after": after})
+            threads = at(data, "repository", "pullRequest", "reviewThreads")
+            nodes = at(threads, "nodes")
+            every = nodes if isinstance(nodes, list) else ()
+            yield from (node for node in every if at(node, "isResolved") is False)
+            if at(threads, "pageInfo", "hasNextPage") is not True:
+                return
+            after = text(at(threads, "pageInfo", "endCursor"))
+
+    def _ask(self, doing: str, query: str, values: Mapping[str, Any]) -> object:
+        client = self.room.client
+        return client.ask(
+            doing,
+            lambda: client.api.requester.graphql_query(query, dict(values))[1]["data"],
+            error=PublishError,
+            needs=_RESOLVES,
+        )
+
+    @property
+    def _path(self) -> str:
+        return f"/pulls/{self.number}"
+
+    @property
+    def _pull(self) -> str:
+        return f"{self.room.repo}#{self.number}"
+
+
+def _author_of(comment: object) -> str:
+    """Return the login; GraphQL names bots without the suffix that the REST API gives them."""
+    login, kind = text(at(comment, "author", "login")), at(comment, "author", "__typename")
+    bot = "[bot]" if kind == "Bot" and login and not login.endswith("[bot]") else ""
+    return login + bot

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import re
-import time
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from prjury.github.repo_client import RepoClient, login_of
+from prjury.github.statuses import find_status, list_statuses, set_status
 from prjury.jury.gate import Gate
-from prjury.publishers.idempotent import is_newer, write_converging, written_once
+from prjury.publishers.races import Run, converge, find_newer, find_run, write_once
 from prjury.report.model import Report
 from prjury.report.redact import Redact
 from prjury.report.sanitise import BY_SHAPE, one_line
 
 if TYPE_CHECKING:
-    from prjury.github.check_runs import PostedStatus
+    from github.CommitStatus import CommitStatus as PostedStatus
 
 CONTEXT = "prjury"
 
@@ -30,24 +31,6 @@ _STATES = {
 }
 
 
-class StatusesPort(Protocol):
-    """The statuses of a repository's commits; every method raises PublishError."""
-
-    def account(self) -> str:
-        """The account under which statuses are set here."""
-
-    def latest(self, sha: str, context: str) -> PostedStatus | None:
-        """The last status of that context."""
-
-    def recent(self, sha: str, context: str) -> Iterable[PostedStatus]:
-        """The statuses of that context, the newest first."""
-
-    def create(
-        self, sha: str, context: str, *, state: str, description: str, target_url: str
-    ) -> PostedStatus:
-        """Sets a status."""
-
-
 @dataclass
 class CommitStatus:
     """Publishes a report as the status of its head.
@@ -57,70 +40,75 @@ class CommitStatus:
             of a later run stays.
         context: the name of the status, which branch rules ask for.
         redact: takes the secrets of this run out of texts.
-        sleep: waits so many seconds between attempts.
     """
 
-    statuses: StatusesPort
+    room: RepoClient
     page: str = ""
     context: str = CONTEXT
     redact: Redact = BY_SHAPE
-    sleep: Callable[[float], None] = time.sleep
     name: str = "commit status"
-    _account: str | None = field(default=None, init=False)
 
     def publish(self, report: Report) -> str | None:
-        """Sets the status to the gate's state."""
+        """Set the status to the gate's state."""
         self._set(report.pull.head.sha, _STATES[report.gate], report.headline)
         return None
 
     def pending(self, head_sha: str, words: str = "Judging") -> None:
-        """Says that the verdict is still to come, which keeps a required status closed."""
+        """Say that the verdict is still to come, which keeps a required status closed."""
         self._set(head_sha, "pending", words)
 
     def open(self, reason: str, head_sha: str) -> None:
-        """Opens the gate where there is nothing to judge, and says why."""
+        """Open the gate where there is nothing to judge, and say why."""
         self._set(head_sha, "success", reason)
 
     def fail(self, reason: str, head_sha: str) -> None:
-        """Says that there is no verdict, and why; the status is ``error``."""
+        """Say that there is no verdict, and why; the status is ``error``."""
         self._set(head_sha, "error", reason)
 
     def _set(self, sha: str, state: str, words: str) -> None:
         line = one_line(words, _LONGEST, self.redact)
         description = _FOUR_BYTES.sub("\N{REPLACEMENT CHARACTER}", line)
-        write_converging(lambda: self._attempt(sha, state, description), self.sleep)
+        converge(lambda: self._attempt(sha, state, description), self.room.client.sleep)
 
     def _attempt(self, sha: str, state: str, description: str) -> None:
-        latest = self.statuses.latest(sha, self.context)
-        if latest and self._stays(latest, state, description) and self._is_ours(latest):
-            return
+        latest = find_status(self.room, sha, self.context)
+        if latest and self._is_ours(latest):
+            is_same = _words_of(latest) == (state, description, self.page)
+            if is_same or self._find_newer([latest]):
+                return
         self._create(sha, state, description, self.page)
         if state == "success":
-            self._restore_later(sha)
-
-    def _restore_later(self, sha: str) -> None:
-        """Set again what a later run said between our look and our green word, which hides it."""
-        for status in self.statuses.recent(sha, self.context):
-            if is_newer(status.target_url, self.page) and self._is_ours(status):
-                self._create(sha, *_said(status))
-                return
+            # A second look: a green word of ours hides what a later run has said since the first.
+            statuses = filter(self._is_ours, list_statuses(self.room, sha, self.context))
+            if newer := self._find_newer(statuses):
+                self._create(sha, *_words_of(newer))
 
     def _create(self, sha: str, state: str, description: str, page: str) -> None:
-        with written_once():
-            self.statuses.create(
-                sha, self.context, state=state, description=description, target_url=page
+        with write_once():
+            set_status(
+                self.room,
+                sha,
+                self.context,
+                state=state,
+                description=description,
+                target_url=page,
             )
 
-    def _stays(self, latest: PostedStatus, state: str, description: str) -> bool:
-        """Whether there is nothing to write: it is there already, or a later run has spoken."""
-        ours = (state, description, self.page)
-        return is_newer(latest.target_url, self.page) or _said(latest) == ours
+    def _find_newer(self, statuses: Iterable[PostedStatus]) -> PostedStatus | None:
+        return find_newer(statuses, find_run(self.page), self._find_writer)
 
-    def _is_ours(self, latest: PostedStatus) -> bool:
-        if self._account is None:
-            self._account = self.statuses.account()
-        return latest.creator == self._account
+    def _find_writer(self, status: PostedStatus) -> Run | None:
+        """Return the run of this repository that has set a status."""
+        page = status.target_url or ""
+        return find_run(page) if _server_of(page) == _server_of(self.page) else None
+
+    def _is_ours(self, status: PostedStatus) -> bool:
+        return login_of(status.creator) == self.room.account()
 
 
-def _said(status: PostedStatus) -> tuple[str, str, str]:
-    return status.state, status.description, status.target_url
+def _server_of(page: str) -> str:
+    return page.partition("/actions/runs/")[0]
+
+
+def _words_of(status: PostedStatus) -> tuple[str, str, str]:
+    return status.state, status.description or "", status.target_url or ""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 from prjury.jury.judgment import Location
 from prjury.report.findings import Finding, Weight, evidence_beyond, findings
@@ -22,29 +23,15 @@ _LONGEST_TEXT = 15_000
 _LEVELS = {Weight.MUST_FIX: "failure", Weight.SHOULD_LOOK: "warning", Weight.NIT: "notice"}
 
 
-@dataclass(frozen=True, slots=True)
-class Annotation:
-    """Words at lines of a file; the lines count from 1 and are inclusive.
+#: Words at lines of a file, as GitHub takes them; the lines count from 1 and are inclusive.
+Annotation: TypeAlias = Mapping[str, Any]
 
-    Attributes:
-        level: ``failure``, ``warning`` or ``notice``.
-        raw_details: what the message rests on, and what would put it right.
-    """
 
-    path: str
-    start_line: int
-    end_line: int
-    level: str
-    title: str
-    message: str
-    raw_details: str = ""
-
-    @property
-    def identity(self) -> tuple[str, int, int, str, str, str]:
-        """What is the same in an annotation that was sent and in the one that GitHub lists."""
-        words = (" ".join(text.split()) for text in (self.title, self.message))
-        title, message = words
-        return self.path, self.start_line, self.end_line, self.level, title, message
+def identify(annotation: Any) -> tuple[str, ...]:  # noqa: ANN401 - ours, or one that GitHub lists
+    """Return what is the same in an annotation that was sent and in the one that GitHub lists."""
+    place = (annotation[name] for name in ("path", "start_line", "end_line", "annotation_level"))
+    words = (" ".join((annotation[name] or "").split()) for name in ("title", "message"))
+    return (*map(str, place), *words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,17 +109,16 @@ def sendable(path: str) -> bool:
 
 
 def _annotation(finding: Finding, place: Location, redact: Redact) -> Annotation:
-    check = finding.check
-    start = place.line or 1
-    return Annotation(
-        path=place.path,
-        start_line=start,
-        end_line=place.end_line or start,
-        level=_LEVELS[finding.weight],
-        title=one_line(check.name, _LONGEST_TITLE, redact),
-        message=clean(check.message.strip() or check.name, _LONGEST_TEXT, redact),
-        raw_details=_details(finding, redact),
-    )
+    check, start, details = finding.check, place.line or 1, _details(finding, redact)
+    return {
+        "path": place.path,
+        "start_line": start,
+        "end_line": place.end_line or start,
+        "annotation_level": _LEVELS[finding.weight],
+        "title": one_line(check.name, _LONGEST_TITLE, redact),
+        "message": clean(check.message.strip() or check.name, _LONGEST_TEXT, redact),
+        **({"raw_details": details} if details else {}),
+    }
 
 
 def _details(finding: Finding, redact: Redact) -> str:

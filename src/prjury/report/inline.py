@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
+from typing import Any, TypeAlias
 
 from prjury.jury.judgment import Location
 from prjury.report.annotations import HeadLines, sendable
@@ -44,19 +45,8 @@ _WORDS = {
 AddedLines = Mapping[str, Mapping[int, Line]]
 
 
-@dataclass(frozen=True, slots=True)
-class Remark:
-    """Words at added lines of one file.
-
-    Attributes:
-        line: the last line, which GitHub shows the remark below.
-        start_line: the first line, None for a remark at a single one.
-    """
-
-    path: str
-    line: int
-    body: str
-    start_line: int | None = None
+#: Words at added lines of one file, as GitHub takes them.
+Remark: TypeAlias = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +148,8 @@ class Reviewer:
             *([_AGAIN] if again else self._remedy(finding, span)),
         ]
         body = "\n".join(parts).rstrip("\n") + "\n"
-        return Remark(span.path, last, body, line if last != line else None)
+        remark: Remark = {"path": span.path, "line": last, "side": "RIGHT", "body": body}
+        return remark if last == line else {**remark, "start_line": line, "start_side": "RIGHT"}
 
     def _sentence(self, finding: Finding) -> str:
         """In one line: how grave it is, what it is called, what is wrong."""

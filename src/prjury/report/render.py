@@ -179,13 +179,10 @@ def marker(report: Report, id: str, run: str | None, more: str = "") -> str:  # 
     return f"<!-- prjury:v1 {reported}{' ' if more else ''}{more} -->"
 
 
-def load_templates() -> None:
-    """Compiles our own templates, which are kept."""
-    for language, suffix in ((MarkdownText, ".md.j2"), (HtmlText, ".html.j2"), (HtmlText, ".css")):
-        templates = environment(language)
-        for name in templates.list_templates():
-            if name.endswith(suffix) and "/" not in name:
-                templates.get_template(name)
+def render_template(name: str, redact: Redact, **parts: object) -> str:
+    """Render one of our Markdown templates, in which strings that are not our own are inked."""
+    shown = {key: inked(part, lambda raw: MarkdownText(raw, redact)) for key, part in parts.items()}
+    return _tidy(environment(MarkdownText).get_template(name).render(shown))
 
 
 class _Environment(SandboxedEnvironment):

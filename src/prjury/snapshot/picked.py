@@ -33,21 +33,6 @@ class PickedFile:
 
 
 @dataclass(frozen=True, slots=True)
-class PickedEntry:
-    """A path of a tree that is to be made on top of another one.
-
-    Attributes:
-        mode: git's; None takes the path out of the tree.
-        object: the name of an object that is there; None where ``text`` is the content.
-    """
-
-    path: str
-    mode: str | None
-    object: str | None = None
-    text: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Author:
     """Who wrote a commit, and when: ISO 8601 with an offset, as git's ``%aI`` prints it."""
 

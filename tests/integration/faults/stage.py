@@ -25,7 +25,7 @@ from prjury.github.client import Connection, GitHub, RetryBudget
 from prjury.github.event import Event
 from prjury.jury.gate import Gate
 from prjury.publishers.check_run import NAME
-from prjury.publishers.idempotent import run_of
+from prjury.publishers.races import find_run
 from prjury.report.codec import report_to_json
 from prjury.report.findings import findings
 from prjury.report.model import Report
@@ -334,7 +334,7 @@ def _wrong_status(fake: FakeGitHub, case: Handed, mode: str, run: tuple[int, int
     wanted = {Gate.SUCCESS: "success", Gate.FAILURE: "failure"}[case.report.gate]
     if not statuses or statuses[0]["state"] != wanted:
         return [f"status: {[one['state'] for one in statuses]}"]
-    if run_of(statuses[0]["target_url"]) != run:
+    if find_run(statuses[0]["target_url"]) != run:
         return [f"a status of {statuses[0]['target_url']}"]
     twice = len(statuses) != len({(one["state"], one["target_url"]) for one in statuses})
     return ["one status twice"] if twice else []

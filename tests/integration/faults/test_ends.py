@@ -12,7 +12,7 @@ from fakes.github import NO_FAULT, FakeGitHub, Fault, running
 from integration.faults.stage import MODES, Handed, Stage, furnish, wrong
 from prjury.errors import ExitCode
 from prjury.publishers.check_run import NAME
-from prjury.publishers.idempotent import run_of
+from prjury.publishers.races import find_run
 
 ALWAYS = 10_000
 MOMENTS_OF_BOTH = [
@@ -93,7 +93,7 @@ def said(fake: FakeGitHub, head: str, mode: str) -> tuple[int, str | None, str |
     shown = [one for one in fake.checks(head) if one["name"] == NAME][-1]
     status = fake.latest_status(head, "prjury") if mode == "publish" else "failure"
     if mode == "publish":
-        assert run_of(fake.statuses_of(head, "prjury")[0]["target_url"]) == (13, 1)
+        assert find_run(fake.statuses_of(head, "prjury")[0]["target_url"]) == (13, 1)
     return len(fake.bodies), shown["conclusion"], status
 
 

@@ -18,7 +18,7 @@ from fakes.reports import (
     with_findings,
 )
 from prjury.jury.judgment import Check, Judgment, Location, Severity
-from prjury.report.annotations import Annotation, Annotations, annotate, sendable
+from prjury.report.annotations import Annotations, annotate, sendable
 from prjury.report.redact import Redactor
 from prjury.snapshot.model import FileChange, FileKind, FileStatus
 
@@ -46,26 +46,27 @@ def failed(
 
 def test_a_blocker_says_what_is_wrong_and_what_would_make_it_pass() -> None:
     (one,) = found(failed(evidence="x = 1", fix="x = 2", end_line=4)).entries
-    assert one == Annotation(
-        "a.py",
-        3,
-        4,
-        "failure",
-        "pack/rule",
-        "it is wrong",
-        "x = 1\n\nTo fix: x = 2",
-    )
+    assert one == {
+        "path": "a.py",
+        "start_line": 3,
+        "end_line": 4,
+        "annotation_level": "failure",
+        "title": "pack/rule",
+        "message": "it is wrong",
+        "raw_details": "x = 1\n\nTo fix: x = 2",
+    }
 
 
 def test_levels_are_what_a_finding_means_for_the_merge() -> None:
-    levels = [one.level for one in annotate(needs_a_human()).entries]
+    levels = [one["annotation_level"] for one in annotate(needs_a_human()).entries]
     assert levels == ["warning", "notice"]
-    assert [one.level for one in annotate(broken_build()).entries] == ["failure"] * 3 + ["warning"]
+    broken = [one["annotation_level"] for one in annotate(broken_build()).entries]
+    assert broken == ["failure"] * 3 + ["warning"]
 
 
 def test_a_finding_without_a_line_stands_at_the_first_one() -> None:
     (one,) = found(failed(line=None)).entries
-    assert (one.start_line, one.end_line) == (1, 1)
+    assert (one["start_line"], one["end_line"]) == (1, 1)
 
 
 def test_only_files_of_the_head_have_lines() -> None:
@@ -75,7 +76,7 @@ def test_only_files_of_the_head_have_lines() -> None:
     ]
     checks = [failed(str(n), path) for n, path in enumerate(["gone.py", "old.py", "new.py", "x"])]
     result = found(*checks, Check("placeless", False, "no place"), files=files)
-    assert [one.path for one in result.entries] == ["new.py", "x"]
+    assert [one["path"] for one in result.entries] == ["new.py", "x"]
     assert result.notes == ("Not annotated, as they are in no file of this change: 3 findings.",)
 
 
@@ -100,36 +101,36 @@ def test_at_most_five_hundred_and_the_rest_is_told() -> None:
 def test_the_heaviest_come_first() -> None:
     checks = [failed("a hint", severity="hint"), failed("a warning", severity="warning"), failed()]
     result = found(*checks)
-    assert [one.level for one in result.entries] == ["failure", "warning", "notice"]
+    assert [one["annotation_level"] for one in result.entries] == ["failure", "warning", "notice"]
 
 
 def test_nothing_hidden_and_no_secret_gets_out() -> None:
     (one,) = found(failed(f"bidi \u202e and {TOKEN}", evidence="\x1b[31mred")).entries
-    assert "\u202e" not in one.message
-    assert TOKEN not in one.message
-    assert "\x1b" not in one.raw_details
+    assert "\u202e" not in one["message"]
+    assert TOKEN not in one["message"]
+    assert "\x1b" not in one.get("raw_details", "")
 
 
 def test_secrets_of_the_run_are_taken_out() -> None:
     judge = ballot("j", Judgment.failed("no", checks=[failed("the word is swordfish")]))
     redact = Redactor(("swordfish",))
     (one,) = annotate(report(tier("t", judge), pull_request=pull([file("a.py")])), redact).entries
-    assert "swordfish" not in one.message
+    assert "swordfish" not in one["message"]
 
 
 @pytest.mark.parametrize("words", ATTACKS)
 def test_hostile_words_are_only_text(words: str) -> None:
     for one in annotate(report_holding(words)).entries:
-        texts = (one.path, one.title, one.message, one.raw_details)
+        texts = (one["path"], one["title"], one["message"], one.get("raw_details", ""))
         assert not any(map(re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e\u200b]").search, texts))
-        assert one.title
-        assert one.message
+        assert one["title"]
+        assert one["message"]
 
 
 @given(st.text(), st.text(max_size=50), st.integers(1, 10**9))
 def test_everything_fits(message: str, evidence: str, times: int) -> None:
     huge = evidence * (times % 7_000)
     for one in found(failed(message + huge, evidence=huge)).entries:
-        assert len(one.title) <= 255
-        assert 0 < len(one.message.encode()) <= 65_536
-        assert len(one.raw_details.encode()) <= 65_536
+        assert len(one["title"]) <= 255
+        assert 0 < len(one["message"].encode()) <= 65_536
+        assert len(one.get("raw_details", "").encode()) <= 65_536

@@ -101,7 +101,7 @@ def test_remarks_stand_at_added_lines_only(
     line: int | None, end_line: int | None, expected: tuple[int | None, int] | None
 ) -> None:
     found = remarks(judged(failed(line, end_line)))
-    places = [(one.start_line, one.line) for one in found.inline]
+    places = [(one.get("start_line"), one["line"]) for one in found.inline]
     assert places == ([expected] if expected else [])
     assert ("wrong at" in found.body) == (expected is None)
 
@@ -109,13 +109,13 @@ def test_remarks_stand_at_added_lines_only(
 def test_a_remark_says_what_is_wrong_and_names_its_finding() -> None:
     check = failed(fix="Remove it", message="`x` is <b>gone</b>, @octocat")
     (one,) = remarks(judged(check, applicability=None)).inline
-    assert one.body.splitlines() == [
+    assert one["body"].splitlines() == [
         f"<!-- prjury:v1 finding={check.fingerprint} seat=8b1c0c61 id=default -->",
         "Must fix: **pack/rule**: `x` is \\<b\\>gone\\</b\\>, \\@\u200boctocat",
         "",
         "To fix: Remove it",
     ]
-    assert markers(one.body) == {
+    assert markers(one["body"]) == {
         "finding": check.fingerprint,
         "seat": "8b1c0c61",
         "id": "default",
@@ -133,7 +133,7 @@ def test_a_remark_says_what_is_wrong_and_names_its_finding() -> None:
 )
 def test_a_fix_that_is_the_whole_line_can_be_applied_by_a_click(fix: str, fence: str) -> None:
     (one,) = remarks(judged(failed(fix=fix))).inline
-    assert one.body.endswith(f"\n{fence}suggestion\n{fix}\n{fence}\n")
+    assert one["body"].endswith(f"\n{fence}suggestion\n{fix}\n{fence}\n")
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_a_fix_that_is_the_whole_line_can_be_applied_by_a_click(fix: str, fence:
 )
 def test_anything_else_is_told_and_cannot_be_applied(made: Report) -> None:
     (one,) = remarks(made).inline
-    assert "suggestion" not in one.body
+    assert "suggestion" not in one["body"]
 
 
 def test_the_heaviest_stand_at_lines_and_the_rest_in_the_body() -> None:
@@ -160,7 +160,7 @@ def test_the_heaviest_stand_at_lines_and_the_rest_in_the_body() -> None:
     made = judged(*checks, files=[changed(), changed("b.py", range(1, 41))])
     found = remarks(made)
     assert len(found.inline) == 30
-    assert {one.path for one in found.inline} == {"b.py"}
+    assert {one["path"] for one in found.inline} == {"b.py"}
     assert "30 comments on lines that this change adds." in found.body
     assert "11 findings not on an added line:" in found.body
     everything = remarks(made, most=0)
@@ -173,7 +173,7 @@ def test_what_was_told_is_not_told_again() -> None:
     checks = failed(12), failed(13), failed(99)
     made = judged(*checks)
     found = remarks(made, told=(checks[0].fingerprint,))
-    assert [one.line for one in found.inline] == [13]
+    assert [one["line"] for one in found.inline] == [13]
     assert (markers(found.body) or {})["told"] == checks[2].fingerprint
     reviewer = Reviewer(made, FIRST, added_lines(made.pull))
     assert reviewer.remarks([check.fingerprint for check in checks]) is None
@@ -187,7 +187,7 @@ def test_nothing_to_say_is_no_review() -> None:
 def test_suppressed_findings_get_no_comment() -> None:
     quiet, loud = failed(12), failed(13)
     made = judged(quiet, loud, suppressions=("pack/rule (a.py:12), by noqa: X",))
-    assert [one.line for one in remarks(made).inline] == [13]
+    assert [one["line"] for one in remarks(made).inline] == [13]
 
 
 def test_a_path_that_cannot_be_sent_is_told_in_the_body() -> None:
@@ -210,7 +210,7 @@ def test_the_body_begins_with_its_markers_and_stays_within_the_limit() -> None:
 def test_nobody_writes_our_markers(text: str) -> None:
     forged = f"{text}\n<!-- prjury:v1 finding=0000000000000000 id=default -->"
     (one,) = remarks(judged(failed(message=forged, fix=forged))).inline
-    assert one.body.count("<!-- prjury:v1") == 1
+    assert one["body"].count("<!-- prjury:v1") == 1
 
 
 @pytest.mark.parametrize("words", ATTACKS)
@@ -224,12 +224,12 @@ def test_hostile_words_change_nothing_of_a_reviews_structure(words: str) -> None
         (one,) = found.inline
         calm = Check("x", False, "x", Location("a.py", 12), fix=None if fix is None else "x")
         (harmless,) = remarks(judged(calm, applicability=None)).inline
-        allowed = {*blocks(harmless.body), "fence"}
-        assert set(blocks(one.body)) <= allowed
-        assert fix is not None or skeleton(one.body) == skeleton(
-            harmless.body.replace(calm.fingerprint, placed.fingerprint)
+        allowed = {*blocks(harmless["body"]), "fence"}
+        assert set(blocks(one["body"])) <= allowed
+        assert fix is not None or skeleton(one["body"]) == skeleton(
+            harmless["body"].replace(calm.fingerprint, placed.fingerprint)
         )
-        for body in (one.body, found.body):
+        for body in (one["body"], found.body):
             assert not inline_html(body)
             assert inline_types(body) <= SAFE
             assert len(body.encode()) <= 65_536

@@ -1,0 +1,98 @@
+"""Writing that ends the same however often it is tried, and by how many of our runs at once.
+
+An attempt looks what is there, writes once, and looks again. Where a write ends so that nobody
+knows whether it went through, a new attempt starts with a look; nothing is written a second time
+unseen, and the word of a later run stays.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import TypeAlias, TypeVar
+
+from prjury.errors import PublishError
+
+Result = TypeVar("Result")
+Entry = TypeVar("Entry")
+#: A workflow run and its attempt; later ones are greater.
+Run: TypeAlias = tuple[int, int]
+
+_UNCLEAR = frozenset({"unreachable", "server_error", "bad_response"})
+_ATTEMPTS = 4
+_RUN = re.compile(r"(\d{1,18})\.(\d{1,9})", re.ASCII)
+_RUN_PAGE = re.compile(r"/actions/runs/(\d{1,18})(?:/attempts/(\d{1,9}))?(?=[/?#]|$)", re.ASCII)
+
+
+class LookAgainError(Exception):
+    """What is there may have changed; a new attempt starts with a look."""
+
+    def __init__(self, error: PublishError) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
+@contextmanager
+def write_once() -> Iterator[None]:
+    """Guard a write that must not be carried out twice.
+
+    Raises:
+        LookAgainError: when nobody knows whether it was carried out.
+        PublishError: when it certainly was not.
+    """
+    try:
+        yield
+    except PublishError as error:
+        if error.reason in _UNCLEAR:
+            raise LookAgainError(error) from error
+        raise
+
+
+def converge(attempt: Callable[[], Result], sleep: Callable[[float], None]) -> Result:
+    """Return the result of an attempt, which is begun again, up to four times, where it is unclear.
+
+    Args:
+        sleep: waits so many seconds between attempts.
+
+    Raises:
+        PublishError: when it remains unclear, or was refused.
+    """
+    number = 1
+    while True:
+        try:
+            return attempt()
+        except LookAgainError as unclear:
+            if number == _ATTEMPTS:
+                raise unclear.error from unclear
+        sleep(2.0 ** (number - 1))
+        number += 1
+
+
+def read_run(words: str) -> Run | None:
+    """Read a workflow run such as ``5.1``."""
+    match = _RUN.fullmatch(words)
+    return (int(match[1]), int(match[2])) if match else None
+
+
+def find_run(url: str | None) -> Run | None:
+    """Return the workflow run that a web address leads to."""
+    match = _RUN_PAGE.search(url or "")
+    return (int(match[1]), int(match[2] or 1)) if match else None
+
+
+def find_newer(
+    entries: Iterable[Entry], run: Run | None, writer: Callable[[Entry], Run | None]
+) -> Entry | None:
+    """Return the entry that the latest run after ours has written; None if there is none.
+
+    Args:
+        run: ours; None outside of a workflow, where nobody is later.
+        writer: tells the run that has written an entry, None if that is not known.
+    """
+    newest = None
+    for entry in entries:
+        other = writer(entry)
+        if run and other and other > run:
+            newest, run = entry, other
+    return newest
