@@ -10,7 +10,6 @@ import pytest
 
 from fakes.github import (
     HEAD_SHA,
-    OCTOCAT,
     READ_ONLY_ACTIONS,
     Account,
     FakeGitHub,
@@ -191,7 +190,7 @@ def test_a_long_headline_fits(fake: FakeGitHub) -> None:
     [
         {"state": "success", "target_url": PAGE.format(49, 9)},
         {"state": "success", "target_url": OURS.replace("octo/shop", "eve/shop")},
-        {"state": "failure", "target_url": PAGE.format(99, 1), "author": OCTOCAT},
+        {"state": "failure", "target_url": PAGE.format(99, 1), "author": "mallory"},
     ],
 )
 def test_another_status_is_no_reason_to_say_nothing(
