@@ -98,7 +98,7 @@ def test_the_environment_is_read_at_the_edges_only() -> None:
 
 @pytest.mark.parametrize(
     ("library", "room"),
-    [("git", ("git/operator.py",)), ("github", ("github/",))],
+    [("git", ("git/operator.py",)), ("github", ("github/", "publishers/"))],
 )
 def test_foreign_libraries_have_one_door(library: str, room: tuple[str, ...]) -> None:
     importers = {

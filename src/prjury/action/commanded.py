@@ -21,7 +21,7 @@ from prjury.github.statuses import find_status, list_statuses, set_status
 from prjury.report.model import Override
 
 if TYPE_CHECKING:
-    from github.CommitStatus import CommitStatus
+    from prjury.github.statuses import CommitStatus
 
 #: The statuses that commands leave on a commit, beside that of the gate.
 OVERRIDE, FIX = "prjury/override", "prjury/fix"

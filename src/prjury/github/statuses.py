@@ -13,7 +13,7 @@ from prjury.github.payload import at, object_name
 from prjury.github.repo_client import RepoClient
 
 if TYPE_CHECKING:
-    from github.CommitStatus import CommitStatus
+    from github.CommitStatus import CommitStatus as CommitStatus
 
 
 def list_statuses(room: RepoClient, sha: str, context: str | None = None) -> Iterator[CommitStatus]:
