@@ -21,7 +21,7 @@ from prjury.github.statuses import find_status, list_statuses, set_status
 from prjury.report.model import Override
 
 if TYPE_CHECKING:
-    from prjury.github.statuses import CommitStatus
+    from prjury.github.statuses import PostedStatus
 
 #: The statuses that commands leave on a commit, beside that of the gate.
 OVERRIDE, FIX = "prjury/override", "prjury/fix"
@@ -76,7 +76,7 @@ def read_commit_words(client: GitHub, repo: str, number: int, head: str) -> Comm
 
 
 def _find_command(
-    room: RepoClient, number: int, latest: CommitStatus | None
+    room: RepoClient, number: int, latest: PostedStatus | None
 ) -> tuple[str, CommentCommand] | None:
     """The author and the command that a status leads to; None if it does not hold any more."""
     match = _COMMENT.search(latest.target_url or "") if latest else None

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from prjury.github.payload import at, object_name
 from prjury.github.repo_client import RepoClient
 
 if TYPE_CHECKING:
-    from github.CommitStatus import CommitStatus as CommitStatus
+    from github.CommitStatus import CommitStatus
+
+    PostedStatus: TypeAlias = CommitStatus
 
 
 def list_statuses(room: RepoClient, sha: str, context: str | None = None) -> Iterator[CommitStatus]:
