@@ -29,6 +29,8 @@ _RUNNERS = {name: family for family, names in _TABLE["runners"].items() for name
 #: for no word at all.
 _CALLED = {program: tuple(words.split()) for program, words in _TABLE["called"].items()}
 
+#: Families that are built by recipes with the CI's options; a build at the root holds all below it.
+RECIPE_FAMILIES = frozenset({"cargo", "maven", "gradle", "cmake"})
 #: Options to end at the first failure, by runner; Jest is told to go on.
 _STOPPING: Mapping[str, tuple[str, ...]] = {
     "pytest": ("-x", "--exitfirst", "--maxfail"), "unittest": ("-f", "--failfast"),
@@ -89,9 +91,14 @@ def list_lines(script: str) -> Iterator[str]:
             end = "" if plain == end else end
         elif plain and not plain.startswith("#"):
             yield plain
-            _, mark, word = plain.partition("<<")
-            if mark and not word.startswith("<"):
-                end = word.lstrip("-").split()[0].strip("'\"") if word.strip("- ") else ""
+            end = find_heredoc(plain)
+
+
+def find_heredoc(line: str) -> str:
+    """The mark at the end of a text that a line hands over; empty if it hands over none."""
+    before, sign, after = line.partition("<<")
+    mark = after.lstrip("- ").partition(" ")[0].strip("'\"\\;)|&")
+    return mark if sign and "((" not in before and mark.isidentifier() else ""
 
 
 def split_commands(line: str) -> Iterator[list[str]]:
@@ -124,16 +131,22 @@ def _is_assignment(word: str) -> bool:
 def name_program(word: str) -> str:
     """A program by its name, without its directory, suffix and number."""
     name = word.rpartition("}")[2] if word.startswith("${") else word
-    name = name.rpartition("/")[2].removesuffix(".exe").removesuffix(".cmd").removesuffix(".bat")
-    if name.startswith(("python", "pypy")) and name.rstrip("0123456789.t").rstrip("3") in {
-        "python",
-        "pypy",
-        "python3",
-    }:
+    name = name.rpartition("/")[2]
+    for suffix in (".exe", ".cmd", ".bat"):
+        name = name.removesuffix(suffix)
+    if name.rstrip("0123456789.t") in {"python", "pypy"}:
         return "python"
-    return {"mvnw": "mvn", "gradlew": "gradle", "pip3": "pip", "py": "python", "mvnd": "mvn"}.get(
-        name, name
-    )
+    return _ALIASES.get(name, name)
+
+
+_ALIASES = {"mvnw": "mvn", "mvnd": "mvn", "gradlew": "gradle", "pip3": "pip", "py": "python"}
+
+
+def name_script(call: Call) -> str:
+    """The script of a package that a call of its manager runs; empty if it runs none."""
+    plain = [word for word in call.words[1:] if not word.startswith("-")]
+    words = plain[1:] if plain[:1] in (["run"], ["run-script"]) else plain
+    return "test" if words[:1] in (["t"], ["tst"]) else next(iter(words), "")
 
 
 def _read_call(words: Sequence[str]) -> Call:

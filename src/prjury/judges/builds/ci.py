@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from prjury.errors import CannotJudgeError, ConfigError
-from prjury.judges.builds.calls import WORDS, Call, split_name
+from prjury.judges.builds.calls import RECIPE_FAMILIES, WORDS, Call, split_name
 from prjury.judges.builds.ci_steps import (
     CiStep,
     StepReader,
@@ -144,7 +144,7 @@ def find_base_ci(root: SourceTree, here: Toolchains) -> BaseCi | None:
     chosen, covered = [main], set(main.kinds)
     for rank, job in rest:
         plain = not any(family in WRAPPING for family, _ in job.kinds)
-        inside = {family for family, place in covered if not place} & RECIPE_FIRST
+        inside = {family for family, place in covered if not place} & RECIPE_FAMILIES
         new = not any(family in inside for family, _ in job.kinds) and covered.isdisjoint(job.kinds)
         present = all(place in root.directories for _, place in job.places)
         if plain and new and present and rank.stands_alone:
@@ -156,8 +156,6 @@ def find_base_ci(root: SourceTree, here: Toolchains) -> BaseCi | None:
 
 #: Families behind which any kind of code may be tested.
 WRAPPING = frozenset({"make", "script", "shell"})
-#: Families whose builds at the root hold their parts below it.
-RECIPE_FIRST = frozenset({"cargo", "maven", "gradle", "cmake"})
 #: Families of which one does for the other: both build the same code.
 _ALIKE = {"gradle": "maven", "meson": "cmake", "make": "cmake"}
 
@@ -350,7 +348,7 @@ class _Row(msgspec.Struct, frozen=True, dict=True):
         """The job as it runs in this row."""
         defaults = {**self.workflow.defaults, **self.job.defaults}
         reader, path = self.reader, self.workflow.path
-        reading = StepReader(reader.root, self.context, defaults, path, reader.actions)
+        reading = StepReader(reader.root, reader.here, self.context, defaults, path, reader.actions)
         reading.take(self.job.steps)
         last = max((at for at, step in enumerate(reading.steps) if step.kind == "test"), default=-1)
         steps = join_background(reading.steps[: last + 1])

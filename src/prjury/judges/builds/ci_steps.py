@@ -5,23 +5,28 @@ What wants more rights than a build has, or would change the machine itself, is 
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
 from prjury.errors import CannotJudgeError, ConfigError
 from prjury.judges.builds.calls import (
+    RECIPE_FAMILIES,
     SETUP_ACTIONS,
     WORDS,
     Call,
+    find_heredoc,
     find_purpose,
     list_lines,
     name_program,
+    name_script,
     read_calls,
 )
 from prjury.judges.builds.plan import LeftOutKind, LeftOutStep, StepName
 from prjury.judges.builds.systems.source_tree import SourceTree, joined, path_in
 from prjury.judges.builds.systems.tox import tox_settings
+from prjury.judges.builds.toolchains import Toolchains
 from prjury.manifests.matrix import ExpressionContext
 from prjury.manifests.node import read_package_json
 from prjury.manifests.workflow import CompositeAction, WorkflowStep, read_composite
@@ -105,12 +110,14 @@ class StepReader:
     def __init__(
         self,
         root: SourceTree,
+        here: Toolchains,
         context: ExpressionContext,
         defaults: Mapping[str, str],
         path: str,
         actions: dict[str, CompositeAction | None],
     ) -> None:
-        self.root, self.context, self.defaults, self.path = root, context, defaults, path
+        self.root, self.here, self.context = root, here, context
+        self.defaults, self.path = defaults, path
         self.steps: list[CiStep] = []
         self.versions: dict[str, str] = {}
         self.version_files: dict[str, str] = {}
@@ -162,10 +169,10 @@ class StepReader:
 
     def _take_setup(self, step: WorkflowStep) -> None:
         tool, key = SETUP_ACTIONS.get(step.action, ("", ""))
-        version = self.context.filled(step.inputs.get(key, "")) if tool else ""
+        text = self.context.filled(step.inputs.get(key, "")) if tool else ""
         path = self.context.filled(step.inputs.get(f"{key}-file", "")) if tool else ""
-        if version:
-            self.versions[tool] = version.split()[0]
+        if version := self._choose_version(tool, text or ""):
+            self.versions[tool] = version
         elif step.action == "dtolnay/rust-toolchain" and not step.uses.endswith("@master"):
             self.versions[tool] = step.uses.partition("@")[2]
         elif path:
@@ -177,20 +184,24 @@ class StepReader:
             self._leave(step.uses, "it brings what another job has made", "other", 0)
         elif step.action.startswith("docker://") or has_part(step.action, WORDS["service_actions"]):
             self._leave(step.uses, "services are not started here", "services", 0)
-        elif "true" in (step.inputs.get("bundler-cache"), step.inputs.get("run_install")):
-            by_bundler = "bundler-cache" in step.inputs
-            self._take_run(step, "bundle install" if by_bundler else "pnpm install")
-        elif step.action.startswith("gradle/") and step.inputs.get("arguments"):
-            self._take_run(step, f"./gradlew {step.inputs['arguments']}")
-        elif step.action == "actions-rs/cargo":
-            self._take_run(
-                step,
-                f"cargo {step.inputs.get('command', '')} {step.inputs.get('args', '')}".strip(),
-            )
+        elif command := _find_command(step):
+            self._take_run(step, command)
+        elif not tool and not has_part(step.action, WORDS["harmless_actions"]):
+            self._leave(step.uses, "this action is not run here", "other", 0)
+
+    def _choose_version(self, tool: str, text: str) -> str:
+        """The version that is nearest to this machine, of those that an action sets up at once."""
+        versions = [line.strip() for line in text.splitlines() if line.strip()]
+
+        def rank(version: str) -> tuple[bool, float]:
+            return has_part(version, WORDS["unusual"]), self.here.distance(tool, version)
+
+        return min(versions, key=rank, default="")
 
     def _leave(self, text: str, why: str, kind: LeftOutKind, line: int) -> None:
         origin = f"{self.path}:{line}" if line else self.path
-        self.left_out.append(LeftOutStep(show_first_line(text), why, kind, origin))
+        tests = any(map(would_test, list_lines(text)))
+        self.left_out.append(LeftOutStep(show_first_line(text), why, kind, origin, tests))
 
     def _take_run(self, step: WorkflowStep, run: str) -> None:
         text = run.replace("${{github.", "${{ github.").replace(_WORKSPACE, "$GITHUB_WORKSPACE")
@@ -198,7 +209,7 @@ class StepReader:
         place = step.directory or self.defaults.get("working-directory", "")
         place = place.removeprefix(self.checkout) if self.checkout else place
         directory = self.context.filled(place)
-        shell = self.context.filled(step.shell or self.defaults.get("shell", ""))
+        shell = (self.context.filled(step.shell or self.defaults.get("shell", "")) or "").strip()
         if script is None or directory is None:
             why = "it wants a secret" if _holds_secret(run) else "it depends on the run itself"
             self._leave(run, why, "other", step.line)
@@ -210,7 +221,7 @@ class StepReader:
             for offset, part in split_script(script):
                 line = step.line + offset if step.line else 0
                 lines = self._drop_refused(part, line, below)
-                if lines and (shell or "").startswith("python"):
+                if lines and shell.startswith("python"):
                     lines = f"python3 - <<'PYTHON'\n{lines}\nPYTHON"
                 if lines:
                     self._add(step, lines, line, below)
@@ -245,7 +256,7 @@ class StepReader:
         kind: StepName = "test" if purpose == "test" else "build" if purpose == "build" else "setup"
         env = dict(fill_variables(self.context, step.env))
         origin = f"{self.path}:{line}" if line else self.path
-        may_fail = kind != "test" and (purpose == "other" or step.continues)
+        may_fail = step.continues or (kind != "test" and purpose == "other")
         if kind != "test":
             calls = tuple(msgspec.structs.replace(call, family="", runner="") for call in calls)
         self.steps.append(CiStep(kind, part, origin, directory, env, may_fail, calls))
@@ -258,7 +269,9 @@ class StepReader:
         inner = [self._resolve(one, directory, depth + 1) for one in read_calls(text)]
         tests = [one for one in inner if one.family and one.family != "script"]
         if tests and not (call.purpose == "setup" or call.family in {"make", "shell"}):
-            family = call.family if call.family and call.family != "script" else tests[0].family
+            family = call.family or tests[0].family
+            if family == "script" and tests[0].family not in RECIPE_FAMILIES:
+                family = tests[0].family
             family = "node" if call.program in WORDS["managers"] else family
             return msgspec.structs.replace(
                 call, purpose="test", family=family, runner=tests[0].runner
@@ -272,37 +285,64 @@ class StepReader:
 
     def _read_script(self, call: Call, directory: str) -> str:
         """The text of the script that a call runs; empty if it is none of the tree's."""
-        root, words = (self.root, [word for word in call.words[1:] if not word.startswith("-")])
         if call.program in WORDS["managers"]:
-            words = words[1:] if words[:1] in (["run"], ["run-script"]) else words
-            name = "test" if words[:1] in (["t"], ["tst"]) else next(iter(words), "")
-            package = root.readable(path_in(directory, "package.json"), read_package_json)
-            return package.scripts.get(name, "") if package else ""
-        path = words[0] if call.program in WORDS["shells"] and words else call.words[0]
-        inside = joined(directory, path) if "/" in path or call.program in WORDS["shells"] else None
-        text = (
-            root.text(inside)
-            if inside and not inside.endswith((".py", ".js", ".rb", ".pl"))
-            else ""
-        )
+            package = self.root.readable(path_in(directory, "package.json"), read_package_json)
+            return package.scripts.get(name_script(call), "") if package else ""
+        plain = [word for word in call.words[1:] if not word.startswith("-")]
+        path = plain[0] if call.program in WORDS["shells"] and plain else call.words[0]
+        place = joined(directory, path) if "/" in path or call.program in WORDS["shells"] else None
+        if not place or place.endswith((".py", ".js", ".rb", ".pl")):
+            return ""
+        text = self.root.text(place)
         return text if len(text) < _LARGEST_SCRIPT else ""
 
 
+def _find_command(step: WorkflowStep) -> str:
+    """The command that an action runs; empty for actions that run none, or one that is unknown."""
+    inputs = step.inputs
+    if inputs.get("bundler-cache") == "true":
+        return "bundle install"
+    if inputs.get("run_install") == "true":
+        return "pnpm install"
+    if step.action.startswith("gradle/") and inputs.get("arguments"):
+        return f"./gradlew {inputs['arguments']}"
+    if step.action == "actions-rs/cargo":
+        return f"cargo {inputs.get('command', '')} {inputs.get('args', '')}".strip()
+    return ""
+
+
 def _enter_directory(script: str, directory: str) -> tuple[str, str]:
-    """The script without a first line that changes the directory, and the directory."""
-    first, _, rest = script.partition("\n")
-    change, _, place = first.strip().partition(" ")
-    inside = (
-        joined(directory, place) if change == "cd" and set(place).isdisjoint("$`~*?;&| ") else None
-    )
-    return (script, directory) if inside is None or not rest else (f"\n{rest}", inside)
+    """The script without a beginning that changes the directory, and the directory."""
+    text = script.strip()
+    if text.startswith("(cd ") and text.endswith(")") and text.count("(") == 1:
+        script = text[1:-1]
+    first, line_end, rest = script.partition("\n")
+    change, _, more = first.partition("&&")
+    word, _, place = change.strip().partition(" ")
+    inside = joined(directory, place) if set(place).isdisjoint("$`~*?;&|()'\" ") else None
+    if word != "cd" or inside is None or not (more or rest):
+        return script, directory
+    return f"{more.lstrip()}{line_end}{rest}", inside
+
+
+def would_test(line: str) -> bool:
+    """True if a command of a line runs tests, perhaps behind a program that cannot run here."""
+    for call in read_calls(line):
+        words = call.words[1:] if call.program in {"sudo", "doas"} else call.words
+        if words and name_program(words[0]) in WORDS["packages"]:
+            continue
+        for start in range(len(words)):
+            inner = read_calls(shlex.join(words[start:]))
+            if inner and inner[0].family not in {"", "script"}:
+                return True
+    return False
 
 
 def split_script(script: str) -> Iterator[tuple[int, str]]:
     """The lines of a plain script with their offsets; one that is more than a list stays whole."""
     text = script.rstrip()
     plain = [line.strip() for line in text.splitlines()]
-    if _is_one(plain) or "<<" in text:
+    if _is_one(plain) or any(map(find_heredoc, plain)):
         yield len(text) - len(text.lstrip("\n")), text.lstrip("\n")
         return
     yield from ((at, line) for at, line in enumerate(plain) if line and not line.startswith("#"))

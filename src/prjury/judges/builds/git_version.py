@@ -1,24 +1,17 @@
-"""A repository of one commit for builds that ask git for their version. Pure.
+"""A repository of one commit for builds that ask git for something. Pure.
 
-An exported tree has no history. Where a project asks `git describe`, its tree becomes a repository
-of its own, without a link to any other, with the nearest tag on its only commit. Backends of Python
-get the version by variables instead (``systems/python_environment.py``).
+An exported tree has no history, and a checkout of a CI has one. Backends of Python get the version
+by variables instead (``systems/python_environment.py``).
 """
 
 from __future__ import annotations
 
-import re
-
 from msgspec.structs import replace
 
 from prjury.judges.builds.plan import BuildPlan, BuildStep
-from prjury.judges.builds.systems.source_tree import SourceTree
 
-_ASKING = ("Makefile", "GNUmakefile", "makefile", "CMakeLists.txt", "configure.ac", "meson.build",
-           "setup.py", "build.gradle", "build.gradle.kts", "build.rs", "package.json",
-           ".mvn/extensions.xml", "versioneer.py", "scripts/version", "version.sh",
-           "GIT-VERSION-GEN", "build-aux/git-version-gen")  # fmt: skip
-_ASKS = re.compile(r"\bgit\b[\"']?[,\s]+(?:[\w\"'.=/-]+[,\s]+){0,3}[\"']?describe\b|\bjgitver\b")
+#: Words of git outside of a repository.
+MISSING = "not a git repository"
 _TAG = "PRJURY_TAG"
 #: Nothing of it stops the build, which may do without; a checkout stays as it is.
 _COMMANDS = (
@@ -28,18 +21,10 @@ _COMMANDS = (
 )
 
 
-def with_repository(plan: BuildPlan, root: SourceTree) -> BuildPlan:
-    """The plan with a repository around the tree, as the CI has one.
+def with_repository(plan: BuildPlan) -> BuildPlan:
+    """The plan with a repository around the tree, with the nearest tag on its only commit.
 
-    A recipe's plan gets one where a file of its root asks for the version.
+    It has no link to any other repository.
     """
-    asking = None if plan.directory else next((p for p in _ASKING if _asks(root, p)), None)
-    if not plan.steps or (asking is None and plan.source != "ci"):
-        return plan
     steps = (BuildStep("setup", _COMMANDS), *plan.steps)
-    because = () if plan.source == "ci" else (f"{asking} asks git for the version",)
-    return replace(plan, steps=steps, reasons=(*plan.reasons, *because)).with_env({_TAG: "{tag}"})
-
-
-def _asks(root: SourceTree, path: str) -> bool:
-    return path in root.files and _ASKS.search(root.text(path)) is not None
+    return replace(plan, steps=steps).with_env({_TAG: "{tag}"})

@@ -136,6 +136,7 @@ class BuildPlan(Struct, frozen=True):
         older: why its tools here may be too old, and what to do; it is run all the same.
         left_out: the steps of the base's CI that are not run here.
         otherwise: another plan for the same code, for a base on which this one tests nothing.
+        otherwise_if: words in the output for which the other one is taken; empty for any output.
     """
 
     system: str
@@ -155,6 +156,7 @@ class BuildPlan(Struct, frozen=True):
     older: str = ""
     left_out: tuple[LeftOutStep, ...] = ()
     otherwise: BuildPlan | None = None
+    otherwise_if: str = ""
 
     @property
     def label(self) -> str:
@@ -214,6 +216,10 @@ class BuildPlan(Struct, frozen=True):
             env = {**step.env, _PYTEST_OPTIONS: f"{options} {_LAST_FAILED}"}
             steps.append(replace(step, env=env))
         return replace(self, steps=tuple(steps))
+
+    def choose_other(self, output: str) -> BuildPlan | None:
+        """The other plan, where this one has tested nothing and printed such an output."""
+        return self.otherwise if self.otherwise_if in output else None
 
     @property
     def tests(self) -> bool:

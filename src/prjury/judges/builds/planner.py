@@ -24,7 +24,7 @@ from prjury.judges.builds.detect import (
     SourceTree,
     detect_builds,
 )
-from prjury.judges.builds.git_version import with_repository
+from prjury.judges.builds.git_version import MISSING, with_repository
 from prjury.judges.builds.plan import (
     CUSTOM,
     BuildPlan,
@@ -202,12 +202,14 @@ class BuildPlanner:
         ).with_env(self._path_of(plan, chosen))
         if plan.source == "policy":
             return equipped
-        equipped = with_repository(equipped, root)
         if plan.source == "ci":
-            return equipped
+            return with_repository(equipped)
         path = equipped.env.get("PATH", escape_braces(self.here.path))
         ci = [step.script for step in job.steps] if job else ()
-        return narrow_to_affected(with_environment(equipped, root.below(plan.directory), path, ci))
+        prepared = with_environment(equipped, root.below(plan.directory), path, ci)
+        prepared = narrow_to_affected(prepared)
+        other = with_repository(prepared)
+        return other if job else replace(prepared, otherwise=other, otherwise_if=MISSING)
 
     def _path_of(self, plan: BuildPlan, chosen: Sequence[ToolChoice]) -> Mapping[str, str]:
         """The variables by which the steps find tools that PATH does not find anyway."""

@@ -126,8 +126,9 @@ class BothSides:
                 refuse_needed(place.absent, self.base.entries, self.merged.entries)
                 collect_reports = watch_reports(place.places, self.options.keep_of_base)
                 run = place.run(plan, deadline)
-                if plan.otherwise and run.failed and not run.tested:
-                    plan = plan.otherwise
+                other = plan.choose_other(run.last.tail)
+                if other and run.failed and not run.tested:
+                    plan = other
                     run = place.run(plan, deadline)
                 reports = collect_reports()
                 if run.failed and run.ended and plan.keep_going:
@@ -162,11 +163,12 @@ class BothSides:
             plan = without_files(base.plan, place.absent)
             form = plan.keep_going if base.going_on and plan.keep_going else plan
             run = place.run_with_reports(form, self.options, deadline)
-            if plan.otherwise and not base.run and run.head.failed and not run.head.tested:
+            other = plan.choose_other(run.head.last.tail)
+            if other and not base.run and run.head.failed and not run.head.tested:
                 always = self.options.compare == "always"
                 base = base if always else self._build_base(plan, deadline)
-                if always or base.plan == plan.otherwise:
-                    plan = plan.otherwise
+                if always or base.plan == other:
+                    plan = other
                     run = place.run_with_reports(plan, self.options, deadline)
             run = self._with_base(place, plan, run, base, deadline)
             run = self._with_retry(place, plan, run, deadline)

@@ -379,6 +379,70 @@ class TestSteps:
         ci = read(here, ci=job(step, more=env))
         assert (ci.env, ci.steps[0].env) == ({"MODE": "strict", "OS": "Linux"}, {"A": "b"})
 
+    @pytest.mark.parametrize(
+        ("line", "tests"),
+        [
+            ("sudo make test", True), ("docker compose run app pytest -q", True),
+            ("sudo apt-get install -y tox", False), ("docker pull postgres", False),
+            ("TOKEN=${{ secrets.A }} npm test", True), ("curl ${{ secrets.A }}", False),
+        ],
+    )  # fmt: skip
+    def test_a_line_that_is_left_out_may_be_one_of_tests(
+        self, here: Toolchains, line: str, tests: bool
+    ) -> None:
+        assert [
+            one.tests for one in read(here, ci=job(f"run: {line}", "run: pytest")).left_out
+        ] == [tests]
+
+    @pytest.mark.parametrize(
+        ("action", "count"),
+        [
+            ("shogo82148/actions-setup-perl@v1", 1), ("leafo/gh-actions-lua@v11", 1),
+            ("actions/cache@v4", 0), ("actions/setup-python@v5", 0), ("actions/checkout@v4", 0),
+        ],
+    )  # fmt: skip
+    def test_an_action_that_is_not_known_is_named(
+        self, here: Toolchains, action: str, count: int
+    ) -> None:
+        assert len(read(here, ci=job(f"uses: {action}", "run: prove t")).left_out) == count
+
+    def test_a_test_after_which_the_job_goes_on_may_fail(self, here: Toolchains) -> None:
+        step = "{run: pytest slow, continue-on-error: true}"
+        ci = read(here, ci=job(step, "run: pytest"))
+        assert [(one.kind, one.may_fail) for one in ci.steps] == [("test", True), ("test", False)]
+
+    @pytest.mark.parametrize(
+        ("listed", "version"),
+        [("pypy3.10\n 3.8\n 3.12", "3.8"), ("  ", None), ("3.12", "3.12")],
+    )
+    def test_of_several_versions_the_nearest_counts(
+        self, here: Toolchains, listed: str, version: str | None
+    ) -> None:
+        lines = "".join(f"          {line}\n" for line in listed.split("\n"))
+        step = (
+            f"uses: actions/setup-python@v5\n        with:\n          python-version: |\n  {lines}"
+        )
+        ci = read(here, ci=job(step.rstrip("\n"), "run: pytest"))
+        assert ci.versions.get("python") == version
+
+    @pytest.mark.parametrize(
+        "script",
+        [
+            "x=$((1 << 2))",
+            "(( a << b ))",
+            "cat <<EOF\n          pytest no\n          EOF",
+            "cat << ''",
+        ],
+    )
+    def test_a_shift_hands_no_text_over(self, here: Toolchains, script: str) -> None:
+        ci = read(here, ci=job(f"run: |\n          {script}\n          pytest a"))
+        assert [call.words for call in ci.calls if call.runner] == [("pytest", "a")]
+
+    @pytest.mark.parametrize("blank", ["shell: ' '", "working-directory: ' '", "run: ' '"])
+    def test_blank_settings_are_none(self, here: Toolchains, blank: str) -> None:
+        first = blank if blank.startswith("run") else f"{{run: pytest a, {blank}}}"
+        assert scripts(read(here, ci=job(first, "run: pytest")))[-1] == ("test", "pytest")
+
     def test_a_step_that_is_not_for_pull_requests_is_left_out(self, here: Toolchains) -> None:
         step = "{run: pytest --all, if: \"github.event_name == 'push'\"}"
         assert scripts(read(here, ci=job(step, "run: pytest"))) == [("test", "pytest")]

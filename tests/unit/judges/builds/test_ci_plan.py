@@ -179,6 +179,32 @@ class TestLines:
         both = plans(here, job("run: go test ./..."), files, touching("a.go", "web/a.js"), web)
         assert [plan.system for plan in both.plans] == ["go", "npm"]
 
+    @pytest.mark.parametrize(
+        ("line", "step"),
+        [
+            ("cd sub && cargo test", "cd sub && cargo test"),
+            ("(cd sub && cargo test)", "cd sub && cargo test"),
+            ("./test", "./test"),
+            ("sh test --all", "sh test --all"),
+        ],
+    )
+    def test_a_place_or_a_script_within_a_line_is_not_the_root_s_recipe(
+        self, here: Toolchains, line: str, step: str
+    ) -> None:
+        files = {"Cargo.toml": "[workspace]\n", "test": "cargo test\ncargo test --all-features\n",
+                 "sub/Cargo.toml": "[package]\nname = 'sub'\n"}  # fmt: skip
+        plan = only(plans(here, job(f"run: {line}"), files))
+        assert (plan.source, steps_of(plan)[-1]) == ("ci", step)
+
+    def test_a_recipe_without_a_ci_gets_a_repository_where_its_build_asks_for_one(
+        self, here: Toolchains
+    ) -> None:
+        plan = only(plans(here, "on: push\njobs: {}\n", GO))
+        assert plan.choose_other("no such file") is None
+        other = plan.choose_other("fatal: not a git repository (or any of the parents)")
+        assert other
+        assert steps_of(other) == steps_of(plan)
+
     @pytest.mark.parametrize("line", ["sh t/a.sh; sh t/b.sh", "sh t/a.sh | tee log"])
     def test_a_line_of_several_commands_fails_where_any_of_them_does(
         self, here: Toolchains, line: str
@@ -230,10 +256,29 @@ class TestAdapters:
         assert ["pytest-1" in options[0], "pytest-2" in options[1]] == [True, True]
 
     @pytest.mark.parametrize(
+        ("line", "words"),
+        [
+            ("pytest a && pytest b", ["pytest b --junitxml=", "/pytest-1-2.xml"]),
+            ("pytest a && pytest b", ["pytest a &&"]),
+            ("pip install vitest && vitest run", ["install vitest &&", "vitest --reporter="]),
+            ("pip install vitest && vitest", ["install vitest &&", "vitest --reporter="]),
+            ("vitest run a; vitest run b", ["/vitest-1.xml run a", "/vitest-1-2.xml run b"]),
+            ("echo go test; go test ./...", ["echo go test;", "go test -json ./..."]),
+            ("bun run test", ["bun run test"]),
+            ("ctest  --test-dir 'a b'", ["ctest --output-on-failure", "--test-dir 'a b'"]),
+        ],
+    )
+    def test_each_call_is_told_at_its_own_place(
+        self, here: Toolchains, line: str, words: list[str]
+    ) -> None:
+        text = plans(here, job(f"run: {line}"), GO).plans[0].steps[-1].shown
+        assert [word for word in words if word not in text.replace('"', "")] == []
+
+    @pytest.mark.parametrize(
         ("lines", "code"),
         [
             (("pytest -q",), 1), (("go test ./...",), 1), (("make test",), None),
-            (("pytest -q | tee log",), None),
+            (("pytest -q | tee log",), None), (("tox -e py",), 1), (("pytest a", "pytest b"), 1),
         ],
     )  # fmt: skip
     def test_an_exit_code_means_that_all_ran_where_the_runner_is_alone(

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from prjury.judges.builds.plan import BuildPlan, BuildStep
 
-#: Lists the modules that a run of Maven goes through, as ``group:artifact``.
-_LIST = r"sed -n 's/^\[INFO\] -*< *\([^ ]*\) *>-*$/\1/p' | paste -sd , -"
+#: Lists the modules that a run of Maven goes through, as ``group:artifact``, by words of the shell.
+_LIST = "while read -r _ mark module _; do case $mark in *-'<') printf %s, \"$module\";; esac; done"
 #: Runs no plugin, whatever a project binds to other phases.
 _IDLE_PHASE = "pre-clean"
 #: Options that silence the list, or that go on after failures that an idle phase has not.
@@ -38,6 +38,6 @@ def _narrow_step(step: BuildStep, modules: Sequence[str]) -> BuildStep:
     question = shlex.join([*asked, "-pl", ",".join(modules), "-amd", _IDLE_PHASE])
     line = (
         f'modules=$({question} | {_LIST}); echo "Maven builds: ${{modules:-every module}}"; '
-        f'{step.text} ${{modules:+-pl "$modules" -am}}'
+        f'{step.text} ${{modules:+-pl "${{modules%,}}" -am}}'
     )
     return replace(step, command=line, parts=tuple(modules), form=step.text)
