@@ -105,7 +105,7 @@ def adapt(step: CiStep, number: int, root: SourceTree) -> tuple[str, Mapping[str
                 env.update({name: text.format(step=number) for name, text in variables.items()})
     settings = tox_settings(root.below(step.directory))
     if settings and any(call.family for call in step.calls):
-        env["TOX_OVERRIDE"] = settings.overrides()
+        env["TOX_OVERRIDE"] = settings.overrides
     script = _with_options(script, step, number, root)
     if "$PRJURY_REPORTS" in script:
         env["PRJURY_REPORTS"] = "{reports}"

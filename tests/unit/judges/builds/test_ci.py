@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -418,11 +419,8 @@ class TestSteps:
     def test_of_several_versions_the_nearest_counts(
         self, here: Toolchains, listed: str, version: str | None
     ) -> None:
-        lines = "".join(f"          {line}\n" for line in listed.split("\n"))
-        step = (
-            f"uses: actions/setup-python@v5\n        with:\n          python-version: |\n  {lines}"
-        )
-        ci = read(here, ci=job(step.rstrip("\n"), "run: pytest"))
+        step = f"{{uses: actions/setup-python@v5, with: {{python-version: {json.dumps(listed)}}}}}"
+        ci = read(here, ci=job(step, "run: pytest"))
         assert ci.versions.get("python") == version
 
     @pytest.mark.parametrize(

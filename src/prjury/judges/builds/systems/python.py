@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
 
 from msgspec.structs import replace
 
@@ -21,8 +19,8 @@ from prjury.judges.builds.systems.projects import (
 from prjury.judges.builds.systems.pytest import (
     PYTEST_ENV,
     TESTS_FAILED,
-    PytestFiles,
-    configuration,
+    find_configuration,
+    find_test_file,
     find_tests,
 )
 from prjury.judges.builds.systems.python_environment import find_version_variables
@@ -33,8 +31,8 @@ from prjury.judges.builds.systems.source_tree import (
     outermost_first,
     path_in,
 )
-from prjury.judges.builds.systems.tox import plan_tox, tox_settings
-from prjury.judges.builds.systems.unittests import MANAGE, Unittests, django_places
+from prjury.judges.builds.systems.tox import ToxSettings, plan_tox, tox_settings
+from prjury.judges.builds.systems.unittests import MANAGE, django_places, plan_unittests
 from prjury.manifests.python import PyProject, read_pyproject
 
 MANIFEST, LOCK, NOXFILE = "pyproject.toml", "uv.lock", "noxfile.py"
@@ -48,39 +46,13 @@ WHEN: When = "last_resort_if_untested"
 DOCS: DocsRows = (
     (
         "`uv.lock`",
-        (
-            "`uv sync --frozen` with the options that its CI gives it, or else the extra or "
-            "group that brings pytest, `uv run --no-sync pytest -q`; in a workspace without "
-            "pytest's settings in its root for each member with tests"
-        ),
+        "`uv sync --frozen`, `uv run --no-sync pytest -q`, in a workspace for each member",
     ),
-    (
-        "`tox.ini`, `tox.toml`, `[tool.tox]`, `[tox:tox]`, with commands that test",
-        "`tox -e py`, or the listed environment with tests in its place",
-    ),
+    ("tox's settings, with commands that test", "`tox -e py`, or the listed one with tests"),
     ("`noxfile.py` with a session `tests` or `test`", "`nox -s tests`"),
-    (
-        "pytest's settings, or `test_*.py`, `*_test.py`",
-        "`python3 -m pytest -q`",
-    ),
-    (
-        "`manage.py` of Django with `test*.py` in packages, nothing for pytest",
-        "`python3 manage.py test`",
-    ),
-    (
-        (
-            "`unittest` in `tests.py`, `test.py`, `*_tests.py`, or below `tests/`, nothing for "
-            "pytest"
-        ),
-        "`python3 -m unittest discover -v -s … -t … -p 'test*.py'`",
-    ),
-    (
-        (
-            "the same tests in directories of a tree that has no manifest and no Python file "
-            "in its root"
-        ),
-        "the same, unless the root holds a build file of another language",
-    ),
+    ("pytest's settings, or `test_*.py`, `*_test.py`", "`python3 -m pytest -q`"),
+    ("`manage.py` of Django with `test*.py` in packages", "`python3 manage.py test`"),
+    ("`unittest` in `test*.py`, `*_tests.py`", "`python3 -m unittest discover -v`"),
     ("Python without tests", "`python3 -m compileall -q .`"),
 )
 
@@ -102,16 +74,13 @@ def plans(root: SourceTree, changes: Changes | None) -> tuple[BuildPlan, ...]:
         places |= {""}
     places |= {place for place in django_places(root) if nearest(f"{place}/x", places) is None}
     projects: dict[str, FoundProject] = {}
-    opened: dict[str, _Python] = {}
+    opened: dict[str, _Project] = {}
     for place in outermost_first(places):
-        above = (one for one in opened if is_below(place, one))
-        if not root.may_hold_project(place) or any(
-            place in opened[one].member_directories for one in above
-        ):
+        above = [one for one in opened if is_below(place, one)]
+        owned = any(place in opened[one].member_places for one in above)
+        project = _Project(root.below(place))
+        if owned or not root.may_hold_project(place) or not project.is_described:
             continue
-        project = _Python(root.below(place))
-        if not project.is_described:
-            continue  # only settings of tools
         opened[place] = project
         homes = ["", *project.members]
         outside = find_outside(project.root, homes, MANIFEST, read_pyproject)
@@ -127,119 +96,95 @@ def _has_only_tests(root: SourceTree, places: frozenset[str]) -> bool:
     """Whether tests are the only sign of Python, and the root has no other build file."""
     if root.has(*_OTHERS):
         return False
-    return bool(find_tests(root, places) or Unittests(root, places).plan())
+    return bool(find_tests(root, places) or plan_unittests(root, places))
 
 
-@dataclass(frozen=True)
-class _Python:
-    root: SourceTree
+class _Project:
+    """A project in a directory."""
 
-    @cached_property
-    def manifest(self) -> PyProject:
-        return self.root.readable(MANIFEST, read_pyproject) or PyProject()
-
-    @property
-    def is_described(self) -> bool:
-        """Whether a directory below the root is a project, not a place with settings of tools."""
-        own = self.root.has("setup.py", LOCK, "tox.ini", "tox.toml")
-        return bool(
-            not self.root.place or own or self.manifest.is_described or self.root.has(MANAGE)
+    def __init__(self, root: SourceTree) -> None:
+        self.root = root
+        self.manifest = root.readable(MANIFEST, read_pyproject) or PyProject()
+        self.below = root.directories_with(*MANIFESTS) - {""}
+        excluded = (f"!{pattern}" for pattern in self.manifest.excluded)
+        patterns = (*self.manifest.members, *excluded)
+        is_workspace = self.manifest.is_workspace and root.has(LOCK)
+        #: The directories of the members of uv's workspace, also from the root of the tree.
+        self.members = sorted(match_members(patterns, self.below)) if is_workspace else []
+        self.member_places = {path_in(root.place, place) for place in self.members}
+        #: False for a directory with settings of tools and nothing else.
+        self.is_described = bool(
+            not root.place
+            or root.has("setup.py", LOCK, "tox.ini", "tox.toml", MANAGE)
+            or self.manifest.is_described
         )
-
-    @cached_property
-    def members(self) -> tuple[str, ...]:
-        """The directories of the members of uv's workspace."""
-        manifest = self.manifest
-        if not manifest.is_workspace or not self.root.has(LOCK):
-            return ()
-        patterns = [*manifest.members, *(f"!{pattern}" for pattern in manifest.excluded)]
-        return tuple(sorted(match_members(patterns, self._below)))
-
-    @property
-    def member_directories(self) -> frozenset[str]:
-        """Where the members lie, from the root of the tree."""
-        return frozenset(path_in(self.root.place, place) for place in self.members)
-
-    @cached_property
-    def _below(self) -> frozenset[str]:
-        """The directories below that have manifests of their own."""
-        return self.root.directories_with(*MANIFESTS) - {""}
 
     def plans(self) -> Iterator[BuildPlan]:
         """The one build, or one for each member of a workspace that has tests."""
-        settings, tests = tox_settings(self.root), find_tests(self.root, self._below)
-        locked = self.root.has("poetry.lock", "pdm.lock")
-        if self.root.has(LOCK) and (tests or self.members or not settings):
-            yield from map(self._with_notes, self._by_uv(tests))
+        root, settings = self.root, tox_settings(self.root)
+        tests = find_tests(root, self.below)
+        locked = root.has("poetry.lock", "pdm.lock")
+        if root.has(LOCK) and (tests or self.members or not settings):
+            yield from (_note_tox(plan, settings) for plan in self._list_uv_plans(tests))
         elif settings and settings.tests and not (locked and tests):
             yield plan_tox(settings)
-        elif session := self._session():
-            yield BuildPlan(
-                "nox",
-                (BuildStep("test", ("nox", "--no-error-on-missing-interpreters", "-s", session)),),
-                (f"{NOXFILE} has a session {session}",),
-                env=PYTEST_ENV,
-                programs=("nox",),
-            )
+        elif session := self._find_session():
+            command = ("nox", "--no-error-on-missing-interpreters", "-s", session)
+            reasons = (f"{NOXFILE} has a session {session}",)
+            step = BuildStep("test", command)
+            yield BuildPlan("nox", (step,), reasons, env=PYTEST_ENV, programs=("nox",))
         elif tests:
-            command = BuildStep("test", ("python3", "-m", "pytest", "-q"), all_ran=TESTS_FAILED)
-            yield self._with_notes(_plan_pytest("pytest", command, (self._marker(), tests)))
+            step = BuildStep("test", ("python3", "-m", "pytest", "-q"), all_ran=TESTS_FAILED)
+            yield _note_tox(_plan_pytest("pytest", step, (self._name_marker(), tests)), settings)
         else:
-            yield self._plan_unittests("python3") or self._compiled()
+            yield self._plan_without_pytest("python3")
 
-    def _session(self) -> str:
+    def _find_session(self) -> str:
         """The session of nox that runs the tests, where nothing else says what they need."""
-        declared = (*self.manifest.groups, *self.manifest.extras)
-        if any(name.startswith(("test", "dev")) for name in declared):
+        groups = (*self.manifest.groups, *self.manifest.extras)
+        if any(name.startswith(("test", "dev")) for name in groups):
             return ""
         text = self.root.text(NOXFILE)
         return next((name for name in ("tests", "test") if f"def {name}(" in text), "")
 
-    def _by_uv(self, tests: str | None) -> Iterator[BuildPlan]:
+    def _list_uv_plans(self, tests: str | None) -> Iterator[BuildPlan]:
         """What has tests of the project and of its members, in the locked environment."""
         has_pytest = 'name = "pytest"' in self.root.text(LOCK)
         command = ("uv", "run", "--no-sync", *(() if has_pytest else ("--with", "pytest")))
         step = BuildStep("test", (*command, "pytest", "-q"), all_ran=TESTS_FAILED)
-        if self.members and not configuration(self.root):
-            files = PytestFiles.of(self.root)
+        if self.members and not find_configuration(self.root):
             versions = dict.fromkeys(find_version_variables(self.root), "{version}")
             for place in self.members:
-                inside = [
-                    one.removeprefix(f"{place}/") for one in self._below if is_below(one, place)
-                ]
-                if test := files.first(self.root.below(place), frozenset(inside)):
+                if test := find_test_file(self.root.below(place), frozenset()):
                     reasons = (f"{LOCK} is there", f"{place}/{test} is a test")
                     yield in_directory(_plan_pytest("uv", step, reasons).with_env(versions), place)
-            left = tuple(f"--ignore={place}" for place in self.members)
-            step = replace(step, command=(*step.command, *left))
+            others = (f"--ignore={place}" for place in self.members)
+            step = replace(step, command=(*step.command, *others))
         if tests:
             yield _plan_pytest("uv", step, (f"{LOCK} is there", tests))
         elif not self.members:
-            plan = self._plan_unittests("uv", "run", "--no-sync", "python") or self._compiled()
+            plan = self._plan_without_pytest("uv", "run", "--no-sync", "python")
             yield replace(plan, system="uv")
 
-    def _plan_unittests(self, *python: str) -> BuildPlan | None:
-        """The tests for Django's runner or unittest."""
-        plan = Unittests(self.root, self._below, python).plan()
-        return plan and replace(plan, reasons=(self._marker(), *plan.reasons))
+    def _plan_without_pytest(self, *python: str) -> BuildPlan:
+        """The tests for Django's runner or unittest; without any, the compiler."""
+        if plan := plan_unittests(self.root, self.below, python):
+            return replace(plan, reasons=(self._name_marker(), *plan.reasons))
+        own = ("-x", r"/\.venv/") if self.root.has(LOCK) else ()
+        step = BuildStep("build", ("python3", "-m", "compileall", "-q", *own, "."))
+        reasons = (self._name_marker(), "no tests were found, so it is only compiled")
+        return BuildPlan("python", (step,), reasons)
 
-    def _with_notes(self, plan: BuildPlan) -> BuildPlan:
-        settings = tox_settings(self.root)
-        note = (f"{settings.file} configures tox, which is not run",) if settings else ()
-        return replace(plan, notes=(*plan.notes, *note))
-
-    def _marker(self) -> str:
-        marker = self.root.has(*_MARKERS, MANAGE)
-        if marker:
+    def _name_marker(self) -> str:
+        if marker := self.root.has(*_MARKERS, MANAGE):
             return f"{marker} is there"
         in_root = _has_modules(self.root)
         return "there are Python files in the root" if in_root else "there are tests in Python"
 
-    def _compiled(self) -> BuildPlan:
-        own = ("-x", r"/\.venv/") if self.root.has(LOCK) else ()
-        step = BuildStep("build", ("python3", "-m", "compileall", "-q", *own, "."))
-        reasons = (self._marker(), "no tests were found, so it is only compiled")
-        return BuildPlan("python", (step,), reasons)
+
+def _note_tox(plan: BuildPlan, settings: ToxSettings | None) -> BuildPlan:
+    note = (f"{settings.file} configures tox, which is not run",) if settings else ()
+    return replace(plan, notes=(*plan.notes, *note))
 
 
 def _plan_pytest(system: str, step: BuildStep, reasons: tuple[str, ...]) -> BuildPlan:

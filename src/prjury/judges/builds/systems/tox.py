@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from textwrap import dedent
+
+from msgspec import Struct
 
 from prjury.judges.builds.plan import BuildPlan, BuildStep
 from prjury.judges.builds.systems.projects import expand_choices
-from prjury.judges.builds.systems.pytest import TOX_PYTEST_ENV, read_ini
+from prjury.judges.builds.systems.pytest import PYTEST_ENV, read_ini
 from prjury.judges.builds.systems.source_tree import SourceTree
 from prjury.manifests.syntax import strings, table, words
 
@@ -31,8 +32,7 @@ _NO_TESTS = frozenset(
 )
 
 
-@dataclass(frozen=True)
-class ToxSettings:
+class ToxSettings(Struct, frozen=True):
     """The file that configures tox.
 
     Attributes:
@@ -48,16 +48,16 @@ class ToxSettings:
     listed: tuple[str, ...] = ()
     commands: str = ""
 
+    @property
     def overrides(self) -> str:
         """The settings that are changed: all commands run, and pytest's options reach the tests.
 
         A version that git would tell reaches the environment that builds the package.
         """
-        sections = (self.base, *self.environments)
-        passed = [f"{section}.pass_env+=PYTEST_ADDOPTS" for section in sections]
+        passed = (f"{one}.pass_env+=PYTEST_ADDOPTS" for one in (self.base, *self.environments))
         packaging = self.base.replace("env_run_base", "env_pkg_base").replace("testenv", "pkgenv")
-        handed_on = f"{packaging}.pass_env+={','.join(VERSION_VARIABLES)}"
-        return ";".join([*passed, handed_on, f"{self.base}.ignore_errors=true"])
+        versions = f"{packaging}.pass_env+={','.join(VERSION_VARIABLES)}"
+        return ";".join([*passed, versions, f"{self.base}.ignore_errors=true"])
 
     @property
     def tests(self) -> bool:
@@ -76,26 +76,22 @@ def tox_settings(root: SourceTree) -> ToxSettings | None:
         return _read_ini("pyproject.toml", dedent(str(legacy)))
     if project:
         return _read_toml("pyproject.toml", project, "tool.tox.")
-    if root.has("tox.toml"):
-        return _read_toml("tox.toml", root.settings("tox.toml"), "")
-    return None
+    return _read_toml("tox.toml", root.settings("tox.toml"), "") if root.has("tox.toml") else None
 
 
 def _read_ini(path: str, text: str) -> ToxSettings:
     settings = read_ini(text)
-    named, commands = list[str](), list[str]()
+    environments, commands, listed = list[str](), list[str](), ""
     for name in settings.sections():
         section = settings[name]
         commands += [section.get("commands") or "", section.get("commands_pre") or ""]
         if name.startswith("testenv:") and {"passenv", "pass_env"} & section.keys():
-            named.append(name)
-    listed = ""
-    for name in ("tox", "tox:tox"):
-        if settings.has_section(name):
-            listed = settings[name].get("env_list") or settings[name].get("envlist") or ""
+            environments.append(name)
+        if name in {"tox", "tox:tox"}:
+            listed = section.get("env_list") or section.get("envlist") or ""
     lines = (line.partition("#")[0] for line in listed.splitlines())
     names = tuple(name for line in lines for name in _split_list(line))
-    return ToxSettings(path, "testenv", tuple(named), names, "\n".join(commands))
+    return ToxSettings(path, "testenv", tuple(environments), names, "\n".join(commands))
 
 
 def _split_list(line: str) -> Iterator[str]:
@@ -104,23 +100,22 @@ def _split_list(line: str) -> Iterator[str]:
     for letter in f"{line},":
         depth += (letter == "{") - (letter == "}")
         if depth or not (letter == "," or letter.isspace()):
-            word += letter if not letter.isspace() else ""
+            word += letter.strip()
         elif word:
             yield from expand_choices(word)
             word = ""
 
 
 def _read_toml(path: str, settings: Mapping[str, object], prefix: str) -> ToxSettings:
-    environments = table(settings, "env")
-    named = [name for name in environments if "pass_env" in table(environments, name)]
-    every = [table(settings, "env_run_base"), *(table(environments, one) for one in environments)]
+    environments = {name: table(settings, "env", name) for name in table(settings, "env")}
+    every = [table(settings, "env_run_base"), *environments.values()]
     commands = "\n".join(str(one.get("commands", "")) for one in every)
     for mark in "[]'\",":
         commands = commands.replace(mark, " ")
     return ToxSettings(
         path,
         f"{prefix}env_run_base",
-        tuple(f"{prefix}env.{name}" for name in named),
+        tuple(f"{prefix}env.{name}" for name, own in environments.items() if "pass_env" in own),
         tuple(words(settings.get("env_list"))) or strings(settings.get("envlist")) or (),
         commands,
     )
@@ -134,7 +129,7 @@ def plan_tox(settings: ToxSettings) -> BuildPlan:
         (BuildStep("test", ("tox", "-e", name)),),
         (f"{settings.file} configures tox",),
         (f"of tox's environments, `{name}` is run, with the Python that is here",),
-        {**TOX_PYTEST_ENV, "TOX_OVERRIDE": settings.overrides()},
+        {**PYTEST_ENV, "TOX_OVERRIDE": settings.overrides},
         programs=("tox",),
     )
 
@@ -149,9 +144,7 @@ def choose_environment(listed: tuple[str, ...]) -> str:
         return next((name for name in listed if name in _FOR_TESTS), "py")
     factors = [name.partition("-")[2] for name in by_python]
     fitting = [one for one in factors if _NO_TESTS.isdisjoint(one.split("-"))]
-    if not fitting or "" in fitting:
-        return "py"
-    return f"py-{fitting[-1]}"
+    return "py" if not fitting or "" in fitting else f"py-{fitting[-1]}"
 
 
 def count_interpreters(listed: tuple[str, ...]) -> int:

