@@ -1,4 +1,4 @@
-"""Processes that are known by a variable of their environment, wherever they have gone."""
+"""Processes that are known by their environment, wherever they have gone."""
 
 from __future__ import annotations
 
@@ -6,30 +6,45 @@ import contextlib
 import os
 import signal
 import time
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 
 def kill_marked(variable: str, seconds: float = 5.0) -> None:
-    """Kills the processes that were started with ``NAME=value``, until none is left.
+    """Kill the processes that were started with ``NAME=value``, until none is left.
 
-    The value must be one that was made for them alone. A process that was sent its end still lives
-    for a moment, and may have started another one before; so they are looked for again, for at most
-    so many seconds. Nothing is found where there is no ``/proc``.
+    The value must be one that was made for them alone.
     """
     wanted = os.fsencode(variable)
+    _kill_all(lambda environ: wanted in environ.split(b"\0"), seconds)
+
+
+def kill_users(places: Collection[Path], seconds: float = 2.0) -> None:
+    """Kill the processes in whose environment one of these directories is named."""
+    names = [os.fsencode(place) for place in places]
+    _kill_all(lambda environ: any(name in environ for name in names), seconds)
+
+
+def _kill_all(is_wanted: Callable[[bytes], bool], seconds: float) -> None:
+    """Kill processes by their environment.
+
+    A process that was sent its end still lives for a moment, and may have started another one
+    before; so they are looked for again, for at most so many seconds. Nothing is found where there
+    is no ``/proc``.
+    """
     until = time.monotonic() + seconds
-    while (found := _started_with(wanted)) and time.monotonic() < until:
-        for pid in found:
+    while (pids := _find_processes(is_wanted)) and time.monotonic() < until:
+        for pid in pids:
             with contextlib.suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
         time.sleep(0.002)
 
 
-def _started_with(variable: bytes) -> list[int]:
-    found = []
+def _find_processes(is_wanted: Callable[[bytes], bool]) -> list[int]:
+    pids = []
     with contextlib.suppress(FileNotFoundError):
         for name in filter(str.isdigit, os.listdir("/proc")):  # noqa: PTH208 - plain names do
             with contextlib.suppress(OSError):
-                if variable in Path("/proc", name, "environ").read_bytes().split(b"\0"):
-                    found.append(int(name))
-    return found
+                if is_wanted(Path("/proc", name, "environ").read_bytes()):
+                    pids.append(int(name))
+    return [pid for pid in pids if pid != os.getpid()]

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from prjury.errors import CannotJudgeError
-from prjury.sandbox.contained import scratch
+from prjury.scratch import scratch
 
 #: A larger workspace is not copied.
 MOST_ENTRIES = 200_000

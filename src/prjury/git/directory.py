@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import posixpath
 import stat
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from prjury.git.command import Git
 from prjury.git.operator import OperatorRepository, open_repository
 from prjury.git.store import lay_out
 from prjury.ports.types import TreeEntry
+from prjury.scratch import scratch
 from prjury.snapshot.kinds import SYMLINK_MODE, kind_of
 from prjury.snapshot.model import (
     FileChange,
@@ -38,8 +38,7 @@ from prjury.snapshot.model import (
 @contextmanager
 def work_tree_git(repository: OperatorRepository, root: Path) -> Iterator[Git]:
     """Git on the files and the index of a work tree, with a configuration of our own."""
-    with tempfile.TemporaryDirectory(prefix="prjury-index-") as name:
-        directory = Path(name)
+    with scratch("prjury-index-") as directory:
         lay_out(directory, repository)
         for shared in repository.git.git_dir.glob("sharedindex.*"):
             (directory / shared.name).symlink_to(shared)

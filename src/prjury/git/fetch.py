@@ -8,13 +8,10 @@ from __future__ import annotations
 
 import base64
 import re
-import shutil
-import tempfile
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from prjury.errors import SourceError
@@ -23,6 +20,7 @@ from prjury.git.history import cut_short, merge_bases
 from prjury.git.operator import OperatorRepository, is_sha, refuse_odd_refs
 from prjury.git.store import lay_out
 from prjury.ports.types import BranchTip
+from prjury.scratch import scratch
 from prjury.snapshot.model import visible
 
 _DEPTH = 50
@@ -167,8 +165,7 @@ def fetch_objects(
     Raises:
         SourceError: when the remote does not answer or has no such ref.
     """
-    directory = Path(tempfile.mkdtemp(prefix="prjury-fetch-"))
-    try:
+    with scratch("prjury-fetch-") as directory:
         lay_out(directory, lender)
         git = Git(directory)
         _fetch(git, remote, refspecs, () if lender else (f"--depth={_DEPTH}",))
@@ -190,8 +187,6 @@ def fetch_objects(
             bring=bring,
             remote_branches=lambda: branches(remote),
         )
-    finally:
-        shutil.rmtree(directory, ignore_errors=True)
 
 
 def _fetch(git: Git, remote: Remote, refspecs: Sequence[str], options: Sequence[str]) -> None:
@@ -248,5 +243,5 @@ def default_branch(remote: Remote) -> str:
 
 def _ls_remote(remote: Remote, option: str, *, only: str = "") -> str:
     args = ("ls-remote", option, "--end-of-options", remote.address, *filter(None, [only]))
-    with tempfile.TemporaryDirectory(prefix="prjury-remote-") as nowhere:
-        return remote.run(Git(Path(nowhere)), *args).decode("utf-8", "surrogateescape")
+    with scratch("prjury-remote-") as nowhere:
+        return remote.run(Git(nowhere), *args).decode("utf-8", "surrogateescape")

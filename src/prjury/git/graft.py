@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Mapping, Sequence
 
 from prjury.git.command import PLAIN_DIFF
 from prjury.git.store import RawChange, Store
+from prjury.scratch import scratch
 
 #: A file's mode and content.
 NewFiles = Mapping[str, tuple[str, bytes]]
@@ -25,8 +25,8 @@ def graft(store: Store, tree: str, files: NewFiles) -> str:
         for path, (_, content) in files.items()
     }
     entries = "".join(f"{files[path][0]} {blob}\t{path}\0" for path, blob in blobs.items())
-    with tempfile.TemporaryDirectory(prefix="prjury-index-") as scratch:
-        env = {"GIT_INDEX_FILE": f"{scratch}/index"}
+    with scratch("prjury-index-") as place:
+        env = {"GIT_INDEX_FILE": f"{place}/index"}
         store.git("read-tree", tree, env=env)
         found = entries.encode("utf-8", "surrogateescape")
         store.git("update-index", "-z", "--index-info", stdin=found, env=env)

@@ -30,6 +30,7 @@ from prjury.git.command import (
 from prjury.git.merge import recent_commits, try_rebase
 from prjury.git.operator import OperatorRepository
 from prjury.ports.types import TreeEntry, WordPlaces
+from prjury.scratch import scratch
 from prjury.snapshot.diff import FilePatch, read_patches
 from prjury.snapshot.kinds import SUBMODULE_MODE
 from prjury.snapshot.merge_style import RebaseTrial, StyleCommit
@@ -171,8 +172,8 @@ class Store:
             SourceError: when content is damaged, or a path could leave the directory.
         """
         root = directory.absolute()
-        with tempfile.TemporaryDirectory(prefix="prjury-index-") as scratch:
-            env = {"GIT_INDEX_FILE": f"{scratch}/index", "GIT_WORK_TREE": str(root)}
+        with scratch("prjury-index-") as place:
+            env = {"GIT_INDEX_FILE": f"{place}/index", "GIT_WORK_TREE": str(root)}
             try:
                 self.git("read-tree", tree, env=env)
                 self.git("checkout-index", "--all", "--quiet", f"--prefix={root}/", env=env)
@@ -248,12 +249,9 @@ def _raw(fields: Iterator[bytes]) -> Iterator[RawChange]:
 @contextmanager
 def open_store(operator: OperatorRepository) -> Iterator[Store]:
     """A store over the operator's objects; it is gone when the block ends."""
-    directory = Path(tempfile.mkdtemp(prefix="prjury-store-"))
-    try:
+    with scratch("prjury-store-") as directory:
         lay_out(directory, operator)
         yield Store(Git(directory), operator)
-    finally:
-        shutil.rmtree(directory, ignore_errors=True)
 
 
 def lay_out(directory: Path, lender: OperatorRepository | None) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import posixpath
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -12,6 +11,7 @@ from prjury.git.command import GitError, find_in_tree, missing_blobs, unsafe_ent
 from prjury.git.history import distance, merge_base
 from prjury.git.merge import try_merge
 from prjury.git.store import RawChange, Store
+from prjury.scratch import scratch
 from prjury.snapshot.diff import DiffError, FilePatch
 from prjury.snapshot.kinds import REGULAR_MODES, SUBMODULE_MODE, has_suffix, kind_of
 from prjury.snapshot.model import (
@@ -67,8 +67,8 @@ def _marked(
     """Asks git, by an index that holds nothing but the files of attributes."""
     entries = "".join(f"100644 {blob}\t{path}\0" for path, blob in files.items())
     asked = "".join(f"{path}\0" for path in paths)
-    with tempfile.TemporaryDirectory(prefix="prjury-index-") as scratch:
-        env = {"GIT_INDEX_FILE": f"{scratch}/index"}
+    with scratch("prjury-index-") as place:
+        env = {"GIT_INDEX_FILE": f"{place}/index"}
         store.git("update-index", "-z", "--index-info", stdin=_bytes(entries), env=env)
         output = store.git(
             "check-attr", "--cached", "-z", "--stdin", *_NAMES, stdin=_bytes(asked), env=env

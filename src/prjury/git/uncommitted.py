@@ -9,16 +9,15 @@ operator's repository stay as they are.
 from __future__ import annotations
 
 import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Literal, TypeAlias
 
 from prjury.errors import UsageError
 from prjury.git.command import Git
 from prjury.git.directory import work_tree_git
 from prjury.git.store import Store
+from prjury.scratch import scratch
 from prjury.snapshot.model import Side, visible
 
 #: Everything that is not ignored, or what is in the index.
@@ -61,17 +60,17 @@ def _own_index(store: Store) -> Iterator[Git]:
         )
     with (
         work_tree_git(operator, operator.work_tree) as git,
-        tempfile.TemporaryDirectory(prefix="prjury-index-") as scratch,
+        scratch("prjury-index-") as place,
     ):
         (git.git_dir / "info" / "attributes").write_text("* !filter\n")
         index = operator.git.git_dir / "index"
         if index.is_file():
-            shutil.copy2(index, Path(scratch) / "index")
+            shutil.copy2(index, place / "index")
         for shared in operator.git.git_dir.glob("sharedindex.*"):
-            shutil.copy2(shared, scratch)
+            shutil.copy2(shared, place)
         env = {
             **git.extra_env,
-            "GIT_INDEX_FILE": f"{scratch}/index",
+            "GIT_INDEX_FILE": f"{place}/index",
             "GIT_OBJECT_DIRECTORY": str(store.git.git_dir.absolute() / "objects"),
         }
         yield Git(git.git_dir, (*git.settings, "advice.addEmbeddedRepo=false"), env)

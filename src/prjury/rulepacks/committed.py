@@ -10,7 +10,6 @@ import posixpath
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from prjury.errors import ConfigError, SourceError
 from prjury.policy.fields import is_inside
@@ -19,6 +18,7 @@ from prjury.ports.types import TreeEntry
 from prjury.rulepacks import astgrep
 from prjury.rulepacks.load import cases_of, load_packs
 from prjury.rulepacks.rule import Pack
+from prjury.scratch import scratch
 from prjury.snapshot.kinds import REGULAR_MODES
 from prjury.snapshot.model import MISSING, PullRequest, visible
 
@@ -68,8 +68,8 @@ def committed_packs(repository: Repository, commit: str, paths: Iterable[str]) -
         ConfigError: for a path that leaves the repository or is not there, and for a wrong pack.
         SourceError: when a partial clone lacks one.
     """
-    with TemporaryDirectory(prefix="prjury-packs-") as directory:
-        root = Path(directory).resolve() / "repository"
+    with scratch("prjury-packs-") as directory:
+        root = directory.resolve() / "repository"
         copy = _Copy(repository, {e.path: e for e in repository.files(commit)}, root)
         try:
             inside = [_inside(path) for path in paths]

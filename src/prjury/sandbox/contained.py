@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import functools
 import itertools
 import os
 import re
 import shutil
-import stat
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -31,6 +28,7 @@ from prjury.sandbox.environment import (
     withheld,
 )
 from prjury.sandbox.run import Limits, ProcessRun
+from prjury.scratch import scratch
 from prjury.state_directory import private_directory
 
 #: How the directories of logs begin; no judgment names any other file to be kept.
@@ -137,101 +135,6 @@ def advice(program: str) -> str:
     """What to do about a missing program, as the end of a sentence."""
     other = "or name another `command` for the build judge in .github/prjury.yml"
     return f"{_ADVICE.get(program, f'install `{program}`')}, {other}"
-
-
-@contextlib.contextmanager
-def scratch(prefix: str = "prjury-", *, later: bool = False) -> Iterator[Path]:
-    """A fresh directory that only this user can enter, removed at the end.
-
-    The end may be that of the interpreter: a judge's thread is a daemon, Ctrl-C does not unwind it.
-    Code that ends the process by `os._exit` must call the handlers of `atexit` first.
-
-    Args:
-        later: have another program remove it, for which neither what comes next waits nor the end
-            of this process.
-    """
-    place = Path(tempfile.mkdtemp(prefix=prefix))
-    lock = threading.Lock()
-    at_end = functools.partial(_remove_alone, place, lock, remove)
-    atexit.register(at_end)
-    try:
-        yield place
-    finally:
-        # In this order: at Ctrl-C the process may end as soon as no handler is left.
-        _remove_alone(place, lock, have_removed if later else remove)
-        atexit.unregister(at_end)
-
-
-def _remove_alone(place: Path, lock: threading.Lock, by: Callable[[Path], object]) -> None:
-    """The judge's thread and the end of the process may both be about to remove the directory."""
-    with lock:
-        by(place)
-
-
-#: Twice as fast as `remove`, and beside it; what forbids its own removal is first made to allow it.
-_REMOVE = 'rm -rf -- "$1" || { chmod -R u+rwX -- "$1"; rm -rf -- "$1"; }'
-
-
-def have_removed(place: Path) -> None:
-    """Starts a program that removes a directory with all it holds, and does not wait for it."""
-    if not shutil.which("rm", path=os.defpath):
-        remove(place)
-        return
-    silent = subprocess.DEVNULL
-    try:
-        removing = subprocess.Popen(  # noqa: S603 - a directory of our own
-            ["/bin/sh", "-c", _REMOVE, "sh", str(place)],
-            env={"PATH": os.defpath},  # a runner ends what bears its mark with the job
-            stdin=silent,
-            stdout=silent,
-            stderr=silent,
-            start_new_session=True,
-        )
-    except OSError:
-        remove(place)
-    else:
-        threading.Thread(target=removing.wait, daemon=True).start()
-
-
-def remove(place: Path) -> bool:
-    """Removes a directory with all it holds; whether nothing is left.
-
-    Directories may be thousands of levels deep, so nothing here recurses or uses long paths: each
-    directory is first moved to the top, under a number. Ones without permissions get them back.
-    """
-    waiting = [place]
-    numbers = iter(range(1 << 62))
-    emptied: list[Path] = []
-    while waiting:
-        directory = waiting.pop()
-        emptied.append(directory)
-        with contextlib.suppress(OSError):
-            waiting.extend(_empty(directory, place, numbers))
-    for directory in reversed(emptied):
-        with contextlib.suppress(OSError):
-            directory.rmdir()
-    return not place.exists()
-
-
-def _empty(directory: Path, top: Path, numbers: Iterator[int]) -> list[Path]:
-    """Deletes the files of a directory and moves its directories to the top."""
-    directory.chmod(stat.S_IRWXU)
-    with os.scandir(directory) as listing:
-        entries = list(listing)
-    moved = []
-    for entry in entries:
-        with contextlib.suppress(OSError):
-            if entry.is_dir(follow_symlinks=False):
-                moved.append(_hoist(Path(entry.path), top, numbers))
-            else:
-                Path(entry.path).unlink()
-    return moved
-
-
-def _hoist(directory: Path, top: Path, numbers: Iterator[int]) -> Path:
-    directory.chmod(stat.S_IRWXU)
-    target = next(path for number in numbers if not os.path.lexists(path := top / f".{number}"))
-    return directory.rename(target)
 
 
 class ContainedShell:

@@ -27,8 +27,8 @@ from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
 from prjury.ports.types import Completed, ShellCommand
 from prjury.sandbox import ContainedShell, Limits, is_refused
-from prjury.sandbox.contained import have_removed, remove
 from prjury.sandbox.environment import allowed, machine_memory, smaller_machine
+from prjury.scratch import have_removed, remove
 
 ENVIRON = {"PATH": os.environ["PATH"], "HOME": "/nonexistent/operator"}
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection
 from difflib import SequenceMatcher
+from operator import itemgetter
+from posixpath import commonprefix
 
 from msgspec import Struct
 
@@ -82,12 +84,22 @@ def _cut_parameters(identity: str) -> str:
 
 
 def find_shared_prefix(names: Collection[str]) -> str:
-    """The words with which all names begin, such as ``test_``: they make none alike."""
-    first, last = min(names, default=""), max(names, default="")
-    same = [one == other for one, other in zip(first, last, strict=False)]
-    prefix = first[: same.index(False) if False in same else len(same)]
-    word = len("test") if prefix.lower().startswith("test") else 0
-    return prefix[: prefix.rfind("_") + 1 or word]
+    """The words with which most names begin, such as ``test_``: they make none alike."""
+    starts = Counter(map(_cut_first_word, names))
+    start, count = max(starts.items(), key=itemgetter(1), default=("", 0))
+    if not start or 2 * count < len(names):
+        return ""
+    prefix = commonprefix([name for name in names if _cut_first_word(name) == start])
+    return prefix[: max(prefix.rfind("_"), prefix.rfind(" ")) + 1] or (
+        prefix[: len(start)] if start.lower() == "test" else ""
+    )
+
+
+def _cut_first_word(name: str) -> str:
+    if name[:4].lower() == "test":
+        return name[:4]
+    word, sign, _ = name.replace(" ", "_").partition("_")
+    return word if sign else ""
 
 
 def _pair_alike(lost: Counter[str], new: Counter[str], key: Callable[[str], str]) -> None:

@@ -17,7 +17,7 @@ from prjury.judges.builds.failure import Results
 from prjury.judges.builds.results.junit import read_reports
 from prjury.judges.builds.results.report_files import Found, find_reports, is_report, stamps
 from prjury.judges.builds.results.tree import TreeFiles
-from prjury.sandbox.contained import scratch
+from prjury.scratch import scratch
 
 LOGS = Path(__file__).parent / "logs"
 KNOWN = frozenset(

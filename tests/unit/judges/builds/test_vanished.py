@@ -56,7 +56,9 @@ def test_a_test_that_was_moved_or_renamed_is_not_lost(before: str, after: str) -
         ("test:a.py:test_refund_of_half", "test:a.py:checkUnits", []),
         ("test:a.py:test_one", "test:a.py:test_eins", ["test:a.py:test_two"]),
         ("test:a.py:test_one", "test:a.py:test_eins", []),
+        ("test:a.py:test_one", "test:a.py:test_eins", ["test:a.py:a.price"]),
         ("test:m:TestOne", "test:m:TestEins", ["test:m:TestTwo"]),
+        ("test:m:should add", "test:m:should be green", []),
     ],
 )
 def test_what_all_names_share_makes_no_two_alike(
@@ -71,7 +73,10 @@ def test_what_all_names_share_makes_no_two_alike(
         (["test_one", "test_two"], "test_"),
         (["test_price", "test_price_of"], "test_"),
         (["TestOne", "TestTwo"], "Test"),
+        (["test_one", "shop.price", "test_two"], "test_"),
+        (["should add", "should be green", "README.rst"], "should "),
         (["adds", "takes"], ""),
+        (["adds_up", "takes_off", "x"], ""),
         ([], ""),
     ],
 )

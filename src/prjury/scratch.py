@@ -1,0 +1,159 @@
+"""Scratch directories, of which nothing is left however this process ends.
+
+Ctrl-C unwinds the main thread alone: the threads of judges go on until the process is gone, and so
+do programs that they have started. At the end those are killed, no directory is made any more, and
+what there is gets removed, again where something was written meanwhile.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import shutil
+import stat
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from prjury.errors import CannotJudgeError
+from prjury.processes import kill_users
+
+_SECONDS_TO_END = 5.0
+
+
+class _Scratches:
+    """The scratch directories of this process."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._places: set[Path] = set()
+        self._ended = False
+        atexit.register(self.end)
+
+    def make(self, prefix: str) -> Path:
+        """Make a directory.
+
+        Raises:
+            CannotJudgeError: when the process is about to end.
+        """
+        with self._lock:
+            if self._ended:
+                raise CannotJudgeError("the run was interrupted", reason="interrupted")
+            place = Path(tempfile.mkdtemp(prefix=prefix))
+            self._places.add(place)
+        return place
+
+    def forget(self, place: Path) -> None:
+        """Leave a directory to another program, which removes it."""
+        with self._lock:
+            self._places.discard(place)
+
+    def end(self) -> None:
+        """Remove all directories, until nothing writes into them any more."""
+        with self._lock:
+            self._ended = True
+            places = self._places
+        until = time.monotonic() + _SECONDS_TO_END
+        while places and time.monotonic() < until:
+            kill_users(places)
+            for place in places:
+                remove(place)
+            time.sleep(0.02)  # for threads that were about to write
+            places = {place for place in places if place.exists()}
+
+
+_SCRATCHES = _Scratches()
+
+
+@contextlib.contextmanager
+def scratch(prefix: str = "prjury-", *, later: bool = False) -> Iterator[Path]:
+    """Make a directory that only this user can enter, and remove it at the end.
+
+    Code that ends the process by `os._exit` must call the handlers of `atexit` first.
+
+    Args:
+        later: have another program remove it, for which neither what comes next waits nor the end
+            of this process.
+
+    Raises:
+        CannotJudgeError: when the process is about to end.
+    """
+    place = _SCRATCHES.make(prefix)
+    try:
+        yield place
+    finally:
+        if later:
+            have_removed(place)
+        else:
+            remove(place)
+        _SCRATCHES.forget(place)
+
+
+#: Twice as fast as `remove`, and beside it; what forbids its own removal is first made to allow it.
+_REMOVE = 'rm -rf -- "$1" || { chmod -R u+rwX -- "$1"; rm -rf -- "$1"; }'
+
+
+def have_removed(place: Path) -> None:
+    """Starts a program that removes a directory with all it holds, and does not wait for it."""
+    if not shutil.which("rm", path=os.defpath):
+        remove(place)
+        return
+    silent = subprocess.DEVNULL
+    try:
+        removing = subprocess.Popen(  # noqa: S603 - a directory of our own
+            ["/bin/sh", "-c", _REMOVE, "sh", str(place)],
+            env={"PATH": os.defpath},  # a runner ends what bears its mark with the job
+            stdin=silent,
+            stdout=silent,
+            stderr=silent,
+            start_new_session=True,
+        )
+    except OSError:
+        remove(place)
+    else:
+        threading.Thread(target=removing.wait, daemon=True).start()
+
+
+def remove(place: Path) -> bool:
+    """Removes a directory with all it holds; whether nothing is left.
+
+    Directories may be thousands of levels deep, so nothing here recurses or uses long paths: each
+    directory is first moved to the top, under a number. Ones without permissions get them back.
+    """
+    waiting = [place]
+    numbers = iter(range(1 << 62))
+    emptied: list[Path] = []
+    while waiting:
+        directory = waiting.pop()
+        emptied.append(directory)
+        with contextlib.suppress(OSError):
+            waiting.extend(_empty(directory, place, numbers))
+    for directory in reversed(emptied):
+        with contextlib.suppress(OSError):
+            directory.rmdir()
+    return not place.exists()
+
+
+def _empty(directory: Path, top: Path, numbers: Iterator[int]) -> list[Path]:
+    """Deletes the files of a directory and moves its directories to the top."""
+    directory.chmod(stat.S_IRWXU)
+    with os.scandir(directory) as listing:
+        entries = list(listing)
+    moved = []
+    for entry in entries:
+        with contextlib.suppress(OSError):
+            if entry.is_dir(follow_symlinks=False):
+                moved.append(_hoist(Path(entry.path), top, numbers))
+            else:
+                Path(entry.path).unlink()
+    return moved
+
+
+def _hoist(directory: Path, top: Path, numbers: Iterator[int]) -> Path:
+    directory.chmod(stat.S_IRWXU)
+    target = next(path for number in numbers if not os.path.lexists(path := top / f".{number}"))
+    return directory.rename(target)
