@@ -467,7 +467,7 @@ def test_a_build_cannot_read_the_operators_keys(
 
 def test_an_interrupted_build_leaves_nothing(project: History, tmp_path: Path) -> None:
     own = tmp_path / "own.yml"
-    marker = "sleep 97.31"
+    marker = f"sleep 97.{os.getpid()}"  # others may run this test at the same time
     own.write_text(CONFIGURED % f"echo started && {marker}")
     project.commit({"calc.py": CALC + "\n"}, "Add a line")
     scratch = tmp_path / "tmp"

@@ -73,12 +73,12 @@ class Comparison(Struct, frozen=True, dict=True):
 
     @cached_property
     def blocking(self) -> tuple[Failure, ...]:
-        """The failures that fail the judge; a goal that only flaky tests broke does not."""
-        failures = [one for one in self.outcome.failures if not self.excuses(one)]
+        """The failures that fail the judge; a goal of tests that only flaky ones broke does not."""
+        failures = tuple(one for one in self.outcome.failures if not self.excuses(one))
         flaky = any(one.state == "flaky" for one in self.outcome.failures)
         if flaky and self.options.flaky == "warn" and all(one.kind == "goal" for one in failures):
-            return ()
-        return tuple(failures)
+            return tuple(goal for goal in failures if not _runs_tests(goal))
+        return failures
 
     @property
     def ordered(self) -> tuple[Failure, ...]:
@@ -129,9 +129,10 @@ class Comparison(Struct, frozen=True, dict=True):
 
     @property
     def gap(self) -> Gap | None:
-        """Why the tests cannot be compared, though the merged tree's ran and pass."""
+        """Why the tests cannot be compared, though nothing fails on the merged tree."""
         base, asked = self.base, self.options.compare == "always"
-        if not asked or self.plan.system == REPORTED or not self.outcome.tested:
+        has_tests = self.outcome.tested or self.test_files or self.run.base_test_files
+        if not asked or self.plan.system == REPORTED or not has_tests:
             return None
         if base is None:
             return "unknown" if self.run.base_unknown else None
@@ -139,8 +140,18 @@ class Comparison(Struct, frozen=True, dict=True):
             nothing = base.last.exit_code == NO_TESTS_COLLECTED and "no tests ran" in base.last.tail
             if base.failed and not nothing:
                 return "failed"
-            return "untested" if base.results.problems or self.run.base_test_files else None
+            shows_none = base.results.problems or self.run.base_test_files
+            return "untested" if shows_none and self.outcome.tested else None
         return "partly" if base.failed and not runs_every_test(base, self.plan) else None
+
+
+def _runs_tests(goal: Failure) -> bool:
+    """The words of a goal that broke say that it runs tests, and no linter."""
+    words = "".join(sign if sign.isalnum() else " " for sign in goal.message).lower().split()
+    return any(
+        word.startswith("test") or word.endswith(("test", "tests", "surefire", "failsafe"))
+        for word in words
+    )
 
 
 def compare(
@@ -344,12 +355,23 @@ def runs_every_test(run: TreeRun, plan: BuildPlan) -> bool:
         return True
     if len(run.steps) < len(plan.steps) or not (run.ended and _fails_in_tests_only(run.failures)):
         return False
-    return not _may_stop(plan) if plan.all_ran is None else run.last.exit_code == plan.all_ran
+    return next(_find_stops(run, plan), None) is None
 
 
-def _may_stop(plan: BuildPlan) -> bool:
-    """The plan runs lines of others, which leave out what comes after one that fails."""
-    return plan.source == "ci" or plan.system in _STOPPERS
+def _find_stops(run: TreeRun, plan: BuildPlan) -> Iterator[Doubt]:
+    """The steps that failed and whose ends do not show that all their tests ran.
+
+    Lines of others leave out what comes after one that fails.
+    """
+    stopping = plan.source == "ci" or plan.system in _STOPPERS
+    deciding = run.failed_steps or (run.last,)
+    for step, planned in zip(run.steps, plan.steps, strict=False):
+        if step not in deciding or step.exit_code == planned.all_ran:
+            continue
+        if planned.all_ran is None and stopping:
+            yield "may_stop", step.command
+        elif planned.all_ran is not None and step.exit_code:
+            yield "exit_code", str(step.exit_code)
 
 
 def find_doubt(comparison: Comparison) -> Doubt | None:
@@ -359,13 +381,12 @@ def find_doubt(comparison: Comparison) -> Doubt | None:
     that could be read in full, and no test of the base is lost.
     """
     plan, outcome, base = comparison.plan, comparison.outcome, comparison.base
-    step, code = outcome.last.command, outcome.last.exit_code
+    stop = next(_find_stops(outcome, plan), None)
     lost = comparison.lost.count if comparison.options.vanished == "warn" else 0
     doubts: Sequence[tuple[bool, Doubt]] = (
         (not _fails_in_tests_only(outcome.failures), ("not_tests", "")),
-        (bool(code) and plan.all_ran not in {None, code}, ("exit_code", str(code))),
-        (_may_stop(plan) and plan.all_ran != code, ("may_stop", step)),
-        (len(outcome.steps) < len(plan.steps), ("unreached", step)),
+        (stop is not None, stop or ("may_stop", "")),
+        (len(outcome.steps) < len(plan.steps), ("unreached", outcome.last.command)),
         *_doubt_side(outcome, "the merged tree"),
         *(_doubt_side(base, "the base") if base else ()),
         (lost > 0, ("lost", str(lost))),

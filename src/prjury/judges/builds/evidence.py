@@ -78,10 +78,21 @@ class TreeRun(Struct, frozen=True, forbid_unknown_fields=True):
     results: Results = Results()
 
     @property
+    def failed_steps(self) -> tuple[StepRun, ...]:
+        """The steps that failed and must not."""
+        return tuple(step for step in self.steps if not (step.good or step.may_fail))
+
+    @property
     def last(self) -> StepRun:
-        """The step that decided, or the last one that has to succeed."""
-        counting = [step for step in self.steps if not step.may_fail]
-        return (counting or self.steps)[-1]
+        """The step that decided: the worst that failed, else the last one that has to succeed."""
+        if not self.failed_steps:
+            counting = [step for step in self.steps if not step.may_fail]
+            return (counting or self.steps)[-1]
+
+        def rank(step: StepRun) -> tuple[bool, bool, bool]:
+            return step.stopped is not None, (step.exit_code or 0) < 0, step.name != "test"
+
+        return max(self.failed_steps, key=rank)
 
     @property
     def seconds(self) -> float:
@@ -113,16 +124,18 @@ class TreeRun(Struct, frozen=True, forbid_unknown_fields=True):
         return tuple(one for one in tests if one.id in ran and one.id not in failing)
 
     def ends_like(self, other: TreeRun) -> bool:
-        """Both failed at the same step with the same end.
+        """The other failed too, and each step that failed here failed there with the same end.
 
         Another end means that something happened which is not among the causes that were read.
         """
-        ours, theirs = self.last, other.last
-        return other.failed and (ours.command, ours.exit_code, ours.stopped) == (
-            theirs.command,
-            theirs.exit_code,
-            theirs.stopped,
+        ours, theirs = (
+            {
+                (step.command, step.exit_code, step.stopped)
+                for step in run.failed_steps or (run.last,)
+            }
+            for run in (self, other)
         )
+        return other.failed and ours <= theirs
 
 
 class Run(Struct, frozen=True, forbid_unknown_fields=True):
@@ -297,15 +310,19 @@ def refuse_other_steps(run: TreeRun, plan: BuildPlan) -> None:
     Raises:
         ValueError: with the step.
     """
+    count = len(run.steps)
+    if count > len(plan.steps):
+        raise ValueError("it has more steps than the plan")
     for number, (step, planned) in enumerate(zip(run.steps, plan.steps, strict=False), 1):
         if (step.name, step.command) != (planned.name, planned.text):
             raise ValueError(f"step {number} is not the plan's `{planned.text}`")
-        if number < len(run.steps) and not step.good and not planned.may_fail:
+        if step.may_fail != planned.may_fail:
+            raise ValueError(f"step {number} may fail on one side only")
+        ends = not step.good and (step.stopped is not None or not plan.goes_on(number - 1))
+        if ends and number < count:
             raise ValueError(f"step {number} failed, and yet the next one ran")
-    if len(run.steps) > len(plan.steps):
-        raise ValueError("it has more steps than the plan")
-    if run.last.good and len(run.steps) < len(plan.steps):
-        raise ValueError(f"the steps after step {len(run.steps)} are left out")
+        if not ends and number == count < len(plan.steps):
+            raise ValueError(f"the steps after step {count} are left out")
 
 
 def confine_run(run: Run, plan: BuildPlan) -> Run:

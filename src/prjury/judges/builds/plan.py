@@ -187,16 +187,16 @@ class BuildPlan(Struct, frozen=True):
         return replace(self, env={**self.env, **more})
 
     @property
-    def all_ran(self) -> int | None:
-        """The exit code of its last step that means that every test ran and some failed."""
-        return self.steps[-1].all_ran
-
-    @property
     def keep_going(self) -> BuildPlan | None:
         """The plan that continues after failures; None if no step has a form that does."""
         if not any(step.keep_going for step in self.steps):
             return None
         return replace(self, steps=tuple(step.keep_going or step for step in self.steps))
+
+    def goes_on(self, index: int) -> bool:
+        """True if the steps behind this one run though it failed: failing tests stop no others."""
+        step, later = self.steps[index], self.steps[index + 1 :]
+        return step.may_fail or (step.name == "test" and any(one.name == "test" for one in later))
 
     @property
     def once_more(self) -> BuildPlan:

@@ -216,8 +216,11 @@ def say_excused(comparison: Comparison) -> str:
     what = f"{counted(old, 'test')} failed" if only_tests else counted(old, "failure")
     words = [f"{what} as on the base"] if old else []
     words += [f"{counted(flaky, 'flaky test')} passed when run again"] if flaky else []
-    plan = comparison.plan
-    hidden = plan.all_ran != comparison.outcome.last.exit_code and comparison.outcome.last.exit_code
+    plan, outcome = comparison.plan, comparison.outcome
+    hidden = any(
+        step in outcome.failed_steps and step.exit_code != planned.all_ran
+        for step, planned in zip(outcome.steps, plan.steps, strict=False)
+    )
     note = f"what `{plan.without_setup}` leaves out after a failure ran on neither side"
     return (
         f"{' and '.join(words)}; nothing else fails: {list_causes(comparison.outcome.failures)}"

@@ -116,13 +116,13 @@ class Workplace:
                 such directory, or other code was tested than this tree's.
         """
         attempt = _Attempt(self, plan, deadline)
-        steps = attempt.run_steps(plan.steps)
+        steps = attempt.run_steps()
         run = attempt.read(steps)
         if not attempt.is_worth_another(run):
             return run
         self.builder.ports.progress.say("the environment failed; trying again")
-        again = attempt.run_steps(plan.steps[len(steps) - 1 :])
-        return attempt.read((*steps[:-1], *again))
+        first = run.steps.index(run.failed_steps[0]) if run.failed_steps else len(steps) - 1
+        return attempt.read((*steps[:first], *attempt.run_steps(first)))
 
     def run_with_reports(self, plan: BuildPlan, options: BuildOptions, deadline: Deadline) -> Run:
         """Run the plan, and keep the reports that other judges read and the versions of tools.
@@ -214,19 +214,20 @@ class _Attempt:
         shell = self.place.builder.ports.shell
         shell.copy_caches(lent_tools.words_of(plan), places.around / "home")
 
-    def run_steps(self, steps: Sequence[BuildStep]) -> tuple[tuple[BuildStep, Completed], ...]:
-        """Run steps up to the first that fails and has to succeed."""
+    def run_steps(self, first: int = 0) -> tuple[tuple[BuildStep, Completed], ...]:
+        """Run the steps from one on, up to one that fails and that the others need."""
         ports, done = self.place.builder.ports, list[tuple[BuildStep, Completed]]()
-        for step in steps:
+        for index, step in enumerate(self.plan.steps[first:], first):
             ports.progress.say(f"$ {step.text}")
             shared = step_environment(self.env) if "GITHUB_ENV" in self.env else self.env
             env = {**shared, **self.place.fill(step.env)}
             command = ShellCommand(step.command, self.directory, env)
             completed = ports.shell.run(command, self.deadline, ports.progress)
             self.place.builder.logs.append(completed.log)
-            done.append((step, completed))
-            if completed.stopped or (completed.exit_code and not step.may_fail):
+            if not step.may_fail and all(each.may_fail or not end.exit_code for each, end in done):
                 _refuse_missing(step, completed, self.plan.programs)
+            done.append((step, completed))
+            if completed.stopped or (completed.exit_code and not self.plan.goes_on(index)):
                 break
         self.origins.refuse_elsewhere()
         return tuple(done)

@@ -42,11 +42,16 @@ def says(exit_code: int, *cases: str, output: str = "") -> Scripted:
     return Scripted(exit_code, output, files=files)
 
 
+def replace_files(script: Scripted, files: dict[str, str]) -> Scripted:
+    return Scripted(script.exit_code, script.output, script.stopped, files)
+
+
 def run(
     scripts: Sequence[Scripted], plan: BuildPlan = PLAN, **options: Any
 ) -> tuple[Comparison, list[str]]:
     """Run the plan; the base first."""
-    repository = TreeRepository({"merged": MERGED, "base": {"t.py": ""}})
+    base_files = {"t.py": "", **({"test_t.py": ""} if options.pop("files", False) else {})}
+    repository = TreeRepository({"merged": MERGED, "base": base_files})
     shell = ScriptedShell(scripts)
     ports = Ports(repository, shell, SilentProgress())
     merged, base = (BuildSide(name, repository.files(name)) for name in ("merged", "base"))
@@ -227,7 +232,7 @@ class TestAgain:
         assert (judgment.status, states(judgment)) == (Status.FAIL, {"t": "new"})
 
     def test_what_a_flaky_test_hid_is_found(self) -> None:
-        steps = (BuildStep("test", "one", all_ran=1), BuildStep("test", "two", all_ran=1))
+        steps = (BuildStep("build", "one", all_ran=1), BuildStep("test", "two", all_ran=1))
         plan = BuildPlan("tool", steps)
         scripts = [says(0, "t"), says(0, "t"), says(1, "!t"), says(0, "t"), says(1, "t", "!u")]
         judgment = judge(scripts, plan)
@@ -328,6 +333,95 @@ def test_a_goal_that_gave_up_for_a_flaky_test_follows_from_it() -> None:
     assert (judgment.status, states(judgment)) == (Status.PASS, {"t": "flaky"})
     again = says(1, "t", "u", output=goal)
     assert judge([says(0, "t", "u"), broken, again]).status is Status.FAIL
+
+
+@pytest.mark.parametrize(
+    ("goal", "status"),
+    [
+        (
+            "[ERROR] Failed to execute goal a:checkstyle-plugin:1:check (x) on project p: no.",
+            "FAIL",
+        ),
+        ("* What went wrong:\nExecution failed for task ':checkstyleMain'.", "FAIL"),
+        (
+            "[ERROR] Failed to execute goal a:b:1:test (x) on project p: There are test failures.",
+            "PASS",
+        ),
+    ],
+)
+def test_a_linter_that_fails_beside_a_flaky_test_is_no_matter_of_luck(
+    goal: str, status: str
+) -> None:
+    broken = says(1, "!t", "u", output=f"{goal}\n")
+    late = says(1, "t", "!u", output=f"{goal}\n")
+    judgment = judge([says(0, "t", "u"), broken, late])
+    assert judgment.status is Status[status], judgment.reasoning
+
+
+class TestSeveralTestSteps:
+    """A failing test step stops no other one; each has to show by its end that all of it ran."""
+
+    STEPS = tuple(BuildStep("test", name, all_ran=1) for name in ("one", "two"))
+    PLAN = BuildPlan("tool", (BuildStep("setup", "get"), *STEPS), source="ci")
+
+    @staticmethod
+    def script(exit_code: int, step: str, *cases: str) -> Scripted:
+        script = says(exit_code, *cases)
+        return replace_files(script, {f"../reports/{step}.xml": script.files["../reports/r.xml"]})
+
+    def run(self, base: Sequence[Scripted], head: Sequence[Scripted]) -> Judgment:
+        again = [*head] if any(one.exit_code for one in head) else []
+        scripts = [Scripted(0), *base, Scripted(0), *head, Scripted(0), *again]
+        comparison, commands = run(scripts, self.PLAN)
+        assert commands[:6] == ["get", "one", "two"] * 2
+        return decide(comparison)
+
+    def test_an_old_failure_in_one_hides_no_new_one_in_another(self) -> None:
+        old, good = self.script(1, "one", "!t", "u"), self.script(0, "two", "v")
+        judgment = self.run([old, good], [old, self.script(1, "two", "!v")])
+        assert judgment.status is Status.FAIL
+        assert states(judgment) == {"t": "pre_existing", "v": "new"}
+        assert self.run([old, good], [old, good]).status is Status.PASS
+
+    def test_a_step_that_fails_without_a_cause_is_new(self) -> None:
+        old, good = self.script(1, "one", "!t", "u"), self.script(0, "two", "v")
+        judgment = self.run([old, good], [old, Scripted(3, "odd\n")])
+        assert judgment.status is Status.FAIL
+
+    def test_each_step_has_to_show_that_all_of_it_ran(self) -> None:
+        old, cut = self.script(1, "one", "!t", "u"), self.script(2, "two", "!v")
+        judgment = self.run([old, cut], [old, cut])
+        assert (judgment.status, judgment.reason) == (Status.FAIL, "base_broken")
+        assert "exit code 2" in judgment.reasoning
+
+    def test_a_step_that_is_mended_leaves_the_other_old(self) -> None:
+        one, two = self.script(1, "one", "!t"), self.script(1, "two", "!v")
+        judgment = self.run([one, two], [self.script(0, "one", "t"), two])
+        assert (judgment.status, judgment.metadata["fixed"]) == (Status.PASS, ("test:t.py:a#t",))
+
+    def test_what_takes_too_long_ends_the_run(self) -> None:
+        late = Scripted(-9, stopped="timeout")
+        comparison, _ = run([Scripted(0), says(1, "!t"), late], self.PLAN, compare="on_failure")
+        assert (len(comparison.outcome.steps), comparison.outcome.last.stopped) == (3, "timeout")
+
+    def test_set_up_that_fails_is_not_gone_on_after(self) -> None:
+        assert run([Scripted(1)], self.PLAN, compare="on_failure")[1] == ["get"] * 4
+
+
+class TestEmptiedTests:
+    """The base fails before a test runs, and the change passes without one."""
+
+    @pytest.mark.parametrize(
+        "base",
+        [Scripted(2, "flag is not there\n"), Scripted(-9, stopped="timeout")],
+        ids=["failed", "stopped"],
+    )
+    def test_nobody_can_say_which_tests_are_lost(self, base: Scripted) -> None:
+        judgment = judge([base, Scripted(0)], files=True)
+        assert (judgment.status, judgment.reason) == (Status.ABSTAIN, "no_comparison")
+
+    def test_a_project_without_tests_has_none_to_lose(self) -> None:
+        assert judge([Scripted(2, "no flag\n"), Scripted(0)]).status is Status.PASS
 
 
 def test_a_second_run_may_have_a_form_of_its_own() -> None:
