@@ -19,7 +19,7 @@ from prjury.git.fetch import Remote, Transport, fetch_objects, refspec
 from prjury.github.check_results import OwnRun
 from prjury.github.checks import CommitChecks
 from prjury.github.client import Connection
-from prjury.ports.types import CheckAnnotation, CheckResult
+from prjury.ports.types import CheckResult
 
 TOKEN = "ghs_actions"
 
@@ -271,24 +271,9 @@ def asked(fake: FakeGitHub) -> CommitChecks:
 
 
 class TestWhatChecksLeave:
-    """Annotations, and the reports in artifacts of the commit's workflow runs."""
+    """The reports in artifacts of the commit's workflow runs."""
 
     soon = Deadline.after(1_000)
-
-    def test_annotations_of_a_check_run(self, fake: FakeGitHub) -> None:
-        run = fake.add_check_run("test", "failure")
-        place = {"path": "shop.py", "blob_href": "", "start_line": 4, "end_line": 4}
-        columns = {"start_column": None, "end_column": None}
-        said = {"annotation_level": "failure", "message": "1 != 2", "title": "", "raw_details": ""}
-        fake.annotations[run["id"]] = [{**place, **columns, **said}]
-        read = asked(fake).annotations(
-            CheckResult("test", "github-actions", "failure", id=run["id"]), self.soon
-        )
-        assert read == [CheckAnnotation("shop.py", 4, "failure", "1 != 2")]
-
-    def test_a_commit_status_has_none_and_nothing_is_asked(self, fake: FakeGitHub) -> None:
-        assert asked(fake).annotations(CheckResult("ci", "@jenkins", "failure"), self.soon) == ()
-        assert fake.requests == []
 
     def test_reports_of_the_newest_ended_runs(self, fake: FakeGitHub) -> None:
         old = fake.add_workflow_run("CI", "failure", suite=1, workflow_id=70)
@@ -312,7 +297,3 @@ class TestWhatChecksLeave:
         assert [problem.split(":")[0] for problem in left.problems] == [
             "the artifact junit is refused"
         ]
-
-    def test_a_check_run_that_is_gone_is_an_error(self, fake: FakeGitHub) -> None:
-        with pytest.raises(SourceError, match="read the annotations of a check"):
-            asked(fake).annotations(CheckResult("x", "github-actions", id=999), self.soon)

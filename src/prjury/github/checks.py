@@ -22,9 +22,8 @@ from prjury.github.check_results import (
     read_workflow_run,
 )
 from prjury.github.client import GITHUB_API, Connection, GitHub, RetryBudget
-from prjury.github.payload import at, text, whole_number
 from prjury.github.repo_client import KeptPages
-from prjury.ports.types import CheckAnnotation, CheckResult, LeftReports
+from prjury.ports.types import CheckResult, LeftReports
 
 Entry = TypeVar("Entry", ReportedRun, WorkflowRun)
 
@@ -82,22 +81,6 @@ class CommitChecks:
                 self.sleep(min(pause, deadline.remaining))
                 pause = min(pause * _GROWTH, _LONGEST_PAUSE)
 
-    def annotations(self, run: CheckResult, deadline: Deadline) -> Sequence[CheckAnnotation]:
-        """What a check run says of lines; nothing for anything else.
-
-        Raises:
-            SourceError: when it cannot be looked up.
-        """
-        if not run.id:
-            return ()
-        with self._connected(deadline) as client:
-            return client.repo(self.repo).every(
-                f"read the annotations of a check of {self.repo}",
-                f"/check-runs/{run.id}/annotations",
-                _annotation,
-                needs="checks: read",
-            )
-
     def reports(self, commit: str, names: Sequence[str], deadline: Deadline) -> LeftReports:
         """The JUnit reports in the newest artifacts of the commit that have one of these names.
 
@@ -112,15 +95,6 @@ class CommitChecks:
     def _connected(self, deadline: Deadline) -> GitHub:
         budget = min(_LONGEST_WAIT, deadline.remaining)
         return GitHub(self.connection, RetryBudget(budget=budget, sleep=self.sleep))
-
-
-def _annotation(payload: object) -> CheckAnnotation:
-    return CheckAnnotation(
-        text(at(payload, "path")),
-        whole_number(at(payload, "start_line"), "the annotation's line"),
-        text(at(payload, "annotation_level")),
-        text(at(payload, "message")),
-    )
 
 
 @dataclass

@@ -21,7 +21,6 @@ from prjury.jury.voting import NOT_CONFIGURED, Ballot
 from prjury.ports.messages import Prompt, Reply
 from prjury.ports.types import (
     BranchTip,
-    CheckAnnotation,
     CheckResult,
     CommitMessage,
     Completed,
@@ -313,13 +312,6 @@ class Checks(Protocol):
         """All that is said of the commit, looked up once and then now and again until the deadline.
 
         Stop iterating when enough was seen.
-
-        Raises:
-            SourceError: when it cannot be looked up.
-        """
-
-    def annotations(self, run: CheckResult, deadline: Deadline) -> Sequence[CheckAnnotation]:
-        """What a check run says of lines; nothing for anything else.
 
         Raises:
             SourceError: when it cannot be looked up.

@@ -126,16 +126,6 @@ class CheckResult:
     base: str | None = field(default=None, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class CheckAnnotation:
-    """What a check run says of a line; ``level`` is ``failure``, ``warning`` or ``notice``."""
-
-    path: str
-    line: int
-    level: str
-    message: str
-
-
 @dataclass(frozen=True)
 class LeftReports:
     """The JUnit reports that the workflows of a commit have left behind.

@@ -2,176 +2,126 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from glob import escape
 from typing import Literal
 
+from msgspec import Struct
+
 from prjury.ports.types import CheckResult
 
-SUCCEEDED = "success"
 FAILED = frozenset({"failure", "timed_out", "startup_failure", "error"})
 #: GitHub accepts these for a required check; here they prove nothing.
 NEUTRAL = frozenset({"neutral", "skipped"})
+#: What reports checks and neither builds nor tests: coverage and quality gates, licence agreements,
+#: previews, and bots that look after dependencies or queues.
+NO_BUILDS = (
+    "codecov:*", "*:codecov/*", "*:codecov*", "coveralls:*", "*:coverage/*", "*:Coveralls*",
+    "codacy-production:*", "*:codacy/*", "*:Codacy *", "*:codeclimate*", "qltysh:*",
+    "sonarqubecloud:*", "sonarcloud:*", "*:SonarCloud*", "*:SonarQube*", "deepsource-io:*",
+    "*:DeepSource*", "*:CodeFactor*", "*:codebeat*", "*:LGTM analysis*", "*:license/cla", "*:cla/*",
+    "*:EasyCLA*", "google-cla:*", "dco:*", "*:DCO", "netlify:*", "*:netlify/*",
+    "*:deploy/netlify*", "vercel:*", "*:Vercel*", "*:renovate/*", "renovate:*", "mergify:*",
+    "*:Mergify*", "*:security/snyk*", "*:Socket Security*", "*:GitGuardian*", "*:CodeRabbit*",
+)  # fmt: skip
 
-#: ``app:name``. A space after the colon, or another sign before it, makes it part of the name.
-_OF_APP = re.compile(r"(?P<app>[\w@*.\[\]-]+):(?P<name>\S.*)", re.ASCII | re.DOTALL)
+#: The policy's option: names, each ``name`` or ``app:name``, or a word for every check.
+Wanted = Sequence[str] | Literal["auto", "all"]
 
 
-@dataclass(frozen=True)
-class Name:
-    """The name of checks as the policy gives it: ``name`` or ``app:name``.
+def matches(pattern: str, run: CheckResult) -> bool:
+    """True if a check has this name; ``*`` stands for any text.
 
-    ``*`` stands for any text; everything else stands for itself. A commit status is reported by
-    ``@login``.
+    A space after the colon, or another sign before it, makes it part of the name. A commit status
+    is reported by ``@login``.
     """
-
-    text: str
-
-    @property
-    def exact(self) -> bool:
-        """Whether there is one check of that name and no more."""
-        return "*" not in self.text
-
-    def matches(self, run: CheckResult) -> bool:
-        """Whether the check has that name, and comes from that app where one is named."""
-        qualified = _OF_APP.fullmatch(self.text)
-        if qualified is None:
-            return _alike(self.text, run.name)
-        return _alike(qualified["app"], run.app) and _alike(qualified["name"], run.name)
+    app, colon, name = pattern.partition(":")
+    plain = all(sign.isascii() and (sign.isalnum() or sign in "_@*.[]-") for sign in app)
+    if colon and app and plain and name[:1].strip():
+        return _is_like(app, run.app) and _is_like(name, run.name)
+    return _is_like(pattern, run.name)
 
 
-def _alike(pattern: str, text: str) -> bool:
-    """Whether the pattern stands for the text; a star alone is no sign for itself."""
+def _is_like(pattern: str, text: str) -> bool:
     return fnmatchcase(text, escape(pattern).replace("[*]", "*"))
 
 
-#: What reports checks and neither builds nor tests, by app or by name: coverage and quality gates,
-#: licence agreements, previews, and bots that look after dependencies or queues.
-NO_BUILDS = tuple(
-    map(
-        Name,
-        (
-            *("codecov:*", "*:codecov/*", "*:codecov*"),
-            *("coveralls:*", "*:coverage/*", "*:Coveralls*"),
-            *("codacy-production:*", "*:codacy/*", "*:Codacy *", "*:codeclimate*", "qltysh:*"),
-            *("sonarqubecloud:*", "sonarcloud:*", "*:SonarCloud*", "*:SonarQube*"),
-            *("deepsource-io:*", "*:DeepSource*", "*:CodeFactor*"),
-            *("*:codebeat*", "*:LGTM analysis*"),
-            *("*:license/cla", "*:cla/*", "*:EasyCLA*", "google-cla:*", "dco:*", "*:DCO"),
-            *("netlify:*", "*:netlify/*", "*:deploy/netlify*", "vercel:*", "*:Vercel*"),
-            *("*:renovate/*", "renovate:*", "mergify:*", "*:Mergify*"),
-            *("*:security/snyk*", "*:Socket Security*", "*:GitGuardian*", "*:CodeRabbit*"),
-        ),
-    )
-)
-
-
-@dataclass(frozen=True)
-class CheckNames:
-    """The checks that the policy wants to see; none at all stand for every check that there is.
-
-    Attributes:
-        left_out: those that do not count even then.
-    """
-
-    names: tuple[Name, ...] = ()
-    left_out: tuple[Name, ...] = ()
-
-    @classmethod
-    def of(cls, option: Sequence[str] | Literal["auto", "all"]) -> CheckNames:
-        """The names in the option ``checks``."""
-        if option == "auto":
-            return cls(left_out=NO_BUILDS)
-        return cls() if option == "all" else cls(tuple(map(Name, dict.fromkeys(option))))
-
-    @property
-    def everything(self) -> bool:
-        """Whether every check counts."""
-        return not self.names
-
-    @property
-    def exact(self) -> bool:
-        """Whether it is known how many checks there will be."""
-        return not self.everything and all(name.exact for name in self.names)
-
-    def count(self, run: CheckResult) -> bool:
-        """Whether the check is one of them."""
-        if self.everything:
-            return not self.leaves_out(run)
-        return any(name.matches(run) for name in self.names)
-
-    def leaves_out(self, run: CheckResult) -> bool:
-        """Whether it does not count although none is named: it builds nothing."""
-        return any(name.matches(run) for name in self.left_out)
-
-
-@dataclass(frozen=True)
-class CheckSummary:
+class CheckSummary(Struct, frozen=True):
     """The checks of a commit that count, in the order in which they were reported.
 
     Attributes:
-        runs: those that one of the names stands for.
+        runs: those that one of the names stands for, or all where none is named.
+        names: those that the policy wants to see.
         left_out: those that build nothing.
     """
 
-    names: CheckNames
-    runs: tuple[CheckResult, ...]
+    runs: tuple[CheckResult, ...] = ()
+    names: tuple[str, ...] = ()
     left_out: tuple[CheckResult, ...] = ()
 
     @classmethod
-    def of(cls, runs: Sequence[CheckResult], names: CheckNames) -> CheckSummary:
-        """Those of the checks that count."""
-        left_out = tuple(filter(names.leaves_out, runs))
-        return cls(names, tuple(filter(names.count, runs)), left_out)
+    def of(cls, runs: Sequence[CheckResult], wanted: Wanted = "all") -> CheckSummary:
+        """Summarise the checks that count."""
+        if not isinstance(wanted, str):
+            counting = tuple(run for run in runs if any(matches(name, run) for name in wanted))
+            return cls(counting, tuple(dict.fromkeys(wanted)))
+        patterns = NO_BUILDS if wanted == "auto" else ()
+        left_out = tuple(run for run in runs if any(matches(name, run) for name in patterns))
+        return cls(tuple(run for run in runs if run not in left_out), (), left_out)
 
-    def _ended(self, how: Collection[str | None]) -> tuple[CheckResult, ...]:
-        return tuple(run for run in self.runs if run.conclusion in how)
+    @property
+    def exact(self) -> bool:
+        """True if it is known how many checks there will be."""
+        return bool(self.names) and not any("*" in name for name in self.names)
+
+    def _select(self, conclusions: Collection[str | None]) -> tuple[CheckResult, ...]:
+        return tuple(run for run in self.runs if run.conclusion in conclusions)
 
     @property
     def failed(self) -> tuple[CheckResult, ...]:
         """Those that failed."""
-        return self._ended(FAILED)
+        return self._select(FAILED)
 
     @property
     def pending(self) -> tuple[CheckResult, ...]:
         """Those that have not ended."""
-        return self._ended([None])
+        return self._select([None])
 
     @property
     def succeeded(self) -> tuple[CheckResult, ...]:
         """Those that succeeded."""
-        return self._ended([SUCCEEDED])
+        return self._select(["success"])
 
     @property
     def neutral(self) -> tuple[CheckResult, ...]:
         """Those that are neutral or were skipped."""
-        return self._ended(NEUTRAL)
+        return self._select(NEUTRAL)
 
     @property
     def undecided(self) -> tuple[CheckResult, ...]:
         """Those that ended in another way, such as cancelled, or an unknown one."""
-        known = self._ended({None, SUCCEEDED, *FAILED, *NEUTRAL})
-        return tuple(run for run in self.runs if run not in known)
+        others = {None, "success", *FAILED, *NEUTRAL}
+        return tuple(run for run in self.runs if run.conclusion not in others)
 
     @property
     def missing(self) -> tuple[str, ...]:
         """The names that no check has."""
-        return tuple(n.text for n in self.names.names if not any(map(n.matches, self.runs)))
+        return self._find_names_without(self.runs)
 
     @property
     def unproved(self) -> tuple[str, ...]:
         """The names under which nothing succeeded; where every check counts, one is enough."""
-        if self.names.everything:
-            return () if self.succeeded else tuple(dict.fromkeys(run.name for run in self.runs))
-        named = self.names.names
-        return tuple(n.text for n in named if not any(map(n.matches, self.succeeded)))
+        if self.names:
+            return self._find_names_without(self.succeeded)
+        return () if self.succeeded else tuple(dict.fromkeys(run.name for run in self.runs))
+
+    def _find_names_without(self, runs: Sequence[CheckResult]) -> tuple[str, ...]:
+        return tuple(name for name in self.names if not any(matches(name, run) for run in runs))
 
     @property
     def ended(self) -> float:
-        """When the last one ended, in seconds since 1970; 0 where that is not known."""
+        """The end of the last one, in seconds since 1970; 0 where that is not known."""
         return max((run.ended for run in self.runs), default=0.0)
 
     @property
@@ -187,5 +137,5 @@ class CheckSummary:
 
     @property
     def complete(self) -> bool:
-        """Whether everything that is wanted is there and has ended."""
+        """True if everything that is wanted is there and has ended."""
         return bool(self.runs) and not self.pending and not self.missing

@@ -123,7 +123,7 @@ def _answer(comparison: Comparison, passed: Judgment, words: str, reason: str) -
     if comparison.options.vanished == "fail":
         score = BooleanScore(value=False)
         return Judgment.failed(words, score=score, checks=passed.checks, metadata=metadata)
-    metadata |= _paste("", _VANISHED_WARN)
+    metadata |= paste("", _VANISHED_WARN)
     asked = wording.say_asked(words)
     return Judgment.abstained(asked, reason, checks=passed.checks, metadata=metadata)
 
@@ -184,11 +184,11 @@ def _fail(comparison: Comparison, words: str, **more: str) -> Judgment:
 def _err(
     comparison: Comparison, words: str, reason: str, remedy: str, snippet: Snippet
 ) -> Judgment:
-    metadata = {**make_metadata(comparison), "reason": reason, **_paste(remedy, snippet)}
+    metadata = {**make_metadata(comparison), "reason": reason, **paste(remedy, snippet)}
     return Judgment.errored(words, checks=make_checks(comparison), metadata=metadata)
 
 
-def _paste(remedy: str, snippet: Snippet) -> dict[str, Any]:
+def paste(remedy: str, snippet: Snippet) -> dict[str, Any]:
     """What to do, and the lines that do it, as the report reads them."""
     lines = {"language": snippet.language, "where": snippet.where, "text": snippet.text}
     return {**({"remedy": remedy} if remedy else {}), "snippet": lines}

@@ -18,12 +18,10 @@ from prjury.jury.judge import ask
 from prjury.jury.judgment import Judgment, Status
 from prjury.policy.tiers import BuildOptions
 from prjury.ports import Ports
-from prjury.ports.types import CheckAnnotation, CheckResult, LeftReports
+from prjury.ports.types import CheckResult, LeftReports
 
 CI = "github-actions"
 FILES = {"src/cart.py": "", "tests/test_cart.py": ""}
-BUG = CheckAnnotation("src/cart.py", 3, "failure", "E999 SyntaxError")
-ENDED = CheckAnnotation(".github", 7, "failure", "Process completed with exit code 1.")
 
 
 def run(name: str, conclusion: str = "success", number: int = 0) -> CheckResult:
@@ -46,7 +44,6 @@ class SaidByCi:
 
     head: Sequence[CheckResult]
     base: Sequence[CheckResult] | SourceError = (run("test"), run("lint"))
-    said: Mapping[int, Sequence[CheckAnnotation]] = field(default_factory=dict)
     left: Mapping[str, LeftReports] = field(default_factory=dict)
     error: SourceError | None = None
     asked: list[str] = field(default_factory=list)
@@ -57,9 +54,6 @@ class SaidByCi:
             raise looks
         yield looks
         yield looks
-
-    def annotations(self, run: CheckResult, deadline: Deadline) -> Sequence[CheckAnnotation]:
-        return self.said.get(run.id, ())
 
     def reports(self, commit: str, names: Sequence[str], deadline: Deadline) -> LeftReports:
         self.asked += names
@@ -109,27 +103,6 @@ class TestBase:
         assert "the base could not be compared with" in judgment.reasoning
 
 
-class TestAnnotations:
-    def test_they_say_where(self) -> None:
-        judgment = SaidByCi(RED, said={1: [ENDED, BUG]}).judge()
-        (found,) = [check for check in judgment.checks if check.name == "check-annotation"]
-        assert found.message == "test: E999 SyntaxError"
-        assert found.location
-        assert (found.location.path, found.location.line) == ("src/cart.py", 3)
-
-    def test_an_old_one_is_said_to_be(self) -> None:
-        judgment = SaidByCi(RED, OLD, said={1: [BUG], 2: [BUG]}).judge()
-        (found,) = [check for check in judgment.checks if check.name == "check-annotation"]
-        assert found.message.endswith("(on the base as well)")
-        assert found.severity == "warning"
-
-    def test_a_file_that_is_not_there_is_no_place(self) -> None:
-        elsewhere = CheckAnnotation("../x.py", 1, "failure", "x")
-        judgment = SaidByCi(RED, said={1: [elsewhere]}).judge()
-        (found,) = [check for check in judgment.checks if check.name == "check-annotation"]
-        assert found.location is None
-
-
 class TestReports:
     def test_old_failures_of_both_sides_excuse_nothing(self) -> None:
         """What a job would have run after its tests is not known."""
@@ -152,11 +125,6 @@ class TestReports:
     def test_two_jobs_that_fail_on_both_sides_are_not_shown_by_one_report(self) -> None:
         both = (run("test", "failure", 1), run("lint", "failure", 2))
         judgment = SaidByCi(both, both, left=reports(report("b"), report("b"))).judge()
-        assert (judgment.status, judgment.reason) == (Status.FAIL, "base_broken")
-
-    def test_a_job_that_says_otherwise_than_on_the_base(self) -> None:
-        said = {1: [BUG], 2: [CheckAnnotation("src/cart.py", 3, "failure", "another")]}
-        judgment = SaidByCi(RED, OLD, said, reports(report("b"), report("b"))).judge()
         assert (judgment.status, judgment.reason) == (Status.FAIL, "base_broken")
 
     def test_vanished_tests_of_a_green_head(self) -> None:

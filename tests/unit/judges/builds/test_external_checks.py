@@ -16,7 +16,7 @@ from fakes.trees import pull_context
 from prjury.deadline import Deadline
 from prjury.errors import SourceError
 from prjury.judges.builds import make
-from prjury.judges.builds.check_summary import CheckNames, CheckSummary
+from prjury.judges.builds.check_summary import CheckSummary, matches
 from prjury.judges.builds.external_checks import decide_by_checks, wait_for_checks
 from prjury.judges.context import PullRequestContext
 from prjury.jury.judge import ask
@@ -24,7 +24,7 @@ from prjury.jury.judgment import Judgment, Status
 from prjury.jury.voting import is_benign
 from prjury.policy.tiers import BuildOptions
 from prjury.ports import Ports
-from prjury.ports.types import CheckAnnotation, CheckResult, LeftReports
+from prjury.ports.types import CheckResult, LeftReports
 
 CI = "github-actions"
 Look = Sequence[CheckResult]
@@ -46,10 +46,6 @@ class ScriptedChecks:
     error: SourceError | None = None
     asked: list[str] = field(default_factory=list)
     taken: int = 0
-
-    def annotations(self, run: CheckResult, deadline: Deadline) -> Sequence[CheckAnnotation]:
-        """There are none."""
-        return ()
 
     def reports(self, commit: str, names: Sequence[str], deadline: Deadline) -> LeftReports:
         """There are none."""
@@ -143,9 +139,7 @@ class TestPass:
 
     def test_how_far_the_head_is_behind(self) -> None:
         pull = replace(pull_context().pull, behind=4)
-        judgment = decide_by_checks(
-            pull, CheckSummary.of(GREEN, CheckNames.of(["test", "lint"])), 0
-        )
+        judgment = decide_by_checks(pull, CheckSummary.of(GREEN, ["test", "lint"]), 0)
         assert "the head, 4 commits behind, or an earlier merge of it" in judgment.reasoning
 
 
@@ -199,6 +193,7 @@ class TestAbstain:
         assert judgment.status is Status.ABSTAIN
         assert (judgment.label, judgment.metadata["reason"]) == (label, label)
         assert not is_benign(judgment)
+        assert judgment.metadata.get("snippet") or label == "build_changed"
         return judgment.reasoning
 
     def test_still_running_at_the_deadline(self) -> None:
@@ -236,12 +231,11 @@ class TestAbstain:
     def test_none_at_all(self) -> None:
         words = self.check(judged((), times=20), "no_checks")
         assert words == (
-            "the head head has no checks. See why nothing ran on it, or build it here: "
-            "`build: {from: run}`."
+            "the head head has no checks. See why nothing ran on it, or build it here."
         )
 
     def test_no_look_at_all(self) -> None:
-        decided = decide_by_checks(pull_context().pull, CheckSummary.of((), CheckNames()), 0)
+        decided = decide_by_checks(pull_context().pull, CheckSummary(), 0)
         self.check(decided, "no_checks")
 
     def test_a_named_one_is_missing(self) -> None:
@@ -341,40 +335,40 @@ class TestWaiting:
 
 class TestSettled:
     def test_everything_has_to_have_ended_twice(self) -> None:
-        assert not wait_for_checks([GREEN], CheckNames())
+        assert not wait_for_checks([GREEN])
         ended = tuple(replace(one, ended=100.0) for one in GREEN)
-        assert wait_for_checks([ended], CheckNames(), 200.0)
-        assert not wait_for_checks([ended], CheckNames(), 150.0)
-        assert not wait_for_checks([(*ended, run("unknown"))], CheckNames(), 200.0)
-        assert not wait_for_checks([(*ended, run("begun", None))], CheckNames(), 200.0)
-        assert wait_for_checks([GREEN, GREEN], CheckNames())
-        assert not wait_for_checks([(run("test", None),), GREEN], CheckNames())
-        assert wait_for_checks([(run("test", None),), GREEN, (*GREEN, run("more"))], CheckNames())
-        assert not wait_for_checks([(), GREEN], CheckNames())
+        assert wait_for_checks([ended], "all", 200.0)
+        assert not wait_for_checks([ended], "all", 150.0)
+        assert not wait_for_checks([(*ended, run("unknown"))], "all", 200.0)
+        assert not wait_for_checks([(*ended, run("begun", None))], "all", 200.0)
+        assert wait_for_checks([GREEN, GREEN])
+        assert not wait_for_checks([(run("test", None),), GREEN])
+        assert wait_for_checks([(run("test", None),), GREEN, (*GREEN, run("more"))])
+        assert not wait_for_checks([(), GREEN])
 
     def test_nothing_has_not_settled(self) -> None:
-        assert not wait_for_checks([(), ()], CheckNames())
+        assert not wait_for_checks([(), ()])
 
     def test_named_ones_have_to_have_ended_once(self) -> None:
-        assert wait_for_checks([GREEN], CheckNames.of(["test"]))
-        assert wait_for_checks([(), GREEN], CheckNames.of(["test"]))
-        assert not wait_for_checks([GREEN], CheckNames.of(["te*"]))
-        assert wait_for_checks([GREEN, GREEN], CheckNames.of(["te*"]))
-        assert not wait_for_checks([(run("test", None),)], CheckNames.of(["test"]))
-        assert not wait_for_checks([GREEN], CheckNames.of(["test", "docs"]))
+        assert wait_for_checks([GREEN], ["test"])
+        assert wait_for_checks([(), GREEN], ["test"])
+        assert not wait_for_checks([GREEN], ["te*"])
+        assert wait_for_checks([GREEN, GREEN], ["te*"])
+        assert not wait_for_checks([(run("test", None),)], ["test"])
+        assert not wait_for_checks([GREEN], ["test", "docs"])
 
-    @pytest.mark.parametrize("names", [CheckNames(), CheckNames.of(["docs"])])
-    def test_what_never_comes_is_not_waited_for_for_ever(self, names: CheckNames) -> None:
-        look = () if names.everything else GREEN
+    @pytest.mark.parametrize("names", ["all", ["docs"]])
+    def test_what_never_comes_is_not_waited_for_for_ever(self, names: Any) -> None:
+        look = () if names == "all" else GREEN
         assert not wait_for_checks([look] * 7, names)
         assert wait_for_checks([look] * 8, names)
 
     def test_as_long_as_anything_runs_it_may_still_come(self) -> None:
         look = (*GREEN, run("build", None))
-        assert not wait_for_checks([look] * 8, CheckNames.of(["docs"]))
+        assert not wait_for_checks([look] * 8, ["docs"])
 
     def test_or_as_long_as_anything_changes(self) -> None:
-        assert not wait_for_checks([(), *[GREEN] * 7], CheckNames.of(["docs"]))
+        assert not wait_for_checks([(), *[GREEN] * 7], ["docs"])
 
 
 @given(
@@ -393,15 +387,15 @@ class TestSettled:
 def test_it_passes_only_where_every_check_that_counts_is_in_order(
     runs: list[CheckResult], option: Any
 ) -> None:
-    names = CheckNames.of(option)
-    judgment = decide_by_checks(pull_context().pull, CheckSummary.of(runs, names), 1)
-    counting = [one for one in runs if names.count(one)]
+    summary = CheckSummary.of(runs, option)
+    judgment = decide_by_checks(pull_context().pull, summary, 1)
+    counting = summary.runs
     endings = {one.conclusion for one in counting}
     if judgment.status is Status.PASS:
         assert "success" in endings
         assert endings <= {"success", "skipped", "neutral"}
-        for name in names.names:
-            assert any(name.matches(one) and one.conclusion == "success" for one in counting)
+        for name in summary.names:
+            assert any(matches(name, one) and one.conclusion == "success" for one in counting)
     if judgment.status is Status.FAIL:
         assert endings & {"failure", "error"}
     else:

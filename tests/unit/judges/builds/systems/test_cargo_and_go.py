@@ -42,7 +42,7 @@ VIRTUAL = {
 def test_packages_and_workspaces_of_cargo(files: Mapping[str, str], commands: list[str]) -> None:
     plans = cargo.plans(root_of(files), None)
     assert texts(plans) == commands
-    assert {plan.all_ran for plan in plans} == {101}
+    assert {plan.steps[-1].all_ran for plan in plans} == {101}
 
 
 def test_what_changes_is_tested_whatever_the_default_members_are() -> None:
@@ -85,7 +85,7 @@ def below(place: str, files: Mapping[str, str]) -> dict[str, str]:
 
 def test_a_module_of_go() -> None:
     (plan,) = go.plans(root_of(MODULE), touching("b/b.go"))
-    assert (plan.text, plan.all_ran) == (f"{BUILD} ./... && go test -json ./...", 1)
+    assert (plan.text, plan.steps[-1].all_ran) == (f"{BUILD} ./... && go test -json ./...", 1)
     assert plan.env == {}
 
 
@@ -95,7 +95,7 @@ def test_a_module_of_go() -> None:
 def test_without_tests_there_is_nothing_but_the_build(path: str) -> None:
     root = root_of({"go.mod": "module m\n", path: "", "n/go.mod": "module n\n"})
     plan = go.plans(root, None)[0]
-    assert (plan.text, plan.notes, plan.all_ran) == (f"{BUILD} ./...", (NO_TESTS,), None)
+    assert (plan.text, plan.notes, plan.steps[-1].all_ran) == (f"{BUILD} ./...", (NO_TESTS,), None)
     (tested,) = go.plans(root_of(MODULE), None)
     assert tested.covers(plan)
     assert not plan.covers(tested)

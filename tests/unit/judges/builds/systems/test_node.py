@@ -48,13 +48,13 @@ def test_runners_are_told_to_name_their_tests(
     script: str, command: str, all_ran: int | None
 ) -> None:
     plan = plan_of({"package.json": package("a", scripts={"test": script})})
-    assert (plan.text, plan.all_ran) == (command, all_ran)
+    assert (plan.text, plan.steps[-1].all_ran) == (command, all_ran)
     assert plan.reasons == ("package.json is there", "no lock file, so it is npm")
 
 
 def test_what_comes_after_the_tests_may_fail_as_well() -> None:
     files = {"package.json": package("a", scripts={"test": "jest", "posttest": "eslint ."})}
-    assert plan_of(files).all_ran is None
+    assert plan_of(files).steps[-1].all_ran is None
 
 
 @pytest.mark.parametrize(

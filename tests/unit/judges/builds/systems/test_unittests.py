@@ -38,7 +38,7 @@ def test_django_runs_its_own_tests() -> None:
         "manage.py is Django's",
         "app/tests.py may hold tests",
     )
-    assert (plan.tests, plan.all_ran, plan.reported) == (True, 1, False)
+    assert (plan.tests, plan.steps[-1].all_ran, plan.reported) == (True, 1, False)
 
 
 def test_django_below_the_root() -> None:
@@ -99,7 +99,12 @@ def test_a_django_project_of_uv_runs_in_its_environment() -> None:
 )
 def test_where_tests_are_searched(files: dict[str, str], command: str) -> None:
     plan = plan_of(files)
-    assert (plan.system, plan.text, plan.all_ran, plan.keep_going) == ("unittest", command, 1, None)
+    assert (plan.system, plan.text, plan.steps[-1].all_ran, plan.keep_going) == (
+        "unittest",
+        command,
+        1,
+        None,
+    )
     assert plan.tests
     assert plan.reasons[-1] == "nothing is there for pytest"
 
@@ -161,7 +166,7 @@ def test_every_test_is_really_found(tmp_path: Path, failing: str | None) -> None
         (tmp_path / path).write_text(text)
     plan = plan_of(files)
     (step,) = plan.steps
-    assert plan.all_ran == 1
+    assert plan.steps[-1].all_ran == 1
     done = subprocess.run(
         ["/bin/sh", "-c", step.text.replace("python3", sys.executable)],
         cwd=tmp_path,
