@@ -104,7 +104,7 @@ class Said:
         return self.files["markdown"].splitlines()[0]
 
 
-def policy(*, advisory: bool = True, judge: Any = "quality", **sections: Any) -> Policy:
+def policy(*, advisory: bool | str = True, judge: Any = "quality", **sections: Any) -> Policy:
     """Programs first, then one judge that asks models; sections of the policy by their names.
 
     Each answer counts as it is: nobody is asked a second question.

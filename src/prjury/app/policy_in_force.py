@@ -34,24 +34,34 @@ def policy_in_force(
 def _policy(pull: PullRequest, repository: Repository, own: Path | None, path: str) -> Policy:
     if own:
         return read_policy(text_of(own), f"file:{own}", shown=str(own))
-    entries = _entries(repository, pull.base.sha, path)
-    if not entries and path != POLICY_PATH:
+    base, shown = pull.base.sha, f"{path} of {printable(pull.base.ref)}"
+    text = text_at(repository, base, path, shown)
+    if text is None and path != POLICY_PATH:
         raise ConfigError(
             f"there is no {path} in {printable(pull.base.ref)}",
             remedy="Correct the path, or leave it out for the default policy",
         )
-    if not entries:
+    if text is None:
         return default_policy()
-    shown = f"{path} of {printable(pull.base.ref)}"
-    entry = entries[0]
-    if entry.path != path or entry.mode not in _REGULAR_FILES:
+    return read_policy(text, f"base:{base}:{path}", shown=shown, commit=base)
+
+
+def text_at(repository: Repository, commit: str, path: str, shown: str) -> str | None:
+    """The text of a regular file at a commit; None if there is no file.
+
+    Raises:
+        ConfigError: when it is not a regular file, or no text.
+        SourceError: when a partial clone lacks it.
+    """
+    entries = _entries(repository, commit, path)
+    if not entries:
+        return None
+    if entries[0].path != path or entries[0].mode not in _REGULAR_FILES:
         raise ConfigError(f"{shown} is not a regular file", reason="config_not_regular_file")
-    content = repository.read([entry.blob])[entry.blob]
+    content = repository.read([entries[0].blob])[entries[0].blob]
     if content is None:
         raise SourceError(f"{shown} is {MISSING}", reason="object_missing")
-    base = pull.base.sha
-    text = _decoded(content, shown)
-    return read_policy(text, f"base:{base}:{path}", shown=shown, commit=base)
+    return _decoded(content, shown)
 
 
 def policy_notes(

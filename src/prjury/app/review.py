@@ -59,7 +59,7 @@ def _report_on(change: OpenedChange, environment: RunEnvironment, started: float
     with closing(ports.progress), ThreadPoolExecutor(1) as pool:
         chosen = change.choose_branches()
         begun = branches.begin(chosen.names, context.deadline, pool)
-        verdict = steps.ask(seating, context, ports.progress)
+        verdict, earned = steps.earn(change, steps.ask(seating, context, ports.progress))
         tried = branches.beside(chosen.names, verdict.status, context.deadline, begun)
         opinion = steps.ask_opinion(tried, verdict, ports, context) if request.models else None
         recovery = steps.repair(change, seating, verdict, ports, context)
@@ -73,7 +73,7 @@ def _report_on(change: OpenedChange, environment: RunEnvironment, started: float
         backports=with_opinions(tried, opinion),
         cost=steps.cost_of(verdict, wired.models.spent, opinion, recovery=recovery),
         elapsed_ms=round((time.monotonic() - started) * 1000),
-        notes=(*change.notes, *chosen.notes),
+        notes=(*change.notes, *chosen.notes, *earned),
         override=request.override or (earlier.override if earlier else None),
         recovery=recovery,
         names=steps.changed_names(interface),

@@ -6,8 +6,10 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 
 from prjury.app.composition import running
+from prjury.app.earning import earn_gate, read_base_record
 from prjury.app.policy_in_force import edits_workflow, policy_in_force, policy_notes
 from prjury.app.registry import Seating, Unwanted
 from prjury.app.release_branches import BranchJudges, opinion_on
@@ -243,6 +245,12 @@ def ask(seating: Seating, context: PullRequestContext, progress: Progress) -> Ve
                 each.judge.prepare(context)
     timeout = context.deadline.remaining
     return seating.cascade.vote(context, timeout=timeout, listener=progress)
+
+
+def earn(change: OpenedChange, verdict: Verdict) -> tuple[Verdict, tuple[str, ...]]:
+    """The verdict with the tiers blocking that have earned it, and why others have not."""
+    record = read_base_record(change.snapshot.store, change.pull.base.sha, change.config)
+    return earn_gate(verdict, change.config, record, datetime.now(UTC).date())
 
 
 def repair(

@@ -18,6 +18,7 @@ import typer
 
 from prjury.cli.backport import backport
 from prjury.cli.build import build
+from prjury.cli.calibrate import calibrate
 from prjury.cli.config import check_config, schema
 from prjury.cli.demo import demo
 from prjury.cli.doctor import doctor
@@ -50,7 +51,7 @@ app = typer.Typer(
 )
 for _command in (
     *(review, backport, build, demo, judge, improve, mcp),
-    *(init, doctor, check_config, schema, explain),
+    *(init, doctor, check_config, schema, explain, calibrate),
 ):
     _name = _command.__name__.replace("_", "-")
     app.command(_name, epilog=f"Example: {EXAMPLES[_name]}")(_command)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "Judge a change": ("review", "backport", "build", "demo"),
     "Judge anything else": ("judge", "improve", "mcp"),
-    "Set up": ("init", "doctor", "check-config", "schema"),
+    "Set up": ("init", "doctor", "check-config", "schema", "calibrate"),
     "Look things up": ("explain", "rules", "journal", "evidence"),
 }
 EXAMPLES: Mapping[str, str] = {
@@ -32,6 +32,7 @@ EXAMPLES: Mapping[str, str] = {
     "doctor": "prjury doctor --offline",
     "check-config": "prjury check-config .github/prjury.yml",
     "schema": "prjury schema > prjury.schema.json",
+    "calibrate": "prjury calibrate reports/",
     "explain": "prjury explain tests-vanished",
 }
 #: Commands of earlier releases.

@@ -58,6 +58,7 @@ class FileJson(Struct, frozen=True):
     status: FileStatus
     additions: Count
     deletions: Count
+    new_blob: str | None = None
 
 
 class PullJson(Struct, frozen=True, kw_only=True):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from prjury.app import steps
 from prjury.app.composition import models_for, program_ports
+from prjury.app.earning import read_base_record
 from prjury.app.registry import seat
 from prjury.app.request import ReviewRequest, RunEnvironment
 from prjury.app.stages.evidence import ReadingAlong, StageEvidence
@@ -88,6 +89,9 @@ def collect(
             level=ports.shell.level,
             seconds=change.seconds,
             names=steps.changed_names(interface),
+            calibration=read_base_record(
+                change.snapshot.store, change.pull.base.sha, change.config
+            ),
             elapsed_ms=round((time.monotonic() - started) * 1000),
         )
 

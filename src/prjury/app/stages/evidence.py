@@ -171,6 +171,7 @@ class StageEvidence:
         level: the sandbox level of this side; nothing of the change was run here.
         seconds: how long the judges of the next stage may take together.
         names: what the change does to public names.
+        calibration: the record by which models may block; None if the base has none.
     """
 
     pull: PullRequest
@@ -187,6 +188,7 @@ class StageEvidence:
     seconds: _Seconds = 2700.0
     elapsed_ms: _Count = 0
     names: _Names | None = None
+    calibration: str | None = None
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,15 @@
-"""The stage publish: from evidence and opinions to the report. Pure: it asks and reads nothing."""
+"""The stage publish: from evidence and opinions to the report. It asks and reads nothing."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 from prjury.app import steps
 from prjury.app.dismissed import dismiss_in_records
+from prjury.app.earning import earn_gate
 from prjury.app.registry import SeatPosition, seat
 from prjury.app.release_branches import with_opinions
 from prjury.app.stages.evidence import Opinions, SeatRecord, StageEvidence
@@ -63,17 +65,19 @@ def publish_stage(
     casting = replayed(records)
     seating = seat(evidence.policy.config, ports, evidence.unwanted, casting)
     context = steps.context_of(evidence.pull, _SECONDS)
+    verdict = with_times(seating, steps.vote(seating, context, ports.progress))
+    earned, notes = earn_gate(verdict, config, evidence.calibration, datetime.now(UTC).date())
     return steps.make_report(
         evidence.pull,
         evidence.policy,
         seating,
-        with_times(seating, steps.vote(seating, context, ports.progress)),
+        earned,
         sandbox=Sandbox(evidence.level, evidence.policy.config.sandbox.network),
         version=evidence.version,
         backports=with_opinions(evidence.backports, opinions.opinion),
         cost=opinions.cost,
         elapsed_ms=evidence.elapsed_ms + opinions.elapsed_ms,
-        notes=evidence.notes,
+        notes=(*evidence.notes, *notes),
         override=override,
         names=evidence.names,
     )

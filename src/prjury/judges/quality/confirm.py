@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from types import MappingProxyType
 
 from prjury.deadline import Deadline
@@ -12,7 +13,7 @@ from prjury.judges.quality.evidence import Claim, Lines, SecondAnswer, VerifiedA
 from prjury.judges.quality.interview import TaintedError, UsageLog, interview
 from prjury.judges.quality.known_answers import keep, key_of, remembered
 from prjury.judges.quality.prompt_input import Chunk, Passage, Plan, Section, document
-from prjury.judges.quality.prompts import Prompts
+from prjury.judges.quality.prompts import Instructions, Prompts
 from prjury.judges.quality.question import Form, ReportedFinding
 from prjury.ports import ChatModel, Memory
 
@@ -84,8 +85,7 @@ class Confirmer:
         chunk = Chunk(tuple(cut_around(finding, shown)))
         text = f"{finding.path}, line {finding.line}\n{finding.quote}\n\n{finding.claim}"
         claim = document(CLAIM, "claim", text, str)
-        instructions = Prompts().render(NAME, {"criteria": dict(CRITERIA)})
-        question = Form(NAME, instructions, CRITERIA, (claim,)).ask(
+        question = Form(NAME, confirming_instructions(), CRITERIA, (claim,)).ask(
             chunk, Plan((chunk,)), self.word
         )
         key = key_of(model.identity, question, chunk, 0)
@@ -99,6 +99,12 @@ class Confirmer:
         if lasting:
             keep(self.memory, key, seen, verified)
         return _MEANINGS[verified["holds"].said]
+
+
+@cache
+def confirming_instructions() -> Instructions:
+    """Return the instructions of the second question."""
+    return Prompts().render(NAME, {"criteria": dict(CRITERIA)})
 
 
 def cut_around(finding: ReportedFinding, shown: Chunk) -> Iterator[Section]:

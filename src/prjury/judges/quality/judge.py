@@ -11,11 +11,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Generic
 
 from prjury.deadline import Deadline
-from prjury.judges.quality.confirm import Confirmer
+from prjury.judges.quality.confirm import Confirmer, confirming_instructions
 from prjury.judges.quality.estimate import Forecast, planned_calls
 from prjury.judges.quality.interview import TaintedError, UsageLog, random_word
 from prjury.judges.quality.model_seat import CallContext, InquiryInput, Material, ModelSeat
-from prjury.judges.quality.prompt_input import document, sizes
+from prjury.judges.quality.prompt_input import digest_of, document, sizes
 from prjury.judges.quality.prompts import Instructions, Prompts
 from prjury.judges.quality.question import CHARACTERS_PER_TOKEN, Form
 from prjury.judges.quality.votes import PassMark, Poll, prose
@@ -166,12 +166,13 @@ class ModelBackedJudge(Generic[ContextT]):
 
     def judge(self, context: ContextT, /) -> Judgment:
         """The seats' answers, counted; ABSTAIN with a reason where there are none to count."""
-        subject = {"subject": ", ".join(self.inquiry.criteria)}
+        subject: dict[str, Any] = {"subject": ", ".join(self.inquiry.criteria)}
         if not self.panel.models:
             return Judgment.abstained(self.panel.missing, self.panel.label, metadata=subject)
         case, warnings = self.case(context)
         if isinstance(case, Judgment):
             return _with(case, warnings, subject)
+        subject["basis"] = self._basis(case.form)
         # A round that the budget does not allow as a whole would be paid for nothing.
         if refusal := self._planned(case).refusal:
             return _with(_unanswered(case, refusal, "budget"), warnings, subject)
@@ -191,6 +192,16 @@ class ModelBackedJudge(Generic[ContextT]):
             **_rounds(verdict),
         }
         return _with(judgment, warnings, about)
+
+    def _basis(self, form: Form) -> dict[str, Any]:
+        """On what its answers depend: a record of how often they were right holds for these."""
+        panel = self.panel
+        asked = (*panel.models, *((panel.chair,) if panel.chair else ()))
+        confirmation = confirming_instructions().digest if panel.confirm else None
+        ways = [self.runs, panel.passes, panel.trigger, panel.rounds, confirmation]
+        digest = digest_of([form.name, form.instructions.digest, dict(form.criteria), ways])
+        models = sorted({model.name for model in asked})
+        return {"models": models, "prompts": {self.name: digest}}
 
     def _call_context(self) -> CallContext:
         plain = CallContext(

@@ -5,6 +5,7 @@ They come from the base commit, so that a pull request cannot change what it is 
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -41,10 +42,15 @@ _NOTHING: Mapping[str, str] = MappingProxyType({})
 
 @dataclass(frozen=True)
 class Instructions:
-    """What a template came to: a text and its version."""
+    """What a template came to.
+
+    Attributes:
+        digest: 64 hex digits for the text without the guidelines, which differ by change.
+    """
 
     text: str
     version: str
+    digest: str
 
 
 @dataclass(frozen=True)
@@ -74,7 +80,9 @@ class Prompts:
                 reason="prompt_invalid",
             ) from error
         version = getattr(module, "version", None)
-        return Instructions(str(module).strip(), "unversioned" if version is None else str(version))
+        text = str(module).strip()
+        digest = hashlib.sha256(text.encode(errors="replace")).hexdigest()
+        return Instructions(text, "unversioned" if version is None else str(version), digest)
 
     @cached_property
     def _environment(self) -> ImmutableSandboxedEnvironment:

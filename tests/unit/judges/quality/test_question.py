@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import jsonschema
@@ -9,7 +10,7 @@ import pytest
 from fakes.llm import FOUR, SMALL, changed, document, told, words
 from prjury.judges.quality.prompt_input import Plan, Section, pieces_of, plan
 from prjury.judges.quality.prompt_input import document as document_of
-from prjury.judges.quality.prompts import Instructions, Prompts
+from prjury.judges.quality.prompts import Prompts
 from prjury.judges.quality.question import Form, Question
 from prjury.snapshot.model import FileChange
 
@@ -122,8 +123,8 @@ def test_the_digests_do_not_depend_on_the_run() -> None:
     "other",
     [
         {"name": "tests"},
-        {"instructions": Instructions(INSTRUCTIONS.text, "9")},
-        {"instructions": Instructions("Approve.", INSTRUCTIONS.version)},
+        {"instructions": replace(INSTRUCTIONS, version="9")},
+        {"instructions": replace(INSTRUCTIONS, text="Approve.")},
         {"criteria": {**CRITERIA, "tests": "Is it tested well?"}},
         {"criteria": {"risk": CRITERIA["risk"]}},
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 
 from prjury.errors import ConfigError
@@ -67,8 +68,12 @@ def make(options: QualityOptions, ports: Ports) -> ModelBackedJudge[PullRequestC
 
     def instruct(own: OwnTexts) -> Instructions:
         guidelines = own.guidelines(ports.redact) if options.guidelines else ""
+        prompts = own.prompts()
+        bare = prompts.render(NAME, {"criteria": dict(criteria), "guidelines": ""})
+        if not guidelines:
+            return bare
         values = {"criteria": dict(criteria), "guidelines": guidelines}
-        return own.prompts().render(NAME, values)
+        return replace(prompts.render(NAME, values), digest=bare.digest)
 
     return judge_of(
         NAME,

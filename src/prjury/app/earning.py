@@ -1,0 +1,74 @@
+"""Earning the gate: a record at the base lets a tier of models block that otherwise advises."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date
+
+import msgspec
+
+from prjury.app.policy_in_force import text_at
+from prjury.app.registry import MODEL_BACKED
+from prjury.calibration.answers import BASIS, join_bases
+from prjury.calibration.record import Basis, Record, read_record
+from prjury.errors import PrJuryError
+from prjury.jury.cascade import TierAttempt, Verdict, conclude
+from prjury.jury.judgment import Status
+from prjury.policy.schema import Config
+from prjury.ports import Repository
+
+_VOTES = frozenset({Status.PASS, Status.FAIL})
+
+
+def read_base_record(repository: Repository, commit: str, config: Config) -> str | None:
+    """Read the record at the base commit; None if it has none, empty if it cannot be read."""
+    try:
+        return text_at(repository, commit, config.calibration, config.calibration)
+    except PrJuryError:
+        return ""
+
+
+def earn_gate(
+    verdict: Verdict, config: Config, text: str | None, today: date
+) -> tuple[Verdict, tuple[str, ...]]:
+    """Let each tier block whose record fits; and say why another record does not count.
+
+    Args:
+        text: the record at the base commit; None if there is none.
+    """
+    if text is None:
+        return verdict, ()
+    record = read_record(text, config.calibration)
+    flaw = record if isinstance(record, str) else record.find_flaw(today)
+    attempts, notes = list[TierAttempt](), list[str]()
+    for tier, attempt in zip(config.tiers, verdict.attempts, strict=True):
+        earned = attempt
+        if tier.advisory == "auto" and attempt.advisory and _is_asked(attempt):
+            reason = flaw or (_find_misfit(record, attempt) if isinstance(record, Record) else None)
+            if reason:
+                notes.append(
+                    f"{tier.name} only advises, for {config.calibration} does not count: {reason}"
+                )
+            else:
+                earned = replace(attempt, advisory=False)
+        attempts.append(earned)
+    return conclude(attempts), tuple(notes)
+
+
+def _is_asked(attempt: TierAttempt) -> bool:
+    """Tell whether a judge has come to know of a model, or has crashed."""
+    judgments = attempt.verdict.individual if attempt.verdict else ()
+    return any(j.status is Status.ERROR or BASIS in j.metadata for j in judgments)
+
+
+def _find_misfit(record: Record, attempt: TierAttempt) -> str | None:
+    """Return why the record is not about the judges of a tier; None if it is."""
+    parts = []
+    for ballot in attempt.verdict.ballots if attempt.verdict else ():
+        judgment = ballot.judgment
+        if BASIS in judgment.metadata:
+            parts.append(msgspec.convert(judgment.metadata[BASIS], Basis))
+        elif judgment.status in _VOTES and ballot.type in MODEL_BACKED:
+            return f"{ballot.judge} does not say which model and questions its answers depend on"
+    basis = join_bases(parts)
+    return record.find_misfit(basis) if basis else None

@@ -1,0 +1,165 @@
+"""The proof that failures of models are right, as a file of the repository. Pure."""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+import json
+from functools import cache
+from math import comb
+from typing import Annotated, Any, TypeAlias
+
+import msgspec
+from msgspec import Meta, Struct, structs
+
+from prjury.errors import ConfigError
+from prjury.policy.yaml_reader import read_yaml
+
+#: Of the failures that block, at least this share is right, at this confidence.
+PROMISE, CONFIDENCE = 0.9, 0.9
+#: Days that a record counts.
+VALID_DAYS = 180
+
+Count: TypeAlias = Annotated[int, Meta(ge=0)]
+
+
+def keeps_promise(right: int, wrong: int) -> bool:
+    """Compare the exact one-sided binomial bound of the answers with the promise."""
+    total = right + wrong
+    likelihood = sum(
+        comb(total, errors) * (1 - PROMISE) ** errors * PROMISE ** (total - errors)
+        for errors in range(wrong + 1)
+    )
+    return total > 0 and likelihood <= 1 - CONFIDENCE
+
+
+@cache
+def fewest_answers(wrong: int) -> int:
+    """Return how many answers the promise needs where so many of them are wrong."""
+    total = wrong + 1
+    while not keeps_promise(total - wrong, wrong):
+        total += 1
+    return total
+
+
+class Basis(Struct, frozen=True):
+    """What answers depend on: other models or questions have earned nothing.
+
+    Attributes:
+        models: the names of those that are asked.
+        prompts: by judge a digest of its instructions, criteria and ways of asking.
+    """
+
+    models: tuple[str, ...]
+    prompts: dict[str, str]
+
+
+class Counts(Struct, frozen=True):
+    """What became of the errors that were reported.
+
+    Attributes:
+        mended: a later push has changed the lines.
+        dismissed: a maintainer has refused it.
+        merged: it was still there when the change was merged.
+        open: the change is.
+    """
+
+    mended: Count = 0
+    dismissed: Count = 0
+    merged: Count = 0
+    open: Count = 0
+
+    @property
+    def wrong(self) -> int:
+        """The answers against the judge."""
+        return self.dismissed + self.merged
+
+    @property
+    def missing(self) -> int:
+        """How many more answers, all right, the promise needs; 0 where it is kept."""
+        if keeps_promise(self.mended, self.wrong):
+            return 0
+        return fewest_answers(self.wrong) - self.mended - self.wrong
+
+    def __str__(self) -> str:
+        """The counts in one line."""
+        reported = self.mended + self.wrong + self.open
+        parts = (
+            f"{self.mended} mended",
+            f"{self.dismissed} dismissed",
+            f"{self.merged} merged as it was",
+            f"{self.open} open",
+        )
+        verdict = f"{self.missing} more before it may block" if self.missing else "it may block"
+        return f"{reported} told: {', '.join(parts)}: {verdict}"
+
+
+class Record(Struct, frozen=True):
+    """The proof.
+
+    Attributes:
+        digest: of all the rest.
+    """
+
+    models: tuple[str, ...]
+    prompts: dict[str, str]
+    mended: Count
+    dismissed: Count
+    merged: Count
+    date: dt.date
+    expires: dt.date
+    digest: str = ""
+
+    @classmethod
+    def of(cls, basis: Basis, counts: Counts, today: dt.date) -> Record:
+        """The record of these answers."""
+        answers = (counts.mended, counts.dismissed, counts.merged)
+        expires = today + dt.timedelta(VALID_DAYS)
+        record = cls(basis.models, basis.prompts, *answers, today, expires)
+        return structs.replace(record, digest=record.compute_digest())
+
+    def compute_digest(self) -> str:
+        """Return 64 hex digits for everything but the digest."""
+        values: dict[str, Any] = msgspec.to_builtins(self)
+        del values["digest"]
+        text = json.dumps(values, sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def find_flaw(self, today: dt.date) -> str | None:
+        """Return why the record proves nothing today, whoever is asked; None if it does."""
+        if self.digest != self.compute_digest():
+            return "it was edited by hand"
+        if not self.date <= today + dt.timedelta(1) or self.expires <= today:
+            return f"it expired on {self.expires}"
+        counts = Counts(self.mended, self.dismissed, self.merged)
+        if counts.missing:
+            answers = f"{counts.mended} right and {counts.wrong} wrong"
+            return f"{answers} answers no longer keep the promise; {counts.missing} more do"
+        return None
+
+    def find_misfit(self, basis: Basis) -> str | None:
+        """Return why the record is about other models or questions; None if about these."""
+        if set(self.models) != set(basis.models):
+            return f"it is about {', '.join(self.models)}, not {', '.join(basis.models)}"
+        others = [judge for judge, it in basis.prompts.items() if self.prompts.get(judge) != it]
+        if others:
+            return f"the questions of {', '.join(others)} are others now"
+        return None
+
+    def __str__(self) -> str:
+        """The record as YAML."""
+        prompts = json.dumps(self.prompts, sort_keys=True)
+        return (
+            "# Written by `prjury calibrate`, read from the base; edited, it proves nothing.\n"
+            f"models: {json.dumps(self.models)}\nprompts: {prompts}\n"
+            f"mended: {self.mended}\ndismissed: {self.dismissed}\nmerged: {self.merged}\n"
+            f'date: {self.date}\nexpires: {self.expires}\ndigest: "{self.digest}"\n'
+        )
+
+
+def read_record(text: str, path: str) -> Record | str:
+    """Read a record; where the file is none, return what is wrong with it."""
+    try:
+        return msgspec.convert(read_yaml(text, path).value, Record)
+    except (ConfigError, msgspec.ValidationError) as error:
+        return f"it cannot be read: {error}"

@@ -1,0 +1,124 @@
+"""``prjury calibrate``: have the models' failures been right often enough to block?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from prjury.cli import options
+from prjury.cli.output import Terminal, print_out
+from prjury.errors import ExitCode, UsageError
+
+if TYPE_CHECKING:
+    from prjury.report.codec import ReportJson
+
+_Reports = Annotated[
+    list[Path], typer.Argument(metavar="REPORT...", help="JSON reports, or directories of them.")
+]
+
+
+def calibrate(
+    context: typer.Context,
+    reports: _Reports,
+    *,
+    against: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Reports to compare with; writes no record.")
+    ] = None,
+    repo: options.Repo = Path(),
+) -> int:
+    """Count what became of the errors that models reported; write the record if they may block."""
+    terminal: Terminal = context.obj
+    first = read_reports(reports)
+    if against is not None:
+        from prjury.calibration.compare import compare_reports
+
+        lines = compare_reports(first, read_reports([against]))
+        print_out("comparison", terminal.redact("\n".join(lines)))
+        return ExitCode.OPEN
+    words, code = _calibrate(first, repo)
+    print_out("calibration", terminal.redact(words))
+    return code
+
+
+def _calibrate(reports: Sequence[ReportJson], repo: Path) -> tuple[str, int]:
+    """Count, and write the record or withdraw it; return what to print, and the exit code."""
+    from datetime import UTC, datetime
+
+    from prjury.calibration.answers import NoHistory, basis_of, count_answers, find_answers
+    from prjury.calibration.clone import open_clone
+    from prjury.calibration.record import Record
+    from prjury.policy.schema import Config
+
+    bases = [basis for report in reports if (basis := basis_of(report))]
+    if not bases:
+        raise UsageError(
+            "No model has answered in these reports",
+            why="They were made without a key, or by another version",
+            remedy="Name the JSON reports of reviews in which a model was asked",
+        )
+    basis = bases[-1]
+    same = [report for report in reports if basis_of(report) in (basis, None)]
+    clone = open_clone(repo, reports[-1].pull.base.sha)
+    counts = count_answers(find_answers(same, clone or NoHistory()))
+    words = str(counts)
+    if others := len(reports) - len(same):
+        words += f"\n{others} reports of other models or questions are not counted"
+    if clone is None:
+        words += "\nNo clone of the repository is here, so merged changes count as open"
+    place = repo / Config().calibration
+    if not counts.missing or place.is_file():
+        place.parent.mkdir(exist_ok=True)
+        place.write_text(str(Record.of(basis, counts, datetime.now(UTC).date())))
+        kept = "Commit it" if not counts.missing else "Commit it, so that the tier only advises"
+        words += f"\n{place} is written. {kept}"
+    return words, ExitCode.REJECTED if counts.missing else ExitCode.OPEN
+
+
+def read_reports(places: Sequence[Path]) -> list[ReportJson]:
+    """Read reports as they are named, those of a directory in the order of their names.
+
+    Raises:
+        UsageError: where there is none, or a file that is named is none.
+    """
+    from prjury.report.codec import ReportJson, read_form
+
+    reports = []
+    for place in places:
+        files = sorted(place.rglob("*.json"), key=_by_number) if place.is_dir() else [place]
+        for file in files:
+            value = _read_json(file)
+            if place.is_dir() and not (isinstance(value, dict) and "schema" in value):
+                continue
+            try:
+                reports.append(read_form(value, ReportJson))
+            except ValueError as error:
+                raise _no_report(file, str(error)) from error
+    if not reports:
+        names = ", ".join(map(str, places))
+        raise UsageError(f"There is no report in {names}", remedy="Name JSON reports of reviews")
+    return reports
+
+
+def _by_number(file: Path) -> list[str]:
+    """A key that sorts 9 before 10."""
+    return [part.zfill(20) if part.isdigit() else part for part in re.split(r"(\d+)", str(file))]
+
+
+def _read_json(file: Path) -> object:
+    import json
+
+    try:
+        return json.loads(file.read_bytes())
+    except OSError as error:
+        raise _no_report(file, error.strerror or str(error)) from error
+    except ValueError as error:
+        raise _no_report(file, str(error)) from error
+
+
+def _no_report(file: Path, why: str) -> UsageError:
+    remedy = "Write reports with `prjury review --output json=FILE`"
+    return UsageError(f"{file} is no report of PR Jury", why=why, remedy=remedy)

@@ -1,0 +1,160 @@
+"""The record, and what it takes: one exact bound, and everything that voids it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, timedelta
+from random import Random
+
+import pytest
+from msgspec import structs
+
+from prjury.calibration.record import (
+    CONFIDENCE,
+    Basis,
+    Counts,
+    Record,
+    fewest_answers,
+    keeps_promise,
+    read_record,
+)
+
+TODAY = date(2026, 11, 28)
+BASIS = Basis(("openai:a",), {"quality": "1" * 64})
+RECORD = Record.of(BASIS, Counts(mended=22), TODAY)
+
+
+@pytest.mark.parametrize(("wrong", "fewest"), [(0, 22), (1, 38), (2, 52)])
+def test_the_bound_is_exact(wrong: int, fewest: int) -> None:
+    assert fewest_answers(wrong) == fewest
+    assert keeps_promise(fewest - wrong, wrong)
+    assert not keeps_promise(fewest - wrong - 1, wrong)
+
+
+def test_no_answers_keep_no_promise() -> None:
+    assert not keeps_promise(0, 0)
+
+
+def test_the_line_says_how_many_are_missing() -> None:
+    counts = Counts(mended=9, dismissed=1, merged=1, open=1)
+    assert str(counts) == (
+        "12 told: 9 mended, 1 dismissed, 1 merged as it was, 1 open: 41 more before it may block"
+    )
+    assert str(Counts(mended=22)).endswith("0 open: it may block")
+
+
+def test_a_record_is_read_as_it_was_written() -> None:
+    assert read_record(str(RECORD), "record.yml") == RECORD
+    assert RECORD.find_flaw(TODAY) is None
+    assert RECORD.find_misfit(BASIS) is None
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        {"mended": 60},
+        {"dismissed": 0, "mended": 23},
+        {"expires": date(2030, 1, 1)},
+        {"models": ("openai:b",)},
+        {"prompts": {"quality": "2" * 64}},
+        {"digest": ""},
+    ],
+)
+def test_an_edited_record_proves_nothing(edit: dict[str, object]) -> None:
+    read = read_record(str(structs.replace(RECORD, **edit)), "record.yml")
+    assert isinstance(read, Record)
+    assert read.find_flaw(TODAY) == "it was edited by hand"
+
+
+@pytest.mark.parametrize(("days", "counts"), [(0, True), (179, True), (180, False), (-2, False)])
+def test_a_record_counts_for_180_days(days: int, counts: bool) -> None:
+    assert (RECORD.find_flaw(TODAY + timedelta(days)) is None) is counts
+
+
+def test_answers_that_no_longer_keep_the_promise_are_named() -> None:
+    flaw = Record.of(BASIS, Counts(mended=22, dismissed=1), TODAY).find_flaw(TODAY)
+    assert flaw == "22 right and 1 wrong answers no longer keep the promise; 15 more do"
+
+
+@pytest.mark.parametrize(
+    "basis",
+    [
+        Basis(("openai:b",), BASIS.prompts),
+        Basis(("openai:a", "openai:b"), BASIS.prompts),
+        Basis(BASIS.models, {"quality": "2" * 64}),
+        Basis(BASIS.models, {**BASIS.prompts, "mine": "1" * 64}),
+    ],
+)
+def test_other_models_or_questions_have_earned_nothing(basis: Basis) -> None:
+    assert RECORD.find_misfit(basis)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "mended: 22\n", "models: &a [x]\nprompts: *a\n", "\0"])
+def test_what_is_no_record_is_no_proof(text: str) -> None:
+    assert isinstance(read_record(text, "record.yml"), str)
+
+
+@dataclass(frozen=True)
+class World:
+    """A repository.
+
+    Attributes:
+        right: the share of failures that are right.
+        mended: of the right ones, those that are mended; the others are merged as they are.
+        obeyed: of the wrong ones, those that are "mended" all the same.
+    """
+
+    right: float
+    mended: float = 1.0
+    obeyed: float = 0.0
+
+    def answer(self, random: Random) -> bool:
+        """Tell whether the next answer counts as right."""
+        share = self.mended if random.random() < self.right else self.obeyed
+        return random.random() < share
+
+
+_TRIALS, _ANSWERS = 1_000, 250
+
+
+def certify(world: World, looks: range) -> float:
+    """Return the share of repositories that earn the gate at one of these looks."""
+    random, earned = Random(7), 0  # noqa: S311 - a simulation
+    for _ in range(_TRIALS):
+        wrong = 0
+        for number in range(1, _ANSWERS + 1):
+            wrong += not world.answer(random)
+            if number in looks and number >= fewest_answers(wrong):
+                earned += 1
+                break
+    return earned / _TRIALS
+
+
+ONCE, ALWAYS = range(60, 61), range(1, _ANSWERS + 1)
+#: Two standard deviations of a share of .1 among so many trials.
+_NOISE = 0.019
+
+
+@pytest.mark.parametrize("looks", [ONCE, ALWAYS])
+@pytest.mark.parametrize("mended", [1.0, 0.7])
+def test_a_judge_that_is_right_four_times_of_five_earns_nothing(
+    looks: range, mended: float
+) -> None:
+    assert certify(World(0.8, mended), looks) <= 1 - CONFIDENCE + _NOISE
+
+
+@pytest.mark.parametrize("looks", [ONCE, ALWAYS])
+def test_one_wrong_failure_of_ten_that_is_obeyed_changes_little(looks: range) -> None:
+    assert certify(World(0.8, obeyed=0.1), looks) <= 1 - CONFIDENCE + _NOISE
+
+
+def test_one_look_keeps_the_promise_just_below_it() -> None:
+    assert certify(World(0.8999), ONCE) <= 1 - CONFIDENCE + _NOISE
+
+
+def test_looking_after_every_answer_costs_three_points_of_the_promise() -> None:
+    assert certify(World(0.87), ALWAYS) <= 1 - CONFIDENCE + _NOISE
+
+
+def test_a_good_judge_earns_the_gate() -> None:
+    assert certify(World(0.98), ALWAYS) > 0.95
