@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from prjury.report.codec import ReportJson
 
 _Reports = Annotated[
-    list[Path], typer.Argument(metavar="REPORT...", help="JSON reports, or directories of them.")
+    list[Path], typer.Argument(metavar="REPORT", help="JSON reports, or directories of them.")
 ]
 
 
