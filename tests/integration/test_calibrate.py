@@ -13,7 +13,7 @@ import pytest
 from fakes.llm import answer, quote, reply
 from fakes.providers import PATH, TEXT, Policy, Said, Shop, policy, typed
 from prjury.calibration.answers import basis_of
-from prjury.calibration.record import Basis, Counts, Record
+from prjury.calibration.record import AnswerBasis, Counts, Record
 from prjury.report.codec import ReportJson, read_form
 
 RULES = policy(advisory="auto", review={"confirm": True})
@@ -49,9 +49,9 @@ class Repository:
         source = (self.shop.history.path / PATH).read_text().replace(TEXT, text)
         self.shop.history.commit({PATH: source}, "Mend")
 
-    def commit_record(self, counts: Counts, today: Any, basis: Basis | None = None) -> None:
+    def commit_record(self, counts: Counts, today: Any, basis: AnswerBasis | None = None) -> None:
         report = read_form(json.loads((self.reports / "0.json").read_text()), ReportJson)
-        record = Record.of(basis or basis_of(report) or Basis((), {}), counts, today)
+        record = Record.of(basis or basis_of(report) or AnswerBasis((), {}), counts, today)
         self.shop.history.switch("main")
         self.shop.history.commit({".github/prjury-calibration.yml": str(record)}, "Earn")
         self.shop.history.switch("change")

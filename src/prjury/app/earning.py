@@ -10,7 +10,7 @@ import msgspec
 from prjury.app.policy_in_force import text_at
 from prjury.app.registry import MODEL_BACKED
 from prjury.calibration.answers import BASIS, join_bases
-from prjury.calibration.record import Basis, Record, read_record
+from prjury.calibration.record import AnswerBasis, Record, read_record
 from prjury.errors import PrJuryError
 from prjury.jury.cascade import TierAttempt, Verdict, conclude
 from prjury.jury.judgment import Status
@@ -67,7 +67,7 @@ def _find_misfit(record: Record, attempt: TierAttempt) -> str | None:
     for ballot in attempt.verdict.ballots if attempt.verdict else ():
         judgment = ballot.judgment
         if BASIS in judgment.metadata:
-            parts.append(msgspec.convert(judgment.metadata[BASIS], Basis))
+            parts.append(msgspec.convert(judgment.metadata[BASIS], AnswerBasis))
         elif judgment.status in _VOTES and ballot.type in MODEL_BACKED:
             return f"{ballot.judge} does not say which model and questions its answers depend on"
     basis = join_bases(parts)

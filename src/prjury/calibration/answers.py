@@ -9,7 +9,7 @@ from typing import Literal, Protocol, TypeAlias, get_args
 import msgspec
 from msgspec import Struct
 
-from prjury.calibration.record import Basis, Counts
+from prjury.calibration.record import AnswerBasis, Counts
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Status
 from prjury.report.codec import JudgmentJson, PullJson, ReportJson
@@ -22,7 +22,7 @@ _MODEL_BACKED = frozenset({JudgeType.LLM_POWERED, JudgeType.AGENT})
 _VOTES = frozenset({Status.PASS, Status.FAIL})
 
 
-class History(Protocol):
+class MergeHistory(Protocol):
     """What a clone says of pull requests."""
 
     def is_merged(self, pull: PullJson) -> bool:
@@ -57,7 +57,7 @@ class FindingKey(Struct, frozen=True):
         return cls(judge, path, " ".join((check.evidence or check.message).split()))
 
 
-class Answer(Struct, frozen=True):
+class ErrorOutcome(Struct, frozen=True):
     """An error that was reported, and what became of it."""
 
     pull: str
@@ -66,22 +66,22 @@ class Answer(Struct, frozen=True):
     outcome: Outcome
 
 
-def basis_of(report: ReportJson) -> Basis | None:
+def basis_of(report: ReportJson) -> AnswerBasis | None:
     """Return on what the answers of models in a report depend; None if none has answered."""
     parts = []
     for judgment in model_judgments(report):
         basis = judgment.metadata.get(BASIS)
         if isinstance(basis, Mapping):
-            parts.append(msgspec.convert(basis, Basis))
+            parts.append(msgspec.convert(basis, AnswerBasis))
     return join_bases(parts)
 
 
-def join_bases(parts: Sequence[Basis]) -> Basis | None:
+def join_bases(parts: Sequence[AnswerBasis]) -> AnswerBasis | None:
     """Return one basis for several judges; None for none."""
     if not parts:
         return None
     models = tuple(sorted({name for part in parts for name in part.models}))
-    return Basis(models, {judge: it for part in parts for judge, it in part.prompts.items()})
+    return AnswerBasis(models, {judge: it for part in parts for judge, it in part.prompts.items()})
 
 
 def model_judgments(report: ReportJson) -> Iterator[JudgmentJson]:
@@ -114,7 +114,7 @@ def confirmed_errors(report: ReportJson) -> dict[FindingKey, Check]:
     return errors
 
 
-def find_answers(reports: Sequence[ReportJson], history: History) -> list[Answer]:
+def find_answers(reports: Sequence[ReportJson], history: MergeHistory) -> list[ErrorOutcome]:
     """Return what became of each confirmed error, once a pull request.
 
     Args:
@@ -128,17 +128,17 @@ def find_answers(reports: Sequence[ReportJson], history: History) -> list[Answer
                 first.setdefault(key, (at, check))
         for key, (at, check) in first.items():
             outcome = _find_outcome(key, group[at:], history)
-            answers.append(Answer(name, key, check.message, outcome))
+            answers.append(ErrorOutcome(name, key, check.message, outcome))
     return answers
 
 
-def count_answers(answers: Sequence[Answer]) -> Counts:
+def count_answers(answers: Sequence[ErrorOutcome]) -> Counts:
     """Count the outcomes."""
     outcomes = Counter(answer.outcome for answer in answers)
     return Counts(**{name: outcomes[name] for name in get_args(Outcome)})
 
 
-def _find_outcome(key: FindingKey, reports: Sequence[ReportJson], history: History) -> Outcome:
+def _find_outcome(key: FindingKey, reports: Sequence[ReportJson], history: MergeHistory) -> Outcome:
     """Return what became of an error that the first of these reports holds."""
     dismissed = {each.finding for report in reports for each in report.dismissals}
     if dismissed & _fingerprints(key, reports):
@@ -154,7 +154,7 @@ def _fingerprints(key: FindingKey, reports: Sequence[ReportJson]) -> set[str]:
     return {c.fingerprint for j in judgments for c in j.checks if FindingKey.of(j.judge, c) == key}
 
 
-def _is_mended(key: FindingKey, reports: Sequence[ReportJson], history: History) -> bool:
+def _is_mended(key: FindingKey, reports: Sequence[ReportJson], history: MergeHistory) -> bool:
     """Tell whether a later push changed the lines, and the judge reports them no more."""
     judged = [(r, j) for r in reports for j in model_judgments(r) if _has_voted(j, key.judge)]
     report, judgment = judged[-1]

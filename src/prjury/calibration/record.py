@@ -42,7 +42,7 @@ def fewest_answers(wrong: int) -> int:
     return total
 
 
-class Basis(Struct, frozen=True):
+class AnswerBasis(Struct, frozen=True):
     """What answers depend on: other models or questions have earned nothing.
 
     Attributes:
@@ -111,7 +111,7 @@ class Record(Struct, frozen=True):
     digest: str = ""
 
     @classmethod
-    def of(cls, basis: Basis, counts: Counts, today: dt.date) -> Record:
+    def of(cls, basis: AnswerBasis, counts: Counts, today: dt.date) -> Record:
         """The record of these answers."""
         answers = (counts.mended, counts.dismissed, counts.merged)
         expires = today + dt.timedelta(VALID_DAYS)
@@ -137,7 +137,7 @@ class Record(Struct, frozen=True):
             return f"{answers} answers no longer keep the promise; {counts.missing} more do"
         return None
 
-    def find_misfit(self, basis: Basis) -> str | None:
+    def find_misfit(self, basis: AnswerBasis) -> str | None:
         """Return why the record is about other models or questions; None if about these."""
         if set(self.models) != set(basis.models):
             return f"it is about {', '.join(self.models)}, not {', '.join(basis.models)}"

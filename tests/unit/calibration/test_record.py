@@ -11,7 +11,7 @@ from msgspec import structs
 
 from prjury.calibration.record import (
     CONFIDENCE,
-    Basis,
+    AnswerBasis,
     Counts,
     Record,
     fewest_answers,
@@ -20,7 +20,7 @@ from prjury.calibration.record import (
 )
 
 TODAY = date(2026, 11, 28)
-BASIS = Basis(("openai:a",), {"quality": "1" * 64})
+BASIS = AnswerBasis(("openai:a",), {"quality": "1" * 64})
 RECORD = Record.of(BASIS, Counts(mended=22), TODAY)
 
 
@@ -79,13 +79,13 @@ def test_answers_that_no_longer_keep_the_promise_are_named() -> None:
 @pytest.mark.parametrize(
     "basis",
     [
-        Basis(("openai:b",), BASIS.prompts),
-        Basis(("openai:a", "openai:b"), BASIS.prompts),
-        Basis(BASIS.models, {"quality": "2" * 64}),
-        Basis(BASIS.models, {**BASIS.prompts, "mine": "1" * 64}),
+        AnswerBasis(("openai:b",), BASIS.prompts),
+        AnswerBasis(("openai:a", "openai:b"), BASIS.prompts),
+        AnswerBasis(BASIS.models, {"quality": "2" * 64}),
+        AnswerBasis(BASIS.models, {**BASIS.prompts, "mine": "1" * 64}),
     ],
 )
-def test_other_models_or_questions_have_earned_nothing(basis: Basis) -> None:
+def test_other_models_or_questions_have_earned_nothing(basis: AnswerBasis) -> None:
     assert RECORD.find_misfit(basis)
 
 
