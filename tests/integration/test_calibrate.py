@@ -13,8 +13,9 @@ import pytest
 from fakes.llm import answer, quote, reply
 from fakes.providers import PATH, TEXT, Policy, Said, Shop, policy, typed
 from prjury.calibration.answers import basis_of
-from prjury.calibration.record import AnswerBasis, Counts, Record
+from prjury.calibration.record import Counts, Record
 from prjury.report.codec import ReportJson, read_form
+from prjury.report.judge_facts import AnswerBasis
 
 RULES = policy(advisory="auto", review={"confirm": True})
 LOST = "An overflow of the sum is lost."

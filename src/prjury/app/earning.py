@@ -5,17 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import date
 
-import msgspec
-
 from prjury.app.policy_in_force import text_at
 from prjury.app.registry import MODEL_BACKED
-from prjury.calibration.answers import BASIS, join_bases
-from prjury.calibration.record import AnswerBasis, Record, read_record
+from prjury.calibration.answers import join_bases
+from prjury.calibration.record import Record, read_record
 from prjury.errors import PrJuryError
 from prjury.jury.cascade import TierAttempt, Verdict, conclude
 from prjury.jury.judgment import Status
 from prjury.policy.schema import Config
 from prjury.ports import Repository
+from prjury.report.judge_facts import PanelFacts
 
 _VOTES = frozenset({Status.PASS, Status.FAIL})
 
@@ -58,17 +57,17 @@ def earn_gate(
 def _is_asked(attempt: TierAttempt) -> bool:
     """Tell whether a judge has come to know of a model, or has crashed."""
     judgments = attempt.verdict.individual if attempt.verdict else ()
-    return any(j.status is Status.ERROR or BASIS in j.metadata for j in judgments)
+    return any(j.status is Status.ERROR or PanelFacts.of(j).basis for j in judgments)
 
 
 def _find_misfit(record: Record, attempt: TierAttempt) -> str | None:
     """Return why the record is not about the judges of a tier; None if it is."""
-    parts = []
+    bases = []
     for ballot in attempt.verdict.ballots if attempt.verdict else ():
-        judgment = ballot.judgment
-        if BASIS in judgment.metadata:
-            parts.append(msgspec.convert(judgment.metadata[BASIS], AnswerBasis))
-        elif judgment.status in _VOTES and ballot.type in MODEL_BACKED:
+        basis = PanelFacts.of(ballot.judgment).basis
+        if basis:
+            bases.append(basis)
+        elif ballot.judgment.status in _VOTES and ballot.type in MODEL_BACKED:
             return f"{ballot.judge} does not say which model and questions its answers depend on"
-    basis = join_bases(parts)
-    return record.find_misfit(basis) if basis else None
+    joined = join_bases(bases)
+    return record.find_misfit(joined) if joined else None

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Literal, Protocol, TypeAlias, get_args
 
-import msgspec
 from msgspec import Struct
 
-from prjury.calibration.record import AnswerBasis, Counts
+from prjury.calibration.record import Counts
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Status
-from prjury.report.codec import JudgmentJson, PullJson, ReportJson
+from prjury.jury.voting import Ballot
+from prjury.report.codec import PullJson, ReportJson, ballot_of
+from prjury.report.judge_facts import AnswerBasis, PanelFacts
 
 Outcome: TypeAlias = Literal["mended", "dismissed", "merged", "open"]
 
-#: Where the judgment of a judge that asks models says on what its answers depend.
-BASIS = "basis"
 _MODEL_BACKED = frozenset({JudgeType.LLM_POWERED, JudgeType.AGENT})
 _VOTES = frozenset({Status.PASS, Status.FAIL})
 
@@ -68,12 +67,8 @@ class ErrorOutcome(Struct, frozen=True):
 
 def basis_of(report: ReportJson) -> AnswerBasis | None:
     """Return on what the answers of models in a report depend; None if none has answered."""
-    parts = []
-    for judgment in model_judgments(report):
-        basis = judgment.metadata.get(BASIS)
-        if isinstance(basis, Mapping):
-            parts.append(msgspec.convert(basis, AnswerBasis))
-    return join_bases(parts)
+    bases = (PanelFacts.of(ballot.judgment).basis for ballot in model_ballots(report))
+    return join_bases([basis for basis in bases if basis])
 
 
 def join_bases(parts: Sequence[AnswerBasis]) -> AnswerBasis | None:
@@ -84,10 +79,10 @@ def join_bases(parts: Sequence[AnswerBasis]) -> AnswerBasis | None:
     return AnswerBasis(models, {judge: it for part in parts for judge, it in part.prompts.items()})
 
 
-def model_judgments(report: ReportJson) -> Iterator[JudgmentJson]:
-    """Iterate over the judgments of models."""
-    for tier in report.tiers:
-        yield from (each for each in tier.judgments if each.type in _MODEL_BACKED)
+def model_ballots(report: ReportJson) -> list[Ballot]:
+    """Return what judges that ask models have said."""
+    said = [judgment for tier in report.tiers for judgment in tier.judgments]
+    return [ballot_of(judgment) for judgment in said if judgment.type in _MODEL_BACKED]
 
 
 def name_pull(pull: PullJson) -> str:
@@ -106,11 +101,11 @@ def group_by_pull(reports: Sequence[ReportJson]) -> dict[str, list[ReportJson]]:
 def confirmed_errors(report: ReportJson) -> dict[FindingKey, Check]:
     """Return the errors that a second question has confirmed."""
     errors = {}
-    for judgment in model_judgments(report):
-        if judgment.metadata.get("review", {}).get("confirmed"):
-            for check in judgment.checks:
-                if not check.passed and check.severity == "error":
-                    errors[FindingKey.of(judgment.judge, check)] = check
+    for ballot in model_ballots(report):
+        if PanelFacts.of(ballot.judgment).confirmed:
+            for check in ballot.judgment.failed_checks:
+                if check.severity == "error":
+                    errors[FindingKey.of(ballot.judge, check)] = check
     return errors
 
 
@@ -150,15 +145,24 @@ def _find_outcome(key: FindingKey, reports: Sequence[ReportJson], history: Merge
 
 def _fingerprints(key: FindingKey, reports: Sequence[ReportJson]) -> set[str]:
     """Return the names under which reports list an error; they differ by criterion."""
-    judgments = (judgment for report in reports for judgment in model_judgments(report))
-    return {c.fingerprint for j in judgments for c in j.checks if FindingKey.of(j.judge, c) == key}
+    return {
+        check.fingerprint
+        for report in reports
+        for ballot in model_ballots(report)
+        for check in ballot.judgment.failed_checks
+        if FindingKey.of(ballot.judge, check) == key
+    }
 
 
 def _is_mended(key: FindingKey, reports: Sequence[ReportJson], history: MergeHistory) -> bool:
     """Tell whether a later push changed the lines, and the judge reports them no more."""
-    judged = [(r, j) for r in reports for j in model_judgments(r) if _has_voted(j, key.judge)]
-    report, judgment = judged[-1]
-    if any(not c.passed and FindingKey.of(key.judge, c) == key for c in judgment.checks):
+    report, ballot = [
+        (report, ballot)
+        for report in reports
+        for ballot in model_ballots(report)
+        if ballot.judge == key.judge and ballot.judgment.status in _VOTES
+    ][-1]
+    if any(FindingKey.of(key.judge, check) == key for check in ballot.judgment.failed_checks):
         return False
     if report.pull.head == reports[0].pull.head:
         return False
@@ -170,7 +174,3 @@ def _is_mended(key: FindingKey, reports: Sequence[ReportJson], history: MergeHis
         for each in (reports[0], report)
     ]
     return blobs[0] is None or blobs[0] != blobs[1]
-
-
-def _has_voted(judgment: JudgmentJson, judge: str) -> bool:
-    return judgment.judge == judge and judgment.status in _VOTES

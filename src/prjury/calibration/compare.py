@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from prjury.calibration.answers import FindingKey, confirmed_errors, model_judgments, name_pull
+from prjury.calibration.answers import FindingKey, confirmed_errors, model_ballots, name_pull
 from prjury.report.codec import ReportJson
 
 
@@ -39,7 +39,7 @@ def _place(key: FindingKey) -> str:
 
 
 def _votes(report: ReportJson) -> dict[str, str]:
-    return {judgment.judge: judgment.status.value for judgment in model_judgments(report)}
+    return {ballot.judge: ballot.judgment.status.value for ballot in model_ballots(report)}
 
 
 def _cost(reports: Sequence[ReportJson]) -> str:

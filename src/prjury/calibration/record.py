@@ -14,6 +14,7 @@ from msgspec import Meta, Struct, structs
 
 from prjury.errors import ConfigError
 from prjury.policy.yaml_reader import read_yaml
+from prjury.report.judge_facts import AnswerBasis
 
 #: Of the failures that block, at least this share is right, at this confidence.
 PROMISE, CONFIDENCE = 0.9, 0.9
@@ -40,18 +41,6 @@ def fewest_answers(wrong: int) -> int:
     while not keeps_promise(total - wrong, wrong):
         total += 1
     return total
-
-
-class AnswerBasis(Struct, frozen=True):
-    """What answers depend on: other models or questions have earned nothing.
-
-    Attributes:
-        models: the names of those that are asked.
-        prompts: by judge a digest of its instructions, criteria and ways of asking.
-    """
-
-    models: tuple[str, ...]
-    prompts: dict[str, str]
 
 
 class Counts(Struct, frozen=True):

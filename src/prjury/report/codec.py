@@ -224,7 +224,7 @@ def said_in_report(data: Mapping[str, Any]) -> EarlierVotes:
     """
     report = read_form(data, ReportJson)
     judgments = {
-        (tier.name, ballot.judge): _ballot(ballot).judgment
+        (tier.name, ballot.judge): ballot_of(ballot).judgment
         for tier in report.tiers
         for ballot in tier.judgments
         if ballot.type in {JudgeType.LLM_POWERED, JudgeType.AGENT}
@@ -319,7 +319,7 @@ def _judgment(ballot: Ballot) -> Json:
 
 
 def _attempt(tier: TierJson, recount: Recount | None) -> TierAttempt:
-    ballots = tuple(map(_ballot, tier.judgments))
+    ballots = tuple(map(ballot_of, tier.judgments))
     counted = recount(tier.name, ballots, tier.aggregation or {}) if recount and ballots else None
     verdict = JuryVerdict(counted or _aggregated(tier), ballots)
     return TierAttempt(
@@ -346,7 +346,8 @@ def _aggregated(tier: TierJson) -> Judgment:
     )
 
 
-def _ballot(ballot: JudgmentJson) -> Ballot:
+def ballot_of(ballot: JudgmentJson) -> Ballot:
+    """Return the ballot that a report holds."""
     score: Score | None = None if ballot.score is None else NumericalScore(ballot.score)
     judgment = Judgment(
         ballot.status,

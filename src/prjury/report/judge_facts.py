@@ -440,6 +440,13 @@ class SeatFacts(_WrittenFacts, frozen=True):
     flipped: bool | None = None
 
 
+class AnswerBasis(_WrittenFacts, frozen=True):
+    """Models that are asked, and by judge a digest of its instructions, criteria and ways."""
+
+    models: tuple[str, ...]
+    prompts: dict[str, str]
+
+
 class PanelFacts(Struct, frozen=True, rename={"seats": "panel", "rounds": "iterations"}):
     """What a judge that asks models says of them.
 
@@ -450,6 +457,8 @@ class PanelFacts(Struct, frozen=True, rename={"seats": "panel", "rounds": "itera
         rounds: how often all were asked.
         flipped: seats that gave another answer when the files came in another order.
         dropped: quotes that are not in the material.
+        confirmed: errors that a second question has confirmed.
+        basis: None where nobody could be asked.
         stand_ins: models that answered in place of another.
         must_failed: criteria that have to pass, and failed.
         cost: what the models took.
@@ -462,6 +471,8 @@ class PanelFacts(Struct, frozen=True, rename={"seats": "panel", "rounds": "itera
     rounds: int = 1
     flipped: int = 0
     dropped: int = 0
+    confirmed: int = 0
+    basis: AnswerBasis | None = None
     stand_ins: tuple[str, ...] = ()
     must_failed: frozenset[str] = frozenset()
     cost: Cost = field(name="usage", default=NO_COST)
@@ -476,6 +487,7 @@ class PanelFacts(Struct, frozen=True, rename={"seats": "panel", "rounds": "itera
             "agree": agreement.get("agree", 0),
             "of_seats": agreement.get("seats", 0),
             "dropped": sum(_mapping(review, "dropped").values()),
+            "confirmed": review.get("confirmed", 0),
         }
         if usage := _mapping(data, "usage"):
             data["usage"] = {"usd": None, **usage}  # a price that is not stated is not known

@@ -11,13 +11,13 @@ from msgspec import structs
 
 from prjury.calibration.record import (
     CONFIDENCE,
-    AnswerBasis,
     Counts,
     Record,
     fewest_answers,
     keeps_promise,
     read_record,
 )
+from prjury.report.judge_facts import AnswerBasis
 
 TODAY = date(2026, 11, 28)
 BASIS = AnswerBasis(("openai:a",), {"quality": "1" * 64})

@@ -26,7 +26,7 @@ from prjury.jury.jury import JuryVerdict, Seat
 from prjury.jury.library.retry import JuryWithRetry, RoundContext
 from prjury.jury.voting import NOT_APPLICABLE, Ballot
 from prjury.ports import ChatModel, Memory, NoMemory, Panel
-from prjury.report.judge_facts import LeftOut, ScopeFacts
+from prjury.report.judge_facts import AnswerBasis, LeftOut, ScopeFacts
 
 _TEMPLATE = "chair"
 
@@ -172,7 +172,7 @@ class ModelBackedJudge(Generic[ContextT]):
         case, warnings = self.case(context)
         if isinstance(case, Judgment):
             return _with(case, warnings, subject)
-        subject["basis"] = self._basis(case.form)
+        subject |= {"basis": self._basis(case.form).to_metadata()}
         # A round that the budget does not allow as a whole would be paid for nothing.
         if refusal := self._planned(case).refusal:
             return _with(_unanswered(case, refusal, "budget"), warnings, subject)
@@ -193,15 +193,14 @@ class ModelBackedJudge(Generic[ContextT]):
         }
         return _with(judgment, warnings, about)
 
-    def _basis(self, form: Form) -> dict[str, Any]:
+    def _basis(self, form: Form) -> AnswerBasis:
         """On what its answers depend: a record of how often they were right holds for these."""
         panel = self.panel
         asked = (*panel.models, *((panel.chair,) if panel.chair else ()))
         confirmation = confirming_instructions().digest if panel.confirm else None
         ways = [self.runs, panel.passes, panel.trigger, panel.rounds, confirmation]
         digest = digest_of([form.name, form.instructions.digest, dict(form.criteria), ways])
-        models = sorted({model.name for model in asked})
-        return {"models": models, "prompts": {self.name: digest}}
+        return AnswerBasis(tuple(sorted({model.name for model in asked})), {self.name: digest})
 
     def _call_context(self) -> CallContext:
         plain = CallContext(
