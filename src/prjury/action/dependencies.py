@@ -296,6 +296,7 @@ def _wanted(
             "draft": pull.draft,
             "url": pull.url,
             "labels": pull.labels,
+            "milestone": pull.milestone,
         },
         local=False,
         head_sha=pull.head.sha if of_head else None,

@@ -20,7 +20,8 @@ from prjury.deadline import Deadline
 from prjury.errors import PrJuryError, SourceError, UsageError
 from prjury.git.open_snapshot import NothingToReview, Snapshot, open_snapshot
 from prjury.judges.backport.checks.api import Interface, interface_of
-from prjury.judges.backport.requests.branches import Chosen, release_branches
+from prjury.judges.backport.checks.asked_for import find_requests, requested_branches
+from prjury.judges.backport.requests.branches import Chosen, bare, release_branches
 from prjury.judges.context import AskedBeforeBuilds, PullRequestContext
 from prjury.jury.cascade import Verdict
 from prjury.jury.gate import GatePolicy
@@ -133,11 +134,12 @@ class OpenedChange:
             self.snapshot, ports, self.config, build, thorough=named, interface=interface
         )
 
-    def choose_branches(self, *, alone: bool = False) -> Chosen:
-        """The release branches of the operator and of the policy.
+    def choose_branches(self, *, alone: bool = False, texts: bool = True) -> Chosen:
+        """The release branches of the operator, of requests and of the policy.
 
         Args:
-            alone: whether the operator's branches replace the policy's.
+            alone: whether the operator's branches replace the others.
+            texts: whether title and description may ask for a backport.
         """
         named = self.request.backport_to
         if (named and alone) or self.request.wanted.uncommitted:
@@ -148,7 +150,14 @@ class OpenedChange:
         except SourceError as error:
             return Chosen(named, (f"the release branches cannot be listed: {error}",))
         taken = release_branches(found, default, self.config.backport, self.pull.base.ref)
-        return Chosen(tuple(dict.fromkeys((*named, *taken.names))), taken.notes, taken.skipped)
+        asking = self.pull if texts else replace(self.pull, title="", body="")
+        own = self.config.publish.labels.get("backport")
+        sources = find_requests(asking, self.config.backport, (), own)
+        aside = {bare(default), bare(self.pull.base.ref)}
+        others = [branch.name for branch in found if bare(branch.name) not in aside]
+        requested, notes = requested_branches(sources, others)
+        names = dict.fromkeys((*named, *taken.names, *requested))
+        return Chosen(tuple(names), (*taken.notes, *notes), taken.skipped)
 
 
 @contextmanager

@@ -14,10 +14,13 @@ from prjury.git.conflicts import (
     MergeMessage,
     conflicts_of,
 )
-from prjury.git.history import LogEntries, log
+from prjury.git.history import MOST_NAMED, LogEntries, log
 from prjury.snapshot.merge_style import RebaseTrial, StyleCommit
 from prjury.snapshot.model import MergeTrial, visible
 from prjury.snapshot.threeway import BASE_AND_HEAD, SideNames
+
+#: So many commits of the base that touch the same files are compared with a squashed change.
+_MOST_SQUASHES = 50
 
 
 def try_merge(
@@ -142,6 +145,21 @@ def landing(git: Git, head: str, base: str) -> StyleCommit | None:
     by_merge = above[0] if above and head not in above[0].parents[:1] else None
     found = by_merge or next(iter(recent_commits(git, head, 1)))
     return found if found.parents else None
+
+
+def find_squash(
+    git: Git, head: str, since: str, until: str, paths: Sequence[str]
+) -> StyleCommit | None:
+    """Find the commit along a branch's first parents that brought all of a head as one commit.
+
+    The head, merged onto what stood before it, has to come to the very tree.
+    """
+    selected = ("--first-parent", f"--max-count={_MOST_SQUASHES}", f"{since}..{until}")
+    for entry in log(git, *selected, "--", *paths[:MOST_NAMED]):
+        parents = entry.commit.parents
+        if len(parents) == 1 and merged_tree(git, parents[0], head) == entry.tree:
+            return entry.commit
+    return None
 
 
 def try_rebase(git: Git, base: str, head: str, deadline: Deadline) -> RebaseTrial:

@@ -12,7 +12,7 @@ from pathlib import Path
 from prjury.errors import SourceError, UsageError
 from prjury.git.directory import uncommitted_changes
 from prjury.git.fetch import Remote, Transport, default_branch, fetch_objects, refspec
-from prjury.git.merge import landing, merged_tree
+from prjury.git.merge import find_squash, landing, merged_tree
 from prjury.git.operator import OperatorRepository, open_repository
 from prjury.git.store import Store, open_store
 from prjury.git.take_snapshot import take_snapshot
@@ -150,8 +150,10 @@ def _taken(store: Store, sides: _Sides, wanted: SnapshotRequest) -> PullRequest 
     """The snapshot; of a change that is in the base by now as it came in, if that is wanted."""
     pull = take_snapshot(store, sides.base, sides.head, notes=sides.notes)
     landed, base = wanted.landed, sides.base
-    if landed is None or (pull.ahead and landed.commits is None):
+    if landed is None:
         return pull
+    if pull.ahead and landed.commits is None:
+        return _squashed(store, sides, pull) or pull
     unit = None if pull.ahead else landing(store.git, sides.head.sha, base.sha)
     if unit is None:
         gone = f"{sides.head.sha[:12]} is not in {visible(base.ref)}"
@@ -168,6 +170,18 @@ def _taken(store: Store, sides: _Sides, wanted: SnapshotRequest) -> PullRequest 
     alone = "" if unit.is_merge or landed.commits else "; only that commit is judged"
     note = f"in {visible(base.ref)} already, by {unit.sha[:12]}{alone}"
     return take_snapshot(store, before, Side(sides.head.ref, unit.sha), notes=(*sides.notes, note))
+
+
+def _squashed(store: Store, sides: _Sides, pull: PullRequest) -> PullRequest | None:
+    """Take the change as the one commit by which the base has it; None if the base lacks it."""
+    base, head = sides.base, sides.head
+    paths = [path for file in pull.files for path in (file.old_path, file.path) if path]
+    unit = find_squash(store.git, head.sha, pull.merge_base, base.sha, paths)
+    if unit is None:
+        return None
+    note = f"in {visible(base.ref)} already, as one commit, {unit.sha[:12]}"
+    before = Side(base.ref, unit.parents[0])
+    return take_snapshot(store, before, Side(head.ref, unit.sha), notes=(*sides.notes, note))
 
 
 def _commits_of(

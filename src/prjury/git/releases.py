@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from prjury.deadline import Deadline
@@ -125,6 +125,14 @@ class ReleaseBranches:
 
     def _commit(self, tree: str, parent: str) -> str:
         return self.git.text("commit-tree", tree, "-p", parent, "-m", "trial pick")
+
+    def moved(self, since: str, until: str, paths: Collection[str]) -> Mapping[str, str]:
+        """Return where these files of one commit are in another, as git detects renames."""
+        args = ("-r", "-z", "-M", "--diff-filter=R", "--name-status", since, until)
+        output = self.git("diff-tree", *args, timeout=_PATIENCE)
+        fields = iter(output.decode("utf-8", "surrogateescape").split("\0"))
+        pairs = zip(fields, fields, fields, strict=False)
+        return {old: new for _, old, new in pairs if old in paths}
 
     def breadth(self, base: str, head: str) -> int:
         """How many files differ between two commits; one that moved is two."""

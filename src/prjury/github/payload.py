@@ -39,6 +39,7 @@ class PullFacts:
         head_repo: ``owner/name`` of the repository that the head lies in, None when it is gone.
         url: the page of the pull request.
         labels: the names of its labels.
+        milestone: the title of its milestone.
         merged: whether it was merged; a list of pull requests does not tell.
         merge_sha: the commit by which it came in, None as long as it has not.
         commits: how many it has; None where a list of pull requests does not tell.
@@ -57,6 +58,7 @@ class PullFacts:
     head_repo: str | None = None
     url: str | None = None
     labels: tuple[str, ...] = ()
+    milestone: str | None = None
     merged: bool = False
     merge_sha: str | None = None
     commits: int | None = None
@@ -88,6 +90,7 @@ def read_pull(payload: object) -> PullFacts:
         head_repo=_head_repo(payload),
         url=text(at(payload, "html_url")) or None,
         labels=_labels(at(payload, "labels")),
+        milestone=text(at(payload, "milestone", "title")) or None,
         merged=at(payload, "merged") is True,
         merge_sha=_merge_sha(payload),
         commits=_count(payload, "commits"),

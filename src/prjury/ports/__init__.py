@@ -98,6 +98,9 @@ class Releases(Protocol):
     def picked(self, pull: PullRequest, tip: BranchTip, tree: str) -> PullRequest:
         """The picked change as a pull request onto the branch, for judges of pull requests."""
 
+    def moved(self, since: str, until: str, paths: Collection[str]) -> Mapping[str, str]:
+        """Return where these files of one commit are in another, as git detects renames."""
+
     def breadth(self, base: str, head: str) -> int:
         """How many files differ between two commits."""
 

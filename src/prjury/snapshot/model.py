@@ -282,6 +282,7 @@ class PullRequest:
         merge: the trial merge.
         files: the change from merge base to head, ordered by path.
         labels: the names of its labels, as far as they are known.
+        milestone: the title of its milestone, as far as it is known.
         notes: what a reader has to know, such as a dirty work tree that was not judged.
     """
 
@@ -301,6 +302,7 @@ class PullRequest:
     url: str | None = None
     notes: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
+    milestone: str | None = None
 
     @property
     def additions(self) -> int:

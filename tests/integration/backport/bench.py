@@ -116,7 +116,9 @@ class Bench:
     ) -> Backports | NothingToReview:
         """What comes of asking."""
         facts: dict[str, object] = {
-            name: wanted.pop(name) for name in ("title", "body", "labels") if name in wanted
+            name: wanted.pop(name)
+            for name in ("title", "body", "labels", "milestone")
+            if name in wanted
         }
         sides = {"base": "main", "head": "change"}
         request = ReviewRequest(

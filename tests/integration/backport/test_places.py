@@ -190,8 +190,8 @@ def landed(history: History, way: str) -> str:
         history.branch("main", "change")
         command = f"git cherry-pick -x {history.sha('change')}"
     else:
-        history.commit(TWO[-1] if isinstance(TWO[-1], dict) else {}, "Fix the count (#7)")
-        command = f"git cherry-pick \"$(git commit-tree '{history.sha('change')}^{{tree}}' -p "
+        unit = history.commit(TWO[-1] if isinstance(TWO[-1], dict) else {}, "Fix the count (#7)")
+        command = f"git cherry-pick -x {unit}"
     history.extend("main", [({"z.py": "z = 2\n"}, "Later")])
     history.git("update-ref", "-d", "refs/heads/change")
     return command
@@ -206,7 +206,8 @@ def test_a_pull_request_that_was_merged(tmp_path: Path, way: str) -> None:
     (one,) = told.backports
     assert one.verdict == "suitable"
     assert one.commands[-1].startswith(command)
-    assert bool(told.notes) is (way != "squash")
+    (note,) = told.notes
+    assert "in main already" in note
 
     bench.history.extend("1.x", [(THREE, "Fix the count\n\nBackport #7")])
     told = bench.judged("1.x", number=7, base=None, head=None, labels=ASKED)
@@ -221,3 +222,68 @@ def test_the_pick_of_a_merge_is_known_again(tmp_path: Path) -> None:
     bench.history.extend("1.x", [({"a.py": lines({3: "three", 4: "vier"})}, "Better")])
     told = bench.judge(number=7, base=None, head=None)
     assert (told.verdict, told.applies) == ("already_present", False)
+
+
+@pytest.mark.parametrize("later", ["", "another file", "the same lines"])
+def test_a_topic_branch_that_main_has_as_one_commit(tmp_path: Path, later: str) -> None:
+    bench = Bench(tmp_path, Story(change=TWO, main=[{"z.py": "z = 1\n"}]))
+    history = bench.history
+    history.extend("main", [({"b.py": lines({7: "before"})}, "Before")])
+    unit = history.commit({"a.py": lines({3: "three", 4: "four"})}, "Fix the count (#7)")
+    if later == "another file":
+        history.extend("main", [({"z.py": "z = 2\n"}, "Later")])
+    if later == "the same lines":
+        history.extend("main", [({"a.py": lines({3: "drei", 4: "four"})}, "Later")])
+    told = bench.judged("1.x", labels=ASKED)
+    assert told.notes == (f"in main already, as one commit, {unit[:12]}",)
+    assert told.backports[0].verdict == "suitable"
+    assert told.backports[0].commands[-1] == f"git cherry-pick -x {unit}"
+
+
+def test_files_are_followed_as_git_follows_them(tmp_path: Path) -> None:
+    start = {f"old/m{number}.py": lines({1: f"{number}"}) for number in range(3)}
+    moved = {f"new/m{number}.py": lines({1: f"{number}"}) for number in range(3)}
+    bench = Bench(tmp_path)
+    bench.history.commit(start, "start")
+    bench.history.branch("1.x")
+    bench.history.commit({**dict.fromkeys(start), **moved}, "Rename the package")
+    bench.history.commit({"new/late.py": lines({1: "late"})}, "A new part")
+    bench.history.switch("change", create=True)
+    fixed = {"new/m1.py": lines({1: "1", 9: "nine"}), "new/late.py": lines({1: "late", 9: "nine"})}
+    bench.history.commit(fixed, "Fix the count")
+    bench.history.switch("main")
+    told = bench.judge(labels=ASKED)
+    assert told.verdict == "needs_human", told.reasons
+    assert [conflict.path for conflict in told.conflicts] == ["new/late.py"]
+    assert any("`new/m1.py` is `old/m1.py` there" in reason for reason in told.reasons)
+
+
+def test_a_label_or_a_milestone_names_a_branch_that_is_not_taken_by_itself(bench: Bench) -> None:
+    for name in ("5.x", "4.x", "3.x", "widget-0.9.x"):
+        bench.history.branch(name, "main")
+    assert [*verdicts(bench.judged())] == ["5.x", "4.x", "3.x"]
+    told = bench.judged(labels=("backport widget-0.9.x", "backport 1.x", "backport to 8.x"))
+    assert verdicts(told)["widget-0.9.x"] == verdicts(told)["1.x"] == "suitable"
+    assert told.notes == ("no branch is meant by the label: backport to 8.x",)
+    assert verdicts(bench.judged(milestone="1.4"))["1.x"] == "suitable"
+
+
+def test_what_mends_a_commit_is_asked_for_where_that_commit_is(bench: Bench) -> None:
+    broken = bench.history.sha("1.x")
+    bench.history.switch("change")
+    bench.history.commit(
+        {"a.py": lines({9: "nine"})}, f'Count again\n\nFixes: {broken[:12]} ("start")'
+    )
+    bench.history.switch("main")
+    told = bench.judge(title="Count again")
+    assert told.verdict == "suitable"
+    assert told.reasons[0].startswith(f"asked for (a commit: Fixes: {broken[:12]}; 1.x has")
+    bench.history.orphan("2.x")
+    bench.history.commit({"a.py": lines({30: "x"})}, parents=())
+    assert bench.judge("2.x", title="Count again").verdict == "not_requested"
+
+
+def test_a_request_without_a_branch_asks_a_human(bench: Bench) -> None:
+    told = bench.judge(title="Count", labels=("backport",))
+    assert told.verdict == "needs_human"
+    assert told.reasons[0].startswith("it applies, and is asked for without naming this branch")

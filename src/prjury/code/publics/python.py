@@ -32,6 +32,10 @@ _BLOCKS = frozenset(
 _PATTERNS = frozenset({"pattern_list", "tuple_pattern", "list_pattern", "list_splat_pattern"})
 _STRING = re.compile(r"""(['"])(\w+)\1""")
 _LISTED = re.compile(r"__all__\s*(?::[^=]*)?(\+?=|\.extend\(|\.append\()(.*)$", re.DOTALL)
+#: Decorators of click and Typer: the parameters are a program's options, which nobody calls.
+_COMMAND = re.compile(
+    r"@[\w.]*\b(?:command|group|callback|result_callback|option|argument|pass_(?:context|obj))\b"
+)
 #: Names of Python's own that callers use under the name of the class.
 _SPECIAL = frozenset({"__init__", "__call__"})
 
@@ -112,6 +116,8 @@ def _symbols(node: Node, decorators: str, *, member: bool) -> Iterator[Symbol]:
 def _read_python_function(node: Node, decorators: str, *, member: bool) -> Symbol | None:
     name, listed = node.field("name"), node.field("parameters")
     if name is None or listed is None or re.search(r"\.(setter|deleter)\b", decorators):
+        return None
+    if _COMMAND.search(decorators):
         return None
     if re.search(r"property\b", decorators):
         return Symbol(name.text(), SymbolKind.PROPERTY, line_of(name))

@@ -40,6 +40,7 @@ from prjury.judges.backport.checks.picks_cleanly import CherryPickTrial, try_pic
 from prjury.judges.backport.checks.prerequisites import SECONDS, Prerequisites, Search
 from prjury.judges.backport.checks.symbols import MissingOnBranch, Searching, missing_on
 from prjury.judges.backport.history import EarlierChange, History, habits_of
+from prjury.judges.backport.origins import origins
 from prjury.judges.backport.references import ChangeReferences, needs_of
 from prjury.judges.backport.score import (
     BranchTraits,
@@ -53,7 +54,7 @@ from prjury.jury.judgment import Check
 from prjury.policy.schema import BackportConfig
 from prjury.ports import Releases, Repository
 from prjury.ports.types import BranchTip
-from prjury.snapshot.model import PullRequest
+from prjury.snapshot.model import PullRequest, printable
 
 
 @dataclass(frozen=True)
@@ -199,12 +200,27 @@ class LookContext:
     @cached_property
     def requests(self) -> FoundRequests:
         """What people ask for on this branch."""
-        return requests_for(self.change.requests, self.tip.name, self.branches)
+        requests = requests_for(self.change.requests, self.tip.name, self.branches)
+        if requests.answer is None and (sha := self._find_mended()):
+            where = f"{printable(self.tip.name)} has {sha[:7]}, which it mends"
+            return FoundRequests("yes", (f"a commit: Fixes: {sha[:12]}; {where}",))
+        return requests
+
+    def _find_mended(self) -> str | None:
+        """Return a commit that the change says it mends and that the branch has."""
+        for sha in self.change.requests.mended:
+            if self.tools.releases.holds(self.tip.sha, sha):
+                return sha
+            for message in self.history.messages:
+                if any(sha.startswith(each) for each in origins(message.text).shas):
+                    return sha
+        return None
 
     @cached_property
     def overlap(self) -> LineOverlap:
         """Which touched files and lines the branch has."""
-        return line_overlap(self.pull, self.tools.repository, self.tip.sha)
+        tools = self.tools
+        return line_overlap(self.pull, tools.repository, self.tip.sha, tools.releases)
 
     @property
     def gone(self) -> bool:
@@ -307,6 +323,7 @@ def look(context: LookContext) -> BranchFacts:
     cheap = replace(
         facts,
         asked=context.requests.answer,
+        unnamed=context.requests.unnamed,
         traits=context.change.traits,
         reached=sum(change.reached for change in context.history.earlier),
         gone=context.gone,

@@ -15,6 +15,8 @@ _ASIDE = re.compile(
     r"(^|/)(examples?|samples?|demos?|benchmarks?|asv_bench|fixtures|testdata|__mocks__|buildSrc"
     r"|mocks?|test-?(utils?|support|fixtures|kit)|[\w-]*[-_]tests?|[\w-]*[-_]examples?|tests?[-_][\w-]+)/"
     r"|^(scripts?|tools?|ci|docs?|doc|hacking|utils?|build|build[-_]tools|buildutils|\.[^/]+)/"
+    r"|(^|/)(static|assets|public|vendors?|third[-_]party|bower_components|dist)/.*\.[cm]?[jt]sx?$"
+    r"|(^|/)(bootstrap|jquery|popper|htmx|d3|chart)[-.\w]*\.[cm]?js$"
     r"|\.(stories|bench|config)\.[cm]?[jt]sx?$|\.config/|(^|/)(webpack|rollup|babel|jest|gulp)[^/]*\.[cm]?js$"
     r"|(^|/)meson(\.build|_options\.txt|\.options)$|(^|/)\.[^/]+$|(^|/)(package-info|module-info)\.java$|(^|/)build\.rs$|/src/main\.rs$|/src/bin/"
     r"|(^|/)(setup|noxfile|tasks|fabfile|manage|dodo|conf|versioneer|__main__)\.py$"

@@ -54,6 +54,7 @@ class BranchFacts:
 
     Attributes:
         asked: a request or refusal; None without one.
+        unnamed: whether somebody asks for a backport without naming a branch.
         traits: what is known of the change itself.
         reached: the number of earlier changes that reached the branch.
         hollow: whether the change itself is empty.
@@ -70,6 +71,7 @@ class BranchFacts:
     trial: CherryPickTrial
     present: AppliedCommits | None = None
     asked: Answer | None = None
+    unnamed: bool = False
     traits: ChangeTraits = field(default_factory=ChangeTraits)
     reached: int = 0
     hollow: bool = False
@@ -106,7 +108,7 @@ class BranchFacts:
     @property
     def considered(self) -> bool:
         """Whether a request, the policy, the branch's record or a plain fix speaks for it."""
-        if self.wanted or self.default == "yes":
+        if self.wanted or self.unnamed or self.default == "yes":
             return True
         if self.is_fix:
             return not (self._has_record and self.unlikely)
@@ -271,6 +273,8 @@ def _rule_clean(facts: BranchFacts) -> _Ruling:
         return _Ruling("suitable", "the branch takes most of such changes")
     if facts.default == "yes":
         return _Ruling("suitable", "the policy's default answer is yes")
+    if facts.unnamed:
+        return _Ruling("needs_human", "it applies, and is", _checks(facts, "asked-for"))
     what = "it is a fix" if facts.is_fix else "the branch takes many such changes"
     return _Ruling("needs_human", f"it applies and {what}, but nobody has asked for it")
 

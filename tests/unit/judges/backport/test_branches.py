@@ -115,6 +115,19 @@ ANSIBLE = (
         (("10.x", "11.x", "10.3.x"), "11.x", ("10.x", "10.3.x")),
         (("release/1.2.3", "release/1.3.0"), "main", ("release/1.3.0", "release/1.2.3")),
         (("feature", "gh-pages"), "main", ()),
+        (("camel-4.8.x", "camel-4.10.x", "topic-1.2"), "main", ("camel-4.10.x", "camel-4.8.x")),
+        (("PHP-8.2", "PHP-8.3", "PHP-5.2.1"), "master", ("PHP-8.3", "PHP-8.2")),
+        (
+            ("maven-3.9.x", "maven-4.0.x", "issue-12", "issue-13"),
+            "main",
+            ("maven-4.0.x", "maven-3.9.x"),
+        ),
+        (
+            ("branch_9x", "branch_9_8", "branch_10x"),
+            "main",
+            ("branch_10x", "branch_9x", "branch_9_8"),
+        ),
+        (("widget-4.10.x", "upgrade-2.0", "upgrade-3.0"), "main", ()),
     ],
 )
 def test_auto_takes_the_newest_lines(

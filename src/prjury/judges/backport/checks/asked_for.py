@@ -1,4 +1,4 @@
-"""Whether somebody asked for the change on a branch, or refused it there.
+"""The maintainers' word: who asked for the change on a branch, or refused it there.
 
 `find_requests` reads the texts once; `requests_for` says what they mean for one branch. A refusal
 outweighs every request, and a request that names no branch counts for none.
@@ -6,6 +6,7 @@ outweighs every request, and a request that names no branch counts for none.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -21,15 +22,24 @@ from prjury.jury.judgment import Check
 from prjury.policy.schema import BackportConfig
 from prjury.snapshot.model import PullRequest, visible
 
+#: A milestone that is a version or a release line.
+_VERSION = re.compile(r"v?\d{1,4}(?:\.\d{1,4}){1,4}(?:\.[xy])?|v?\d{1,4}\.[xy]", re.IGNORECASE)
+#: The commit that brought what a change mends, as the kernel writes it, or takes back.
+_FIXES = re.compile(r"^(?:Fixes: |This reverts commit )([0-9a-f]{7,64})\b", re.MULTILINE)
 #: So many requests stand in the message, and so many as evidence.
 _MOST_QUOTED, _MOST_SHOWN = 4, 20
 
 
 @dataclass(frozen=True, slots=True)
 class RequestSources:
-    """What people ask for, refuse and report on any branch."""
+    """What people ask for, refuse and report on any branch.
+
+    Attributes:
+        mended: the commits that the change says it fixes or reverts.
+    """
 
     requests: tuple[BackportRequest, ...] = ()
+    mended: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +48,13 @@ class FoundRequests:
 
     Attributes:
         answer: None without a request or refusal.
+        unnamed: whether somebody asks for a backport without naming a branch.
         by: the quotes with their sources; refusals only, if there are any.
     """
 
     answer: Literal["yes", "no"] | None
     by: tuple[str, ...] = ()
+    unnamed: bool = False
 
 
 def find_requests(
@@ -51,16 +63,41 @@ def find_requests(
     messages: Sequence[str] = (),
     own: str | None = None,
 ) -> RequestSources:
-    """Read labels, title, description and commit messages; ``own`` is this program's label."""
+    """Read labels, milestone, texts and commit messages; ``own`` is this program's label."""
     author = f"@{pull.author}" if pull.author else "the author"
-    found = [
+    requests = [
         *of_labels(pull.labels, config.labels, [own] if own else []),
+        *_of_milestone(pull.milestone or ""),
         *of_title(pull.title, f"{author} in the title"),
         *of_text(pull.body, author),
     ]
     for message in messages:
-        found += of_message(message, "a commit")
-    return RequestSources(tuple(dict.fromkeys(found)))
+        requests += of_message(message, "a commit")
+    mended = [sha for message in messages for sha in _FIXES.findall(message)]
+    return RequestSources(tuple(dict.fromkeys(requests)), tuple(dict.fromkeys(mended)))
+
+
+def _of_milestone(title: str) -> list[BackportRequest]:
+    version = title.strip().rpartition(" ")[2]
+    if not _VERSION.fullmatch(version):
+        return []
+    return [BackportRequest("yes", version, "the milestone", title)]
+
+
+def requested_branches(
+    sources: RequestSources, branches: Sequence[str]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the branches that requests name, and a note on each request that names none."""
+    names: list[str] = []
+    notes: list[str] = []
+    for request in sources.requests:
+        if request.answer != "yes" or request.target in {None, EVERYWHERE}:
+            continue
+        matches = meant(request.target or "", branches)
+        names += matches
+        if not matches and request.source != "the milestone":  # which may be the base's own
+            notes.append(visible(f"no branch is meant by {request}"))
+    return tuple(dict.fromkeys(names)), tuple(dict.fromkeys(notes))
 
 
 def requests_for(
@@ -76,7 +113,8 @@ def requests_for(
     refusals = [request for request in ours if request.answer == "no"]
     counting = refusals or [request for request in ours if request.answer == "yes"]
     answer: Literal["yes", "no"] = "no" if refusals else "yes"
-    return FoundRequests(answer if counting else None, tuple(map(str, counting)))
+    unnamed = any(one.answer == "yes" and one.target is None for one in sources.requests)
+    return FoundRequests(answer if counting else None, tuple(map(str, counting)), unnamed)
 
 
 def _means(request: BackportRequest, branch: str, branches: Sequence[str]) -> bool:

@@ -20,6 +20,9 @@ from prjury.snapshot.model import FileChange, FileKind, PullRequest, visible
 if TYPE_CHECKING:
     from prjury.judges.backport.look import LookContext
 
+#: Packages whose versions are dates with two digits of the year.
+_DATED = frozenset({"attrs", "black", "packaging", "pip", "pyopenssl", "structlog", "twisted"})
+_YEAR = re.compile(r"\D*(?:19|20)\d\d\b")
 #: Shown digits of a commit.
 _COMMIT = 12
 _DIGIT = re.compile(r"\d")
@@ -310,9 +313,17 @@ def _library_severity(standing: BumpOnBranch) -> Severity | None:
         return "warning" if bump.new else None
     if jump is None:
         return "warning"  # removed, or not comparable
+    if jump.up and _is_dated(bump):
+        return None
     if not jump.up or jump.step is VersionStep.MAJOR:
         return "error"
     return None if jump.step is VersionStep.PATCH else "warning"
+
+
+def _is_dated(bump: Bump) -> bool:
+    """Whether the versions are dates, whose first number says nothing of what breaks."""
+    years = [_YEAR.match(version) for version in (bump.old, bump.new) if version]
+    return bump.name.casefold() in _DATED or all(years)
 
 
 def _move(bump: Bump) -> str:

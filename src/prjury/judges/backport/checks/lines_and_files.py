@@ -1,9 +1,13 @@
-"""Whether the branch has the files that a change touches and the lines that it removes."""
+"""Whether the branch has the files that a change touches and the lines that it removes.
+
+A file that the branch has under another path counts as there, as it does for git's own pick.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from prjury.jury.judgment import Check, Location
 from prjury.ports import Repository
@@ -60,6 +64,7 @@ class LineOverlap:
     Attributes:
         has: changed, deleted and renamed files that the branch has, by their old paths.
         lacks: those that it lacks.
+        moved: where it has files that it has under another path.
         lacks_source: how many of these are source.
         removed: the lines that the change removes.
         context: the lines around them that git shows.
@@ -69,6 +74,7 @@ class LineOverlap:
 
     has: tuple[str, ...] = ()
     lacks: tuple[str, ...] = ()
+    moved: tuple[tuple[str, str], ...] = ()
     lacks_source: int = 0
     removed: Share = Share()
     context: Share = Share()
@@ -76,14 +82,28 @@ class LineOverlap:
     unread: tuple[tuple[str, str], ...] = ()
 
 
-def line_overlap(pull: PullRequest, repository: Repository, tip: str) -> LineOverlap:
+class Renames(Protocol):
+    """Finds files under other paths."""
+
+    def moved(self, since: str, until: str, paths: Collection[str]) -> Mapping[str, str]:
+        """Return where these files of one commit are in another."""
+        ...
+
+
+def line_overlap(
+    pull: PullRequest, repository: Repository, tip: str, releases: Renames
+) -> LineOverlap:
     """Compare the change's files and lines with the branch at this tip.
 
     Files that are the same on the branch and on the merge base are not read.
     """
     touched = {file.old_path or file.path: file for file in pull.files if file.status not in ADDED}
-    blobs = {entry.path: entry.blob for entry in repository.files(tip) if entry.path in touched}
+    entries = {entry.path: entry.blob for entry in repository.files(tip)}
+    blobs = {path: entries[path] for path in touched if path in entries}
     lacks = tuple(path for path in touched if path not in blobs)
+    moved = releases.moved(pull.merge_base, tip, lacks) if lacks else {}
+    blobs |= {path: entries[other] for path, other in moved.items() if other in entries}
+    lacks = tuple(path for path in lacks if path not in blobs)
     here = [(path, file) for path, file in touched.items() if path in blobs]
     others = [blobs[path] for path, file in here if file.hunks and file.old_blob != blobs[path]]
     content = repository.read(others) if others else {}
@@ -91,6 +111,7 @@ def line_overlap(pull: PullRequest, repository: Repository, tip: str) -> LineOve
     return LineOverlap(
         has=tuple(path for path, _ in here),
         lacks=lacks,
+        moved=tuple(moved.items()),
         lacks_source=sum(kind_of(printable(path)) is FileKind.SOURCE for path in lacks),
         removed=sum((look.removed for look in looks), Share()),
         context=sum((look.context for look in looks), Share()),
@@ -144,7 +165,7 @@ def overlap_check(found: LineOverlap) -> Check:
         f"{visible(gone.path)}:{gone.line}: {visible(gone.text[:_LONGEST_LINE])}"
         for gone in found.absent
     )
-    parts = [_files_words(found), _lines_words(found), _unread_words(found)]
+    parts = [_files_words(found), _moved_words(found), _lines_words(found), _unread_words(found)]
     return Check(
         "lines-and-files",
         passed=not found.lacks and not missing,
@@ -165,6 +186,13 @@ def _files_words(found: LineOverlap) -> str:
     lacks = f"the branch lacks {len(found.lacks)} of {counted(total, 'touched file')}"
     named = ", ".join(f"`{visible(path)}`" for path in found.lacks[:_FEW_FILES])
     return f"{lacks}{source}: {named}{_more(found.lacks)}"
+
+
+def _moved_words(found: LineOverlap) -> str:
+    if not found.moved:
+        return ""
+    pairs = [f"`{visible(old)}` is `{visible(new)}` there" for old, new in found.moved]
+    return f"{', '.join(pairs[:_FEW_FILES])}{_more(found.moved)}"
 
 
 def _lines_words(found: LineOverlap) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -73,7 +74,10 @@ def _listed(found: Sequence[BranchTip], entries: Sequence[str]) -> Chosen:
 def _newest(
     others: Sequence[BranchTip], found: Sequence[BranchTip], config: BackportConfig
 ) -> Chosen:
-    named = [(one, line) for one in others if (line := line_of(one.name))]
+    lined = [(one, line) for one in others if (line := line_of(one.name))]
+    families = Counter(line.family for _, line in lined)
+    # A word that no other branch shares may be a topic's.
+    named = [(one, line) for one, line in lined if line.usual or families[line.family] > 1]
     # Branches of single releases count only if there are no others.
     lines = [one for one, line in named if not line.is_release] or [one for one, _ in named]
     open_ones = [one for one in lines if not is_locked(one.name, config.locked)]
@@ -109,9 +113,20 @@ _FAMILIES = (
 )
 _NUMBERS = r"\d{1,4}(?:[._-]\d{1,4}){0,4}"
 _NAME = re.compile(
-    rf"(?:(?P<family>{_FAMILIES})[-_./]?)?(?P<v>v?)(?P<numbers>{_NUMBERS})(?P<x>[._-][xy*])?"
+    rf"(?:(?P<family>{_FAMILIES})[-_./]?)?(?P<v>v?)(?P<numbers>{_NUMBERS})(?P<x>[._-]?[xy*])?"
     r"(?:[-_](?P<after>stable|maintenance|lts|branch|release)(?:-[ec]e)?)?",
     re.IGNORECASE,
+)
+#: Another word before the numbers, such as the project's name.
+_OTHER_FAMILY = re.compile(
+    r"(?P<family>[a-z]{2,20})[-_/](?P<v>v?)(?P<numbers>\d{1,3}(?:\.\d{1,3}){0,3})(?P<x>[._]?[xy*])?",
+    re.IGNORECASE,
+)
+#: Words of branches that are no release's.
+_TOPICS = frozenset(
+    "backport bug bugfix bump cherry chore dependabot deps doc docs feat feature fix gh hotfix"
+    " issue merge patch pick pr prep prepare refactor renovate revert test tests topic update"
+    " upgrade use wip".split()
 )
 _REMOTE = re.compile(r"(?:refs/heads/|refs/remotes/)?(?:origin/|upstream/)?")
 _AND_LATER = re.compile(r"[vV]?(\d{1,4}(?:\.\d{1,4}){0,4})(?:\.[xy])?\+")
@@ -127,12 +142,14 @@ class RequestLine:
         version: the numbers, without the wildcard: (1, 2) for ``1.2.x``, which is ``open``.
         family: the word beside the numbers in lower case, or an empty text.
         plain: whether the numbers stand alone, without a word, ``v`` or wildcard.
+        usual: whether it is named as release branches usually are.
     """
 
     version: Version
     family: str = ""
     open: bool = False
     plain: bool = False
+    usual: bool = True
 
     @property
     def is_release(self) -> bool:
@@ -147,7 +164,7 @@ def line_of(name: str) -> RequestLine | None:
     """
     match = _NAME.fullmatch(bare(name))
     if match is None:
-        return None
+        return _other_line_of(bare(name))
     family = (match["family"] or match["after"] or "").casefold()
     if family.startswith(("release", "version")):
         family = family[:7]
@@ -156,6 +173,17 @@ def line_of(name: str) -> RequestLine | None:
     if plain and (len(version) == 1 or "." not in match["numbers"]):
         return None
     return RequestLine(version, family, bool(match["x"]), plain)
+
+
+def _other_line_of(name: str) -> RequestLine | None:
+    """Return the line of a branch such as ``camel-4.8.x`` or ``PHP-8.2``."""
+    match = _OTHER_FAMILY.fullmatch(name)
+    if match is None or match["family"].casefold() in _TOPICS:
+        return None
+    if not (match["x"] or "." in match["numbers"]):
+        return None
+    version = tuple(map(int, match["numbers"].split(".")))
+    return RequestLine(version, match["family"].casefold(), bool(match["x"]), usual=False)
 
 
 def bare(name: str) -> str:
@@ -169,8 +197,8 @@ def meant(target: str, branches: Sequence[str]) -> tuple[str, ...]:
 
     First the exact name, then the line of that version, then the line that a full release belongs
     to: ``1.2`` means ``release/1.2`` and ``v1.2.x``; ``1.2.3`` means ``1.2.x`` if no branch has
-    that name. A shorter version never means a longer one: ``3.1`` is not ``3.12``. A word beside
-    the version must match. ``5.4+`` means every line from 5.4 on.
+    that name, else ``1.x``. A shorter version never means a longer one: ``3.1`` is not ``3.12``. A
+    word beside the version must match. ``5.4+`` means every line from 5.4 on.
     """
     wanted = bare(target.strip())
     if later := _AND_LATER.fullmatch(wanted):
@@ -191,7 +219,10 @@ def meant(target: str, branches: Sequence[str]) -> tuple[str, ...]:
     for way in ways:
         if found := tuple(name for name in branches if _is(way, line_of(name))):
             return found
-    return ()
+    # The whole line of a major version, such as 5.x.
+    major = RequestLine(line.version[:1], line.family)
+    majors = [name for name in branches if (other := line_of(name)) and other.open]
+    return tuple(name for name in majors if _is(major, line_of(name)))
 
 
 def _is(wanted: RequestLine, line: RequestLine | None) -> bool:

@@ -456,3 +456,28 @@ def test_a_settings_file_that_is_made_to_hurt_is_not_taken_apart(text: str) -> N
     assert found == []
     assert why is not None
     assert why.startswith("its keys cannot be read")
+
+
+COMMAND = "@cli.command()\n{}def run({}):\n    pass\n"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (COMMAND.format("", ""), COMMAND.format("@click.pass_context\n", "ctx")),
+        (COMMAND.format("", ""), COMMAND.format('@click.option("--all")\n', "all")),
+        (COMMAND.format("", "name"), COMMAND.format("", "name: str, count: int")),
+        (COMMAND.format("", ""), "\n"),
+    ],
+)
+def test_options_of_a_program_are_no_public_names(old: str, new: str) -> None:
+    assert release_for(judged({"src/tool.py": old}, {"src/tool.py": new})) == "patch"
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["app/static/js/bootstrap.js", "web/bootstrap-3.4.1.min.js", "ui/vendor/d3.js", "docs/x.js"],
+)
+def test_vendored_scripts_are_no_public_names(path: str) -> None:
+    old = {path: "export function show() {}\n"}
+    assert release_for(judged(old, {path: "export function hide() {}\n"})) == "patch"

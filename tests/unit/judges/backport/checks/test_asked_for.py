@@ -14,6 +14,7 @@ from prjury.judges.backport.checks.asked_for import (
     RequestSources,
     asked_for_check,
     find_requests,
+    requested_branches,
     requests_for,
 )
 from prjury.jury.judgment import Check
@@ -328,3 +329,34 @@ def test_a_shorter_version_asks_for_no_longer_one(digit: int, label: str) -> Non
     found = read(labels=(label.format("3.1"),))
     for branch in (f"3.1{digit}", f"3.1.{digit}.x", f"release/3.1{digit}", f"v3.1{digit}.x"):
         assert requests_for(found, branch).answer is None
+
+
+@pytest.mark.parametrize(
+    ("title", "branches"),
+    [
+        ("1.0.3", yes("1.0.x")),
+        ("v1.1.0", yes("1.1.x")),
+        ("1.2", yes("release/1.2")),
+        ("Release 2.14.9", yes("stable-2.14")),
+        ("1.0.x", yes("1.0.x")),
+        ("2.0.0", {}),  # the base's own, which has no branch yet
+        ("12", {}),
+        ("Backlog", {}),
+    ],
+)
+def test_a_milestone_asks_for_the_branch_of_its_version(
+    title: str, branches: dict[str, str]
+) -> None:
+    assert answers(read(milestone=title)) == branches
+
+
+def test_requests_name_branches_or_are_told() -> None:
+    sources = read(labels=("backport 1.0.x", "backport 9.x", "backport"), milestone="7.1.2")
+    names, notes = requested_branches(sources, BRANCHES)
+    assert names == ("1.0.x",)
+    assert notes == ("no branch is meant by the label: backport 9.x",)
+
+
+@pytest.mark.parametrize("line", ['Fixes: 12345678 ("Count")', "This reverts commit 12345678."])
+def test_a_commit_says_what_it_mends(line: str) -> None:
+    assert read([f"Fix it\n\n{line}", "See abcdef12, Fixes: nothing"]).mended == ("12345678",)

@@ -264,6 +264,22 @@ def test_a_lock_file_alone_is_said_to_be_one() -> None:
     assert first(bumps, there).message == "only a lock file changes"
 
 
+@pytest.mark.parametrize(
+    ("name", "old", "new", "severity"),
+    [
+        ("certifi", "2023.7.22", "2024.7.4", None),
+        ("certifi", "2024.7.4", "2023.7.22", "error"),
+        ("pip", "23.3", "24.0", None),
+        ("flask", "23.3", "24.0", "error"),
+    ],
+)
+def test_versions_that_are_dates_have_no_major_jumps(
+    name: str, old: str, new: str, severity: str | None
+) -> None:
+    told = check("requirements.txt", f"{name}=={old}\n", f"{name}=={new}\n", f"{name}=={old}\n")
+    assert (told.passed, told.severity) == (severity is None, severity or "hint")
+
+
 @pytest.mark.parametrize("content", [b"\xff\xfe", None])
 def test_a_manifest_that_cannot_be_read_is_not_looked_into(content: bytes | None) -> None:
     before: Files = {"requirements.txt": "a==1\n"}

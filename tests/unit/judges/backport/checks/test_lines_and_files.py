@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import pytest
 
@@ -17,12 +17,20 @@ from prjury.judges.backport.checks.lines_and_files import (
 BASE: Files = {"a.py": "one\ntwo\nthree\n", "docs/b.md": "text\n", "c.py": "x\n"}
 
 
+class NoRenames:
+    """Branches on which no file has another path."""
+
+    def moved(self, since: str, until: str, paths: Collection[str]) -> Mapping[str, str]:
+        return {}
+
+
 def found_on(
     branch: Files, after: Files, *, gone: set[str] | None = None, **more: object
 ) -> LineOverlap:
     renamed = more.get("renamed")
     pull = pull_between(BASE, after, renamed=renamed if isinstance(renamed, Mapping) else None)
-    return line_overlap(pull, FakeRepository({"tip": branch}, gone=gone or set()), "tip")
+    repository = FakeRepository({"tip": branch}, gone=gone or set())
+    return line_overlap(pull, repository, "tip", NoRenames())
 
 
 def changed(**files: str) -> dict[str, str | bytes]:
@@ -31,7 +39,8 @@ def changed(**files: str) -> dict[str, str | bytes]:
 
 def test_everything_stands_on_a_branch_that_has_the_same_files() -> None:
     repository = FakeRepository({"tip": BASE})
-    found = line_overlap(pull_between(BASE, changed(a_py="one\n2\nthree\n")), repository, "tip")
+    pull = pull_between(BASE, changed(a_py="one\n2\nthree\n"))
+    found = line_overlap(pull, repository, "tip", NoRenames())
     assert found == LineOverlap(has=("a.py",), removed=Share(1, 1), context=Share(2, 2))
     assert repository.reads == []  # the same blob needs no look
 
@@ -41,7 +50,7 @@ def test_files_are_listed_and_read_once_however_many_there_are() -> None:
     after = {path: content.replace("old", "new") for path, content in before.items()}
     branch = {path: f"# older\n{content}" for path, content in before.items()}
     repository = FakeRepository({"tip": branch})
-    found = line_overlap(pull_between(before, after), repository, "tip")
+    found = line_overlap(pull_between(before, after), repository, "tip", NoRenames())
     assert (len(found.has), found.removed, len(repository.reads)) == (40, Share(40, 40), 1)
 
 
@@ -125,5 +134,6 @@ def test_the_check_is_in_order_where_all_is_there() -> None:
 def test_names_and_lines_that_hide_something_are_shown_as_they_are() -> None:
     odd = "a\u202eb.py"
     pull = pull_between({odd: "x\u200b\n"}, {odd: "y\n"})
-    check = overlap_check(line_overlap(pull, FakeRepository({"tip": {odd: "z\n"}}), "tip"))
+    repository = FakeRepository({"tip": {odd: "z\n"}})
+    check = overlap_check(line_overlap(pull, repository, "tip", NoRenames()))
     assert check.evidence == "a\\u202eb.py:1: x\\u200b"
