@@ -10,21 +10,26 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from prjury.judges.builds.calls import (
     WORDS,
     Call,
+    find_last_call,
     list_lines,
     name_program,
     name_script,
+    read_calls,
     split_commands,
     stops_early,
 )
-from prjury.judges.builds.ci_steps import CiStep
-from prjury.judges.builds.systems.node_scripts import last_command
-from prjury.judges.builds.systems.source_tree import SourceTree, path_in
+from prjury.judges.builds.ci_steps import CiStep, read_script, resolve_call
+from prjury.judges.builds.plan import BuildPlan
+from prjury.judges.builds.systems.source_tree import SourceTree
 from prjury.judges.builds.systems.tox import tox_settings
-from prjury.manifests.node import read_package_json
+
+#: Options by which a script chooses how its tests are printed.
+_PRINTING = {"--reporter", "--reporters", "-R", "--json", "--silent", "--verbose"}
 
 
 class Adapter(Struct, frozen=True):
@@ -154,20 +159,11 @@ def _find_call(words: Sequence[str], call: Call, start: int) -> int:
     return -1
 
 
-def _read_script(call: Call, step: CiStep, root: SourceTree) -> str:
-    """The text of the script of a package that a call runs."""
-    package = root.readable(path_in(step.directory, "package.json"), read_package_json)
-    return package.scripts.get(name_script(call), "") if package else ""
-
-
 def _reaches_runner(call: Call, step: CiStep, root: SourceTree) -> bool:
     """True if options at the end of a package manager's command reach the runner."""
-    command = last_command(_read_script(call, step, root))
-    return (
-        command is not None
-        and command.runner == call.runner
-        and not command.has("--reporter", "--reporters", "-R", "--json")
-    )
+    last, _ = find_last_call(read_script(call, root, step.directory))
+    options = {word.partition("=")[0] for word in last.words} if last else {"--json"}
+    return last is not None and last.runner == call.runner and not options & _PRINTING
 
 
 def _find_all_ran(step: CiStep, root: SourceTree) -> int | None:
@@ -178,6 +174,22 @@ def _find_all_ran(step: CiStep, root: SourceTree) -> int | None:
     call = step.calls[0]
     adapter = ADAPTERS.get(call.runner, Adapter())
     if call.program in WORDS["managers"]:
-        command = last_command(_read_script(call, step, root))
-        return adapter.all_ran if command and command.alone else None
+        after = replace(call, words=(call.words[0], f"post{name_script(call)}"))
+        followed = read_script(after, root, step.directory)
+        _, alone = find_last_call(read_script(call, root, step.directory))
+        return adapter.all_ran if alone and not followed else None
     return adapter.all_ran if call.runner in {call.program, "django", "node"} else None
+
+
+def with_adapters(plan: BuildPlan, root: SourceTree) -> BuildPlan:
+    """A recipe's plan of a package manager, whose runner is told as in a step of the CI."""
+    steps = []
+    for step in plan.steps:
+        if step.name == "test" and plan.system in WORDS["managers"]:
+            calls = (resolve_call(one, root, plan.directory) for one in read_calls(step.text))
+            same = CiStep("test", step.text, directory=plan.directory, calls=tuple(calls))
+            script, env, all_ran = adapt(same, 1, root)
+            steps.append(replace(step, command=script, env=env, all_ran=all_ran))
+        else:
+            steps.append(step)
+    return replace(plan, steps=tuple(steps))

@@ -131,7 +131,7 @@ def _is_assignment(word: str) -> bool:
 def name_program(word: str) -> str:
     """A program by its name, without its directory, suffix and number."""
     name = word.rpartition("}")[2] if word.startswith("${") else word
-    name = name.rpartition("/")[2]
+    name = name.rpartition("/")[2].lstrip("_")
     for suffix in (".exe", ".cmd", ".bat"):
         name = name.removesuffix(suffix)
     if name.rstrip("0123456789.t") in {"python", "pypy"}:
@@ -166,11 +166,35 @@ def _unwrap(words: list[str]) -> list[str]:
         program = name_program(words[0])
         if program == "python" and "-m" in words[1:-1]:
             words = words[words.index("-m") + 1 :]
+        elif program in WORDS["managers"] and (runner := _find_started_runner(words)):
+            words = words[runner:]
+        elif program == "node" and (runner := _find_started_runner(words)):
+            words = [words[runner].removesuffix(".js"), *words[runner + 1 :]]
         elif program in WORDS["wrappers"] and (inner := _inner(program, words[1:])):
             words = inner
         else:
             break
     return words
+
+
+def _find_started_runner(words: Sequence[str]) -> int:
+    """The place of a test runner behind a package manager or Node; 0 for another command."""
+    for at, word in enumerate(words[1:], 1):
+        if word.rpartition("/")[2].removesuffix(".js").lstrip("_") in _RUNNERS:
+            return at
+        passed_over = word[:1] == "-" if words[0] == "node" else word in {"exec", "dlx", "x"}
+        if not passed_over:
+            return 0
+    return 0
+
+
+def find_last_call(text: str) -> tuple[Call | None, bool]:
+    """The command that gets the arguments of a script, if that is certain, and if it is alone."""
+    calls = read_calls(text)
+    plain = text.replace("&&", " ").strip()
+    odd = set("`$\\\n|;<>()#&") & set(plain) or plain.count("'") % 2 or plain.count('"') % 2
+    certain = calls and not odd and not text.rstrip().endswith("&&")
+    return (calls[-1], len(calls) == 1) if certain else (None, False)
 
 
 def _inner(program: str, words: list[str]) -> list[str]:

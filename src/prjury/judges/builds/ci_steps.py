@@ -8,7 +8,8 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
 
 from prjury.errors import CannotJudgeError, ConfigError
 from prjury.judges.builds.calls import (
@@ -38,7 +39,7 @@ _LARGEST_SCRIPT = 64 * 1024
 _DEEPEST = 3
 
 
-class CiStep(msgspec.Struct, frozen=True):
+class CiStep(Struct, frozen=True):
     """Commands of one step.
 
     Attributes:
@@ -87,7 +88,7 @@ def join_background(steps: Sequence[CiStep]) -> list[CiStep]:
         if before and _ends_in_background(before.script) and before.directory == step.directory:
             env = {**before.env, **step.env}
             script = f"{before.script}\n{step.script}"
-            merged[-1] = msgspec.structs.replace(
+            merged[-1] = replace(
                 step,
                 script=script,
                 env=env,
@@ -248,7 +249,7 @@ class StepReader:
         return rest if any(call.words != (":",) for call in read_calls(rest)) else ""
 
     def _add(self, step: WorkflowStep, part: str, line: int, directory: str) -> None:
-        calls = tuple(self._resolve(call, directory, 0) for call in read_calls(part))
+        calls = tuple(resolve_call(call, self.root, directory) for call in read_calls(part))
         purpose = "other" if _ends_in_background(part) else find_purpose(calls)
         if purpose == "lint":
             self.linters.append(show_first_line(part))
@@ -258,43 +259,43 @@ class StepReader:
         origin = f"{self.path}:{line}" if line else self.path
         may_fail = step.continues or (kind != "test" and purpose == "other")
         if kind != "test":
-            calls = tuple(msgspec.structs.replace(call, family="", runner="") for call in calls)
+            calls = tuple(replace(call, family="", runner="") for call in calls)
         self.steps.append(CiStep(kind, part, origin, directory, env, may_fail, calls))
         if kind == "test":
             self.left_at_test = len(self.left_out)
 
-    def _resolve(self, call: Call, directory: str, depth: int) -> Call:
-        """The call of a script with the purpose of what the script runs."""
-        text = self._read_script(call, directory) if depth < _DEEPEST else ""
-        inner = [self._resolve(one, directory, depth + 1) for one in read_calls(text)]
-        tests = [one for one in inner if one.family and one.family != "script"]
-        if tests and not (call.purpose == "setup" or call.family in {"make", "shell"}):
-            family = call.family or tests[0].family
-            if family == "script" and tests[0].family not in RECIPE_FAMILIES:
-                family = tests[0].family
-            family = "node" if call.program in WORDS["managers"] else family
-            return msgspec.structs.replace(
-                call, purpose="test", family=family, runner=tests[0].runner
-            )
-        settings = tox_settings(self.root.below(directory)) if call.program == "tox" else None
-        if settings and not settings.tests:
-            return msgspec.structs.replace(call, purpose="other", family="", runner="")
-        if inner and all(one.purpose == "lint" for one in inner):
-            return msgspec.structs.replace(call, purpose="lint", family="", runner="")
-        return call
 
-    def _read_script(self, call: Call, directory: str) -> str:
-        """The text of the script that a call runs; empty if it is none of the tree's."""
-        if call.program in WORDS["managers"]:
-            package = self.root.readable(path_in(directory, "package.json"), read_package_json)
-            return package.scripts.get(name_script(call), "") if package else ""
-        plain = [word for word in call.words[1:] if not word.startswith("-")]
-        path = plain[0] if call.program in WORDS["shells"] and plain else call.words[0]
-        place = joined(directory, path) if "/" in path or call.program in WORDS["shells"] else None
-        if not place or place.endswith((".py", ".js", ".rb", ".pl")):
-            return ""
-        text = self.root.text(place)
-        return text if len(text) < _LARGEST_SCRIPT else ""
+def resolve_call(call: Call, root: SourceTree, directory: str, depth: int = 0) -> Call:
+    """The call of a script of the tree with the purpose of what the script runs."""
+    text = read_script(call, root, directory) if depth < _DEEPEST else ""
+    inner = [resolve_call(one, root, directory, depth + 1) for one in read_calls(text)]
+    tests = [one for one in inner if one.family and one.family != "script"]
+    if tests and not (call.purpose == "setup" or call.family in {"make", "shell"}):
+        family = call.family or tests[0].family
+        if family == "script" and tests[0].family not in RECIPE_FAMILIES:
+            family = tests[0].family
+        family = "node" if call.program in WORDS["managers"] else family
+        return replace(call, purpose="test", family=family, runner=tests[0].runner)
+    settings = tox_settings(root.below(directory)) if call.program == "tox" else None
+    if settings and not settings.tests:
+        return replace(call, purpose="other", family="", runner="")
+    if inner and all(one.purpose == "lint" for one in inner):
+        return replace(call, purpose="lint", family="", runner="")
+    return call
+
+
+def read_script(call: Call, root: SourceTree, directory: str) -> str:
+    """The text of the script that a call runs; empty if it is none of the tree's."""
+    if call.program in WORDS["managers"]:
+        package = root.readable(path_in(directory, "package.json"), read_package_json)
+        return package.scripts.get(name_script(call), "") if package else ""
+    plain = [word for word in call.words[1:] if not word.startswith("-")]
+    path = plain[0] if call.program in WORDS["shells"] and plain else call.words[0]
+    place = joined(directory, path) if "/" in path or call.program in WORDS["shells"] else None
+    if not place or place.endswith((".py", ".js", ".rb", ".pl")):
+        return ""
+    text = root.text(place)
+    return text if len(text) < _LARGEST_SCRIPT else ""
 
 
 def _find_command(step: WorkflowStep) -> str:

@@ -285,7 +285,7 @@ def _not_asked(root: SourceTree, asked: Asked) -> list[str]:
 def _note_unsuited(root: SourceTree, asked: Asked, chosen: Sequence[_Found]) -> list[str]:
     """Why packages of Node are not run, unless another one has that part."""
     built = frozenset(one.plan.directory for one in chosen if one.system == "node")
-    reasons = node.unsuited(root) if "node" in asked else {}
+    reasons = node.list_unreadable(root) if "node" in asked else {}
     alone = (place for place in reasons if nearest(path_in(place, "x"), built) is None)
     return [reasons[place] for place in alone][:_MOST_NAMED]
 

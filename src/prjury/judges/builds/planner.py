@@ -8,7 +8,7 @@ from dataclasses import replace as changed
 
 from msgspec.structs import replace
 
-from prjury.judges.builds.adapters import ADAPTERS
+from prjury.judges.builds.adapters import ADAPTERS, with_adapters
 from prjury.judges.builds.calls import read_calls, stops_early
 from prjury.judges.builds.ci import WRAPPING, BaseCi, CiJob
 from prjury.judges.builds.ci_plan import (
@@ -207,7 +207,7 @@ class BuildPlanner:
         path = equipped.env.get("PATH", escape_braces(self.here.path))
         ci = [step.script for step in job.steps] if job else ()
         prepared = with_environment(equipped, root.below(plan.directory), path, ci)
-        prepared = narrow_to_affected(prepared)
+        prepared = narrow_to_affected(with_adapters(prepared, root))
         other = with_repository(prepared)
         return other if job else replace(prepared, otherwise=other, otherwise_if=MISSING)
 

@@ -37,7 +37,7 @@ def plan_of(files: Mapping[str, str]) -> BuildPlan:
         (
             {"package.json": BOTH, "package-lock.json": ""},
             "npm",
-            "npm ci --no-audit --no-fund && npm run build && npm run test -- --verbose --bail=0",
+            "npm ci --no-audit --no-fund && npm run build && npm run test",
         ),
         ({"package.json": TEST}, "npm", "npm run test"),
         (
