@@ -10,18 +10,12 @@ from fakes.trees import TreeRepository
 from prjury.judges.builds.failure import Failure
 from prjury.judges.builds.plan import BuildPlan
 from prjury.judges.builds.systems.source_tree import Changes, SourceTree
-from prjury.ports.types import TreeEntry
 
 
 def root_of(files: Mapping[str, str], executable: str = "") -> SourceTree:
     repository = TreeRepository({"t": files}, frozenset(executable.split()))
-    entries = {entry.path: entry for entry in repository.files("t")}
-
-    def read(entry: TreeEntry) -> str:
-        assert entries[entry.path] == entry
-        return files[entry.path]
-
-    return SourceTree(repository.files("t"), read)
+    texts = {entry.blob: files[entry.path] for entry in repository.files("t")}
+    return SourceTree(repository.files("t"), lambda entry: texts[entry.blob])
 
 
 def touching(*paths: str) -> Changes:

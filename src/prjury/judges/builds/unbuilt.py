@@ -18,7 +18,7 @@ from prjury.judges.builds.systems.build_system import (
 )
 from prjury.judges.builds.systems.source_tree import (
     SourceTree,
-    left_out,
+    find_excluded,
     nearest,
     parent_of,
     parents_of,
@@ -82,7 +82,7 @@ def _is_source(path: str, changed: bool) -> bool:  # noqa: FBT001 - of one use
     suffix = PurePosixPath(path).suffix.lower()
     if not suffix or suffix in _NEEDS_NO_BUILD:
         return False
-    is_sample = left_out(parent_of(path)) is not None
+    is_sample = find_excluded(parent_of(path)) is not None
     if suffix in _BESIDE_OTHERS:
         return changed and not is_sample
     return changed or not is_sample
@@ -195,7 +195,7 @@ def _chain(path: str, places: frozenset[str], built: frozenset[str]) -> list[str
     for place in parents_of(path):
         if place not in places:
             continue
-        if left_out(place) is None or _is_material(place, built):
+        if find_excluded(place) is None or _is_material(place, built):
             break
         found.append(place)
     return found

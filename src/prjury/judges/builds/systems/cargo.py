@@ -5,10 +5,10 @@ from __future__ import annotations
 from prjury.judges.builds.plan import BuildPlan, BuildStep
 from prjury.judges.builds.systems.build_system import NATIVE, DocsRows, When
 from prjury.judges.builds.systems.projects import (
-    FoundProject,
-    find_outside,
+    Project,
     is_below,
     match_members,
+    names_outside,
     select_affected,
 )
 from prjury.judges.builds.systems.source_tree import (
@@ -29,10 +29,7 @@ WHEN: When = "always"
 DOCS: DocsRows = (
     (
         "`Cargo.toml`",
-        (
-            "`cargo test --no-run --message-format=json --workspace`, "
-            "`cargo test --no-fail-fast --workspace`"
-        ),
+        "`cargo test --no-run --workspace`, `cargo test --no-fail-fast --workspace`",
     ),
 )
 
@@ -43,7 +40,7 @@ _TESTS_FAILED = 101
 
 def plans(root: SourceTree, changes: Changes | None) -> tuple[BuildPlan, ...]:
     """The workspaces and packages that the change affects, each of them whole."""
-    projects: dict[str, FoundProject] = {}
+    projects: dict[str, Project] = {}
     manifests: dict[str, CargoToml] = {}
     for directory in outermost_first(root.directories_with(MANIFEST)):
         above = [place for place in projects if is_below(directory, place)]
@@ -52,8 +49,12 @@ def plans(root: SourceTree, changes: Changes | None) -> tuple[BuildPlan, ...]:
             continue
         part = root.below(directory)
         manifest = part.readable(MANIFEST, read_cargo_toml) or CargoToml()
+        offered = (joined(part.place, path) for path in manifest.offered.values())
+        leads_out = any(path and not is_within(path, part.place) for path in offered)
+        places = part.directories_with(MANIFEST)
+        leads_out = leads_out or names_outside(part, places, MANIFEST, read_cargo_toml)
         manifests[directory] = manifest
-        projects[directory] = FoundProject((_plan(part, manifest),), _outside(part, manifest))
+        projects[directory] = Project((_plan(part, manifest),), leads_out)
     return select_affected(projects, changes)
 
 
@@ -68,35 +69,23 @@ def _owns(manifest: CargoToml, place: str, directory: str) -> bool:
     )
 
 
-def _outside(part: SourceTree, manifest: CargoToml) -> frozenset[str]:
-    """The packages beside it that it names by their paths, in its members and for them."""
-    outside = find_outside(part, part.directories_with(MANIFEST), MANIFEST, read_cargo_toml)
-    offered = (joined(part.place, path) for path in manifest.offered.values())
-    return outside | {path for path in offered if path and not is_within(path, part.place)}
-
-
 def _plan(part: SourceTree, manifest: CargoToml) -> BuildPlan:
     """All packages, or those that Cargo builds by default and the ones that change."""
     which = ("--workspace",) if manifest.is_workspace and not manifest.default else ()
-    steps = [
-        BuildStep("build", ("cargo", "test", "--no-run", "--message-format=json", *which)),
-        BuildStep("test", ("cargo", "test", "--no-fail-fast", *which), all_ran=_TESTS_FAILED),
-    ]
-    if besides := _changed_besides(part, manifest):
-        chosen = [word for name in besides for word in ("-p", name)]
-        command = ("cargo", "test", "--no-fail-fast", *chosen)
+    steps = [BuildStep("build", ("cargo", "test", "--no-run", "--message-format=json", *which))]
+    besides = [word for name in _list_changed(part, manifest) for word in ("-p", name)]
+    for packages in (which, tuple(besides)) if besides else (which,):
+        command = ("cargo", "test", "--no-fail-fast", *packages)
         steps.append(BuildStep("test", command, all_ran=_TESTS_FAILED))
     return BuildPlan("cargo", tuple(steps), (f"{MANIFEST} is there",))
 
 
-def _changed_besides(part: SourceTree, manifest: CargoToml) -> list[str]:
+def _list_changed(part: SourceTree, manifest: CargoToml) -> list[str]:
     """The packages in which something changes, of those that are not built by default."""
     if not manifest.default or part.changed is None:
         return []
     places = part.directories_with(MANIFEST)
     default = match_members(manifest.default, places)
-    homes = {nearest(path, places) for path in part.changed.paths} - default - {None, ""}
-    names = (
-        part.readable(path_in(home, MANIFEST), read_cargo_toml) for home in filter(None, homes)
-    )
-    return sorted(found.name for found in names if found and found.name)
+    homes = {nearest(path, places) for path in part.changed.paths} - default
+    packages = (part.readable(path_in(home, MANIFEST), read_cargo_toml) for home in homes if home)
+    return sorted(package.name for package in packages if package and package.name)

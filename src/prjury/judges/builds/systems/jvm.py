@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from prjury.judges.builds.plan import BuildPlan, BuildStep
 from prjury.judges.builds.systems.source_tree import EXECUTABLE, SourceTree, parents_of, path_in
 
 
-@dataclass(frozen=True)
-class Wrapper:
-    """How to call a tool that may come with a wrapper script.
+class Wrapper(Struct, frozen=True):
+    """The way to call a tool that may come with a wrapper script.
 
     Attributes:
         settings: the text of the file that names the tool's version; empty for the installed one.
@@ -24,43 +23,35 @@ class Wrapper:
     settings: str = ""
 
 
-@dataclass(frozen=True)
-class Script:
-    """A wrapper script.
+def find_wrapper(
+    tree: SourceTree, directory: str, name: str, tool: str, needed: Sequence[str]
+) -> Wrapper:
+    """The nearest script, in the directory of a build or above it, else the installed tool.
 
-    Attributes:
+    Args:
         name: the script's file.
         tool: the program that is installed where there is no script.
-        needs: what else must be there for it to work, the file that names the version first.
+        needed: what else must be there for it to work, the file that names the version first.
     """
-
-    name: str
-    tool: str
-    needs: tuple[str, ...]
-
-
-def find_wrapper(tree: SourceTree, directory: str, script: Script) -> Wrapper:
-    """The nearest script, in the directory of a build or above it, else the installed tool."""
-    installed = f"so the installed `{script.tool}` is used"
+    installed = f"so the installed `{tool}` is used"
     for count, place in enumerate((directory, *parents_of(directory))):
-        path, shown = path_in(place, script.name), f"{'../' * count}{script.name}"
+        path, shown = path_in(place, name), f"{'../' * count}{name}"
         if path not in tree.files:
             continue
-        for needed in script.needs:
-            if path_in(place, needed) not in tree.files:
-                return Wrapper((script.tool,), f"{shown} is there without {needed}, {installed}")
+        missing = next((one for one in needed if path_in(place, one) not in tree.files), "")
+        if missing:
+            return Wrapper((tool,), f"{shown} is there without {missing}, {installed}")
         if "\r\n" in tree.text(path):
-            return Wrapper((script.tool,), f"{shown} has Windows line ends, {installed}")
-        settings = tree.text(path_in(place, script.needs[0]))
+            return Wrapper((tool,), f"{shown} has Windows line ends, {installed}")
+        settings = tree.text(path_in(place, needed[0]))
         if tree.files[path].mode != EXECUTABLE:
             reason = f"{shown} is there but not executable, so `sh` runs it"
             return Wrapper(("sh", shown), reason, settings)
         return Wrapper((shown if count else f"./{shown}",), f"{shown} is there", settings)
-    return Wrapper((script.tool,), f"no {script.name}, {installed}")
+    return Wrapper((tool,), f"no {name}, {installed}")
 
 
 def with_goals(plan: BuildPlan, goals: Sequence[str]) -> BuildPlan:
     """A plan of Maven or Gradle, whose last word is the goal, with these in its place."""
-    last = plan.steps[-1]
-    step = BuildStep("test", (*last.command[:-1], *goals))
+    step = BuildStep("test", (*plan.steps[-1].command[:-1], *goals))
     return replace(plan, steps=(*plan.steps[:-1], step))

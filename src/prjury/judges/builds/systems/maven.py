@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Mapping
+from typing import TypeAlias
 
 from prjury.judges.builds.plan import BuildPlan, BuildScope, BuildStep
 from prjury.judges.builds.systems.build_system import JVM, DocsRows, When
-from prjury.judges.builds.systems.jvm import Script, find_wrapper
-from prjury.judges.builds.systems.projects import FoundProject, select_affected
+from prjury.judges.builds.systems.jvm import find_wrapper
+from prjury.judges.builds.systems.projects import Project, select_affected
 from prjury.judges.builds.systems.source_tree import (
     Changes,
     SourceTree,
@@ -30,7 +29,7 @@ COVERS = {"maven": JVM}
 WHEN: When = "always"
 DOCS: DocsRows = (("`pom.xml`", "`./mvnw` or `mvn`, `-q -B -ntp --fail-at-end verify`"),)
 
-_SCRIPT = Script("mvnw", "mvn", needs=(".mvn/wrapper/maven-wrapper.properties",))
+_SETTINGS = ".mvn/wrapper/maven-wrapper.properties"
 #: The first version with an option to print no progress of downloads.
 _QUIET_SINCE = [3, 6, 1]
 #: Then failing tests are only in the reports, and nothing is left out because of them.
@@ -43,23 +42,26 @@ _MOST_NAMED = 200
 _CHOOSING = frozenset(
     "-pl --projects -f --file -rf --resume-from -N --non-recursive -am -amd".split()
 )
+#: The build files of one run of Maven by their paths, that of the root first.
+Reactor: TypeAlias = Mapping[str, Pom]
 _BECAUSE = "modules that the change touches; Maven adds those that depend on them"
 
 
 def plans(root: SourceTree, changes: Changes | None) -> tuple[BuildPlan, ...]:
     """The reactors and single projects, as far as the change affects them."""
-    poms = _Poms(root)
     projects = {
-        directory: FoundProject((_plan(root, directory, _scope(root, reactor, changes)),), outside)
-        for directory, reactor in poms.reactors.items()
-        for outside in [_outside(root, directory, reactor)]
+        directory: Project(
+            (_plan(root, directory, _scope(root, reactor, changes)),),
+            _leads_out(root, directory, reactor),
+        )
+        for directory, reactor in _find_reactors(root).items()
     }
     return select_affected(projects, changes)
 
 
 def _plan(root: SourceTree, directory: str, scope: BuildScope) -> BuildPlan:
     """The one build, which goes on at failing tests if it has to."""
-    wrapper = find_wrapper(root, directory, _SCRIPT)
+    wrapper = find_wrapper(root, directory, "mvnw", "mvn", (_SETTINGS,))
     version = wrapper.settings.partition("apache-maven-")[2].partition("-")[0].split(".")
     old = all(map(str.isdigit, version)) and [*map(int, version)] < _QUIET_SINCE
     command = (*wrapper.argv, "-q", "-B", *(() if old else ("-ntp",)), "--fail-at-end")
@@ -68,58 +70,38 @@ def _plan(root: SourceTree, directory: str, scope: BuildScope) -> BuildPlan:
     return BuildPlan("maven", (step,), (f"{POM} is there", wrapper.reason), scope=scope)
 
 
-#: The build files of one run of Maven by their paths, that of the root first.
-Reactor = Mapping[str, Pom]
+def _find_reactors(root: SourceTree) -> dict[str, Reactor]:
+    """The builds by directory: what no other build file has as a module.
 
-
-@dataclass(frozen=True)
-class _Poms:
-    """All build files of a tree."""
-
-    root: SourceTree
-
-    @cached_property
-    def reactors(self) -> dict[str, Reactor]:
-        """The builds by directory: what no other build file has as a module."""
-        known = {path: self._read(path) for path in self.root.named(POM)}
-        owned = {module for path in known for module in self._modules(path) if module != path}
-        found: dict[str, Reactor] = {}
-        for directory in outermost_first(map(parent_of, known.keys() - owned)):
-            if not self.root.may_hold_project(directory):
-                continue
-            reactor = self._follow(path_in(directory, POM))
-            if not any(_holds(found[place], place, directory, reactor) for place in found):
-                found[directory] = reactor
-        return found
-
-    @cached_property
-    def _known(self) -> dict[str, Pom]:
-        return {}
-
-    def _read(self, path: str) -> Pom:
-        """A build file; one that cannot be read has no modules, and Maven says what is wrong."""
-        if path not in self._known:
-            self._known[path] = self.root.readable(path, read_pom) or Pom()
-        return self._known[path]
-
-    def _follow(self, start: str) -> Reactor:
-        modules: dict[str, Pom] = {}
-        waiting = [start]
+    A build file that cannot be read has no modules, and Maven says what is wrong.
+    """
+    poms = {path: root.readable(path, read_pom) or Pom() for path in root.named(POM)}
+    owned = {module for path in poms for module in _list_modules(root, poms, path) - {path}}
+    reactors: dict[str, Reactor] = {}
+    for directory in outermost_first(map(parent_of, poms.keys() - owned)):
+        reactor: dict[str, Pom] = {}
+        waiting = [path_in(directory, POM)]
         while waiting:
             path = waiting.pop(0)
-            if path not in modules:
-                modules[path] = self._read(path)
-                waiting += self._modules(path)
-        return modules
+            if path not in reactor:
+                reactor[path] = poms[path]
+                waiting += sorted(_list_modules(root, poms, path))
+        is_held = any(_holds(reactors[place], place, directory, reactor) for place in reactors)
+        if root.may_hold_project(directory) and not is_held:
+            reactors[directory] = reactor
+    return reactors
 
-    def _modules(self, path: str) -> Iterator[str]:
-        """The build files of its modules, those of profiles too."""
-        pom = self._read(path)
-        for name in (*pom.members, *pom.profile_modules):
-            place = joined(parent_of(path), name)
-            module = None if place is None else self.root.has(place, path_in(place, POM))
-            if module:
-                yield module
+
+def _list_modules(root: SourceTree, poms: dict[str, Pom], path: str) -> set[str]:
+    """The build files of the modules of a build file, those of profiles too."""
+    modules = set[str]()
+    for name in (*poms[path].members, *poms[path].profile_modules):
+        place = joined(parent_of(path), name)
+        module = None if place is None else root.has(place, path_in(place, POM))
+        if module:
+            poms.setdefault(module, root.readable(module, read_pom) or Pom())
+            modules.add(module)
+    return modules
 
 
 def _holds(outer: Reactor, place: str, directory: str, inner: Reactor) -> bool:
@@ -138,17 +120,14 @@ def _holds(outer: Reactor, place: str, directory: str, inner: Reactor) -> bool:
     return "src" in directory.removeprefix(place).split("/") or not names.isdisjoint(needed - own)
 
 
-def _outside(root: SourceTree, directory: str, reactor: Reactor) -> frozenset[str]:
-    """The places of modules and parents beside it, and of the settings above it."""
-    homes = set(map(parent_of, reactor))
+def _leads_out(root: SourceTree, directory: str, reactor: Reactor) -> bool:
+    """Whether modules, parents or the settings of Maven lie outside of its directory."""
+    places = set(map(parent_of, reactor))
     for path, pom in reactor.items():
         parent = joined(parent_of(path), pom.parent_path) if pom.parent_path else None
-        if parent and root.has(parent):
-            homes.add(parent_of(parent))
-    settings = (path_in(place, ".mvn") for place in parents_of(directory))
-    near = next((place for place in settings if place in root.directories), None)
-    outside = {home for home in homes if not is_within(home, directory)}
-    return frozenset(outside | ({near} if near else set()))
+        places |= {parent_of(parent)} if parent and root.has(parent) else set()
+    settings = any(path_in(place, ".mvn") in root.directories for place in parents_of(directory))
+    return settings or not all(is_within(place, directory) for place in places)
 
 
 def _scope(root: SourceTree, reactor: Reactor, changes: Changes | None) -> BuildScope:
@@ -162,8 +141,11 @@ def _scope(root: SourceTree, reactor: Reactor, changes: Changes | None) -> Build
         return BuildScope(because=".mvn chooses the modules that Maven builds")
     homes = {parent_of(path): path for path in reactor}
     chosen = dict[str, None]()
-    for path in sorted(changes.paths | _documented(changes, frozenset(homes))):
-        home = nearest(path, frozenset(homes))
+    places = frozenset(homes)
+    # documentation in a module may be packaged with it
+    docs = {path for path in changes.docs if nearest(path, places - {""}) is not None}
+    for path in sorted(changes.paths | docs):
+        home = nearest(path, places)
         if path.endswith(POM):
             because = f"{visible(path)} changes, and with it what the modules are and need"
             return BuildScope(because=because)
@@ -171,19 +153,14 @@ def _scope(root: SourceTree, reactor: Reactor, changes: Changes | None) -> Build
             return BuildScope(because=f"{visible(path)} belongs to no single module")
         if home is not None:
             chosen[homes[home]] = None
-    names = [_selector(path, directory) for path in chosen]
+    names = [_select_module(path, directory) for path in chosen]
     if "" in names or len(names) > _MOST_NAMED:
         because = "Maven has no way to build only what the change touches"
         return BuildScope(because=because)
     return BuildScope(tuple(names), _BECAUSE) if names else BuildScope()
 
 
-def _documented(changes: Changes, homes: frozenset[str]) -> frozenset[str]:
-    """Documentation in a module, which may be packaged with it."""
-    return frozenset(path for path in changes.docs if nearest(path, homes - {""}) is not None)
-
-
-def _selector(path: str, directory: str) -> str:
+def _select_module(path: str, directory: str) -> str:
     """The module as ``-pl`` names it from a directory; empty if it cannot."""
     module = path.removesuffix(f"/{POM}")
     if directory and is_within(module, directory):

@@ -9,10 +9,10 @@ from msgspec import Struct
 from prjury.judges.builds.plan import BuildPlan, BuildStep, StepName
 from prjury.judges.builds.systems.build_system import JAVASCRIPT, DocsRows, When
 from prjury.judges.builds.systems.projects import (
-    FoundProject,
-    find_outside,
+    Project,
     is_below,
     match_members,
+    names_outside,
     select_affected,
 )
 from prjury.judges.builds.systems.source_tree import Changes, SourceTree, outermost_first, path_in
@@ -43,7 +43,7 @@ _EVERY = {
 
 def plans(root: SourceTree, changes: Changes | None) -> tuple[BuildPlan, ...]:
     """The packages and workspaces with something to run that the change affects."""
-    projects: dict[str, FoundProject] = {}
+    projects: dict[str, Project] = {}
     members: dict[str, frozenset[str]] = {}
     for directory in outermost_first(root.directories_with(MANIFEST)):
         owned = any(directory in members[place] for place in members if is_below(directory, place))
@@ -55,8 +55,8 @@ def plans(root: SourceTree, changes: Changes | None) -> tuple[BuildPlan, ...]:
         packages = _find_members(part, manifest, tool)
         members[directory] = frozenset(path_in(directory, place) for place in packages)
         if plan := _plan(part, manifest, tool, packages):
-            outside = find_outside(part, ["", *packages], MANIFEST, read_package_json)
-            projects[directory] = FoundProject((plan,), outside)
+            leads_out = names_outside(part, ["", *packages], MANIFEST, read_package_json)
+            projects[directory] = Project((plan,), leads_out)
     return select_affected(projects, changes)
 
 

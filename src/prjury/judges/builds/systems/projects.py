@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from prjury.judges.builds.plan import BuildPlan, BuildScope
@@ -14,82 +14,61 @@ from prjury.judges.builds.systems.source_tree import (
     SourceTree,
     is_within,
     joined,
-    parents_of,
+    path_in,
 )
 from prjury.manifests.manifest import Manifest
-from prjury.snapshot.model import visible
+
+_OUTSIDE = BuildScope(because="it names places outside of it, on which it depends")
 
 
-@dataclass(frozen=True)
-class FoundProject:
+class Project(Struct, frozen=True):
     """A project in a directory of the tree.
 
     Attributes:
         plans: its builds, as seen from its directory.
-        outside: places that its manifests name outside of it, from the root of the tree.
+        leads_out: its manifests name places outside of it, on which it depends.
     """
 
     plans: tuple[BuildPlan, ...]
-    outside: frozenset[str] = frozenset()
+    leads_out: bool = False
 
 
 def select_affected(
-    projects: Mapping[str, FoundProject], changes: Changes | None
+    projects: Mapping[str, Project], changes: Changes | None
 ) -> tuple[BuildPlan, ...]:
     """The builds of the projects that a change affects, by directory; all of them for None.
 
-    A project is affected by what changes in its directory, and by what changes in places that it
-    names, or that those name in turn.
+    A project is affected by what changes in its directory, and one that depends on something
+    outside of it by any change.
     """
     chosen: list[BuildPlan] = []
-    for directory in sorted(projects):
-        project = projects[directory]
+    for directory, project in sorted(projects.items()):
         plans = [in_directory(plan, directory) for plan in project.plans]
         if changes is None or changes.below(directory):
             chosen += plans
-        elif place := _changed_outside(projects, directory, changes):
-            scope = BuildScope(because=f"{visible(place)} changes, on which it depends")
-            chosen += [replace(plan, scope=scope) for plan in plans]
+        elif project.leads_out:
+            chosen += [replace(plan, scope=_OUTSIDE) for plan in plans]
     return tuple(chosen)
 
 
-def _changed_outside(
-    projects: Mapping[str, FoundProject], directory: str, changes: Changes
-) -> str | None:
-    """The first place with changes that a project names, directly or through other projects."""
-    seen, waiting = set[str](), sorted(projects[directory].outside)
-    while waiting:
-        place = waiting.pop(0)
-        if place in seen:
-            continue
-        seen.add(place)
-        if place in changes.paths or changes.below(place):
-            return place
-        for owner in {place, *parents_of(place)} & projects.keys() - {directory}:
-            waiting += sorted(projects[owner].outside)
-    return None
-
-
-def find_outside(
+def names_outside(
     root: SourceTree, directories: Iterable[str], name: str, reader: Callable[[bytes], Manifest]
-) -> frozenset[str]:
-    """The directories beside a project that its manifests name, from the root of the tree.
+) -> bool:
+    """True if manifests of a project name directories beside it.
 
     Args:
         root: the project.
         directories: those of its manifests.
         name: of the manifests.
     """
-    outside = set[str]()
     for directory in directories:
-        path = f"{directory}/{name}" if directory else name
-        manifest = root.readable(path, reader)
+        manifest = root.readable(path_in(directory, name), reader)
         home = joined(root.place, directory) or ""
         for local in manifest.local if manifest else ():
             place = joined(home, local)
             if place is not None and not is_within(place, root.place):
-                outside.add(place)
-    return frozenset(outside)
+                return True
+    return False
 
 
 def is_below(directory: str, other: str) -> bool:
@@ -112,12 +91,8 @@ def match_members(patterns: Sequence[str], directories: Iterable[str]) -> frozen
     for directory in directories:
         for pattern in patterns:
             each = map(_split_steps, expand_choices(pattern.lstrip("!")))
-            if not any(_fits(directory.split("/"), steps) for steps in each):
-                continue
-            if pattern.startswith("!"):
-                chosen.discard(directory)
-            else:
-                chosen.add(directory)
+            if any(_fits(directory.split("/"), steps) for steps in each):
+                (chosen.discard if pattern.startswith("!") else chosen.add)(directory)
     return frozenset(chosen)
 
 

@@ -9,11 +9,11 @@ from msgspec.structs import replace
 from prjury.judges.builds.plan import BuildPlan, BuildStep
 from prjury.judges.builds.systems.build_system import NATIVE, PYTHON, DocsRows, When
 from prjury.judges.builds.systems.projects import (
-    FoundProject,
-    find_outside,
+    Project,
     in_directory,
     is_below,
     match_members,
+    names_outside,
     select_affected,
 )
 from prjury.judges.builds.systems.pytest import (
@@ -73,18 +73,18 @@ def plans(root: SourceTree, changes: Changes | None) -> tuple[BuildPlan, ...]:
     if root.has(*_MARKERS) or _has_modules(root) or _has_only_tests(root, places):
         places |= {""}
     places |= {place for place in django_places(root) if nearest(f"{place}/x", places) is None}
-    projects: dict[str, FoundProject] = {}
-    opened: dict[str, _Project] = {}
+    projects: dict[str, Project] = {}
+    opened: dict[str, _PythonProject] = {}
     for place in outermost_first(places):
         above = [one for one in opened if is_below(place, one)]
         owned = any(place in opened[one].member_places for one in above)
-        project = _Project(root.below(place))
+        project = _PythonProject(root.below(place))
         if owned or not root.may_hold_project(place) or not project.is_described:
             continue
         opened[place] = project
         homes = ["", *project.members]
-        outside = find_outside(project.root, homes, MANIFEST, read_pyproject)
-        projects[place] = FoundProject(tuple(project.plans()), outside)
+        leads_out = names_outside(project.root, homes, MANIFEST, read_pyproject)
+        projects[place] = Project(tuple(project.plans()), leads_out)
     return select_affected(projects, changes)
 
 
@@ -99,7 +99,7 @@ def _has_only_tests(root: SourceTree, places: frozenset[str]) -> bool:
     return bool(find_tests(root, places) or plan_unittests(root, places))
 
 
-class _Project:
+class _PythonProject:
     """A project in a directory."""
 
     def __init__(self, root: SourceTree) -> None:

@@ -81,16 +81,11 @@ class SourceTree:
         """Every directory that holds a file or another directory; the root is ``""``."""
         return frozenset(parent for path in self.files for parent in parents_of(path))
 
-    @cached_property
-    def around(self) -> frozenset[str]:
-        """Every directory above a file that changes."""
-        paths = self.changed.paths if self.changed else ()
-        return frozenset(parent for path in paths for parent in parents_of(path))
-
     def may_hold_project(self, directory: str) -> bool:
         """Whether a project there is built: near the root, or around a change."""
-        near = directory.count("/") < _DEEPEST or directory in self.around
-        return near and (left_out(directory) is None or directory in self.allowed)
+        changes = self.changed is not None and self.changed.touch(directory)
+        near = directory.count("/") < _DEEPEST or changes
+        return near and (find_excluded(directory) is None or directory in self.allowed)
 
     def has(self, *paths: str) -> str | None:
         """The first of the paths that is a file of the tree."""
@@ -119,7 +114,7 @@ class SourceTree:
         Raises:
             ManifestError: for one that cannot be read.
         """
-        return read_manifest(self.text(path), reader)
+        return reader(sized(_encoded(self.text(path))))
 
     def readable(self, path: str, reader: Callable[[bytes], _Read]) -> _Read | None:
         """A build file; None for one that cannot be read."""
@@ -144,43 +139,20 @@ class SourceTree:
 
     def below(self, directory: str) -> SourceTree:
         """The part of the tree in a directory, with paths relative to it."""
-        if not directory:
-            return self
-        if directory not in self._parts:
-            self._parts[directory] = self._part(directory)
-        return self._parts[directory]
-
-    def _part(self, directory: str) -> SourceTree:
-        prefix = f"{directory}/"
-        inside = {
-            entry.path.removeprefix(prefix): entry
-            for entry in self.entries
-            if entry.path.startswith(prefix)
-        }
-        return SourceTree(
-            [replace(entry, path=path) for path, entry in inside.items()],
-            lambda entry: self.read(inside[entry.path]),
-            self.read_many and self._read_many_of(inside),
-            joined(self.place, directory) or "",
-            self.changed and self.changed.within(directory),
-        )
-
-    def _read_many_of(
-        self, inside: Mapping[str, TreeEntry]
-    ) -> Callable[[Sequence[TreeEntry]], Mapping[str, str]]:
-        read_many = self.read_many
-        return lambda entries: (
-            read_many([inside[entry.path] for entry in entries]) if read_many else {}
-        )
-
-
-def read_manifest(text: str, reader: Callable[[bytes], _Read]) -> _Read:
-    """A build file of that text.
-
-    Raises:
-        ManifestError: for one that cannot be read.
-    """
-    return reader(sized(_encoded(text)))
+        if directory and directory not in self._parts:
+            prefix = f"{directory}/"
+            self._parts[directory] = SourceTree(
+                [
+                    replace(entry, path=entry.path.removeprefix(prefix))
+                    for entry in self.entries
+                    if entry.path.startswith(prefix)
+                ],
+                self.read,
+                self.read_many,
+                joined(self.place, directory) or "",
+                self.changed and self.changed.within(directory),
+            )
+        return self._parts[directory] if directory else self
 
 
 def _encoded(text: str) -> bytes:
@@ -208,20 +180,20 @@ class Changes:
 
     def below(self, directory: str) -> frozenset[str]:
         """The changed paths in a directory; all of them for the root, ``""``."""
-        if not directory:
-            return self.paths
-        return frozenset(path for path in self.paths if path.startswith(f"{directory}/"))
+        return frozenset(path for path in self.paths if is_within(path, directory))
+
+    def touch(self, directory: str) -> bool:
+        """True if any file changes there, documentation among them."""
+        return any(is_within(path, directory) for path in (*self.paths, *self.docs))
 
     def within(self, directory: str) -> Changes:
         """What changes in a directory, with paths relative to it."""
-        if not directory:
-            return self
-        prefix = f"{directory}/"
-        return Changes(*(_seen_from(prefix, paths) for paths in (self.paths, self.docs)))
-
-
-def _seen_from(prefix: str, paths: frozenset[str]) -> frozenset[str]:
-    return frozenset(path.removeprefix(prefix) for path in paths if path.startswith(prefix))
+        start = len(directory) + bool(directory)
+        paths, docs = (
+            frozenset(path[start:] for path in every if is_within(path, directory))
+            for every in (self.paths, self.docs)
+        )
+        return Changes(paths, docs)
 
 
 def nearest(path: str, directories: frozenset[str]) -> str | None:
@@ -269,16 +241,16 @@ def joined(directory: str, relative: str) -> str | None:
     return "/".join(parts)
 
 
-def left_out(directory: str) -> str | None:
+def find_excluded(directory: str) -> str | None:
     """The part of a directory's path because of which projects in it are not built, or None.
 
     It is a name such as ``fixtures``, that of a hidden directory, or one that cannot be displayed.
     """
     parts = directory.split("/") if directory else []
-    return next((part for part in parts if _is_left_out(part)), None)
+    return next((part for part in parts if _is_excluded(part)), None)
 
 
-def _is_left_out(part: str) -> bool:
+def _is_excluded(part: str) -> bool:
     lower = part.lower()
     material = not _NOT_BUILT.isdisjoint({lower, lower.lstrip("_-")})
     return material or part.startswith(".") or visible(part) != part
@@ -286,7 +258,9 @@ def _is_left_out(part: str) -> bool:
 
 def is_aside(directory: str) -> bool:
     """Whether a project there is for readers or measurements, not for what is shipped."""
-    return left_out(directory) is not None or not _ASIDE.isdisjoint(directory.lower().split("/"))
+    return find_excluded(directory) is not None or not _ASIDE.isdisjoint(
+        directory.lower().split("/")
+    )
 
 
 def outermost_first(directories: Iterable[str]) -> Sequence[str]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from prjury.judges.builds.plan import BuildPlan, BuildStep
 from prjury.judges.builds.systems.source_tree import (
     SourceTree,
-    left_out,
+    find_excluded,
     nearest,
     outermost_first,
     parent_of,
@@ -53,7 +53,7 @@ def _may_test(path: str) -> bool:
 
 def django_places(root: SourceTree) -> frozenset[str]:
     """The directories with the script by which Django manages a project."""
-    places = (place for place in root.directories_with(MANAGE) if left_out(place) is None)
+    places = (place for place in root.directories_with(MANAGE) if find_excluded(place) is None)
     return frozenset(
         place for place in places if "django" in root.text(path_in(place, MANAGE)).lower()
     )

@@ -7,9 +7,9 @@ import pytest
 from fakes.roots import root_of, texts, touching
 from prjury.judges.builds.plan import BuildScope
 from prjury.judges.builds.systems import gradle
-from prjury.judges.builds.systems.jvm import Script, Wrapper, find_wrapper, with_goals
+from prjury.judges.builds.systems.jvm import Wrapper, find_wrapper, with_goals
 
-SCRIPT = Script("toolw", "tool", needs=("wrap/settings", "wrap/tool.jar"))
+SCRIPT = ("toolw", "tool", ("wrap/settings", "wrap/tool.jar"))
 BESIDE = {"wrap/settings": "version=1\n", "wrap/tool.jar": ""}
 WITHOUT = "so the installed `tool` is used"
 BY_SH = "toolw is there but not executable, so `sh` runs it"
@@ -48,13 +48,13 @@ def test_the_script_or_the_installed_tool(
     text: str, executable: str, missing: str, wrapper: Wrapper
 ) -> None:
     files = {path: body for path, body in {"toolw": text, **BESIDE}.items() if path != missing}
-    assert find_wrapper(root_of(files, executable), "", SCRIPT) == wrapper
+    assert find_wrapper(root_of(files, executable), "", *SCRIPT) == wrapper
 
 
 def test_the_nearest_script_upwards() -> None:
     files = {"toolw": "", "a/toolw": "", **BESIDE, **{f"a/{path}": "" for path in BESIDE}}
     root = root_of(files, executable="toolw")
-    places = {place: find_wrapper(root, place, SCRIPT).argv for place in ("b/c", "a/c", "a")}
+    places = {place: find_wrapper(root, place, *SCRIPT).argv for place in ("b/c", "a/c", "a")}
     assert places == {"b/c": ("../../toolw",), "a/c": ("sh", "../toolw"), "a": ("sh", "toolw")}
 
 
@@ -105,4 +105,4 @@ def test_hostile_scripts_take_linear_time() -> None:
         "includeBuild('" * 70_000,
     ):
         files = {"app/settings.gradle": text, "lib/settings.gradle": ""}
-        assert len(gradle.plans(root_of(files), touching("lib/x"))) == 1
+        assert len(gradle.plans(root_of(files), touching("lib/x"))) == 2

@@ -8,7 +8,7 @@ from fakes.roots import package, root_of, touching
 from prjury.judges.builds.plan import BuildPlan, BuildStep
 from prjury.judges.builds.systems import cargo, go, gradle, maven, node, python
 from prjury.judges.builds.systems.projects import (
-    FoundProject,
+    Project,
     expand_choices,
     is_below,
     match_members,
@@ -20,36 +20,23 @@ PLAN = BuildPlan("x", (BuildStep("test", ("x",)),))
 Plans = Callable[[SourceTree, Changes | None], tuple[BuildPlan, ...]]
 
 
-def affected(projects: Mapping[str, str], *paths: str) -> list[tuple[str, str]]:
-    """The directories that are built and why, of projects with the places that they name."""
-    found = {
-        place: FoundProject((PLAN,), frozenset(outside.split()))
-        for place, outside in projects.items()
-    }
-    plans = select_affected(found, touching(*paths) if paths else None)
-    return [(plan.directory, plan.scope.because) for plan in plans]
+def affected(projects: Mapping[str, bool], *paths: str) -> list[str]:
+    """The directories that are built, of projects that name places outside of them or not."""
+    each = {place: Project((PLAN,), leads_out) for place, leads_out in projects.items()}
+    return [plan.directory for plan in select_affected(each, touching(*paths) if paths else None)]
 
 
 def test_every_project_without_a_change() -> None:
-    assert affected({"b": "a", "a": "", "": ""}) == [("", ""), ("a", ""), ("b", "")]
+    assert affected({"b": True, "a": False, "": False}) == ["", "a", "b"]
 
 
 def test_a_project_is_built_for_what_lies_in_it() -> None:
-    assert affected({"a": "", "ab": ""}, "ab/x.c", "a/README.md") == [("ab", "")]
-    assert affected({"": "", "a": "", "b": ""}, "a/x.c") == [("", ""), ("a", "")]
+    assert affected({"a": False, "ab": False}, "ab/x.c", "a/README.md") == ["ab"]
+    assert affected({"": False, "a": False, "b": False}, "a/x.c") == ["", "a"]
 
 
-def test_a_project_is_built_for_what_it_names_and_what_that_names() -> None:
-    projects = {"a": "b", "b": "c/lib", "c": "d a", "d": ""}
-    because = "d changes, on which it depends"
-    assert affected(projects, "d/x.c") == [
-        ("a", because),
-        ("b", because),
-        ("c", because),
-        ("d", ""),
-    ]
-    assert affected(projects, "c/x.c") == [("c", "")]
-    assert [place for place, _ in affected(projects, "c/lib/x.c")] == ["a", "b", "c"]
+def test_a_project_that_depends_on_something_outside_is_always_built() -> None:
+    assert affected({"a": True, "b": False, "c": False}, "c/x.c") == ["a", "c"]
 
 
 def test_what_lies_below() -> None:
@@ -128,5 +115,5 @@ def test_what_manifests_name_beside_them(
     root = root_of(files | {f"lib/{path}": text for path, text in lib.items()})
     built = plans(root, touching("lib/x"))
     assert [plan.directory for plan in built] == ["app", "lib"]
-    assert built[0].scope.because == "lib changes, on which it depends"
+    assert built[0].scope.because == "it names places outside of it, on which it depends"
     assert [plan.directory for plan in plans(root, touching("app/x"))] == ["app"]
