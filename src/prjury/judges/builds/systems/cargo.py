@@ -5,7 +5,7 @@ from __future__ import annotations
 from prjury.judges.builds.plan import BuildPlan, BuildStep
 from prjury.judges.builds.systems.build_system import NATIVE, DocsRows, When
 from prjury.judges.builds.systems.projects import (
-    Project,
+    FoundProject,
     is_below,
     match_members,
     names_outside,
@@ -40,7 +40,7 @@ _TESTS_FAILED = 101
 
 def plans(root: SourceTree, changes: Changes | None) -> tuple[BuildPlan, ...]:
     """The workspaces and packages that the change affects, each of them whole."""
-    projects: dict[str, Project] = {}
+    projects: dict[str, FoundProject] = {}
     manifests: dict[str, CargoToml] = {}
     for directory in outermost_first(root.directories_with(MANIFEST)):
         above = [place for place in projects if is_below(directory, place)]
@@ -54,7 +54,7 @@ def plans(root: SourceTree, changes: Changes | None) -> tuple[BuildPlan, ...]:
         places = part.directories_with(MANIFEST)
         leads_out = leads_out or names_outside(part, places, MANIFEST, read_cargo_toml)
         manifests[directory] = manifest
-        projects[directory] = Project((_plan(part, manifest),), leads_out)
+        projects[directory] = FoundProject((_plan(part, manifest),), leads_out)
     return select_affected(projects, changes)
 
 

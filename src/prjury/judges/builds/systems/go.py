@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from prjury.judges.builds.plan import BuildPlan, BuildStep
 from prjury.judges.builds.systems.build_system import NATIVE, DocsRows, When
-from prjury.judges.builds.systems.projects import Project, names_outside, select_affected
+from prjury.judges.builds.systems.projects import FoundProject, names_outside, select_affected
 from prjury.judges.builds.systems.source_tree import Changes, SourceTree, joined, nearest
 from prjury.manifests.go import read_go_mod
 
@@ -30,13 +30,13 @@ def plans(root: SourceTree, changes: Changes | None) -> tuple[BuildPlan, ...]:
     modules = root.directories_with(MANIFEST)
     workspaces = {place: _list_used(root, place) for place in root.directories_with(WORK)}
     used = {module for place in workspaces for module in workspaces[place]}
-    projects: dict[str, Project] = {}
+    projects: dict[str, FoundProject] = {}
     for place in sorted(filter(root.may_hold_project, (modules - used) | workspaces.keys())):
         part = root.below(place)
         own = workspaces.get(place, [place]) or [place]
         inside = [module.removeprefix(place).strip("/") for module in own]
         leads_out = names_outside(part, inside, MANIFEST, read_go_mod)
-        projects[place] = Project((_plan(part, inside),), leads_out)
+        projects[place] = FoundProject((_plan(part, inside),), leads_out)
     return select_affected(projects, changes)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from prjury.judges.builds.plan import BuildPlan, BuildScope, BuildStep
 from prjury.judges.builds.systems.build_system import JVM, DocsRows, When
 from prjury.judges.builds.systems.jvm import find_wrapper
-from prjury.judges.builds.systems.projects import Project, is_below, select_affected
+from prjury.judges.builds.systems.projects import FoundProject, is_below, select_affected
 from prjury.judges.builds.systems.source_tree import Changes, SourceTree, outermost_first
 
 SETTINGS = ("settings.gradle", "settings.gradle.kts")
@@ -25,7 +25,7 @@ _WHOLE = "a Gradle build is always run as a whole"
 
 def plans(root: SourceTree, changes: Changes | None) -> tuple[BuildPlan, ...]:
     """The builds that the change affects, each of them whole."""
-    projects: dict[str, Project] = {}
+    projects: dict[str, FoundProject] = {}
     for directory in outermost_first(root.directories_with(*MANIFESTS)):
         above = [place for place in projects if is_below(directory, place)]
         owned = any(
@@ -37,7 +37,7 @@ def plans(root: SourceTree, changes: Changes | None) -> tuple[BuildPlan, ...]:
         part = root.below(directory)
         includes = "includeBuild" in part.text(part.has(*SETTINGS) or "")
         plan = _plan(root, directory, several=changes is not None)
-        projects[directory] = Project((plan,), includes)
+        projects[directory] = FoundProject((plan,), includes)
     return select_affected(projects, changes)
 
 

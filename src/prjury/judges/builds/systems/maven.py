@@ -8,7 +8,7 @@ from typing import TypeAlias
 from prjury.judges.builds.plan import BuildPlan, BuildScope, BuildStep
 from prjury.judges.builds.systems.build_system import JVM, DocsRows, When
 from prjury.judges.builds.systems.jvm import find_wrapper
-from prjury.judges.builds.systems.projects import Project, select_affected
+from prjury.judges.builds.systems.projects import FoundProject, select_affected
 from prjury.judges.builds.systems.source_tree import (
     Changes,
     SourceTree,
@@ -50,7 +50,7 @@ _BECAUSE = "modules that the change touches; Maven adds those that depend on the
 def plans(root: SourceTree, changes: Changes | None) -> tuple[BuildPlan, ...]:
     """The reactors and single projects, as far as the change affects them."""
     projects = {
-        directory: Project(
+        directory: FoundProject(
             (_plan(root, directory, _scope(root, reactor, changes)),),
             _leads_out(root, directory, reactor),
         )

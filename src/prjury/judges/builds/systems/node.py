@@ -9,7 +9,7 @@ from msgspec import Struct
 from prjury.judges.builds.plan import BuildPlan, BuildStep, StepName
 from prjury.judges.builds.systems.build_system import JAVASCRIPT, DocsRows, When
 from prjury.judges.builds.systems.projects import (
-    Project,
+    FoundProject,
     is_below,
     match_members,
     names_outside,
@@ -43,7 +43,7 @@ _EVERY = {
 
 def plans(root: SourceTree, changes: Changes | None) -> tuple[BuildPlan, ...]:
     """The packages and workspaces with something to run that the change affects."""
-    projects: dict[str, Project] = {}
+    projects: dict[str, FoundProject] = {}
     members: dict[str, frozenset[str]] = {}
     for directory in outermost_first(root.directories_with(MANIFEST)):
         owned = any(directory in members[place] for place in members if is_below(directory, place))
@@ -56,7 +56,7 @@ def plans(root: SourceTree, changes: Changes | None) -> tuple[BuildPlan, ...]:
         members[directory] = frozenset(path_in(directory, place) for place in packages)
         if plan := _plan(part, manifest, tool, packages):
             leads_out = names_outside(part, ["", *packages], MANIFEST, read_package_json)
-            projects[directory] = Project((plan,), leads_out)
+            projects[directory] = FoundProject((plan,), leads_out)
     return select_affected(projects, changes)
 
 

@@ -21,7 +21,7 @@ from prjury.manifests.manifest import Manifest
 _OUTSIDE = BuildScope(because="it names places outside of it, on which it depends")
 
 
-class Project(Struct, frozen=True):
+class FoundProject(Struct, frozen=True):
     """A project in a directory of the tree.
 
     Attributes:
@@ -34,7 +34,7 @@ class Project(Struct, frozen=True):
 
 
 def select_affected(
-    projects: Mapping[str, Project], changes: Changes | None
+    projects: Mapping[str, FoundProject], changes: Changes | None
 ) -> tuple[BuildPlan, ...]:
     """The builds of the projects that a change affects, by directory; all of them for None.
 

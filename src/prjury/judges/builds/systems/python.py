@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from prjury.judges.builds.plan import BuildPlan, BuildStep
 from prjury.judges.builds.systems.build_system import NATIVE, PYTHON, DocsRows, When
 from prjury.judges.builds.systems.projects import (
-    Project,
+    FoundProject,
     in_directory,
     is_below,
     match_members,
@@ -73,7 +73,7 @@ def plans(root: SourceTree, changes: Changes | None) -> tuple[BuildPlan, ...]:
     if root.has(*_MARKERS) or _has_modules(root) or _has_only_tests(root, places):
         places |= {""}
     places |= {place for place in django_places(root) if nearest(f"{place}/x", places) is None}
-    projects: dict[str, Project] = {}
+    projects: dict[str, FoundProject] = {}
     opened: dict[str, _PythonProject] = {}
     for place in outermost_first(places):
         above = [one for one in opened if is_below(place, one)]
@@ -84,7 +84,7 @@ def plans(root: SourceTree, changes: Changes | None) -> tuple[BuildPlan, ...]:
         opened[place] = project
         homes = ["", *project.members]
         leads_out = names_outside(project.root, homes, MANIFEST, read_pyproject)
-        projects[place] = Project(tuple(project.plans()), leads_out)
+        projects[place] = FoundProject(tuple(project.plans()), leads_out)
     return select_affected(projects, changes)
 
 

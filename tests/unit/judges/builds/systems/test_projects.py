@@ -8,7 +8,7 @@ from fakes.roots import package, root_of, touching
 from prjury.judges.builds.plan import BuildPlan, BuildStep
 from prjury.judges.builds.systems import cargo, go, gradle, maven, node, python
 from prjury.judges.builds.systems.projects import (
-    Project,
+    FoundProject,
     expand_choices,
     is_below,
     match_members,
@@ -22,7 +22,7 @@ Plans = Callable[[SourceTree, Changes | None], tuple[BuildPlan, ...]]
 
 def affected(projects: Mapping[str, bool], *paths: str) -> list[str]:
     """The directories that are built, of projects that name places outside of them or not."""
-    each = {place: Project((PLAN,), leads_out) for place, leads_out in projects.items()}
+    each = {place: FoundProject((PLAN,), leads_out) for place, leads_out in projects.items()}
     return [plan.directory for plan in select_affected(each, touching(*paths) if paths else None)]
 
 
