@@ -71,8 +71,8 @@ JUDGES: Mapping[str, str] = {
     "agent": "prjury.agents.seat:make",
 }
 
-#: The package of the judges that ask models.
-ASKING = "prjury.judges.quality."
+#: Where the judges are that ask models.
+ASKING = ("prjury.judges.quality.", "prjury.agents.")
 
 VOTING: Mapping[str, Callable[..., VotingStrategy]] = {
     "majority": MajorityVoting,
@@ -152,13 +152,13 @@ class Unwanted:
     model_backed: str | None = None
     tiers: tuple[str, ...] = ()
 
-    def reason(self, tier: str, name: str, judge: PullJudge) -> str | None:
-        """Why this judge is left out, or None."""
+    def reason(self, tier: str, name: str) -> str | None:
+        """Why the judge of this name is left out, or None."""
         if name in self.judges:
             return self.judges[name]
         if tier in self.tiers:
             return "paths: no file that it judges is changed"
-        return self.model_backed if type_of(judge) in MODEL_BACKED else None
+        return self.model_backed if JUDGES.get(name, "").startswith(ASKING) else None
 
 
 def as_named(_place: SeatPosition, make: Make, ports: Ports) -> PullJudge:
@@ -167,7 +167,7 @@ def as_named(_place: SeatPosition, make: Make, ports: Ports) -> PullJudge:
 
 
 def seat(config: Config, ports: Ports, unwanted: Unwanted, cast: Casting = as_named) -> Seating:
-    """Seat every judge of the configuration that is not switched off.
+    """Seat every judge of the configuration that is not switched off; the others are not made.
 
     Raises:
         ConfigError: for an unknown judge.
@@ -180,12 +180,15 @@ def seat(config: Config, ports: Ports, unwanted: Unwanted, cast: Casting = as_na
         skipped[tier.name] = []
         for number, entry in enumerate(tier.judges):
             place = SeatPosition(tier.name, number, entry.name)
-            judge = cast(place, partial(_make, entry, tier.name), ports)
-            judges[place] = judge
-            if reason := unwanted.reason(tier.name, entry.name, judge):
+            reason = unwanted.reason(tier.name, entry.name)
+            if reason is None:
+                judges[place] = judge = cast(place, partial(_make, entry, tier.name), ports)
+                if type_of(judge) in MODEL_BACKED:
+                    reason = unwanted.model_backed
+            if reason:
                 skipped[tier.name].append(SkippedJudge(entry.name, reason))
             else:
-                seats.append(Seat(judge, entry.weight))
+                seats.append(Seat(judges[place], entry.weight))
         tiers.append(_tier(tier, seats))
     return Seating(CascadedJury(tiers), skipped, judges)
 
