@@ -29,6 +29,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from msgspec import structs
+
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.patterns import findings_of, judge_on, judged, table, ungated
@@ -126,7 +128,7 @@ class Addition:
         others = [e for e in repository.files(row.commit) if e.path != row.file]
         whole = sorted([*others, TreeEntry(row.file, "100644", blob)], key=lambda e: e.path)
         store = replace(repository, listings={BASE: others, HEAD: whole})
-        added = replace(change(row.file, None, content), new_blob=blob)
+        added = structs.replace(change(row.file, None, content), new_blob=blob)
         base, head = Side("main", BASE), Side("topic", HEAD)
         pull = PullRequest(row.repo, base, head, BASE, MergeTrial(None), files=(added,))
         judge = judge_on(store) if gated else ungated(judge_on(store))

@@ -24,6 +24,7 @@ from pathlib import Path, PurePosixPath
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+import msgspec
 from pygments.lexers import get_lexer_for_filename  # type: ignore[import-untyped]
 from pygments.token import Comment, String  # type: ignore[import-untyped]
 from pygments.util import ClassNotFound  # type: ignore[import-untyped]
@@ -100,11 +101,10 @@ def _spread(values: Sequence[float]) -> list[object]:
     return [*(f"{seconds:.3f}" for seconds in told), len(values)]
 
 
-@dataclass(frozen=True)
-class TimedParser(Parser):
+class TimedParser(Parser, frozen=True):
     """The parser, and what each call took."""
 
-    seconds_each: list[float] = field(default_factory=list)
+    seconds_each: list[float] = msgspec.field(default_factory=list)
 
     def parse(self, jobs: Sequence[Job], deadline: Deadline) -> list[Parsed | NotParsed]:
         started = time.perf_counter()

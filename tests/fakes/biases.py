@@ -7,8 +7,10 @@ in the lines that it adds. All of it is said of the same wrong change, in three 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
+
+from msgspec.structs import replace
 
 from fakes.repository import BASE, HEAD, FakeRepository, Files, pull_between
 from prjury.deadline import Deadline

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
+from msgspec import structs
+
 from fakes.repository import FakeRepository, Files
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
@@ -58,7 +60,7 @@ def long_file(path: str, lines: int, start: int = 1) -> FileChange:
 def pull(*files: FileChange, **more: Any) -> PullRequest:
     side = Side("main", BASE)
     request = PullRequest("o/r", side, Side("topic", "b" * 40), "c" * 40, MergeTrial("d" * 40))
-    return replace(request, files=files, **more)
+    return structs.replace(request, files=files, **more)
 
 
 def context(*files: FileChange, seconds: float = 60, **more: Any) -> PullRequestContext:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from fakes import reports
 from fakes.github import (
@@ -54,7 +55,7 @@ RUN = 1200
 def judged() -> Report:
     """A failing report on the pull request's own head, with three findings under two numbers."""
     report = reports.broken_build()
-    pull = replace(
+    pull = structs.replace(
         report.pull,
         repo="octo/shop",
         number=7,
@@ -330,7 +331,7 @@ def pattern_report() -> Report:
         reports.tier("version-patterns", reports.ballot("patterns", judgment)),
         reports.quality_tier(reports.NO_MODEL),
     )
-    pull = replace(report.pull, repo="octo/shop", number=7, head=Side("cart", HEAD_SHA))
+    pull = structs.replace(report.pull, repo="octo/shop", number=7, head=Side("cart", HEAD_SHA))
     return replace(report, pull=pull)
 
 
@@ -452,7 +453,7 @@ class TestDismissal:
 
     def told(self, thread: Thread) -> list[tuple[str, str]]:
         found = read_earlier_comments(thread.hub, "octo/shop", 7)
-        pull = replace(pattern_report().pull, head=Side("cart", NEWER))
+        pull = structs.replace(pattern_report().pull, head=Side("cart", NEWER))
         report = found.continue_in(replace(pattern_report(), pull=pull))
         assert report.since is not None
         assert report.since.head == HEAD_SHA

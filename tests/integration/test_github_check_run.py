@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from fakes.github import (
     HEAD_SHA,
@@ -43,7 +44,7 @@ def fake() -> Iterator[FakeGitHub]:
 
 
 def of_head(made: Report, **more: Any) -> Report:
-    return replace(made, pull=replace(made.pull, head=Side("cart", HEAD_SHA)), **more)
+    return replace(made, pull=structs.replace(made.pull, head=Side("cart", HEAD_SHA)), **more)
 
 
 def check_run(hub: GitHub, page: str = OURS) -> CheckRunReport:

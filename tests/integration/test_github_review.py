@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 import pytest
+from msgspec import structs
 
 from fakes.github import ACTIONS, HEAD_SHA, READ_ONLY_ACTIONS, Account, FakeGitHub, Fault, running
 from fakes.reports import ballot, pull, report, tier
@@ -42,7 +43,7 @@ def judged(*lines: int, head: str = HEAD_SHA, fix: str | None = None) -> Report:
     hunk = Hunk(0, 0, 1, 59, "", added)
     files = [FileChange(PATH, FileStatus.ADDED, FileKind.SOURCE, 59, hunks=(hunk,))]
     made = report(tier("t", ballot("patterns", judgment)), pull_request=pull(files))
-    return replace(made, pull=replace(made.pull, head=Side("cart", head)))
+    return replace(made, pull=structs.replace(made.pull, head=Side("cart", head)))
 
 
 def review(hub: GitHub) -> LineReview:

@@ -217,8 +217,9 @@ class TestsRepair:
         pull = context.pull
         touched = {file.path for file in pull.files}
         repaired = [file for file in self._changes(tree, state.tree) if file.path not in touched]
-        merge = replace(pull.merge, tree=state.tree)
-        again = replace(context, pull=replace(pull, merge=merge, files=(*pull.files, *repaired)))
+        merge = structs.replace(pull.merge, tree=state.tree)
+        files = (*pull.files, *repaired)
+        again = replace(context, pull=structs.replace(pull, merge=merge, files=files))
         state.found = [_judged(judge, again, first) for judge, first in self.builds]
         state.outcome = _worst(state.found).reasoning
 

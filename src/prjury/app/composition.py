@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from threading import Thread
 from typing import Any
+
+from msgspec.structs import replace
 
 from prjury.agents.starter import AgentStarter
 from prjury.app.request import ReviewRequest, RunEnvironment

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from prjury.code.languages import Language
 from prjury.code.names.binding import Rule, any_kind
@@ -30,8 +31,7 @@ class DefinitionKind(StrEnum):
     CLASS = "class"
 
 
-@dataclass(frozen=True, slots=True)
-class Definition:
+class Definition(Struct, frozen=True):
     """The lines of a definition, in git's numbers.
 
     Attributes:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
+
+from msgspec import Struct
 
 from prjury.code.definitions import Definition, DefinitionKind
 from prjury.snapshot.model import Hunk, Line
@@ -60,8 +61,7 @@ def with_context(
 _Place = tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class _Change:
+class _Change(Struct, frozen=True):
     """One place where something changes: a line of the head, or the edge where lines are gone.
 
     Attributes:

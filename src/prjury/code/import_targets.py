@@ -6,7 +6,8 @@ import posixpath
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from prjury.code.languages import LANGUAGES, kin_of
 from prjury.code.references import GO, JVM, LONGEST_LINE, PYTHON, RUST, SCRIPT, code_files
@@ -35,8 +36,7 @@ _RUST_ENDS = (".rs", "/mod.rs")
 _ROOTS = ("", "src/", "lib/")
 
 
-@dataclass(frozen=True)
-class ImportTarget:
+class ImportTarget(Struct, frozen=True):
     """An import of an added line.
 
     Attributes:
@@ -51,8 +51,7 @@ class ImportTarget:
     anywhere: bool = False
 
 
-@dataclass(frozen=True)
-class TreePaths:
+class TreePaths(Struct, frozen=True):
     """The paths of a tree, and by the last part of each."""
 
     paths: Mapping[str, str]

@@ -16,6 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from msgspec import Struct
+
 from prjury.code import standby, worker
 from prjury.code.languages import Language
 from prjury.code.worker import MEMORY_LIMIT
@@ -57,8 +59,7 @@ class Parsed:
     tree: Sequence[tuple[str, int, int, int]] = field(default=(), repr=False)
 
 
-@dataclass(frozen=True)
-class NotParsed:
+class NotParsed(Struct, frozen=True):
     """Why a text could not be parsed: one of the words above, and more if there is more."""
 
     reason: str
@@ -95,8 +96,7 @@ def job(
     }
 
 
-@dataclass(frozen=True)
-class Parser:
+class Parser(Struct, frozen=True):
     """Starts workers and collects their replies.
 
     Attributes:

@@ -16,6 +16,7 @@ from functools import cached_property
 from typing import TypeAlias
 
 import re2
+from msgspec import Struct
 
 from prjury.code.languages import kin_of
 from prjury.jury.judgment import Location
@@ -180,8 +181,7 @@ _MODIFIERS = (
 _TYPES = r"[ \t]*(?:[\w.<>\[\],?&*@:]+[ \t]+)+[*&]*"
 
 
-@dataclass(frozen=True)
-class _Form:
+class _Form(Struct, frozen=True):
     """What stands on the line before the name, and what begins behind it."""
 
     before: re.Pattern[str]

@@ -15,8 +15,9 @@ import tempfile
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from prjury.code import worker
 
@@ -26,8 +27,7 @@ _started: list[Standby] = []
 _starting = threading.Lock()
 
 
-@dataclass(frozen=True)
-class Standby:
+class Standby(Struct, frozen=True):
     """The process, and the socket on which it is given files to work on."""
 
     process: subprocess.Popen[bytes]

@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
+
+from msgspec import Struct
 
 from prjury.code.parser import NotParsed, Parser
 from prjury.deadline import Deadline
@@ -65,8 +66,7 @@ _PAGE = re.compile(r"\A(?!<\?php)|\?>")
 _TEMPLATE = re.compile(r"\{%.*%\}|<%.*%>|(?<!\$)\{\{")
 
 
-@dataclass(frozen=True, slots=True)
-class SourceFile:
+class SourceFile(Struct, frozen=True):
     """A file whose syntax is asked about.
 
     Attributes:
@@ -83,8 +83,7 @@ class SourceFile:
         return _GRAMMARS.get(PurePosixPath(self.path.lower()).suffix, "")
 
 
-@dataclass(frozen=True, slots=True)
-class SyntaxFault:
+class SyntaxFault(Struct, frozen=True):
     """Where a file does not parse.
 
     Attributes:

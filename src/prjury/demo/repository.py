@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from prjury.git.command import Git
 from prjury.jury.judgment import Status
@@ -15,8 +16,7 @@ _COMMITTER = "committer Sample <sample@example.org> 1700000000 +0000"
 _BASE_MARK, _MAIN_MARK = 1, 2
 
 
-@dataclass(frozen=True)
-class SamplePull:
+class SamplePull(Struct, frozen=True):
     """One pull request of the sample, and what the jury is expected to say of it.
 
     Attributes:

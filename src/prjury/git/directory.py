@@ -110,8 +110,7 @@ _SKIPPED = frozenset({".git", "node_modules", ".venv"})
 _SKIPPED_OUTSIDE_SRC = frozenset({"target", "build", "dist", "vendor"})
 
 
-@dataclass(frozen=True, slots=True)
-class WholeFile(FileChange):
+class WholeFile(FileChange, frozen=True):
     """A file of which every line is added; they are read from the directory each time."""
 
     directory: Directory | None = None

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from msgspec import structs
+
 from prjury.deadline import Deadline
 from prjury.git.command import TIMEOUT, Git, GitError
 from prjury.git.conflicts import (
@@ -203,7 +205,7 @@ def _pick_listed(line: _Line, which: Sequence[str], deadline: Deadline) -> Rebas
     commits = [one for one in listed if not one.applied]
     trial = RebaseTrial(None, len(commits), applied=len(listed) - len(commits))
     if len(listed) > MOST_COMMITS:
-        return replace(trial, unfinished="too_large")
+        return structs.replace(trial, unfinished="too_large")
     return _picked(line, commits, trial, deadline)
 
 
@@ -214,7 +216,7 @@ def _left(deadline: Deadline) -> float:
 def _given_up(trial: RebaseTrial, error: GitError) -> RebaseTrial:
     if error.reason != "timeout":
         raise error
-    return replace(trial, unfinished="timeout")
+    return structs.replace(trial, unfinished="timeout")
 
 
 def _tree_of(git: Git, commit: str) -> str:
@@ -260,18 +262,23 @@ def _picked(
 ) -> RebaseTrial:
     for place, one in enumerate(commits, 1):
         if not deadline.remaining:
-            return replace(trial, unfinished="timeout")
+            return structs.replace(trial, unfinished="timeout")
         try:
             longer, merge = line.with_(one, _left(deadline))
         except GitError as error:
             return _given_up(trial, error)
         if merge.impossible:
-            return replace(trial, stopped_at=one.commit, impossible=merge.impossible)
+            return structs.replace(trial, stopped_at=one.commit, impossible=merge.impossible)
         if not merge.clean:
             left = tuple(later.commit.sha for later in commits[place:])
-            return replace(trial, stopped_at=one.commit, conflicts=merge.conflicts, left=left)
+            return structs.replace(
+                trial, stopped_at=one.commit, conflicts=merge.conflicts, left=left
+            )
         changes = longer.tree != line.tree
         kept = (*trial.kept, one.commit.sha) if changes else trial.kept
         emptied = trial.emptied + (not changes)
-        line, trial = longer, replace(trial, picked=trial.picked + 1, emptied=emptied, kept=kept)
-    return replace(trial, tree=line.tree)
+        line, trial = (
+            longer,
+            structs.replace(trial, picked=trial.picked + 1, emptied=emptied, kept=kept),
+        )
+    return structs.replace(trial, tree=line.tree)

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
+from msgspec import structs
+
 from prjury.errors import SourceError, UsageError
 from prjury.git.directory import uncommitted_changes
 from prjury.git.fetch import Remote, Transport, default_branch, fetch_objects, refspec
@@ -134,7 +136,7 @@ def open_snapshot(wanted: SnapshotRequest) -> Iterator[Snapshot | NothingToRevie
         if isinstance(taken, NothingToReview):
             yield taken
             return
-        pull = replace(taken, number=wanted.number, **wanted.facts)  # type: ignore[arg-type]
+        pull = structs.replace(taken, number=wanted.number, **wanted.facts)
         yield _level(pull, repository) if pull.ahead == 0 else Snapshot(pull, store)
 
 

@@ -6,6 +6,8 @@ import posixpath
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from msgspec import structs
+
 from prjury.errors import SourceError
 from prjury.git.command import GitError, find_in_tree, missing_blobs, unsafe_entries
 from prjury.git.history import distance, merge_base
@@ -172,8 +174,8 @@ def _refused(shot: _Shot, unsafe: Sequence[str]) -> _Shot:
     path = shot.file.path
     if not any(path == one or path.startswith(f"{one}/") for one in unsafe):
         return shot
-    file = replace(shot.file, additions=max(1, shot.file.additions))
-    return replace(shot, file=replace(file, unread="its path leaves the tree"))
+    file = structs.replace(shot.file, additions=max(1, shot.file.additions))
+    return replace(shot, file=structs.replace(file, unread="its path leaves the tree"))
 
 
 def _order(shot: _Shot) -> tuple[bool, str]:
@@ -184,7 +186,9 @@ def _unless_exempt(store: Store, base: str, shots: Sequence[_Shot]) -> list[_Sho
     """The shots, with what the base's own attributes exempt marked as such."""
     marks = exemptions(store, base, [shot.file.path for shot in shots])
     return [
-        replace(shot, file=replace(shot.file, exempt=f"{mark} in the base's .gitattributes"))
+        replace(
+            shot, file=structs.replace(shot.file, exempt=f"{mark} in the base's .gitattributes")
+        )
         if (mark := marks.get(shot.file.path))
         else shot
         for shot in shots
@@ -219,7 +223,7 @@ def _missing(change: RawChange) -> FileChange:
     """Nobody knows how many lines it adds: at least one, unless it is deleted."""
     file = _described(change)
     reason = f"its content is {MISSING}"
-    return replace(file, additions=int(file.new_blob is not None), unread=reason)
+    return structs.replace(file, additions=int(file.new_blob is not None), unread=reason)
 
 
 def _blobs(change: RawChange) -> list[str]:
@@ -268,7 +272,7 @@ def _shot(change: RawChange, patch: FilePatch) -> _Shot:
     unread = "binary content" if patch.binary else None
     if patch.points_to_lfs:
         kind, unread = FileKind.BINARY, "a Git LFS pointer, whose content is not here"
-    counted = replace(
+    counted = structs.replace(
         file, kind=kind, additions=patch.additions, deletions=patch.deletions, unread=unread
     )
     return _Shot(counted, patch)
@@ -293,7 +297,7 @@ def _counted(file: FileChange, content: Mapping[str, bytes | None]) -> FileChang
     kind = file.kind if file.readable else FileKind.SOURCE
     lines = data.count(b"\n") + (not data.endswith(b"\n"))
     reason = "not text (NUL bytes or UTF-16)"
-    return replace(file, kind=kind, additions=max(1, lines), unread=reason)
+    return structs.replace(file, kind=kind, additions=max(1, lines), unread=reason)
 
 
 @dataclass
@@ -334,7 +338,11 @@ def _within(caps: Caps, shots: Iterable[_Shot]) -> Iterator[FileChange]:
         file, patch = shot.file, shot.patch
         reason = file.unread or (None if file.readable else file.exempt or _kind_reason(file.kind))
         reason = reason or allowance.refusal(patch)
-        yield replace(file, unread=reason) if reason else replace(file, hunks=patch.hunks())
+        yield (
+            structs.replace(file, unread=reason)
+            if reason
+            else structs.replace(file, hunks=patch.hunks())
+        )
 
 
 def _kind_reason(kind: FileKind) -> str:

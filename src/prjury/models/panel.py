@@ -9,7 +9,8 @@ import shlex
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from prjury.deadline import Deadline
 from prjury.errors import ConfigError

@@ -9,12 +9,13 @@ import asyncio
 import threading
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, TypeAlias, TypeVar, cast
 
 import anyio.lowlevel
 import httpx2
 from genai_prices import Usage, calc_price
+from msgspec.structs import replace
 from pydantic_ai.direct import model_request
 from pydantic_ai.exceptions import (
     AgentRunError,

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
+
+from msgspec import Struct, field
 
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
@@ -165,8 +166,7 @@ class ChatModel(Protocol):
         """US dollars for so many tokens; None where the price is not known."""
 
 
-@dataclass(frozen=True)
-class Panel:
+class Panel(Struct, frozen=True):
     """The models that one judge asks, each of them alone.
 
     Attributes:
@@ -257,8 +257,7 @@ class Agents(Protocol):
         """
 
 
-@dataclass(frozen=True)
-class NoAgents:
+class NoAgents(Struct, frozen=True):
     """No agent is started (`Agents`).
 
     Attributes:
@@ -397,8 +396,7 @@ class Publisher(Protocol):
         """
 
 
-@dataclass(frozen=True)
-class Ports:
+class Ports(Struct, frozen=True):
     """The ports that a judge may use.
 
     Attributes:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
+
+from msgspec import Struct
 
 from prjury.errors import CannotJudgeError
 
@@ -23,8 +24,7 @@ def tokens_of(text: str) -> int:
 SHAPE = "Answer with one JSON object that follows this JSON Schema:"
 
 
-@dataclass(frozen=True)
-class Prompt:
+class Prompt(Struct, frozen=True):
     """What a model is asked.
 
     Attributes:
@@ -78,8 +78,7 @@ class Prompt:
         return hashlib.sha256(text.encode()).hexdigest()
 
 
-@dataclass(frozen=True)
-class Reply:
+class Reply(Struct, frozen=True):
     """What a model answered, and what it cost.
 
     Attributes:

@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import msgspec
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class TreeEntry:
+
+class TreeEntry(Struct, frozen=True):
     """A file of a commit: its path (see `prjury.snapshot.model`), git mode and object name."""
 
     path: str
@@ -16,8 +18,7 @@ class TreeEntry:
     blob: str
 
 
-@dataclass(frozen=True, slots=True)
-class BranchTip:
+class BranchTip(Struct, frozen=True):
     """A branch as it is now.
 
     Attributes:
@@ -31,8 +32,7 @@ class BranchTip:
     tree: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class CommitMessage:
+class CommitMessage(Struct, frozen=True):
     """A commit's message.
 
     Attributes:
@@ -45,8 +45,7 @@ class CommitMessage:
     parents: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class WordPlaces:
+class WordPlaces(Struct, frozen=True):
     """Where words stand in a tree.
 
     Attributes:
@@ -58,8 +57,7 @@ class WordPlaces:
     missing: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class ShellCommand:
+class ShellCommand(Struct, frozen=True):
     """A program to run.
 
     Attributes:
@@ -71,7 +69,7 @@ class ShellCommand:
 
     argv: Sequence[str] | str
     directory: Path
-    env: Mapping[str, str] = field(default_factory=dict)
+    env: Mapping[str, str] = msgspec.field(default_factory=dict)
     output_limit: int = 200 * 1024 * 1024
 
     @property
@@ -80,8 +78,7 @@ class ShellCommand:
         return self.argv if isinstance(self.argv, str) else " ".join(self.argv)
 
 
-@dataclass(frozen=True)
-class Completed:
+class Completed(Struct, frozen=True):
     """What became of a program.
 
     Attributes:
@@ -126,8 +123,7 @@ class CheckResult:
     base: str | None = field(default=None, compare=False)
 
 
-@dataclass(frozen=True)
-class LeftReports:
+class LeftReports(Struct, frozen=True):
     """The JUnit reports that the workflows of a commit have left behind.
 
     Attributes:
@@ -135,5 +131,5 @@ class LeftReports:
         problems: why there may be more of them; one clause each.
     """
 
-    files: Mapping[str, bytes] = field(default_factory=dict)
+    files: Mapping[str, bytes] = msgspec.field(default_factory=dict)
     problems: tuple[str, ...] = ()

@@ -9,7 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from prjury.snapshot.model import Hunk, Line
 
@@ -24,8 +27,7 @@ _LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 _LFS_LINES = 20
 
 
-@dataclass(frozen=True)
-class FilePatch:
+class FilePatch(Struct, frozen=True):
     """One file's part of a patch, measured but not yet taken apart.
 
     Attributes:

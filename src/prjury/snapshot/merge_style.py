@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
+
+from msgspec import Struct
 
 from prjury.snapshot.model import Conflict
 
@@ -32,8 +33,7 @@ class Way(StrEnum):
     SQUASH = "squash"
 
 
-@dataclass(frozen=True, slots=True)
-class StyleCommit:
+class StyleCommit(Struct, frozen=True):
     """A commit, as far as its place in history goes."""
 
     sha: str
@@ -46,8 +46,7 @@ class StyleCommit:
         return len(self.parents) > 1
 
 
-@dataclass(frozen=True, slots=True)
-class Habit:
+class Habit(Struct, frozen=True):
     """The way that a project goes, and how that is known, in one phrase."""
 
     way: Way
@@ -84,8 +83,7 @@ def _carries_forward(commit: StyleCommit) -> bool:
     return commit.is_merge and _FORWARD.match(commit.subject) is not None
 
 
-@dataclass(frozen=True, slots=True)
-class RebaseTrial:
+class RebaseTrial(Struct, frozen=True):
     """The head's commits, picked one after the other onto the tip of the base.
 
     Attributes:

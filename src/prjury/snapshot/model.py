@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from msgspec import Struct
+
 
 def patch_id(pull: PullRequest) -> str:
     """A name for what a pull request does, 64 hex digits.
@@ -95,8 +97,7 @@ class FileKind(StrEnum):
 UNREADABLE_KINDS = frozenset({FileKind.LOCK, FileKind.BINARY, FileKind.SUBMODULE})
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     r"""One line of a hunk, without its line end.
 
     Attributes:
@@ -114,8 +115,7 @@ class Line:
     end: str = "\n"
 
 
-@dataclass(frozen=True, slots=True)
-class Hunk:
+class Hunk(Struct, frozen=True):
     """A contiguous part of a file's change, with the heading that git gives it."""
 
     old_start: int
@@ -126,8 +126,7 @@ class Hunk:
     lines: tuple[Line, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class FileChange:
+class FileChange(Struct, frozen=True):
     """What the pull request does to one file.
 
     Attributes:
@@ -178,8 +177,7 @@ class ConflictType(StrEnum):
     OTHER = "other"
 
 
-@dataclass(frozen=True, slots=True)
-class LineSpan:
+class LineSpan(Struct, frozen=True):
     """Lines of a file: the first one, from 1, and how many; none stand before that line."""
 
     first: int
@@ -209,8 +207,7 @@ class ConflictRegion:
     texts: tuple[tuple[str, ...], tuple[str, ...]] | None = field(default=None, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Conflict:
+class Conflict(Struct, frozen=True):
     """A file that does not merge by itself.
 
     Attributes:
@@ -236,8 +233,7 @@ MISSING = "missing from this clone (partial or damaged)"
 UNSAFE_TREE = "unsafe_tree"
 
 
-@dataclass(frozen=True, slots=True)
-class MergeTrial:
+class MergeTrial(Struct, frozen=True):
     """The head merged onto the tip of the base in object space, no checkout involved.
 
     Attributes:
@@ -258,16 +254,14 @@ class MergeTrial:
         return self.tree is not None
 
 
-@dataclass(frozen=True, slots=True)
-class Side:
+class Side(Struct, frozen=True):
     """A branch as it was named, and the commit that it stood for."""
 
     ref: str
     sha: str
 
 
-@dataclass(frozen=True, slots=True)
-class PullRequest:
+class PullRequest(Struct, frozen=True):
     """Everything that judges may know of a pull request.
 
     Attributes:

@@ -6,7 +6,7 @@ compares the names that the server answers with those of the trial.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from prjury.snapshot.model import Conflict
 
@@ -14,8 +14,7 @@ from prjury.snapshot.model import Conflict
 HEADS = "backport/"
 
 
-@dataclass(frozen=True, slots=True)
-class PickedFile:
+class PickedFile(Struct, frozen=True):
     """A path at which a tree differs from the one before it.
 
     Attributes:
@@ -32,8 +31,7 @@ class PickedFile:
     content: bytes | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Author:
+class Author(Struct, frozen=True):
     """Who wrote a commit, and when: ISO 8601 with an offset, as git's ``%aI`` prints it."""
 
     name: str
@@ -41,8 +39,7 @@ class Author:
     date: str
 
 
-@dataclass(frozen=True, slots=True)
-class PickedCommit:
+class PickedCommit(Struct, frozen=True):
     """A commit to be made.
 
     Attributes:
@@ -59,8 +56,7 @@ class PickedCommit:
     origins: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Pick:
+class Pick(Struct, frozen=True):
     """A change on top of a release branch, clean or in conflict.
 
     Attributes:

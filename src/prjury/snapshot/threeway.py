@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from msgspec import Struct
+
 from prjury.snapshot.model import ConflictRegion, Hunk, LineSpan
 
 Lines = Sequence[str]
@@ -21,8 +23,7 @@ def lines_of(content: bytes) -> tuple[str, ...]:
     return (*lines, last) if last else tuple(lines)
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
+class Edit(Struct, frozen=True):
     """What a side changes: so many lines of the base and what stands there instead, from 0."""
 
     base: range
@@ -46,8 +47,7 @@ def _range(start: int, count: int) -> range:
     return range(first, first + count)
 
 
-@dataclass(frozen=True, slots=True)
-class Region:
+class Region(Struct, frozen=True):
     """A place where both sides change the base and do not agree, counted in lines from 0."""
 
     base: range
@@ -55,8 +55,7 @@ class Region:
     theirs: range
 
 
-@dataclass(frozen=True)
-class ThreeWay:
+class ThreeWay(Struct, frozen=True):
     """A file on the base, on the side that is merged onto (ours) and at the head (theirs).
 
     Attributes:
@@ -117,8 +116,7 @@ class ThreeWay:
         )
 
 
-@dataclass(frozen=True)
-class SideNames:
+class SideNames(Struct, frozen=True):
     """What both sides are called in sentences: what is merged onto, and what is merged."""
 
     onto: str = "the base"

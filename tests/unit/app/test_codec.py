@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 import strategies as own
 from fakes.bare_report import PULL, report
@@ -93,7 +94,7 @@ conflicts = st.builds(
     st.just((ConflictRegion(LineSpan(1, 2), LineSpan(3, 0)),)),
 )
 pulls = st.builds(
-    lambda changed, trial, title: replace(
+    lambda changed, trial, title: structs.replace(
         PULL, files=changed, merge=trial, title=title, labels=(title, "bug")
     ),
     st.lists(files, max_size=2).map(tuple),
@@ -260,4 +261,4 @@ def test_of_too_much_what_models_read_is_left_behind() -> None:
 def test_a_change_that_is_too_large_is_told() -> None:
     body = "x" * (LARGEST + 1)
     with pytest.raises(CannotJudgeError, match="takes more than 32 MiB to hand over"):
-        evidence_to_text(replace(some(), pull=replace(PULL, body=body)))
+        evidence_to_text(replace(some(), pull=structs.replace(PULL, body=body)))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from fakes.repository import BASE, FakeRepository, Files, pull_between
 from prjury.manifests.module import ManifestModule, Sides

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from fakes.repository import BASE, FakeRepository, pull_between
 from prjury.app.policy_in_force import policy_in_force

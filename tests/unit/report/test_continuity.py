@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from msgspec import structs
 
 from fakes import reports
 from fakes.render import to_comment, to_html
@@ -23,7 +24,7 @@ def found(head: str, *messages: str) -> Report:
     checks = [Check("rule", False, one, Location("a.py", 3)) for one in messages]
     said = Judgment.failed("no", checks=checks) if checks else Judgment.passed("yes")
     made = report(tier("t", ballot("patterns", said)))
-    return replace(made, pull=replace(made.pull, head=Side("cart", head)))
+    return replace(made, pull=structs.replace(made.pull, head=Side("cart", head)))
 
 
 def after(told: Report, now: Report) -> Since | None:
@@ -68,7 +69,7 @@ def test_each_finding_is_decided_by_the_judge_that_found_it() -> None:
     quality = reports.quality_tier(reports.NO_MODEL)
     before = report(tier("build", ballot("build", broken)), quality)
     mended = report(tier("build", ballot("build", Judgment.passed("yes"))), quality)
-    now = replace(mended, pull=replace(mended.pull, head=Side("cart", SECOND)))
+    now = replace(mended, pull=structs.replace(mended.pull, head=Side("cart", SECOND)))
 
     told = after(before, now)
 

@@ -1,8 +1,7 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from fakes.llm import changed, pull
 from prjury.snapshot.model import FileChange, PullRequest, patch_id

@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, replace
 
+from msgspec import structs
+
 from prjury.app import steps
 from prjury.app.composition import models_for, program_ports
 from prjury.app.earning import read_base_record
@@ -68,7 +70,7 @@ def collect(
         change = replace(opened, policy=opened.policy.built_elsewhere)
         ports = _ports(change, environment, workflow)
         reading = ReadingAlong(change.snapshot.store, change.pull.base.sha)
-        casting = deferred(replace(ports, repository=reading))
+        casting = deferred(structs.replace(ports, repository=reading))
         seating = seat(change.config, ports, change.unwanted, casting)
         context = change.start_clock()
         interface = steps.find_interface(change, context.deadline)
@@ -135,7 +137,7 @@ def _ports(change: OpenedChange, environment: RunEnvironment, workflow: str | No
     ports = program_ports(change.request, environment, change.config, change.snapshot.store)
     edited = _edited(change.snapshot, workflow)
     evidence = Refused(edited) if edited else ports.evidence
-    return replace(ports, models=RecordingModels(), evidence=evidence)
+    return structs.replace(ports, models=RecordingModels(), evidence=evidence)
 
 
 def _no_repair(config: Config) -> tuple[str, ...]:

@@ -83,14 +83,17 @@ def _read_policy(form: _PolicyJson) -> Policy:
 _Judgment = Annotated[Judgment, _held_as(Json, judgment_to_json, judgment_from_json)]
 _Policy = Annotated[Policy, _held_as(_PolicyJson, _write_policy, _read_policy)]
 _Content = Annotated[bytes, _held_as(_Bytes, _write_bytes, _read_bytes)]
-_Cost = Annotated[Cost, _held_as(Any, to_builtins, lambda form: read_form(form, Cost))]
-_Backports = Annotated[
-    tuple[Backport, ...],
-    _held_as(Any, to_builtins, lambda form: read_form(form, tuple[Backport, ...])),
-]
-_Names = Annotated[
-    ChangedNames, _held_as(Any, to_builtins, lambda form: read_form(form, ChangedNames))
-]
+
+
+def _struct(form: Any) -> GetPydanticSchema:  # noqa: ANN401 - a type expression
+    return _held_as(Any, to_builtins, lambda value: read_form(value, form))
+
+
+_Pull = Annotated[PullRequest, _struct(PullRequest)]
+_Entries = Annotated[tuple[TreeEntry, ...], _struct(tuple[TreeEntry, ...])]
+_Cost = Annotated[Cost, _struct(Cost)]
+_Backports = Annotated[tuple[Backport, ...], _struct(tuple[Backport, ...])]
+_Names = Annotated[ChangedNames, _struct(ChangedNames)]
 
 
 @dataclass(frozen=True)
@@ -152,7 +155,7 @@ class Files:
     """Files of a commit that were read: where they stand, and their bytes by object name."""
 
     commit: str
-    entries: tuple[TreeEntry, ...] = ()
+    entries: _Entries = ()
     blobs: Mapping[str, _Content | None] = field(default_factory=dict)
 
 
@@ -174,7 +177,7 @@ class StageEvidence:
         calibration: the record by which models may block; None if the base has none.
     """
 
-    pull: PullRequest
+    pull: _Pull
     policy: _Policy
     records: Records
     files: Files

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from prjury.code.names.binding import any_kind
 
@@ -20,8 +21,7 @@ from prjury.code.names.binding import any_kind
 #   type-name         the simple name of a type, also before a static member
 
 
-@dataclass(frozen=True)
-class Language:
+class Language(Struct, frozen=True):
     """A language that rules may name, and all that is known of it.
 
     Attributes:

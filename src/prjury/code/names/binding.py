@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
+
+from msgspec import Struct
 
 #: A node of ast-grep's. Its stubs call every field optional, where the grammar knows better.
 Node: TypeAlias = Any
@@ -17,8 +18,7 @@ Rule: TypeAlias = dict[str, Any]
 Chain: TypeAlias = tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Binding:
+class Binding(Struct, frozen=True):
     """A name of the file and what it stands for.
 
     Attributes:

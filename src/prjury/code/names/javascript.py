@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
+
+from msgspec import Struct
 
 from prjury.code.names.binding import (
     Binding,
@@ -231,8 +232,7 @@ def check_for(chains: Sequence[Chain]) -> Rule:
     return {"any": [{"inside": {"stopBy": "end", "any": places}}, {"inside": optional}]}
 
 
-@dataclass(frozen=True)
-class ScriptNaming:
+class ScriptNaming(Struct, frozen=True):
     """Names in JavaScript or, with types, in TypeScript, whose grammar has more kinds of nodes."""
 
     typed: bool

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 
 from msgspec import structs
+from msgspec.structs import replace
 
 from prjury.code.parser import Parser
 from prjury.deadline import Deadline

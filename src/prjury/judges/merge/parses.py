@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+from msgspec.structs import replace
 
 from prjury.code.syntax import LARGEST, SourceFile, SyntaxFault, find_faults
 from prjury.deadline import Deadline

@@ -6,8 +6,10 @@ import re
 import shlex
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from prjury.code.syntax import SourceFile, SyntaxFault
 from prjury.deadline import Deadline

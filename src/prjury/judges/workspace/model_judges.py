@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from msgspec import structs
 from pydantic import ValidationError
 
 from prjury.deadline import Deadline
@@ -150,7 +151,7 @@ def _judge_lines(
             memory=memory,
             redact=around.redact,
         )
-        pull = replace(directory.pull, files=_add_all_lines(directory.pull))
+        pull = structs.replace(directory.pull, files=_add_all_lines(directory.pull))
         pull_context = PullRequestContext(
             context.goal,
             workspace=directory.root,
@@ -173,7 +174,7 @@ def _add_all_lines(pull: PullRequest) -> tuple[FileChange, ...]:
         if file.readable:
             lines = tuple(file.added_lines)
             hunks = (Hunk(0, 0, 1, len(lines), "", lines),) if lines else ()
-            files.append(replace(file, additions=len(lines), deletions=0, hunks=hunks))
+            files.append(structs.replace(file, additions=len(lines), deletions=0, hunks=hunks))
     return tuple(files)
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from fakes.repository import pull_between
 from prjury.judges.backport.history import Habits
@@ -109,7 +110,7 @@ FILES: Mapping[str, str] = {"a.py": "x = 1\n", "b.py": "y = 1\nz = 1\n"}
 def test_some_fixes_are_beyond_doubt(
     title: str, body: str, labels: tuple[str, ...], unmistakable: bool, plain: bool
 ) -> None:
-    pull = replace(pull_between({}, FILES), title=title, body=body, labels=labels)
+    pull = structs.replace(pull_between({}, FILES), title=title, body=body, labels=labels)
     traits = traits_of(pull)
     assert (traits.unmistakable, traits.plain) == (unmistakable, plain)
     assert (traits.lines, traits.new_files) == (3, 2)

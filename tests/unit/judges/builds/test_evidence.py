@@ -12,6 +12,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from fakes.repository import FakeRepository
 from fakes.shell import Scripted, ScriptedShell, SilentProgress
@@ -81,7 +82,7 @@ class Project:
     context: PullRequestContext = field(default_factory=pull_context)
 
     def __post_init__(self) -> None:
-        pull = replace(
+        pull = structs.replace(
             self.context.pull,
             base=Side("main", BASE),
             head=Side("topic", HEAD),

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from fakes.repository import FakeRepository
 from fakes.shell import ScriptedShell, SilentProgress
@@ -138,7 +139,7 @@ class TestPass:
         assert "2 other checks skipped or neutral" in judgment.reasoning
 
     def test_how_far_the_head_is_behind(self) -> None:
-        pull = replace(pull_context().pull, behind=4)
+        pull = structs.replace(pull_context().pull, behind=4)
         judgment = decide_by_checks(pull, CheckSummary.of(GREEN, ["test", "lint"]), 0)
         assert "the head, 4 commits behind, or an earlier merge of it" in judgment.reasoning
 

@@ -6,11 +6,11 @@ import json
 import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from fakes.repository import BASE, HEAD, MERGED, FakeRepository, pull_between
 from fakes.shell import ScriptedShell, SilentProgress

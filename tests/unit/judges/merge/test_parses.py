@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from fakes.repository import BASE, MERGED, FakeRepository, Files, pull_between
 from fakes.shell import ScriptedShell
@@ -29,7 +29,7 @@ def look(
     before: Files, after: Files, shell: Shell | None = None, **changes: str
 ) -> tuple[list[Check], list[LeftOut]]:
     pull = pull_between(before, {**before, **after}, tree=MERGED)
-    pull = replace(pull, files=tuple(replace(file, **changes) for file in pull.files))  # type: ignore[arg-type]
+    pull = replace(pull, files=tuple(replace(file, **changes) for file in pull.files))
     repository = FakeRepository({BASE: before, MERGED: {**before, **after}})
     ports = Ports(repository, shell or ScriptedShell(), SilentProgress())
     return check_syntax(pull, ports, Deadline.after(60))

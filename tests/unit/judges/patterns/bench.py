@@ -27,7 +27,7 @@ class Quiet(SilentProgress):
         """Nothing is open."""
 
 
-class InProcessParser(Parser):
+class InProcessParser(Parser, frozen=True):
     def parse(self, jobs: Sequence[Job], deadline: Deadline) -> list[Parsed | NotParsed]:
         return [reply(guarded(job)) for job in jobs]
 

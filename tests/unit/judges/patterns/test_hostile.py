@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from fakes.history import History, snapshot
 from fakes.repository import BASE, HEAD, FakeRepository, Files, pull_between

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from fakes.biases import (
     CLAIMS,
@@ -113,7 +114,7 @@ def reply_with(prompt: Prompt, verdict: str, evidence: Sequence[Mapping[str, Any
 
 
 def behind(model: ChatModel, repository: Repository) -> Ports:
-    return replace(ports(model), repository=repository)
+    return structs.replace(ports(model), repository=repository)
 
 
 def asked(make: Make, what: Change) -> list[Prompt]:
@@ -389,7 +390,7 @@ def test_a_model_that_makes_up_its_evidence_may_be_asked_again() -> None:
     what = claiming(CLAIMS[2], PYTHON)
     model = Talker([lambda prompt: reply_with(prompt, "pass", [made_up(prompt)]), fails])
     panel = ports(model, rounds=2, trigger="evidence")
-    judgment = alone(BLIND["quality"](replace(panel, repository=what.repository))).judge(
+    judgment = alone(BLIND["quality"](structs.replace(panel, repository=what.repository))).judge(
         what.context
     )
     assert judgment.status is Status.FAIL

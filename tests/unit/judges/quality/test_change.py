@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from fakes.llm import changed, hunk
 from prjury.judges.quality.prompt_input import LONGEST_LINE, Section, pieces_of

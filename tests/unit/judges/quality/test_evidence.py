@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from fakes.llm import FOUR, answer, changed, hunk, quote, reply
 from prjury.judges.quality.evidence import Lines, verify

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import pytest
+from msgspec import structs
 
 from fakes.llm import (
     FOUR,
@@ -233,7 +234,7 @@ def test_a_crash_on_one_sheet_is_an_error_of_the_judge() -> None:
 
 
 def test_lines_of_other_hunks_are_quoted_by_their_numbers() -> None:
-    file: FileChange = replace(
+    file: FileChange = structs.replace(
         changed("src/a.py"), hunks=(hunk("+one", start=5), hunk("+two", start=900))
     )
     said = reply(["risk"], risk=answer("fail", [quote("src/a.py", 900, "two")]))

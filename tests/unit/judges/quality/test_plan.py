@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from fakes.llm import changed, hunk, long_file
 from prjury.judges.quality.prompt_input import Known, NotSent, Plan, Section, pieces_of, plan, sizes

@@ -6,8 +6,10 @@ compares its tree with the branch's own.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
+
+from msgspec.structs import replace
 
 from prjury.judges.context import PullRequestContext
 from prjury.jury.guard import guarded, itself

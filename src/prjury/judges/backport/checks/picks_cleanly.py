@@ -6,8 +6,10 @@ backports its commits one by one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
+
+from msgspec.structs import replace
 
 from prjury.deadline import Deadline
 from prjury.judges.merge.conflicts import conflict_messages

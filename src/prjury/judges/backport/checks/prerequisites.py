@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from prjury.deadline import Deadline
 from prjury.errors import SourceError
 from prjury.judges.backport.checks.picks_cleanly import (
@@ -196,7 +198,7 @@ class Search:
         tree = self._tree(commits)
         if tree is None or not self.deadline.remaining:
             return None
-        onto = replace(self.tip, sha=tree, tree=tree)
+        onto = structs.replace(self.tip, sha=tree, tree=tree)
         return try_pick(self.pull, onto, self.merging, self.releases, self.deadline)
 
     def _tree(self, commits: Sequence[StyleCommit]) -> str | None:

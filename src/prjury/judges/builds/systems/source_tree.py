@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeVar
+
+from msgspec.structs import replace
 
 from prjury.manifests.manifest import Manifest, ManifestError
 from prjury.manifests.syntax import sized, text_of, toml_of

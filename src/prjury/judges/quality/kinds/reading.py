@@ -7,6 +7,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
+from msgspec import structs
+
 from prjury.code.definitions import definitions, has_definitions
 from prjury.code.hunk_context import with_context
 from prjury.code.languages import Language, language_of
@@ -53,10 +55,12 @@ def with_surroundings(
     """
     until = deadline.within(_ALL_SECONDS)
     texts = list(_texts(files, repository, until))
-    quick = replace(parser, seconds=min(parser.seconds, _SECONDS))
+    quick = structs.replace(parser, seconds=min(parser.seconds, _SECONDS))
     found = definitions([each.source for each in texts], quick, until)
     wider = {
-        each.file.path: replace(each.file, hunks=with_context(each.file.hunks, each.text, scopes))
+        each.file.path: structs.replace(
+            each.file, hunks=with_context(each.file.hunks, each.text, scopes)
+        )
         for each, scopes in zip(texts, found, strict=True)
         if until.remaining and scopes
     }
