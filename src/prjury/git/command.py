@@ -39,7 +39,7 @@ _OPTIONS = (
     "protocol.allow=never",
 )
 
-#: How every patch is written that is read here.
+#: Options of every patch that is read here.
 PLAIN_DIFF = (
     "--no-textconv",
     "--no-ext-diff",
@@ -50,16 +50,8 @@ PLAIN_DIFF = (
 )
 
 #: Git's words on objects that it cannot read.
-_DAMAGE = (
-    "corrupt",
-    "unable to",
-    "bad object",
-    "bad tree",
-    "loose object",
-    "object file",
-    "header",
-    "index file",
-    "index uses",
+_DAMAGE = re.compile(
+    "corrupt|unable to|bad object|bad tree|loose object|object file|header|index file|index uses"
 )
 
 
@@ -104,7 +96,7 @@ class Git:
         env: Mapping[str, str] | None = None,
         timeout: float = TIMEOUT,
     ) -> bytes:
-        """The command's standard output.
+        """Return the command's standard output.
 
         Args:
             ok: exit codes that are answers rather than failures.
@@ -124,48 +116,48 @@ class Git:
         env: Mapping[str, str] | None = None,
         timeout: float = TIMEOUT,
     ) -> tuple[bytes, int, str]:
-        """Output, exit code and error text, whatever the exit code is."""
-        settings = _words((*_OPTIONS, *self.settings))
-        argv = [_git(), "--no-pager", f"--git-dir={self.git_dir.absolute()}", *settings, *args]
-        environment = {**fixed_environment(), **self.extra_env, **(env or {})}
+        """Return output, exit code and error text, whatever the exit code is."""
+        place = f"--git-dir={self.git_dir.absolute()}"
+        argv = [_find_git(), "--no-pager", place, *_write_settings(self.settings), *args]
+        environment = {**_make_environment(), **self.extra_env, **(env or {})}
         return _run(args[0], argv, stdin, environment, timeout)
 
     def text(self, *args: str) -> str:
-        """The command's standard output as text without the last line end."""
+        """Return the command's standard output as text without the last line end."""
         return self(*args).decode("utf-8", "surrogateescape").removesuffix("\n")
 
 
 def ask(directory: Path, *args: str, settings: Sequence[str] = ()) -> tuple[bytes, int, str]:
-    """Output, exit code and error text of git run in a directory.
+    """Return output, exit code and error text of git run in a directory.
 
     Git searches for the repository itself here, and refuses one that another user owns.
     """
-    words = _words((*_OPTIONS, *settings))
-    argv = [_git(), "--no-pager", "-C", str(directory.absolute()), *words, *args]
-    return _run(args[0], argv, b"", fixed_environment(), TIMEOUT)
+    place = ("-C", str(directory.absolute()))
+    argv = [_find_git(), "--no-pager", *place, *_write_settings(settings), *args]
+    return _run(args[0], argv, b"", _make_environment(), TIMEOUT)
 
 
-def _words(settings: Sequence[str]) -> list[str]:
-    return [word for setting in settings for word in ("-c", setting)]
+def _write_settings(settings: Sequence[str]) -> list[str]:
+    return [word for setting in (*_OPTIONS, *settings) for word in ("-c", setting)]
 
 
 @functools.cache
-def _git() -> str:
-    """Where git is; found once, because a build could lay another one on the PATH."""
-    found = shutil.which("git")
-    if not found:
+def _find_git() -> str:
+    """Return the path of git, found once: a build could lay another one on the PATH."""
+    path = shutil.which("git")
+    if not path:
         raise GitError(
             "git is not installed or not on the PATH",
             remedy="Install git 2.38 or newer",
             reason="tool_missing",
         )
-    return found
+    return path
 
 
-def fixed_environment() -> dict[str, str]:
-    """What git gets to see of the world; nothing is inherited."""
+def _make_environment() -> dict[str, str]:
+    """Return all that git gets to see of the world; nothing is inherited."""
     return {
-        "PATH": os.pathsep.join([str(Path(_git()).parent), os.defpath]),
+        "PATH": os.pathsep.join([str(Path(_find_git()).parent), os.defpath]),
         "HOME": "/nonexistent",
         "LC_ALL": "C",
         "GIT_CONFIG_NOSYSTEM": "1",
@@ -190,12 +182,12 @@ def fixed_environment() -> dict[str, str]:
 def _run(
     name: str, argv: Sequence[str], stdin: bytes, env: Mapping[str, str], timeout: float
 ) -> tuple[bytes, int, str]:
-    with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as errors:
-        given.write(stdin)
-        given.seek(0)
+    with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as errors:
+        source.write(stdin)
+        source.seek(0)
         process = subprocess.Popen(  # noqa: S603 - a fixed program, never a shell
             argv,
-            stdin=given,
+            stdin=source,
             stdout=subprocess.PIPE,
             stderr=errors,
             env=env,
@@ -217,7 +209,7 @@ def _run(
 
 
 def _collect(process: subprocess.Popen[bytes], timeout: float) -> tuple[bytes, bool]:
-    """What the process prints, up to the cap, and whether it had to be stopped for its time."""
+    """Return what the process prints, up to the cap, and if its time was over."""
     late = threading.Event()
 
     def stop() -> None:
@@ -240,14 +232,14 @@ def _collect(process: subprocess.Popen[bytes], timeout: float) -> tuple[bytes, b
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
-    """Ends the whole group, also what the process itself left behind."""
+    """End the whole group, also what the process itself left behind."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
 
 
 def failure(name: str, code: int, stderr: str) -> GitError:
-    """The error for a git command that ended with this exit code and these words."""
+    """Return the error for a git command that ended with this exit code and these words."""
     lines = [line for line in stderr.splitlines() if not line.startswith("hint:")]
     reason = next((line for line in lines if line.startswith(("fatal:", "error:"))), "")
     reason = reason or (lines[-1] if lines else f"exit code {code}")
@@ -259,7 +251,7 @@ def failure(name: str, code: int, stderr: str) -> GitError:
             remedy="If you trust it: git config --global --add safe.directory DIRECTORY",
             reason="dubious_ownership",
         )
-    damaged = any(words in stderr for words in _DAMAGE)
+    damaged = _DAMAGE.search(stderr)
     return GitError(
         f"git {name} failed: {visible(reason)}",
         stderr=stderr,
@@ -280,45 +272,58 @@ _NOT_SEEN = dict.fromkeys(
 )
 
 
+def decode_path(path: bytes) -> str:
+    """Decode a path as git stores it."""
+    return path.decode("utf-8", "surrogateescape")
+
+
 def list_tree(git: Git, tree: str) -> list[TreeEntry]:
-    """Every file of a commit or tree, in git's order."""
-    return _entries(git("ls-tree", "-r", "-z", "--full-tree", tree))
+    """List every file of a commit or tree, in git's order."""
+    return _read_entries(git("ls-tree", "-r", "-z", "--full-tree", tree))
 
 
 def find_in_tree(git: Git, tree: str, paths: Sequence[str]) -> list[TreeEntry]:
-    """What stands at these paths of a tree: files, links, submodules or directories."""
-    found: list[TreeEntry] = []
+    """List what stands at these paths: files, links, submodules or directories."""
+    entries: list[TreeEntry] = []
     for at in range(0, len(paths), _PATHS_AT_ONCE):
-        some = paths[at : at + _PATHS_AT_ONCE]
-        found += _entries(git("ls-tree", "-z", "--full-tree", tree, "--", *some))
-    return found
+        part = paths[at : at + _PATHS_AT_ONCE]
+        entries += _read_entries(git("ls-tree", "-z", "--full-tree", tree, "--", *part))
+    return entries
 
 
-def unsafe_entries(git: Git, old: str, new: str) -> list[str]:
-    """The paths of entries that could be written outside of the tree, or into a repository.
+def _read_entries(listing: bytes) -> list[TreeEntry]:
+    entries = []
+    for record in filter(None, listing.split(b"\0")):
+        head, _, path = record.partition(b"\t")
+        mode, _, blob = head.decode().split(" ")
+        entries.append(TreeEntry(decode_path(path), mode, blob))
+    return entries
+
+
+def find_unsafe(git: Git, old: str, new: str) -> list[str]:
+    """List paths of entries that could be written outside of the tree, or into a repository.
 
     Looked at are the directories of ``new`` in which something differs from ``old``.
     """
     args = ("diff-tree", "-r", "-t", "--raw", "--no-renames", "-z", old, new)
     fields = iter(git(*args).split(b"\0"))
-    changed = ((head.split(b" "), next(fields)) for head in fields if head)
-    places = {
-        head[3].decode(): path.decode("utf-8", "surrogateescape") + "/"
-        for head, path in changed
-        if head[1] == b"040000"
-    }
-    places = {f"{new}^{{tree}}": "", **places}
-    trees = _batch(git("cat-file", "--batch", stdin=_lines(list(places))))
+    places = {f"{new}^{{tree}}": ""}
+    for head in filter(None, fields):
+        _, mode, _, tree, _ = head.split(b" ")
+        path = next(fields)
+        if mode == b"040000":
+            places[tree.decode()] = decode_path(path) + "/"
+    trees = _read_objects(git, list(places))
     return sorted(
-        place + name.decode("utf-8", "surrogateescape")
+        place + decode_path(name)
         for place, (oid, content) in zip(places.values(), trees, strict=True)
-        for name in _names(content or b"", len(oid) // 2)
-        if is_unsafe(name)
+        for name in _list_names(content or b"", len(oid) // 2)
+        if _is_unsafe(name)
     )
 
 
-def _names(tree: bytes, width: int) -> Iterator[bytes]:
-    """The names in a tree object as git stores it; ``width`` is the length of a binary name."""
+def _list_names(tree: bytes, width: int) -> Iterator[bytes]:
+    """Yield the names in a tree object; ``width`` is the length of a binary object name."""
     at = 0
     while at < len(tree):
         start, end = tree.index(b" ", at) + 1, tree.index(b"\0", at)
@@ -326,71 +331,44 @@ def _names(tree: bytes, width: int) -> Iterator[bytes]:
         at = end + 1 + width
 
 
-def is_unsafe(name: bytes) -> bool:
-    """Whether an entry of this name is another place than a file in its own directory."""
-    seen = name.decode("utf-8", "replace").translate(_NOT_SEEN).casefold()
-    return name in {b"", b".", b".."} or b"/" in name or bool(_DOT_GIT.fullmatch(seen))
-
-
-def _entries(listing: bytes) -> list[TreeEntry]:
-    return [_entry(record) for record in listing.split(b"\0") if record]
-
-
-def _entry(record: bytes) -> TreeEntry:
-    head, _, path = record.partition(b"\t")
-    mode, _, blob = head.decode().split(" ")
-    return TreeEntry(path.decode("utf-8", "surrogateescape"), mode, blob)
+def _is_unsafe(name: bytes) -> bool:
+    plain = name.decode("utf-8", "replace").translate(_NOT_SEEN).casefold()
+    return name in {b"", b".", b".."} or b"/" in name or bool(_DOT_GIT.fullmatch(plain))
 
 
 def read_blobs(git: Git, blobs: Sequence[str]) -> dict[str, bytes | None]:
-    """The blobs' bytes by object name; None for those that a partial clone lacks."""
-    wanted = list(dict.fromkeys(blobs))
-    if not wanted:
-        return {}
-    return dict(_batch(git("cat-file", "--batch", stdin=_lines(wanted))))
+    """Return the blobs' bytes by object name; None for those that a partial clone lacks."""
+    return dict(_read_objects(git, blobs)) if blobs else {}
+
+
+def _read_objects(git: Git, names: Sequence[str]) -> Iterator[tuple[str, bytes | None]]:
+    output, at = git("cat-file", "--batch", stdin=_write_lines(names)), 0
+    while at < len(output):
+        end = output.index(b"\n", at)
+        name, *rest = output[at:end].decode().split(" ")
+        at = end + 1
+        if rest[0] in {"missing", "ambiguous"}:
+            yield name, None
+        else:
+            size = int(rest[1])
+            yield name, output[at : at + size]
+            at += size + 1
 
 
 def blob_sizes(git: Git, blobs: Sequence[str]) -> dict[str, int]:
-    """The blobs' sizes in bytes by object name, without those that a partial clone lacks.
-
-    Raises:
-        GitError: for an object that is here and damaged.
-    """
-    return {name: int(rest[1]) for name, *rest in _checked(git, blobs) if len(rest) > 1}
-
-
-def missing_blobs(git: Git, blobs: Sequence[str]) -> set[str]:
-    """Those of the blobs that a partial clone lacks.
+    """Return the blobs' sizes in bytes, without those that a partial clone lacks.
 
     Raises:
         GitError: for an object that is here and damaged, which git would call missing as well.
     """
-    return {name for name, *rest in _checked(git, blobs) if rest == ["missing"]}
-
-
-def _checked(git: Git, blobs: Sequence[str]) -> list[list[str]]:
-    """For each object its name, type and size, or its name and ``missing``."""
     if not blobs:
-        return []
-    output, code, stderr = git.try_run("cat-file", "--batch-check", stdin=_lines(blobs))
+        return {}
+    output, code, stderr = git.try_run("cat-file", "--batch-check", stdin=_write_lines(blobs))
     if code or stderr:
         raise failure("cat-file", code, stderr)
-    return [line.split() for line in output.decode().splitlines()]
+    rows = [line.split() for line in output.decode().splitlines()]
+    return {row[0]: int(row[2]) for row in rows if len(row) > 2}  # noqa: PLR2004 - name, type, size
 
 
-def _lines(names: Sequence[str]) -> bytes:
+def _write_lines(names: Sequence[str]) -> bytes:
     return "".join(f"{name}\n" for name in dict.fromkeys(names)).encode()
-
-
-def _batch(output: bytes) -> Iterator[tuple[str, bytes | None]]:
-    at = 0
-    while at < len(output):
-        end = output.index(b"\n", at)
-        name, *rest = output[at:end].decode().split(" ")
-        if rest[0] in {"missing", "ambiguous"}:
-            yield name, None
-            at = end + 1
-            continue
-        size = int(rest[1])
-        yield name, output[end + 1 : end + 1 + size]
-        at = end + 1 + size + 1

@@ -83,7 +83,7 @@ class ConflictReader:
 
     @property
     def type(self) -> ConflictType:
-        """How the sides collide."""
+        """The kind of collision."""
         kind = ConflictType.OTHER
         if self.messages:
             words = self.first_message.type
@@ -94,13 +94,13 @@ class ConflictReader:
 
     @property
     def distinct_content(self) -> bool:
-        """Whether the sides' versions hold different things."""
-        ours, theirs = self.stages.get(OURS), self.stages.get(THEIRS)
-        return not ours or not theirs or ours.blob != theirs.blob
+        """True if the sides' versions hold different things."""
+        sides = [self.stages[stage].blob for stage in (OURS, THEIRS) if stage in self.stages]
+        return len(sides) < 2 or sides[0] != sides[1]  # noqa: PLR2004 - both sides
 
     @property
     def regular(self) -> bool:
-        """Whether both sides have a plain file there."""
+        """True if both sides have a plain file there."""
         sides = (self.stages.get(OURS), self.stages.get(THEIRS))
         return all(side is not None and side.mode in REGULAR_MODES for side in sides)
 
@@ -128,99 +128,86 @@ _DIFF_OPTIONS = (
 )
 
 
-def three_ways(git: Git, clashes: Sequence[ConflictReader]) -> dict[str, ThreeWay | str]:
-    """The clashing files by path; for one that is not looked into, the reason.
+def compare_versions(git: Git, clashes: Sequence[ConflictReader]) -> dict[str, ThreeWay | str]:
+    """Compare the clashing files, by path; a reason for one that is not looked into.
 
     Raises:
         GitError: when git cannot compare the versions.
     """
-    sizes = blob_sizes(git, [blob for clash in clashes for blob in _blobs(clash)])
-    found: dict[str, ThreeWay | str] = {}
-    chosen: list[ConflictReader] = []
+    sizes = blob_sizes(git, [blob for clash in clashes for blob in _list_versions(clash)])
+    files: dict[str, ThreeWay | str] = {}
+    readable: list[ConflictReader] = []
     total = 0
     for clash in clashes:
-        size = [sizes.get(blob) for blob in _blobs(clash)]
+        size = [sizes.get(blob) for blob in _list_versions(clash)]
         more = total + sum(filter(None, size))
-        if reason := _refusal(size, len(chosen), more):
-            found[clash.path] = reason
+        if reason := _refuse_sizes(size, len(readable), more):
+            files[clash.path] = reason
         else:
-            chosen.append(clash)
+            readable.append(clash)
             total = more
-    return found | _read(git, chosen)
+    return files | _read_versions(git, readable)
 
 
-def _blobs(clash: ConflictReader) -> list[str]:
+def _list_versions(clash: ConflictReader) -> list[str]:
     return [clash.stages[stage].blob for stage in (BASE, OURS, THEIRS) if stage in clash.stages]
 
 
-def _refusal(sizes: Sequence[int | None], files: int, total: int) -> str | None:
-    """Why a file is not looked into."""
-    known = [size for size in sizes if size is not None]
-    if len(known) < len(sizes):
+def _refuse_sizes(sizes: Sequence[int | None], files: int, total: int) -> str | None:
+    if None in sizes:
         return f"not looked into: its content is {MISSING}"
-    if max(known) > _FILE_BYTES:
+    if max(filter(None, sizes), default=0) > _FILE_BYTES:
         return f"not looked into: larger than {_FILE_BYTES // 1024} KiB"
     if files >= _FILES or total > _ALL_BYTES:
         return "not looked into: too many conflicts for one merge"
     return None
 
 
-@dataclass(frozen=True)
-class _Pair:
-    """Two versions that are to be compared, under a name of our own."""
-
-    name: str
-    old: str
-    new: str
-
-
-def _read(git: Git, clashes: Sequence[ConflictReader]) -> dict[str, ThreeWay | str]:
+def _read_versions(git: Git, clashes: Sequence[ConflictReader]) -> dict[str, ThreeWay | str]:
     if not clashes:
         return {}
-    patches = _patches(
-        git, [pair for at, clash in enumerate(clashes) for pair in _pairs(at, clash)]
-    )
-    content = read_blobs(git, [blob for clash in clashes for blob in _blobs(clash)])
-    return {
-        clash.path: _three_way(clash, content, [patches.get(p.name) for p in _pairs(at, clash)])
-        for at, clash in enumerate(clashes)
-    }
+    pairs = [_pair_versions(clash) for clash in clashes]
+    patches = iter(_read_patches(git, [pair for some in pairs for pair in some]))
+    content = read_blobs(git, [blob for clash in clashes for blob in _list_versions(clash)])
+    files: dict[str, ThreeWay | str] = {}
+    for clash, some in zip(clashes, pairs, strict=True):
+        edits: list[tuple[Edit, ...]] = [
+            edits_of(next(patches).hunks()) if old != new else () for old, new in some
+        ]
+        base, head, other = (
+            lines_of(content.get(clash.stages[stage].blob) or b"") if stage in clash.stages else ()
+            for stage in (BASE, OURS, THEIRS)
+        )
+        if BASE in clash.stages:
+            files[clash.path] = ThreeWay.of(base, head, other, (edits[0], edits[1]))
+        else:
+            files[clash.path] = ThreeWay.without_base(head, other, edits[0])
+    return files
 
 
-def _pairs(at: int, clash: ConflictReader) -> list[_Pair]:
-    """The base against both sides; where there is none, one side against the other."""
-    base, ours, theirs = (clash.stages.get(stage) for stage in (BASE, OURS, THEIRS))
-    if not ours or not theirs:
-        return []
-    if not base:
-        return [_Pair(f"{at:06}a", ours.blob, theirs.blob)]
-    return [_Pair(f"{at:06}a", base.blob, ours.blob), _Pair(f"{at:06}b", base.blob, theirs.blob)]
+def _pair_versions(clash: ConflictReader) -> list[tuple[str, str]]:
+    """Pair the base with both sides; without a base one side with the other."""
+    sides = [clash.stages[stage].blob for stage in (OURS, THEIRS)]
+    if BASE not in clash.stages:
+        return [(sides[0], sides[1])]
+    return [(clash.stages[BASE].blob, side) for side in sides]
 
 
-def _patches(git: Git, pairs: Sequence[_Pair]) -> Mapping[str, FilePatch]:
-    """The patch of each pair by its name; none for versions that are the same."""
-    old = "".join(f"100644 blob {pair.old}\t{pair.name}\n" for pair in pairs)
-    new = "".join(f"100644 blob {pair.new}\t{pair.name}\n" for pair in pairs)
+def _read_patches(git: Git, pairs: Sequence[tuple[str, str]]) -> Sequence[FilePatch]:
+    """Read the patches of the pairs that differ, in their order."""
+    rows = [(f"{at:06}", pair) for at, pair in enumerate(pairs)]
+    old = "".join(f"100644 blob {pair[0]}\t{name}\n" for name, pair in rows)
+    new = "".join(f"100644 blob {pair[1]}\t{name}\n" for name, pair in rows)
     trees = git("mktree", "--batch", stdin=f"{old}\n{new}".encode()).decode().split()
     output = git("diff-tree", *_DIFF_OPTIONS, *trees)
-    differing = [pair.name for pair in pairs if pair.old != pair.new]
     try:
-        return dict(zip(differing, read_patches(output), strict=True))
+        patches = list(read_patches(output))
     except (DiffError, ValueError) as error:
         raise GitError(f"git's comparison could not be read: {error}") from error
-
-
-def _three_way(
-    clash: ConflictReader, content: Mapping[str, bytes | None], patches: Sequence[FilePatch | None]
-) -> ThreeWay:
-    base, ours, theirs = (
-        lines_of(content.get(clash.stages[stage].blob) or b"") if stage in clash.stages else ()
-        for stage in (BASE, OURS, THEIRS)
-    )
-    edits: list[tuple[Edit, ...]] = [edits_of(patch.hunks()) if patch else () for patch in patches]
-    if BASE in clash.stages:
-        return ThreeWay.of(base, ours, theirs, (edits[0], edits[1]))
-    return ThreeWay.without_base(ours, theirs, edits[0])
+    expected = sum(old != new for old, new in pairs)
+    if len(patches) != expected:
+        raise GitError(f"git's comparison holds {len(patches)} patches, not {expected}")
+    return patches
 
 
 #: Conflicts that are looked into line by line.
@@ -229,19 +216,21 @@ _READ = frozenset({ConflictType.CONTENT, ConflictType.ADD_ADD})
 _MOST_REGIONS = 100
 
 
-def conflicts_of(trial: FailedMerge, clashes: Sequence[ConflictReader]) -> tuple[Conflict, ...]:
-    """The conflict at each path."""
+def find_conflicts(trial: FailedMerge, clashes: Sequence[ConflictReader]) -> tuple[Conflict, ...]:
+    """Describe the conflict at each path."""
     readable = [clash for clash in clashes if clash.type in _READ and clash.regular]
-    files = three_ways(trial.git, readable)
-    return tuple(_conflict(trial, clash, files.get(clash.path)) for clash in clashes)
+    files = compare_versions(trial.git, readable)
+    return tuple(_describe_conflict(trial, clash, files.get(clash.path)) for clash in clashes)
 
 
-def _conflict(trial: FailedMerge, clash: ConflictReader, file: ThreeWay | str | None) -> Conflict:
+def _describe_conflict(
+    trial: FailedMerge, clash: ConflictReader, file: ThreeWay | str | None
+) -> Conflict:
     versions = file if isinstance(file, ThreeWay) else None
     resolution = None
     if versions or clash.type is ConflictType.BINARY:
         resolution = describe_resolution(printable(clash.path), versions)
-    reason = resolution or git_words(clash, trial)
+    reason = resolution or quote_git(clash, trial)
     if isinstance(file, str):
         reason = f"{reason} ({file})"
     regions = versions.regions if versions else ()
@@ -251,8 +240,8 @@ def _conflict(trial: FailedMerge, clash: ConflictReader, file: ThreeWay | str | 
     return Conflict(clash.path, clash.type, resolution is not None, reason, lines, shown)
 
 
-def git_words(clash: ConflictReader, trial: FailedMerge) -> str:
-    """Git's own message on a path, with both sides called by their names."""
+def quote_git(clash: ConflictReader, trial: FailedMerge) -> str:
+    """Quote git's own message on a path, with both sides called by their names."""
     if not clash.messages:
         return "git could not merge it"
     words = clash.first_message.words.strip()
@@ -262,31 +251,28 @@ def git_words(clash: ConflictReader, trial: FailedMerge) -> str:
 
 
 def describe_resolution(path: str, file: ThreeWay | None) -> str | None:
-    """How anybody can resolve the conflict; None if it needs a human.
+    """Say how anybody can resolve the conflict; None if it needs a human.
 
     Args:
         file: the three versions; None where they are not known line by line.
     """
     if command := LOCK_FILES.get(PurePosixPath(path).name.lower()):
         return f"a lock file: take either side's and run `{command}`"
-    if file is not None and is_changelog(path) and _only_adds_entries(file):
+    if file is not None and is_changelog(path) and _is_union(file):
         return "changelog entries: keep both"
     return None
 
 
-def _only_adds_entries(file: ThreeWay) -> bool:
-    """Whether both sides add lines wherever they collide, and leave those of the base as they were.
+def _is_union(file: ThreeWay) -> bool:
+    """Return true if both sides add lines wherever they collide, and leave those of the base.
 
     The last line of the base may have had no end.
     """
     for region in file.regions:
-        base, ours, theirs = (
-            [line.rstrip("\r\n") for line in lines] for lines in file.texts(region)
-        )
-        if min(len(ours), len(theirs)) <= len(base):
-            return False
-        if not (_contains_in_order(ours, base) and _contains_in_order(theirs, base)):
-            return False
+        base, *sides = ([line.rstrip("\r\n") for line in lines] for lines in file.texts(region))
+        for side in sides:
+            if len(side) <= len(base) or not _contains_in_order(side, base):
+                return False
     return bool(file.regions)
 
 

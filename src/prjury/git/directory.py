@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Never
 
 from prjury.errors import SourceError
-from prjury.git.command import Git
+from prjury.git.command import Git, decode_path
 from prjury.git.operator import OperatorRepository, open_repository
 from prjury.git.store import lay_out
 from prjury.ports.types import TreeEntry
@@ -37,7 +37,7 @@ from prjury.snapshot.model import (
 
 @contextmanager
 def work_tree_git(repository: OperatorRepository, root: Path) -> Iterator[Git]:
-    """Git on the files and the index of a work tree, with a configuration of our own."""
+    """Open git on the files and the index of a work tree, with a configuration of our own."""
     with scratch("prjury-index-") as directory:
         lay_out(directory, repository)
         for shared in repository.git.git_dir.glob("sharedindex.*"):
@@ -53,8 +53,8 @@ def work_tree_git(repository: OperatorRepository, root: Path) -> Iterator[Git]:
         yield Git(directory, (f"core.fileMode={modes}",), env)
 
 
-def uncommitted_changes(repository: OperatorRepository) -> list[str]:
-    """Paths whose mode or raw content in the work tree or the index is not the committed one.
+def list_uncommitted(repository: OperatorRepository) -> list[str]:
+    """List paths whose mode or content in the work tree or the index is not the committed one.
 
     Raises:
         GitError: when git fails.
@@ -64,14 +64,14 @@ def uncommitted_changes(repository: OperatorRepository) -> list[str]:
     options = ("--no-renames", "--untracked-files=all", "--ignore-submodules=dirty")
     with work_tree_git(repository, repository.work_tree) as git:
         (git.git_dir / "HEAD").write_text(f"{repository.current().sha}\n")
-        listed = git("status", "--porcelain=v1", "-z", *options)
-    return sorted({path[3:] for path in _paths(listed)})
+        listing = git("status", "--porcelain=v1", "-z", *options)
+    return sorted({path[3:] for path in _read_paths(listing)})
 
 
 def _list_files(
     repository: OperatorRepository, root: Path, below: str
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """What is in the work tree, and what of it is neither tracked nor looked at.
+    """List what is in the work tree, and what of it is neither tracked nor looked at.
 
     Paths are relative to the root, as git stores them. A submodule or another repository is one;
     ignored directories end with ``/``.
@@ -88,15 +88,14 @@ def _list_files(
     with work_tree_git(repository, root) as git:
         files = git(*args, "--cached", *place)
         ignored = git(*args, "--ignored", "--directory", *place)
-    return _paths(files), _paths(ignored)
+    return _read_paths(files), _read_paths(ignored)
 
 
-def _paths(output: bytes) -> tuple[str, ...]:
-    found = {part.decode("utf-8", "surrogateescape") for part in output.split(b"\0") if part}
-    return tuple(sorted(found))
+def _read_paths(output: bytes) -> tuple[str, ...]:
+    return tuple(sorted({decode_path(part) for part in output.split(b"\0") if part}))
 
 
-#: What stands for a commit: the directory, and the nothing that it is added to.
+#: Names in place of commits: the directory, and the nothing that it is added to.
 TREE, NOTHING = "directory", "nothing"
 
 #: A larger file is not looked into, and of one that is read nothing is read beyond.
@@ -142,19 +141,19 @@ class Directory:
     left_out: Mapping[str, str]
 
     def nearest_tag(self, commit: str) -> str:  # noqa: ARG002 - there is none
-        """None: a directory has no history."""
+        """Return nothing: a directory has no history."""
         return ""
 
     def files(self, commit: str) -> Sequence[TreeEntry]:
-        """Every file of the directory, or none of the nothing before it."""
+        """List every file of the directory, or none of the nothing before it."""
         return self.entries if commit == TREE else ()
 
     def read(self, blobs: Sequence[str]) -> Mapping[str, bytes | None]:
-        """The files' bytes by path; None for one that cannot be read."""
+        """Return the files' bytes by path; None for one that cannot be read."""
         return {blob: self.content(blob) for blob in blobs}
 
     def content(self, path: str) -> bytes | None:
-        """A file's bytes, None where it cannot be read, or is no regular file by now."""
+        """Return a file's bytes, None if it cannot be read, or is no regular file by now."""
         flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
         try:
             descriptor = os.open(self.root / path, flags)
@@ -172,7 +171,7 @@ class Directory:
     @property
     def pull(self) -> PullRequest:
         """The pull request that adds every file; lock files only serve to know versions."""
-        changes = (self._added(entry) for entry in self.entries)
+        changes = (self._add(entry) for entry in self.entries)
         return PullRequest(
             repo=self.root.name,
             base=Side(NOTHING, NOTHING),
@@ -182,18 +181,18 @@ class Directory:
             files=tuple(each for each in changes if each.kind not in _LEFT_OUT),
         )
 
-    def _added(self, entry: TreeEntry) -> WholeFile:
+    def _add(self, entry: TreeEntry) -> WholeFile:
         return WholeFile(
             path=entry.path,
             status=FileStatus.ADDED,
             kind=kind_of(printable(entry.path), entry.mode),
             new_blob=entry.blob,
             new_mode=entry.mode,
-            unread=self._unread(entry),
+            unread=self._refuse_file(entry),
             directory=self,
         )
 
-    def _unread(self, entry: TreeEntry) -> str | None:
+    def _refuse_file(self, entry: TreeEntry) -> str | None:
         place = self.root / entry.path
         if entry.mode == SYMLINK_MODE:
             return None
@@ -205,15 +204,19 @@ class Directory:
 
 
 def open_directory(root: Path) -> Directory:
-    """The directory, listed but not read.
+    """List a directory without reading it.
 
     Raises:
         SourceError: when git fails in a work tree, or refuses it because another user owns it.
     """
     left_out: dict[str, str] = {}
-    repository = _work_tree(root)
-    paths = _of_git(root, repository, left_out) if repository else list(_walk(root, left_out))
-    entries = tuple(_entries(root, sorted(paths), left_out))
+    repository = _find_repository(root)
+    paths = (
+        _list_by_git(root, repository, left_out)
+        if repository
+        else list(_walk_files(root, left_out))
+    )
+    entries = tuple(_stat_entries(root, sorted(paths), left_out))
     for entry in entries:
         kind = kind_of(printable(entry.path), entry.mode)
         if kind in _LEFT_OUT:
@@ -221,8 +224,8 @@ def open_directory(root: Path) -> Directory:
     return Directory(root, entries, dict(sorted(left_out.items())))
 
 
-def _work_tree(root: Path) -> OperatorRepository | None:
-    """The repository in whose work tree the directory lies, None where there is none.
+def _find_repository(root: Path) -> OperatorRepository | None:
+    """Find the repository in whose work tree the directory lies.
 
     Git is not even started where no ``.git`` is in sight. One whose work tree is configured to be
     elsewhere does not count.
@@ -237,12 +240,12 @@ def _work_tree(root: Path) -> OperatorRepository | None:
         if error.reason in {"no_repository", "tool_missing"}:
             return None
         raise
-    found = repository.work_tree
-    return repository if found and found.resolve() == top else None
+    place = repository.work_tree
+    return repository if place and place.resolve() == top else None
 
 
-def _of_git(root: Path, repository: OperatorRepository, left_out: dict[str, str]) -> list[str]:
-    """What git would look at below the directory."""
+def _list_by_git(root: Path, repository: OperatorRepository, left_out: dict[str, str]) -> list[str]:
+    """List what git would look at below the directory."""
     top = repository.work_tree or root
     below = os.path.relpath(root.resolve(), top.resolve()).replace(os.sep, "/")
     prefix = "" if below == "." else f"{below}/"
@@ -252,14 +255,15 @@ def _of_git(root: Path, repository: OperatorRepository, left_out: dict[str, str]
     return [path.removeprefix(prefix) for path in files]
 
 
-def _walk(root: Path, left_out: dict[str, str]) -> Iterator[str]:
-    """Every path that is no directory, without directories that are never judged."""
+def _walk_files(root: Path, left_out: dict[str, str]) -> Iterator[str]:
+    """Yield every path that is no directory, without directories that are never judged."""
     waiting = [""]
     while waiting:
         directory = waiting.pop()
+        parts = directory.split("/")
         try:
-            with os.scandir(os.fsencode(root / directory)) as found:
-                entries = [(os.fsdecode(e.name), e.is_dir(follow_symlinks=False)) for e in found]
+            with os.scandir(os.fsencode(root / directory)) as rows:
+                entries = [(os.fsdecode(e.name), e.is_dir(follow_symlinks=False)) for e in rows]
         except OSError as error:
             left_out[f"{printable(directory)}/"] = f"it cannot be listed: {error.strerror}"
             continue
@@ -267,19 +271,16 @@ def _walk(root: Path, left_out: dict[str, str]) -> Iterator[str]:
             path = posixpath.join(directory, name)
             if not is_directory:
                 yield path
-            elif _is_skipped(directory, name):
+            elif name in _SKIPPED or (name in _SKIPPED_OUTSIDE_SRC and "src" not in parts):
                 left_out[f"{printable(path)}/"] = "a directory of output or of other people's code"
             else:
                 waiting.append(path)
 
 
-def _is_skipped(directory: str, name: str) -> bool:
-    inside = "src" in directory.split("/")
-    return name in _SKIPPED or (name in _SKIPPED_OUTSIDE_SRC and not inside)
-
-
-def _entries(root: Path, paths: Iterable[str], left_out: dict[str, str]) -> Iterator[TreeEntry]:
-    """Files and links; what is neither is left out, what is gone is passed over."""
+def _stat_entries(
+    root: Path, paths: Iterable[str], left_out: dict[str, str]
+) -> Iterator[TreeEntry]:
+    """Yield files and links; what is neither is left out, what is gone is passed over."""
     places: dict[str, bool] = {}
     for path in paths:
         parent = posixpath.dirname(path)

@@ -16,7 +16,7 @@ from urllib.parse import unquote, urlsplit
 
 from prjury.errors import SourceError
 from prjury.git.command import Git, GitError
-from prjury.git.history import cut_short, merge_bases
+from prjury.git.history import is_cut_short, merge_bases
 from prjury.git.operator import OperatorRepository, is_sha, refuse_odd_refs
 from prjury.git.store import lay_out
 from prjury.ports.types import BranchTip
@@ -60,32 +60,31 @@ class Transport:
     timeout: float = 300.0
 
     def environment(self, url: str) -> dict[str, str]:
-        """The variables for git, with the token as a header for this URL."""
+        """Return the variables for git, with the token as a header for this URL."""
         env = {name: self.environ[name] for name in TRANSPORT_VARIABLES if name in self.environ}
         env["GIT_ALLOW_PROTOCOL"] = self.protocols
-        if userinfo := self._userinfo(url):
+        if userinfo := self._find_userinfo(url):
             secret = base64.b64encode(userinfo.encode()).decode()
             env["GIT_CONFIG_COUNT"] = "2"
-            env["GIT_CONFIG_KEY_0"] = f"http.{without_credentials(url)}.extraHeader"
+            env["GIT_CONFIG_KEY_0"] = f"http.{strip_credentials(url)}.extraHeader"
             env["GIT_CONFIG_VALUE_0"] = f"Authorization: Basic {secret}"
             env["GIT_CONFIG_KEY_1"] = "http.followRedirects"
             env["GIT_CONFIG_VALUE_1"] = "false"
         return env
 
-    def _userinfo(self, url: str) -> str | None:
-        """``user:password`` for this URL: the token for GitHub, else what the URL itself holds."""
+    def _find_userinfo(self, url: str) -> str | None:
+        """Return ``user:password``: the token for GitHub, else what the URL itself holds."""
         parts = urlsplit(url)
         if parts.scheme != "https":
             return None
         server = urlsplit(self.environ.get("GITHUB_SERVER_URL") or "https://github.com")
         if self.token and parts.hostname == server.hostname:
             return f"x-access-token:{self.token}"
-        held, _, _ = parts.netloc.rpartition("@")
-        return unquote(held) or None
+        return unquote(parts.netloc.rpartition("@")[0]) or None
 
 
-def without_credentials(url: str) -> str:
-    """An https URL without user name and password; other URLs as they are."""
+def strip_credentials(url: str) -> str:
+    """Return an https URL without user name and password; other URLs as they are."""
     parts = urlsplit(url)
     if parts.scheme != "https":
         return url
@@ -102,10 +101,10 @@ class Remote:
     @property
     def address(self) -> str:
         """The URL for git's command line and for messages."""
-        return without_credentials(self.url)
+        return strip_credentials(self.url)
 
     def run(self, git: Git, *args: str) -> bytes:
-        """The output of a git command that talks to the remote.
+        """Run a git command that talks to the remote.
 
         Raises:
             SourceError: when the remote does not answer as it should.
@@ -138,7 +137,7 @@ def _not_fetched(why: str, reason: str) -> SourceError:
 
 
 def refspec(name: str) -> str:
-    """How to ask for a commit by its full name, for a ref, or else for a branch.
+    """Write the refspec of a commit by its full name, of a ref, or else of a branch.
 
     Raises:
         UsageError: for something that cannot be the name of a ref.
@@ -154,7 +153,7 @@ def refspec(name: str) -> str:
 def fetch_objects(
     remote: Remote, refspecs: Sequence[str], lender: OperatorRepository | None, name: str
 ) -> Iterator[OperatorRepository]:
-    """A repository with the refs that the refspecs name; it is gone when the block ends.
+    """Fetch the refspecs into a repository that is gone when the block ends.
 
     Args:
         refspecs: such as ``+refs/pull/7/head:refs/pull/7/head``; the first two are the sides whose
@@ -168,13 +167,14 @@ def fetch_objects(
     with scratch("prjury-fetch-") as directory:
         lay_out(directory, lender)
         git = Git(directory)
-        _fetch(git, remote, refspecs, () if lender else (f"--depth={_DEPTH}",))
-        _deepen(git, remote, refspecs)
+        depth = () if lender else (f"--depth={_DEPTH}",)
+        _fetch(git, remote, refspecs, depth)
+        _deepen(git, remote, refspecs, refspecs[:2], "--unshallow")
         alone = threading.Lock()  # git itself refuses a second fetch at the same time
 
         def bring(name: str) -> None:
             with alone:
-                _bring(git, remote, refspec(name), refspecs[-1], whole=bool(lender))
+                _bring(git, remote, refspec(name), refspecs[-1], depth)
 
         yield OperatorRepository(
             git,
@@ -194,18 +194,25 @@ def _fetch(git: Git, remote: Remote, refspecs: Sequence[str], options: Sequence[
     remote.run(git, *args, *options, "--end-of-options", remote.address, *refspecs)
 
 
-def _bring(git: Git, remote: Remote, wanted: str, base: str, *, whole: bool) -> None:
-    """One branch more, and the history back to where it parted from the base, if that is near."""
-    _fetch(git, remote, [wanted], () if whole else (f"--depth={_DEPTH}",))
-    ours, theirs = (git.text("rev-parse", one.partition(":")[2]) for one in (base, wanted))
-    for count in _DEEPEN:
-        if not cut_short(git, ours, theirs, merge_bases(git, ours, theirs)):
+def _bring(git: Git, remote: Remote, refspec: str, base: str, depth: Sequence[str]) -> None:
+    """Fetch one branch more, back to where it parted from the base, if that is near."""
+    _fetch(git, remote, [refspec], depth)
+    _deepen(git, remote, [refspec, base], [refspec, base])
+
+
+def _deepen(
+    git: Git, remote: Remote, refspecs: Sequence[str], sides: Sequence[str], *last: str
+) -> None:
+    """Fetch more history until it is certain where the two sides part."""
+    head, base = (git.text("rev-parse", side.partition(":")[2]) for side in sides)
+    for step in (*(f"--deepen={count}" for count in _DEEPEN), *last):
+        if not is_cut_short(git, base, head, merge_bases(git, base, head)):
             return
-        _fetch(git, remote, [wanted, base], (f"--deepen={count}",))
+        _fetch(git, remote, refspecs, (step,))
 
 
 def branches(remote: Remote) -> list[BranchTip]:
-    """The branches of a remote; their dates are not known.
+    """List the branches of a remote; their dates are not known.
 
     Raises:
         SourceError: when the remote does not answer.
@@ -215,17 +222,8 @@ def branches(remote: Remote) -> list[BranchTip]:
     return [BranchTip(ref.removeprefix("refs/heads/"), sha) for sha, ref in rows]
 
 
-def _deepen(git: Git, remote: Remote, refspecs: Sequence[str]) -> None:
-    """More history until it is certain where the first two refs part."""
-    head, base = (git.text("rev-parse", refspec.partition(":")[2]) for refspec in refspecs[:2])
-    for step in (*(f"--deepen={count}" for count in _DEEPEN), "--unshallow"):
-        if not cut_short(git, base, head, merge_bases(git, base, head)):
-            return
-        _fetch(git, remote, refspecs, (step,))
-
-
 def default_branch(remote: Remote) -> str:
-    """The name of the branch that the remote's HEAD points to.
+    """Return the name of the branch that the remote's HEAD points to.
 
     Raises:
         SourceError: when the remote does not say.

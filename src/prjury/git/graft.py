@@ -13,7 +13,7 @@ NewFiles = Mapping[str, tuple[str, bytes]]
 
 
 def graft(store: Store, tree: str, files: NewFiles) -> str:
-    """A tree that has these files in the place of its own, and else is the same.
+    """Make a tree that has these files in the place of its own, and else is the same.
 
     Raises:
         GitError: for a path that git refuses, such as one into ``.git``.
@@ -28,17 +28,17 @@ def graft(store: Store, tree: str, files: NewFiles) -> str:
     with scratch("prjury-index-") as place:
         env = {"GIT_INDEX_FILE": f"{place}/index"}
         store.git("read-tree", tree, env=env)
-        found = entries.encode("utf-8", "surrogateescape")
-        store.git("update-index", "-z", "--index-info", stdin=found, env=env)
+        listing = entries.encode("utf-8", "surrogateescape")
+        store.git("update-index", "-z", "--index-info", stdin=listing, env=env)
         return store.git("write-tree", env=env).decode().strip()
 
 
 def changes_between(store: Store, old: str, new: str) -> Sequence[RawChange]:
-    """The files that differ, without renames."""
+    """List the files that differ, without renames."""
     return store.raw_changes(old, new, renames=False)
 
 
 def patch_between(store: Store, old: str, new: str) -> str:
-    """What differs, in the form that ``git apply`` reads."""
+    """Write what differs in the form that ``git apply`` reads."""
     arguments = ("diff-tree", *PLAIN_DIFF, "-r", "--no-renames", "-p", old, new)
     return store.git(*arguments).decode("utf-8", "replace")

@@ -16,7 +16,7 @@ MOST_NAMED = 200
 
 @dataclass(frozen=True)
 class LogEntries:
-    """A commit of the log, its tree, and whether the other side has its change already."""
+    """A commit of the log, its tree, and a mark that the other side has its change already."""
 
     commit: StyleCommit
     tree: str
@@ -24,7 +24,7 @@ class LogEntries:
 
 
 def log(git: Git, *args: str, timeout: float = TIMEOUT) -> Iterator[LogEntries]:
-    """The commits that these arguments of `git log` select, in its order.
+    """Yield the commits that these arguments of `git log` select, in its order.
 
     Raises:
         GitError: when the history cannot be read.
@@ -40,18 +40,18 @@ def log(git: Git, *args: str, timeout: float = TIMEOUT) -> Iterator[LogEntries]:
             )
 
 
-def merge_bases(git: Git, ours: str, theirs: str) -> list[str]:
-    """The nearest common commits, git's own choice first; several after criss-cross merges.
+def merge_bases(git: Git, one: str, other: str) -> list[str]:
+    """List the nearest common commits, git's own choice first; several after criss-cross merges.
 
     Raises:
         GitError: when the history cannot be read.
     """
-    output = git("merge-base", "--all", ours, theirs, ok=(0, 1))
+    output = git("merge-base", "--all", one, other, ok=(0, 1))
     return output.decode().split()
 
 
-def cut_short(git: Git, ours: str, theirs: str, bases: list[str]) -> bool:
-    """Whether a nearer common commit may lie in history that a shallow clone lacks.
+def is_cut_short(git: Git, one: str, other: str, bases: list[str]) -> bool:
+    """Return true if a nearer common commit may lie in history that a shallow clone lacks.
 
     It cannot if every commit above the known common ones has its parents here.
     """
@@ -61,19 +61,19 @@ def cut_short(git: Git, ours: str, theirs: str, bases: list[str]) -> bool:
     if not bases:
         return True
     without = [f"^{base}" for base in bases]
-    above = git.text("rev-list", ours, theirs, *without).split()
+    above = git.text("rev-list", one, other, *without).split()
     return not set(shallow.read_text().split()).isdisjoint(above)
 
 
 def merge_base(git: Git, base: Side, head: Side) -> str:
-    """The commit from which the change is counted.
+    """Return the commit from which the change is counted.
 
     Raises:
         SourceError: when there is none, or when it cannot be known.
     """
     bases = merge_bases(git, base.sha, head.sha)
     names = f"{visible(base.ref)} and {visible(head.ref)}"
-    if cut_short(git, base.sha, head.sha, bases):
+    if is_cut_short(git, base.sha, head.sha, bases):
         raise SourceError(
             f"where {names} part cannot be seen in this shallow clone",
             why="Its history was cut off before that point",
@@ -91,7 +91,7 @@ def merge_base(git: Git, base: Side, head: Side) -> str:
 
 
 def distance(git: Git, base: str, head: str) -> tuple[int, int]:
-    """How many commits the head lacks of the base, and the base of the head."""
+    """Count the commits that the head lacks of the base, and the base of the head."""
     counts = git.text("rev-list", "--left-right", "--count", f"{base}...{head}")
     behind, ahead = counts.split()
     return int(behind), int(ahead)

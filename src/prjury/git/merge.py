@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 
-from msgspec import structs
+from msgspec import Struct
+from msgspec.structs import replace
 
 from prjury.deadline import Deadline
-from prjury.git.command import TIMEOUT, Git, GitError
+from prjury.git.command import TIMEOUT, Git, GitError, decode_path
 from prjury.git.conflicts import (
     ConflictReader,
     ConflictStage,
     FailedMerge,
     MergeMessage,
-    conflicts_of,
+    find_conflicts,
 )
 from prjury.git.history import MOST_NAMED, LogEntries, log
 from prjury.snapshot.merge_style import RebaseTrial, StyleCommit
@@ -33,7 +33,7 @@ def try_merge(
     *,
     timeout: float = TIMEOUT,
 ) -> MergeTrial:
-    """Merges two commits; the result's tree exists in ``git``'s object store.
+    """Merge two commits; the result's tree exists in ``git``'s object store.
 
     Args:
         ours: what is merged onto.
@@ -47,18 +47,18 @@ def try_merge(
     args = ("merge-tree", "--write-tree", "-z", "--messages", ours, theirs)
     output, code, stderr = git.try_run(*args, timeout=timeout)
     if code not in {0, 1}:
-        return MergeTrial(None, impossible=_why_not(stderr, code))
-    tree, *rest = output.decode("utf-8", "surrogateescape").split("\0")
+        return MergeTrial(None, impossible=_explain_failure(stderr, code))
+    tree, *rest = decode_path(output).split("\0")
     if code == 0:
         return MergeTrial(tree)
     trial = FailedMerge(git, ours, theirs, names)
-    return MergeTrial(None, conflicts_of(trial, _read(rest, (ours, theirs))))
+    return MergeTrial(None, find_conflicts(trial, _read_clashes(rest, (ours, theirs))))
 
 
-def merged_tree(git: Git, ours: str, theirs: str, *, timeout: float = TIMEOUT) -> str | None:
-    """The tree of a trial merge; None where it conflicts or cannot be tried, whatever the reason.
+def merge_trees(git: Git, ours: str, theirs: str, *, timeout: float = TIMEOUT) -> str | None:
+    """Return the tree of a trial merge; None if it conflicts or cannot be tried.
 
-    What collides is often most of the work, and not everybody asks for it.
+    To say what collides is often most of the work, and not everybody asks for it.
 
     Raises:
         GitError: when git takes too long.
@@ -68,15 +68,15 @@ def merged_tree(git: Git, ours: str, theirs: str, *, timeout: float = TIMEOUT) -
     return output.partition(b"\0")[0].decode() if code == 0 else None
 
 
-def _why_not(stderr: str, code: int) -> str:
+def _explain_failure(stderr: str, code: int) -> str:
     if "usage: git merge-tree" in stderr:
         return "git 2.38 or newer is needed for a trial merge"
     last = stderr.splitlines()[-1] if stderr else f"exit code {code}"
     return f"git could not try the merge: {visible(last)}"
 
 
-def _read(fields: list[str], labels: tuple[str, str]) -> list[ConflictReader]:
-    """The conflicted paths with their stages in the index, and the messages behind them.
+def _read_clashes(fields: list[str], labels: tuple[str, str]) -> list[ConflictReader]:
+    """Read the conflicted paths with their stages in the index, and the messages behind them.
 
     A conflict that leaves no path in conflict, such as a directory whose files went two ways, is
     known by its message alone.
@@ -84,24 +84,27 @@ def _read(fields: list[str], labels: tuple[str, str]) -> list[ConflictReader]:
     split = fields.index("")
     messages = [
         message
-        for message in _messages(iter(fields[split + 1 :]))
+        for message in _read_messages(iter(fields[split + 1 :]))
         if message.type.startswith(("CONFLICT", "ERROR"))
     ]
-    moved = _moved(messages, labels)
+    moves = _find_moves(messages, labels)
     stages: dict[str, dict[int, ConflictStage]] = {}
     for entry in fields[:split]:
         head, _, path = entry.partition("\t")
         mode, blob, stage = head.split(" ")
-        stages.setdefault(moved.get(path, path), {})[int(stage)] = ConflictStage(mode, blob)
-    found: dict[str, list[MergeMessage]] = {path: [] for path in stages}
+        stages.setdefault(moves.get(path, path), {})[int(stage)] = ConflictStage(mode, blob)
+    by_path: dict[str, list[MergeMessage]] = {path: [] for path in stages}
     for message in messages:
-        paths = dict.fromkeys(moved.get(path, path) for path in message.paths)
+        paths = dict.fromkeys(moves.get(path, path) for path in message.paths)
         for path in [path for path in paths if path in stages] or paths:
-            found.setdefault(path, []).append(message)
-    return [ConflictReader(path, stages.get(path, {}), tuple(found[path])) for path in found]
+            by_path.setdefault(path, []).append(message)
+    return [
+        ConflictReader(path, stages.get(path, {}), tuple(messages))
+        for path, messages in by_path.items()
+    ]
 
 
-def _messages(fields: Iterator[str]) -> Iterator[MergeMessage]:
+def _read_messages(fields: Iterator[str]) -> Iterator[MergeMessage]:
     for count in fields:
         if not count.isdecimal():
             return  # the end, or advice on submodules that git prints there
@@ -109,21 +112,18 @@ def _messages(fields: Iterator[str]) -> Iterator[MergeMessage]:
         yield MergeMessage(paths, next(fields), next(fields))
 
 
-def _moved(messages: list[MergeMessage], labels: tuple[str, str]) -> dict[str, str]:
-    """Names that git makes up where two things cannot stand at one path, and what they stand for.
+def _find_moves(messages: list[MergeMessage], labels: tuple[str, str]) -> dict[str, str]:
+    """Find names that git makes up where two things cannot stand at one path, with that path.
 
     Such a name is the path with ``~``, the name of a side, and a number if that is taken as well.
     """
-    found: dict[str, str] = {}
-    for message in messages:
-        for path in message.paths:
-            made_up = [
-                name
-                for name in message.paths
-                if name.startswith(tuple(f"{path}~{label}" for label in labels))
-            ]
-            found.update(dict.fromkeys(made_up, path))
-    return found
+    return {
+        name: path
+        for message in messages
+        for path in message.paths
+        for name in message.paths
+        if name.startswith(tuple(f"{path}~{label}" for label in labels))
+    }
 
 
 #: More commits than this are not picked one by one.
@@ -133,20 +133,20 @@ _PICK = SideNames("the branch", "the commit")
 
 
 def recent_commits(git: Git, tip: str, count: int) -> list[StyleCommit]:
-    """The newest commits of a branch along first parents, the newest first; fewer where it ends."""
-    return [one.commit for one in log(git, "--first-parent", f"--max-count={count}", tip)]
+    """List the newest commits along first parents, newest first; fewer where history ends."""
+    return [entry.commit for entry in log(git, "--first-parent", f"--max-count={count}", tip)]
 
 
-def landing(git: Git, head: str, base: str) -> StyleCommit | None:
-    """The commit along the base's first parents by which the head came in.
+def find_landing(git: Git, head: str, base: str) -> StyleCommit | None:
+    """Find the commit along the base's first parents by which the head came in.
 
     None where the head is not in the base, or is its first commit.
     """
     args = ("--first-parent", "--ancestry-path", "--reverse", f"{head}..{base}")
-    above = [one.commit for one in log(git, *args)]
+    above = [entry.commit for entry in log(git, *args)]
     by_merge = above[0] if above and head not in above[0].parents[:1] else None
-    found = by_merge or next(iter(recent_commits(git, head, 1)))
-    return found if found.parents else None
+    commit = by_merge or recent_commits(git, head, 1)[0]
+    return commit if commit.parents else None
 
 
 def find_squash(
@@ -159,13 +159,13 @@ def find_squash(
     selected = ("--first-parent", f"--max-count={_MOST_SQUASHES}", f"{since}..{until}")
     for entry in log(git, *selected, "--", *paths[:MOST_NAMED]):
         parents = entry.commit.parents
-        if len(parents) == 1 and merged_tree(git, parents[0], head) == entry.tree:
+        if len(parents) == 1 and merge_trees(git, parents[0], head) == entry.tree:
             return entry.commit
     return None
 
 
 def try_rebase(git: Git, base: str, head: str, deadline: Deadline) -> RebaseTrial:
-    """Picks the head's commits onto the tip of the base, up to the first conflict.
+    """Pick the head's commits onto the tip of the base, up to the first conflict.
 
     As `git rebase` does, merges are left out, and so are commits whose change the base has already.
 
@@ -184,7 +184,7 @@ def pick_each(
     onto: str,
     deadline: Deadline,
 ) -> RebaseTrial:
-    """Picks the commits from ``since`` to the head onto a commit or tree, up to the first conflict.
+    """Pick the commits from ``since`` to the head onto a commit or tree, up to a conflict.
 
     Merges are left out, as by `git cherry-pick` of a range of commits.
 
@@ -196,36 +196,35 @@ def pick_each(
 
 
 def _pick_listed(line: _Line, which: Sequence[str], deadline: Deadline) -> RebaseTrial:
-    """Picks the commits that these arguments of `git log` select, without merges."""
+    """Pick the commits that these arguments of `git log` select, without merges."""
     order = ("--topo-order", "--reverse", "--no-merges")
     try:
-        listed = list(log(line.git, *order, *which, timeout=_left(deadline)))
+        entries = list(log(line.git, *order, *which, timeout=_limit(deadline)))
     except GitError as error:
-        return _given_up(RebaseTrial(None, 0), error)
-    commits = [one for one in listed if not one.applied]
-    trial = RebaseTrial(None, len(commits), applied=len(listed) - len(commits))
-    if len(listed) > MOST_COMMITS:
-        return structs.replace(trial, unfinished="too_large")
-    return _picked(line, commits, trial, deadline)
+        return _give_up(RebaseTrial(None, 0), error)
+    commits = [entry for entry in entries if not entry.applied]
+    trial = RebaseTrial(None, len(commits), applied=len(entries) - len(commits))
+    if len(entries) > MOST_COMMITS:
+        return replace(trial, unfinished="too_large")
+    return _pick_all(line, commits, trial, deadline)
 
 
-def _left(deadline: Deadline) -> float:
+def _limit(deadline: Deadline) -> float:
     return min(TIMEOUT, deadline.remaining)
 
 
-def _given_up(trial: RebaseTrial, error: GitError) -> RebaseTrial:
+def _give_up(trial: RebaseTrial, error: GitError) -> RebaseTrial:
     if error.reason != "timeout":
         raise error
-    return structs.replace(trial, unfinished="timeout")
+    return replace(trial, unfinished="timeout")
 
 
 def _tree_of(git: Git, commit: str) -> str:
     return git.text("rev-parse", "--verify", f"{commit}^{{tree}}")
 
 
-@dataclass(frozen=True)
-class _Line:
-    """The line of rebased commits so far.
+class _Line(Struct, frozen=True):
+    """A line of rebased commits.
 
     Attributes:
         tip: the commit of the head's own history at which the line ends, None once it has left it.
@@ -237,48 +236,45 @@ class _Line:
     tree: str
     names: SideNames = _NAMES
 
-    def with_(self, one: LogEntries, timeout: float) -> tuple[_Line, MergeTrial]:
-        """The line with one commit more; the same line where that conflicts."""
-        if one.commit.parents == (self.tip,):
-            return replace(self, tip=one.commit.sha, tree=one.tree), MergeTrial(one.tree)
-        ours, theirs = self._sides(one)
-        merge = try_merge(self.git, ours, theirs, self.names, timeout=timeout)
+    def pick(self, entry: LogEntries, timeout: float) -> tuple[_Line, MergeTrial]:
+        """Return the line with one commit more; the same line if that conflicts."""
+        if entry.commit.parents == (self.tip,):
+            return replace(self, tip=entry.commit.sha, tree=entry.tree), MergeTrial(entry.tree)
+        sides = self._make_sides(entry)
+        merge = try_merge(self.git, *sides, self.names, timeout=timeout)
         return (replace(self, tip=None, tree=merge.tree) if merge.tree else self), merge
 
-    def _sides(self, one: LogEntries) -> tuple[str, str]:
-        """Two commits whose only common one is the parent of what is picked."""
-        if one.commit.parents:
-            return self._commit(self.tree, one.commit.parents[0]), one.commit.sha
-        nothing = self._commit(self.git.text("mktree"))
-        return self._commit(self.tree, nothing), self._commit(one.tree, nothing)
+    def _make_sides(self, entry: LogEntries) -> tuple[str, str]:
+        """Return two commits whose only common one is the parent of what is picked."""
+        if entry.commit.parents:
+            return self._write_commit(self.tree, entry.commit.parents[0]), entry.commit.sha
+        nothing = self._write_commit(self.git.text("mktree"))
+        return self._write_commit(self.tree, nothing), self._write_commit(entry.tree, nothing)
 
-    def _commit(self, tree: str, *parents: str) -> str:
+    def _write_commit(self, tree: str, *parents: str) -> str:
         options = [word for parent in parents for word in ("-p", parent)]
         return self.git.text("commit-tree", tree, *options, "-m", "trial pick")
 
 
-def _picked(
+def _pick_all(
     line: _Line, commits: list[LogEntries], trial: RebaseTrial, deadline: Deadline
 ) -> RebaseTrial:
-    for place, one in enumerate(commits, 1):
+    for place, entry in enumerate(commits, 1):
         if not deadline.remaining:
-            return structs.replace(trial, unfinished="timeout")
+            return replace(trial, unfinished="timeout")
         try:
-            longer, merge = line.with_(one, _left(deadline))
+            longer, merge = line.pick(entry, _limit(deadline))
         except GitError as error:
-            return _given_up(trial, error)
+            return _give_up(trial, error)
         if merge.impossible:
-            return structs.replace(trial, stopped_at=one.commit, impossible=merge.impossible)
+            return replace(trial, stopped_at=entry.commit, impossible=merge.impossible)
         if not merge.clean:
-            left = tuple(later.commit.sha for later in commits[place:])
-            return structs.replace(
-                trial, stopped_at=one.commit, conflicts=merge.conflicts, left=left
-            )
+            rest = tuple(later.commit.sha for later in commits[place:])
+            return replace(trial, stopped_at=entry.commit, conflicts=merge.conflicts, left=rest)
         changes = longer.tree != line.tree
-        kept = (*trial.kept, one.commit.sha) if changes else trial.kept
-        emptied = trial.emptied + (not changes)
-        line, trial = (
-            longer,
-            structs.replace(trial, picked=trial.picked + 1, emptied=emptied, kept=kept),
-        )
-    return structs.replace(trial, tree=line.tree)
+        if changes:
+            trial = replace(trial, kept=(*trial.kept, entry.commit.sha))
+        else:
+            trial = replace(trial, emptied=trial.emptied + 1)
+        line, trial = longer, replace(trial, picked=trial.picked + 1)
+    return replace(trial, tree=line.tree)

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from msgspec import structs
+from msgspec import Struct
+from msgspec.structs import replace
 
 from prjury.errors import SourceError, UsageError
-from prjury.git.directory import uncommitted_changes
+from prjury.git.directory import list_uncommitted
 from prjury.git.fetch import Remote, Transport, default_branch, fetch_objects, refspec
-from prjury.git.merge import find_squash, landing, merged_tree
+from prjury.git.merge import find_landing, find_squash, merge_trees
 from prjury.git.operator import OperatorRepository, open_repository
 from prjury.git.store import Store, open_store
 from prjury.git.take_snapshot import take_snapshot
@@ -35,7 +35,7 @@ _PULL_URL = re.compile(
 
 @dataclass(frozen=True)
 class Landed:
-    """What is known of a merged pull request.
+    """Facts about a merged pull request.
 
     Attributes:
         commits: how many it had; None where that is not known.
@@ -48,7 +48,7 @@ class Landed:
 
 @dataclass(frozen=True)
 class SnapshotRequest:
-    """Which pull request is to be judged.
+    """The pull request that is to be judged.
 
     Attributes:
         repo: a directory in the operator's repository, bare or not.
@@ -102,79 +102,85 @@ class Snapshot:
     store: Store
 
 
-@dataclass(frozen=True)
-class _Sides:
+class _Sides(Struct, frozen=True):
     base: Side
     head: Side
     notes: tuple[str, ...] = ()
 
 
 @contextmanager
-def open_snapshot(wanted: SnapshotRequest) -> Iterator[Snapshot | NothingToReview]:
-    """The snapshot, or the reason why there is nothing to judge.
+def open_snapshot(request: SnapshotRequest) -> Iterator[Snapshot | NothingToReview]:
+    """Open the snapshot, or say why there is nothing to judge.
 
     Raises:
         SourceError: no repository, no such ref, missing history.
         UsageError: names that cannot be refs.
     """
     with ExitStack() as stack:
-        repository = stack.enter_context(_repository(wanted))
-        sides = _sides(repository, wanted)
+        repository = stack.enter_context(_open_source(request))
+        sides = _choose_sides(repository, request)
         if isinstance(sides, NothingToReview):
             yield sides
             return
-        if wanted.head_sha not in {None, sides.head.sha}:
-            yield _superseded(wanted, sides.head)
+        if request.head_sha not in {None, sides.head.sha}:
+            yield NothingToReview(
+                f"Superseded: #{request.number} is at {sides.head.sha[:12]} by now, and this run "
+                f"is about {str(request.head_sha)[:12]}. The newer head has a run of its own.",
+                superseded=True,
+            )
             return
         store = stack.enter_context(open_store(repository))
-        if wanted.uncommitted:
-            sides = _with_uncommitted(store, sides, wanted.uncommitted)
-        if isinstance(sides, NothingToReview):
-            yield sides
+        if request.uncommitted:
+            head = commit_uncommitted(store, request.uncommitted)
+            if head is None and sides.base.sha == sides.head.sha:
+                index, ref = REFS[request.uncommitted], visible(sides.head.ref)
+                yield NothingToReview(f"Nothing to review: {index} holds nothing that {ref} lacks.")
+                return
+            sides = replace(sides, head=head or sides.head)
+        change = _take_change(store, sides, request)
+        if isinstance(change, NothingToReview):
+            yield change
             return
-        taken = _taken(store, sides, wanted)
-        if isinstance(taken, NothingToReview):
-            yield taken
+        pull = replace(change, number=request.number, **request.facts)
+        if pull.ahead == 0:
+            head_name, base_name = visible(pull.head.ref), visible(pull.base.ref)
+            yield _nothing_to_review(
+                f"{head_name} has no commit that {base_name} lacks in {repository.name}"
+            )
             return
-        pull = structs.replace(taken, number=wanted.number, **wanted.facts)
-        yield _level(pull, repository) if pull.ahead == 0 else Snapshot(pull, store)
+        yield Snapshot(pull, store)
 
 
-def _with_uncommitted(store: Store, sides: _Sides, which: Uncommitted) -> _Sides | NothingToReview:
-    head = commit_uncommitted(store, which)
-    if head is None and sides.base.sha == sides.head.sha:
-        here = f"{REFS[which]} holds nothing that {visible(sides.head.ref)} lacks"
-        return NothingToReview(f"Nothing to review: {here}.")
-    return replace(sides, head=head or sides.head)
-
-
-def _taken(store: Store, sides: _Sides, wanted: SnapshotRequest) -> PullRequest | NothingToReview:
-    """The snapshot; of a change that is in the base by now as it came in, if that is wanted."""
+def _take_change(
+    store: Store, sides: _Sides, request: SnapshotRequest
+) -> PullRequest | NothingToReview:
+    """Take the snapshot; of a change that is in the base by now as it came in, if asked for."""
     pull = take_snapshot(store, sides.base, sides.head, notes=sides.notes)
-    landed, base = wanted.landed, sides.base
+    landed, base = request.landed, sides.base
     if landed is None:
         return pull
     if pull.ahead and landed.commits is None:
-        return _squashed(store, sides, pull) or pull
-    unit = None if pull.ahead else landing(store.git, sides.head.sha, base.sha)
+        return _take_squash(store, sides, pull) or pull
+    if pull.ahead:
+        absence = f"{sides.head.sha[:12]} is not in {visible(base.ref)} any more"
+        return NothingToReview(f"#{request.number} is merged, and {absence}.")
+    unit = find_landing(store.git, sides.head.sha, base.sha)
     if unit is None:
-        gone = f"{sides.head.sha[:12]} is not in {visible(base.ref)}"
-        return (
-            NothingToReview(f"#{wanted.number} is merged, and {gone} any more.")
-            if pull.ahead
-            else pull
-        )
-    tree = store.git.text("rev-parse", "--verify", f"{unit.sha}^{{tree}}")
-    count = _commits_of(unit, landed, partial(_merged_onto, store, landed), tree)
+        return pull
+    count = _count_commits(store, unit, landed)
     if count is None:
-        return NothingToReview(_undecided(unit, landed, wanted.number))
+        return NothingToReview(
+            f"It is not known which commits belong to #{request.number}: neither {unit.sha[:12]} "
+            f"alone nor the {landed.commits} commits up to it are what it brings. Name both sides "
+            "with --base and --head."
+        )
     before = Side(base.ref, store.git.text("rev-parse", "--verify", f"{unit.sha}~{count}"))
     alone = "" if unit.is_merge or landed.commits else "; only that commit is judged"
     note = f"in {visible(base.ref)} already, by {unit.sha[:12]}{alone}"
     return take_snapshot(store, before, Side(sides.head.ref, unit.sha), notes=(*sides.notes, note))
 
 
-def _squashed(store: Store, sides: _Sides, pull: PullRequest) -> PullRequest | None:
+def _take_squash(store: Store, sides: _Sides, pull: PullRequest) -> PullRequest | None:
     """Take the change as the one commit by which the base has it; None if the base lacks it."""
     base, head = sides.base, sides.head
     paths = [path for file in pull.files for path in (file.old_path, file.path) if path]
@@ -186,59 +192,51 @@ def _squashed(store: Store, sides: _Sides, pull: PullRequest) -> PullRequest | N
     return take_snapshot(store, before, Side(head.ref, unit.sha), notes=(*sides.notes, note))
 
 
-def _commits_of(
-    unit: StyleCommit, landed: Landed, merged_onto: Callable[[str], str | None], tree: str
-) -> int | None:
-    """How many commits of the base's first parents it came in by; None if that is undecidable.
+def _count_commits(store: Store, unit: StyleCommit, landed: Landed) -> int | None:
+    """Count the commits of the base's first parents by which a change came in; None if undecidable.
 
     A merge commit is one. For the others contents decide, as subjects are written by hand: the pull
     request, merged onto what stood before its own commits, has to come to what stands there now.
 
     Args:
         unit: the last of them.
-        merged_onto: the tree that the pull request's head comes to, merged onto a commit.
-        tree: of the last commit.
     """
     count = landed.commits or 1
     if unit.is_merge or landed.commits is None or (count == 1 and not landed.head):
         return 1
+    tree = store.git.text("rev-parse", "--verify", f"{unit.sha}^{{tree}}")
     # As its own commits first: where the branch was only moved on, the last one fits as well.
     counts = dict.fromkeys((count, 1))
-    return next((n for n in counts if merged_onto(f"{unit.sha}~{n}") == tree), None)
+    return next((n for n in counts if _merge_onto(store, landed, f"{unit.sha}~{n}") == tree), None)
 
 
-def _merged_onto(store: Store, landed: Landed, commit: str) -> str | None:
-    """The tree that the pull request's own head comes to, merged onto a commit.
+def _merge_onto(store: Store, landed: Landed, commit: str) -> str | None:
+    """Return the tree of the pull request's own head, merged onto a commit.
 
     Raises:
         SourceError: when the head is nowhere to be had.
     """
     head = store.operator.commit(landed.head).sha if landed.head else None
     store.follow()
-    known = store.git.try_run("rev-parse", "--verify", "--quiet", f"{commit}^{{commit}}")[1] == 0
-    return merged_tree(store.git, commit, head) if head and known else None
-
-
-def _undecided(unit: StyleCommit, landed: Landed, number: int | None) -> str:
-    """Why its own commits are not known, and what to do."""
-    return (
-        f"It is not known which commits belong to #{number}: neither {unit.sha[:12]} alone nor the "
-        f"{landed.commits} commits up to it are what it brings. Name both sides with --base and "
-        "--head."
-    )
+    _, code, _ = store.git.try_run("rev-parse", "--verify", "--quiet", f"{commit}^{{commit}}")
+    return merge_trees(store.git, commit, head) if head and code == 0 else None
 
 
 @contextmanager
-def _repository(wanted: SnapshotRequest) -> Iterator[OperatorRepository]:
-    """The local repository, or a fetched one where the pull request is not here."""
-    local = _local(wanted)
-    if local and (wanted.number is None or wanted.head or local.pull(wanted.number)):
+def _open_source(request: SnapshotRequest) -> Iterator[OperatorRepository]:
+    """Open the local repository, or a fetched one if the pull request is not here."""
+    local = _open_local(request)
+    if local and (request.number is None or request.head or local.pull(request.number)):
         yield local
         return
-    remote = _remote(wanted, local)
-    head = refspec(wanted.head or _pull_ref(wanted))
-    base = refspec(wanted.base or default_branch(remote))
-    name = local.name if local else _name_in(remote.address)
+    remote = _choose_remote(request, local)
+    if request.head is None and request.number is None:
+        raise UsageError(
+            "It is not clear what to review", remedy="Name a pull request's number, or a head"
+        )
+    head = refspec(request.head or f"refs/pull/{request.number}/head")
+    base = refspec(request.base or default_branch(remote))
+    name = local.name if local else "/".join(_strip_suffix(remote.address).split("/")[-2:])
     # A partial clone would lend commits without the content that belongs to them.
     lender = local if local and not local.partial else None
     with fetch_objects(remote, [head, base], lender, name) as repository:
@@ -246,130 +244,94 @@ def _repository(wanted: SnapshotRequest) -> Iterator[OperatorRepository]:
         yield repository
 
 
-def _pull_ref(wanted: SnapshotRequest) -> str:
-    if wanted.number is None:
-        raise UsageError(
-            "It is not clear what to review", remedy="Name a pull request's number, or a head"
-        )
-    return f"refs/pull/{wanted.number}/head"
+def _strip_suffix(url: str) -> str:
+    return url.removesuffix("/").removesuffix(".git")
 
 
-def _remote(wanted: SnapshotRequest, local: OperatorRepository | None) -> Remote:
-    url = wanted.url or (local.remote_url if local else None)
-    if wanted.transport and url:
-        return Remote(url, wanted.transport)
-    here, number = local.name if local else visible(str(wanted.repo)), wanted.number
+def _choose_remote(request: SnapshotRequest, local: OperatorRepository | None) -> Remote:
+    url = request.url or (local.remote_url if local else None)
+    if request.transport and url:
+        return Remote(url, request.transport)
+    name, number = local.name if local else visible(str(request.repo)), request.number
     lack = "--offline forbids to fetch it" if url else "there is no remote to fetch it from"
     raise SourceError(
-        f"pull request {number} is not in {here}",
+        f"pull request {number} is not in {name}",
         why=f"Its head was never fetched, and {lack}",
         remedy=f"Run: git fetch origin pull/{number}/head:refs/pull/{number}/head",
         reason="not_fetched",
     )
 
 
-def _name_in(url: str) -> str:
-    """``owner/name`` at the end of a clone URL."""
-    return "/".join(url.removesuffix("/").removesuffix(".git").split("/")[-2:])
-
-
-def _local(wanted: SnapshotRequest) -> OperatorRepository | None:
-    if not wanted.local:
+def _open_local(request: SnapshotRequest) -> OperatorRepository | None:
+    if not request.local:
         return None
     try:
-        found = open_repository(wanted.repo)
+        repository = open_repository(request.repo)
     except SourceError as error:
-        if wanted.url is None or error.reason != "no_repository":
+        if request.url is None or error.reason != "no_repository":
             raise
         return None
     # A URL of another repository must not be answered with this one's pull request of that number.
-    other = wanted.url and _place(wanted.url) != _place(found.remote_url or "")
-    return None if other else found
+    if request.url and _identify(request.url) != _identify(repository.remote_url or ""):
+        return None
+    return repository
 
 
-def _place(url: str) -> tuple[str, str] | None:
-    """Host and ``owner/name`` of a clone URL, whichever protocol it names."""
+def _identify(url: str) -> tuple[str, str] | None:
+    """Return host and ``owner/name`` of a clone URL, whichever protocol it names."""
     match = _CLONE_URL.search(url)
     return (match["host"].casefold(), match["name"].casefold()) if match else None
 
 
-def _sides(repository: OperatorRepository, wanted: SnapshotRequest) -> _Sides | NothingToReview:
-    head = _head(repository, wanted)
-    if wanted.uncommitted:
-        return _Sides(repository.commit(wanted.base) if wanted.base else head, head)
-    base = repository.commit(wanted.base) if wanted.base else repository.default_branch()
-    if wanted.head is None and wanted.number is None:
-        return _of_work_tree(repository, base, head, named=wanted.base is not None)
+def _choose_sides(
+    repository: OperatorRepository, request: SnapshotRequest
+) -> _Sides | NothingToReview:
+    if request.head:
+        head = repository.commit(request.head)
+    elif request.number is None:
+        head = repository.current()
+    elif side := repository.pull(request.number):
+        head = side
+    else:
+        raise SourceError(f"there is no pull request {request.number} in {repository.name}")
+    if request.uncommitted:
+        return _Sides(repository.commit(request.base) if request.base else head, head)
+    base = repository.commit(request.base) if request.base else repository.default_branch()
+    if request.head is None and request.number is None:
+        return _take_current(repository, base, head, is_named=request.base is not None)
     return _Sides(base, head)
 
 
-def _head(repository: OperatorRepository, wanted: SnapshotRequest) -> Side:
-    if wanted.head:
-        return repository.commit(wanted.head)
-    if wanted.number is None:
-        return repository.current()
-    head = repository.pull(wanted.number)
-    if head is None:
-        raise SourceError(f"there is no pull request {wanted.number} in {repository.name}")
-    return head
-
-
-def _of_work_tree(
-    repository: OperatorRepository, base: Side, head: Side, *, named: bool
+def _take_current(
+    repository: OperatorRepository, base: Side, head: Side, *, is_named: bool
 ) -> _Sides | NothingToReview:
-    """The current branch and what its reviewer has to know: uncommitted files, what is below."""
-    pending = uncommitted_changes(repository)
+    """Take the current branch, with notes on uncommitted files and on the branch below."""
+    pending = list_uncommitted(repository)
+    files = f"{len(pending)} file{'s are' if len(pending) != 1 else ' is'} not committed"
     if head.sha == base.sha:
-        on_it = head.ref == base.ref.removeprefix("origin/") and not named
-        here = (
-            f"{head.ref} is the default branch" if on_it else f"{head.ref} is level with {base.ref}"
-        )
-        aside = f" ({_files(pending)} not committed)" if pending else ""
-        return _nothing(f"{here}{aside}", "commit to a branch of your own")
-    notes = [f"{_files(pending)} not committed and not judged: {_named(pending)}"]
-    stacked = _stacked_on(repository, base, head)
-    return _Sides(base, head, tuple(notes[: bool(pending)]) + stacked)
+        words = f"{head.ref} is level with {base.ref}"
+        if head.ref == base.ref.removeprefix("origin/") and not is_named:
+            words = f"{head.ref} is the default branch"
+        aside = f" ({files})" if pending else ""
+        return _nothing_to_review(f"{words}{aside}", "commit to a branch of your own, or ")
+    notes = []
+    if pending:
+        names = ", ".join(map(visible, pending[:_NAMED_AT_MOST]))
+        more = ", …" if len(pending) > _NAMED_AT_MOST else ""
+        notes.append(f"{files} and not judged: {names}{more}")
+    if below := repository.below(base.sha, head.sha):
+        name = visible(below.ref)
+        notes.append(f"stacked on {name}; for this branch's own commits alone: --base {name}")
+    return _Sides(base, head, tuple(notes))
 
 
-def _level(pull: PullRequest, repository: OperatorRepository) -> NothingToReview:
-    head, base = visible(pull.head.ref), visible(pull.base.ref)
-    return _nothing(f"{head} has no commit that {base} lacks in {repository.name}", "")
-
-
-def _superseded(wanted: SnapshotRequest, head: Side) -> NothingToReview:
-    return NothingToReview(
-        f"Superseded: #{wanted.number} is at {head.sha[:12]} by now, and this run is about "
-        f"{str(wanted.head_sha)[:12]}. The newer head has a run of its own.",
-        superseded=True,
-    )
-
-
-def _nothing(here: str, first: str) -> NothingToReview:
-    way = "name both sides with --base REF --head REF"
-    way = f"{first}, or {way}" if first else way
-    return NothingToReview(f"Nothing to review: {visible(here)}. To judge something, {way}.")
-
-
-def _files(paths: list[str]) -> str:
-    return f"{len(paths)} file{'s are' if len(paths) != 1 else ' is'}"
-
-
-def _named(paths: list[str]) -> str:
-    shown = ", ".join(map(visible, paths[:_NAMED_AT_MOST]))
-    return shown + (", …" if len(paths) > _NAMED_AT_MOST else "")
-
-
-def _stacked_on(repository: OperatorRepository, base: Side, head: Side) -> tuple[str, ...]:
-    """A note where the branch is built on another local branch that is not merged yet."""
-    below = repository.below(base.sha, head.sha)
-    if below is None:
-        return ()
-    name = visible(below.ref)
-    return (f"stacked on {name}; for this branch's own commits alone: --base {name}",)
+def _nothing_to_review(words: str, first: str = "") -> NothingToReview:
+    way = f"{first}name both sides with --base REF --head REF"
+    return NothingToReview(f"Nothing to review: {visible(words)}. To judge something, {way}.")
 
 
 def parse_target(target: str | None) -> tuple[int | None, str | None]:
-    """The number in ``7``, ``#7`` or a pull request's URL, and the clone URL of the latter.
+    """Read the number of ``7``, ``#7`` or a pull request's URL, and the clone URL of the latter.
 
     Raises:
         UsageError: for anything else.

@@ -22,9 +22,10 @@ from prjury.git.command import (
     PLAIN_DIFF,
     Git,
     GitError,
+    blob_sizes,
+    decode_path,
     failure,
     list_tree,
-    missing_blobs,
     read_blobs,
 )
 from prjury.git.merge import recent_commits, try_rebase
@@ -53,18 +54,15 @@ _MISSING = re.compile(r"^error: '(.*)': unable to read [0-9a-f]+$", re.MULTILINE
 _ERROR = re.compile(r"^(?:error|fatal): ", re.MULTILINE)
 
 
-def words_in_tree(
-    git: Git, tree: str, words: Sequence[str], seconds: float = SECONDS
-) -> WordPlaces:
-    """Every place of each word as a whole word, in text files that by their name may hold code.
+def find_words(git: Git, tree: str, words: Sequence[str], seconds: float = SECONDS) -> WordPlaces:
+    """Find each word as a whole word, in text files that by their name may hold code.
 
     Args:
         tree: a commit or tree.
         words: letters, digits and underscores.
-        seconds: how long git may take.
 
     Raises:
-        GitError: when it takes longer, prints too much, or fails.
+        GitError: when git takes longer, prints too much, or fails.
     """
     if not words:
         return WordPlaces({})
@@ -78,22 +76,17 @@ def words_in_tree(
     if code not in {_FOUND, _NOTHING} or len(_ERROR.findall(stderr)) > len(missing):
         raise failure("grep", code, stderr)
     places: dict[str, list[tuple[str, int]]] = defaultdict(list)
-    for path, line, word in _places(output, len(tree) + 1):
-        places[word].append((path, line))
-    lacking = dict.fromkeys(path.removeprefix(f"{tree}:") for path in missing)
-    return WordPlaces({word: tuple(found) for word, found in places.items()}, tuple(lacking))
-
-
-def _places(output: bytes, prefix: int) -> Iterator[tuple[str, int, str]]:
-    """Path, line and word of each match; git puts the tree's name before every path."""
     at = 0
     while at < len(output):
         path_end = output.index(b"\0", at)
         line_end = output.index(b"\0", path_end + 1)
         end = output.index(b"\n", line_end + 1)
-        path = output[at + prefix : path_end].decode("utf-8", "surrogateescape")
-        yield path, int(output[path_end + 1 : line_end]), output[line_end + 1 : end].decode()
+        path = decode_path(output[at + len(tree) + 1 : path_end])  # git puts the tree before it
+        word = output[line_end + 1 : end].decode()
+        places[word].append((path, int(output[path_end + 1 : line_end])))
         at = end + 1
+    lacking = dict.fromkeys(path.removeprefix(f"{tree}:") for path in missing)
+    return WordPlaces({word: tuple(rows) for word, rows in places.items()}, tuple(lacking))
 
 
 _ATTRIBUTES = (
@@ -130,6 +123,7 @@ class Store:
     Attributes:
         listings: trees that were listed before; what an object name stands for never changes.
         contents: small blobs that were read before, up to a bound.
+        searches: words that were looked for before, with their tree.
     """
 
     git: Git
@@ -138,9 +132,12 @@ class Store:
         default_factory=dict, repr=False, compare=False
     )
     contents: dict[str, bytes] = field(default_factory=dict, repr=False, compare=False)
+    searches: dict[tuple[str, tuple[str, ...]], WordPlaces] = field(
+        default_factory=dict, repr=False, compare=False
+    )
 
     def follow(self) -> None:
-        """Takes over how far history reaches by now, where more of it was fetched."""
+        """Take over how far history reaches by now, where more of it was fetched."""
         if self.operator.bring and self.operator.shallow_file:
             # Others may be reading it: it is whole at every moment.
             with tempfile.NamedTemporaryFile(dir=self.git.git_dir, delete=False) as copy:
@@ -148,22 +145,22 @@ class Store:
             Path(copy.name).replace(self.git.git_dir / "shallow")
 
     def files(self, commit: str) -> Sequence[TreeEntry]:
-        """Every file of a commit or tree, in git's order."""
+        """List every file of a commit or tree, in git's order."""
         if commit not in self.listings:
             self.listings[commit] = list_tree(self.git, commit)
         return self.listings[commit]
 
     def read(self, blobs: Sequence[str]) -> Mapping[str, bytes | None]:
-        """The blobs' bytes by object name; None for those that a partial clone lacks."""
-        known = {blob: self.contents[blob] for blob in blobs if blob in self.contents}
-        fresh = read_blobs(self.git, [blob for blob in blobs if blob not in known])
+        """Return the blobs' bytes by object name; None for those that a partial clone lacks."""
+        contents = {blob: self.contents.get(blob) for blob in blobs}
+        fresh = read_blobs(self.git, [blob for blob in contents if contents[blob] is None])
         for blob, content in fresh.items():
             if content is not None and len(content) <= _SMALL and len(self.contents) < _MOST_KEPT:
                 self.contents[blob] = content
-        return {**known, **fresh}
+        return {**contents, **fresh}
 
     def export(self, tree: str, directory: Path) -> Sequence[str]:
-        """Writes a tree into an empty directory: plain files, no ``.git``, no filters run.
+        """Write a tree into an empty directory: plain files, no ``.git``, no filters run.
 
         Returns the paths of the files that are not there, because a partial clone lacks their
         content.
@@ -178,24 +175,22 @@ class Store:
                 self.git("read-tree", tree, env=env)
                 self.git("checkout-index", "--all", "--quiet", f"--prefix={root}/", env=env)
             except GitError as error:
-                return self._not_exported(tree, root, error)
+                return self._list_unwritten(tree, root, error)
         return ()
 
-    def _not_exported(self, tree: str, root: Path, error: GitError) -> Sequence[str]:
-        """The files whose content is missing, where that is all that went wrong.
-
-        Git has written all others by then.
-        """
+    def _list_unwritten(self, tree: str, root: Path, error: GitError) -> Sequence[str]:
+        """List the files whose content is missing, if that is all that went wrong."""
         files = [file for file in self.files(tree) if file.mode != SUBMODULE_MODE]
-        missing = missing_blobs(self.git, [file.blob for file in files])
-        paths = tuple(file.path for file in files if file.blob in missing)
-        there = (os.path.lexists(root / file.path) for file in files if file.blob not in missing)
-        if not paths or not all(there):
+        present = blob_sizes(self.git, [file.blob for file in files])
+        paths = tuple(file.path for file in files if file.blob not in present)
+        if not paths or not all(
+            os.path.lexists(root / file.path) for file in files if file.blob in present
+        ):
             raise error
         return paths
 
     def nearest_tag(self, commit: str) -> str:
-        """The name of the nearest tag in a commit's history; empty where none is found in time."""
+        """Name the nearest tag in a commit's history; empty if none is found in time."""
         args = ("describe", "--tags", "--abbrev=0", "--match=*[0-9]*", commit)
         try:
             output, code, _ = self.operator.git.try_run(*args, timeout=SECONDS)
@@ -204,27 +199,30 @@ class Store:
         return output.decode("utf-8", "replace").strip() if code == 0 else ""
 
     def recent(self, tip: str, count: int) -> Sequence[StyleCommit]:
-        """The newest commits of a branch along first parents; fewer where its history ends."""
+        """List the newest commits along first parents; fewer where history ends."""
         return recent_commits(self.git, tip, count)
 
     def rebase(self, base: str, head: str, deadline: Deadline) -> RebaseTrial:
-        """Tries the head's commits one after the other on the tip of the base."""
+        """Try the head's commits one after the other on the tip of the base."""
         return try_rebase(self.git, base, head, deadline)
 
     def with_words(self, tree: str, words: Sequence[str]) -> WordPlaces:
-        """Every place of the words in a commit or tree; see `words_in_tree`."""
-        return words_in_tree(self.git, tree, words)
+        """Find the words in a commit or tree; see `find_words`."""
+        key = tree, tuple(words)
+        if key not in self.searches:
+            self.searches[key] = find_words(self.git, tree, words)
+        return self.searches[key]
 
     def raw_changes(self, old: str, new: str, *, renames: bool = True) -> list[RawChange]:
-        """What differs between two commits, without content."""
+        """List what differs between two commits, without content."""
         find = "-M50%" if renames else "--no-renames"
         output = self.git("diff-tree", *_DIFF_OPTIONS, find, "--raw", "-z", old, new)
-        return list(_raw(iter(output.split(b"\0"))))
+        return list(_read_changes(iter(output.split(b"\0"))))
 
     def patches(
         self, old: str, new: str, *, renames: bool = True, leave_out: Sequence[str] = ()
     ) -> Iterator[FilePatch]:
-        """The files' patches in the order of `raw_changes`."""
+        """Read the files' patches in the order of `raw_changes`."""
         find = "-M50%" if renames else "--no-renames"
         args = ["diff-tree", *_DIFF_OPTIONS, find, "-p", old, new]
         env = {}
@@ -234,43 +232,41 @@ class Store:
         return read_patches(self.git(*args, env=env))
 
 
-def _raw(fields: Iterator[bytes]) -> Iterator[RawChange]:
-    for head in fields:
-        if not head:
-            continue
+def _read_changes(fields: Iterator[bytes]) -> Iterator[RawChange]:
+    for head in filter(None, fields):
         old_mode, new_mode, old_blob, new_blob, status = head.decode().lstrip(":").split(" ")
-        path = next(fields).decode("utf-8", "surrogateescape")
+        path = decode_path(next(fields))
         old_path = None
         if status[0] in "RC":
-            old_path, path = path, next(fields).decode("utf-8", "surrogateescape")
+            old_path, path = path, decode_path(next(fields))
         yield RawChange(old_mode, new_mode, old_blob, new_blob, status[0], path, old_path)
 
 
 @contextmanager
 def open_store(operator: OperatorRepository) -> Iterator[Store]:
-    """A store over the operator's objects; it is gone when the block ends."""
+    """Make a store over the operator's objects; it is gone when the block ends."""
     with scratch("prjury-store-") as directory:
         lay_out(directory, operator)
         yield Store(Git(directory), operator)
 
 
 def lay_out(directory: Path, lender: OperatorRepository | None) -> None:
-    """Makes a bare repository of an empty directory, with the lender's objects in reach."""
+    """Make a bare repository of an empty directory, with the lender's objects in reach."""
     (directory / "refs").mkdir()
     (directory / "info").mkdir()
     (directory / "objects" / "info").mkdir(parents=True)
     (directory / "HEAD").write_text("ref: refs/heads/none\n")
-    (directory / "config").write_text(_config(lender.object_format if lender else "sha1"))
+    (directory / "config").write_text(_make_config(lender.object_format if lender else "sha1"))
     (directory / "info" / "attributes").write_text(_ATTRIBUTES)
     if lender is None:
         return
-    alternates = "".join(_quoted(path) + "\n" for path in lender.object_directories)
+    alternates = "".join(_quote_path(path) + "\n" for path in lender.object_directories)
     (directory / "objects" / "info" / "alternates").write_text(alternates, errors="surrogateescape")
     if lender.shallow_file:
         shutil.copyfile(lender.shallow_file, directory / "shallow")
 
 
-def _config(object_format: str) -> str:
+def _make_config(object_format: str) -> str:
     if object_format == "sha1":
         return "[core]\n\trepositoryformatversion = 0\n\tbare = true\n"
     return (
@@ -279,6 +275,6 @@ def _config(object_format: str) -> str:
     )
 
 
-def _quoted(path: Path) -> str:
+def _quote_path(path: Path) -> str:
     escaped = str(path).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{escaped}"'

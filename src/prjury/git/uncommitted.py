@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import Literal, TypeAlias
 
 from prjury.errors import UsageError
-from prjury.git.command import Git
+from prjury.git.command import Git, decode_path
 from prjury.git.directory import work_tree_git
 from prjury.git.store import Store
 from prjury.scratch import scratch
@@ -26,28 +26,28 @@ REFS = {"worktree": "the work tree", "staged": "the index"}
 
 
 def commit_uncommitted(store: Store, which: Uncommitted) -> Side | None:
-    """A commit on the current one with the uncommitted work in it; None where there is none.
+    """Commit the uncommitted work onto the current commit; None if there is none.
 
     Raises:
         UsageError: in a bare repository, or in the middle of a merge.
         GitError: for a file that git cannot read.
     """
     parent = store.operator.current()
-    with _own_index(store) as git:
+    with _copy_index(store) as git:
         if which == "worktree":
             git("add", "--all", "--", ".", env={"GIT_LITERAL_PATHSPECS": "0"})
-        tree = _written(git)
+        tree = _write_tree(git)
     committed, date = store.git.text("log", "-1", "--format=%T %ct", parent.sha).split()
     if tree == committed:
         return None
     dates = {"GIT_AUTHOR_DATE": f"{date} +0000", "GIT_COMMITTER_DATE": f"{date} +0000"}
-    made = store.git("commit-tree", tree, "-p", parent.sha, env=dates)
-    return Side(REFS[which], made.decode().strip())
+    commit = store.git("commit-tree", tree, "-p", parent.sha, env=dates)
+    return Side(REFS[which], commit.decode().strip())
 
 
 @contextmanager
-def _own_index(store: Store) -> Iterator[Git]:
-    """Git on the work tree with a copy of the index; objects go to the store.
+def _copy_index(store: Store) -> Iterator[Git]:
+    """Open git on the work tree with a copy of the index; objects go to the store.
 
     Raises:
         UsageError: in a bare repository.
@@ -76,15 +76,15 @@ def _own_index(store: Store) -> Iterator[Git]:
         yield Git(git.git_dir, (*git.settings, "advice.addEmbeddedRepo=false"), env)
 
 
-def _written(git: Git) -> str:
-    """The tree of the index.
+def _write_tree(git: Git) -> str:
+    """Write the tree of the index.
 
     Raises:
         UsageError: while files are unmerged.
     """
     unmerged = git("ls-files", "--unmerged", "-z").split(b"\0")[0]
     if unmerged:
-        path = visible(unmerged.partition(b"\t")[2].decode("utf-8", "surrogateescape"))
+        path = visible(decode_path(unmerged.partition(b"\t")[2]))
         raise UsageError(
             f"{path} is not merged yet", remedy="Resolve the conflicts, and git add the files"
         )

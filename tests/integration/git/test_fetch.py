@@ -13,7 +13,7 @@ import pytest
 
 from fakes.history import History, snapshot
 from prjury.errors import ExitCode, SourceError, UsageError
-from prjury.git.fetch import Remote, Transport, default_branch, without_credentials
+from prjury.git.fetch import Remote, Transport, default_branch, strip_credentials
 from prjury.git.open_snapshot import (
     NothingToReview,
     Snapshot,
@@ -285,7 +285,7 @@ def test_git_29_credentials_of_a_url_are_told_to_nobody(tmp_path: Path) -> None:
 
     assert error.reason == "fetch_failed"
     assert SECRET not in f"{error} {error.__cause__} {error.__context__}"
-    assert without_credentials(url) == "https://127.0.0.1:9/x.git"
+    assert strip_credentials(url) == "https://127.0.0.1:9/x.git"
     assert Remote(url).address == "https://127.0.0.1:9/x.git"
 
 

@@ -41,7 +41,7 @@ def clash(history: History, path: str, base: str | None, ours: str, theirs: str)
 
 def test_files_are_read_together(history: History, store: Store) -> None:
     one, two = clash(history, "x\n", "a", "b", "c"), clash(history, "\udcff", None, "a", "b")
-    found = versions.three_ways(store.git, [one, two])
+    found = versions.compare_versions(store.git, [one, two])
 
     assert list(found) == ["x\n", "\udcff"]
     first, second = found["x\n"], found["\udcff"]
@@ -55,7 +55,7 @@ def test_files_are_read_together(history: History, store: Store) -> None:
 def test_sides_that_are_the_same_do_not_collide(history: History, store: Store) -> None:
     clashes = [clash(history, "x", "a", "b", "b"), clash(history, "y", "a", "a", "b")]
     clashes += [clash(history, "z", "a", "b", "c"), clash(history, "w", None, "a", "a")]
-    found = versions.three_ways(store.git, clashes)
+    found = versions.compare_versions(store.git, clashes)
 
     counts = {path: len(file.regions) for path, file in found.items() if isinstance(file, ThreeWay)}
     assert counts == {"x": 0, "y": 0, "z": 1, "w": 0}
@@ -67,20 +67,20 @@ def test_a_large_file_takes_no_room_of_the_others(tmp_path: Path) -> None:
     history.commit({"a": large + "a", "b": large + "b", "c": large + "c", "x": "x", "y": "y"})
     clashes = [clash(history, "big", "a", "b", "c"), clash(history, "small", "x", "y", "x")]
     with open_store(open_repository(history.path)) as store:
-        found = versions.three_ways(store.git, clashes)
+        found = versions.compare_versions(store.git, clashes)
 
     assert found["big"] == "not looked into: larger than 1024 KiB"
     assert isinstance(found["small"], ThreeWay)
 
 
 def test_nothing_is_read_of_nothing(store: Store) -> None:
-    assert versions.three_ways(store.git, []) == {}
+    assert versions.compare_versions(store.git, []) == {}
 
 
 def test_content_that_is_missing_is_said(history: History, store: Store) -> None:
     whole = clash(history, "x", "a", "b", "c")
     gone = ConflictReader("y", {**whole.stages, BASE: ConflictStage("100644", "1" * 40)})
-    found = versions.three_ways(store.git, [gone, whole])
+    found = versions.compare_versions(store.git, [gone, whole])
 
     assert (
         found["y"] == "not looked into: its content is missing from this clone (partial or damaged)"
@@ -107,7 +107,7 @@ def test_content_that_is_missing_is_said(history: History, store: Store) -> None
 def test_what_is_looked_into_at_most(
     sizes: list[int | None], files: int, total: int, reason: str | None
 ) -> None:
-    assert versions._refusal(sizes, files, total) == reason
+    assert versions._refuse_sizes(sizes, files, total) == reason
 
 
 def test_a_damaged_object_is_an_error(history: History, store: Store) -> None:
@@ -118,4 +118,4 @@ def test_a_damaged_object_is_an_error(history: History, store: Store) -> None:
     loose.write_bytes(b"damaged")
 
     with pytest.raises(GitError):
-        versions.three_ways(store.git, [whole])
+        versions.compare_versions(store.git, [whole])

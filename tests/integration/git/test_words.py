@@ -9,7 +9,7 @@ import pytest
 from fakes.history import History, link, submodule
 from prjury.git.command import GitError
 from prjury.git.operator import open_repository
-from prjury.git.store import open_store, words_in_tree
+from prjury.git.store import find_words, open_store
 from prjury.git.take_snapshot import take_snapshot
 from prjury.judges.backport.checks.symbols import missing_on
 from prjury.judges.backport.references import needs_of
@@ -119,7 +119,7 @@ def test_nobody_waits_longer_than_told(history: History) -> None:
         open_store(open_repository(history.path)) as store,
         pytest.raises(GitError, match="took longer") as caught,
     ):
-        words_in_tree(store.git, sha, ["foo"], seconds=0.0)
+        find_words(store.git, sha, ["foo"], seconds=0.0)
     assert caught.value.reason == "timeout"
 
 
