@@ -1,4 +1,4 @@
-"""Which builds a tree has, by its files, and which of them a change can affect. Pure.
+"""Builds of a tree by its files, and those of them that a change can affect. Pure.
 
 Each build system finds its own builds (``systems/``). Here they are combined: different systems in
 one directory are all run, of alternatives for the same code one is chosen, and what is not run
@@ -7,41 +7,46 @@ becomes a note.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from dataclasses import replace as changed
 from typing import TypeAlias
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from prjury.judges.builds.plan import BuildPlan
 from prjury.judges.builds.systems import SYSTEMS, node
 from prjury.judges.builds.systems.build_system import BuildSystem
 from prjury.judges.builds.systems.projects import is_below
-from prjury.judges.builds.systems.pytest import PYTEST_ENV
 from prjury.judges.builds.systems.recipes import RecipeSystem
 from prjury.judges.builds.systems.source_tree import (
     Changes,
     SourceTree,
+    find_excluded,
     is_aside,
     is_within,
-    joined,
     nearest,
+    parents_of,
     path_in,
 )
-from prjury.judges.builds.unbuilt import find_excluded_projects
+from prjury.judges.builds.wording import join_names
 from prjury.snapshot.model import visible
-
-__all__ = ["PYTEST_ENV", "Changes", "DetectedBuilds", "SourceTree", "detect_builds"]
 
 _AUTOMATIC = tuple(name for name, system in SYSTEMS.items() if system.WHEN != "on_request")
 _MOST_NAMED = 5
+#: The programs by which builds of the JVM are called, the wrapper script last.
+WRAPPED = {"maven": ("mvn", "mvnw"), "gradle": ("gradle", "gradlew")}
+#: Code of others, which is not built here.
+_VENDORED = frozenset("node_modules vendor third_party third-party thirdparty deps".split())
+#: Tests and their data.
+_OF_TESTS = frozenset(
+    "test tests __tests__ testdata test-data fixture fixtures __fixtures__".split()
+)
 #: The systems that are looked for, by name.
 Asked: TypeAlias = Mapping[str, BuildSystem]
 
 
-@dataclass(frozen=True)
-class DetectedBuilds:
+class DetectedBuilds(Struct, frozen=True):
     """The builds of a tree.
 
     Attributes:
@@ -56,8 +61,7 @@ class DetectedBuilds:
     skipped: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class _Found:
+class _Build(Struct, frozen=True):
     """A build, with the name of its system in the policy."""
 
     system: str
@@ -67,6 +71,31 @@ class _Found:
     @property
     def place(self) -> tuple[str, str]:
         return self.system, self.plan.directory
+
+    @property
+    def recipe(self) -> RecipeSystem | None:
+        return self.by if isinstance(self.by, RecipeSystem) else None
+
+    @property
+    def family(self) -> str | None:
+        """The name that builds of the same code have in common."""
+        if self.system in WRAPPED:
+            return f"jvm in {self.plan.directory}"
+        return self.recipe.recipe.family if self.recipe else None
+
+    @property
+    def tools(self) -> tuple[str, ...]:
+        """The programs that a CI calls for such a build."""
+        return tuple(self.recipe.recipe.tools) if self.recipe else WRAPPED.get(self.system, ())
+
+    @property
+    def only_compiles(self) -> bool:
+        return self.by.WHEN == "last_resort_if_untested" and not self.plan.tests
+
+    @property
+    def is_weak(self) -> bool:
+        """It is run only where nothing better is found."""
+        return self.by.WHEN == "last_resort" or self.only_compiles
 
 
 def detect_builds(
@@ -89,213 +118,175 @@ def detect_builds(
     asked = {name: SYSTEMS[name] for name in SYSTEMS if name in (systems or _AUTOMATIC)}
     asked |= {one.recipe.name: one for one in own}
     root = changed(root, changed=changes) if changes else root
-    every, chosen = _builds(root, asked, systems, called)
-    left = _find_skipped(root, asked, systems, chosen)
-    notes = [*_not_run(every, chosen), *_not_asked(root, asked), *_not_found(every, systems)]
-    notes += _note_unsuited(root, asked, chosen)
-    if changes is None or not changes.paths:
-        return DetectedBuilds(_order_plans(chosen), tuple(notes), left)
-    if outside := _outside(changes, chosen):
-        because = f"{visible(outside)} belongs to no project"
-        plans = _order_plans(chosen)
-        whole = (replace(plan, scope=replace(plan.scope, because=because)) for plan in plans)
-        return DetectedBuilds(tuple(whole), tuple(notes), left)
-    places = {one.place for one in chosen}
-    affected = [
-        one
-        for one in _find_all(root, changes, asked)
-        if one.place in places and not _is_aside(one, chosen, changes)
-    ]
-    return DetectedBuilds(
-        _order_plans(affected), (*notes, *_note_untouched(chosen, affected)), left
-    )
-
-
-def _builds(
-    root: SourceTree,
-    asked: Asked,
-    systems: Sequence[str] | None,
-    called: frozenset[str] = frozenset(),
-) -> tuple[list[_Found], list[_Found]]:
-    """All builds, and those of them that are run."""
     every = _find_all(root, None, asked)
-    chosen = [one for one in every if not _is_replaced(one, every, called)]
-    if not systems:
-        chosen = [one for one in chosen if not _is_outranked(one, chosen, called)]
-    return every, [one for one in chosen if not _has_better_alternative(root, one, chosen, called)]
+    chosen = _choose(root, every, called, explicit=bool(systems))
+    skipped = _find_skipped(root, asked, chosen, explicit=bool(systems))
+    notes = [*_list_notes(root, every, chosen, systems)]
+    places = frozenset(one.plan.directory for one in chosen)
+    if changes is None or not changes.paths:
+        affected = chosen
+    elif outside := [path for path in changes.paths if nearest(path, places) is None]:
+        because = f"{visible(min(outside))} belongs to no project"
+        affected = [
+            replace(one, plan=replace(one.plan, scope=replace(one.plan.scope, because=because)))
+            for one in chosen
+        ]
+    else:
+        there = {one.place for one in chosen}
+        builds = (one for one in _find_all(root, changes, asked) if one.place in there)
+        affected = [one for one in builds if not _is_aside(one, chosen, changes)]
+        built = {one.place for one in affected}
+        notes += _note("not touched by the change and not built", chosen, built)
+    plans = (replace(one.plan, source="convention") if one.is_weak else one.plan
+             for one in sorted(affected, key=lambda one: one.plan.directory))  # fmt: skip
+    return DetectedBuilds(tuple(plans), tuple(notes), skipped)
 
 
-def _find_skipped(
-    root: SourceTree, asked: Asked, systems: Sequence[str] | None, chosen: Sequence[_Found]
-) -> tuple[str, ...]:
-    """The directories of projects around changed files that are excluded by name."""
-
-    def tried(places: frozenset[str]) -> frozenset[str]:
-        _, builds = _builds(changed(root, allowed=places), asked, systems)
-        return places & {one.plan.directory for one in builds}
-
-    built = frozenset(one.plan.directory for one in chosen)
-    return find_excluded_projects(root, _manifests(asked), built, tried)
-
-
-def _manifests(asked: Asked) -> tuple[str, ...]:
-    return tuple(name for system in asked.values() for name in system.MANIFESTS)
-
-
-def _find_all(root: SourceTree, changes: Changes | None, asked: Asked) -> list[_Found]:
+def _find_all(root: SourceTree, changes: Changes | None, asked: Asked) -> list[_Build]:
     return [
-        _Found(name, plan, system)
+        _Build(name, plan, system)
         for name, system in asked.items()
         for plan in system.plans(root, changes)
     ]
 
 
-def _order_plans(found: Iterable[_Found]) -> tuple[BuildPlan, ...]:
-    """The root first, then by directory; within one directory in the order of the systems."""
-    ordered = sorted(found, key=lambda one: one.plan.directory)
-    return tuple(
-        replace(one.plan, source="convention") if _is_weak(one) else one.plan for one in ordered
-    )
+def _choose(
+    root: SourceTree, every: Sequence[_Build], called: frozenset[str], *, explicit: bool
+) -> list[_Build]:
+    """The builds that are run.
+
+    Args:
+        explicit: the policy names the systems, so that no weak one is left out.
+    """
+    chosen = [one for one in every if not _is_replaced(root, one, every, called)]
+    if explicit:
+        return chosen
+    return [one for one in chosen if not _is_outranked(one, chosen, called)]
 
 
-def _is_weak(found: _Found) -> bool:
-    """Whether it is run only where nothing better is found."""
-    return found.by.WHEN == "last_resort" or _compiles_only(found)
-
-
-def _compiles_only(found: _Found) -> bool:
-    return found.by.WHEN == "last_resort_if_untested" and not found.plan.tests
-
-
-def _is_replaced(found: _Found, every: Sequence[_Found], called: frozenset[str]) -> bool:
+def _is_replaced(
+    root: SourceTree, build: _Build, every: Sequence[_Build], called: frozenset[str]
+) -> bool:
     """Whether the policy's own recipe, or a better build of the same family, is run instead.
 
-    In a family the outermost is better, then the one that runs tests, then the one that the CI
-    calls, then the first.
+    In a family the outermost is better, then the one that runs tests, then the only one that the CI
+    calls, then the only one with a wrapper script, then the first.
     """
-    here, mine = found.plan.directory, isinstance(found.by, RecipeSystem) and found.by.own
-    own = [one for one in every if isinstance(one.by, RecipeSystem) and one.by.own]
-    if not mine and any(is_within(here, one.plan.directory) for one in own):
+    here = build.plan.directory
+    own = [one for one in every if one.recipe and one.recipe.own]
+    if build not in own and any(is_within(here, one.plan.directory) for one in own):
         return True
-    if not (family := _family(found)):
+    if not build.family:
         return False
-    kin = [one for one in every if _family(one) == family and is_within(here, one.plan.directory)]
-    order = {id(one): (len(one.plan.directory), not one.plan.tests) for one in kin}
-    return found is not min(kin, key=lambda one: (order[id(one)], called.isdisjoint(_tools(one))))
+    kin = [
+        one for one in every if one.family == build.family and is_within(here, one.plan.directory)
+    ]
+    uncalled = [called.isdisjoint(one.tools) for one in kin]
+
+    def rank(one: _Build) -> tuple[int, bool, bool, bool]:
+        by_ci = uncalled.count(False) == 1 and called.isdisjoint(one.tools)
+        script = path_in(one.plan.directory, WRAPPED.get(one.system, ("",))[-1])
+        return len(one.plan.directory), not one.plan.tests, by_ci, script not in root.files
+
+    return build is not min(kin, key=rank)
 
 
-def _tools(found: _Found) -> tuple[str, ...]:
-    """The programs that a CI calls for such a build."""
-    if isinstance(found.by, RecipeSystem):
-        return tuple(found.by.recipe.tools)
-    return WRAPPED.get(found.system, ())
-
-
-#: The programs by which builds of the JVM are called, with their wrapper scripts.
-WRAPPED = {"maven": ("mvn", "mvnw"), "gradle": ("gradle", "gradlew")}
-
-
-def _family(found: _Found) -> str | None:
-    return found.by.recipe.family if isinstance(found.by, RecipeSystem) else None
-
-
-def _is_outranked(found: _Found, every: Sequence[_Found], called: frozenset[str]) -> bool:
+def _is_outranked(build: _Build, every: Sequence[_Build], called: frozenset[str]) -> bool:
     """Whether there are better builds of the same code.
 
     make, just and Task often call the others, and in a directory with sources of another kind a
     few Python files are rarely a project. Of two such builds the one that runs tests is better,
     then the first.
     """
-    if not _is_weak(found):
+    if not build.is_weak:
         return False
-    here = found.plan.directory
-    strong = [one.plan.directory for one in every if not _is_weak(one)]
-    beside = [one.plan for one in every if not _is_weak(one) and one.plan.directory == here]
-    only_tests = found.plan.tests and not any(plan.tests for plan in beside)
-    if any(is_below(here, place) for place in strong) or (beside and not only_tests):
+    here = build.plan.directory
+    strong = [one for one in every if not one.is_weak]
+    beside = [one.plan for one in strong if one.plan.directory == here]
+    only_tests = build.plan.tests and not any(plan.tests for plan in beside)
+    above = any(is_below(here, one.plan.directory) for one in strong)
+    if above or (beside and not only_tests):
         return True
-    calls = found.system in {"just", "task"} and called.isdisjoint(_tools(found))
-    if (calls or _compiles_only(found)) and any(is_below(place, here) for place in strong):
+    calls = build.system in {"just", "task"} and called.isdisjoint(build.tools)
+    below = any(is_below(one.plan.directory, here) for one in strong)
+    if (calls or build.only_compiles) and below:
         return True
-    rivals = [one for one in every if _is_weak(one) and one.plan.directory == here]
-    return found is not min(rivals, key=lambda one: not one.plan.tests)
+    rivals = [one for one in every if one.is_weak and one.plan.directory == here]
+    return build is not min(rivals, key=lambda one: not one.plan.tests)
 
 
-def _has_better_alternative(
-    root: SourceTree, found: _Found, chosen: Sequence[_Found], called: frozenset[str]
-) -> bool:
-    """Whether Maven and Gradle build the same code here, and the other one is chosen.
-
-    The only one that the CI calls comes first, then the only one with a wrapper script, else Maven.
-    """
-    here = found.plan.directory
-    if {("maven", here), ("gradle", here)} - {one.place for one in chosen}:
-        return False
-    by_ci = [name for name, tools in WRAPPED.items() if not called.isdisjoint(tools)]
-    if len(by_ci) == 1:
-        return found.system in WRAPPED and found.system != by_ci[0]
-    wrappers = {"maven": joined(here, "mvnw"), "gradle": joined(here, "gradlew")}
-    there = {system: (path or "") in root.files for system, path in wrappers.items()}
-    better = "gradle" if there["gradle"] and not there["maven"] else "maven"
-    return found.system in wrappers and found.system != better
-
-
-def _is_aside(found: _Found, chosen: Sequence[_Found], changes: Changes) -> bool:
+def _is_aside(build: _Build, chosen: Sequence[_Build], changes: Changes) -> bool:
     """Whether a recipe's build, a site or benchmarks lie below another, and nothing there changes.
 
     It is another form of what the outer one builds, or uses it: bindings, packages, CI's files.
     """
-    here = found.plan.directory
+    here = build.plan.directory
     return (
-        (isinstance(found.by, RecipeSystem) or is_aside(here))
+        (build.recipe is not None or is_aside(here))
         and any(is_below(here, one.plan.directory) and one.plan.tests for one in chosen)
-        and not any(is_within(path, here) for path in changes.paths)
+        and not changes.below(here)
     )
 
 
-def _outside(changes: Changes, chosen: Sequence[_Found]) -> str | None:
-    """A changed file that lies in no project."""
-    places = frozenset(one.plan.directory for one in chosen)
-    return next((path for path in sorted(changes.paths) if nearest(path, places) is None), None)
+def _find_skipped(
+    root: SourceTree, asked: Asked, chosen: Sequence[_Build], *, explicit: bool
+) -> tuple[str, ...]:
+    """The nearest project around each changed file that is not built because of its name.
+
+    A directory whose manifest belongs to a workspace is built with it, and is none of them.
+    """
+    manifests = root.directories_with(*(name for one in asked.values() for name in one.MANIFESTS))
+    built = frozenset(one.plan.directory for one in chosen)
+    chains: list[list[str]] = []
+    for path in root.changed.paths if root.changed else ():
+        chain = []
+        for place in filter(manifests.__contains__, parents_of(path)):
+            if find_excluded(place) is None or _is_material(place, built):
+                break  # what lies in it is its own
+            chain.append(place)
+        chains.append(chain)
+    candidates = frozenset(place for chain in chains for place in chain)
+    if not candidates:
+        return ()
+    allowed = changed(root, allowed=candidates)
+    builds = _choose(allowed, _find_all(allowed, None, asked), frozenset(), explicit=explicit)
+    projects = candidates & {one.plan.directory for one in builds}
+    first = (next((place for place in chain if place in projects), None) for chain in chains)
+    return tuple(sorted({place for place in first if place is not None}))
 
 
-def _not_run(every: Sequence[_Found], chosen: Sequence[_Found]) -> list[str]:
-    left = [one.plan.label for one in every if one not in chosen]
-    return [f"also found and not run: {_join_labels(left)}"] if left else []
+def _is_material(place: str, built: frozenset[str]) -> bool:
+    """Whether it is code of others, or lies among the tests of a project that is built."""
+    parts = place.lower().split("/")
+    of_tests = next((index for index, part in enumerate(parts) if part in _OF_TESTS), None)
+    if of_tests is None:
+        return not _VENDORED.isdisjoint(parts)
+    above = "/".join([*place.split("/")[:of_tests], "x"])
+    return not _VENDORED.isdisjoint(parts) or nearest(above, built) is not None
 
 
-def _note_untouched(chosen: Sequence[_Found], affected: Sequence[_Found]) -> list[str]:
-    built = {one.place for one in affected}
-    left = [one.plan.label for one in chosen if one.place not in built]
-    return [f"not touched by the change and not built: {_join_labels(left)}"] if left else []
+def _list_notes(
+    root: SourceTree,
+    every: Sequence[_Build],
+    chosen: Sequence[_Build],
+    systems: Sequence[str] | None,
+) -> list[str]:
+    """The builds that are not run, systems that are not there, packages that are unreadable."""
+    notes = _note("also found and not run", every, {one.place for one in chosen})
+    for name in SYSTEMS.keys() - _AUTOMATIC if systems is None else ():
+        if marker := root.has(*SYSTEMS[name].MANIFESTS):
+            only = f"but {name.capitalize()} runs only if `systems` names it"
+            notes.append(f"{marker} is there, {only}")
+    missing = dict.fromkeys(systems or ()).keys() - {one.system for one in every}
+    notes += [f"`systems` names {visible(name)}, which was not found" for name in sorted(missing)]
+    if systems is None or "node" in systems:
+        built = frozenset(one.plan.directory for one in chosen if one.system == "node")
+        unreadable = node.list_unreadable(root).items()
+        left = [why for place, why in unreadable if nearest(path_in(place, "x"), built) is None]
+        notes += left[:_MOST_NAMED]
+    return notes
 
 
-def _not_asked(root: SourceTree, asked: Asked) -> list[str]:
-    if not set(_AUTOMATIC) <= set(asked):
-        return []
-    systems = {name: system for name, system in SYSTEMS.items() if name not in _AUTOMATIC}
-    found = {name: root.has(*system.MANIFESTS) for name, system in systems.items()}
-    return [
-        f"{marker} is there, but {name.capitalize()} runs only if `systems` names it"
-        for name, marker in found.items()
-        if marker
-    ]
-
-
-def _note_unsuited(root: SourceTree, asked: Asked, chosen: Sequence[_Found]) -> list[str]:
-    """Why packages of Node are not run, unless another one has that part."""
-    built = frozenset(one.plan.directory for one in chosen if one.system == "node")
-    reasons = node.list_unreadable(root) if "node" in asked else {}
-    alone = (place for place in reasons if nearest(path_in(place, "x"), built) is None)
-    return [reasons[place] for place in alone][:_MOST_NAMED]
-
-
-def _not_found(every: Sequence[_Found], systems: Sequence[str] | None) -> list[str]:
-    there = {one.system for one in every}
-    missing = [name for name in dict.fromkeys(systems or ()) if name not in there]
-    return [f"`systems` names {visible(name)}, which was not found" for name in missing]
-
-
-def _join_labels(labels: Sequence[str]) -> str:
-    more = f" and {len(labels) - _MOST_NAMED} more" if len(labels) > _MOST_NAMED else ""
-    return ", ".join(labels[:_MOST_NAMED]) + more
+def _note(label: str, builds: Sequence[_Build], built: set[tuple[str, str]]) -> list[str]:
+    labels = [one.plan.label for one in builds if one.place not in built]
+    return [f"{label}: {join_names(labels, _MOST_NAMED)}"] if labels else []

@@ -20,7 +20,7 @@ from prjury.judges.builds.combine import (
 )
 from prjury.judges.builds.compare import compare
 from prjury.judges.builds.decide import decide, decide_untried
-from prjury.judges.builds.detect import Changes, DetectedBuilds, SourceTree
+from prjury.judges.builds.detect import DetectedBuilds
 from prjury.judges.builds.evidence import BuildEvidence, Run
 from prjury.judges.builds.kept_base import KeptBase
 from prjury.judges.builds.kept_reports import KeepRun, KeptReports, forget_run
@@ -30,6 +30,7 @@ from prjury.judges.builds.plan import BuildPlan
 from prjury.judges.builds.planner import BuildPlanner
 from prjury.judges.builds.run import BothSides, BuildSide
 from prjury.judges.builds.systems.recipes import RecipeSystem
+from prjury.judges.builds.systems.source_tree import Changes, SourceTree
 from prjury.judges.builds.test_settings import changed_test_settings
 from prjury.judges.builds.toolchains import Toolchains
 from prjury.judges.builds.unbuilt import needing_build, systems_of, unbuilt, usual_command

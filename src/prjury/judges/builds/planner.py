@@ -18,10 +18,7 @@ from prjury.judges.builds.ci_plan import (
     with_ci_options,
 )
 from prjury.judges.builds.detect import (
-    PYTEST_ENV,
-    Changes,
     DetectedBuilds,
-    SourceTree,
     detect_builds,
 )
 from prjury.judges.builds.git_version import MISSING, with_repository
@@ -35,10 +32,13 @@ from prjury.judges.builds.plan import (
 )
 from prjury.judges.builds.systems import SYSTEMS
 from prjury.judges.builds.systems.affected import narrow_to_affected
+from prjury.judges.builds.systems.pytest import PYTEST_ENV
 from prjury.judges.builds.systems.python_environment import with_environment
 from prjury.judges.builds.systems.recipes import RecipeSystem
+from prjury.judges.builds.systems.source_tree import Changes, SourceTree
 from prjury.judges.builds.toolchains import Toolchains
 from prjury.judges.builds.versions import TOOLS_OF, ToolChoice, choose_tools, wanted_versions
+from prjury.judges.builds.wording import join_names
 from prjury.policy.tiers import BuildOptions, Steps
 from prjury.sandbox.environment import is_refused
 from prjury.snapshot.model import visible
@@ -92,11 +92,11 @@ class BuildPlanner:
             if systems is None and not builds.plans:
                 builds = detect_builds(changed(root, allowed=_TESTS_ALONE), part, None, self.own)
             equipped = tuple(self._equip(root, plan, None) for plan in builds.plans)
-            builds = changed(builds, plans=equipped, notes=(*builds.notes, *self._name_external()))
+            builds = replace(builds, plans=equipped, notes=(*builds.notes, *self._name_external()))
         plans = (
             replace(plan, reports=(*plan.reports, *self.options.junit)) for plan in builds.plans
         )
-        return changed(builds, plans=tuple(plans))
+        return replace(builds, plans=tuple(plans))
 
     def _name_external(self) -> tuple[str, ...]:
         external = self.ci.external if self.ci and not self.ci.jobs else ()
@@ -129,10 +129,10 @@ class BuildPlanner:
             and wrapped.isdisjoint({"", plan.directory})
         ]
         if left:
-            names = _join_names([plan.label for plan in left])
+            names = join_names([plan.label for plan in left], _MOST_NAMED)
             notes.append(f"not built, since its CI does not build it: {names}")
         if ci.others:
-            names = _join_names([job.job for job in ci.others])
+            names = join_names([job.job for job in ci.others], _MOST_NAMED)
             notes.append(f"its CI also tests in other jobs, which are not run here: {names}")
         skipped = {plan.directory for plan in left if plan.directory} | {*affected.skipped}
         return DetectedBuilds(tuple(plans), (*notes, *affected.notes), tuple(sorted(skipped)))
@@ -182,7 +182,7 @@ class BuildPlanner:
 
     def _equip(self, root: SourceTree, plan: BuildPlan, job: CiJob | None) -> BuildPlan:
         """The plan with the versions of its tools, and what a tree needs to be built."""
-        wanted = wanted_versions(root, plan.directory, job, plan.system)
+        wanted = wanted_versions(root, plan.directory, job)
         tools = (
             tuple(job.versions)
             if plan.source == "ci" and job
@@ -239,12 +239,6 @@ def _stands_for(plan: BuildPlan, job: CiJob) -> bool:
 def _name_services(job: CiJob) -> list[LeftOutStep]:
     why = "services are not started here"
     return [LeftOutStep(f"services: {one}", why, "services", job.path) for one in job.services]
-
-
-def _join_names(names: Sequence[str]) -> str:
-    first = [name.partition("\n")[0] for name in names[:_MOST_NAMED]]
-    more = f" and {len(names) - len(first)} more" if len(names) > len(first) else ""
-    return ", ".join(first) + more
 
 
 def is_extra(name: str) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from string import ascii_letters
@@ -64,20 +63,19 @@ class WantedVersion(Struct, frozen=True):
         return f"{shown_tool(self.tool)} {visible(self.version)}"
 
 
-@dataclass(frozen=True)
-class Toolchain:
+class Toolchain(Struct, frozen=True):
     """One version of a tool.
 
     Attributes:
         home: its directory, with ``bin`` below it.
-        found: who brought it; a few words.
+        source: who brought it; a few words.
         current: whether it is the one that PATH finds anyway.
     """
 
     tool: str
     version: Numbers
     home: Path
-    found: str
+    source: str
     current: bool = False
 
     def environment(self, home: str, path: str) -> Mapping[str, str]:
@@ -91,8 +89,7 @@ class Toolchain:
         return {**env, "JAVA_HOME": home} if self.tool == "java" else env
 
 
-@dataclass(frozen=True)
-class Toolchains:
+class Toolchains(Struct, frozen=True, dict=True):
     """What is installed.
 
     Attributes:
@@ -101,7 +98,7 @@ class Toolchains:
     """
 
     environ: Mapping[str, str]
-    root: Path = field(default_factory=lambda: Path("/"))
+    root: Path = Path("/")
 
     @property
     def path(self) -> str:
@@ -114,7 +111,7 @@ class Toolchains:
 
     def of(self, tool: str) -> tuple[Toolchain, ...]:
         """All versions of a tool, each home once: the current one first, then the newest."""
-        return self._known.get(tool, ())
+        return self._by_tool.get(tool, ())
 
     def distance(self, tool: str, wanted: str) -> float:
         """How far a wanted version is: 0 for the current one, little for another that is here.
@@ -130,23 +127,26 @@ class Toolchains:
         return 1 + min(_releases_between(numbers, one.version) for one in known)
 
     @cached_property
-    def _known(self) -> Mapping[str, tuple[Toolchain, ...]]:
-        return {tool: tuple(self._ordered(tool)) for tool in _TOOLS}
+    def _by_tool(self) -> Mapping[str, tuple[Toolchain, ...]]:
+        return {tool: tuple(self._list(tool)) for tool in _TOOLS}
 
-    def _ordered(self, tool: str) -> Iterator[Toolchain]:
+    def _list(self, tool: str) -> Iterator[Toolchain]:
         seen = set[Path]()
-        current = self._current(tool)
-        rest = sorted(self._installed(tool), key=lambda one: one.version, reverse=True)
-        for one in (*([current] if current else ()), *rest):
+        current = self._find_current(tool)
+        homes = ((source, home, _version_of(tool, home)) for source, home in self._homes(tool))
+        others = [Toolchain(tool, version, home, source) for source, home, version in homes
+                  if version and home.is_dir()]  # fmt: skip
+        others.sort(key=lambda one: one.version, reverse=True)
+        for one in [current, *others] if current else others:
             if one.home.resolve() not in seen:
                 seen.add(one.home.resolve())
                 yield one
 
-    def _current(self, tool: str) -> Toolchain | None:
+    def _find_current(self, tool: str) -> Toolchain | None:
         home = Path(self.environ.get("JAVA_HOME", "")) if tool == "java" else Path()
         if home.is_absolute() and (version := _version_of(tool, home)):
             return Toolchain(tool, version, home, "JAVA_HOME", current=True)
-        program = next(filter(Path.is_file, self._candidates(tool)), None)
+        program = next(filter(Path.is_file, self._list_programs(tool)), None)
         if program is None:
             return None
         real = program.resolve()
@@ -154,32 +154,23 @@ class Toolchains:
         home = (real if tool == "java" else program).parent.parent
         return Toolchain(tool, version, home, "PATH", current=True) if version else None
 
-    def _candidates(self, tool: str) -> Iterator[Path]:
+    def _list_programs(self, tool: str) -> Iterator[Path]:
         """The programs of that name on PATH; for pyenv's stand-in the one that it starts."""
         for place in self.path.split(os.pathsep):
             program = Path(place, _TOOLS[tool][1])
             if program.parent.name == "shims" and tool == "python" and program.is_file():
-                yield from (home / "bin/python3" for home in self._pyenv_global())
+                root = Path(self.environ.get("PYENV_ROOT", ""))
+                chosen = self.environ.get("PYENV_VERSION") or _text(root / "version")
+                for name in chosen.replace(":", " ").split():
+                    yield root / "versions" / name / "bin/python3"
             yield program
-
-    def _pyenv_global(self) -> Iterator[Path]:
-        root = Path(self.environ.get("PYENV_ROOT", ""))
-        chosen = self.environ.get("PYENV_VERSION") or _text(root / "version")
-        for name in chosen.replace(":", " ").split():
-            yield root / "versions" / name
-
-    def _installed(self, tool: str) -> Iterator[Toolchain]:
-        for found, home in self._homes(tool):
-            version = _version_of(tool, home)
-            if version and home.is_dir():
-                yield Toolchain(tool, version, home, found)
 
     def _homes(self, tool: str) -> Iterator[tuple[str, Path]]:
         environ = self.environ
         if tool == "java":
-            named = sorted(name for name in environ if name.startswith("JAVA_HOME_"))
-            yield from ((name, Path(environ[name])) for name in named)
-        for found, place, pattern in (
+            names = sorted(name for name in environ if name.startswith("JAVA_HOME_"))
+            yield from ((name, Path(environ[name])) for name in names)
+        for source, place, pattern in (
             (f"setup-{tool}", environ.get("RUNNER_TOOL_CACHE", ""), f"{_TOOLS[tool][0]}/*/*"),
             ("mise", environ.get("MISE_DATA_DIR", ""), f"installs/{tool}/*"),
             ("pyenv", environ.get("PYENV_ROOT", "") * (tool == "python"), "versions/*"),
@@ -189,7 +180,7 @@ class Toolchains:
             ("/usr/lib/jvm", str(self.root / "usr/lib/jvm") * (tool == "java"), "*"),
         ):
             if place and Path(place).is_absolute():
-                yield from ((found, home) for home in sorted(Path(place).glob(pattern)))
+                yield from ((source, home) for home in sorted(Path(place).glob(pattern)))
 
 
 def _releases_between(one: Numbers, other: Numbers) -> float:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
-from typing import TypeAlias
 
 from prjury.judges.builds.plan import CUSTOM, BuildPlan
 from prjury.judges.builds.systems import SYSTEMS
@@ -17,11 +16,8 @@ from prjury.judges.builds.systems.build_system import (
     BuildSystem,
 )
 from prjury.judges.builds.systems.source_tree import (
-    SourceTree,
     find_excluded,
-    nearest,
     parent_of,
-    parents_of,
 )
 from prjury.report.judge_facts import LeftOut
 from prjury.snapshot.kinds import kind_of
@@ -153,61 +149,3 @@ def find_other_system(path: str) -> str:
     stem = path.rpartition("/")[2].removesuffix(".go").removesuffix("_test")
     parts = stem.split("_")[1:] if path.endswith(".go") else []
     return next((part for part in parts[-2:] if part in _OTHER_SYSTEMS), "")
-
-
-#: Code of others, which is not built here.
-_VENDORED = frozenset("node_modules vendor third_party third-party thirdparty deps".split())
-#: Tests and their data.
-_OF_TESTS = frozenset(
-    "test tests __tests__ testdata test-data fixture fixtures __fixtures__".split()
-)
-#: From directories to those of them that would be built if they had other names.
-Tried: TypeAlias = Callable[[frozenset[str]], frozenset[str]]
-
-
-def find_excluded_projects(
-    root: SourceTree, manifests: Sequence[str], built: frozenset[str], tried: Tried
-) -> tuple[str, ...]:
-    """The nearest project around each changed file that is excluded by name.
-
-    A directory whose manifest belongs to a workspace is built with it, and is none of them.
-
-    Args:
-        manifests: the names of the files that mark a project.
-        built: the directories of the projects that are known.
-        tried: which of the directories are projects of their own.
-    """
-    places = root.directories_with(*manifests)
-    paths = root.changed.paths if root.changed else frozenset[str]()
-    chains = [_chain(path, places, built) for path in sorted(paths)]
-    candidates = frozenset(place for chain in chains for place in chain)
-    projects = tried(candidates) if candidates else candidates
-    first = (next(filter(projects.__contains__, chain), None) for chain in chains)
-    return tuple(sorted({place for place in first if place is not None}))
-
-
-def _chain(path: str, places: frozenset[str], built: frozenset[str]) -> list[str]:
-    """The excluded directories with manifests around a file, the nearest one first.
-
-    It ends at the first that may be a project: what lies in it is its own.
-    """
-    found: list[str] = []
-    for place in parents_of(path):
-        if place not in places:
-            continue
-        if find_excluded(place) is None or _is_material(place, built):
-            break
-        found.append(place)
-    return found
-
-
-def _is_material(place: str, built: frozenset[str]) -> bool:
-    """Whether it is code of others, or lies among the tests of a project that is built."""
-    parts = place.lower().split("/")
-    if not _VENDORED.isdisjoint(parts):
-        return True
-    of_tests = next((index for index, part in enumerate(parts) if part in _OF_TESTS), None)
-    if of_tests is None:
-        return False
-    above = "/".join([*place.split("/")[:of_tests], "x"])
-    return nearest(above, built) is not None

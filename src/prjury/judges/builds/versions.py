@@ -1,9 +1,10 @@
-"""Which versions of tools a project wants, and which of those on this machine serves it. Pure."""
+"""Versions of tools that a project wants, and those of this machine that serve it. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from prjury.judges.builds.ci import CiJob
 from prjury.judges.builds.systems.source_tree import SourceTree, parents_of, path_in
@@ -29,63 +30,36 @@ _SETUP = {
     "node": ("actions/setup-node", "node-version", 1),
     "python": ("actions/setup-python", "python-version", 2),
 }
-#: Scripts of one Gradle build that are read for the version of Java.
-_MOST_SCRIPTS = 200
 
 
 def wanted_versions(
-    root: SourceTree, directory: str, ci: CiJob | None, system: str = ""
+    root: SourceTree, directory: str, ci: CiJob | None
 ) -> tuple[WantedVersion, ...]:
     """What a project asks for: each tool's nearest pin, the base's CI, its manifests."""
     pins, ranges = dict[str, WantedVersion](), dict[str, WantedVersion]()
     for place in (directory, *parents_of(path_in(directory, "x"))):
         for name in VERSION_FILES:
-            for one in _read(root, path_in(place, name), path_in(place, name)):
+            for one in _read(root, path_in(place, name)):
                 (pins if one.kind == "pin" else ranges).setdefault(one.tool, one)
-    if system == "gradle" and "java" not in ranges:
-        ranges.update(_read_scripts(root.below(directory), directory))
-    return (*pins.values(), *(_read_ci(root, ci) if ci else ()), *ranges.values())
+    by_ci = list[WantedVersion]()
+    if ci:
+        by_ci += [WantedVersion(tool, text, ci.name, "ci") for tool, text in ci.versions.items()]
+        for tool, path in ci.version_files.items():
+            of_tool = (one for one in _read(root, path) if one.tool == tool)
+            by_ci += [WantedVersion(tool, one.version, path, "ci") for one in of_tool]
+    return (*pins.values(), *by_ci, *ranges.values())
 
 
-def _read(root: SourceTree, path: str, name: str) -> Iterator[WantedVersion]:
-    """The versions in a file, which is of the kind that the name stands for."""
+def _read(root: SourceTree, path: str) -> Iterator[WantedVersion]:
+    """The versions in a file."""
     if path in root.files:
         content = root.text(path).encode(errors="surrogateescape")
-        for one in runtimes_in(name, content):
+        for one in runtimes_in(path, content):
             kind = "pin" if one.role is Role.LOCKED else "range"
             yield WantedVersion(one.artifact, one.version or "", path, kind)
 
 
-def _read_scripts(build: SourceTree, directory: str) -> Mapping[str, WantedVersion]:
-    """The newest Java that the scripts of a Gradle build name: one JDK compiles all.
-
-    A directory with settings of its own is another build.
-    """
-    settings = build.directories_with("settings.gradle", "settings.gradle.kts")
-    others = tuple(f"{place}/" for place in settings if place)
-    scripts = sorted(path for path in build.files if path.endswith((".gradle", ".gradle.kts")))
-    own = [path for path in scripts if not path.startswith(others)][:_MOST_SCRIPTS]
-    every = [one for path in own for one in _read(build, path, "build.gradle")]
-    java = [one for one in every if one.tool == "java" and one.version]
-    if not java:
-        return {}
-    newest = max(java, key=lambda one: release(one.version) or ())
-    origin = path_in(directory, newest.origin)
-    return {"java": WantedVersion("java", newest.version, origin, "range")}
-
-
-def _read_ci(root: SourceTree, ci: CiJob) -> Iterator[WantedVersion]:
-    """What the base's CI sets up, by its own words or by those of a file that it names."""
-    for tool, version in ci.versions.items():
-        yield WantedVersion(tool, version, ci.name, "ci")
-    for tool, path in ci.version_files.items():
-        for one in _read(root, path, path):
-            if one.tool == tool:
-                yield WantedVersion(tool, one.version, path, "ci")
-
-
-@dataclass(frozen=True)
-class ToolChoice:
+class ToolChoice(Struct, frozen=True):
     """The version of one tool for a build.
 
     Attributes:
@@ -93,7 +67,6 @@ class ToolChoice:
         toolchain: what is used; None where its version is not known.
         missing: why it cannot be built with what is here, and the remedy; empty if it can.
         older: why what is here may be too old, and the remedy; it is tried all the same.
-        note: what a reader should know besides.
     """
 
     tool: str
@@ -101,17 +74,25 @@ class ToolChoice:
     toolchain: Toolchain | None = None
     missing: str = ""
     older: str = ""
-    note: str = ""
 
     @property
     def text(self) -> str:
         """What is used and why, in one line."""
         used = self.toolchain
-        here = f"{shown_tool(self.tool)} {_dotted(used.version)} ({used.found})" if used else ""
-        asked = "; ".join(
-            dict.fromkeys(f"{one.origin}: {visible(one.version)}" for one in self.wanted)
-        )
-        return f"{here or shown_tool(self.tool)}: {asked}" if asked else here
+        here = f" {_dotted(used.version)} ({used.source})" if used else ""
+        asked = dict.fromkeys(f"{one.origin}: {visible(one.version)}" for one in self.wanted)
+        line = f"{shown_tool(self.tool)}{here}"
+        return f"{line}: {'; '.join(asked)}" if asked else line * bool(used)
+
+    @property
+    def note(self) -> str:
+        """The strongest word, if what is used does not follow it; a manifest allows that."""
+        exact = [one for one in self.wanted if one.kind != "range" and release(one.version)]
+        used = self.toolchain if self.tool in _SETUP and self.tool != "python" else None
+        if self.missing or not used or not exact or fits(used, release(exact[0].version) or ()):
+            return ""
+        dotted = _dotted(used.version)
+        return f"{visible(exact[0].origin)} names {exact[0].text}; {dotted} is used"
 
 
 def choose_tools(
@@ -124,27 +105,13 @@ def choose_tools(
     """
     choices: list[ToolChoice] = []
     for tool in tools:
-        own = tuple(one for one in wanted if one.tool == tool)
-        if not own and tool != tools[0]:
-            continue
-        known = here.of(tool)
-        if tool not in _SETUP or not known:
-            current = known[0] if known and known[0].current else None
-            choices.append(ToolChoice(tool, own, current))
-        elif tool == "python" and system == "uv":
-            choices.append(_choose_for_uv(own, known))
-        else:
+        own, known = tuple(one for one in wanted if one.tool == tool), here.of(tool)
+        if tool in _SETUP and known and system != "uv":
             choices.append(_choose(tool, own, known))
-    return tuple(choices)
-
-
-def _choose_for_uv(wanted: tuple[WantedVersion, ...], known: Sequence[Toolchain]) -> ToolChoice:
-    """The pinned Python, else one that the manifest allows; uv's own come first."""
-    asked = [one for one in wanted if one.kind != "ci"]
-    for toolchain in sorted(known, key=lambda one: one.found != "uv"):
-        if _is_allowed(toolchain.version, asked):
-            return ToolChoice("python", wanted, toolchain)
-    return ToolChoice("python", wanted, note="no Python here fits, so uv has to download one")
+        elif own or tool == tools[0]:
+            current = known[0] if known and known[0].current and system != "uv" else None
+            choices.append(ToolChoice(tool, own, current))
+    return tuple(choice for choice in choices if choice.wanted or choice.tool == tools[0])
 
 
 def _choose(tool: str, wanted: tuple[WantedVersion, ...], known: Sequence[Toolchain]) -> ToolChoice:
@@ -153,40 +120,37 @@ def _choose(tool: str, wanted: tuple[WantedVersion, ...], known: Sequence[Toolch
     The current Python stays, as the project may be installed in it, unless a manifest refuses it.
     """
     ranges = [one for one in wanted if one.kind == "range"]
-    named = [one for one in wanted if one.kind != "range" and release(one.version)]
+    exact = [one for one in wanted if one.kind != "range" and release(one.version)]
     current = known[0] if known[0].current else None
     allowed = [one for one in known if _is_allowed(one.version, ranges)]
-    for one in named if tool != "python" else ():
+    for one in exact if tool != "python" else ():
         for toolchain in allowed:
             if fits(toolchain, release(one.version) or ()):
-                return ToolChoice(tool, wanted, toolchain, note=_overruled(named, toolchain))
+                return ToolChoice(tool, wanted, toolchain)
     used = allowed[0] if allowed and wanted else current
-    pins = [one for one in named if one.kind == "pin" and not any(each.span for each in ranges)]
-    unmet = (
-        ranges
-        if not allowed
-        else [p for p in pins if used and (release(p.version) or (0,)) > used.version]
-    )
-    if not unmet or (tool == "python" and allowed):
-        note = _overruled(named, used) if used and tool != "python" else ""
-        return ToolChoice(tool, wanted, used, note=note)
-    remedy = _remedy(next(one for one in unmet if one.span), named, ranges, known)
+    unmet = [] if allowed else ranges
+    if used and allowed and tool != "python" and not any(one.span for one in ranges):
+        pins = (one for one in exact if one.kind == "pin")
+        unmet = [one for one in pins if (release(one.version) or (0,)) > used.version]
+    if not unmet:
+        return ToolChoice(tool, wanted, used)
+    remedy = _remedy(next(one for one in unmet if one.span), exact, ranges, known)
     if tool != "node":
         return ToolChoice(tool, wanted, current, remedy)
     newest = max(known, key=lambda one: one.version)  # much runs with an older one
-    return ToolChoice(tool, wanted, newest, older=remedy, note=_overruled(named, newest))
+    return ToolChoice(tool, wanted, newest, older=remedy)
 
 
 def _remedy(
     strict: WantedVersion,
-    named: Sequence[WantedVersion],
+    exact: Sequence[WantedVersion],
     ranges: Sequence[WantedVersion],
     known: Sequence[Toolchain],
 ) -> str:
     """What to set up: a version that is named and that the manifests allow, else their lowest."""
     action, key, deep = _SETUP[strict.tool]
     numbers = strict.span.low[:2] if strict.span else ()
-    for one in named:
+    for one in exact:
         version = (release(one.version) or ())[:deep]
         if all(version >= each.span.low[: len(version)] for each in ranges if each.span):
             numbers = version
@@ -198,22 +162,11 @@ def _remedy(
     )
 
 
-def _overruled(named: Sequence[WantedVersion], used: Toolchain) -> str:
-    """The strongest word, if what is used does not follow it; a manifest allows that."""
-    if named and not fits(used, release(named[0].version) or ()):
-        first = named[0]
-        return f"{visible(first.origin)} names {first.text}; {_dotted(used.version)} is used"
-    return ""
-
-
 def _is_allowed(numbers: Numbers, wanted: Iterable[WantedVersion]) -> bool:
     """Whether a version is among all that are asked for."""
     version = trimmed(numbers)
-    return all(
-        span.low <= version and (span.high is None or version < span.high)
-        for span in (one.span for one in wanted)
-        if span
-    )
+    spans = [one.span for one in wanted if one.span]
+    return all(span.low <= version and (span.high is None or version < span.high) for span in spans)
 
 
 def _dotted(numbers: Numbers) -> str:

@@ -15,7 +15,7 @@ def make(root: Path, *files: str, **texts: str) -> None:
 
 
 def shown(here: Toolchains, tool: str) -> list[tuple[str, str, bool]]:
-    return [(".".join(map(str, o.version)), o.found, o.current) for o in here.of(tool)]
+    return [(".".join(map(str, o.version)), o.source, o.current) for o in here.of(tool)]
 
 
 def test_jdks_are_found_wherever_they_are_installed(tmp_path: Path) -> None:
