@@ -21,11 +21,10 @@ from prjury.github.repo_client import RepoClient
 from prjury.jury.gate import Gate
 from prjury.publishers.races import Run, converge, find_newer, find_run, read_run, write_once
 from prjury.report.annotations import Annotation, Annotations, annotate, identify
-from prjury.report.findings import Weight, findings
 from prjury.report.model import Report
 from prjury.report.redact import Redact
 from prjury.report.sanitise import BY_SHAPE, one_line, plain
-from prjury.report.wording import judged_share
+from prjury.report.view import page
 
 if TYPE_CHECKING:
     from github.CheckRun import CheckRun
@@ -45,20 +44,15 @@ class CheckRunTexts:
 
     @classmethod
     def of(cls, report: Report, text: str, redact: Redact) -> Self:
-        """The words for a report, whose Markdown is ``text``."""
-        title = one_line(report.headline, _LONGEST_TITLE, redact)
-        return cls(report.gate.value, title, _summary(report), text)
-
-
-def _summary(report: Report) -> str:
-    found = Counter(finding.weight for finding in findings(report.verdict))
-    others = found[Weight.SHOULD_LOOK] + found[Weight.NIT]
-    parts = [
-        f"Must fix: {found[Weight.MUST_FIX]:,}",
-        f"should look at: {others:,}",
-        f"judged: {judged_share(report.coverage)}",
-    ]
-    return " · ".join(parts)
+        """Return the words for a report, whose Markdown is ``text``."""
+        view = page(report, redact)
+        summary = (
+            f"Must fix: {view.must_fix_count:,} · should look at: {view.should_look_count:,} · "
+            f"judged: {view.judged}"
+        )
+        return cls(
+            report.gate.value, one_line(view.headline, _LONGEST_TITLE, redact), summary, text
+        )
 
 
 NAME = "PR Jury report"

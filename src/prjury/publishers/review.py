@@ -14,8 +14,7 @@ from prjury.errors import PublishError
 from prjury.github.payload import at, object_name, text
 from prjury.github.repo_client import RepoClient, login_of
 from prjury.publishers.races import converge, write_once
-from prjury.report.continuity import judged_seats
-from prjury.report.findings import findings
+from prjury.report.continuity import settle
 from prjury.report.inline import AddedLines, Remarks, Reviewer, added_lines, markers
 from prjury.report.model import Report
 from prjury.report.redact import Redact
@@ -140,17 +139,14 @@ class LineReview:
 
     def _resolve(self, report: Report) -> None:
         """Resolve our threads on findings that are dismissed, or fixed for their judge."""
-        there = {one.check.fingerprint for one in findings(report.verdict)}
-        dismissed = {one.finding for one in report.dismissals}
-        judged = judged_seats(report.verdict)
+        is_settled = settle(report)
         try:
             for thread in self._list_threads():
                 comments = at(thread, "comments", "nodes")
                 first = comments[0] if isinstance(comments, list) and comments else None
                 values = markers(text(at(first, "body"))) or {}
-                finding = values.get("finding")
-                fixed = finding not in there and judged.get(values.get("seat", ""))
-                if not (finding and (fixed or finding in dismissed)) or values.get("id") != self.id:
+                finding, seat = values.get("finding", ""), values.get("seat", "")
+                if values.get("id") != self.id or not is_settled(finding, seat):
                     continue
                 if _author_of(first) == self.room.account():
                     self._ask("resolve a review thread", _RESOLVE, {"thread": at(thread, "id")})

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from prjury.errors import PublishError
 from prjury.report.backports import Backports
+from prjury.report.finding_view import View
 from prjury.report.model import Backport, Report
 from prjury.report.redact import Redact
 from prjury.report.sanitise import BY_SHAPE, log_line, without_commands
-from prjury.report.view import View, page
+from prjury.report.view import page
 from prjury.report.wording import backport_line, counted, reasons_beyond
 from prjury.snapshot.model import printable
 

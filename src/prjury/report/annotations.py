@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from prjury.jury.judgment import Location
-from prjury.report.findings import Finding, Weight, evidence_beyond, findings
+from prjury.report.finding_view import FindingView
+from prjury.report.findings import Weight
 from prjury.report.model import Report
 from prjury.report.redact import Redact
 from prjury.report.sanitise import BY_SHAPE, clean, one_line
+from prjury.report.view import page
 from prjury.report.wording import counted
-from prjury.snapshot.model import FileStatus, PullRequest, printable
 
 #: More would take minutes to send, and nobody reads them.
 MOST = 500
@@ -66,40 +67,19 @@ class Annotations:
 
 def annotate(report: Report, redact: Redact = BY_SHAPE, most: int = MOST) -> Annotations:
     """Annotate the findings in files that exist at the head, heaviest first."""
-    places = HeadLines(report.pull)
-    found = findings(report.verdict)
-    placed = [(one, place) for one in found if (place := places.of(one))]
-    usable = [(one, place) for one, place in placed if sendable(place.path)]
-    entries = (_annotation(one, place, redact) for one, place in usable[:most])
-    left_out, unplaceable = max(0, len(usable) - most), len(placed) - len(usable)
-    return Annotations(tuple(entries), left_out, unplaceable, len(found) - len(placed))
+    findings = page(report, redact).findings
+    placed = [finding for finding in findings if finding.place]
+    usable = [finding for finding in placed if is_sendable(finding.place.path)]
+    return Annotations(
+        tuple(_annotate(finding, redact) for finding in usable[:most]),
+        left_out=max(0, len(usable) - most),
+        unplaceable=len(placed) - len(usable),
+        homeless=len(findings) - len(placed),
+    )
 
 
-class HeadLines:
-    """Where findings are on the head's side of a pull request."""
-
-    def __init__(self, pull: PullRequest) -> None:
-        self._paths = {printable(file.path): file.path for file in pull.files}
-        self._gone = frozenset(_gone(pull))
-
-    def of(self, finding: Finding) -> Location | None:
-        """The place with the path as git stores it, None for one that is not at the head."""
-        place = finding.check.location
-        if place is None or place.path in self._gone:
-            return None
-        return Location(self._paths.get(place.path, place.path), place.line, place.end_line)
-
-
-def _gone(pull: PullRequest) -> Iterator[str]:
-    present = {file.path for file in pull.files if file.status is not FileStatus.DELETED}
-    for file in pull.files:
-        left = {FileStatus.DELETED: file.path, FileStatus.RENAMED: file.old_path}.get(file.status)
-        if left and left not in present:
-            yield printable(left)
-
-
-def sendable(path: str) -> bool:
-    """Whether GitHub's API can take a path: UTF-8 without control characters, relative."""
+def is_sendable(path: str) -> bool:
+    """Return true if GitHub's API takes a path: UTF-8 without control characters, relative."""
     try:
         path.encode()
     except UnicodeEncodeError:
@@ -108,21 +88,17 @@ def sendable(path: str) -> bool:
     return not unusual and not path.startswith("/") and ".." not in path.split("/")
 
 
-def _annotation(finding: Finding, place: Location, redact: Redact) -> Annotation:
-    check, start, details = finding.check, place.line or 1, _details(finding, redact)
+def _annotate(finding: FindingView, redact: Redact) -> Annotation:
+    check, place = finding.check, finding.place or Location("")
+    details = [finding.evidence or "", f"To fix: {check.fix}" if check.fix else ""]
+    words = "\n\n".join(part.strip("\n") for part in details if part.strip())
+    more = {"raw_details": clean(words, _LONGEST_TEXT, redact)} if words else {}
     return {
         "path": place.path,
-        "start_line": start,
-        "end_line": place.end_line or start,
+        "start_line": place.line or 1,
+        "end_line": place.end_line or place.line or 1,
         "annotation_level": _LEVELS[finding.weight],
         "title": one_line(check.name, _LONGEST_TITLE, redact),
         "message": clean(check.message.strip() or check.name, _LONGEST_TEXT, redact),
-        **({"raw_details": details} if details else {}),
+        **more,
     }
-
-
-def _details(finding: Finding, redact: Redact) -> str:
-    check = finding.check
-    parts = [evidence_beyond(check) or "", f"To fix: {check.fix}" if check.fix else ""]
-    reported = "\n\n".join(part.strip("\n") for part in parts if part.strip())
-    return clean(reported, _LONGEST_TEXT, redact) if reported else ""

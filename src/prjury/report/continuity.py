@@ -11,14 +11,14 @@ import base64
 import binascii
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
 from prjury.jury.cascade import Verdict
 from prjury.jury.judgment import Status
 from prjury.jury.voting import NOT_APPLICABLE
-from prjury.report.findings import Finding, findings, numbered, seat_outcomes
+from prjury.report.findings import Finding, findings, number_groups, seat_outcomes
 from prjury.report.inline import markers
 from prjury.report.model import Dismissal, Report, Since
 
@@ -84,7 +84,7 @@ def name_finding(finding: Finding) -> str:
 def told_words(report: Report) -> str:
     """Write the values in the hidden line of a report's comment."""
     groups, room = [], _MOST
-    every = numbered(report.verdict)
+    every = number_groups(findings(report.verdict, report.dismissals))
     for group in every:
         room -= group.count
         if room < 0:
@@ -127,6 +127,19 @@ def since(verdict: Verdict, head: str, reported: ToldVerdict | None) -> Since | 
         not_judged=len(before) - fixed - still_open,
         before=before,
     )
+
+
+def settle(report: Report) -> Callable[[str, str], bool]:
+    """Return what tells, by fingerprint and judge, if an earlier finding is dismissed or fixed."""
+    there = {finding.check.fingerprint for finding in findings(report.verdict)}
+    dismissed = {dismissal.finding for dismissal in report.dismissals}
+    judged = judged_seats(report.verdict)
+
+    def is_settled(finding: str, seat: str) -> bool:
+        is_fixed = finding not in there and judged.get(seat, False)
+        return bool(finding) and (is_fixed or finding in dismissed)
+
+    return is_settled
 
 
 def judged_seats(verdict: Verdict) -> Mapping[str, bool]:

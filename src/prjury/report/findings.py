@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -16,6 +16,7 @@ from prjury.report.judge_facts import (
     PatternFacts,
     RuleFacts,
 )
+from prjury.report.model import Dismissal
 
 #: The reasons of verdicts that no judge is to blame for.
 HELD_BACK = frozenset({"coverage_floor", UNREAD_CONTENT})
@@ -65,11 +66,16 @@ class SeatOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A failed check with the judge that made it and what it means for the merge."""
+    """A failed check with the judge that made it and what it means for the merge.
+
+    Attributes:
+        dismissal: a maintainer's word that it need not be acted on; it is nothing to fix then.
+    """
 
     voice: SeatOutcome
     check: Check
     weight: Weight
+    dismissal: Dismissal | None = None
 
 
 def seat_outcomes(verdict: Verdict) -> tuple[SeatOutcome, ...]:
@@ -95,13 +101,14 @@ def culprits(verdict: Verdict) -> tuple[SeatOutcome, ...]:
     return tuple(said)
 
 
-def findings(verdict: Verdict) -> tuple[Finding, ...]:
-    """Every failed check, the heaviest first, those with a place before those without.
+def findings(verdict: Verdict, dismissals: Iterable[Dismissal] = ()) -> tuple[Finding, ...]:
+    """Return every failed check, the heaviest first, those with a place before those without.
 
     Otherwise they stand in the judges' own order. None is left out for being like another one: the
     number of findings is the number that every face of the report shows.
     """
-    return tuple(sorted(_all(verdict), key=_order))
+    by_print = {dismissal.finding: dismissal for dismissal in dismissals}
+    return tuple(sorted(_find_all(verdict, by_print), key=_order))
 
 
 def _order(finding: Finding) -> tuple[Weight, bool]:
@@ -125,7 +132,7 @@ class Group:
         return len(self.findings)
 
 
-def grouped(found: Iterable[Finding]) -> tuple[Group, ...]:
+def group_findings(found: Iterable[Finding]) -> tuple[Group, ...]:
     """Group findings of one rule, and of other checks those that say the same."""
     groups: dict[tuple[object, ...], list[Finding]] = {}
     rules: dict[tuple[str, str], frozenset[str]] = {}
@@ -135,15 +142,16 @@ def grouped(found: Iterable[Finding]) -> tuple[Group, ...]:
             facts = PatternFacts.of(finding.voice.judgment)
             rules[seat] = frozenset(rule.rule for rule in facts.findings)
         message = "" if check.name in rules[seat] else check.message
-        groups.setdefault((finding.weight, seat, check.name, message), []).append(finding)
+        key = (finding.weight, seat, check.name, message, finding.dismissal)
+        groups.setdefault(key, []).append(finding)
     return tuple(Group(tuple(group)) for group in groups.values())
 
 
-def numbered(verdict: Verdict) -> tuple[Group, ...]:
-    """The groups of all findings, in the order of the numbers that a comment gives them."""
-    found = findings(verdict)
-    blockers = grouped(one for one in found if one.weight is Weight.MUST_FIX)
-    return (*blockers, *grouped(one for one in found if one.weight is not Weight.MUST_FIX))
+def number_groups(every: Sequence[Finding]) -> tuple[Group, ...]:
+    """Return the groups of all findings, in the order of the numbers that a comment gives them."""
+    blockers = group_findings(each for each in every if each.weight is Weight.MUST_FIX)
+    others = group_findings(each for each in every if each.weight is not Weight.MUST_FIX)
+    return (*blockers, *others)
 
 
 def counted_checks(judgment: Judgment) -> tuple[Check, ...]:
@@ -171,13 +179,16 @@ def evidence_beyond(check: Check) -> str | None:
     return None if repeated else check.evidence
 
 
-def _all(verdict: Verdict) -> Iterator[Finding]:
+def _find_all(verdict: Verdict, dismissals: Mapping[str, Dismissal]) -> Iterator[Finding]:
     for voice in seat_outcomes(verdict):
         failed = counted_checks(voice.judgment)
         blocking = {check.severity for check in blocking_checks(voice.judgment)}
         blocking = blocking if voice.rejects else set()
         for check in failed:
-            yield Finding(voice, check, _weight(check, voice, blocking))
+            weight, dismissal = _weight(check, voice, blocking), dismissals.get(check.fingerprint)
+            if dismissal and weight is Weight.MUST_FIX:
+                weight = Weight.SHOULD_LOOK
+            yield Finding(voice, check, weight, dismissal)
         if voice.rejects and not failed:
             said = Check(voice.ballot.judge, passed=False, message=voice.judgment.reasoning)
             yield Finding(voice, said, _weight(said, voice, {said.severity}))
@@ -187,21 +198,6 @@ def _weight(check: Check, voice: SeatOutcome, blocking: Collection[Severity]) ->
     if check.severity in blocking and not voice.attempt.advisory:
         return Weight.MUST_FIX
     return Weight.NIT if check.severity == "hint" else Weight.SHOULD_LOOK
-
-
-def suppressed_by(finding: Finding) -> str | None:
-    """The comment or baseline that suppresses a finding; None where nothing does."""
-    return PatternFacts.of(finding.voice.judgment).suppressed_by(finding.check)
-
-
-def rules_of(found: Iterable[Finding]) -> tuple[RuleFacts, ...]:
-    """The rules of the findings, each once; none of judges that say nothing of rules."""
-    rules: dict[str, RuleFacts] = {}
-    for finding in found:
-        name = finding.check.name
-        if name not in rules and (rule := PatternFacts.of(finding.voice.judgment).about(name)):
-            rules[name] = rule
-    return tuple(rules.values())
 
 
 def how_to(rules: Sequence[RuleFacts]) -> str:

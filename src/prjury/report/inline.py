@@ -14,13 +14,13 @@ from itertools import islice
 from typing import Any, TypeAlias
 
 from prjury.jury.judgment import Location
-from prjury.report.annotations import HeadLines, sendable
-from prjury.report.findings import Finding, Weight, findings, suppressed_by
-from prjury.report.judge_facts import PatternFacts
-from prjury.report.links import Links
+from prjury.report.annotations import is_sendable
+from prjury.report.finding_view import FindingView, View
+from prjury.report.findings import Weight
 from prjury.report.model import Report
 from prjury.report.redact import Redact
 from prjury.report.sanitise import BY_SHAPE, block, clean, inline_code, plain, prose
+from prjury.report.view import page
 from prjury.report.wording import counted
 from prjury.snapshot.model import Line, PullRequest
 
@@ -94,34 +94,32 @@ class Reviewer:
     id: str = "default"
 
     @cached_property
-    def _places(self) -> HeadLines:
-        return HeadLines(self.report.pull)
-
-    @cached_property
-    def _links(self) -> Links:
-        return Links(self.report.pull, self.redact)
+    def _view(self) -> View:
+        return page(self.report, self.redact)
 
     def remarks(self, reported: Collection[str] = (), most: int = MOST_INLINE) -> Remarks | None:
-        """What is new, heaviest first; None where everything has been said.
+        """Return what is new, heaviest first; None where everything has been said.
 
         Args:
             reported: fingerprints of findings that need no further word.
             most: remarks at lines; 0 puts everything into the body.
         """
-        found = findings(self.report.verdict)
-        dismissed = {one.finding for one in self.report.dismissals}
-        kept = [finding for finding in found if finding.check.fingerprint not in dismissed]
-        heard = [finding for finding in kept if suppressed_by(finding) is None]
-        new = [finding for finding in heard if finding.check.fingerprint not in reported]
+        findings: Sequence[FindingView] = self._view.findings
+        new = [
+            finding
+            for finding in findings
+            if not (finding.dismissed or finding.suppressed_by)
+            and finding.check.fingerprint not in reported
+        ]
         if not new:
             return None
         placed = list(islice(self._placed(new), most))
         at_lines = {id(finding) for finding, _ in placed}
         rest = [finding for finding in new if id(finding) not in at_lines]
-        body = self._body(len(placed), rest, len(found) - len(new))
+        body = self._body(len(placed), rest, len(findings) - len(new))
         return Remarks(body, tuple(self._inline(placed)))
 
-    def _inline(self, placed: Sequence[tuple[Finding, Location]]) -> Iterator[Remark]:
+    def _inline(self, placed: Sequence[tuple[FindingView, Location]]) -> Iterator[Remark]:
         """The remarks; what one suggestion puts right for several is offered once."""
         offered: set[tuple[Location, str | None]] = set()
         for finding, span in placed:
@@ -129,20 +127,20 @@ class Reviewer:
             yield self._remark(finding, span, again=bool(fix[1]) and fix in offered)
             offered.add(fix)
 
-    def _placed(self, new: Sequence[Finding]) -> Iterator[tuple[Finding, Location]]:
+    def _placed(self, new: Sequence[FindingView]) -> Iterator[tuple[FindingView, Location]]:
         for finding in new:
-            place = self._places.of(finding)
-            if place and place.line and sendable(place.path):
+            place = finding.place
+            if place and place.line and is_sendable(place.path):
                 span = _on_added(place, self.added.get(place.path, {}))
                 if span:
                     yield finding, span
 
-    def _remark(self, finding: Finding, span: Location, *, again: bool = False) -> Remark:
+    def _remark(self, finding: FindingView, span: Location, *, again: bool = False) -> Remark:
         line = span.line or 1
         last = span.end_line or line
         fingerprint = finding.check.fingerprint
         parts = [
-            f"<!-- prjury:v1 finding={fingerprint} seat={finding.voice.key} id={self.id} -->",
+            f"<!-- prjury:v1 finding={fingerprint} seat={finding.seat} id={self.id} -->",
             self._sentence(finding),
             "",
             *([_AGAIN] if again else self._remedy(finding, span)),
@@ -151,14 +149,14 @@ class Reviewer:
         remark: Remark = {"path": span.path, "line": last, "side": "RIGHT", "body": body}
         return remark if last == line else {**remark, "start_line": line, "start_side": "RIGHT"}
 
-    def _sentence(self, finding: Finding) -> str:
+    def _sentence(self, finding: FindingView) -> str:
         """In one line: how grave it is, what it is called, what is wrong."""
         check = finding.check
         message = f": {prose(check.message, 1_000, self.redact)}" if check.message.strip() else ""
         name = plain(check.name, 200, self.redact)
         return f"{_WORDS[finding.weight]}: **{name}**{message}"
 
-    def _remedy(self, finding: Finding, span: Location) -> Iterator[str]:
+    def _remedy(self, finding: FindingView, span: Location) -> Iterator[str]:
         suggestion = self._suggestion(finding, span)
         if suggestion is not None:
             yield suggestion
@@ -167,7 +165,7 @@ class Reviewer:
         elif finding.check.fix:
             yield f"To fix: {prose(finding.check.fix, 600, self.redact)}"
 
-    def _suggestion(self, finding: Finding, span: Location) -> str | None:
+    def _suggestion(self, finding: FindingView, span: Location) -> str | None:
         """A block that a click applies; only where the fix is the line as it would be right.
 
         A fix with anything in it that would have to be cleaned or hidden is no suggestion, nor is
@@ -176,19 +174,19 @@ class Reviewer:
         fix, line = finding.check.fix, self.added.get(span.path, {}).get(span.line or 0)
         if not fix or line is None or span.end_line not in {None, span.line}:
             return None
-        usable = _replaces_the_line(finding) and line.end != "\r\n" and "\n" not in fix
+        usable = finding.replaces_line and line.end != "\r\n" and "\n" not in fix
         if not usable or len(fix) > _LONGEST_SUGGESTION or clean(fix, None, self.redact) != fix:
             return None
         fence = "`" * max(3, *(len(run) + 1 for run in ["", *_BACKTICKS.findall(fix)]))
         return f"{fence}suggestion\n{fix}\n{fence}"
 
-    def _body(self, inline: int, rest: Sequence[Finding], old: int) -> str:
+    def _body(self, inline: int, rest: Sequence[FindingView], old: int) -> str:
         lines = [self.marker]
         if rest:
             prints = dict.fromkeys(finding.check.fingerprint for finding in rest)
             remembered = ",".join(islice(prints, _MOST_REMEMBERED))
             lines.append(f"<!-- prjury:v1 told={remembered} id={self.id} -->")
-        lines += [f"**{plain(self.report.headline, 240, self.redact)}**", ""]
+        lines += [f"**{plain(self._view.headline, 240, self.redact)}**", ""]
         if inline:
             lines += [f"{counted(inline, 'comment')} on lines that this change adds.", ""]
         if rest:
@@ -200,7 +198,7 @@ class Reviewer:
             lines.append(f"Not repeated here: {counted(old, 'more finding')}.")
         return "\n".join(lines).rstrip("\n") + "\n"
 
-    def _list(self, rest: Sequence[Finding]) -> Iterator[str]:
+    def _list(self, rest: Sequence[FindingView]) -> Iterator[str]:
         room = _LONGEST_LIST
         for number, finding in enumerate(rest):
             entry = self._entry(finding)
@@ -210,13 +208,12 @@ class Reviewer:
                 return
             yield entry
 
-    def _entry(self, finding: Finding) -> str:
+    def _entry(self, finding: FindingView) -> str:
         check = finding.check
         place = ""
         if check.location:
             shown = inline_code(str(check.location), 200, self.redact)
-            url = self._links.to(check.location)
-            place = f" [{shown}]({url})" if url else f" {shown}"
+            place = f" [{shown}]({finding.url})" if finding.url else f" {shown}"
         message = f": {prose(check.message, 300, self.redact)}" if check.message.strip() else ""
         return f"*{place} **{plain(check.name, 200, self.redact)}**{message}"
 
@@ -229,12 +226,3 @@ def _on_added(place: Location, added: Mapping[int, Line]) -> Location | None:
         return place
     start = next((line for line in sorted(added) if first <= line <= (place.end_line or first)), 0)
     return Location(place.path, start) if start else None
-
-
-def _replaces_the_line(finding: Finding) -> bool:
-    """Whether the judge says that its fix is the whole line as it should be."""
-    check, rules = finding.check, PatternFacts.of(finding.voice.judgment).findings
-    place = check.location
-    return place is not None and any(
-        rule.applicability and rule.is_at(check.name, place) for rule in rules
-    )

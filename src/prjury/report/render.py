@@ -18,11 +18,12 @@ from markupsafe import Markup
 
 from prjury.report.backports import Backports
 from prjury.report.continuity import told_words
+from prjury.report.finding_view import View
 from prjury.report.model import Report
 from prjury.report.redact import Redact
 from prjury.report.sanitise import BY_SHAPE
 from prjury.report.text import HtmlText, Inked, MarkdownText, Text, inked, own
-from prjury.report.view import View, backports_page, page
+from prjury.report.view import backports_page, page
 from prjury.resources import template_texts
 
 #: Characters, and bytes, that GitHub takes: a comment, a check run's text, a job summary.

@@ -14,20 +14,12 @@ from urllib.parse import quote
 
 from prjury.jury.gate import Gate
 from prjury.jury.judgment import Location
-from prjury.report.annotations import HeadLines
-from prjury.report.findings import (
-    Finding,
-    Weight,
-    findings,
-    how_to,
-    rules_of,
-    suppressed_by,
-)
-from prjury.report.links import Links
+from prjury.report.finding_view import FindingView, View, rule_url
+from prjury.report.findings import Weight, how_to
 from prjury.report.model import Report
 from prjury.report.redact import Redact
 from prjury.report.sanitise import BY_SHAPE, clean, one_line
-from prjury.report.view import rule_url
+from prjury.report.view import page
 from prjury.report.wording import counted
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -46,26 +38,28 @@ def to_sarif(
     redact: Redact = BY_SHAPE,
     most_results: int = MOST_RESULTS,
 ) -> dict[str, Any]:
-    """The report's findings as one run of a SARIF log, heaviest first.
+    """Return the report's findings as one run of a SARIF log, heaviest first.
 
     Args:
         redact: takes the secrets of this run out of texts.
         most_results: how many results there are at most; the rest is counted in a notification.
     """
-    writer = _Writer(report, redact)
-    found = findings(report.verdict)
-    placed = [(one, place) for one in found if (place := writer.places.of(one))]
-    homeless = [one for one in found if writer.places.of(one) is None]
-    shown = [writer.result(one, place) for one, place in placed[:most_results]]
+    view = page(report, redact)
+    writer = _Writer(redact)
+    placed = [finding for finding in view.findings if finding.place]
+    homeless = [finding for finding in view.findings if finding.place is None]
+    results = [writer.result(finding) for finding in placed[:most_results]]
+    left_out = len(placed) - len(results)
     run: dict[str, Any] = {
-        "tool": {"driver": _driver(report, writer)},
+        "tool": {"driver": {"name": "PR Jury", "version": view.version, "rules": writer.rules}},
         "automationDetails": {"id": "prjury/"},
-        "invocations": [_invocation(report, writer, homeless, len(placed) - len(shown))],
-        "results": shown,
-        "properties": {"verdict": report.verdict.status.value, "gate": report.gate.value},
+        "invocations": [_invocation(view, writer, homeless, left_out)],
+        "results": results,
+        "properties": {"verdict": view.status, "gate": view.gate},
     }
-    if provenance := _provenance(report, redact):
-        run["versionControlProvenance"] = [provenance]
+    if url := view.change.url:
+        root = url.rpartition("/pull/")[0]
+        run["versionControlProvenance"] = [{"repositoryUri": root, "revisionId": view.head}]
     return {"$schema": SCHEMA, "version": VERSION, "runs": [run]}
 
 
@@ -73,69 +67,63 @@ def to_sarif(
 class _Writer:
     """Writes results, and notes the rules that they refer to."""
 
-    report: Report
     redact: Redact
-    places: HeadLines = field(init=False)
     rules: list[dict[str, Any]] = field(default_factory=list)
     _indexes: dict[str, int] = field(default_factory=dict)
     _seen: Counter[str] = field(default_factory=Counter)
 
-    def __post_init__(self) -> None:
-        self.places = HeadLines(self.report.pull)
-
-    def message(self, finding: Finding) -> str:
-        """What is wrong, and what would put it right."""
+    def message(self, finding: FindingView) -> str:
+        """Return what is wrong, and what would put it right."""
         check = finding.check
         fix = f"\nTo fix: {check.fix}" if check.fix else ""
         return self.text((check.message.strip() or check.name) + fix)
 
     def text(self, raw: str, limit: int = _LONGEST_MESSAGE) -> str:
-        """Words of a message, in which no embedded link is live."""
+        """Return words of a message, in which no embedded link is live."""
         return unlinked(clean(raw, limit, self.redact))
 
-    def name(self, finding: Finding) -> str:
-        """The rule's id."""
+    def name(self, finding: FindingView) -> str:
+        """Return the rule's id."""
         return one_line(finding.check.name, _LONGEST_NAME, self.redact)
 
-    def result(self, finding: Finding, place: Location) -> dict[str, Any]:
+    def result(self, finding: FindingView) -> dict[str, Any]:
         """Return a result, and note its rule."""
         name, fingerprint = self.name(finding), finding.check.fingerprint
         if name not in self._indexes:
             self._indexes[name] = len(self.rules)
             self.rules.append(self._rule(finding))
         self._seen[fingerprint] += 1
-        by = suppressed_by(finding)
+        suppressions = []
+        if by := finding.suppressed_by:
+            accepted = {"kind": "inSource", "status": "accepted", "justification": self.text(by)}
+            suppressions.append(accepted)
         return {
             "ruleId": name,
             "ruleIndex": self._indexes[name],
             "level": _LEVELS[finding.weight],
             "message": {"text": self.message(finding)},
-            "locations": [{"physicalLocation": _physical(place)}],
+            "locations": [{"physicalLocation": _physical(finding.place or Location(""))}],
             "partialFingerprints": {
                 # The name under which GitHub looks for it; the number tells equal ones apart.
                 "primaryLocationLineHash": f"{fingerprint}:{self._seen[fingerprint]}",
                 "prjury/v1": fingerprint,
             },
-            "suppressions": [] if by is None else [self._suppression(by)],
+            "suppressions": suppressions,
             "properties": {
-                "tier": self.text(finding.voice.attempt.name, _LONGEST_NAME),
-                "judge": self.text(finding.voice.ballot.judge, _LONGEST_NAME),
+                "tier": self.text(finding.tier, _LONGEST_NAME),
+                "judge": self.text(finding.judge, _LONGEST_NAME),
             },
         }
 
-    def _suppression(self, by: str) -> dict[str, str]:
-        return {"kind": "inSource", "status": "accepted", "justification": self.text(by)}
-
-    def _rule(self, finding: Finding) -> dict[str, Any]:
-        (known,) = rules_of([finding]) or (None,)
-        judge = self.text(finding.voice.ballot.judge, _LONGEST_NAME)
-        why = self.text((known and known.why) or f"Reported by the judge {judge}.")
-        more = [*known.references, how_to([known])] if known else []
-        name = self.name(finding)
-        page = rule_url(known.rule) if known else None
+    def _rule(self, finding: FindingView) -> dict[str, Any]:
+        rule, name = finding.rule, self.name(finding)
+        judge = self.text(finding.judge, _LONGEST_NAME)
+        why = self.text((rule and rule.why) or f"Reported by the judge {judge}.")
+        more = [*rule.references, how_to([rule])] if rule else []
+        page_url = rule_url(rule.rule) if rule else None
         return {
             "id": name,
-            **({"helpUri": str(page)} if page else {}),
+            **({"helpUri": str(page_url)} if page_url else {}),
             "shortDescription": {"text": unlinked(name)},
             "fullDescription": {"text": why},
             "help": {"text": "\n".join([why, *map(self.text, more)])},
@@ -149,19 +137,11 @@ def unlinked(text: str) -> str:
     return text.replace("](", "\\](")
 
 
-def _driver(report: Report, writer: _Writer) -> dict[str, Any]:
-    return {
-        "name": "PR Jury",
-        "version": report.version,
-        "rules": writer.rules,
-    }
-
-
 def _invocation(
-    report: Report, writer: _Writer, homeless: Sequence[Finding], left_out: int
+    view: View, writer: _Writer, homeless: Sequence[FindingView], left_out: int
 ) -> dict[str, Any]:
-    """How the run went: what has no place in a file, and what there was no room for."""
-    found = [
+    """Tell how the run went: what has no place in a file, and what there was no room for."""
+    notifications = [
         {
             "level": _LEVELS[finding.weight],
             "message": {"text": f"{unlinked(writer.name(finding))}: {writer.message(finding)}"},
@@ -170,26 +150,19 @@ def _invocation(
     ]
     left_out += max(0, len(homeless) - _MOST_NOTIFICATIONS)
     if left_out:
-        found.append(
+        notifications.append(
             {
                 "level": "warning",
                 "message": {"text": f"In the report only: {counted(left_out, 'more finding')}."},
             }
         )
+    gate = Gate(view.gate)
     return {
-        "executionSuccessful": report.gate is not Gate.ACTION_REQUIRED,
-        "exitCode": int(report.gate.exit_code),
-        "exitCodeDescription": writer.text(report.headline),
-        "toolExecutionNotifications": found,
+        "executionSuccessful": gate is not Gate.ACTION_REQUIRED,
+        "exitCode": int(gate.exit_code),
+        "exitCodeDescription": writer.text(view.headline),
+        "toolExecutionNotifications": notifications,
     }
-
-
-def _provenance(report: Report, redact: Redact) -> dict[str, str] | None:
-    url = Links(report.pull, redact).pull_url
-    if url is None:
-        return None
-    root = url.rpartition("/pull/")[0]
-    return {"repositoryUri": root, "revisionId": report.pull.head.sha}
 
 
 def _physical(place: Location) -> dict[str, Any]:

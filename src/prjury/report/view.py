@@ -6,40 +6,34 @@ printed unsanitised. Only what is `own` is printed, or compared, as it is.
 
 from __future__ import annotations
 
-import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
-from types import SimpleNamespace
-from typing import TypeAlias
-
-from markupsafe import Markup
+from typing import Any
 
 from prjury.jury.gate import Gate
-from prjury.jury.judgment import Check, Judgment, Location, Status
+from prjury.jury.judgment import Judgment, Location, Status
 from prjury.jury.voting import BENIGN_LABELS
 from prjury.report.backports import Backports
+from prjury.report.finding_view import (
+    View,
+    join_source,
+    rule_url,
+    view_check,
+    view_findings,
+    view_group,
+)
 from prjury.report.findings import (
-    Finding,
-    Group,
     SeatOutcome,
     Weight,
     counted_checks,
-    evidence_beyond,
     findings,
-    grouped,
     how_to,
-    rules_of,
+    number_groups,
     seat_outcomes,
 )
 from prjury.report.headline import is_advised_against, why
-from prjury.report.judge_facts import (
-    MergeFacts,
-    PanelFacts,
-    PatternFacts,
-    RuleFacts,
-    RunFacts,
-    SeatFacts,
-)
+from prjury.report.judge_facts import PanelFacts, RunFacts, SeatFacts
 from prjury.report.links import Links
 from prjury.report.model import Backport, ChangedNames, Coverage, Recovery, Report, TierReport
 from prjury.report.next_steps import NextStep, gate_page, next_steps
@@ -49,7 +43,6 @@ from prjury.report.sanitise import BY_SHAPE
 from prjury.report.text import own
 from prjury.report.wording import (
     NOT_RUN,
-    SEVERITY_SYMBOLS,
     SYMBOLS,
     backport_words,
     difference_words,
@@ -64,12 +57,10 @@ from prjury.report.wording import (
     since_words,
     without_symbols,
 )
-from prjury.resources import DOCUMENTATION, pack_texts
 from prjury.snapshot.model import FileChange, FileKind, Side, printable
 
 #: In which lines to paste are written.
 _LANGUAGES = frozenset({"yaml", "sh"})
-_NAME = re.compile(r"[a-z0-9-]+", re.ASCII)
 #: Public names that are told of each kind.
 _MOST_NAMES = 4
 
@@ -95,9 +86,6 @@ _TIER_WORDS = {
     Status.ERROR: "could not be judged",
 }
 _SYMBOLS = {status.value: symbol for status, symbol in SYMBOLS.items()}
-_WEIGHT_SYMBOLS = {Weight.MUST_FIX: "❌", Weight.SHOULD_LOOK: "⚠️", Weight.NIT: "💡"}
-_SEVERITY_ICONS = {"error": "fail", "warning": "error", "hint": "hint"}
-_WEIGHT_ICONS = {Weight.MUST_FIX: "fail", Weight.SHOULD_LOOK: "error", Weight.NIT: "hint"}
 _GROUPS = {
     "Source": (FileKind.SOURCE,),
     "Tests": (FileKind.TEST,),
@@ -109,10 +97,6 @@ _GROUPS = {
 #: The width of the change bar of the file that changes most.
 _BAR = 100
 _FEW_ROWS = 8
-
-
-#: Parts under the names by which templates know them.
-View: TypeAlias = SimpleNamespace
 
 
 def page(report: Report, redact: Redact = BY_SHAPE, run: str | None = None) -> View:
@@ -128,19 +112,22 @@ def page(report: Report, redact: Redact = BY_SHAPE, run: str | None = None) -> V
     prominent = tuple(filter(is_prominent, report.backports))
     others = tuple(one for one in report.backports if one not in prominent)
     gate = gate_page(report)
+    parts = _findings(report, links)
     return View(
-        **_findings(report, links),
+        **parts,
         headline=report.headline,
         decision=without_symbols(report.headline),
         icon=own(_icon(report)),
         status=own(verdict.status.value),
         gate=own(report.gate.value),
+        version=report.version,
+        head=own(report.pull.head.sha),
         gate_page=own(gate) if gate else None,
         next=tuple(map(_next_step, next_steps(report))),
         advised_against=is_advised_against(verdict),
         why=tuple(View(who=who or None, words=words) for who, words in why(report.pull, verdict)),
         judged=judged_share(report.coverage),
-        tiles=tuple(_tiles(report)),
+        tiles=tuple(_tiles(report, parts["must_fix_count"], parts["should_look_count"])),
         rows=every_row,
         few_rows=at_most(every_row, _FEW_ROWS),
         tiers=tuple(_tier(tier, report, every_row) for tier in report.tiers),
@@ -177,16 +164,14 @@ def _icon(report: Report) -> str:
     return "error" if is_advised_against(report.verdict) or report.override else "pass"
 
 
-def _tiles(report: Report) -> Iterator[View]:
+def _tiles(report: Report, must_fix: int, should_look: int) -> Iterator[View]:
     """Yield the figures that a reader looks for first."""
     for seat in seat_outcomes(report.verdict):
         if tests := find_tests(seat.judgment):
             more = difference_words(tests.run - tests.base.run) if tests.base else None
             yield View(name="tests", value=f"{tests.run:,}", more=more)
-    found = findings(report.verdict)
-    blockers = sum(finding.weight is Weight.MUST_FIX for finding in found)
-    yield View(name="to fix", value=f"{blockers:,}", more=None)
-    yield View(name="to look at", value=f"{len(found) - blockers:,}", more=None)
+    yield View(name="to fix", value=f"{must_fix:,}", more=None)
+    yield View(name="to look at", value=f"{should_look:,}", more=None)
     coverage = report.coverage
     judged = f"{coverage.files_judged:,} of {coverage.files_total:,}"
     how = "files built" if coverage.scope == "tree" else "files read"
@@ -211,28 +196,32 @@ def _logs(report: Report, links: Links, run: str | None) -> View | None:
     return View(paths=paths, url=own(url) if url else None) if paths else None
 
 
-def _findings(report: Report, links: Links) -> dict[str, object]:
+def _findings(report: Report, links: Links) -> dict[str, Any]:
     """Return the findings with what explains them, and the judges with what else they say."""
-    found = findings(report.verdict)
-    blockers = [finding for finding in found if finding.weight is Weight.MUST_FIX]
-    others = [finding for finding in found if finding.weight is not Weight.MUST_FIX]
-    must_fix, should_look = grouped(blockers), grouped(others)
-    reported = frozenset(id(finding.check) for finding in found)
-    rules = rules_of(found)
+    every = findings(report.verdict, report.dismissals)
+    views = view_findings(report, every, links)
+    by_check = {id(view.check): view for view in views}
+    groups = [(group, view_group(group, by_check)) for group in number_groups(every)]
+    must_fix = [view for group, view in groups if group.first.weight is Weight.MUST_FIX]
+    should_look = [view for group, view in groups if group.first.weight is not Weight.MUST_FIX]
+    weights = Counter(view.weight for view in views)
+    blockers = weights[Weight.MUST_FIX]
+    rules = {view.rule.rule: view.rule for view in reversed(views) if view.rule}
     passed = report.verdict.status is Status.PASS and report.gate is Gate.SUCCESS
-    writer = _FindingWriter(report, links)
     return {
-        "clean": passed and not others,
-        "must_fix": tuple(map(writer.write, must_fix)),
-        "must_fix_count": len(blockers),
-        "should_look": tuple(map(writer.write, should_look)),
-        "should_look_count": len(others),
-        "nits": sum(finding.weight is Weight.NIT for finding in others),
+        "findings": views,
+        "clean": passed and not should_look,
+        "must_fix": tuple(must_fix),
+        "must_fix_count": blockers,
+        "should_look": tuple(should_look),
+        "should_look_count": len(views) - blockers,
+        "nits": weights[Weight.NIT],
         "about": tuple(
-            View(rule=rule.rule, words=rule.words, url=rule_url(rule.rule)) for rule in rules
+            View(rule=rule.rule, words=rule.words, url=rule_url(rule.rule))
+            for rule in reversed(rules.values())
         ),
-        "how_to": how_to(rules) if rules else None,
-        "judges": tuple(_judge(one, links, reported) for one in seat_outcomes(report.verdict)),
+        "how_to": how_to(tuple(reversed(rules.values()))) if rules else None,
+        "judges": tuple(_judge(seat, links, by_check) for seat in seat_outcomes(report.verdict)),
     }
 
 
@@ -269,7 +258,7 @@ def _backport(backport: Backport) -> View:
         conflicts=backport.conflicts,
         prerequisites=backport.prerequisites,
         commands=" &&\n".join(backport.commands) if backport.commands else None,
-        checks=tuple(map(_check, backport.checks)),
+        checks=tuple(map(view_check, backport.checks)),
     )
 
 
@@ -298,90 +287,6 @@ def _result(seat: SeatFacts) -> str:
     return f"{seat.status}{score}{reason}"
 
 
-def _check(check: Check, links: Links | None = None) -> View:
-    place = check.location
-    url = links.to(place) if links and place else None
-    return View(
-        symbol="✅" if check.passed else SEVERITY_SYMBOLS[check.severity],
-        icon=own("pass" if check.passed else _SEVERITY_ICONS[check.severity]),
-        word="pass" if check.passed else check.severity,
-        name=check.name,
-        message=check.message if check.message.strip() else None,
-        place=View(label=str(place), url=own(url) if url else None) if place else None,
-        evidence=evidence_beyond(check),
-        fix=check.fix,
-    )
-
-
-class _FindingWriter:
-    """Writes groups of findings, and looks up once what each judge says of its rules."""
-
-    def __init__(self, report: Report, links: Links) -> None:
-        self._report, self._links = report, links
-        self._rules: dict[int, dict[tuple[object, ...], RuleFacts]] = {}
-
-    def write(self, group: Group) -> View:
-        """Return what is shown of a group: what is wrong, once, and its places."""
-        finding, seat = group.first, group.first.voice
-        several = group.findings if group.count > 1 else ()
-        prints = {one.check.fingerprint for one in group.findings}
-        dismissals = self._report.dismissals
-        rule = self._rule(finding)
-        advisory = seat.attempt.advisory
-        first = self._place(finding)
-        return View(
-            symbol=_WEIGHT_SYMBOLS[finding.weight],
-            icon=own(_WEIGHT_ICONS[finding.weight]),
-            source=_source(seat.attempt.name, seat.ballot.judge),
-            word="advice" if advisory else finding.check.severity,
-            check=first,
-            diff=first.diff,
-            rule_url=rule_url(rule.rule) if rule else None,
-            count=group.count,
-            places=tuple(self._place(one, first) for one in several),
-            dismissed=next((one for one in dismissals if one.finding in prints), None),
-            whole=bool(MergeFacts.of(seat.judgment)) or "\n" in (finding.check.evidence or ""),
-        )
-
-    def _place(self, finding: Finding, first: View | None = None) -> View:
-        """Return one place, without what is shown of the first one already."""
-        check, rule = finding.check, self._rule(finding)
-        place = _check(check, self._links)
-        lines = (check.evidence or "").strip(), (check.fix or "").strip()
-        whole = all(lines) and not any("\n" in line for line in lines)
-        sure = whole and rule is not None and rule.applicability
-        old, new = lines
-        place.diff = View(old=old, new=new, text=f"-{old}\n+{new}") if sure else None
-        if sure:
-            place.evidence = place.fix = None
-        if first and (place.diff or place.message == first.message):
-            place.message = None
-        if first and place.diff == first.diff:
-            place.diff = None
-        return place
-
-    def _rule(self, finding: Finding) -> RuleFacts | None:
-        judgment, check = finding.voice.judgment, finding.check
-        if id(judgment) not in self._rules:
-            rules = PatternFacts.of(judgment).findings
-            every = {(rule.rule, rule.path, rule.line): rule for rule in reversed(rules)}
-            self._rules[id(judgment)] = every | {(rule.rule,): rule for rule in reversed(rules)}
-        known, place = self._rules[id(judgment)], check.location
-        at = (check.name, place.path, place.line) if place else ()
-        return known.get(at) or known.get((check.name,))
-
-
-def _source(tier: str, judge: str) -> str:
-    return tier if tier == judge else f"{tier} / {judge}"
-
-
-def rule_url(rule: str) -> Markup | None:
-    """Return the address of the page of a shipped rule; None for one of somebody else."""
-    pack, _, name = rule.partition("/")
-    ours = f"{pack}.yml" in pack_texts() and _NAME.fullmatch(name)
-    return own(f"{DOCUMENTATION}/rules/{pack}.md#{name}") if ours else None
-
-
 def _judge(seat: SeatOutcome, links: Links, reported: Collection[int]) -> View:
     """Return a judge with every check that does not stand among the findings."""
     judgment = seat.judgment
@@ -391,14 +296,17 @@ def _judge(seat: SeatOutcome, links: Links, reported: Collection[int]) -> View:
     return View(
         tier=seat.attempt.name,
         judge=seat.ballot.judge,
-        source=_source(seat.attempt.name, seat.ballot.judge),
+        source=join_source(seat.attempt.name, seat.ballot.judge),
         symbol=SYMBOLS[judgment.status],
         word=word_of(judgment),
         status=own(judgment.status.value),
         reasoning=judgment.reasoning,
         facts=facts_of(seat.ballot),
         checks=tuple(
-            _check(replace(check, evidence=None) if id(check) in sums else check, links)
+            view_check(
+                replace(check, evidence=None) if id(check) in sums else check,
+                links.to(check.location) if check.location else None,
+            )
             for check in others
         ),
         above=len(judgment.checks) - len(others),

@@ -18,7 +18,7 @@ from fakes.reports import (
     with_findings,
 )
 from prjury.jury.judgment import Check, Judgment, Location, Severity
-from prjury.report.annotations import Annotations, annotate, sendable
+from prjury.report.annotations import Annotations, annotate, is_sendable
 from prjury.report.redact import Redactor
 from prjury.snapshot.model import FileChange, FileKind, FileStatus
 
@@ -84,7 +84,7 @@ def test_only_files_of_the_head_have_lines() -> None:
     "path", ["a\nb.py", "a\x1b.py", "\udcff.py", "/etc/passwd", "a/../b", "\x7f"]
 )
 def test_paths_that_cannot_be_sent_are_counted(path: str) -> None:
-    assert not sendable(path)
+    assert not is_sendable(path)
     shown = path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
     result = found(failed(path=shown), files=[file(path)])
     assert (result.entries, result.unplaceable) == ((), 1)

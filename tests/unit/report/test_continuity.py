@@ -13,7 +13,7 @@ from fakes.reports import ballot, report, tier
 from prjury.jury.judgment import Check, Judgment, Location
 from prjury.report.codec import report_to_json
 from prjury.report.continuity import ToldVerdict, dismissals, dismissed_words, since
-from prjury.report.findings import numbered
+from prjury.report.findings import findings
 from prjury.report.model import Dismissal, Report, Since
 from prjury.snapshot.model import Side
 
@@ -79,7 +79,9 @@ def test_each_finding_is_decided_by_the_judge_that_found_it() -> None:
 
 def test_the_comment_says_it_and_the_report_counts_it() -> None:
     now = found(SECOND, "b")
-    said = Dismissal(numbered(now.verdict)[0].first.check.fingerprint, "octocat", "it *is* so")
+    said = Dismissal(
+        number_groups(findings(now.verdict))[0].first.check.fingerprint, "octocat", "it *is* so"
+    )
     now = replace(now, since=after(found(FIRST, "a", "b", "c"), now), dismissals=(said,))
     text = to_comment(now)
     assert "Since the last verdict on `1111111`: fixed 2" in text

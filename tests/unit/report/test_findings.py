@@ -5,7 +5,7 @@ import pytest
 from fakes import reports as fake
 from prjury.jury.cascade import TierAttempt, TierPolicy
 from prjury.jury.judgment import Check, Judgment, Location, Severity
-from prjury.report.findings import Weight, evidence_beyond, findings, grouped
+from prjury.report.findings import Weight, evidence_beyond, findings, group_findings
 
 HERE = Location("a.py", 3)
 
@@ -67,7 +67,7 @@ def test_three_lines_of_one_file_are_three_findings_of_one_cause() -> None:
     ]
     attempt = fake.tier("t", fake.ballot("j", Judgment.failed("x", checks=checks)))
     found = findings(fake.verdict(attempt))
-    (group,) = grouped(found)
+    (group,) = group_findings(found)
     assert len({finding.check.fingerprint for finding in found}) == 1
     assert [str(one.check.location) for one in group.findings] == ["a.py:3", "a.py:9", "a.py:27"]
     assert group.count == 3

@@ -1,0 +1,203 @@
+"""A finding as every rendering shows it: its check, its place at the head, and its rule."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from types import SimpleNamespace
+from typing import TypeAlias
+
+from markupsafe import Markup
+from msgspec import Struct
+
+from prjury.jury.judgment import Check, Judgment, Location
+from prjury.report.findings import Finding, Group, Weight, evidence_beyond
+from prjury.report.judge_facts import MergeFacts, PatternFacts, RuleFacts
+from prjury.report.links import Links
+from prjury.report.model import Dismissal, Report
+from prjury.report.text import own
+from prjury.report.wording import SEVERITY_SYMBOLS
+from prjury.resources import DOCUMENTATION, pack_texts
+from prjury.snapshot.model import FileStatus, PullRequest, printable
+
+#: Parts under the names by which templates know them.
+View: TypeAlias = SimpleNamespace
+
+_NAME = re.compile(r"[a-z0-9-]+", re.ASCII)
+_SEVERITY_ICONS = {"error": "fail", "warning": "error", "hint": "hint"}
+_WEIGHT_SYMBOLS = {Weight.MUST_FIX: "❌", Weight.SHOULD_LOOK: "⚠️", Weight.NIT: "💡"}
+_WEIGHT_ICONS = {Weight.MUST_FIX: "fail", Weight.SHOULD_LOOK: "error", Weight.NIT: "hint"}
+
+
+class FindingView(Struct, frozen=True):
+    """One finding.
+
+    Attributes:
+        seat: eight hex digits for the judge that made it.
+        place: where it is at the head, with the path as git stores it; None for one that is about
+            no file of the head.
+        url: the permalink of its place.
+        evidence: None for what the message says already.
+        rule: what the judge says of its rule; None where it says nothing.
+        replaces_line: whether its fix is the whole line as it should be.
+        suppressed_by: the comment or baseline that suppresses it.
+    """
+
+    check: Check
+    weight: Weight
+    tier: str
+    judge: str
+    seat: str
+    advisory: bool
+    place: Location | None
+    url: str | None
+    evidence: str | None
+    rule: RuleFacts | None
+    replaces_line: bool
+    suppressed_by: str | None
+    dismissed: Dismissal | None
+    is_merge: bool
+
+
+def view_findings(
+    report: Report, findings: Sequence[Finding], links: Links
+) -> tuple[FindingView, ...]:
+    """Return the findings of a report with what explains them."""
+    places, rules = _HeadPlaces(report.pull), _Rules()
+    views = []
+    for finding in findings:
+        check, seat = finding.check, finding.voice
+        rule = rules.find(seat.judgment, check)
+        is_exact = rule is not None and check.location and rule.is_at(check.name, check.location)
+        views.append(
+            FindingView(
+                check=check,
+                weight=finding.weight,
+                tier=seat.attempt.name,
+                judge=seat.ballot.judge,
+                seat=seat.key,
+                advisory=seat.attempt.advisory,
+                place=places.find(check.location),
+                url=links.to(check.location) if check.location else None,
+                evidence=evidence_beyond(check),
+                rule=rule,
+                replaces_line=bool(rule and rule.applicability and is_exact),
+                suppressed_by=rules.read(seat.judgment).suppressed_by(check),
+                dismissed=finding.dismissal,
+                is_merge=bool(MergeFacts.of(seat.judgment)),
+            )
+        )
+    return tuple(views)
+
+
+def view_group(group: Group, views: Mapping[int, FindingView]) -> View:
+    """Return what is shown of a group: what is wrong, once, and its places.
+
+    Args:
+        views: the findings by their checks' identities.
+    """
+    findings = [views[id(finding.check)] for finding in group.findings]
+    finding = findings[0]
+    first = _view_place(finding)
+    evidence = finding.check.evidence or ""
+    return View(
+        symbol=_WEIGHT_SYMBOLS[finding.weight],
+        icon=own(_WEIGHT_ICONS[finding.weight]),
+        source=join_source(finding.tier, finding.judge),
+        word="advice" if finding.advisory else finding.check.severity,
+        check=first,
+        diff=first.diff,
+        rule_url=rule_url(finding.rule.rule) if finding.rule else None,
+        count=group.count,
+        places=tuple(_view_place(each, first) for each in findings) if group.count > 1 else (),
+        dismissed=finding.dismissed,
+        whole=finding.is_merge or "\n" in evidence,
+    )
+
+
+def _view_place(finding: FindingView, first: View | None = None) -> View:
+    """Return one place, without what is shown of the first one already."""
+    place = view_check(finding.check, finding.url)
+    old, new = (finding.check.evidence or "").strip(), (finding.check.fix or "").strip()
+    is_diff = finding.replaces_line and old and new and "\n" not in old + new
+    place.diff = View(old=old, new=new, text=f"-{old}\n+{new}") if is_diff else None
+    if is_diff:
+        place.evidence = place.fix = None
+    if first and (place.diff or place.message == first.message):
+        place.message = None
+    if first and place.diff == first.diff:
+        place.diff = None
+    return place
+
+
+def view_check(check: Check, url: str | None = None) -> View:
+    """Return a check as templates show it."""
+    label = str(check.location) if check.location else None
+    return View(
+        symbol="✅" if check.passed else SEVERITY_SYMBOLS[check.severity],
+        icon=own("pass" if check.passed else _SEVERITY_ICONS[check.severity]),
+        word="pass" if check.passed else check.severity,
+        name=check.name,
+        message=check.message if check.message.strip() else None,
+        place=View(label=label, url=own(url) if url else None) if label else None,
+        evidence=evidence_beyond(check),
+        fix=check.fix,
+    )
+
+
+def join_source(tier: str, judge: str) -> str:
+    """Name a judge with its tier."""
+    return tier if tier == judge else f"{tier} / {judge}"
+
+
+def rule_url(rule: str) -> Markup | None:
+    """Return the address of the page of a shipped rule; None for one of somebody else."""
+    pack, _, name = rule.partition("/")
+    is_shipped = f"{pack}.yml" in pack_texts() and _NAME.fullmatch(name)
+    return own(f"{DOCUMENTATION}/rules/{pack}.md#{name}") if is_shipped else None
+
+
+class _HeadPlaces:
+    """Where places are on the head's side of a pull request."""
+
+    def __init__(self, pull: PullRequest) -> None:
+        self._paths = {printable(file.path): file.path for file in pull.files}
+        self._gone = frozenset(_list_gone(pull))
+
+    def find(self, place: Location | None) -> Location | None:
+        """Return the place with the path as git stores it; None for one that is not at the head."""
+        if place is None or place.path in self._gone:
+            return None
+        return Location(self._paths.get(place.path, place.path), place.line, place.end_line)
+
+
+def _list_gone(pull: PullRequest) -> Iterator[str]:
+    present = {file.path for file in pull.files if file.status is not FileStatus.DELETED}
+    for file in pull.files:
+        left = {FileStatus.DELETED: file.path, FileStatus.RENAMED: file.old_path}.get(file.status)
+        if left and left not in present:
+            yield printable(left)
+
+
+class _Rules:
+    """What judges say of their rules, read once a judgment."""
+
+    def __init__(self) -> None:
+        self._facts: dict[int, PatternFacts] = {}
+        self._rules: dict[int, dict[tuple[object, ...], RuleFacts]] = {}
+
+    def read(self, judgment: Judgment) -> PatternFacts:
+        if id(judgment) not in self._facts:
+            self._facts[id(judgment)] = PatternFacts.of(judgment)
+        return self._facts[id(judgment)]
+
+    def find(self, judgment: Judgment, check: Check) -> RuleFacts | None:
+        """Return what is said of the check's rule at its place, or else at the first one."""
+        if id(judgment) not in self._rules:
+            latest_first = self.read(judgment).findings[::-1]
+            rules = self._rules[id(judgment)] = {}
+            for rule in latest_first:
+                rules[rule.rule, rule.path, rule.line] = rules[(rule.rule,)] = rule
+        rules, place = self._rules[id(judgment)], check.location
+        exact = (check.name, place.path, place.line) if place else ()
+        return rules.get(exact) or rules.get((check.name,))

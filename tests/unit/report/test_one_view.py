@@ -1,0 +1,68 @@
+"""Every rendering reads the view, so that all of them say the same."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import prjury
+from fakes.reports import ballot, file, pull, report, tier
+from prjury.jury.judgment import Check, Judgment, Location
+from prjury.report.annotations import annotate
+from prjury.report.inline import Reviewer, added_lines
+from prjury.report.model import Dismissal
+from prjury.report.render import Renderer
+from prjury.report.view import page
+
+SOURCE = Path(prjury.__file__).parent
+RENDERINGS = ("render", "sarif", "inline", "annotations")
+#: What the view is made of.
+MATERIAL = {
+    f"prjury.report.{name}"
+    for name in ("headline", "rows", "judge_facts", "next_steps", "links", "assemble")
+} | {"prjury.jury.cascade", "prjury.jury.voting", "prjury.jury.jury"}
+#: They show judgments that no report holds yet.
+WITHOUT_A_REPORT = {"judgment.py", "progress.py"}
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *(SOURCE / "report" / f"{name}.py" for name in RENDERINGS),
+        *sorted((SOURCE / "publishers").glob("*.py")),
+    ],
+    ids=lambda path: path.stem,
+)
+def test_nobody_renders_from_the_report_itself(path: Path) -> None:
+    if path.name in WITHOUT_A_REPORT:
+        return
+    tree = ast.parse(path.read_text())
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    assert not {node.module for node in imports} & MATERIAL
+    names = {alias.name for node in imports for alias in node.names}
+    assert not names & {"findings", "seat_outcomes", "culprits", "TierReport"}
+    read = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    assert not read & {"tiers", "coverage", "judgments", "ballots"}
+
+
+def test_a_dismissed_finding_is_nothing_to_fix_anywhere() -> None:
+    checks = [Check("rule", False, f"wrong {n}", Location("a.py", n)) for n in (1, 2)]
+    judge = ballot("patterns", Judgment.failed("no", checks=checks))
+    made = report(
+        tier("t", judge),
+        pull_request=pull([file("a.py")]),
+        dismissals=(Dismissal(checks[0].fingerprint, "octocat", "wanted"),),
+    )
+    view = page(made)
+    assert (view.must_fix_count, view.should_look_count) == (1, 1)
+    text = Renderer().comment(made)
+    head, _, folded = text.partition("<summary>Should look at (1)")
+    assert "### Must fix (1)" in head
+    assert "wrong 1" not in head.partition("### Must fix")[2]
+    assert "dismissed by octocat: wanted" in folded
+    assert [one["annotation_level"] for one in annotate(made).entries] == ["failure", "warning"]
+    remarks = Reviewer(made, "marker", added_lines(made.pull)).remarks()
+    assert remarks is not None
+    assert "wrong 1" not in remarks.body
