@@ -79,9 +79,8 @@ def test_each_finding_is_decided_by_the_judge_that_found_it() -> None:
 
 def test_the_comment_says_it_and_the_report_counts_it() -> None:
     now = found(SECOND, "b")
-    said = Dismissal(
-        number_groups(findings(now.verdict))[0].first.check.fingerprint, "octocat", "it *is* so"
-    )
+    first = findings(now.verdict)[0].check.fingerprint
+    said = Dismissal(first, "octocat", "it *is* so")
     now = replace(now, since=after(found(FIRST, "a", "b", "c"), now), dismissals=(said,))
     text = to_comment(now)
     assert "Since the last verdict on `1111111`: fixed 2" in text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -53,8 +54,9 @@ def test_a_dismissed_finding_is_nothing_to_fix_anywhere() -> None:
     made = report(
         tier("t", judge),
         pull_request=pull([file("a.py")]),
-        dismissals=(Dismissal(checks[0].fingerprint, "octocat", "wanted"),),
     )
+    dismissal = Dismissal(checks[0].fingerprint, "octocat", "wanted")
+    made = replace(made, dismissals=(dismissal,))
     view = page(made)
     assert (view.must_fix_count, view.should_look_count) == (1, 1)
     text = Renderer().comment(made)
