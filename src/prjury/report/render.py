@@ -22,7 +22,7 @@ from prjury.report.finding_view import View
 from prjury.report.model import Report
 from prjury.report.redact import Redact
 from prjury.report.sanitise import BY_SHAPE
-from prjury.report.text import HtmlText, Inked, MarkdownText, Text, inked, own
+from prjury.report.text import HtmlText, Inked, MarkdownText, TerminalText, Text, inked, own, style
 from prjury.report.view import backports_page, page
 from prjury.resources import template_texts
 
@@ -129,6 +129,11 @@ class Renderer:
             style_hash=own(f"sha256-{digest}"),
         )
 
+    def terminal(self, report: Report) -> str:
+        """Return the lines of a terminal, each with its style before it."""
+        view = page(report, self.redact)
+        return render_template("terminal.txt.j2", self.redact, TerminalText, page=view, style=style)
+
     def _inked(self, view: View, language: type[Text]) -> object:
         return inked(view, lambda raw: language(raw, self.redact))
 
@@ -180,10 +185,12 @@ def marker(report: Report, id: str, run: str | None, more: str = "") -> str:  # 
     return f"<!-- prjury:v1 {reported}{' ' if more else ''}{more} -->"
 
 
-def render_template(name: str, redact: Redact, **parts: object) -> str:
-    """Render one of our Markdown templates, in which strings that are not our own are inked."""
-    shown = {key: inked(part, lambda raw: MarkdownText(raw, redact)) for key, part in parts.items()}
-    return _tidy(environment(MarkdownText).get_template(name).render(shown))
+def render_template(
+    name: str, redact: Redact, language: type[Text] = MarkdownText, **parts: object
+) -> str:
+    """Render one of our templates, in which strings that are not our own are inked."""
+    shown = {key: inked(part, lambda raw: language(raw, redact)) for key, part in parts.items()}
+    return _tidy(environment(language).get_template(name).render(shown))
 
 
 class _Environment(SandboxedEnvironment):

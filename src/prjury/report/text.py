@@ -6,6 +6,7 @@ the sanitiser, because the only thing that the value has to offer is its sanitis
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import is_dataclass
@@ -157,6 +158,37 @@ class HtmlText(Text):
         """Prose with line breaks."""
         lines = self._lines(limit) if self._raw.strip() else [sanitise.EMPTY]
         return Markup("<br>").join(map(_ticked, lines))
+
+
+class TerminalText(Text):
+    """Words on their way to a terminal: one line, in which nothing controls it."""
+
+    __slots__ = ()
+
+    def plain(self, limit: int = 600) -> Markup:
+        """Words in one line."""
+        return _safe(sanitise.log_line(self._raw, limit, self._redact))
+
+    code = plain
+
+    def prose(self, limit: int = 600) -> Markup:
+        """Words in one line, without the backticks around code."""
+        return _safe(sanitise.log_line(self._raw.replace("`", ""), limit, self._redact))
+
+    def lines(self, most: int, before: str = "| ") -> list[Markup]:
+        """Return the first lines with a word in them, and how many more there are."""
+        lines = [line for line in self._raw.splitlines() if line.strip()]
+        shown = [before + type(self)(line, self._redact).plain() for line in lines[:most]]
+        return [*shown, *([own(f"… (+{len(lines) - most} lines)")] if lines[most:] else [])]
+
+
+#: What stands before a line of the terminal's template to give it a style; no text can hold it.
+STYLED = re.compile(r"\0(\w+)\0")
+
+
+def style(name: str) -> Markup:
+    """Name the style of a line."""
+    return own(f"\0{name}\0")
 
 
 def _ticked(line: str) -> Markup:

@@ -83,16 +83,14 @@ def test_no_two_blank_lines_follow_each_other_on_a_screen() -> None:
     assert not re.search(r"\n *\n *\n", printed(fake.broken_build(), Screen()))
 
 
-def test_off_a_screen_there_are_no_lines_and_no_colours() -> None:
+def test_off_a_screen_there_are_no_colours() -> None:
     text = printed(fake.broken_build())
-    assert not re.search("[\u2500-\u257f]", text)
     assert "\x1b" not in text
     assert all(line == line.rstrip() for line in text.split("\n"))
 
 
-def test_on_a_screen_there_are_both() -> None:
+def test_on_a_screen_there_are_colours() -> None:
     text = printed(fake.broken_build(), Screen(), color=True)
-    assert "\u2500" in text
     assert text.startswith("\x1b[1;31m❌ Do not merge")
 
 
@@ -117,7 +115,7 @@ def test_nothing_from_outside_controls_the_terminal_or_the_runner(words: str) ->
         assert not line.lstrip().startswith("::")
 
 
-def test_markup_of_rich_is_not_obeyed() -> None:
+def test_markup_is_printed_as_it_is() -> None:
     text = printed(report_holding("[bold red]x[/] [link=https://e]y[/link] :smile:"), color=True)
     assert "[bold red]x[/] [link=https://e]y[/link] :smile:" in text.replace("\n", " ")
 
