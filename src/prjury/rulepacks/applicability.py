@@ -32,7 +32,7 @@ _SUBJECT = re.compile(
     rf"({_LIST})(?P<likes> and its likes| and its relatives)?({_OF}) ({_VERB})\b(.*)"
 )
 _PRONOUN = re.compile(
-    r"[Tt]his (?:(?:name|module|method|dtype|key of the configuration) (?=\w)|(?=is ))"
+    r"[Tt]his (?:(?:name|module|method|dtype|property|key of the configuration) (?=\w)|(?=is ))"
 )
 _SAME_NUMBER = re.compile(rf"((?: to)? )({_LIST})(.*)")
 _TO_DO = frozenset(

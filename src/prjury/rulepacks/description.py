@@ -54,6 +54,7 @@ _LANGUAGES = {
     "docker": "Dockerfile",
     "shell": "shell",
     "properties": "properties",
+    "application": "Spring's YAML",
 }
 
 
@@ -124,6 +125,7 @@ _FENCES = {
     "workflow": "yaml",
     "docker": "dockerfile",
     "jsp": "jsp",
+    "application": "yaml",
 }
 
 

@@ -126,6 +126,8 @@ _LOOKED_AT: tuple[RoleName, ...] = ("dependency", "managed", "bom")
 #: Utility rules that find names, whose parts are taken to be without blanks between them.
 _NAMES = frozenset({"qualified-name", "annotation-name", "type-name", "method-name"})
 _ANCHOR = re.compile(r"[\^$]|\(\?|\\[AzZ]")
+#: Languages in which programs are set.
+_SETTINGS = frozenset({"properties", "application"})
 _PLACES = {"anywhere": "used-anywhere", "imports": "used-import", "code": "used"}
 
 
@@ -181,13 +183,17 @@ class Match(PackSection):
     unless_imports: Regex | None = None
     regex: Regex | None = None
     within: Literal["code", "strings", "comments"] = "code"
+    settings: dict[str, str] = Field(
+        default_factory=dict, description="settings by name, with what each is called now"
+    )
     manifest: ManifestMatch | None = None
 
     @model_validator(mode="after")
     def _one_matcher(self) -> Match:
-        matchers = (self.ast_grep, self.regex, self.manifest, self.uses or None)
-        if sum(matcher is not None for matcher in matchers) != 1:
-            raise ValueError("name exactly one of `uses`, `ast-grep`, `regex`, `manifest`")
+        matchers = (self.ast_grep, self.regex, self.manifest, self.uses or self.settings or None)
+        if sum(matcher is not None for matcher in matchers) != 1 or (self.uses and self.settings):
+            names = "`uses`, `ast-grep`, `regex`, `settings`, `manifest`"
+            raise ValueError(f"name exactly one of {names}")
         further = self.constraints or self.utils or self.names or self.rewrite is not None
         if self.ast_grep is None and further:
             keys = "`constraints`, `utils`, `names` and `rewrite`"
@@ -200,6 +206,8 @@ class Match(PackSection):
         named = self.uses or self.names or None
         self._refuse("uses", named, lambda language: not has_names(language.parser or ""))
         self._refuse("manifest", self.manifest, lambda language: not language.declares)
+        settings = self.settings or None
+        self._refuse("settings", settings, lambda language: language.name not in _SETTINGS)
         return self
 
     @property
@@ -308,6 +316,9 @@ class PatternRule(PackSection):
     match: list[Match] = Field(min_length=1)
     message: str = Field(min_length=1)
     replacement: str | None = None
+    replacements: dict[str, str] = Field(
+        default_factory=dict, description="what replaces each of several names"
+    )
     fix: list[Fix] = Field(default_factory=empty)
     severity: Severity
     confidence: Literal["high", "medium", "low"] = "high"
@@ -325,6 +336,13 @@ class PatternRule(PackSection):
     def families(self) -> frozenset[str]:
         """Whose build files say whether the rule holds."""
         return frozenset(LANGUAGES[name].family for name in self.languages)
+
+    def replacement_of(self, code: str) -> str | None:
+        """Return what replaces the name in a piece of code, the longest name first."""
+        for name in sorted(self.replacements, key=len, reverse=True):
+            if re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", code):
+                return self.replacements[name]
+        return None
 
     @model_validator(mode="after")
     def _sure_enough(self) -> PatternRule:

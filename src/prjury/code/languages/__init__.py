@@ -30,6 +30,8 @@ def language_of(path: str) -> Language | None:
         return LANGUAGES["docker"]
     if lower.suffix in {".yml", ".yaml"} and lower.parent.parts[-2:] == (".github", "workflows"):
         return LANGUAGES["workflow"]
+    if lower.suffix in {".yml", ".yaml"} and name.startswith(("application-", "bootstrap-")):
+        return LANGUAGES["application"]
     if lower.suffix == ".txt" and (
         "requirements" in name or "constraints" in name or lower.parent.name == "requirements"
     ):

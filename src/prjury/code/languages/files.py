@@ -91,6 +91,14 @@ TEXTS = (
     Language(
         "jsp", "sample.jsp", (".jsp", ".jspf", ".jspx", ".tag"), comment=_JSP_COMMENT, family="jvm"
     ),
+    Language(
+        "application",
+        "application.yml",
+        files=("application.yml", "application.yaml", "bootstrap.yml", "bootstrap.yaml"),
+        parser="yaml",
+        comments=("comment",),
+        family="jvm",
+    ),
     Language("yaml", "sample.yml", (".yml", ".yaml"), parser="yaml", comments=("comment",)),
     Language(
         "json",

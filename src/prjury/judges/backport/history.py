@@ -84,11 +84,13 @@ class Habits:
         reached: the number of earlier changes that reached the branch.
         lately: the smoothed share of the newest changes that reached it, 0..1.
         lift: how much the title's words speak for a backport, in log-odds; 0 if unknown.
+        share: the smoothed share of all earlier changes that reached it.
     """
 
     reached: int
     lately: float
     lift: float
+    share: float = 0.2
 
 
 def earlier_changes(
@@ -126,12 +128,17 @@ def habits_of(
 ) -> Habits:
     """Return what the changes of a branch, and those of others, say about a title's words."""
     lately = own[:LATELY]
-    reached = sum(change.reached for change in lately)
+    reached = sum(change.reached for change in own)
     return Habits(
-        reached=sum(change.reached for change in own),
-        lately=(reached + _LATELY_REACHED) / (len(lately) + _LATELY_SEEN),
+        reached=reached,
+        lately=_smooth(sum(change.reached for change in lately), len(lately)),
         lift=_lift(title, [(1.0, own), *((_OTHERS, other) for other in others)]),
+        share=_smooth(reached, len(own)),
     )
+
+
+def _smooth(reached: int, seen: int) -> float:
+    return (reached + _LATELY_REACHED) / (seen + _LATELY_SEEN)
 
 
 def _lift(

@@ -19,8 +19,9 @@ from prjury.snapshot.model import FileChange, FileStatus, PullRequest
 
 Band = Literal["likely", "grey", "unlikely"]
 
-#: Values from which a backport is possible, and likely.
-POSSIBLE, LIKELY = 0.4, 0.65
+#: A backport is likely from this value on, and possible where the change stands out by so many
+#: log-odds from what the branch takes on the whole.
+LIKELY, OUTSTANDING = 0.65, 0.3
 
 #: The kind of a changelog fragment by its name (`12.bugfix.rst`) or a heading.
 _FIX_FRAGMENT = re.compile(r"\.(bugfix(es)?|fix(ed)?|security|bug)(\.\d+)?(\.\w+)?$", re.IGNORECASE)
@@ -192,9 +193,13 @@ class Score:
     """How likely people are to backport the change. Evidence, never a gate.
 
     Of changes with a ``value`` of 0.3, about three in ten were backported.
+
+    Attributes:
+        possible_from: the value from which a backport is possible on this branch.
     """
 
     value: float
+    possible_from: float = 0.4
     reasons_for: tuple[str, ...] = ()
     reasons_against: tuple[str, ...] = ()
 
@@ -203,7 +208,7 @@ class Score:
         """The band of the value."""
         if self.value >= LIKELY:
             return "likely"
-        return "grey" if self.value >= POSSIBLE else "unlikely"
+        return "grey" if self.value >= self.possible_from else "unlikely"
 
 
 def score_change(change: ChangeTraits, branch: BranchTraits) -> Score:
@@ -217,11 +222,18 @@ def score_change(change: ChangeTraits, branch: BranchTraits) -> Score:
         if words and abs(move) >= _LEAST:
             moves.append((move, words))
     moves.sort(key=lambda move: -abs(move[0]))
+    habits = branch.habits
+    usual = (log_odds(habits.lately) + log_odds(habits.share)) / 2
     return Score(
-        1.0 / (1.0 + math.exp(-total)),
+        _likelihood(total),
+        min(LIKELY, _likelihood(usual + OUTSTANDING)),
         tuple(words for move, words in moves if move > 0),
         tuple(words for move, words in moves if move < 0),
     )
+
+
+def _likelihood(odds: float) -> float:
+    return 1.0 / (1.0 + math.exp(-odds))
 
 
 def trait_numbers(change: ChangeTraits, branch: BranchTraits) -> tuple[float, ...]:

@@ -42,8 +42,6 @@ _NOTHING_TO_PICK = frozenset({"already_present", "not_applicable", "error"})
 _AT_ONCE, _LONGEST_TITLE = 8, 100
 #: So many earlier changes that reached the branch make a record.
 _RECORD = 3
-#: Below this value even a plain fix is not worth a question.
-_LOW = 0.2
 
 Answer = Literal["yes", "no"]
 
@@ -103,7 +101,7 @@ class BranchFacts:
     @property
     def unlikely(self) -> bool:
         """Whether the branch takes hardly any such changes."""
-        return self.score is not None and self.score.value < _LOW
+        return self.score is not None and self.score.value < self.score.possible_from / 2
 
     @property
     def considered(self) -> bool:

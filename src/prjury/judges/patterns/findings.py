@@ -37,6 +37,7 @@ class PatternFinding:
         repair: what the rule's own fix changes in the line; None without a fix.
         fixed: the whole line as it would be right, and how sure that is; None without a fix.
         found: the code in which the pattern stands; empty where only the line is known.
+        replacement: what replaces the very name that it uses.
         basis: what the severity rests on.
         fingerprints: by which a baseline knows it; a renamed file's old path makes a second one.
         silencer: the comment that silences it, if one does.
@@ -51,6 +52,7 @@ class PatternFinding:
     repair: Repair | None = None
     fixed: tuple[str, str] | None = None
     found: str = ""
+    replacement: str = ""
     basis: Basis = field(default_factory=Basis)
     established: bool = False
     fingerprints: tuple[str, ...] = ()
@@ -77,16 +79,26 @@ class PatternFinding:
             location=Location(printable(self.path), self.line),
             severity=self.severity,
             evidence=printable(self.text).strip()[:_MAX_EVIDENCE],
-            fix=self.fixed[0] if self.fixed else self.rule.replacement,
+            fix=self.fixed[0] if self.fixed else self._replacement,
         )
 
     @property
     def message(self) -> str:
         """What is wrong, why it is wrong here, and what to write instead."""
         fixed = self.repair.of(self.text, self.found) if self.repair else None
+        if self._own_replacement:
+            fixed = self._own_replacement
         return finding_text(
             self.rule.message, self.found, fixed, self.basis, established=self.established
         )
+
+    @property
+    def _own_replacement(self) -> str | None:
+        return self.replacement or self.rule.replacement_of(self.found)
+
+    @property
+    def _replacement(self) -> str | None:
+        return self._own_replacement or self.rule.replacement
 
     @property
     def summary(self) -> str:
@@ -136,7 +148,7 @@ class PatternFinding:
         return {
             **facts.to_metadata(),
             "fingerprint": self.fingerprints[0] if self.fingerprints else None,
-            "replacement": self.rule.replacement,
+            "replacement": self._replacement,
             "confidence": self.rule.confidence,
             "declared": self.basis.words if self.basis.declared else None,
         }

@@ -18,6 +18,7 @@ from prjury.code.stripped import comment_ranges
 from prjury.manifests.formats import reader_of
 from prjury.manifests.lineage import resolve
 from prjury.manifests.manifest import Coordinate, Manifest, ManifestError, Role
+from prjury.manifests.settings import plain_name, read_properties, read_yaml
 from prjury.manifests.spans import surely_within
 from prjury.rulepacks.applicability import is_one_of
 from prjury.rulepacks.rule import ManifestMatch, Match, Pack, PatternRule, without_warnings
@@ -101,12 +102,15 @@ class Hit:
         lines: git's numbers of the lines that it stands on or is named by, the telling one first.
         spans: where in the source's text, in characters; empty where only the lines are known.
         rewritten: what a matcher with a template of its own makes of the first span.
+        name: the setting that it is about, and ``replacement`` what it is called now.
     """
 
     active: Active
     lines: tuple[int, ...]
     spans: tuple[Range, ...] = ()
     rewritten: str | None = None
+    name: str = ""
+    replacement: str = ""
 
     def joined(self, other: Hit) -> Hit:
         """Two hits that begin in the same line as one."""
@@ -183,7 +187,26 @@ class FileScan:
             if match.regex is not None:
                 for span in _places(match, self.source.text, comments, strings):
                     yield self._at(active, span)
+        yield from self._settings()
         yield from self._declared()
+
+    def _settings(self) -> Iterator[Hit]:
+        pairs = [(active, match.settings) for active, match in self._pairs if match.settings]
+        if not pairs:
+            return
+        plain = self.source.language.name == "properties"
+        try:
+            settings = list((read_properties if plain else read_yaml)(self.source.text))
+        except ManifestError as error:
+            raise UnreadableError(str(error)) from error
+        for active, names in pairs:
+            wanted = {plain_name(name): name for name in names}
+            for setting in settings:
+                if name := wanted.get(plain_name(setting.name)):
+                    span = (setting.start, setting.end)
+                    new = names[name]
+                    hit = replace(self._at(active, span), name=name, replacement=new)
+                    yield replace(hit, rewritten=new) if plain and new else hit
 
     def _at(self, active: Active, span: Range) -> Hit:
         """A hit on all lines of a short match, or on the first one of a long one."""

@@ -45,7 +45,7 @@ def failed(
 
 
 def score(value: float) -> Score:
-    return Score(value, ("fix in the title",))
+    return Score(value, reasons_for=("fix in the title",))
 
 
 #: A branch that has a record, and what it says of the change.
