@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 
 from msgspec.structs import replace
 
@@ -39,40 +38,28 @@ _LFS = b"version https://git-lfs.github.com/spec/"
 _OLDEST_PYTHON = (3, 7)
 
 
-@dataclass(frozen=True)
-class SyntaxFindings:
-    """What the parsers say of the changed files.
-
-    Attributes:
-        faults: those of the change, by path.
-        parsed: how many files were parsed.
-        unparsed: why other files could not be, by path.
-    """
-
-    faults: Mapping[str, SyntaxFault]
-    parsed: int = 0
-    unparsed: Mapping[str, str] | None = None
-
-
 def check_syntax(
     pull: PullRequest, ports: Ports, deadline: Deadline
 ) -> tuple[list[Check], list[LeftOut]]:
-    """The checks, and the files that count as not read because of a doubt."""
+    """Return the checks, and the files that count as not read because of a doubt."""
     files = {file.path: file for file in pull.files if _is_source(file)}
     if not files or not pull.merge.tree or len(files) > _MOST_FILES:
         return [], []
-    until = deadline.within(_SECONDS)
-    findings = _find_new_faults(pull, files, ports, until)
-    checks = [_check(files[path], fault) for path, fault in sorted(findings.faults.items())]
-    if findings.parsed and not checks:
-        words = f"{counted(findings.parsed, 'changed file')} without a syntax error"
-        checks.append(Check(NAME, passed=True, message=words))
-    for path, reason in sorted((findings.unparsed or {}).items()):
+    parser = _SyntaxReader(pull, files, ports, deadline.within(_SECONDS))
+    faults, unparsed, count = parser.find_faults(pull.merge.tree, {path: path for path in files})
+    if faults:
+        places = {path: files[path].old_path or path for path in faults}
+        before, _, _ = parser.find_faults(pull.base.sha, places)
+        faults = {path: faults[path] for path in sorted(faults) if path not in before}
+    checks = [_make_check(files[path], fault) for path, fault in faults.items()]
+    if count and not checks:
+        checks.append(Check.ok(NAME, f"{counted(count, 'changed file')} without a syntax error"))
+    for path, reason in sorted(unparsed.items()):
         words = f"could not be parsed ({reason})"
         checks.append(Check.bad(NAME, words, Location(printable(path)), severity="hint"))
     doubts = [
         LeftOut(printable(path), f"a parser is not sure about it: {fault.message}")
-        for path, fault in sorted(findings.faults.items())
+        for path, fault in faults.items()
         if not fault.certain and not _is_test_data(files[path])
     ]
     return checks, doubts
@@ -85,59 +72,52 @@ def _is_source(file: FileChange) -> bool:
     return bool(text.grammar) and changed and file.new_mode in {*REGULAR_MODES, None} and not opaque
 
 
-def _find_new_faults(
-    pull: PullRequest, files: Mapping[str, FileChange], ports: Ports, deadline: Deadline
-) -> SyntaxFindings:
-    pythons = _oldest_pythons(pull, files, ports)
-    entries = ports.repository.files(pull.base.sha)
-    babel = any(_BABEL.search(entry.path) for entry in entries)
-    texts = _read_texts(pull.merge.tree or "", {path: path for path in files}, ports)
-    texts = [replace(text, python=pythons.get(text.path)) for text in texts]
-    faults, unparsed = _find_faults(texts, ports, deadline, babel=babel)
-    if not faults:
-        return SyntaxFindings({}, len(texts) - len(unparsed), unparsed)
-    places = {path: files[path].old_path or path for path in faults}
-    before = _read_texts(pull.base.sha, places, ports)
-    before = [replace(text, python=pythons.get(text.path)) for text in before]
-    old, _ = _find_faults(before, ports, deadline, babel=babel)
-    new = {path: fault for path, fault in faults.items() if path not in old}
-    return SyntaxFindings(new, len(texts) - len(unparsed), unparsed)
+class _SyntaxReader:
+    """Parses the changed files, as they are in one tree or another."""
 
+    def __init__(
+        self, pull: PullRequest, files: Mapping[str, FileChange], ports: Ports, deadline: Deadline
+    ) -> None:
+        self.ports, self.deadline = ports, deadline
+        self.pythons = _oldest_pythons(pull, files, ports)
+        entries = ports.repository.files(pull.base.sha)
+        self.is_babel = any(_BABEL.search(entry.path) for entry in entries)
 
-def _find_faults(
-    texts: Sequence[SourceFile], ports: Ports, deadline: Deadline, *, babel: bool
-) -> tuple[Mapping[str, SyntaxFault], Mapping[str, str]]:
-    faults, unparsed = find_faults(texts, deadline)
-    if babel:
-        faults = {path: replace(fault, dialect=True) for path, fault in faults.items()}
-    return ask_tools(texts, faults, ports.shell, deadline), unparsed
+    def find_faults(
+        self, tree: str, places: Mapping[str, str]
+    ) -> tuple[Mapping[str, SyntaxFault], Mapping[str, str], int]:
+        """Return faults by path, why other files could not be parsed, and how many were.
 
+        Args:
+            places: the path in the tree by the path that a file has now.
+        """
+        texts = self._read_texts(tree, places)
+        faults, unparsed = find_faults(texts, self.deadline)
+        if self.is_babel:
+            faults = {path: replace(fault, dialect=True) for path, fault in faults.items()}
+        faults = ask_tools(texts, faults, self.ports.shell, self.deadline)
+        return faults, unparsed, len(texts) - len(unparsed)
 
-def _read_texts(tree: str, places: Mapping[str, str], ports: Ports) -> list[SourceFile]:
-    """The files of a commit or tree by the names that they have now; what is not there is left out.
-
-    Args:
-        places: the path in the tree by the path that a file has now.
-    """
-    entries = {entry.path: entry for entry in ports.repository.files(tree)}
-    blobs = {
-        path: entries[place].blob
-        for path, place in places.items()
-        if place in entries and entries[place].mode in REGULAR_MODES
-    }
-    contents = ports.repository.read(list(blobs.values()))
-    texts = []
-    for path, blob in blobs.items():
-        content = contents[blob]
-        if content is not None and len(content) <= LARGEST and not content.startswith(_LFS):
-            texts.append(SourceFile(path, content))
-    return texts
+    def _read_texts(self, tree: str, places: Mapping[str, str]) -> list[SourceFile]:
+        entries = {entry.path: entry for entry in self.ports.repository.files(tree)}
+        blobs = {
+            path: entries[place].blob
+            for path, place in places.items()
+            if place in entries and entries[place].mode in REGULAR_MODES
+        }
+        contents = self.ports.repository.read(list(blobs.values()))
+        texts = []
+        for path, blob in blobs.items():
+            content = contents[blob]
+            if content is not None and len(content) <= LARGEST and not content.startswith(_LFS):
+                texts.append(SourceFile(path, content, self.pythons.get(path)))
+        return texts
 
 
 def _oldest_pythons(
     pull: PullRequest, files: Mapping[str, FileChange], ports: Ports
 ) -> Mapping[str, tuple[int, int]]:
-    """The oldest Python that the project declares for a file, if it is a Python 3."""
+    """Return the oldest Python that the project declares for a file, if it is a Python 3."""
     programs = [
         path
         for path, file in files.items()
@@ -161,7 +141,7 @@ def _oldest_pythons(
     return oldest
 
 
-def _check(file: FileChange, fault: SyntaxFault) -> Check:
+def _make_check(file: FileChange, fault: SyntaxFault) -> Check:
     severity: Severity = "error" if fault.certain else "warning"
     words = f"does not parse: {fault.message}"
     if not fault.certain:

@@ -6,9 +6,9 @@ import re
 import shlex
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from prjury.code.syntax import SourceFile, SyntaxFault
@@ -23,8 +23,7 @@ _LONGEST_OUTPUT = 16_384
 _LINE = re.compile(r":(\d+)(?=[:\s]|$)|on line (\d+)")
 
 
-@dataclass(frozen=True)
-class SyntaxTool:
+class SyntaxTool(Struct, frozen=True):
     """A program that checks the syntax of one file, whose name follows the arguments.
 
     Attributes:
@@ -46,7 +45,7 @@ _TOOLS: Mapping[str, SyntaxTool] = {
     "ruby": SyntaxTool("ruby", "-c", (".rb",), re.compile(r"(syntax error.*)", re.IGNORECASE)),
     "php": SyntaxTool("php", "-n -l", (".php",), re.compile(r"((?:Parse|Fatal) error:.*)")),
 }
-#: What node says of syntax that it does not know, which tools before it may take away.
+#: Words of node about syntax that it does not know, which tools before it may take away.
 _UNKNOWN_TO_NODE = re.compile(
     r"Unexpected (token|identifier|string|number|end|template)|Invalid or unexpected"
     r"|Invalid regular"
@@ -59,7 +58,7 @@ def ask_tools(
     shell: Shell,
     deadline: Deadline,
 ) -> Mapping[str, SyntaxFault]:
-    """The faults, with those that the tools of this machine find, and without what they clear."""
+    """Add the faults that the tools of this machine find, and take away what they clear."""
     result = dict(faults)
     for grammar, tool in _TOOLS.items():
         candidates = [
@@ -71,8 +70,8 @@ def ask_tools(
             continue
         for path, fault in decisions.items():
             doubt = result.pop(path, None)
-            if fault and (decided := _combine(grammar, fault, doubt)):
-                result[path] = decided
+            if fault and (verdict := _combine(grammar, fault, doubt)):
+                result[path] = verdict
     return result
 
 
@@ -107,7 +106,7 @@ def _check_files(
                 '>"$f.out" 2>&1 </dev/null; echo $? >"$f.code"; done'
             )
             command = ShellCommand(script, place, shell.environment())
-            if not waiting or not _run(command, shell, deadline):
+            if not waiting or not _run_script(command, shell, deadline):
                 break
             for text in waiting:
                 fault = _read_result(tool, place / names[text.path])
@@ -116,7 +115,7 @@ def _check_files(
     return faults
 
 
-def _run(command: ShellCommand, shell: Shell, deadline: Deadline) -> bool:
+def _run_script(command: ShellCommand, shell: Shell, deadline: Deadline) -> bool:
     completed = shell.run(command, deadline, SilentProgress())
     with suppress(OSError):
         completed.log.unlink()
