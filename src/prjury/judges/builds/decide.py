@@ -34,6 +34,7 @@ _NAMES = {"compile": "compiles", "test": "test", "goal": "build-goal", "error": 
 _CAUSES = ("compile", "test")
 #: How lines begin that runners print about tests that passed.
 _PASSED = ("=== ", "--- PASS", "PASS", "ok ", "✓", "✔")
+_MORE_TIME = Snippet("yaml", POLICY, "limits: {wall: 90m}")
 _VANISHED_WARN = Snippet("yaml", POLICY, "build: {vanished: warn}")
 
 
@@ -123,7 +124,8 @@ def _answer(comparison: Comparison, passed: Judgment, words: str, reason: str) -
     if comparison.options.vanished == "fail":
         score = BooleanScore(value=False)
         return Judgment.failed(words, score=score, checks=passed.checks, metadata=metadata)
-    metadata |= paste("", _VANISHED_WARN)
+    late = comparison.run.base_unknown == wording.base_stopped("timeout")
+    metadata |= paste("", _MORE_TIME if late else _VANISHED_WARN)
     asked = wording.say_asked(words)
     return Judgment.abstained(asked, reason, checks=passed.checks, metadata=metadata)
 

@@ -113,6 +113,9 @@ class BothSides:
             self.builder.ports.progress.say(wording.BASE_KEPT)
             self.memory.keep(plan, self.base.entries, recollection.base, self.base.tree)
             return BaseRun(plan, recollection.base, kept=True)
+        earlier = recollection.earlier
+        if earlier and earlier.seconds > deadline.remaining and not self.options.keep_of_base:
+            return BaseRun(plan, unknown=wording.BASE_SLOW)
         if plan.missing or self.options.compare != "always" or not plan.tests:
             return BaseRun(plan)
         return self._build_base(plan, deadline)

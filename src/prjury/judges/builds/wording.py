@@ -21,6 +21,7 @@ _LONGEST_STEP = 60
 BASE_KEPT = "what the base came to is known from an earlier run"
 BUILDING_BASE = "building the base without the change"
 FROM_EVIDENCE = "built elsewhere, read from its evidence"
+BASE_SLOW = "an earlier commit of the base took longer than there is time for this one"
 NO_TIME = "there was no time to run both without stopping at failures"
 REVIEW_AGAIN = Snippet("sh", "a shell", "prjury review")
 EVIDENCE_HOW = (
@@ -147,6 +148,9 @@ def _list_notes(comparison: Comparison) -> Iterator[str]:
     for step in comparison.outcome.steps:
         if step.may_fail and not step.good:
             yield f"`{step.command[:_LONGEST_STEP]}` failed, and the tests ran all the same"
+    tests = [f"`{step.text}` ({step.why})" for step in plan.left_out if step.tests]
+    if tests:
+        yield f"tests of the CI that are not run here: {join_names(tests, 3)}"
     yield from comparison.outcome.results.problems[:3]
     if comparison.repaired:
         names = [failure.name or failure.id for failure in comparison.repaired]

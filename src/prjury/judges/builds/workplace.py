@@ -301,6 +301,7 @@ def _refuse_missing(step: BuildStep, completed: Completed, programs: Sequence[st
         return
     missing = [name for line in tail.splitlines() if (name := _find_missing_program(line))]
     called = {word.strip("(){};&|") for word in words} | {*programs}
+    missing.sort(key=lambda name: name not in programs)  # the plan's own before its helpers
     named = next((name for name in missing if name in called and "/" not in name), "")
     unnamed = isinstance(step.command, str) and not missing and "/" not in words[0]
     if named or unnamed:

@@ -68,7 +68,9 @@ class Trees:
     merged: dict[str, str] = field(default_factory=lambda: {"t.py": "2"})
     memory: Notes = field(default_factory=Notes)
 
-    def run(self, scripts: Sequence[Scripted], plan: BuildPlan = PLAN) -> tuple[Comparison, int]:
+    def run(
+        self, scripts: Sequence[Scripted], plan: BuildPlan = PLAN, seconds: float = 60
+    ) -> tuple[Comparison, int]:
         """The comparison, and how many commands were run."""
         newest = next(iter(self.commits))
         trees = {"merged": self.merged, **self.commits}
@@ -78,7 +80,7 @@ class Trees:
         merged, base = (BuildSide(name, repository.files(name)) for name in ("merged", newest))
         memory = KeptBase(ports.base_outcomes, ports.redact, shell.environment())
         sides = BothSides(Builder(ports), merged, base, BuildOptions(), memory)
-        ran, result = sides.run(plan, Deadline.after(60))
+        ran, result = sides.run(plan, Deadline.after(seconds))
         comparison = compare(ran, result, frozenset(self.merged), BuildOptions())
         return comparison, len(shell.commands)
 
@@ -148,6 +150,15 @@ def test_an_earlier_commit_of_the_base_stands_in_for_one_that_shows_nothing() ->
     comparison, _ = trees.run([FELL, says(0, "t")])
     assert (comparison.run.base_commit, comparison.lost.count) == ("old", 1)
     assert comparison.gap is None
+
+
+def test_a_base_for_which_there_is_no_time_is_not_begun_where_an_earlier_one_is_kept() -> None:
+    trees = Trees({"old": {"t.py": "0"}})
+    trees.run([says(0, "t", "u"), says(0, "t", "u")])
+    trees.commits = {"new": {"t.py": "5"}, **trees.commits}
+    trees.merged = {"t.py": "6"}
+    comparison, commands = trees.run([says(0, "t")], seconds=0.4)
+    assert (commands, comparison.run.base_commit, comparison.lost.count) == (1, "old", 1)
 
 
 def test_what_is_kept_is_recalled_before_anything_is_built() -> None:

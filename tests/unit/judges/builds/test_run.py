@@ -15,7 +15,7 @@ from prjury.errors import CannotJudgeError
 from prjury.judges.builds.compare import Comparison, compare
 from prjury.judges.builds.decide import decide
 from prjury.judges.builds.kept_base import KeptBase
-from prjury.judges.builds.plan import BuildPlan, BuildStep, PlanSource
+from prjury.judges.builds.plan import BuildPlan, BuildStep, LeftOutStep, PlanSource
 from prjury.judges.builds.run import BothSides, BuildSide
 from prjury.judges.builds.workplace import Builder
 from prjury.jury.judgment import Judgment, Status
@@ -406,6 +406,31 @@ class TestSeveralTestSteps:
 
     def test_set_up_that_fails_is_not_gone_on_after(self) -> None:
         assert run([Scripted(1)], self.PLAN, compare="on_failure")[1] == ["get"] * 4
+
+
+def test_tests_of_the_ci_that_cannot_run_here_are_in_the_verdict() -> None:
+    steps = [
+        LeftOutStep("make e2e", "it wants a secret", tests=True),
+        LeftOutStep("sudo apt install x", "it wants rights", "packages"),
+    ]
+    judgment = judge([says(0, "t")], replace(PLAN, left_out=tuple(steps)))
+    assert "`make e2e` (it wants a secret)" in judgment.reasoning
+    assert "apt" not in judgment.reasoning
+
+
+def test_a_base_for_which_there_was_no_time_is_told_how_to_get_more() -> None:
+    judgment = judge([Scripted(-9, stopped="timeout"), says(0, "t")])
+    assert judgment.metadata["snippet"]["text"] == "limits: {wall: 90m}"
+
+
+@pytest.mark.parametrize(
+    "lines", ["paste: not found\nmvn: not found\n", "mvn: not found\npaste: not found\n"]
+)
+def test_the_tool_that_is_missing_is_that_of_the_plan(lines: str) -> None:
+    step = BuildStep("test", "mvn -pl $(paste -sd, modules) verify")
+    plan = BuildPlan("maven", (step,), programs=("mvn",))
+    with pytest.raises(CannotJudgeError, match="`mvn` is not installed"):
+        run([Scripted(127, lines)], plan)
 
 
 class TestEmptiedTests:
