@@ -49,6 +49,7 @@ def test_it_holds_the_data_and_no_stray_files(wheel: Path) -> None:
     assert {"prjury/_pages/judges/merge.md", "prjury/_pages/gate.md"} <= {*names}
     assert not [name for name in names if name.endswith(".cases.yml")]
     assert "prjury/judges/builds/results/problems.json" in names
+    assert "prjury/judges/builds/results/runners.yml" in names
     assert any(name.startswith("prjury/demo/sample/base/") for name in names)
     assert "prjury/py.typed" in names
     assert not [

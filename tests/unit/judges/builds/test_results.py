@@ -376,16 +376,6 @@ def test_a_goal_that_gave_up_for_no_reason_that_is_known_stands_for_itself(
     assert goals(*messages, causes=causes) == kinds
 
 
-def test_a_caller_is_at_hand() -> None:
-    inner = make_failure("goal", "make[1]: *** [Makefile:1: a] Error 1")
-    outer = make_failure("goal", "make: *** [Makefile:2: b] Error 2")
-    test = make_failure("test", "no", name="t")
-    near = root_cause([(1, test), (2, inner), (4, outer)])
-    assert [failure.kind for failure in near] == ["test", "goal", "goal"]
-    far = root_cause([(1, test), (2, inner), (5, outer)])
-    assert [failure.kind for failure in far] == ["test", "goal", "error"]
-
-
 def test_lines_for_programs_are_shown_as_people_would_read_them(tmp_path: Path) -> None:
     tail = read((LOGS / "rustc-json.txt").read_text(), tmp_path).tail
     assert tail.splitlines()[-9:-7] == [

@@ -1,4 +1,4 @@
-"""Reads test reports in JUnit's XML, and with them those in JSON.
+"""Reads test reports in JUnit's XML.
 
 The files come from code that is not trusted: no DTD, caps on number, size and depth. The elements
 count, not the totals that a report claims for itself: those count attempts, subtests or hooks, each
@@ -20,7 +20,6 @@ from msgspec.structs import replace
 
 from prjury.judges.builds.failure import Failure, Results, identity, make_failure
 from prjury.judges.builds.results import wording
-from prjury.judges.builds.results.json_reports import list_json_cases
 from prjury.judges.builds.results.junit_case import JunitCase, JunitReport, tag
 from prjury.judges.builds.results.report_files import Found, ReportError, load_reports
 from prjury.judges.builds.results.tree import TreeFiles
@@ -139,9 +138,7 @@ class _Reading:
             ReportError: where that is before its end.
         """
         shows_failures = False
-        is_json = content[:1_000].lstrip().startswith(b"{")
-        list_cases = list_json_cases if is_json else _list_cases
-        for item in list_cases(content, self.report):
+        for item in _list_cases(content, self.report):
             if not isinstance(item, Failure):
                 self.take(item, room)
                 shows_failures = shows_failures or item.shows_failure

@@ -5,7 +5,6 @@ A test runner's name is the one under which its reports count, too.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -244,48 +243,34 @@ def _doubts(
         yield f"more than {_MOST_TESTS} tests ran"
 
 
-#: Goals that are printed right after their causes, by the tool that prints them; make also says how
-#: deep it was called.
-_AT_ONCE = re.compile(
-    r"\w*(?P<make>make)(?:\[(?P<level>\d+)\])?: |(?P<cargo>test failed: )|"
-    r"(?P<npm>npm )|(?P<pnpm>\[?ELIFECYCLE\]? )|(?P<yarn>error Command failed|The command failed)|"
-    r"(?P<tox>\S+: exit \d+)"
-)
-
-#: A tool that called another one says so within this many lines, a make that called one at once.
-_NEAR = 30
-_AT_HAND = 2
+#: How goals begin that are printed right after their causes, by the tool that prints them.
+_AT_ONCE = (
+    "make", "gmake", "test failed", "npm ", "ELIFECYCLE", "[ELIFECYCLE]", "error Command failed",
+    "The command failed",
+)  # fmt: skip
 
 
 def root_cause(failures: Iterable[tuple[int, Failure]]) -> Iterator[Failure]:
     """The failures in order; a goal without a cause before it stands for itself.
 
     Such a goal is an error that could not be read. It must not pass for the consequence of a
-    failing test that another source names.
+    failing test that another source names. A tool that called another one gives up after it.
     """
-    caused, last = False, _Goal("", 0, -_NEAR - 1)
-    for number, failure in failures:
-        match = _AT_ONCE.match(failure.message) if failure.kind == "goal" else None
-        if not match:
+    caused, last = False, ""
+    for _, failure in failures:
+        tool = _name_tool(failure.message) if failure.kind == "goal" else ""
+        if not tool:
             caused = caused or failure.kind != "goal"
             yield failure
             continue
-        goal = _Goal(
-            "make" if match["make"] else str(match.lastgroup), int(match["level"] or 0), number
-        )
-        yield failure if caused or goal.called(last) else replace(failure, kind="error")
-        caused, last = False, goal
+        follows = caused or last not in {"", tool}
+        yield failure if follows else replace(failure, kind="error")
+        caused, last = False, tool
 
 
-@dataclass(frozen=True)
-class _Goal:
-    tool: str
-    level: int
-    number: int
-
-    def called(self, other: _Goal) -> bool:
-        """Whether the other one, printed just before, was called by this one."""
-        distance = self.number - other.number
-        if self.tool == other.tool:
-            return other.level > self.level and distance <= _AT_HAND
-        return distance <= _NEAR
+def _name_tool(goal: str) -> str:
+    """The tool that prints a goal at once, a make with its depth; empty for others."""
+    if ": exit " in goal:
+        return "tox"
+    start = next((start for start in _AT_ONCE if goal.startswith(start)), "")
+    return goal.partition(":")[0] if start.endswith("make") else start

@@ -6,7 +6,6 @@ A report counts only if the build wrote it; links are not followed, and nothing 
 from __future__ import annotations
 
 import os
-import re
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,13 +22,9 @@ _CLOCKS_DIFFER = 5.0
 _DEEPEST_DIRECTORY = 200
 _MOST_DIRECTORIES = 200_000
 _SKIPPED = frozenset({".git", "node_modules", ".venv", ".gradle", ".tox"})
-#: Maven's plugins write one file for each class, and TestNG others beside them; Gradle, sbt and
-#: others keep whole directories of reports; other tools name the file.
-_REPORT = re.compile(
-    r"(^|/)(surefire-reports|failsafe-reports)/TEST-[^/]*\.xml$"
-    r"|(^|/)(test-results|test-reports)/.*\.xml$"
-    r"|(^|/)(junit|junit-[^/]*|[^/]*-junit|TEST-[^/]*)\.xml$"
-)
+#: Directories for nothing but reports, of Gradle, sbt and others.
+_DIRECTORIES = frozenset({"test-results", "test-reports"})
+_OF_MAVEN = frozenset({"surefire-reports", "failsafe-reports"})
 
 #: What changes whenever a file is written, replaced or moved, and cannot be set back.
 Stamp: TypeAlias = tuple[int, int]
@@ -49,10 +44,16 @@ class Found:
 
 
 def is_report(path: str) -> bool:
-    """Whether a path of the tree is where build tools put their reports."""
-    above = f"{path.rpartition('/')[0].rpartition('/')[0]}/"  # TestNG's, below Maven's
-    below = above.endswith(("surefire-reports/", "failsafe-reports/"))
-    return path.endswith(".xml") and _REPORT.search(path) is not None and not below
+    """True if a path of the tree is where build tools put their reports.
+
+    Maven's plugins write one file for each class, and TestNG others below them.
+    """
+    *above, name = path.split("/")
+    stem = name.removesuffix(".xml")
+    if stem == name or _OF_MAVEN.intersection(above[-2:-1]):
+        return False
+    named = stem.startswith(("TEST-", "junit-")) or stem.endswith("-junit") or stem == "junit"
+    return named or not _DIRECTORIES.isdisjoint(above)
 
 
 def stamps(tree: Path, reports: Path, globs: Sequence[str] = ()) -> Mapping[Path, Stamp]:
@@ -89,7 +90,7 @@ def _reports(tree: Path, reports: Path, found: Found, globs: Sequence[str]) -> I
         if is_report(path) or any(matches(path, glob) for glob in globs):
             yield tree / path
     for path in files_below(reports, found):
-        if path.endswith((".xml", ".json")) and "test_attempts/" not in path:
+        if path.endswith(".xml") and "test_attempts/" not in path:
             yield reports / path
 
 

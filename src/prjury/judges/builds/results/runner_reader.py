@@ -1,4 +1,4 @@
-"""Read what runners print, row by row of the table in ``runners``."""
+"""Read what runners print, row by row of the table in ``runners.yml``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from prjury.judges.builds.results.error_text import (
 from prjury.judges.builds.results.line_set import LineSet
 from prjury.judges.builds.results.places import find_place
 from prjury.judges.builds.results.runner_output import LogSection, RunnerOutput, RunnerRun
-from prjury.judges.builds.results.runners import PROGRAM, RUNNERS, Runner
+from prjury.judges.builds.results.runners import Runner, read_table
 
 _REACH = 60
 _DEEPEST = 100
@@ -89,7 +89,7 @@ def _compile(runner: Runner) -> tuple[LineSet, tuple[str, ...]]:
 def read_runners(section: LogSection) -> dict[str, RunnerOutput]:
     """Return what each runner printed in a section of a log."""
     outputs = dict[str, RunnerOutput]()
-    for runner in RUNNERS:
+    for runner in read_table()[:-1]:
         if any(mark in section.text for mark in runner.marks):
             output = _Reader(section, runner).read()
             if output.says_something:
@@ -107,9 +107,9 @@ def read_inside(section: LogSection) -> RunnerOutput:
 
 def read_program(section: LogSection) -> RunnerOutput:
     """Return what a program of tests printed that is no known runner."""
-    output = RunnerOutput()
-    if any(mark in section.text for mark in PROGRAM.marks):
-        output = _Reader(section, PROGRAM).read()
+    output, program = RunnerOutput(), read_table()[-1]
+    if any(mark in section.text for mark in program.marks):
+        output = _Reader(section, program).read()
     output.more += sum(map(_is_ignored, section.lines))
     return output
 
@@ -253,7 +253,7 @@ class _Reader:
         if any(hook in fields["name"] for hook in _HOOKS):
             run.hooks += kind == "bad"
         elif not (fields["name"].startswith(_SET_UP) or _LOADING in fields.get("owner", "")):
-            run.names.append(identity(*runner.name(self._section, self._suite, fields)))
+            run.names.append(identity(*runner.name_test(self._section, self._suite, fields)))
             if kind == "bad" and not runner.failures:
                 test = self._section.test(fields["name"], self._section.directory)
                 run.failing[test.id] = (number, test)
@@ -285,7 +285,7 @@ class _Reader:
         """Take in a line above a failure, or one that holds it."""
         section, runner = self._section, self._runner
         if self._run.totals and not (runner.lists or runner.place):
-            _, name = runner.name(section, self._suite, {"name": "", **fields})
+            _, name = runner.name_test(section, self._suite, {"name": "", **fields})
             if any(one.name == name for _, one in self._run.failing.values()):
                 return  # listed once more
             self._settle()
@@ -355,7 +355,7 @@ class _Reader:
                 path, line = whole, None
             failure = section.failure("error", message, path, line, whole)
         else:
-            suite, full = runner.name(section, self._suite, fields)
+            suite, full = runner.name_test(section, self._suite, fields)
             failure = section.test(full, suite, message, path, line)
         return with_details(failure, [one for one in shown if one.strip()])
 

@@ -241,60 +241,6 @@ def test_a_truncated_report_is_doubted_and_says_what_it_holds() -> None:
     assert "is not XML" in results.problems[0]
 
 
-JEST = """{"numFailedTests": 1, "testResults": [
- {"name": "tests/a.test.js", "status": "failed", "message": "long", "assertionResults": [
-  {"ancestorTitles": ["sum"], "title": "adds", "status": "failed",
-   "failureMessages": ["Error: \\u001b[31mno\\u001b[39m\\n    at f (tests/a.test.js:3:9)"]},
-  {"ancestorTitles": [], "title": "fine", "status": "passed", "failureMessages": []},
-  {"ancestorTitles": [], "title": "lucky", "status": "passed", "retryReasons": ["Error: x"]},
-  {"ancestorTitles": [], "title": "off", "status": "pending"}]},
- {"name": "tests/b.test.js", "status": "failed", "assertionResults": [],
-  "message": "  ● Test suite failed to run\\n\\n    SyntaxError: tests/b.test.js: Bad (2:1)"}]}"""
-RSPEC = """{"examples": [
- {"full_description": "Calc adds", "status": "failed", "file_path": "./spec/calc_spec.rb",
-  "line_number": 7, "exception": {"class": "X", "message": "\\nexpected: 3\\n     got: 2",
-  "backtrace": ["/gems/x.rb:1:in `y'", "./spec/calc_spec.rb:8:in `block'"]}},
- {"full_description": "Calc is", "status": "passed", "file_path": "./spec/calc_spec.rb"},
- {"full_description": "Calc off", "status": "pending", "file_path": "./spec/calc_spec.rb"}],
- "messages": ["\\nAn error occurred while loading ./spec/b_spec.rb.\\nSyntaxError:\\n  bad"],
- "summary": {"errors_outside_of_examples_count": 1}}"""
-SCRIPTS = TreeFiles(frozenset({"tests/a.test.js", "tests/b.test.js", "spec/calc_spec.rb"}))
-
-
-@pytest.mark.parametrize(
-    ("text", "failing", "ran", "runner"),
-    [
-        (
-            JEST,
-            ["test tests/a.test.js:3 Error: no",
-             "compile tests/b.test.js SyntaxError: tests/b.test.js: Bad (2:1)"],
-            ["sum › adds", "fine", "lucky"],
-            "jest",
-        ),
-        (
-            RSPEC,
-            ["test spec/calc_spec.rb:8 expected: 3 got: 2", "compile  SyntaxError:"],
-            ["Calc adds", "Calc is"],
-            "RSpec",
-        ),
-    ],
-)  # fmt: skip
-def test_reports_in_json(text: str, failing: list[str], ran: list[str], runner: str) -> None:
-    results = parse_reports([("reports/x.json", text.encode())], [], SCRIPTS, str, asked=False)
-    assert [f"{one.kind} {one.place} {one.message}" for one in results.failures] == failing
-    assert [one.rpartition(":")[2] for one in results.ran] == ran
-    assert (results.skipped, results.problems) == (1, ())
-    assert results.by_runner == {runner: len(ran)}
-    assert len(results.flaky) == (runner == "jest")
-
-
-@pytest.mark.parametrize("text", ["{", "{}", '{"testResults": 3}', "{" * 100_000, '{"a":' * 5000])
-def test_other_json_is_no_report(text: str) -> None:
-    results = read({"reports/x.json": text})
-    assert len(results.problems) == 1
-    assert not results.tests
-
-
 TESTS = """
 import unittest, pytest
 class T(unittest.TestCase):
