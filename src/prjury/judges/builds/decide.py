@@ -253,8 +253,8 @@ def _check_vanished(comparison: Comparison) -> tuple[Check, ...]:
     if not lost.count:
         return ()
     names = [*lost.names[:_MOST_LISTED]]
-    if left := len(lost.names) - len(names):
-        names.append(f"… and {left} more")
+    if rest := len(lost.names) - len(names):
+        names.append(f"… and {rest} more")
     words = wording.say_vanished(type(lost)(count=lost.count))
     evidence = "\n".join(names) or None
     severity = _severity(comparison)
@@ -299,10 +299,10 @@ def check_causes(comparison: Comparison) -> list[Check]:
                 evidence=failure.shown,
             )
         )
-    if left := len(listed) - _MOST_LISTED:
-        blocks = left > 0 and any(not comparison.excuses(one) for one in listed[_MOST_LISTED:])
-        if left > 0:
-            words = wording.say_more(left, comparison.plan)
+    if rest := len(listed) - _MOST_LISTED:
+        blocks = rest > 0 and any(not comparison.excuses(one) for one in listed[_MOST_LISTED:])
+        if rest > 0:
+            words = wording.say_more(rest, comparison.plan)
             severity: Severity = "error" if blocks else "warning"
             checks.append(Check("more-failures", passed=False, message=words, severity=severity))
     return checks
@@ -345,16 +345,16 @@ def _count_tests(comparison: Comparison) -> TestFacts | None:
     if not (_has_results(outcome.results) or comparison.lost.count):
         return None
     compared = base is not None and not comparison.blocking and not comparison.gap
-    here = _count_side(outcome)
-    there = _count_side(base) if base and _has_results(base.results) else None
+    head_tests = _count_side(outcome)
+    base_tests = _count_side(base) if base and _has_results(base.results) else None
     lost = comparison.lost.count if compared else None
-    return TestFacts(here.run, here.failed, here.skipped, lost, there)
+    return TestFacts(head_tests.run, head_tests.failed, head_tests.skipped, lost, base_tests)
 
 
 def _count_side(run: TreeRun) -> TestFacts:
     failing = sum(one.kind == "test" and one.state != "flaky" for one in run.failures)
-    reported = sum(failure.kind == "test" for failure in run.results.failures)
-    return TestFacts(run.results.run, max(failing, reported), run.results.skipped)
+    in_reports = sum(failure.kind == "test" for failure in run.results.failures)
+    return TestFacts(run.results.run, max(failing, in_reports), run.results.skipped)
 
 
 def _has_results(results: Results) -> bool:

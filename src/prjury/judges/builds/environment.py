@@ -178,14 +178,14 @@ def _downloads(lines: Sequence[str], index: int) -> bool:
 def _make_remedy(
     row: Row, line: str, wanted: str, mark: str, versions: Mapping[str, str]
 ) -> Remedy:
-    here = versions.get(row.tool, "")
+    version = versions.get(row.tool, "")
     if mark.startswith("class file"):
         major = wanted.partition(".")[0]
         wanted = str(int(major) - _BEFORE_JAVA_1) if major.isdigit() and len(major) < 4 else ""  # noqa: PLR2004
     words = row.remedy.replace("{name}", printable(wanted))
     if row.tool and wanted:
-        there = f"; here is {here}" if here else ""
-        words = f"this project wants {row.tool} {printable(wanted)}{there}: {words}"
+        comparison = f"; here is {version}" if version else ""
+        words = f"this project wants {row.tool} {printable(wanted)}{comparison}: {words}"
     number = allowed_number(wanted, row.setup)
     text = row.paste.strip().replace("{version}", number).replace("{name}", printable(wanted))
     language = "sh" if row.where == "a shell" else "yaml"

@@ -128,14 +128,14 @@ class TreeRun(Struct, frozen=True, forbid_unknown_fields=True):
 
         Another end means that something happened which is not among the causes that were read.
         """
-        ours, theirs = (
+        head_ends, other_ends = (
             {
                 (step.command, step.exit_code, step.stopped)
                 for step in run.failed_steps or (run.last,)
             }
             for run in (self, other)
         )
-        return other.failed and ours <= theirs
+        return other.failed and head_ends <= other_ends
 
 
 class Run(Struct, frozen=True, forbid_unknown_fields=True):
@@ -334,8 +334,8 @@ def confine_run(run: Run, plan: BuildPlan) -> Run:
     form = plan.keep_going if run.going_on and plan.keep_going else plan
     for tree_run in (run.head, *([run.base] if run.base and not run.base_commit else [])):
         refuse_other_steps(tree_run, form)
-    head, base, again = (_confine(one) if one else None for one in (run.head, run.base, run.again))
-    return replace(run, head=head, base=base, again=again)
+    head, base, retry = (_confine(one) if one else None for one in (run.head, run.base, run.again))
+    return replace(run, head=head, base=base, again=retry)
 
 
 def _confine(run: TreeRun) -> TreeRun:

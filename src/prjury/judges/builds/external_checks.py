@@ -114,8 +114,8 @@ class _Source:
         tests, more = self._ask_reports(good=not summary.failed)
         tested = None
         if tests:
-            known = self._list_paths(self.pull.merge.tree or self.pull.head.sha)
-            tested = decide_reported(compare(tests.plan, tests.run, known, self.options))
+            paths = self._list_paths(self.pull.merge.tree or self.pull.head.sha)
+            tested = decide_reported(compare(tests.plan, tests.run, paths, self.options))
         if summary.failed:
             decided = _decide_failed(judgment, summary, base, self.options, tested)
         elif tested is None or _rank(judgment) <= _rank(tested):
@@ -160,14 +160,14 @@ class _Source:
         self, commit: str, names: Sequence[str]
     ) -> tuple[Results | None, Sequence[str]]:
         """The reports, and what is wrong with artifacts that nobody has named."""
-        left = self.checks.reports(commit, names, self.deadline)
+        artifacts = self.checks.reports(commit, names, self.deadline)
         named = self.options.artifacts != "auto"
-        if not left.files and not (named and left.problems):
-            return None, left.problems
-        problems = left.problems if named else ()
+        if not artifacts.files and not (named and artifacts.problems):
+            return None, artifacts.problems
+        problems = artifacts.problems if named else ()
         tree = self.pull.merge.tree if commit == self.pull.head.sha else None
-        known = self._list_paths(tree or commit)
-        return read_reported(left.files, known, problems), () if named else left.problems
+        paths = self._list_paths(tree or commit)
+        return read_reported(artifacts.files, paths, problems), () if named else artifacts.problems
 
 
 def _rank(judgment: Judgment) -> int:
@@ -345,9 +345,9 @@ def _make_checks(summary: CheckSummary) -> tuple[Check, ...]:
                 fix=None if passed else f"{see}, and make it succeed.",
             )
         )
-    if left := len(listed) - len(checks):
+    if rest := len(listed) - len(checks):
         failed = len(summary.failed) > _MOST_CHECKS
-        checks.append(Check("more-checks", passed=not failed, message=f"{left} more"))
+        checks.append(Check("more-checks", passed=not failed, message=f"{rest} more"))
     return tuple(checks)
 
 

@@ -152,9 +152,13 @@ class Results(Struct, frozen=True, forbid_unknown_fields=True):
         for failure in self.failures:
             if failure.id in retried:
                 taken.append(replace(failure, state="flaky"))
-        left = tuple(failure for failure in self.failures if failure.id not in retried)
+        failing = tuple(failure for failure in self.failures if failure.id not in retried)
         return replace(
-            self, failures=left, flaky=(*self.flaky, *taken), ran=(*ran, *self.retried), retried=()
+            self,
+            failures=failing,
+            flaky=(*self.flaky, *taken),
+            ran=(*ran, *self.retried),
+            retried=(),
         )
 
 
@@ -193,8 +197,8 @@ def make_failure(
 
 def with_details(failure: Failure, lines: Iterable[str]) -> Failure:
     """The failure with the lines about it; a single one is its message."""
-    kept = [line.rstrip()[:_LONGEST_DETAIL] for line in islice(lines, _MOST_DETAILS)]
-    text = textwrap.dedent("\n".join(kept)).strip("\n")
+    texts = [line.rstrip()[:_LONGEST_DETAIL] for line in islice(lines, _MOST_DETAILS)]
+    text = textwrap.dedent("\n".join(texts)).strip("\n")
     return replace(failure, details=text) if "\n" in text else failure
 
 
@@ -217,16 +221,18 @@ def without_repeats(failures: Iterable[Failure]) -> list[Failure]:
     traceback that a failing test repeats is that test's, and an error without a place is the one
     with a place that says the same.
     """
-    found: dict[tuple[str, object], Failure] = {}
+    unique: dict[tuple[str, object], Failure] = {}
     for failure in failures:
-        found.setdefault((failure.id, _particular(failure)), failure)
+        unique.setdefault((failure.id, _particular(failure)), failure)
     tests: dict[str, list[str]] = {}
-    for failure in found.values():
+    for failure in unique.values():
         if failure.kind == "test" and failure.path:
             tests.setdefault(failure.place, []).append(failure.message)
-    unloaded = {(one.place, one.message) for one in found.values() if one.name}
-    placed = {one.message for one in found.values() if one.kind == "error" and one.path}
-    return in_order(one for one in found.values() if not _is_repeated(one, tests, placed, unloaded))
+    unloaded = {(one.place, one.message) for one in unique.values() if one.name}
+    placed = {one.message for one in unique.values() if one.kind == "error" and one.path}
+    return in_order(
+        one for one in unique.values() if not _is_repeated(one, tests, placed, unloaded)
+    )
 
 
 def _is_repeated(

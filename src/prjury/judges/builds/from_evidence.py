@@ -60,11 +60,17 @@ class EvidenceBuild:
                 reason="evidence_missing",
             )
         recorded, pull = read_evidence(evidence.read()), self.pull
-        here = {"head": pull.head.sha, "base": pull.base.sha, "merged tree": pull.merge.tree}
-        there = {"head": recorded.head, "base": recorded.base, "merged tree": recorded.merged_tree}
-        for what, name in here.items():
-            if there[what] != name:
-                raise _mismatch(f"its {what} is {there[what] or 'none'}, and here it is {name}")
+        expected = {"head": pull.head.sha, "base": pull.base.sha, "merged tree": pull.merge.tree}
+        recorded_names = {
+            "head": recorded.head,
+            "base": recorded.base,
+            "merged tree": recorded.merged_tree,
+        }
+        for what, name in expected.items():
+            if recorded_names[what] != name:
+                raise _mismatch(
+                    f"its {what} is {recorded_names[what] or 'none'}, and here it is {name}"
+                )
         return recorded
 
     def judge_reports(self, evidence: BuildEvidence) -> Judgment | None:

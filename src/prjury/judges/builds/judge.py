@@ -97,20 +97,24 @@ class TreeBuildJudge:
         if isinstance(recorded, Judgment):
             return recorded
         planner = self._planner(base)
-        found = self._detect(planner, merged, changes_of(pull))
-        theirs = self._detect(planner, base, None).plans
-        if not found.plans:
-            return self._no_build(pull, found, merged, theirs)
-        ours = partial(self._detect, planner, merged, None)
+        builds = self._detect(planner, merged, changes_of(pull))
+        base_plans = self._detect(planner, base, None).plans
+        if not builds.plans:
+            return self._no_build(pull, builds, merged, base_plans)
+        list_builds = partial(self._detect, planner, merged, None)
         if recorded:
-            judged = self._judge_evidence(context, found, merged, recorded)
-            return _unless_changed(judged, ours, theirs)
-        judgments = self._run_builds(context, found, merged, base)
+            judged = self._judge_evidence(context, builds, merged, recorded)
+            return _unless_changed(judged, list_builds, base_plans)
+        judgments = self._run_builds(context, builds, merged, base)
         settings = changed_test_settings(pull.files, self.ports.repository.read)
-        notes = (*found.notes, *find_new_builds(found.plans, theirs), *_note_settings(settings))
+        notes = (
+            *builds.notes,
+            *find_new_builds(builds.plans, base_plans),
+            *_note_settings(settings),
+        )
         judgment = combine_judgments(judgments, notes)
-        judgment = _with_unbuilt(judgment, pull, found, self.own, settings)
-        return _unless_changed(judgment, ours, theirs)
+        judgment = _with_unbuilt(judgment, pull, builds, self.own, settings)
+        return _unless_changed(judgment, list_builds, base_plans)
 
     def _run_builds(
         self, context: PullRequestContext, found: DetectedBuilds, merged: BuildSide, base: BuildSide
@@ -154,8 +158,8 @@ class TreeBuildJudge:
         """The judgment where no build was found: nothing to build, or nothing that says how."""
         paths = [entry.path for entry in merged.entries]
         source = needing_build(paths, {file.path for file in pull.files})
-        asked = self.options.command != "auto" or self.options.systems != "auto"
-        if source or asked or theirs:
+        is_configured = self.options.command != "auto" or self.options.systems != "auto"
+        if source or is_configured or theirs:
             return _no_build_system(found, source)
         why = "nothing to build: the tree holds no source code that is compiled or tested"
         return Judgment.abstained(why, "not_applicable")
@@ -191,11 +195,11 @@ class TreeBuildJudge:
         """The judgment from the evidence of a build elsewhere."""
         from prjury.judges.builds.from_evidence import EvidenceBuild  # noqa: PLC0415 - as above
 
-        pull, kept = context.pull, KeptReports.of(context)
+        pull, reports = context.pull, KeptReports.of(context)
         try:
             if isinstance(evidence, CannotJudgeError):
                 raise evidence
-            build = EvidenceBuild(self.options, pull, _paths(merged), kept)
+            build = EvidenceBuild(self.options, pull, _paths(merged), reports)
             judgments = build.judge_builds(evidence, found.plans)
         except CannotJudgeError as error:
             return Judgment.errored(str(error), metadata={"reason": error.reason})
@@ -214,10 +218,10 @@ class TreeBuildJudge:
         Raises:
             CannotJudgeError: when a partial clone lacks a file that says how to build.
         """
-        ours, theirs = (
+        sides, theirs = (
             BuildSide(tree, self.ports.repository.files(tree)) for tree in (merged, base)
         )
-        return self._detect(self._planner(theirs), ours, changes)
+        return self._detect(self._planner(theirs), sides, changes)
 
     def _planner(self, base: BuildSide) -> BuildPlanner:
         here = Toolchains(self.ports.shell.environment())
@@ -363,5 +367,5 @@ def _share(deadline: Deadline, timeout: float) -> Deadline:
 
 def within(deadline: Deadline, timeout: float) -> Deadline:
     """The deadline of a run: early enough to end in an orderly way before the judge's."""
-    left = deadline.remaining
-    return deadline.within(min(timeout, left - min(_RESERVE_SECONDS, left / 4)))
+    seconds = deadline.remaining
+    return deadline.within(min(timeout, seconds - min(_RESERVE_SECONDS, seconds / 4)))

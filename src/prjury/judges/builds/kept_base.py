@@ -110,11 +110,11 @@ class KeptBase:
             self.memory.keep(self._key(plan, commit), key)
 
     def _read(self, plan: BuildPlan, key: str) -> TreeRun | None:
-        kept = self.memory.recall(key)
-        if kept is None:
+        text = self.memory.recall(key)
+        if text is None:
             return None
         try:
-            run = msgspec.json.decode(kept.encode("utf-8", "replace"), type=TreeRun)
+            run = msgspec.json.decode(text.encode("utf-8", "replace"), type=TreeRun)
             refuse_counts(run)
             refuse_other_steps(run, plan)
         except (ValueError, RecursionError, msgspec.MsgspecError):
@@ -131,8 +131,8 @@ class KeptBase:
 
     def _read_history(self, plan: BuildPlan) -> tuple[Failing, ...]:
         try:
-            kept = self.memory.recall(self._key(plan, None)) or "[]"
-            return msgspec.json.decode(kept.encode("utf-8", "replace"), type=tuple[Failing, ...])
+            text = self.memory.recall(self._key(plan, None)) or "[]"
+            return msgspec.json.decode(text.encode("utf-8", "replace"), type=tuple[Failing, ...])
         except (ValueError, RecursionError, msgspec.MsgspecError):
             return ()
 

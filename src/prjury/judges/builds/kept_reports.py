@@ -105,12 +105,14 @@ def watch_reports(
     def kept() -> Mapping[str, bytes | None]:
         listing = find_reports(places.tree, places.reports, earlier, began, globs)
         below = [path for path in listing.files if path.is_relative_to(places.tree)]
-        named = {path: path.relative_to(places.tree).as_posix() for path in below}
-        ours = [path for path in below if any(matches(named[path], glob) for glob in globs)][:_MOST]
-        loaded = load_reports(Found(ours, since=began), [], places.relative)
+        names = {path: path.relative_to(places.tree).as_posix() for path in below}
+        paths = [path for path in below if any(matches(names[path], glob) for glob in globs)][
+            :_MOST
+        ]
+        loaded = load_reports(Found(paths, since=began), [], places.relative)
         return {
-            named[path]: None if content is None else pack_report(_relative(content, places))
-            for path, (_, content) in zip(ours, loaded, strict=True)
+            names[path]: None if content is None else pack_report(_relative(content, places))
+            for path, (_, content) in zip(paths, loaded, strict=True)
         }
 
     return kept

@@ -190,5 +190,5 @@ _VERSION = re.compile(r"(?:^|[^\d.])(\d+(?:\.\d+)*(?:[-._]?(?:a|b|rc|post|dev)[-
 
 def version_of(tag: str) -> str:
     """The version in the name of a tag; a small one for names without any."""
-    found = _VERSION.search(tag)
-    return found[1] if found else "0.1"
+    match = _VERSION.search(tag)
+    return match[1] if match else "0.1"

@@ -39,11 +39,11 @@ def refuse_needed(
     """
     if not absent:
         return
-    missing, there = frozenset(absent), frozenset(others)
+    missing, others_entries = frozenset(absent), frozenset(others)
     needed = [
         entry.path
         for entry in entries
-        if entry.path in missing and (entry not in there or _may_be_code(entry))
+        if entry.path in missing and (entry not in others_entries or _may_be_code(entry))
     ]
     if needed:
         raise object_missing(f"{named_few(needed)} cannot be written")

@@ -133,8 +133,8 @@ def find_packages(paths: list[str]) -> set[str]:
 def _is_of_project(path: str) -> bool:
     parts = path.lower().split("/")
     name = path.rpartition("/")[2]
-    known = name in sys.stdlib_module_names or name.startswith("test_")
-    return name.isidentifier() and not known and _BESIDE.isdisjoint(parts)
+    owners = name in sys.stdlib_module_names or name.startswith("test_")
+    return name.isidentifier() and not owners and _BESIDE.isdisjoint(parts)
 
 
 def _read(file: Path) -> Iterator[tuple[str, list[str]]]:

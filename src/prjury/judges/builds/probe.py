@@ -21,14 +21,14 @@ def note(place: str, names: list[str]) -> None:
     """Writes the origins of those of the packages that are loaded, if tests have run here."""
     if not any(runner in sys.modules for runner in _RUNNERS):
         return
-    found = {}
+    origins = {}
     for name in names:
         module = sys.modules.get(name)
         file = getattr(module, "__file__", None)
         if module is not None:
-            found[name] = [file] if file else list(getattr(module, "__path__", ()))
+            origins[name] = [file] if file else list(getattr(module, "__path__", ()))
     with open(os.path.join(place, f"seen-{os.getpid()}.json"), "w") as stream:  # noqa: PTH118, PTH123
-        json.dump(found, stream)
+        json.dump(origins, stream)
 
 
 def _begin(place: str) -> None:
@@ -36,12 +36,12 @@ def _begin(place: str) -> None:
     sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry) != place]  # noqa: PTH100
     with open(os.path.join(place, "names.json")) as stream:  # noqa: PTH118, PTH123
         atexit.register(note, place, json.load(stream))
-    ours = sys.modules.pop("sitecustomize", None)
+    own_module = sys.modules.pop("sitecustomize", None)
     try:
         import_module("sitecustomize")  # the one that ours stands in front of
     except ImportError:
-        if ours is not None:
-            sys.modules["sitecustomize"] = ours
+        if own_module is not None:
+            sys.modules["sitecustomize"] = own_module
 
 
 if __name__ == "sitecustomize":

@@ -98,11 +98,11 @@ def read_places(places: Sequence[Path], known: frozenset[str]) -> Results:
     Args:
         known: the paths of the tree that was tested.
     """
-    found = Found()
-    names = dict(_named(places, found))
-    found.files = list(names)
-    problems = list(found.problems)
-    files = dict(load_reports(found, problems, lambda path: names[Path(path)]))
+    listing = Found()
+    names = dict(_named(places, listing))
+    listing.files = list(names)
+    problems = list(listing.problems)
+    files = dict(load_reports(listing, problems, lambda path: names[Path(path)]))
     return read_reported(files, known, problems)
 
 

@@ -145,8 +145,8 @@ class BothSides:
             return BaseRun(plan, unknown=str(error))
         if not run.ended:
             return BaseRun(plan, unknown=wording.base_stopped(run.last.stopped))
-        known = frozenset(entry.path for entry in self.base.entries)
-        fault = None if run.tested else find_fault(run, frozenset(), known)
+        paths = frozenset(entry.path for entry in self.base.entries)
+        fault = None if run.tested else find_fault(run, frozenset(), paths)
         if fault:
             return BaseRun(plan, unknown=wording.base_unbuildable(fault.line))
         self.memory.keep(plan, self.base.entries, run, self.base.tree)
@@ -196,8 +196,8 @@ class BothSides:
             return run
         if head.failed and options.pre_existing != "warn":
             return run
-        asked = base.run is None and not base.unknown and (head.failed or head.tested)
-        late = (asked and not plan.tests) or (asked and options.compare != "always")
+        wants_base = base.run is None and not base.unknown and (head.failed or head.tested)
+        late = (wants_base and not plan.tests) or (wants_base and options.compare != "always")
         if late or (head.failed and base.kept):
             built = self._build_base(plan, deadline)
             disturbed = base.kept and built.run is not None and built.run.failed
@@ -229,10 +229,10 @@ class BothSides:
         self.builder.ports.progress.say(wording.running_again(len(suspects)))
         try:
             if form.last_failed and runs_every_test(run.head, form):
-                again = place.run(form.last_failed, deadline)
-                settled = {*again.results.ran, *(failure.id for failure in again.failures)}
+                retry = place.run(form.last_failed, deadline)
+                settled = {*retry.results.ran, *(failure.id for failure in retry.failures)}
                 if settled.issuperset(failure.id for failure in suspects):
-                    return replace(run, again=again)
+                    return replace(run, again=retry)
             return replace(run, again=place.run(form.once_more, deadline), whole=True)
         except CannotJudgeError:
             return run  # the failures stand as they are
@@ -240,8 +240,8 @@ class BothSides:
     def _with_earlier(self, run: Run, recollection: Recollection) -> Run:
         """The run beside a kept outcome of an earlier base, where the base itself shows nothing."""
         shows = run.base is not None and not run.base.failed and run.base.tested
-        asked = self.options.compare == "always" and run.head.tested and not run.head.failed
-        if not asked or shows or recollection.earlier is None:
+        compares = self.options.compare == "always" and run.head.tested and not run.head.failed
+        if not compares or shows or recollection.earlier is None:
             return run
         return replace(
             run, base=recollection.earlier, base_commit=recollection.commit, going_on=False

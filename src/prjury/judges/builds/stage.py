@@ -106,8 +106,8 @@ def reported_evidence(
     tests: ReportedTests, options: BuildOptions, ports: Ports, pull: PullRequest, version: str
 ) -> BuiltEvidence:
     """The tests that another CI ran as evidence; nothing is run here."""
-    known = frozenset(entry.path for entry in ports.repository.files(tree_of(pull)))
-    comparison = compare(tests.plan, tests.run, known, options)
+    paths = frozenset(entry.path for entry in ports.repository.files(tree_of(pull)))
+    comparison = compare(tests.plan, tests.run, paths, options)
     build = record_build(tests.plan, tests.run, _redactor(ports))
     ballot = Ballot("build", decide_reported(comparison))
     return BuiltEvidence((ballot,), _make_evidence(pull, version, "L0", [build]))

@@ -120,8 +120,8 @@ def _pair_renamed(lost: Counter[str], new: Counter[str], shared: str) -> None:
         arrived.setdefault(split_identity(identity)[0], []).append(identity)
 
     def measure_likeness(one: str, other: str) -> float:
-        own, theirs = (split_identity(name)[1].removeprefix(shared) for name in (one, other))
-        return SequenceMatcher(None, own, theirs, autojunk=False).ratio()
+        own, other_name = (split_identity(name)[1].removeprefix(shared) for name in (one, other))
+        return SequenceMatcher(None, own, other_name, autojunk=False).ratio()
 
     for identity in list(lost.elements())[:_MOST_COMPARED]:
         candidates = arrived.get(split_identity(identity)[0], [])[:_MOST_COMPARED]

@@ -167,8 +167,8 @@ def _describe_scope(plan: BuildPlan) -> str:
     """What part was built, where parts are known at all."""
     modules, because = plan.scope.modules, plan.scope.because
     if modules:
-        left = because.partition("; ")[2]  # what the way to find them leaves out
-        besides = f"; {visible(left)}" if left else ""
+        omission = because.partition("; ")[2]  # what the way to find them leaves out
+        besides = f"; {visible(omission)}" if omission else ""
         return f"only what the change affects: {visible(join_names(modules))}{besides}"
     return f"everything, because {because}" if because else ""
 
@@ -335,9 +335,9 @@ def say_services(count: int) -> str:
 def describe_tests(results: Results) -> str:
     """How many tests there were and where that is known from; empty where it is not known."""
     where = f" in {counted(results.files, 'report')}" if results.files else " named in the log"
-    named = f"{counted(results.tests, 'test')}{where}" if results.tests else ""
+    reported = f"{counted(results.tests, 'test')}{where}" if results.tests else ""
     tallied = f"{counted(results.counted, 'test')} counted in the log" if results.counted else ""
-    return " and ".join(filter(None, [named, tallied]))
+    return " and ".join(filter(None, [reported, tallied]))
 
 
 def describe_failed(failed: int, run: TreeRun) -> str:
@@ -357,9 +357,9 @@ def describe_step(step: StepRun) -> str:
 
 def describe_failure(failure: Failure, history: tuple[int, int] | None) -> str:
     """A failure, with what its test did on earlier bases."""
-    named = f"{failure.name}: " if failure.name and failure.kind == "test" else ""
+    prefix = f"{failure.name}: " if failure.name and failure.kind == "test" else ""
     before = f" (failed on {history[0]} of the last {history[1]} bases)" if history else ""
-    return f"{named}{failure.message}{STATES[failure.state]}{before}"
+    return f"{prefix}{failure.message}{STATES[failure.state]}{before}"
 
 
 def say_more(count: int, plan: BuildPlan) -> str:

@@ -133,9 +133,9 @@ class Workplace:
         collect_reports = watch_reports(self.places, options.keep)
         env = self.make_environment(plan)
         with ThreadPoolExecutor(1) as pool:
-            asked = pool.submit(self._ask_versions, plan, env, deadline)
+            versions_asked = pool.submit(self._ask_versions, plan, env, deadline)
             head = self.run(plan, deadline)
-        versions = asked.result()
+        versions = versions_asked.result()
         if not head.last.stopped:  # else there is no time to ask for more
             versions = {**versions, **self._ask_versions(plan, env, deadline, brought=True)}
         if "Python" in versions:
@@ -180,13 +180,13 @@ class Workplace:
 
     def fill(self, env: Mapping[str, str]) -> dict[str, str]:
         """The variables with the places and versions of this run in them."""
-        asked = any("{version}" in text or "{tag}" in text for text in env.values())
-        tag = self.builder.tag if asked else ""
+        wants_version = any("{version}" in text or "{tag}" in text for text in env.values())
+        tag = self.builder.tag if wants_version else ""
         filled = {
             "reports": str(self.places.reports),
             "home": str(self.places.around / "home"),
             "tree": str(self.places.tree),
-            "version": lent_tools.version_of(tag) if asked else "",
+            "version": lent_tools.version_of(tag) if wants_version else "",
             "tag": tag,
         }
         return {name: text.format(**filled) for name, text in env.items()}
@@ -302,13 +302,13 @@ def _refuse_missing(step: BuildStep, completed: Completed, programs: Sequence[st
     missing = [name for line in tail.splitlines() if (name := _find_missing_program(line))]
     called = {word.strip("(){};&|") for word in words} | {*programs}
     missing.sort(key=lambda name: name not in programs)  # the plan's own before its helpers
-    named = next((name for name in missing if name in called and "/" not in name), "")
+    program = next((name for name in missing if name in called and "/" not in name), "")
     unnamed = isinstance(step.command, str) and not missing and "/" not in words[0]
-    if named or unnamed:
+    if program or unnamed:
         raise CannotJudgeError(
-            f"`{step.text}` could not be run: `{named or words[0]}` is not installed here",
+            f"`{step.text}` could not be run: `{program or words[0]}` is not installed here",
             why="the tool is missing, or its name is misspelt",
-            remedy=advice(named or words[0]),
+            remedy=advice(program or words[0]),
             reason="tool_missing",
         )
 

@@ -234,8 +234,10 @@ def _read_node_tools(section: LogSection) -> Found:
             marked = [one.strip() for one in below if one.strip().startswith(("╰─▶ ", "× "))]
             marked.sort(key=lambda one: one.startswith("×"))
             words = message.strip() or (marked[0].partition(" ")[2] if marked else "")
-            named = code if message.strip() else None
-            failure = section.failure("error", words if named else f"{code}: {words}", name=named)
+            code_name = code if message.strip() else None
+            failure = section.failure(
+                "error", words if code_name else f"{code}: {words}", name=code_name
+            )
         elif text.startswith("error ") and text[6:7].isupper() and "Command failed" not in text:
             failure = section.failure("error", text[6:])
         elif "The lockfile would have been " in text or text.startswith("Vitest caught "):

@@ -130,8 +130,8 @@ class GoEvents:
         if package.running or any(map(_is_panic, package.output)):
             self._cut_short(name)
         if not (package.running or package.failed):
-            said = [f"FAIL {name}", *_informative(package.output)]
-            text = next(filter(_is_panic, said), said[-1])
+            lines = [f"FAIL {name}", *_informative(package.output)]
+            text = next(filter(_is_panic, lines), lines[-1])
             self._fail(number, self._section.failure("error", text, name=name))
 
     def _panicked(self, name: str, parent: str, output: Iterable[str]) -> None:
@@ -243,8 +243,8 @@ def go(section: LogSection) -> RunnerOutput:
             events.took(section.numbers[index], "fail", name, broken=bool(broken))
             start = index + 1
     _replay(section, range(start, len(section.lines)), "", events)  # a package that never ended
-    found = events.results
-    return RunnerOutput(found.failures, doubts=found.doubts)
+    output_read = events.results
+    return RunnerOutput(output_read.failures, doubts=output_read.doubts)
 
 
 def _replay(section: LogSection, span: range, package: str, events: GoEvents) -> None:

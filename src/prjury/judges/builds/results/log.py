@@ -171,14 +171,14 @@ class _Window:
 
     def sections(self, tree: TreeFiles) -> list[LogSection]:
         """The lines by the directory in which they were printed."""
-        found: dict[str, tuple[list[str], list[int]]] = {}
+        sections: dict[str, tuple[list[str], list[int]]] = {}
         for part in (self.head, self.tail):
             for number, place, line in part:
-                lines, numbers = found.setdefault(place, ([], []))
+                lines, numbers = sections.setdefault(place, ([], []))
                 lines.append(line)
                 numbers.append(number)
         return [
-            LogSection(lines, numbers, tree, place) for place, (lines, numbers) in found.items()
+            LogSection(lines, numbers, tree, place) for place, (lines, numbers) in sections.items()
         ]
 
 
@@ -210,10 +210,10 @@ class _Places:
 
     def _package(self, name: str, *, versioned: bool) -> str:
         """Where a package is; without a version its name may be that of a command."""
-        found = self._tree.package(name)
-        if found is None and not versioned:
+        directory = self._tree.package(name)
+        if directory is None and not versioned:
             return self._here
-        return found or self._tree.directory
+        return directory or self._tree.directory
 
     def _enter(self, entering: bool, place: str) -> None:  # noqa: FBT001 - which of the two it is
         if entering:

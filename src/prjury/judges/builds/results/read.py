@@ -69,13 +69,13 @@ class LogResults:
 
     def without_failures(self) -> LogResults:
         """Of a step that did not fail: failures in its log are no more than a number."""
-        kept = {
+        outputs = {
             runner: RunnerOutput(ran=one.ran, counted=one.counted, skipped=one.skipped)
             for runner, one in self.by_runner.items()
             if one.ran or one.counted or one.skipped
         }
         ignored = sum(one.broken for one in self.by_runner.values())
-        return LogResults(self.tail, kept, ignored=ignored)
+        return LogResults(self.tail, outputs, ignored=ignored)
 
 
 def read_log(
@@ -109,12 +109,12 @@ def _read_tests(section: LogSection, results: LogResults) -> bool:
             outputs[name] = read(section)
     if "tap" in outputs and outputs["tap"].has_results:  # the same tests, in a form for programs
         outputs.pop("vitest", None)
-    known = any(output.has_results for output in outputs.values())
-    if not known:
+    has_results = any(output.has_results for output in outputs.values())
+    if not has_results:
         outputs[_CLOSING] = read_program(section)
     for name, output in outputs.items():
         results.by_runner.setdefault(name, RunnerOutput()).add(output)
-    return known
+    return has_results
 
 
 def _read_errors(section: LogSection, results: LogResults, *, tests: bool) -> None:
@@ -140,13 +140,13 @@ def merge_results(
     by_runner = _together(logs)
     if reports.files:  # they count the same tests in another way
         by_runner.pop(_CLOSING, None)
-    left = {runner: _left(runner, one, reports) for runner, one in by_runner.items()}
+    surplus = {runner: _left(runner, one, reports) for runner, one in by_runner.items()}
     silent = {runner for runner in by_runner if reported or _reported(runner, reports)}
     apart = [one for runner, one in by_runner.items() if runner not in silent]
-    known = frozenset(reports.ran)
-    names = [name for one in apart for name in one.ran if name not in known]
-    counted = sum(left[runner] for runner in silent) + sum(one.counted for one in apart)
-    covered = {runner for runner in by_runner if _reported(runner, reports) and not left[runner]}
+    in_reports = frozenset(reports.ran)
+    names = [name for one in apart for name in one.ran if name not in in_reports]
+    counted = sum(surplus[runner] for runner in silent) + sum(one.counted for one in apart)
+    covered = {runner for runner in by_runner if _reported(runner, reports) and not surplus[runner]}
     of_logs = [failure for log in logs for failure in _failures(log, covered, reports)]
     failures = _merged(reports.failures, without_repeats(of_logs))
     ran = (*reports.ran, *names[:_MOST_TESTS])
@@ -190,8 +190,8 @@ def _failures(log: LogResults, covered: set[str], reports: Results) -> Iterator[
 
     That is left out last: it is what makes a part of the build give up.
     """
-    found = [item for output in log.by_runner.values() for item in output.failures]
-    every = root_cause(sorted(found + log.others, key=itemgetter(0)))
+    listed = [item for output in log.by_runner.values() for item in output.failures]
+    every = root_cause(sorted(listed + log.others, key=itemgetter(0)))
     tests = frozenset(reports.ran)
     errors = [failure for failure in reports.failures if failure.kind == "error"]
     broken = {word for failure in errors for word in (failure.name, failure.place) if word}
@@ -201,13 +201,13 @@ def _failures(log: LogResults, covered: set[str], reports: Results) -> Iterator[
             return runner in _OTHERWISE_CALLED or failure.id in tests
         return failure.kind == "error" and not broken.isdisjoint((failure.name, failure.place))
 
-    again = {
+    repeated = {
         failure.id
         for runner in covered.intersection(log.by_runner)
         for _, failure in log.by_runner[runner].failures
         if is_reported(runner, failure)
     }
-    return (failure for failure in every if failure.id not in again)
+    return (failure for failure in every if failure.id not in repeated)
 
 
 def _merged(of_reports: Sequence[Failure], of_logs: Sequence[Failure]) -> tuple[Failure, ...]:

@@ -49,13 +49,13 @@ class LogSection:
         Any other one may lead out of the tree through a link, however it looks. It stays in the
         message of what is no test, which nothing else distinguishes from others.
         """
-        found = self.tree.find(path, self.directory) if path else None
-        if path and not found and kind != "test" and not name and inside_tree(path):
+        inside = self.tree.find(path, self.directory) if path else None
+        if path and not inside and kind != "test" and not name and inside_tree(path):
             place = f"{path}:{line}" if line else path
             message = message if path in message else f"{place}: {message}"
-        elif path and found:
-            message = _without(message, (path, found))
-        return make_failure(kind, message, found, line, name, suite)
+        elif path and inside:
+            message = _without(message, (path, inside))
+        return make_failure(kind, message, inside, line, name, suite)
 
     def test(
         self, name: str, suite: str, message: str = "", path: str | None = None, line: object = None
@@ -130,13 +130,13 @@ class RunnerOutput:
         """
         self.failures += run.failing
         if run.names and len(run.names) == run.count and not run.unclear:
-            known = frozenset(run.names)  # some tests break before they can be counted
-            self.ran += [*run.names, *(name for name in ids(run.failing) if name not in known)]
+            names = frozenset(run.names)  # some tests break before they can be counted
+            self.ran += [*run.names, *(name for name in ids(run.failing) if name not in names)]
         else:
             self.counted += run.count
         if len(run.failing) < run.failed:
-            named = f"and names {len(run.failing)}" if run.failing else "and names none"
-            self.unnamed.append(f"{run.by} counts {counted(run.failed, 'failed test')} {named}")
+            clause = f"and names {len(run.failing)}" if run.failing else "and names none"
+            self.unnamed.append(f"{run.by} counts {counted(run.failed, 'failed test')} {clause}")
             self.more += run.failed - len(run.failing)
 
 

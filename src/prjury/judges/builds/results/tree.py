@@ -32,10 +32,10 @@ class TreeFiles:
 
     @cached_property
     def _by_name(self) -> dict[str, list[str]]:
-        named: dict[str, list[str]] = {}
+        by_name: dict[str, list[str]] = {}
         for path in sorted(self.known):
-            named.setdefault(posixpath.basename(path), []).append(path)
-        return named
+            by_name.setdefault(posixpath.basename(path), []).append(path)
+        return by_name
 
     def find(self, wanted: str, directory: str | None = None) -> str | None:
         """The file that a tool means, None where it is none of the tree's or could be several.
@@ -70,15 +70,15 @@ class TreeFiles:
         """The only file whose path ends so, in the directory or else anywhere."""
         longer = [path for path in self.named(posixpath.basename(wanted)) if _ends(path, wanted)]
         below = [path for path in longer if path.startswith(f"{here}/")] if here else []
-        for found in (below, longer):
-            if len(found) == 1:
-                return found[0]
+        for matching in (below, longer):
+            if len(matching) == 1:
+                return matching[0]
         return None
 
     def named(self, name: str) -> Sequence[str]:
         """The files whose last part this is, sorted; none where there are very many."""
-        found = self._by_name.get(name, ())
-        return found if len(found) <= _MOST_NAMESAKES else ()
+        paths = self._by_name.get(name, ())
+        return paths if len(paths) <= _MOST_NAMESAKES else ()
 
     def resolved(self, wanted: str, directory: str | None = None) -> str:
         """The file that is meant, or the path as it stands, from the root as far as possible."""
@@ -89,8 +89,10 @@ class TreeFiles:
         """The source file of a JVM type by its full name, the one nearest to a path if several."""
         package = name.rpartition(".")[0].replace(".", "/")
         end = f"{package}/{file}" if package else file
-        found = [path for path in self.named(file) if _ends(path, end)]
-        return max(found, key=lambda path: len(posixpath.commonprefix([path, near])), default=None)
+        sources = [path for path in self.named(file) if _ends(path, end)]
+        return max(
+            sources, key=lambda path: len(posixpath.commonprefix([path, near])), default=None
+        )
 
     def package(self, name: str) -> str | None:
         """The directory of a JavaScript package by its name, where there is but one such."""
