@@ -56,13 +56,13 @@ class PrJuryError(Exception):
         self.remedy = remedy
         self.reason = reason or self.default_reason
 
-    def told_as(self, kind: type[Kind]) -> Kind:
+    def phrase_error(self, kind: type[Kind]) -> Kind:
         """The same failure as an error of another kind, with another exit code."""
         return kind(self.what, why=self.why, remedy=self.remedy, reason=self.reason)
 
     def __str__(self) -> str:
-        said = [self.what.strip(), *map(_sentence, (self.why, self.remedy))]
-        parts = [part for part in said if part]
+        sentences = [self.what.strip(), *map(_sentence, (self.why, self.remedy))]
+        parts = [part for part in sentences if part]
         return " ".join(part if part.endswith((".", "?", "!")) else part + "." for part in parts)
 
 
@@ -118,7 +118,7 @@ class PublishError(PrJuryError):
 
 
 def plain_problem(message: str) -> str:
-    """What pydantic says of a value, without the names of our classes."""
+    """Return what pydantic says of a value, without the names of our classes."""
     problem = message.removeprefix("Value error, ").partition(" or instance of ")[0]
     problem = problem.replace("dictionary", "mapping of keys to values")
     return "this key is needed" if problem == "Field required" else problem

@@ -79,8 +79,8 @@ class _HeldModules(MetaPathFinder):
     """Finds modules among the files that were read."""
 
     def __init__(self, packages: Sequence[str]) -> None:
-        found = dict(each for package in packages for each in _modules(package))
-        self.files = {name: file for name, file in found.items() if name not in sys.modules}
+        modules = dict(each for package in packages for each in _modules(package))
+        self.files = {name: file for name, file in modules.items() if name not in sys.modules}
         self.contents: dict[str, bytes] = {}
         self.stats: dict[str, os.stat_result] = {}
         for file in self.files.values():
@@ -108,8 +108,8 @@ class _HeldModules(MetaPathFinder):
 
 def _modules(package: str) -> Iterator[tuple[str, str]]:
     """Every module of a package by its name."""
-    found = find_spec(package)
-    top = (found.submodule_search_locations or [""])[0] if found else ""
+    spec = find_spec(package)
+    top = (spec.submodule_search_locations or [""])[0] if spec else ""
     for place, _, files in os.walk(top):
         parts = place.removeprefix(top).replace(os.sep, ".")
         for file in files:

@@ -15,8 +15,8 @@ def kill_marked(variable: str, seconds: float = 5.0) -> None:
 
     The value must be one that was made for them alone.
     """
-    wanted = os.fsencode(variable)
-    _kill_all(lambda environ: wanted in environ.split(b"\0"), seconds)
+    name = os.fsencode(variable)
+    _kill_all(lambda environ: name in environ.split(b"\0"), seconds)
 
 
 def kill_users(places: Collection[Path], seconds: float = 2.0) -> None:

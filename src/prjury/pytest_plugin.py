@@ -47,7 +47,7 @@ class JuryFixture:
         from prjury.jury.context import JudgmentContext  # noqa: PLC0415 - see above
 
         context = JudgmentContext(goal, workspace=workspace or self._workspace(), **facts)
-        return self._seated(judges, voting).vote(context, timeout=timeout)
+        return self._seat(judges, voting).vote(context, timeout=timeout)
 
     def evaluate(
         self,
@@ -67,10 +67,10 @@ class JuryFixture:
         from prjury.jury.library.evaluation import evaluate  # noqa: PLC0415 - see above
 
         place = workspace or self._workspace()
-        jury = self._seated(judges, voting)
+        jury = self._seat(judges, voting)
         return evaluate(goal, call, jury, place, timeout=timeout)
 
-    def _seated(
+    def _seat(
         self, judges: tuple[Member[JudgmentContext], ...], voting: VotingStrategy | None
     ) -> Jury[JudgmentContext]:
         from prjury.jury.jury import Jury  # noqa: PLC0415 - see above
@@ -101,10 +101,10 @@ def assert_verdict(verdict: JuryVerdict | Verdict | Judgment, status: str = "pas
 
     if isinstance(verdict, Judgment):
         verdict = JuryVerdict(verdict, (Ballot("the judge", verdict),))
-    wanted, found = Status(status), verdict.aggregated.status
-    if found is not wanted:
-        reported = "" if found is Status.PASS else f"\n\n{verdict.feedback()}"
-        pytest.fail(f"the verdict is {found.name}, not {wanted.name}\n{verdict}{reported}")
+    expected, actual = Status(status), verdict.aggregated.status
+    if actual is not expected:
+        feedback = "" if actual is Status.PASS else f"\n\n{verdict.feedback()}"
+        pytest.fail(f"the verdict is {actual.name}, not {expected.name}\n{verdict}{feedback}")
 
 
 @pytest.fixture(name="assert_verdict")

@@ -47,7 +47,7 @@ _PR_SET_DUMPABLE = 4
 
 
 def has_secrets_on_pipe(environ: Mapping[str, str]) -> bool:
-    """Whether this process was started by `reexec_without_secrets`."""
+    """Return whether this process was started by `reexec_without_secrets`."""
     return bool(environ.get(_PIPE))
 
 

@@ -31,9 +31,9 @@ def private_directory(environ: Mapping[str, str], variable: str, usual: str) -> 
 def _is_made_ours(place: Path) -> bool:
     """Make the directory if need be, and close it to others; whether it is ours to write to."""
     place.mkdir(mode=0o700, parents=True, exist_ok=True)
-    found = place.stat()
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
+    status = place.stat()
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
         return False
-    if found.st_mode & 0o077:
+    if status.st_mode & 0o077:
         place.chmod(0o700)
     return os.access(place, os.W_OK | os.X_OK)

@@ -20,7 +20,7 @@ def three_way(base: str | None, ours: str, theirs: str) -> ThreeWay:
     """The file on all three sides; None is a file that the base does not have."""
     mine, yours = _lines(ours), _lines(theirs)
     if base is None:
-        return ThreeWay.without_base(mine, yours, edits(mine, yours))
+        return ThreeWay.drop_base(mine, yours, edits(mine, yours))
     before = _lines(base)
     return ThreeWay.of(before, mine, yours, (edits(before, mine), edits(before, yours)))
 

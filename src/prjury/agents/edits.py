@@ -13,7 +13,7 @@ from prjury.agents.copies import DirectoryState, FileEdit
 from prjury.code.languages import language_of
 from prjury.code.parser import Parser
 from prjury.code.source import Source
-from prjury.code.stripped import stripped_lines
+from prjury.code.stripped import strip_lines
 from prjury.deadline import Deadline
 from prjury.report.model import RefusedEdit
 from prjury.snapshot.exempt import matches
@@ -176,7 +176,7 @@ def _code(files: Mapping[str, bytes]) -> dict[str, str]:
         for name, text in texts.items()
         if (language := language_of(name.partition(" ")[2]))
     }
-    stripped = stripped_lines(sources, Parser(), Deadline.after(_SECONDS))
+    stripped = strip_lines(sources, Parser(), Deadline.after(_SECONDS))
     return {
         name: "\n".join(stripped[name])
         if name in stripped

@@ -17,7 +17,7 @@ from prjury.errors import ConfigError, did_you_mean
 from prjury.judges.context import PullRequestContext
 from prjury.jury.cascade import CascadedJury, Tier, TierPolicy
 from prjury.jury.count import NeverLifting, NeverOverruling
-from prjury.jury.guard import guarded
+from prjury.jury.guard import catch_crash
 from prjury.jury.judge import FunctionJudge, Judge, JudgeType, type_of
 from prjury.jury.judgment import Status
 from prjury.jury.jury import Jury, Seat
@@ -117,7 +117,7 @@ def judge_factory(name: str, where: str = "") -> JudgeFactory:
 
 def _outsider(name: str, point: EntryPoint, options: object, ports: Ports) -> PullJudge:
     """A judge of another package; one that cannot be made is seated as an error."""
-    return guarded(
+    return catch_crash(
         lambda: typed("JudgeFactory", point.load())(options, ports),
         lambda crash: FunctionJudge(lambda _: crash, name, "could not be made"),
     )

@@ -14,7 +14,7 @@ from prjury.judges.backport.checks.picked import PickedJudges, PickJudge
 from prjury.judges.context import PullRequestContext
 from prjury.judges.patterns import judge as patterns
 from prjury.judges.patterns.judge import PatternsJudge
-from prjury.jury.guard import guarded, itself
+from prjury.jury.guard import catch_crash, itself
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.voting import BENIGN_LABELS
 from prjury.policy.patterns import PatternsOptions
@@ -146,7 +146,7 @@ def opinion_on(
     from prjury.judges.quality.kinds import suitability  # noqa: PLC0415 - most verdicts need no opinion
 
     judge = suitability.make(options, ports)
-    return guarded(lambda: judge.judge(context), itself)
+    return catch_crash(lambda: judge.judge(context), itself)
 
 
 def with_opinions(tried: Sequence[Backport], opinion: Judgment | None) -> tuple[Backport, ...]:

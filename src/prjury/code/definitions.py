@@ -47,7 +47,7 @@ class Definition(Struct, frozen=True):
 
 
 def has_definitions(language: Language) -> bool:
-    """Whether definitions are known in a language at all."""
+    """Return whether definitions are known in a language at all."""
     return language.parser in _GRAMMARS
 
 
@@ -76,10 +76,10 @@ def _job(source: Source) -> Job | None:
 
 
 def _definitions(source: Source, parsed: Parsed) -> tuple[Definition, ...]:
-    found: tuple[list[Range], ...] = ([], [], [], [])
+    ranges: tuple[list[Range], ...] = ([], [], [], [])
     for rule, place in parsed.found:
-        found[rule].append(place)
-    functions, classes, bodies, leading = found
+        ranges[rule].append(place)
+    functions, classes, bodies, leading = ranges
     bodies.sort()
     above = _above(source, leading)
     made = [
@@ -99,7 +99,7 @@ def _definitions(source: Source, parsed: Parsed) -> tuple[Definition, ...]:
 
 
 def _above(source: Source, leading: Sequence[Range]) -> Mapping[int, int]:
-    """Where a row of decorators begins, by the line in which it ends, or goes on."""
+    """Return where a row of decorators begins, by the line in which it ends, or goes on."""
     above: dict[int, int] = {}
     for place in sorted(leading):
         first = source.line_at(place[0])
@@ -162,7 +162,7 @@ _SCRIPT_FUNCTIONS = (
 
 def _script(fields: str, classes: str, bodies: str) -> _Grammar:
     """JavaScript, or TypeScript with the kinds that it has besides."""
-    named = [
+    closures = [
         {"kind": kind, "has": {"field": field, **_kinds(_CLOSURES)}}
         for kind, field in (
             ("variable_declarator", "value"),
@@ -175,7 +175,7 @@ def _script(fields: str, classes: str, bodies: str) -> _Grammar:
     parents = f"{_SCRIPT_FUNCTIONS} {_CLOSURES}"
     _, _, body, decorators = _grammar(parents, classes, bodies, "statement_block", "decorator")
     return (
-        {"any": [_kinds(_SCRIPT_FUNCTIONS), *named, tests]},
+        {"any": [_kinds(_SCRIPT_FUNCTIONS), *closures, tests]},
         {"any": [_kinds(classes), _test_call("describe|suite|context")]},
         body,
         decorators,

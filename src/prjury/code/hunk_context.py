@@ -55,7 +55,7 @@ def with_context(
     )
     places = (place for place in set(wanted) if _is_readable(place, lines))
     shown = sorted({number for first, last in places for number in range(first, last + 1)})
-    return tuple(_joined(parts) for parts in _touching(_parts(hunks, lines, shown)))
+    return tuple(_join_hunks(parts) for parts in _touching(_parts(hunks, lines, shown)))
 
 
 _Place = tuple[int, int]
@@ -90,7 +90,7 @@ class _Change(Struct, frozen=True):
             yield scope.first, min(scope.heading, scope.first + _LONGEST_HEADING - 1)
 
     def _is_in(self, scope: Definition, lines: Sequence[str]) -> bool:
-        """Whether the scope, which holds the line, holds the change.
+        """Return whether the scope, which holds the line, holds the change.
 
         Python's blocks have no other end than their last line: of what is removed behind it, the
         indentation shows.
@@ -108,11 +108,11 @@ def _changes(hunk: Hunk, lines: Sequence[str]) -> Iterator[_Change]:
             yield from (_Change(number, number) for number in {numbers[0], numbers[-1]})
         elif changed:
             texts = (line.text for line in part if line.text.strip())
-            yield _Change(_written(after - 1, lines), after, _indent(next(texts, "")))
+            yield _Change(_find_written(after - 1, lines), after, _indent(next(texts, "")))
         after += len(numbers)
 
 
-def _written(number: int, lines: Sequence[str]) -> int:
+def _find_written(number: int, lines: Sequence[str]) -> int:
     """The line, or one of those shortly before it that is not blank."""
     near = range(number, max(number - _BLANK_LINES, 0), -1)
     return next((each for each in near if lines[each - 1].strip()), number)
@@ -193,7 +193,7 @@ def _touching(parts: Iterable[Hunk]) -> Iterator[list[Hunk]]:
         yield group
 
 
-def _joined(parts: Sequence[Hunk]) -> Hunk:
+def _join_hunks(parts: Sequence[Hunk]) -> Hunk:
     """The parts as one hunk; git's section holds only where the hunk begins as it did."""
     first = parts[0]
     if len(parts) == 1:

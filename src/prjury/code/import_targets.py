@@ -102,24 +102,24 @@ def import_targets(pull: PullRequest, go_modules: Mapping[str, str]) -> Iterator
 
 
 def _go(line: str, at: Location, modules: Mapping[str, str]) -> Iterator[ImportTarget]:
-    found = _GO.fullmatch(line)
-    for name, folder in modules.items() if found else ():
-        if found and found[1].startswith(f"{name}/"):
-            inner = posixpath.join(folder, found[1].removeprefix(f"{name}/"))
-            yield ImportTarget(found[1], at, (f"{inner}/*.go",))
+    match = _GO.fullmatch(line)
+    for name, folder in modules.items() if match else ():
+        if match and match[1].startswith(f"{name}/"):
+            inner = posixpath.join(folder, match[1].removeprefix(f"{name}/"))
+            yield ImportTarget(match[1], at, (f"{inner}/*.go",))
 
 
 def _python(line: str, at: Location) -> Iterator[ImportTarget]:
-    if found := _PYTHON_FROM.match(line):
-        dots, module = found[1], found[2]
+    if match := _PYTHON_FROM.match(line):
+        dots, module = match[1], match[2]
         if not dots:
             yield from _python_module(module, at)
         elif parts := [part for part in module.split(".") if part]:
             up = [".."] * (len(dots) - 1)
             stem = posixpath.normpath(posixpath.join(posixpath.dirname(at.path), *up, *parts))
             yield ImportTarget(dots + module, at, tuple(stem + end for end in _PYTHON_ENDS))
-    elif found := _PYTHON_IMPORT.match(line):
-        for name in found[1].split(","):
+    elif match := _PYTHON_IMPORT.match(line):
+        for name in match[1].split(","):
             yield from _python_module(name.split(" as ")[0].strip(), at)
 
 
@@ -133,8 +133,8 @@ def _python_module(name: str, at: Location) -> Iterator[ImportTarget]:
 
 
 def _jvm(line: str, at: Location) -> Iterator[ImportTarget]:
-    found = _JVM.match(line)
-    parts = found[1].split(".") if found else []
+    match = _JVM.match(line)
+    parts = match[1].split(".") if match else []
     first = next((n for n, part in enumerate(parts) if part[:1].isupper()), None)
     if first:
         parts = parts[: first + 1]
@@ -151,11 +151,11 @@ def _script(line: str, at: Location) -> Iterator[ImportTarget]:
 
 
 def _rust(line: str, at: Location) -> Iterator[ImportTarget]:
-    found = _RUST.match(line)
+    match = _RUST.match(line)
     root, src, _ = f"/{at.path}".rpartition("/src/")
-    if not found or not src:
+    if not match or not src:
         return
-    parts = [part for part in found[1].split("::") if part]
+    parts = [part for part in match[1].split("::") if part]
     modules = [part for part in parts if part == part.lower()]
     base = f"{root}/src".removeprefix("/")
     # The last part may be a function or a macro in the module before it.

@@ -67,7 +67,7 @@ class NotParsed(Struct, frozen=True):
 
     @property
     def crashed(self) -> bool:
-        """Whether the parser broke, rather than refusing to spend more time or memory."""
+        """Return whether the parser broke, rather than refusing to spend more time or memory."""
         return self.reason not in {TIMEOUT, MEMORY}
 
     def __str__(self) -> str:
@@ -77,7 +77,7 @@ class NotParsed(Struct, frozen=True):
 def job(
     text: str, language: Language, rules: Sequence[Mapping[str, Any]] = (), *, tree: bool = False
 ) -> Job:
-    """What the worker is asked about one text; comments and strings, or the whole tree."""
+    """Return what the worker is asked about one text; comments and strings, or the whole tree."""
     if tree:
         return {
             "language": language.parser,
@@ -131,7 +131,7 @@ class Parser(Struct, frozen=True):
             deaths += 1
             at = (len(done), at[1] + 1 if at[0] == len(done) else 1)
             if at[1] == _CHANCES:
-                done.append(NotParsed(DIED, _ended(ending)))
+                done.append(NotParsed(DIED, _describe_end(ending)))
         reason = DIED if deaths == _MAX_DEATHS else TIMEOUT
         done += [NotParsed(reason, "given up")] * (len(jobs) - len(done))
         return done
@@ -140,7 +140,7 @@ class Parser(Struct, frozen=True):
         self, jobs: Sequence[Job], deadline: Deadline
     ) -> tuple[list[Mapping[str, Any] | NotParsed], int | None]:
         """One worker's replies as far as it came, and its exit code; None if it was stopped."""
-        lines = _written(jobs)
+        lines = _write_jobs(jobs)
         standing = standby.standing() if self.command is _COMMAND else None
         if standing:
             output, code = standing.run(lines, self.seconds, deadline.remaining)
@@ -162,7 +162,7 @@ class Parser(Struct, frozen=True):
         return _replies(output), process.returncode
 
 
-def _written(jobs: Sequence[Job]) -> bytes:
+def _write_jobs(jobs: Sequence[Job]) -> bytes:
     """The worker's input: each rule once, and then the jobs."""
     table: dict[str, int] = {}
     lines: list[str] = []
@@ -198,7 +198,7 @@ def _ranges(pairs: Sequence[Sequence[int]]) -> tuple[Range, ...]:
     return tuple((start, end) for start, end in pairs)
 
 
-def _ended(code: int) -> str:
+def _describe_end(code: int) -> str:
     if code >= 0:
         return f"exit code {code}"
     return f"signal {signal.Signals(-code).name}"

@@ -92,13 +92,13 @@ _KEYWORDS = frozenset(
 
 
 def references(pull: PullRequest) -> ByKin:
-    """What the change's added lines refer to and do not bind themselves, by kin."""
+    """Return what the change's added lines refer to and do not bind themselves, by kin."""
     texts: dict[str, list[str]] = {}
     for file in code_files(pull):
-        texts.setdefault(kin_of(file.path) or "", []).append(_added(file))
-    found = {kin: "\n".join(parts) for kin, parts in texts.items()}
-    bound = {word for kin, text in found.items() for word in _bound(kin, text)}
-    return {kin: frozenset(referred(text)) - bound for kin, text in found.items()}
+        texts.setdefault(kin_of(file.path) or "", []).append(_add_words(file))
+    joined = {kin: "\n".join(parts) for kin, parts in texts.items()}
+    bound = {word for kin, text in joined.items() for word in _find_bound(kin, text)}
+    return {kin: frozenset(find_referred(text)) - bound for kin, text in joined.items()}
 
 
 def code_files(pull: PullRequest) -> Iterator[FileChange]:
@@ -108,29 +108,29 @@ def code_files(pull: PullRequest) -> Iterator[FileChange]:
     )
 
 
-def _added(file: FileChange) -> str:
+def _add_words(file: FileChange) -> str:
     return "\n".join(line.text for line in file.added_lines if len(line.text) <= LONGEST_LINE)
 
 
-def referred(text: str) -> set[str]:
-    """What lines refer to, bound there or not."""
-    found: set[str] = set()
+def find_referred(text: str) -> set[str]:
+    """Return what lines refer to, bound there or not."""
+    spellings: set[str] = set()
     for groups in _REFERENCES.findall(text):
         *words, python, other = groups
-        found.update(filter(None, words))
-        found.update(re.findall(WORD, python or other))
-    return found - _KEYWORDS
+        spellings.update(filter(None, words))
+        spellings.update(re.findall(WORD, python or other))
+    return spellings - _KEYWORDS
 
 
 def of_standard_library(kin: str | None, line: str, word: str) -> bool:
-    """Whether the line only takes the word out of a module of Python's own, as in ``os.path.x``."""
+    """Return whether the line takes the word from a module of Python's own, as in ``os.path.x``."""
     if kin != PYTHON:
         return False
     chains = re.findall(rf"(?<![\w.])(?:(\w+)\.(?:\w+\.)*)?{word}\b", line)
     return all(chain in sys.stdlib_module_names for chain in chains)
 
 
-def _bound(kin: str, text: str) -> Iterator[str]:
+def _find_bound(kin: str, text: str) -> Iterator[str]:
     for pattern in _BINDINGS:
         for names in pattern.findall(text):
             yield from re.findall(WORD, names)
@@ -155,7 +155,7 @@ def uses(pull: PullRequest, words: Iterable[str]) -> dict[str, tuple[Location, .
         for line in file.added_lines:
             if line.new and len(line.text) <= LONGEST_LINE:
                 held = set(pattern.findall(line.text))
-                for word in held & referred(line.text) if held else ():
+                for word in held & find_referred(line.text) if held else ():
                     found[word].append(Location(file.path, line.new))
     return {word: tuple(places) for word, places in found.items()}
 

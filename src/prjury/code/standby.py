@@ -45,15 +45,15 @@ class Standby(Struct, frozen=True):
 
     def run(self, lines: bytes, seconds: float, timeout: float) -> tuple[bytes, int | None]:
         """One worker's output and its exit code; None if it was stopped because of the timeout."""
-        ours, theirs = socket.socketpair()
-        with ours, tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as output:
-            given.write(lines)
-            given.seek(0)
-            with theirs:
-                files = [given.fileno(), output.fileno(), theirs.fileno()]
+        near, far = socket.socketpair()
+        with near, tempfile.TemporaryFile() as jobs, tempfile.TemporaryFile() as output:
+            jobs.write(lines)
+            jobs.seek(0)
+            with far:
+                files = [jobs.fileno(), output.fileno(), far.fileno()]
                 with suppress(OSError), self.lock:  # it was killed: there is no answer
                     socket.send_fds(self.channel, [worker.request(seconds)], files)
-            ending = _ending(ours, timeout)
+            ending = _ending(near, timeout)
             output.seek(0)
             return output.read(), ending
 
@@ -68,7 +68,7 @@ def begin(command: Sequence[str] = _COMMAND) -> Standby:
     """Starts the process, once; it loads what it needs while this one goes on."""
     with _starting:
         if not _started:
-            _started.append(_launched(command))
+            _started.append(_launch(command))
         return _started[0]
 
 
@@ -82,21 +82,21 @@ def standing() -> Standby | None:
     return _started[0] if _started else None
 
 
-def _launched(command: Sequence[str]) -> Standby:
-    ours, theirs = socket.socketpair()
-    with theirs:
+def _launch(command: Sequence[str]) -> Standby:
+    near, far = socket.socketpair()
+    with far:
         process = subprocess.Popen(  # noqa: S603 - our own worker, by absolute path
             command,
-            stdin=theirs.fileno(),
+            stdin=far.fileno(),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             env={},
             cwd=Path("/"),
             start_new_session=True,
         )
-    found = Standby(process, ours)
-    atexit.register(found.close)
-    return found
+    standby = Standby(process, near)
+    atexit.register(standby.close)
+    return standby
 
 
 def _ending(channel: socket.socket, timeout: float) -> int | None:

@@ -27,7 +27,7 @@ def comment_ranges(text: str, language: Language) -> list[tuple[int, int]]:
     return [match.span() for match in matches if match[1] is not None]
 
 
-def masked(text: str, ranges: Iterable[tuple[int, int]]) -> str:
+def mask(text: str, ranges: Iterable[tuple[int, int]]) -> str:
     """The text with blanks in these ranges, which may overlap."""
     pieces: list[str] = []
     last = 0
@@ -39,7 +39,7 @@ def masked(text: str, ranges: Iterable[tuple[int, int]]) -> str:
     return "".join([*pieces, text[last:]])
 
 
-def stripped_lines(
+def strip_lines(
     sources: Mapping[str, Source], parser: Parser, deadline: Deadline
 ) -> dict[str, Sequence[str]]:
     """The lines of each text without comments and, where a parser knows them, strings.
@@ -49,19 +49,19 @@ def stripped_lines(
     parsed = {name: each for name, each in sources.items() if each.language.parser}
     jobs = [job(each.text, each.language, ()) for each in parsed.values()]
     replies = dict(zip(parsed, parser.parse(jobs, deadline) if jobs else [], strict=True))
-    found: dict[str, Sequence[str]] = {}
+    stripped: dict[str, Sequence[str]] = {}
     for name, source in sources.items():
         reply = replies.get(name)
         if reply is None:
-            found[name] = _stripped(source, comment_ranges(source.text, source.language))
+            stripped[name] = _strip(source, comment_ranges(source.text, source.language))
         elif isinstance(reply, Parsed):
-            found[name] = _stripped(source, [*reply.comments, *reply.strings])
-    return found
+            stripped[name] = _strip(source, [*reply.comments, *reply.strings])
+    return stripped
 
 
-def _stripped(source: Source, ranges: Iterable[tuple[int, int]]) -> Sequence[str]:
+def _strip(source: Source, ranges: Iterable[tuple[int, int]]) -> Sequence[str]:
     """The lines in git's numbers."""
     lines = dict[int, str]()
-    for number, line in zip(source.numbers, masked(source.text, ranges).split("\n"), strict=True):
+    for number, line in zip(source.numbers, mask(source.text, ranges).split("\n"), strict=True):
         lines[number] = f"{lines[number]} {line}" if number in lines else line
     return tuple(lines.values())

@@ -65,18 +65,18 @@ def scan(job: dict[str, Any]) -> dict[str, Any]:
 
     def ranges(config: dict[str, Any]) -> list[list[Any]]:
         rewrite = config.get("rewrite")
-        asked: Any = {k: v for k, v in config.items() if k != "rewrite"}
-        nodes = root.find_all(asked)
+        rule: Any = {k: v for k, v in config.items() if k != "rewrite"}
+        nodes = root.find_all(rule)
         return [
-            [*_span(node), *([] if rewrite is None else [_filled(rewrite, node)])] for node in nodes
+            [*_span(node), *([] if rewrite is None else [_fill(rewrite, node)])] for node in nodes
         ]
 
     def of_kinds(kinds: list[str]) -> list[list[int]]:
         return ranges({"rule": {"any": [{"kind": kind} for kind in kinds]}}) if kinds else []
 
-    found = [[number, *place] for number, rule in enumerate(rules) for place in ranges(rule)]
+    rows = [[number, *place] for number, rule in enumerate(rules) for place in ranges(rule)]
     return {
-        "found": found,
+        "found": rows,
         "comments": of_kinds(job["comments"]),
         "strings": of_kinds(job["strings"]),
         **({"tree": nodes_of(root)} if job.get("tree") else {}),
@@ -100,7 +100,7 @@ def _span(node: SgNode) -> list[int]:
     return [place.start.index, place.end.index]
 
 
-def _filled(template: str, node: SgNode) -> str:
+def _fill(template: str, node: SgNode) -> str:
     """The template with what its metavariables stand for in this match."""
 
     def meant(match: re.Match[str]) -> str:
@@ -118,32 +118,30 @@ def _filled(template: str, node: SgNode) -> str:
 
 def _named(root: SgNode, language: str, configs: list[dict[str, Any]]) -> list[Any]:
     """The rules with their words for qualified names put into the terms of this file."""
-    wanted = [config.get("names") or {} for config in configs]
-    names = [name for words in wanted for listed in words.values() for name in listed]
+    named = [config.get("names") or {} for config in configs]
+    names = [name for words in named for listed in words.values() for name in listed]
     plain: list[Any] = [{k: v for k, v in config.items() if k != "names"} for config in configs]
     if not names:
         return plain
     from prjury.code.names import bound, utilities  # noqa: PLC0415 - found once `main` has looked
 
-    known = bound(root, language, names)
-    for config, words in zip(plain, wanted, strict=True):
+    bindings = bound(root, language, names)
+    for config, words in zip(plain, named, strict=True):
         if words:
-            config["utils"] = {**config.get("utils", {}), **utilities(language, known, words)}
-    return [
-        pruned(config) if words else config for config, words in zip(plain, wanted, strict=True)
-    ]
+            config["utils"] = {**config.get("utils", {}), **utilities(language, bindings, words)}
+    return [prune(config) if words else config for config, words in zip(plain, named, strict=True)]
 
 
-def pruned(config: dict[str, Any]) -> dict[str, Any]:
+def prune(config: dict[str, Any]) -> dict[str, Any]:
     """The rule with the utility rules that it refers to; each one costs time to compile."""
     utils = config.get("utils", {})
     needed: dict[str, Any] = {}
-    asked = [config.get("rule"), config.get("constraints")]
-    while asked:
-        for word in _words(asked.pop()):
+    waiting = [config.get("rule"), config.get("constraints")]
+    while waiting:
+        for word in _words(waiting.pop()):
             if word in utils and word not in needed:
                 needed[word] = utils[word]
-                asked.append(utils[word])
+                waiting.append(utils[word])
     return {**config, "utils": needed}
 
 
@@ -175,7 +173,7 @@ def _causes(message: str) -> str:
 
 
 def request(seconds: float) -> bytes:
-    """What asks the serving process for a worker: the seconds for each job, in a fixed length."""
+    """Return the request for a worker: the seconds for each job, in a fixed length."""
     return f"{seconds:{_REQUEST_LENGTH}.3f}".encode()
 
 
@@ -192,7 +190,7 @@ def answer(seconds: float) -> None:
     """Reads jobs from standard input and writes their replies to standard output."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT, MEMORY_LIMIT))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    table = [pruned(config) for config in json.loads(sys.stdin.buffer.readline() or b"[]")]
+    table = [prune(config) for config in json.loads(sys.stdin.buffer.readline() or b"[]")]
     for line in sys.stdin.buffer:
         signal.setitimer(signal.ITIMER_REAL, seconds)
         job = json.loads(line)

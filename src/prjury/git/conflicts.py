@@ -181,7 +181,7 @@ def _read_versions(git: Git, clashes: Sequence[ConflictReader]) -> dict[str, Thr
         if BASE in clash.stages:
             files[clash.path] = ThreeWay.of(base, head, other, (edits[0], edits[1]))
         else:
-            files[clash.path] = ThreeWay.without_base(head, other, edits[0])
+            files[clash.path] = ThreeWay.drop_base(head, other, edits[0])
     return files
 
 

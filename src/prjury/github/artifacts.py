@@ -79,7 +79,7 @@ class BuildArtifact:
         try:
             return only_file(left_behind(self.client, self.repo, self.run, ARTIFACT), FILE)
         except SourceError as error:
-            raise error.told_as(CannotJudgeError) from error
+            raise error.phrase_error(CannotJudgeError) from error
 
 
 def handed_file(client: GitHub, repo: str, run: int, name: str) -> bytes:

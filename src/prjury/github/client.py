@@ -103,7 +103,7 @@ class Trouble:
     transient: bool = False
     refused: bool = True
 
-    def told_as(self, error: type[PrJuryError]) -> PrJuryError:
+    def phrase_error(self, error: type[PrJuryError]) -> PrJuryError:
         """The trouble as one of our own errors."""
         return error(self.what, why=self.why, remedy=self.remedy, reason=self.reason)
 
@@ -404,7 +404,7 @@ class GitHub:
             except foreign_errors() as foreign:
                 trouble = diagnose(foreign, doing, needs, time.time())
                 if not self._patience.waits(attempt, trouble, repeatable=repeatable):
-                    raise trouble.told_as(error) from foreign
+                    raise trouble.phrase_error(error) from foreign
             attempt += 1
 
     @property

@@ -64,7 +64,7 @@ class RepoClient:
         try:
             return self.client.login()
         except SourceError as error:
-            raise error.told_as(self.error) from error
+            raise error.phrase_error(self.error) from error
 
     def get(
         self,

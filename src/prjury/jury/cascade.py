@@ -25,7 +25,7 @@ from typing import Any, Generic, Literal, TypeAlias
 from prjury.deadline import Deadline
 from prjury.jury.compose import kind_of, unique_names
 from prjury.jury.feedback import FEEDBACK_LIMIT, feedback_on
-from prjury.jury.guard import Listener, guarded, patience
+from prjury.jury.guard import Listener, catch_crash, patience
 from prjury.jury.judge import ContextT, JudgeType
 from prjury.jury.judgment import Check, Judgment, Status
 from prjury.jury.jury import Bench, JuryJudge, JuryVerdict
@@ -106,16 +106,20 @@ class TierAttempt:
 
     @property
     def ran(self) -> bool:
-        """Whether the tier's jury was asked."""
+        """Return whether the tier's jury was asked."""
         return self.verdict is not None
 
     def __str__(self) -> str:
-        """How the tier ended, and its judges with their statuses, or why it did not run."""
+        """Return how the tier ended, and its judges with their statuses, or why it did not run."""
         if self.verdict is None or self.status is None:
             return f"{self.name}: not asked ({self.skipped_because})"
-        said = [f"{ballot.judge} {ballot.judgment.status.name}" for ballot in self.verdict.ballots]
+        ballots = [
+            f"{ballot.judge} {ballot.judgment.status.name}" for ballot in self.verdict.ballots
+        ]
         advice = " (advisory)" if self.advisory else ""
-        return f"{self.name}{advice}: {self.status.name}{': ' if said else ''}{', '.join(said)}"
+        return (
+            f"{self.name}{advice}: {self.status.name}{': ' if ballots else ''}{', '.join(ballots)}"
+        )
 
     @property
     def statuses(self) -> frozenset[Status]:
@@ -128,16 +132,16 @@ class TierAttempt:
 
     @property
     def status(self) -> Status | None:
-        """How the tier ended, by its policy; None if it did not run."""
+        """Return how the tier ended, by its policy; None if it did not run."""
         if self.verdict is None:
             return None
-        said = self.verdict.aggregated.status
+        status = self.verdict.aggregated.status
         if self.policy is TierPolicy.FINAL_TIER:
-            return said
-        rejects = self.policy is TierPolicy.REJECT_ON_ANY_FAIL or said is Status.FAIL
+            return status
+        rejects = self.policy is TierPolicy.REJECT_ON_ANY_FAIL or status is Status.FAIL
         if rejects and Status.FAIL in self.statuses:
             return Status.FAIL
-        return Status.ERROR if Status.ERROR in self.statuses else said
+        return Status.ERROR if Status.ERROR in self.statuses else status
 
     @property
     def worrying_abstention(self) -> Judgment | None:
@@ -153,28 +157,27 @@ class TierAttempt:
     @property
     def outcomes(self) -> frozenset[Status]:
         """All that the tier brings into the verdict; a rejecting one counts every ballot."""
-        found = {self.status} if self.status else set()
+        statuses = {self.status} if self.status else set()
         if self.policy is TierPolicy.REJECT_ON_ANY_FAIL:
-            found |= self.statuses & {Status.FAIL, Status.ERROR}
+            statuses |= self.statuses & {Status.FAIL, Status.ERROR}
         worried = {Status.ABSTAIN} if self.worrying_abstention else set()
-        return frozenset((found - {Status.ABSTAIN}) | worried)
+        return frozenset((statuses - {Status.ABSTAIN}) | worried)
 
     @property
     def asks_a_model(self) -> bool:
-        """Whether any of its judges is more than a program."""
+        """Return whether any of its judges is more than a program."""
         return len(self._programs) < len(self._judgments)
 
     @property
     def _programs(self) -> tuple[Judgment, ...]:
-        """What its deterministic judges say."""
         ballots = self.verdict.ballots if self.verdict else ()
         return tuple(b.judgment for b in ballots if b.type is JudgeType.DETERMINISTIC)
 
     @property
     def escalated(self) -> frozenset[Status]:
-        """What its programs say against the change, for a tier that hands on to a model."""
-        said = {judgment.status for judgment in self._programs if not is_benign(judgment)}
-        return (self.outcomes & said if self.asks_a_model else self.outcomes) - {Status.PASS}
+        """Return what its programs say against the change, for a tier that hands on to a model."""
+        statuses = {judgment.status for judgment in self._programs if not is_benign(judgment)}
+        return (self.outcomes & statuses if self.asks_a_model else self.outcomes) - {Status.PASS}
 
 
 @dataclass(frozen=True)
@@ -216,11 +219,11 @@ class Verdict:
         """The result with all checks; ``metadata["cascade"]`` keeps every attempt."""
         from prjury.jury.verdicts import attempts_to_json  # noqa: PLC0415 - it builds on this one
 
-        said = self.aggregated.with_metadata(cascade=attempts_to_json(self))
-        return replace(said, checks=(*said.checks, *self.checks))
+        judgment = self.aggregated.with_metadata(cascade=attempts_to_json(self))
+        return replace(judgment, checks=(*judgment.checks, *self.checks))
 
     def feedback(self, limit: int = FEEDBACK_LIMIT) -> str:
-        """What is wrong, where, on what evidence and what would make it pass; each thing once.
+        """Return what is wrong, where, on what evidence, and what would make it pass, once each.
 
         Args:
             limit: the most characters; what does not fit is counted.
@@ -313,14 +316,14 @@ def _attempt(
     until: Deadline | None,
     listener: Listener | None,
 ) -> TierAttempt:
-    """What becomes of the tier; the verdict of a jury that crashes is an error without ballots."""
+    """Run a tier; the verdict of a jury that crashes is an error without ballots."""
     jury = tier.jury
     if stopped or jury is None:
         reason = stopped or "no judge was asked for"
         return TierAttempt(tier.name, tier.policy, tier.advisory, skipped_because=reason)
     started = time.monotonic()
     timeout = None if until is None else until.remaining
-    verdict = guarded(
+    verdict = catch_crash(
         lambda: _verdict(jury.vote(context, timeout=timeout, listener=listener)), JuryVerdict
     )
     elapsed = round((time.monotonic() - started) * 1000)
@@ -362,7 +365,7 @@ def conclude(attempts: Sequence[TierAttempt]) -> Verdict:
     """The verdict that these attempts add up to; pure, so that a report can be re-derived."""
     status, decisive = _worst(counting(attempts))
     if status is None or decisive is None or decisive.verdict is None:
-        return Verdict(_nobody_voted(attempts), None, tuple(attempts))
+        return Verdict(_describe_no_vote(attempts), None, tuple(attempts))
     return Verdict(_tell(status, decisive, decisive.verdict), decisive.name, tuple(attempts))
 
 
@@ -383,12 +386,12 @@ def counting(attempts: Sequence[TierAttempt]) -> list[Counted]:
     deciding = [a for a in blocking if a is last or a.policy is not accepting]
     decisive = _worst([(a, a.outcomes) for a in deciding])[1] or last
     return [
-        (a, a.outcomes if a is last or a.policy is not accepting else _handed_on(a, decisive))
+        (a, a.outcomes if a is last or a.policy is not accepting else _pass_on(a, decisive))
         for a in blocking
     ]
 
 
-def _handed_on(attempt: TierAttempt, decisive: TierAttempt) -> frozenset[Status]:
+def _pass_on(attempt: TierAttempt, decisive: TierAttempt) -> frozenset[Status]:
     errors = {Status.ERROR} & (attempt.statuses | attempt.outcomes)
     return frozenset(errors | (attempt.escalated if decisive.asks_a_model else set()))
 
@@ -405,31 +408,31 @@ def _worst(counted: Sequence[Counted]) -> tuple[Status | None, TierAttempt | Non
     return None, None
 
 
-def _nobody_voted(attempts: Sequence[TierAttempt]) -> Judgment:
+def _describe_no_vote(attempts: Sequence[TierAttempt]) -> Judgment:
     """The abstention of a cascade in which no judge of a blocking tier voted PASS."""
     ran = [attempt for attempt in attempts if attempt.ran]
     words = "nobody voted for it" if ran else "no tier ran, so nobody judged"
     if ran and all(attempt.advisory for attempt in ran):
         words += ", because all tiers that ran are advisory"
     ballots = [b for a in ran if a.verdict and not a.advisory for b in a.verdict.ballots]
-    said = [f"{ballot.judge}: {ballot.judgment.reasoning}" for ballot in ballots]
-    return Judgment.abstained("; ".join([words, *said]), NOBODY_VOTED)
+    reasons = [f"{ballot.judge}: {ballot.judgment.reasoning}" for ballot in ballots]
+    return Judgment.abstained("; ".join([words, *reasons]), NOBODY_VOTED)
 
 
 def _tell(status: Status, decisive: TierAttempt, verdict: JuryVerdict) -> Judgment:
     """The cascade's judgment: who in the deciding tier said what, under the final status."""
-    said = verdict.aggregated
+    judgment = verdict.aggregated
     blaming = status in {Status.FAIL, Status.ERROR}
     guilty = [b for b in verdict.ballots if blaming and b.judgment.status is status]
     worry = decisive.worrying_abstention if status is Status.ABSTAIN else None
-    telling = guilty[0].judgment if guilty else worry or said
+    telling = guilty[0].judgment if guilty else worry or judgment
     words = "; ".join(f"{ballot.judge}: {ballot.judgment.reasoning}" for ballot in guilty)
     return Judgment(
         status,
         f"{decisive.name}: {words or telling.reasoning}",
-        score=said.score if said.status is status else None,
+        score=judgment.score if judgment.status is status else None,
         label=telling.label if status is Status.ABSTAIN else None,
-        metadata=_evidence(status, decisive.name, said, telling),
+        metadata=_evidence(status, decisive.name, judgment, telling),
     )
 
 

@@ -121,7 +121,7 @@ def ballot_to_json(ballot: Ballot) -> Json:
 
 
 def cast_to_json(ballot: Ballot) -> Json:
-    """How a ballot was cast, without the judgment."""
+    """Return how a ballot was cast, without the judgment."""
     return {"type": ballot.type.value, "weight": ballot.weight, "elapsed_ms": ballot.elapsed_ms}
 
 

@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Generic
 
 from prjury.jury.codec import judgment_to_json
-from prjury.jury.guard import guarded, itself
+from prjury.jury.guard import catch_crash, itself
 from prjury.jury.judge import (
     ContextT,
     FunctionJudge,
@@ -59,7 +59,7 @@ class _Chain(Generic[ContextT]):
         matter does not apply says nothing of members that were not asked, or that failed.
         """
         answer = self._with_earlier(heard) if len(heard) > 1 else heard[-1]
-        in_order = all(said.status is Status.PASS or is_benign(said) for said in heard)
+        in_order = all(judgment.status is Status.PASS or is_benign(judgment) for judgment in heard)
         if is_benign(answer) and not (in_order and len(heard) == len(self.members)):
             return replace(answer, label=None)
         return answer
@@ -73,26 +73,27 @@ class _Chain(Generic[ContextT]):
         names = unique_names(member.name for member in self.members)
         members = dict(zip(names, map(judgment_to_json, heard), strict=False))
         passed = answer.status is Status.PASS
-        found = [said.checks for said in heard if not passed or said.status is Status.PASS]
-        reported = replace(
+        checks = [
+            judgment.checks for judgment in heard if not passed or judgment.status is Status.PASS
+        ]
+        judgments = replace(
             answer,
             reasoning="; ".join(
-                _words(name, said, answer) for name, said in zip(names, heard, strict=False)
+                _words(name, judgment, answer) for name, judgment in zip(names, heard, strict=False)
             ),
-            checks=tuple(chain.from_iterable(found)),
+            checks=tuple(chain.from_iterable(checks)),
         )
-        return reported.with_metadata(members=members)
+        return judgments.with_metadata(members=members)
 
 
 def _words(name: str, said: Judgment, answer: Judgment) -> str:
-    """What a member said, and its status where it is not that of the whole."""
+    """Return what a member said, and its status where it is not that of the whole."""
     whose = name if said.status is answer.status else f"{name} ({said.status})"
     return f"{whose}: {said.reasoning}" if said.reasoning.strip() else whose
 
 
 def _answer(member: Judge[ContextT], context: ContextT) -> Judgment:
-    """What the member says; a crash is an error like any other."""
-    return guarded(lambda: ask(member, context), itself)
+    return catch_crash(lambda: ask(member, context), itself)
 
 
 def all_of(*judges: JudgeLike[ContextT], name: str = "all_of") -> Judge[ContextT]:
@@ -150,7 +151,7 @@ class _Named(Generic[ContextT]):
         return (self.inner,)
 
     def judge(self, context: ContextT, /) -> Judgment:
-        """What the judge says."""
+        """Return what the judge says."""
         return ask(self.inner, context)
 
     def asking_confidence(self) -> _Named[ContextT]:
@@ -186,8 +187,8 @@ def unique_names(names: Iterable[str | None]) -> tuple[str, ...]:
     """The names with ``-2``, ``-3`` after repeated ones and ``Judge#N`` for those without."""
     taken: set[str] = set()
     result: list[str] = []
-    for position, given in enumerate(names, start=1):
-        name = base = given or f"Judge#{position}"
+    for position, label in enumerate(names, start=1):
+        name = base = label or f"Judge#{position}"
         count = 1
         while name in taken:
             count += 1

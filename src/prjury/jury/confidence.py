@@ -36,7 +36,7 @@ ConfidenceStrategy: TypeAlias = Confidence | str | Callable[[Judgment], float | 
 _VOTES = {Status.PASS, Status.FAIL}
 
 
-def checked_strategy(
+def read_strategy(
     strategy: ConfidenceStrategy | None,
 ) -> Confidence | Callable[[Judgment], float | None] | None:
     """The strategy itself, a name as a `Confidence`.
@@ -46,9 +46,9 @@ def checked_strategy(
         TypeError: for anything else that is not a function.
     """
     if isinstance(strategy, str):
-        known = ", ".join(Confidence)
+        names = ", ".join(Confidence)
         if strategy not in set(Confidence):
-            raise ValueError(f"confidence {strategy!r} is none of {known} and no function")
+            raise ValueError(f"confidence {strategy!r} is none of {names} and no function")
         return Confidence(strategy)
     if strategy is not None and not callable(strategy):
         raise TypeError(f"a confidence strategy is a name or a function, not {strategy!r}")
@@ -67,7 +67,7 @@ def title_of(strategy: ConfidenceStrategy | None) -> str:
 def confidence(
     strategy: ConfidenceStrategy | None, ballot: Ballot, ballots: Sequence[Ballot]
 ) -> float | None:
-    """How sure this ballot of the round is, 0..1; None where nothing can be said.
+    """Return how sure this ballot of the round is, 0..1; None where nothing can be said.
 
     An error is no answer, so it has no confidence.
 
@@ -75,18 +75,18 @@ def confidence(
         ValueError: when a function's number is not in 0..1, or for a strategy that is not known.
         TypeError: when it is not a number.
     """
-    said = ballot.judgment
-    if said.status is Status.ERROR:
+    judgment = ballot.judgment
+    if judgment.status is Status.ERROR:
         return None
-    match checked_strategy(strategy):
+    match read_strategy(strategy):
         case None | Confidence.SELF_REPORT:
-            return said.confidence
+            return judgment.confidence
         case Confidence.AGREEMENT:
-            return _agreement(said, ballots)
+            return _agreement(judgment, ballots)
         case Confidence.FLIP:
-            return _consistency(said)
+            return _consistency(judgment)
         case function:
-            return _in_range(function(said))
+            return _check_range(function(judgment))
 
 
 def _agreement(said: Judgment, ballots: Sequence[Ballot]) -> float | None:
@@ -101,7 +101,7 @@ def _consistency(said: Judgment) -> float | None:
     return None if flipped is None else float(not flipped)
 
 
-def _in_range(number: float | None) -> float | None:
+def _check_range(number: float | None) -> float | None:
     if number is None:
         return None
     if not 0.0 <= finite(number, "a confidence") <= 1.0:

@@ -53,15 +53,15 @@ class JudgmentContext:
         place: object = self.workspace
         if isinstance(place, str):
             object.__setattr__(self, "workspace", Path(place))
-        object.__setattr__(self, "metadata", _fixed(self.metadata))
-        object.__setattr__(self, "trajectory", _fixed(self.trajectory))
+        object.__setattr__(self, "metadata", _freeze_context(self.metadata))
+        object.__setattr__(self, "trajectory", _freeze_context(self.trajectory))
         taken: object = self.execution_time
         if isinstance(taken, int | float) and not isinstance(taken, bool):
             object.__setattr__(self, "execution_time", timedelta(seconds=taken))
 
 
-def _fixed(value: Any) -> Any:  # noqa: ANN401 - whatever users hand to their judges
+def _freeze_context(value: Any) -> Any:  # noqa: ANN401 - whatever users hand to their judges
     """The value with its mappings and lists as they are now; other objects stay themselves."""
     if isinstance(value, Mapping):
-        return FrozenDict({key: _fixed(item) for key, item in value.items()})
-    return tuple(map(_fixed, value)) if isinstance(value, list | tuple) else value
+        return FrozenDict({key: _freeze_context(item) for key, item in value.items()})
+    return tuple(map(_freeze_context, value)) if isinstance(value, list | tuple) else value

@@ -21,21 +21,21 @@ def count(voting: VotingStrategy, ballots: Sequence[Ballot], *, lift: bool = Fal
         ValueError: for no ballots at all.
         TypeError: when the strategy's answer is not a judgment.
     """
-    said = _aggregate(voting, ballots)
-    if said.status is Status.PASS and not anybody_voted(ballots):
-        return _unearned(said, ballots)
-    return said if lift else hold_down(said, JudgeType.DETERMINISTIC, voting, ballots)
+    judgment = _aggregate(voting, ballots)
+    if judgment.status is Status.PASS and not has_vote(ballots):
+        return _names_unearned(judgment, ballots)
+    return judgment if lift else hold_down(judgment, JudgeType.DETERMINISTIC, voting, ballots)
 
 
-def anybody_voted(ballots: Sequence[Ballot]) -> bool:
-    """Whether there is a PASS or a FAIL among the ballots."""
+def has_vote(ballots: Sequence[Ballot]) -> bool:
+    """Return whether there is a PASS or a FAIL among the ballots."""
     return any(ballot.judgment.status in {Status.PASS, Status.FAIL} for ballot in ballots)
 
 
 def hold_down(
     said: Judgment, kind: JudgeType, voting: VotingStrategy, ballots: Sequence[Ballot]
 ) -> Judgment:
-    """What somebody made of the ballots, no better than what the deterministic ones come to.
+    """Return what somebody made of the ballots, no better than what the deterministic ones come to.
 
     Args:
         kind: what the one is who made it: a deterministic one that only read deterministic answers
@@ -48,23 +48,25 @@ def hold_down(
         return said
     alone = _aggregate(voting, certain)
     against = alone.status in {Status.FAIL, Status.ERROR}
-    lifted = against or (said.status is Status.PASS and _undecided(alone, certain))
-    return _held_down(said, alone) if lifted else said
+    lifted = against or (said.status is Status.PASS and _abstain_within(alone, certain))
+    return _lower(said, alone) if lifted else said
 
 
-def _undecided(alone: Judgment, certain: Sequence[Ballot]) -> bool:
-    voted = anybody_voted(certain) and alone.metadata.get("reason") != NOBODY_VOTED
+def _abstain_within(alone: Judgment, certain: Sequence[Ballot]) -> bool:
+    voted = has_vote(certain) and alone.metadata.get("reason") != NOBODY_VOTED
     return alone.status is Status.ABSTAIN and voted
 
 
 def _aggregate(voting: VotingStrategy, ballots: Sequence[Ballot]) -> Judgment:
-    said: object = voting.aggregate(ballots)
-    if not isinstance(said, Judgment):
-        raise TypeError(f"{voting.name} voting returned a {type(said).__name__}, not a Judgment")
-    return said
+    judgment: object = voting.aggregate(ballots)
+    if not isinstance(judgment, Judgment):
+        raise TypeError(
+            f"{voting.name} voting returned a {type(judgment).__name__}, not a Judgment"
+        )
+    return judgment
 
 
-def _unearned(said: Judgment, ballots: Sequence[Ballot]) -> Judgment:
+def _names_unearned(said: Judgment, ballots: Sequence[Ballot]) -> Judgment:
     erred = any(ballot.judgment.status is Status.ERROR for ballot in ballots)
     return Judgment(
         Status.ERROR if erred else Status.ABSTAIN,
@@ -73,7 +75,7 @@ def _unearned(said: Judgment, ballots: Sequence[Ballot]) -> Judgment:
     )
 
 
-def _held_down(said: Judgment, alone: Judgment) -> Judgment:
+def _lower(said: Judgment, alone: Judgment) -> Judgment:
     evidence = {**said.metadata, "held_down_from": said.status.value}
     evidence.pop("reason", None)
     if "reason" in alone.metadata:
@@ -108,17 +110,17 @@ class NeverLifting:
 
     def aggregate(self, ballots: Sequence[Ballot]) -> Judgment:
         """The worse of both results; a jury of such judges alone is taken at its word."""
-        said = self.inner.aggregate(ballots)
+        judgment = self.inner.aggregate(ballots)
         others = [ballot for ballot in ballots if ballot.judge not in self.lowering]
         if not others or len(others) == len(ballots):
-            return said
-        said = self._naming(said)
+            return judgment
+        judgment = self._naming(judgment)
         alone = self._naming(count(self.inner, others))
-        if _rank(said) >= _rank(alone):
-            return said
+        if _rank(judgment) >= _rank(alone):
+            return judgment
         names = ", ".join(sorted(self.lowering))
         words = f"{alone.reasoning}; {names} may lower that, not lift it"
-        return replace(alone, reasoning=words).with_metadata(held_down_from=said.status.value)
+        return replace(alone, reasoning=words).with_metadata(held_down_from=judgment.status.value)
 
     def _naming(self, said: Judgment) -> Judgment:
         """The judgment with the names in its counts, so that they can be counted again."""
@@ -145,17 +147,17 @@ class NeverOverruling:
 
     def aggregate(self, ballots: Sequence[Ballot]) -> Judgment:
         """Return what the inner strategy says, or FAIL where it must not overrule one."""
-        said = self.inner.aggregate(ballots)
-        why = _broken(ballots) or (said.status is Status.PASS and _unanimous(ballots))
-        if said.status is Status.FAIL or not why:
-            return said
-        words = f"{why}, whatever the vote: {said.reasoning}"
-        metadata = {**said.metadata, "held_down_from": said.status.value}
+        judgment = self.inner.aggregate(ballots)
+        why = _report_crash(ballots) or (judgment.status is Status.PASS and _unanimous(ballots))
+        if judgment.status is Status.FAIL or not why:
+            return judgment
+        words = f"{why}, whatever the vote: {judgment.reasoning}"
+        metadata = {**judgment.metadata, "held_down_from": judgment.status.value}
         metadata.pop("reason", None)
         return Judgment.failed(words, metadata=metadata)
 
 
-def _broken(ballots: Sequence[Ballot]) -> str:
+def _report_crash(ballots: Sequence[Ballot]) -> str:
     names = {
         ballot.judge: ballot.judgment.metadata.get("must_failed") for ballot in _fails(ballots)
     }

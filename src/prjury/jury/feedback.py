@@ -36,8 +36,8 @@ class _Item:
         lines = [f"{number}. {self.title}"]
         if self.places:
             shown = ", ".join(self.places[:_MOST_PLACES])
-            left = len(self.places) - _MOST_PLACES
-            more = f" and {left} more place{'s' if left > 1 else ''}" if left > 0 else ""
+            hidden = len(self.places) - _MOST_PLACES
+            more = f" and {hidden} more place{'s' if hidden > 1 else ''}" if hidden > 0 else ""
             lines.append(f"   Where: {shown}{more}")
         if self.evidence:
             lines.append(f"   Evidence:\n{indent(self.evidence, '     ')}")
@@ -47,17 +47,17 @@ class _Item:
 
 
 def feedback_on(verdict: JuryVerdict | Verdict, limit: int = FEEDBACK_LIMIT) -> str:
-    """What is wrong, the worst first, each thing once; at most ``limit`` characters.
+    """Return what is wrong, the worst first, each thing once; at most ``limit`` characters.
 
     What does not fit is counted in the last line. Text from the work is quoted as it is, without
     control characters.
     """
     ballots = sorted(_ballots(verdict), key=lambda b: _WORST_FIRST.index(b.judgment.status))
-    items = list(_merged(item for ballot in ballots for item in _items(ballot)))
+    items = list(_merge_items(item for ballot in ballots for item in _items(ballot)))
     head = _plain(str(verdict.aggregated))
     if not items:
         return _cut(head, limit)
-    return _fitted(head, items, limit)
+    return _fit_items(head, items, limit)
 
 
 def _ballots(verdict: JuryVerdict | Verdict) -> Iterator[Ballot]:
@@ -78,9 +78,9 @@ def _items(ballot: Ballot) -> Iterator[_Item]:
     failed = [check for check in judgment.failed_checks if check.severity == "error"]
     remedy = str(judgment.metadata.get("remedy") or "")
     summaries = judgment.metadata.get("summaries") or ()
-    reported = [check for check in failed if check.name not in summaries] or failed
-    if judgment.status is Status.FAIL and reported:
-        for check in reported:
+    telling = [check for check in failed if check.name not in summaries] or failed
+    if judgment.status is Status.FAIL and telling:
+        for check in telling:
             yield _of_check(check, ballot.judge, remedy)
     elif judgment.status is not Status.PASS and not is_benign(judgment):
         words = _plain(judgment.reasoning)
@@ -96,27 +96,26 @@ def _of_check(check: Check, judge: str, remedy: str) -> _Item:
     return _Item(title, places, "" if evidence == words else evidence, _plain(check.fix or remedy))
 
 
-def _merged(items: Iterable[_Item]) -> Iterable[_Item]:
-    """The items with those that say the same in several places as one."""
-    found: dict[tuple[str, str, str], _Item] = {}
+def _merge_items(items: Iterable[_Item]) -> Iterable[_Item]:
+    items_by_text: dict[tuple[str, str, str], _Item] = {}
     for item in items:
         key = (item.title, item.evidence, item.remedy)
-        before = found.get(key)
+        before = items_by_text.get(key)
         places = dict.fromkeys((*(before.places if before else ()), *item.places))
-        found[key] = _Item(item.title, tuple(places), item.evidence, item.remedy)
-    return found.values()
+        items_by_text[key] = _Item(item.title, tuple(places), item.evidence, item.remedy)
+    return items_by_text.values()
 
 
-def _fitted(head: str, items: list[_Item], limit: int) -> str:
+def _fit_items(head: str, items: list[_Item], limit: int) -> str:
     text = head
     for number, item in enumerate(items, 1):
-        left = len(items) - number
+        hidden = len(items) - number
         more = f"{text}\n\n{item.text(number)}"
-        if len(more) + len(_rest(left)) > limit:
-            room = limit - len(text) - len(_rest(left)) - 2
+        if len(more) + len(_rest(hidden)) > limit:
+            room = limit - len(text) - len(_rest(hidden)) - 2
             if number > 1 or room < 1:
-                return _cut(text + _rest(left + 1), limit)
-            return _cut(f"{text}\n\n{_cut(item.text(number), room)}{_rest(left)}", limit)
+                return _cut(text + _rest(hidden + 1), limit)
+            return _cut(f"{text}\n\n{_cut(item.text(number), room)}{_rest(hidden)}", limit)
         text = more
     return text
 
@@ -126,7 +125,6 @@ def _rest(count: int) -> str:
 
 
 def _plain(text: str) -> str:
-    """The text without control characters but line ends and tabs."""
     return _CONTROL.sub("", printable(text))
 
 

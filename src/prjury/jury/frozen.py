@@ -44,13 +44,13 @@ def freeze(value: object, path: str = "metadata", depth: int = 0) -> Any:  # noq
     if depth > _MAX_DEPTH:
         raise ValueError(f"{path} is nested deeper than {_MAX_DEPTH} levels")
     if isinstance(value, Mapping):
-        return FrozenDict(_frozen_items(value, path, depth))
+        return FrozenDict(_freeze_items(value, path, depth))
     if isinstance(value, list | tuple):
         return tuple(freeze(item, f"{path}[{i}]", depth + 1) for i, item in enumerate(value))
     return _json_scalar(value, path)
 
 
-def _frozen_items(
+def _freeze_items(
     value: Mapping[object, object], path: str, depth: int
 ) -> Iterable[tuple[str, Any]]:
     for key, item in value.items():

@@ -81,10 +81,9 @@ def gate(verdict: Verdict, policy: GatePolicy | None = None) -> Gate:
 
 
 def _someone_not_configured(verdict: Verdict) -> bool:
-    """Whether a judge of a blocking tier had nobody to ask."""
     blocking = [attempt.verdict for attempt in verdict.attempts if not attempt.advisory]
-    said = [judgment for vote in blocking if vote for judgment in vote.individual]
-    return any(judgment.label == NOT_CONFIGURED for judgment in (*said, verdict.aggregated))
+    judgments = [judgment for vote in blocking if vote for judgment in vote.individual]
+    return any(judgment.label == NOT_CONFIGURED for judgment in (*judgments, verdict.aggregated))
 
 
 def hold_to_coverage(verdict: Verdict, judged: int, total: int, floor: float) -> Verdict:

@@ -69,8 +69,8 @@ def patience(timeout: float | None) -> Deadline | None:
     outer = _vote.get().until
     if outer is None:
         return None if seconds is None else Deadline.after(seconds)
-    left = outer.remaining
-    inner = left - min(_HEAD_START, left * _HEAD_SHARE)
+    remaining = outer.remaining
+    inner = remaining - min(_HEAD_START, remaining * _HEAD_SHARE)
     return Deadline.after(inner if seconds is None else min(inner, seconds))
 
 
@@ -163,23 +163,23 @@ class _Answer(Generic[ContextT]):
         """The ballot, at the latest when the time is over."""
         until = self.vote.until
         if self.thread is not None:
-            left = None if until is None else min(until.remaining, threading.TIMEOUT_MAX)
-            self.thread.join(left)
+            seconds = None if until is None else min(until.remaining, threading.TIMEOUT_MAX)
+            self.thread.join(seconds)
         return self.ballot or self._settle(self._overdue())
 
     def _begin(self) -> Ballot | None:
         """Greets the judge; a ballot already if it cannot even say who it is."""
         self.started = time.monotonic()
         self._tell(lambda listener: listener.judge_started(self.jury, self.name))
-        found = guarded(lambda: _introduced(self.seat.judge), itself)
-        if isinstance(found, Judgment):
-            return self._settle(found)
-        self.kind = found
+        introduction = catch_crash(lambda: _introduce(self.seat.judge), itself)
+        if isinstance(introduction, Judgment):
+            return self._settle(introduction)
+        self.kind = introduction
         return None
 
     def _work(self) -> Ballot:
         _vote.set(self.vote)
-        return self._settle(guarded(lambda: ask(self.seat.judge, self.context), itself))
+        return self._settle(catch_crash(lambda: ask(self.seat.judge, self.context), itself))
 
     def _settle(self, judgment: Judgment) -> Ballot:
         """The first answer counts; what an abandoned thread says later is not heard."""
@@ -195,7 +195,7 @@ class _Answer(Generic[ContextT]):
     def _tell(self, news: Callable[[Listener], None]) -> None:
         listener = self.listener
         if listener is not None:
-            guarded(lambda: news(listener), lambda _: None)
+            catch_crash(lambda: news(listener), lambda _: None)
 
     def _overdue(self) -> Judgment:
         allotted = self.vote.until.at - self.started if self.vote.until else math.inf
@@ -206,7 +206,7 @@ class _Answer(Generic[ContextT]):
         )
 
 
-def _introduced(judge: Judge[ContextT]) -> JudgeType | Judgment:
+def _introduce(judge: Judge[ContextT]) -> JudgeType | Judgment:
     """The judge's type; one whose name cannot be read is not asked what it thinks."""
     str(judge.name)
     return type_of(judge)
@@ -216,7 +216,7 @@ def _not_asked(because: str, reason: str) -> Judgment:
     return Judgment.errored(f"was not asked, because {because}", metadata={"reason": reason})
 
 
-def guarded(decide: Callable[[], AnswerT], failed: Callable[[Judgment], AnswerT]) -> AnswerT:
+def catch_crash(decide: Callable[[], AnswerT], failed: Callable[[Judgment], AnswerT]) -> AnswerT:
     """The one place where a crash becomes a judgment, and `failed` makes an answer of that.
 
     BaseException, because native parsers raise panics that are not Exceptions; only the user's
@@ -232,7 +232,7 @@ def guarded(decide: Callable[[], AnswerT], failed: Callable[[Judgment], AnswerT]
 
 
 def itself(judgment: Judgment) -> Judgment:
-    """The judgment as the answer, for `guarded`."""
+    """The judgment as the answer, for `catch_crash`."""
     return judgment
 
 
@@ -241,27 +241,27 @@ def crashed(crash: BaseException) -> Judgment:
 
     A group of one, as task groups raise it, is reported as what it holds.
     """
-    crash = unwrapped(crash)
+    crash = unwrap_error(crash)
     if isinstance(crash, PrJuryError):
         expected = crash
-        return guarded(lambda: _expected(expected), itself)
+        return catch_crash(lambda: _check_kind(expected), itself)
     _log.debug("a judge crashed", exc_info=crash)
-    return Judgment.errored(f"crashed with {in_words(crash)}", metadata={"reason": "crashed"})
+    return Judgment.errored(f"crashed with {describe_error(crash)}", metadata={"reason": "crashed"})
 
 
-def _expected(error: PrJuryError) -> Judgment:
-    words = printable(str(error)) or f"crashed with {in_words(error)}"
+def _check_kind(error: PrJuryError) -> Judgment:
+    words = printable(str(error)) or f"crashed with {describe_error(error)}"
     return Judgment.errored(words, metadata={"reason": error.reason})
 
 
-def unwrapped(crash: BaseException) -> BaseException:
+def unwrap_error(crash: BaseException) -> BaseException:
     """The crash itself, or the only one in a group, as task groups raise it."""
     while isinstance(crash, BaseExceptionGroup) and len(crash.exceptions) == 1:
         crash = crash.exceptions[0]
     return crash
 
 
-def in_words(crash: BaseException) -> str:
+def describe_error(crash: BaseException) -> str:
     """The exception's type and message."""
     return printable("".join(traceback.format_exception_only(crash)).strip())
 

@@ -75,11 +75,11 @@ class FunctionJudge(Generic[ContextT]):
         object.__setattr__(self, "type", JudgeType(self.type))
 
     def judge(self, context: ContextT, /) -> Judgment:
-        """What the function says; an async one is waited for."""
-        return _settled(self.function(context), self.name)
+        """Return what the function says; an async one is waited for."""
+        return _settle_kind(self.function(context), self.name)
 
     def __call__(self, context: ContextT, /) -> Opinion:
-        """What the function returns."""
+        """Return what the function returns."""
         return self.function(context)
 
 
@@ -133,7 +133,7 @@ def judge_of(member: JudgeLike[ContextT]) -> Judge[ContextT]:
 
 
 def _is_judge(member: object) -> TypeGuard[Judge[Any]]:
-    """Whether it has a name, readable or not, and a method that judges.
+    """Return whether it has a name, readable or not, and a method that judges.
 
     `isinstance` would run a name's property in some versions of Python, and take a class or a seat.
     """
@@ -148,10 +148,10 @@ def type_of(judge: object) -> JudgeType:
 
     A word that is not known must not count as deterministic: it could lift what programs say.
     """
-    named = getattr(judge, "type", None)
-    if named is None:
+    stated = getattr(judge, "type", None)
+    if stated is None:
         return JudgeType.DETERMINISTIC
-    return next((kind for kind in JudgeType if kind == named), JudgeType.HYBRID)
+    return next((kind for kind in JudgeType if kind == stated), JudgeType.HYBRID)
 
 
 def ask(judge: Judge[ContextT], context: ContextT) -> Judgment:
@@ -160,11 +160,10 @@ def ask(judge: Judge[ContextT], context: ContextT) -> Judgment:
     Raises:
         TypeError: when the answer is not a judgment.
     """
-    return _settled(judge.judge(context), judge.name)
+    return _settle_kind(judge.judge(context), judge.name)
 
 
-def _settled(answer: object, name: str) -> Judgment:
-    """The judgment that a judge's answer is, or brings."""
+def _settle_kind(answer: object, name: str) -> Judgment:
     who = name or "the judge"
     if inspect.isawaitable(answer):
         from prjury.jury.threads import resolve  # noqa: PLC0415 - only for these

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeAlias, cast
 
 from prjury.jury.codec import ballot_to_json
 from prjury.jury.compose import kind_of, unique_names
-from prjury.jury.confidence import ConfidenceStrategy, checked_strategy
+from prjury.jury.confidence import ConfidenceStrategy, read_strategy
 from prjury.jury.count import count
 from prjury.jury.feedback import FEEDBACK_LIMIT, feedback_on
-from prjury.jury.guard import Listener, guarded, hear, itself, patience, printable
+from prjury.jury.guard import Listener, catch_crash, hear, itself, patience, printable
 from prjury.jury.judge import ContextT, Judge, JudgeLike, JudgeType, judge_of
 from prjury.jury.judgment import Check, Judgment, Status
 from prjury.jury.nesting import Extent
@@ -57,19 +57,19 @@ class Seat(Generic[ContextT]):
     ) -> None:
         if finite(weight, "a seat's weight") < 0:
             raise ValueError(f"a seat's weight is negative: {weight}")
-        given: object = name
-        if not isinstance(given, str | None):
+        stated: object = name
+        if not isinstance(stated, str | None):
             raise TypeError(f"a judge's name is text, not {name!r}")
         # The class is frozen, and takes functions where it holds judges.
         object.__setattr__(self, "judge", judge_of(judge))
         object.__setattr__(self, "weight", weight)
         object.__setattr__(self, "name", name)
-        object.__setattr__(self, "confidence", checked_strategy(confidence))
+        object.__setattr__(self, "confidence", read_strategy(confidence))
 
     @property
     def title(self) -> str:
         """The name on the ballots; empty for a judge that has none, or none that can be read."""
-        return guarded(lambda: printable(self.name or self.judge.name), lambda _: "")
+        return catch_crash(lambda: printable(self.name or self.judge.name), lambda _: "")
 
 
 #: What a jury can be made of: judges, seats, and functions from a context to a judgment.
@@ -119,11 +119,11 @@ class JuryVerdict:
     def as_judgment(self) -> Judgment:
         """The result with all checks; ``metadata["jury"]`` keeps every ballot."""
         members = {ballot.judge: ballot_to_json(ballot) for ballot in self.ballots}
-        said = self.aggregated.with_metadata(jury=members)
-        return replace(said, checks=(*said.checks, *self.checks))
+        judgment = self.aggregated.with_metadata(jury=members)
+        return replace(judgment, checks=(*judgment.checks, *self.checks))
 
     def feedback(self, limit: int = FEEDBACK_LIMIT) -> str:
-        """What is wrong, where, on what evidence and what would make it pass; each thing once.
+        """Return what is wrong, where, on what evidence, and what would make it pass, once each.
 
         Args:
             limit: the most characters; what does not fit is counted.
@@ -132,8 +132,8 @@ class JuryVerdict:
 
     def __str__(self) -> str:
         """The result in the first line, then a line for each judge."""
-        said = [f"  {ballot.judge}: {ballot.judgment}" for ballot in self.ballots]
-        return "\n".join([str(self.aggregated), *said])
+        lines = [f"  {ballot.judge}: {ballot.judgment}" for ballot in self.ballots]
+        return "\n".join([str(self.aggregated), *lines])
 
 
 class Bench(Protocol[ContextT]):
@@ -151,7 +151,7 @@ class Bench(Protocol[ContextT]):
 
     @property
     def type(self) -> JudgeType:
-        """Where its answers come from."""
+        """Return where its answers come from."""
         ...
 
     def vote(
@@ -241,7 +241,7 @@ class Jury(Generic[ContextT]):
             listener=listener,
             parallel=self.parallel,
         )
-        counted = guarded(lambda: count(self.voting, ballots, lift=self.models_lift), itself)
+        counted = catch_crash(lambda: count(self.voting, ballots, lift=self.models_lift), itself)
         return JuryVerdict(counted, ballots)
 
     async def vote_async(
@@ -280,7 +280,7 @@ class JuryJudge(Generic[ContextT]):
         return self.bench.type
 
     def judge(self, context: ContextT, /) -> Judgment:
-        """What the members' votes add up to."""
+        """Return what the members' votes add up to."""
         return self.bench.vote(context).as_judgment
 
 

@@ -73,7 +73,7 @@ class _Survey:
         if any(judge is outer for outer in self.path):
             raise ValueError(f"a {type(judge).__name__} is, at some depth, a member of itself")
         if id(judge) not in self.known:
-            self.known[id(judge)] = judge, self._measured(judge)
+            self.known[id(judge)] = judge, self._measure_extent(judge)
         return self.known[id(judge)][1]
 
     def around(self, members: Iterable[object], runs: int) -> Extent:
@@ -81,7 +81,7 @@ class _Survey:
         deepest = max((extent.depth for extent in inner), default=0)
         return Extent(deepest + 1, runs * sum(extent.questions for extent in inner))
 
-    def _measured(self, judge: object) -> Extent:
+    def _measure_extent(self, judge: object) -> Extent:
         own = getattr(judge, "extent", None)
         if isinstance(own, Extent):
             return own

@@ -135,7 +135,7 @@ Score: TypeAlias = BooleanScore | NumericalScore | CategoricalScore
 
 
 def to_boolean(score: Score, threshold: float = 0.5) -> bool:
-    """Whether the score's normalised value reaches the threshold.
+    """Return whether the score's normalised value reaches the threshold.
 
     Raises:
         ValueError: for a categorical score without a weight.

@@ -17,7 +17,7 @@ _AT_ONCE = 32
 
 
 def resolve(awaitable: Awaitable[T]) -> T:
-    """What the awaitable brings, waited for in whatever thread this is.
+    """Return what the awaitable brings, waited for in whatever thread this is.
 
     A thread that already runs an event loop, such as a notebook's, cannot run a second one, and in
     the main thread a loop would take Ctrl-C for a request that a judge may refuse: there the loop
@@ -55,7 +55,7 @@ def aside(work: Callable[[], T]) -> Future[T]:
 
 
 async def in_background(work: Callable[[], T]) -> T:
-    """What the work brings, done in a thread of its own while the event loop goes on."""
+    """Return what the work brings, done in a thread of its own while the event loop goes on."""
     import asyncio  # noqa: PLC0415 - as above
 
     return await asyncio.wrap_future(aside(work))
@@ -73,7 +73,7 @@ class Daemons(ThreadPoolExecutor):
         self._turns = threading.Semaphore(_AT_ONCE)
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        """What will be the call's result."""
+        """Return what will be the call's result."""
         return aside(partial(self._in_turn, partial(fn, *args, **kwargs)))
 
     def _in_turn(self, call: Callable[[], T]) -> T:

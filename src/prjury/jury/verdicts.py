@@ -113,8 +113,8 @@ def _attempts_from_json(data: Mapping[str, Any]) -> tuple[TierAttempt, ...]:
 
 def children_of(ballots: tuple[Ballot, ...]) -> Mapping[str, JuryVerdict | Verdict]:
     """The verdicts of the juries and cascades among the judges, by name."""
-    found = ((ballot.judge, _child(ballot.judgment)) for ballot in ballots)
-    return {name: verdict for name, verdict in found if verdict}
+    children = ((ballot.judge, _child(ballot.judgment)) for ballot in ballots)
+    return {name: verdict for name, verdict in children if verdict}
 
 
 def _child(judgment: Judgment) -> JuryVerdict | Verdict | None:
@@ -123,10 +123,10 @@ def _child(judgment: Judgment) -> JuryVerdict | Verdict | None:
     if isinstance(members, dict) and all(map(_is_ballot, members.values())):
         ballots = tuple(ballot_from_json(name, data) for name, data in members.items())
         verdict = JuryVerdict(judgment, ballots)
-        return replace(verdict, aggregated=_own(judgment, metadata, len(verdict.checks)))
+        return replace(verdict, aggregated=_find_own(judgment, metadata, len(verdict.checks)))
     if isinstance(inner, dict) and "attempts" in inner:
         voted = Verdict(judgment, inner.get("decided_by"), _attempts_from_json(inner))
-        return replace(voted, aggregated=_own(judgment, metadata, len(voted.checks)))
+        return replace(voted, aggregated=_find_own(judgment, metadata, len(voted.checks)))
     return None
 
 
@@ -134,7 +134,7 @@ def _is_ballot(data: object) -> bool:
     return isinstance(data, dict) and {"status", "type", "weight"} <= data.keys()
 
 
-def _own(judgment: Judgment, metadata: Mapping[str, Any], borrowed: int) -> Judgment:
+def _find_own(judgment: Judgment, metadata: Mapping[str, Any], borrowed: int) -> Judgment:
     """The judgment without what it has of the members: their verdict, and their checks."""
     own = judgment.checks[: max(len(judgment.checks) - borrowed, 0)]
     return replace(judgment, checks=own, metadata=metadata)

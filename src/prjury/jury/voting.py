@@ -43,7 +43,7 @@ _MOST_TOLD = 10
 
 
 def is_benign(judgment: Judgment) -> bool:
-    """Whether the judge abstained for a reason that is nobody's fault."""
+    """Return whether the judge abstained for a reason that is nobody's fault."""
     return judgment.status is Status.ABSTAIN and judgment.label in BENIGN_LABELS
 
 
@@ -115,7 +115,7 @@ class Population:
 def population(
     ballots: Iterable[Ballot], strategy: str, on_error: ErrorPolicy, *, weighted: bool = False
 ) -> Population | Judgment:
-    """Who votes; a judgment instead where there is nothing to count.
+    """Return who votes; a judgment instead where there is nothing to count.
 
     Raises:
         ValueError: for no ballots at all.
@@ -128,11 +128,11 @@ def population(
     if on_error is ErrorPolicy.TREAT_AS_FAIL:
         votes.add(Status.ERROR)
     voters = tuple(b for b in seated if b.judgment.status in votes)
-    asked = Population(everyone, voters, strategy, on_error)
+    eligible = Population(everyone, voters, strategy, on_error)
     erred = [b for b in seated if b.judgment.status is Status.ERROR]
     if erred and on_error is ErrorPolicy.PROPAGATE:
-        return _undecidable(asked, erred)
-    return asked if voters else _nobody_votes(asked)
+        return _undecidable(eligible, erred)
+    return eligible if voters else _abstain_without_votes(eligible)
 
 
 def _undecidable(asked: Population, erred: Iterable[Ballot]) -> Judgment:
@@ -144,7 +144,7 @@ def _undecidable(asked: Population, erred: Iterable[Ballot]) -> Judgment:
     )
 
 
-def _nobody_votes(asked: Population) -> Judgment:
+def _abstain_without_votes(asked: Population) -> Judgment:
     label = None
     if all(is_benign(ballot.judgment) for ballot in asked.ballots):
         labels = {ballot.judgment.label for ballot in asked.ballots}

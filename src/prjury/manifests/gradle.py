@@ -15,7 +15,7 @@ import re2
 
 from prjury.code.languages import LANGUAGES
 from prjury.code.source import Source
-from prjury.code.stripped import comment_ranges, masked
+from prjury.code.stripped import comment_ranges, mask
 from prjury.manifests.manifest import Coordinate, Manifest, Role, runtime
 from prjury.manifests.syntax import table, text_of, toml_of
 
@@ -83,7 +83,7 @@ def read_script(text: str, catalog: Mapping[str, Coordinate]) -> Manifest:
     """
     gradle = LANGUAGES["gradle"]
     source = Source.of(text, gradle)
-    code = masked(source.text, comment_ranges(source.text, gradle))
+    code = mask(source.text, comment_ranges(source.text, gradle))
     properties = {
         match[1]: match[2] for match in _PROPERTY.finditer(code) if match[2][0] not in "\"'"
     }

@@ -85,7 +85,7 @@ class Releases(Protocol):
         """The nearest common commit; None where there is none, or where that is not known."""
 
     def holds(self, tip: str, commit: str) -> bool:
-        """Whether the commit itself is part of a branch's history."""
+        """Return whether the commit itself is part of a branch's history."""
 
     def pick(self, base: str, head: str, onto: str) -> MergeTrial:
         """Tries the change from ``base`` to ``head`` as one commit on a commit or a tree."""
@@ -103,12 +103,12 @@ class Releases(Protocol):
         """Return where these files of one commit are in another, as git detects renames."""
 
     def breadth(self, base: str, head: str) -> int:
-        """How many files differ between two commits."""
+        """Return how many files differ between two commits."""
 
     def units(
         self, since: str, until: str, paths: Sequence[str], most: int
     ) -> Sequence[StyleCommit]:
-        """What was brought to a branch and touches one of the paths, newest first.
+        """Return what was brought to a branch and touches one of the paths, newest first.
 
         A merged pull request is one unit, its merge commit.
         """
@@ -122,7 +122,7 @@ class Releases(Protocol):
         """The first unit since then that brought a word to a file."""
 
     def lines_between(self, before: str, after: str) -> tuple[int, int]:
-        """How many lines one tree has that another has not, and the reverse; of text alone."""
+        """Count the lines of text that one tree has and another has not, and the reverse."""
 
     def messages(self, since: str, until: str) -> Sequence[CommitMessage]:
         """The messages of all commits of a range, newest first."""
@@ -202,7 +202,7 @@ class Models(Protocol):
     """The models that the operator has."""
 
     def panel(self, request: str = "auto") -> Panel:
-        """Who is asked, by what a judge's ``model`` option says; ``auto`` is the policy's choice.
+        """Return the models that a judge's ``model`` option names; ``auto`` is the policy's choice.
 
         Raises:
             ConfigError: for a provider that is not known.
@@ -213,7 +213,7 @@ class Memory(Protocol):
     """Answers of earlier runs. It may forget anything at any time, and never fails."""
 
     def recall(self, key: str) -> str | None:
-        """What was kept under the key."""
+        """Return what was kept under the key."""
 
     def keep(self, key: str, value: str) -> None:
         """Keeps it, if that can be had."""
@@ -290,7 +290,7 @@ class Shell(Protocol):
         """The environment that untrusted programs get: an allow-list and the named extras."""
 
     def which(self, program: str) -> str | None:
-        """Where a program is on that environment's PATH."""
+        """Return where a program is on that environment's PATH."""
 
     def scratch(self) -> AbstractContextManager[Path]:
         """A fresh directory for such programs, removed afterwards whatever they left in it."""
@@ -345,7 +345,7 @@ class Progress(Listener, Protocol):
     """Tells a waiting person what is going on."""
 
     def say(self, text: str) -> None:
-        """What is being done right now, such as a command's last line of output."""
+        """Return what is being done right now, such as a command's last line of output."""
 
     def close(self) -> None:
         """The run is over, however it ended."""
@@ -361,7 +361,7 @@ class SilentProgress:
         """A judge has answered."""
 
     def say(self, text: str) -> None:
-        """What is being done right now."""
+        """Return what is being done right now."""
 
     def close(self) -> None:
         """Nothing."""

@@ -118,7 +118,7 @@ class PublisherFactory:
         try:
             found = self.client.pull(target.repo, target.number)
         except SourceError as error:
-            raise error.told_as(PublishError) from error
+            raise error.phrase_error(PublishError) from error
         if found.closed or target.head_sha != found.head.sha:
             now = "is closed" if found.closed else "has a newer head"
             raise PublishError(

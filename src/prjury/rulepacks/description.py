@@ -63,7 +63,7 @@ def languages(names: Iterable[str]) -> str:
     return ", ".join(sorted((_LANGUAGES.get(name, name) for name in names), key=str.lower))
 
 
-def in_words(requirements: Iterable[Requirement], unbounded: str = "") -> str:
+def describe_error(requirements: Iterable[Requirement], unbounded: str = "") -> str:
     """``Python 3.12 or later``; several with ``or``, those with the same bounds together.
 
     Args:
@@ -79,7 +79,7 @@ def in_words(requirements: Iterable[Requirement], unbounded: str = "") -> str:
 
 def since(requirements: Sequence[Requirement]) -> str:
     """``Python 3.12 or later``, ``any version of Go``; ``always`` where nothing is required."""
-    return in_words(requirements, "any version of ") if _all_named(requirements) else ALWAYS
+    return describe_error(requirements, "any version of ") if _all_named(requirements) else ALWAYS
 
 
 def _all_named(requirements: Iterable[Requirement]) -> bool:
@@ -257,7 +257,7 @@ class Described:
     @property
     def applies_to(self) -> str:
         """What a project must declare for the pack to be looked at."""
-        return in_words(self.pack.gate)
+        return describe_error(self.pack.gate)
 
     @property
     def audience(self) -> str:

@@ -114,14 +114,14 @@ def kind_of(path: str, mode: str | None = None, *, binary: bool = False) -> File
     special = {SYMLINK_MODE: FileKind.SYMLINK, SUBMODULE_MODE: FileKind.SUBMODULE}.get(mode or "")
     if special:
         return special
-    named = _by_name(path)
-    if named is FileKind.DOCS and mode == _EXECUTABLE_MODE:
+    kind = _kind_by_name(path)
+    if kind is FileKind.DOCS and mode == _EXECUTABLE_MODE:
         return FileKind.SOURCE  # a program called `news`
-    return FileKind.BINARY if binary and not holds_text(path) else named
+    return FileKind.BINARY if binary and not holds_text(path) else kind
 
 
 def holds_text(path: str) -> bool:
-    """Whether a file of this name is expected to hold text; binary content would hide code."""
+    """Return whether a file of this name should hold text; binary content would hide code."""
     name = PurePosixPath(path.lower()).name
     suffix = PurePosixPath(name).suffix
     if not suffix:
@@ -130,23 +130,23 @@ def holds_text(path: str) -> bool:
 
 
 def is_inert(path: str) -> bool:
-    """Whether binary content of this name is a picture, a font, a document or data."""
+    """Return whether binary content of this name is a picture, a font, a document or data."""
     return PurePosixPath(path.lower()).suffix in _INERT_SUFFIXES
 
 
 def is_changelog(path: str) -> bool:
-    """Whether the file is a changelog."""
+    """Return whether the file is a changelog."""
     name = PurePosixPath(path).name.lower()
     return _CHANGELOG.match(name) is not None and kind_of(path) is FileKind.DOCS
 
 
 def has_suffix(path: str) -> bool:
-    """Whether the name shows what is in the file; one without a suffix may be a script."""
+    """Return whether the name shows what is in the file; one without a suffix may be a script."""
     return bool(PurePosixPath(path).suffix)
 
 
 @lru_cache(maxsize=100_000)  # many judges ask about the same files
-def _by_name(path: str) -> FileKind:
+def _kind_by_name(path: str) -> FileKind:
     name = PurePosixPath(path).name.lower()
     suffix = PurePosixPath(name).suffix
     if name in LOCK_FILES:
@@ -173,13 +173,12 @@ def _readable_kind(path: str, name: str, suffix: str) -> FileKind:
 
 
 def _is_docs(path: str, name: str, suffix: str) -> bool:
-    named = name.removesuffix(suffix) in _DOCS_NAMES
-    if suffix in _MARKDOWN_SUFFIXES and not named and not _DOCS_PLACE.match(path):
+    is_docs = name.removesuffix(suffix) in _DOCS_NAMES
+    if suffix in _MARKDOWN_SUFFIXES and not is_docs and not _DOCS_PLACE.match(path):
         return _DATA_PLACE.search(path) is None
     return suffix in _DOCS_SUFFIXES or name in _DOCS_NAMES or _is_prose(path, name, suffix)
 
 
 def _is_prose(path: str, name: str, suffix: str) -> bool:
-    """Whether text of a suffix that data bears as well is documentation."""
     placed = name.removesuffix(suffix) in _DOCS_NAMES or _DOCS_PLACE.match(path) is not None
     return suffix in _PROSE_SUFFIXES and placed

@@ -42,7 +42,7 @@ class StyleCommit(Struct, frozen=True):
 
     @property
     def is_merge(self) -> bool:
-        """Whether it joins lines of history."""
+        """Return whether it joins lines of history."""
         return len(self.parents) > 1
 
 
@@ -114,5 +114,5 @@ class RebaseTrial(Struct, frozen=True):
 
     @property
     def clean(self) -> bool:
-        """Whether every commit was picked."""
+        """Return whether every commit was picked."""
         return self.tree is not None

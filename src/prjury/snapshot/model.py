@@ -160,7 +160,7 @@ class FileChange(Struct, frozen=True):
 
     @property
     def readable(self) -> bool:
-        """Whether the file belongs to what judges are expected to read."""
+        """Return whether the file belongs to what judges are expected to read."""
         return not self.exempt and self.kind not in UNREADABLE_KINDS
 
 
@@ -250,7 +250,7 @@ class MergeTrial(Struct, frozen=True):
 
     @property
     def clean(self) -> bool:
-        """Whether the merge succeeded by itself."""
+        """Return whether the merge succeeded by itself."""
         return self.tree is not None
 
 
@@ -310,7 +310,7 @@ class PullRequest(Struct, frozen=True):
 
     @property
     def docs_only(self) -> bool:
-        """Whether nothing but documentation changes; a file that goes away may be missed."""
+        """Return whether nothing but documentation changes; a file that goes away may be missed."""
         return bool(self.files) and all(_is_documentation(file) for file in self.files)
 
 

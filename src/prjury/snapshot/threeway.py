@@ -77,16 +77,16 @@ class ThreeWay(Struct, frozen=True):
         edits: tuple[Sequence[Edit], Sequence[Edit]],
     ) -> ThreeWay:
         """The three versions with the places where the sides' edits touch and differ."""
-        found = (_region(cluster) for cluster in _clusters(*edits))
+        regions = (_region(cluster) for cluster in _clusters(*edits))
         differing = (
             region
-            for region in found
+            for region in regions
             if region and _cut(ours, region.ours) != _cut(theirs, region.theirs)
         )
         return cls(tuple(base), tuple(ours), tuple(theirs), tuple(differing))
 
     @classmethod
-    def without_base(cls, ours: Lines, theirs: Lines, edits: Sequence[Edit]) -> ThreeWay:
+    def drop_base(cls, ours: Lines, theirs: Lines, edits: Sequence[Edit]) -> ThreeWay:
         """A file that both sides add: they collide wherever they differ.
 
         Args:
@@ -105,14 +105,14 @@ class ThreeWay(Struct, frozen=True):
         )
 
     def place(self, region: Region) -> ConflictRegion:
-        """Where the sides differ, without the lines at both ends on which they agree."""
-        _, ours, theirs = self.texts(region)
-        before = _agreeing(ours, theirs)
-        after = _agreeing(ours[before:][::-1], theirs[before:][::-1])
+        """Return where the sides differ, without the lines at both ends on which they agree."""
+        _, near, far = self.texts(region)
+        before = _agreeing(near, far)
+        after = _agreeing(near[before:][::-1], far[before:][::-1])
         return ConflictRegion(
             head=_span(region.theirs, before, after),
             onto=_span(region.ours, before, after),
-            texts=(_middle(theirs, before, after), _middle(ours, before, after)),
+            texts=(_middle(far, before, after), _middle(near, before, after)),
         )
 
 
@@ -136,7 +136,7 @@ def _cut(lines: Lines, where: range) -> Lines:
 
 
 def _agreeing(ours: Lines, theirs: Lines) -> int:
-    """How many lines both have in common from the start."""
+    """Return how many lines both have in common from the start."""
     pairs = zip(ours, theirs, strict=False)
     return next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(ours), len(theirs)))
 
@@ -157,14 +157,14 @@ class _Cluster:
 
 def _clusters(ours: Sequence[Edit], theirs: Sequence[Edit]) -> list[_Cluster]:
     every = [(edit, True) for edit in ours] + [(edit, False) for edit in theirs]
-    found: list[_Cluster] = []
+    clusters: list[_Cluster] = []
     for edit, our_own in sorted(every, key=lambda pair: (pair[0].base.start, pair[0].base.stop)):
-        if not found or edit.base.start > found[-1].stop:
-            found.append(_Cluster(edit.base.start, edit.base.stop))
-        cluster = found[-1]
+        if not clusters or edit.base.start > clusters[-1].stop:
+            clusters.append(_Cluster(edit.base.start, edit.base.stop))
+        cluster = clusters[-1]
         cluster.stop = max(cluster.stop, edit.base.stop)
         (cluster.ours if our_own else cluster.theirs).append(edit)
-    return found
+    return clusters
 
 
 def _region(cluster: _Cluster) -> Region | None:
@@ -173,12 +173,12 @@ def _region(cluster: _Cluster) -> Region | None:
         return None
     return Region(
         range(cluster.start, cluster.stop),
-        _covered(cluster, cluster.ours),
-        _covered(cluster, cluster.theirs),
+        _cover(cluster, cluster.ours),
+        _cover(cluster, cluster.theirs),
     )
 
 
-def _covered(cluster: _Cluster, edits: Sequence[Edit]) -> range:
+def _cover(cluster: _Cluster, edits: Sequence[Edit]) -> range:
     """The lines of a side that stand for the cluster's lines of the base."""
     first, last = edits[0], edits[-1]
     return range(

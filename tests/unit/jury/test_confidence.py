@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import strategies
-from prjury.jury.confidence import Confidence, checked_strategy, confidence, title_of
+from prjury.jury.confidence import Confidence, confidence, read_strategy, title_of
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.voting import Ballot
 
@@ -53,15 +53,15 @@ class Calibrated:
     ],
 )
 def test_strategies_have_titles(strategy: Any, title: str) -> None:
-    assert title_of(checked_strategy(strategy)) == title
+    assert title_of(read_strategy(strategy)) == title
     assert title_of(strategy) == title
 
 
 def test_a_name_becomes_a_member_of_the_enumeration() -> None:
-    assert checked_strategy("agreement") is Confidence.AGREEMENT
-    assert checked_strategy(Confidence.FLIP) is Confidence.FLIP
-    assert checked_strategy(None) is None
-    assert checked_strategy(logprob) is logprob
+    assert read_strategy("agreement") is Confidence.AGREEMENT
+    assert read_strategy(Confidence.FLIP) is Confidence.FLIP
+    assert read_strategy(None) is None
+    assert read_strategy(logprob) is logprob
 
 
 @pytest.mark.parametrize("name", ["", "gut", "FLIP", "self-report", "logprob"])
@@ -70,13 +70,13 @@ def test_an_unknown_name_is_refused(name: str) -> None:
         ValueError,
         match=rf"^confidence '{name}' is none of self_report, agreement, flip and no function$",
     ):
-        checked_strategy(name)
+        read_strategy(name)
 
 
 @pytest.mark.parametrize("strategy", [0.7, 1, True, ["flip"]])
 def test_anything_else_is_refused(strategy: Any) -> None:
     with pytest.raises(TypeError, match=r"^a confidence strategy is a name or a function, not "):
-        checked_strategy(strategy)
+        read_strategy(strategy)
 
 
 # What they say.

@@ -30,7 +30,7 @@ from fakes.unruly import (
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError, PrJuryError
 from prjury.jury.compose import all_of, any_of, named
-from prjury.jury.guard import crashed, guarded, hear, itself, patience, printable
+from prjury.jury.guard import catch_crash, crashed, hear, itself, patience, printable
 from prjury.jury.judge import FunctionJudge, Judge, JudgeType, ask
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.jury import Jury, Seat
@@ -558,7 +558,7 @@ def test_an_interrupt_in_the_main_thread_goes_through() -> None:
     with pytest.raises(KeyboardInterrupt):
         heard(raising(KeyboardInterrupt()), GOOD, parallel=False)
     with pytest.raises(KeyboardInterrupt):
-        guarded(lambda: ask(raising(KeyboardInterrupt()), None), itself)
+        catch_crash(lambda: ask(raising(KeyboardInterrupt()), None), itself)
 
 
 def test_an_exit_in_the_main_thread_is_a_crash() -> None:

@@ -48,7 +48,7 @@ class Naming(Protocol):
     ABSOLUTE: bool
 
     def bindings(self, root: Node, names: Sequence[str]) -> Iterable[Binding]:
-        """What the file's imports call things."""
+        """Return what the file's imports call things."""
 
     def references(self, chains: Sequence[Chain]) -> Rule:
         """The rule of a use of one of the spellings."""
@@ -64,13 +64,13 @@ def load() -> None:
 
 
 def has_names(language: str) -> bool:
-    """Whether rules may name things by their qualified names in a language."""
+    """Return whether rules may name things by their qualified names in a language."""
     return language in _MODULES
 
 
 @cache
 def anchors(language: str, names: tuple[str, ...]) -> frozenset[str]:
-    """What a file holds of which one stands in every file that uses one of the names.
+    """Return what a file holds of which one stands in every file that uses one of the names.
 
     A member may come with its module, so that its own name need not stand in an import; the
     beginning must. Java's types stand there themselves, or their package does with a ``*``.
@@ -92,7 +92,7 @@ def _anchors(language: str, name: str) -> list[str]:
 
 
 def bound(root: Node, language: str, names: Sequence[str]) -> list[Binding]:
-    """What the imports of a file call things, as far as it matters to names that are looked for."""
+    """Return what a file's imports call things, as far as it matters to these names."""
     return list(_naming(language).bindings(root, names))
 
 

@@ -33,17 +33,17 @@ class Binding(Struct, frozen=True):
 
 
 def spellings(names: Iterable[str], bindings: Sequence[Binding], separators: str) -> list[Chain]:
-    """How the names, and everything below them, may begin in a file with these bindings."""
-    found = {
+    """Return how the names, and everything below them, may begin in a file with these bindings."""
+    chains = {
         chain: None
         for name in names
         for binding in bindings
-        if (chain := _spelled(name, binding, separators))
+        if (chain := _spell(name, binding, separators))
     }
-    return list(found)
+    return list(chains)
 
 
-def _spelled(name: str, binding: Binding, separators: str) -> Chain | None:
+def _spell(name: str, binding: Binding, separators: str) -> Chain | None:
     target = binding.target
     if is_below(target, name, separators):
         return (binding.local,) if binding.local else None
@@ -57,7 +57,7 @@ def _spelled(name: str, binding: Binding, separators: str) -> Chain | None:
 
 
 def is_below(name: str, ancestor: str, separators: str) -> bool:
-    """Whether a qualified name is another one or a part of it."""
+    """Return whether a qualified name is another one or a part of it."""
     rest = name.removeprefix(ancestor)
     return name == ancestor or (name.startswith(ancestor) and rest[0] in separators)
 

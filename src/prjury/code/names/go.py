@@ -24,7 +24,7 @@ _AFFIXES = re.compile(r"^go-|[-.]go$")
 
 
 def bindings(root: Node, names: Sequence[str]) -> Iterator[Binding]:  # noqa: ARG001 - Naming
-    """What the imports of a file call packages."""
+    """Return what the imports of a file call packages."""
     for spec in root.find_all(kind="import_spec"):
         path = spec.field("path").text()[1:-1]
         name = spec.field("name")
@@ -35,7 +35,7 @@ def bindings(root: Node, names: Sequence[str]) -> Iterator[Binding]:  # noqa: AR
 
 
 def _usual(path: str) -> list[str]:
-    """What a package of this path is most likely called."""
+    """Return what a package of this path is most likely called."""
     last = _MAJOR.sub("", path).rpartition("/")[2]
     return sorted({last, _AFFIXES.sub("", last).replace("-", "_")})
 
@@ -45,11 +45,11 @@ def references(chains: Sequence[Chain]) -> Rule:
     members = (chained(chain) + ("" if len(chain) > 1 else r"\s*\.\s*\w+") for chain in chains)
     kinds = any_kind("selector_expression", "qualified_type")
     firsts = sorted({chain[0] for chain in chains})
-    shadows = [{"not": _shadowed(name)} for name in firsts]
+    shadows = [{"not": _match_shadowed(name)} for name in firsts]
     return {"all": [{**kinds, "regex": one_of_regexes(members)}, *shadows]}
 
 
-def _shadowed(name: str) -> Rule:
+def _match_shadowed(name: str) -> Rule:
     """A use of the name in a function that has a parameter or a variable of that name."""
     variable = {
         "kind": "identifier",

@@ -29,7 +29,7 @@ _OUT_OF_IMPORTS = {"not": _inside("import_declaration", "package_declaration", s
 
 
 def bindings(root: Node, names: Sequence[str]) -> Iterator[Binding]:  # noqa: ARG001 - Naming
-    """What the imports of a file call types and static members.
+    """Return what the imports of a file call types and static members.
 
     A type that the file declares itself hides one of the same name that a wildcard would bring.
     """
@@ -52,7 +52,7 @@ def references(chains: Sequence[Chain]) -> Rule:
     if single:
         rules += _simple(one_of(single))
     if longer:
-        rules += [_qualified(longer), *(_method(chain) for chain in longer)]
+        rules += [_match_qualified(longer), *(_method(chain) for chain in longer)]
     return {"any": rules}
 
 
@@ -75,7 +75,7 @@ def _simple(regex: str) -> list[Rule]:
     return [identifier, {"kind": "type_identifier", "regex": regex, "any": types}]
 
 
-def _qualified(chains: Sequence[Chain]) -> Rule:
+def _match_qualified(chains: Sequence[Chain]) -> Rule:
     kinds = [{"kind": kind} for kind in _QUALIFIED]
     return {"any": kinds, "regex": dotted(chains), **_OUT_OF_IMPORTS}
 
@@ -89,9 +89,9 @@ def _method(chain: Chain) -> Rule:
 
 def imports(names: Sequence[str]) -> Rule:
     """The name in an import, of the type itself or of something inside of it."""
-    wanted = "|".join(r"\s*\.\s*".join(map(re.escape, name.split("."))) for name in names)
+    pattern = "|".join(r"\s*\.\s*".join(map(re.escape, name.split("."))) for name in names)
     return {
         "any": [{"kind": "scoped_identifier"}, {"kind": "identifier"}],
-        "regex": rf"^(?:{wanted})(?:\s*\.|$)",
+        "regex": rf"^(?:{pattern})(?:\s*\.|$)",
         **_inside("import_declaration"),
     }

@@ -42,7 +42,7 @@ def agreeing(found: Sequence[Binding]) -> list[Binding]:
 
 
 def imported(root: Node) -> Iterator[Binding]:
-    """What ``import`` statements call things."""
+    """Return what ``import`` statements call things."""
     for statement in root.find_all(kind="import_statement"):
         source = statement.field("source")
         if source is None:
@@ -52,7 +52,7 @@ def imported(root: Node) -> Iterator[Binding]:
         for node in statement.find_all(kind="import_clause"):
             for child in node.children():
                 if child.kind() == "identifier":
-                    yield from _whole(child.text(), module)
+                    yield from _match_whole(child.text(), module)
         for node in statement.find_all(kind="namespace_import"):
             yield Binding(node.children()[-1].text(), module)
         for node in statement.find_all(kind="import_specifier"):
@@ -68,34 +68,34 @@ def _import_require(statement: Node) -> Iterator[Binding]:
         source = clause.find(kind="string")
         name = clause.find(kind="identifier")
         if source and name:
-            yield from _whole(name.text(), _module(source))
+            yield from _match_whole(name.text(), _module(source))
 
 
 def required(root: Node) -> Iterator[Binding]:
-    """What variables stand for that are given a module, or what is in it."""
+    """Return what variables stand for that are given a module, or what is in it."""
     for declarator in root.find_all(kind="variable_declarator"):
         value = declarator.field("value")
-        target = _loaded(value) if value else None
+        target = _find_loaded(value) if value else None
         if target is None:
             continue
         name = declarator.field("name")
         if name.kind() == "identifier":
-            yield from _whole(name.text(), target)
+            yield from _match_whole(name.text(), target)
         else:
-            yield from _taken_apart(name, target)
+            yield from _find_parts(name, target)
 
 
 def destructured(root: Node, known: dict[str, str]) -> list[Binding]:
-    """What ``const {a} = b`` calls things, where it is known what ``b`` is."""
+    """Return what ``const {a} = b`` calls things, where it is known what ``b`` is."""
     return [
         binding
         for declarator in root.find_all(kind="variable_declarator")
         if (value := declarator.field("value")) is not None and value.text() in known
-        for binding in _taken_apart(declarator.field("name"), known[value.text()])
+        for binding in _find_parts(declarator.field("name"), known[value.text()])
     ]
 
 
-def _taken_apart(pattern: Node, target: str) -> Iterator[Binding]:
+def _find_parts(pattern: Node, target: str) -> Iterator[Binding]:
     for child in pattern.children():
         if child.kind() == "shorthand_property_identifier_pattern":
             yield Binding(child.text(), f"{target}.{child.text()}")
@@ -103,21 +103,21 @@ def _taken_apart(pattern: Node, target: str) -> Iterator[Binding]:
             yield Binding(child.field("value").text(), f"{target}.{child.field('key').text()}")
 
 
-def _loaded(value: Node) -> str | None:
+def _find_loaded(value: Node) -> str | None:
     """The qualified name of ``require("a").b`` and of ``await import("a")``."""
     kind = value.kind()
     if kind == "member_expression":
-        inner = _loaded(value.field("object"))
+        inner = _find_loaded(value.field("object"))
         return inner and f"{inner}.{value.field('property').text()}"
     if kind == "await_expression":
-        return _loaded(value.children()[-1])
+        return _find_loaded(value.children()[-1])
     if kind != "call_expression" or value.field("function").text() not in {"require", "import"}:
         return None
     first = value.field("arguments").find({"rule": {"any": STRINGS}})
     return _module(first) if first else None
 
 
-def _whole(local: str, module: str) -> Iterator[Binding]:
+def _match_whole(local: str, module: str) -> Iterator[Binding]:
     yield Binding(local, module)
     yield Binding(local, f"{module}.default")
 
@@ -179,7 +179,7 @@ _VARIABLES = ("identifier", "shorthand_property_identifier_pattern")
 _STATEMENTS: Rule = {"any": [_SCOPES, {"kind": "statement_block"}]}
 
 
-def _brought(known: Sequence[str]) -> Rule:
+def _find_brought(known: Sequence[str]) -> Rule:
     """A declaration whose names come from a module, or from one of these that do."""
     loaded = r"(?:await\s+)?(?:require|import)\s*\("
     names = "|".join(map(re.escape, known))
@@ -244,15 +244,15 @@ class ScriptNaming(Struct, frozen=True):
         return [*_BINDS, *(_TYPED_BINDS if self.typed else [])]
 
     def bindings(self, root: Node, names: Sequence[str]) -> Iterator[Binding]:
-        """What imports and ``require`` call things; ``const {a} = b`` binds as well."""
-        found = agreeing([*imported(root), *required(root)])
-        known = {binding.local: binding.target for binding in reversed(found)}
-        found += destructured(root, known)
-        yield from found
+        """Return what imports and ``require`` call things; ``const {a} = b`` binds as well."""
+        bindings_there = agreeing([*imported(root), *required(root)])
+        targets = {binding.local: binding.target for binding in reversed(bindings_there)}
+        bindings_there += destructured(root, targets)
+        yield from bindings_there
         if any(name.startswith(_GLOBALS) for name in names):
-            places = self._bound_for_the_file()
+            places = self._bind_for_file()
             taken = {node.text() for node in root.find_all({"rule": places})}
-            taken |= {binding.local for binding in found}
+            taken |= {binding.local for binding in bindings_there}
             yield Binding("", _GLOBALS, frozenset(taken))
             yield from (Binding(name, _GLOBALS) for name in _GLOBAL_OBJECTS if name not in taken)
 
@@ -270,27 +270,27 @@ class ScriptNaming(Struct, frozen=True):
             rules.append({"regex": dotted(longer, r"\??\."), **members})
             rules.append({"kind": "subscript_expression", "regex": _subscripts(longer)})
         firsts = sorted({chain[0] for chain in chains})
-        shadows = [{"not": self._shadowed(name, firsts)} for name in firsts]
+        shadows = [{"not": self._match_shadowed(name, firsts)} for name in firsts]
         return {"all": [{"any": rules}, {"not": check_for(chains)}, *shadows]}
 
     def _kinds(self, plain: Sequence[str], typed: Sequence[str]) -> list[str]:
         return [*plain, *(typed if self.typed else ())]
 
-    def _bound_for_the_file(self) -> Rule:
-        """What binds a name outside of every function."""
+    def _bind_for_file(self) -> Rule:
+        """Return what binds a name outside of every function."""
         outside = {"not": {"inside": {"stopBy": "end", **_SCOPES}}}
         names = any_kind(*self._kinds(("identifier",), _TYPED_NAMES))
         defined = {"inside": {**_DEFINITIONS, "field": "name", **outside}}
         bound = {"any": [_SHORTHAND, {"any": self._binds}], **outside}
         return {"any": [{"all": [names, defined]}, {"all": [any_kind(*_VARIABLES), bound]}]}
 
-    def _shadowed(self, name: str, known: Sequence[str]) -> Rule:
+    def _match_shadowed(self, name: str, known: Sequence[str]) -> Rule:
         """A use of the name in a function that means something else by it."""
         is_name = {"regex": one_of([name])}
         variable = {"kind": "identifier", **is_name, "any": self._binds}
         own = {
             "any": [variable, {**_SHORTHAND, **is_name}],
-            "not": {"inside": {"stopBy": _STATEMENTS, **_brought(known)}},
+            "not": {"inside": {"stopBy": _STATEMENTS, **_find_brought(known)}},
         }
         defined = {**_DEFINITIONS, "has": {"field": "name", **is_name}}
         inside = {**_SCOPES, "has": {"stopBy": _SCOPES, "any": [own, defined]}}

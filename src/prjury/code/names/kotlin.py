@@ -26,7 +26,7 @@ _HEADERS = any_kind("import_header", "package_header")
 
 
 def bindings(root: Node, names: Sequence[str]) -> Iterator[Binding]:  # noqa: ARG001 - Naming
-    """What the imports of a file call things."""
+    """Return what the imports of a file call things."""
     for node in root.find_all(kind="import_header"):
         match = _IMPORT.match(node.text().strip())
         if match:
@@ -59,9 +59,9 @@ def references(chains: Sequence[Chain]) -> Rule:
 
 def imports(names: Sequence[str]) -> Rule:
     """The name in an import, of the thing itself or of something inside of it."""
-    wanted = "|".join(map(re.escape, names))
+    pattern = "|".join(map(re.escape, names))
     return {
         "kind": "identifier",
-        "regex": rf"^(?:{wanted})(?:\.|$)",
+        "regex": rf"^(?:{pattern})(?:\.|$)",
         "inside": {"kind": "import_header"},
     }

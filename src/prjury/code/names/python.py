@@ -57,20 +57,20 @@ _ON_VERSIONS: Rule = {
 }
 
 
-def _under(condition: Rule) -> Rule:
-    """What runs in one of its branches under such a condition."""
+def _match_under(condition: Rule) -> Rule:
+    """Return what runs in one of its branches under such a condition."""
     return {**_CONDITIONAL, "has": {"stopBy": _BRANCHES, **condition}}
 
 
-ON_VERSIONS: Rule = {"inside": {"stopBy": "end", **_under(_ON_VERSIONS)}}
+ON_VERSIONS: Rule = {"inside": {"stopBy": "end", **_match_under(_ON_VERSIONS)}}
 
 _FAILED_IMPORT = r"^except\s*\(?[^:]*\b(?:ImportError|ModuleNotFoundError)"
 _FAILED_NAME = r"^except\s*\(?[^:]*\b(?:AttributeError|NameError)"
 _IMPORTS = any_kind("import_statement", "import_from_statement")
 
 
-def _tried(error: str, **form: Rule) -> Rule:
-    """What a ``try`` of this form attempts, and what it does instead; not what it does after it."""
+def _match_tried(error: str, **form: Rule) -> Rule:
+    """Match what a ``try`` of this form attempts or does instead, not what it does after it."""
     here = {"stopBy": {"kind": "function_definition"}}
     clause = {"kind": "except_clause", "regex": error}
     attempt = {"kind": "try_statement", "has": clause, **form}
@@ -86,11 +86,11 @@ def _tried(error: str, **form: Rule) -> Rule:
 _TRIED_IMPORT: Rule = {
     "all": [
         {"any": [*_IMPORTS["any"], {"inside": {"stopBy": "end", **_IMPORTS}}]},
-        _tried(_FAILED_IMPORT),
+        _match_tried(_FAILED_IMPORT),
     ]
 }
 _SEVERAL_STATEMENTS: Rule = {"has": {"field": "body", "has": {"nthChild": 2}}}
-_TRIED_NAME = _tried(_FAILED_NAME, **{"not": _SEVERAL_STATEMENTS})
+_TRIED_NAME = _match_tried(_FAILED_NAME, **{"not": _SEVERAL_STATEMENTS})
 
 _FAILURES = r"(?:ImportError|ModuleNotFoundError|AttributeError|NameError)"
 #: What may fail on purpose, or is not run with every version.
@@ -120,7 +120,7 @@ GUARDED: Rule = {"any": [ON_VERSIONS, _TRIED_IMPORT, _TRIED_NAME, _LET_FAIL]}
 _ON_PRESENCE: Rule = {
     "inside": {
         "stopBy": "end",
-        **_under(
+        **_match_under(
             {
                 "any": [
                     {"kind": "identifier", "regex": "^TYPE_CHECKING$"},
@@ -147,8 +147,8 @@ _STATEMENT_PARTS = any_kind("block", "else_clause")
 
 def asked_for(members: Iterable[str]) -> Rule:
     """Code under ``hasattr(..., "member")``."""
-    named = {"kind": "string", "regex": rf"^['\"]{one_of(members)[1:-1]}['\"]$"}
-    return {"inside": {"stopBy": "end", **_under(_hasattr(named))}}
+    quoted = {"kind": "string", "regex": rf"^['\"]{one_of(members)[1:-1]}['\"]$"}
+    return {"inside": {"stopBy": "end", **_match_under(_hasattr(quoted))}}
 
 
 def instead(chains: Sequence[Chain]) -> list[Rule]:
@@ -263,20 +263,20 @@ _OF_THE_FILE: Rule = {
 
 
 def bindings(root: Node, names: Sequence[str]) -> Iterator[Binding]:
-    """What the imports of a file call things, wherever they stand."""
-    found = [
+    """Return what the imports of a file call things, wherever they stand."""
+    bindings_there = [
         (binding, node)
-        for binding, node in _imported(root)
+        for binding, node in _find_imported(root)
         if not (_is_wanted(binding, names) and _may_be_missing(root, binding, node))
     ]
-    sure = _sure(found)
+    sure = _sure(bindings_there)
     stars = [binding.target for binding in sure if not binding.local]
     yield from (binding for binding in sure if binding.local)
     if any(name.startswith(_BUILTINS) for name in names):
         stars.append(_BUILTINS)
     if not stars:
         return
-    taken = {binding.local for binding, _ in found}
+    taken = {binding.local for binding, _ in bindings_there}
     taken |= {node.text() for node in root.find_all({"rule": _OF_THE_FILE})}
     for module in stars:
         own = frozenset() if module == _BUILTINS else _OWN_NAMES
@@ -311,8 +311,8 @@ def _may_be_missing(root: Node, binding: Binding, node: Node) -> bool:
     return bool(question or node.parent().find({"rule": used}))
 
 
-def _imported(root: Node) -> Iterator[tuple[Binding, Node]]:
-    """What each import binds."""
+def _find_imported(root: Node) -> Iterator[tuple[Binding, Node]]:
+    """Return what each import binds."""
     for kind, read in (("import_statement", _modules), ("import_from_statement", _members)):
         for node in root.find_all(kind=kind):
             yield from ((binding, node) for binding in read(node))
@@ -345,14 +345,13 @@ def _sure(found: Sequence[tuple[Binding, Node]]) -> list[Binding]:
 
 
 def _has_alternative(binding: Binding, node: Node) -> bool:
-    """Whether it depends on versions, or on what is installed, what the import binds."""
     return bool(node.matches(**ON_VERSIONS)) or any(
         _binds(part, binding.local) for part in alternatives(node)
     )
 
 
 def _binds(part: Node, local: str) -> bool:
-    """Whether the name is imported here, or stands for something of another make."""
+    """Return whether the name is imported here, or stands for something of another make."""
     assigned = {
         "kind": "assignment",
         "all": [
@@ -361,7 +360,7 @@ def _binds(part: Node, local: str) -> bool:
         ],
     }
     defined = {**_DEFINITIONS, "has": {"field": "name", "regex": one_of([local])}}
-    imported = (binding.local for binding, _ in _imported(part))
+    imported = (binding.local for binding, _ in _find_imported(part))
     return local in imported or bool(local and part.find({"rule": {"any": [assigned, defined]}}))
 
 
@@ -400,23 +399,23 @@ def references(chains: Sequence[Chain]) -> Rule:
     if single:
         rules.append({"kind": "identifier", "regex": one_of(single), "not": _NO_VALUE})
     if longer:
-        rules.append({"kind": "attribute", "regex": dotted(longer), "not": _replaced(longer)})
+        rules.append({"kind": "attribute", "regex": dotted(longer), "not": _match_replaced(longer)})
     parts = {part for chain in chains for part in chain}
-    shadows = [_shadowed(name) for name in sorted({chain[0] for chain in chains})]
+    shadows = [_match_shadowed(name) for name in sorted({chain[0] for chain in chains})]
     unwanted = [GUARDED, asked_for(parts), *instead(chains), *shadows]
     return {"all": [{"any": rules}, *({"not": rule} for rule in unwanted)]}
 
 
-def _replaced(chains: Sequence[Chain]) -> Rule:
+def _match_replaced(chains: Sequence[Chain]) -> Rule:
     """A member in whose place its module is given another one, or a type of Python's own."""
-    owners = "|".join(sorted({_escaped(chain[0]) for chain in chains}))
+    owners = "|".join(sorted({_escape(chain[0]) for chain in chains}))
     other = rf"^(?:(?:{owners})[.]|(?:bool|int|float|complex|object|str)$)"
     return {
         "inside": {"kind": "assignment", "field": "left", "has": {"field": "right", "regex": other}}
     }
 
 
-def _shadowed(name: str) -> Rule:
+def _match_shadowed(name: str) -> Rule:
     """A use of the name in a function or a comprehension that means something else by it."""
     own = [
         {"all": [{"kind": "identifier", "regex": one_of([name])}, _TARGETS]},
@@ -429,7 +428,7 @@ def _shadowed(name: str) -> Rule:
 
 def imports(names: Sequence[str]) -> Rule:
     """The dotted name in an import: the module's, or that of a member of it."""
-    modules = "|".join(_escaped(name) for name in names)
+    modules = "|".join(_escape(name) for name in names)
     below = rf"^(?:{modules})(?:\.|$)"
     rules: list[Rule] = [
         {
@@ -453,16 +452,16 @@ def imports(names: Sequence[str]) -> Rule:
 def _member(module: str, member: str) -> Rule:
     statement = {
         "kind": "import_from_statement",
-        "has": {"field": "module_name", "regex": rf"^{_escaped(module)}$"},
+        "has": {"field": "module_name", "regex": rf"^{_escape(module)}$"},
     }
     aliased = {"kind": "aliased_import", "inside": statement}
     return {
         "kind": "dotted_name",
-        "regex": rf"^{_escaped(member)}$",
+        "regex": rf"^{_escape(member)}$",
         "not": inside("import_from_statement.module_name"),
         "inside": {"any": [statement, aliased]},
     }
 
 
-def _escaped(name: str) -> str:
+def _escape(name: str) -> str:
     return name.replace(".", r"\.")

@@ -30,22 +30,22 @@ _BINDS = {
 
 
 def bindings(root: Node, names: Sequence[str]) -> Iterator[Binding]:  # noqa: ARG001 - Naming
-    """What the ``use`` declarations of a file call things."""
+    """Return what the ``use`` declarations of a file call things."""
     for declaration in root.find_all(kind="use_declaration"):
         argument = declaration.field("argument")
         if argument is not None:
-            yield from _used(argument, "")
+            yield from _find_used(argument, "")
 
 
-def _used(node: Node, prefix: str) -> Iterator[Binding]:
+def _find_used(node: Node, prefix: str) -> Iterator[Binding]:
     kind = node.kind()
     if kind == "use_list":
         for child in node.children():
             if child.is_named():
-                yield from _used(child, prefix)
+                yield from _find_used(child, prefix)
     elif kind == "scoped_use_list":
         path = node.field("path")
-        yield from _used(node.field("list"), prefix + (f"{_path(path)}::" if path else ""))
+        yield from _find_used(node.field("list"), prefix + (f"{_path(path)}::" if path else ""))
     elif kind == "use_as_clause":
         yield Binding(node.field("alias").text(), prefix + _path(node.field("path")))
     elif kind == "use_wildcard":
@@ -78,10 +78,10 @@ def references(chains: Sequence[Chain]) -> Rule:
 
 def imports(names: Sequence[str]) -> Rule:
     """The last part of the name in a ``use`` declaration whose text holds all parts before it."""
-    return {"any": [_imported(name.split("::")) for name in names]}
+    return {"any": [_find_imported(name.split("::")) for name in names]}
 
 
-def _imported(parts: list[str]) -> Rule:
+def _find_imported(parts: list[str]) -> Rule:
     before = r"[\s\S]*?\b".join(parts[:-1])
     rule: Rule = {"any": _NAMES, "regex": one_of([parts[-1]])}
     crate = {"stopBy": "end", **_USE, "regex": rf"\buse\s+(?:::)?\s*{before or parts[-1]}\b"}

@@ -31,7 +31,7 @@ _POSITIONAL = frozenset({Passing.ANY, Passing.POSITION})
 Above: TypeAlias = Callable[[str], frozenset[str]]
 
 
-def _nothing(_name: str) -> frozenset[str]:
+def _have_no_bases(_name: str) -> frozenset[str]:
     return frozenset()
 
 
@@ -43,8 +43,8 @@ class Fit(StrEnum):
     INCOMPATIBLE = "incompatible"
 
 
-def fit(language: str, old: Symbol, new: Symbol, above: Above = _nothing) -> Fit:
-    """How the new signature fits those who use the old one."""
+def fit(language: str, old: Symbol, new: Symbol, above: Above = _have_no_bases) -> Fit:
+    """Return how the new signature fits those who use the old one."""
     return _FITS.get(language, _strict)(old, new, above)
 
 
@@ -56,11 +56,10 @@ def _strict(old: Symbol, new: Symbol, above: Above) -> Fit:
     )
     if old.kind is not new.kind or not same or not _is_alike(old.result, new.result):
         return Fit.INCOMPATIBLE
-    return _around(old, new, above)
+    return _fit_surroundings(old, new, above)
 
 
 def _is_alike(old: str, new: str) -> bool:
-    """Whether two types are the same but for how far their names are qualified."""
     if old == new:
         return True
     before, after = _QUALIFIED.findall(old), _QUALIFIED.findall(new)
@@ -70,8 +69,8 @@ def _is_alike(old: str, new: str) -> bool:
     )
 
 
-def _around(old: Symbol, new: Symbol, above: Above) -> Fit:
-    """How modifiers and bases fit."""
+def _fit_surroundings(old: Symbol, new: Symbol, above: Above) -> Fit:
+    """Return how modifiers and bases fit."""
     come, gone = new.modifiers - old.modifiers, old.modifiers - new.modifiers
     if come & _NARROWING or gone & _WIDENING or (come | gone) & _BINDING:
         return Fit.INCOMPATIBLE
@@ -102,14 +101,14 @@ def _callable(old: Symbol, new: Symbol) -> Fit:
     if before == after:
         return Fit.SAME
     takes = {each.passing for each in after}
-    named = {each.name: each for each in after}
-    kept = [each for each in before if each.name not in new.replaced or each.name in named]
-    if len(kept) < len(before):
+    by_name = {each.name: each for each in after}
+    remaining = [each for each in before if each.name not in new.replaced or each.name in by_name]
+    if len(remaining) < len(before):
         return Fit.COMPATIBLE  # a decorator takes the old names; where they went it knows
-    if not _positions(kept, after, rest=Passing.REST in takes):
+    if not _positions(remaining, after, rest=Passing.REST in takes):
         return Fit.INCOMPATIBLE
     for each in before:
-        other = named.get(each.name)
+        other = by_name.get(each.name)
         if each.passing in {Passing.REST, Passing.KEYWORDS}:
             fits = each.passing in takes
         elif each.passing is Passing.POSITION:
@@ -120,13 +119,13 @@ def _callable(old: Symbol, new: Symbol) -> Fit:
             fits = other.passing is not Passing.POSITION and (other.optional or not each.optional)
         if not fits:
             return Fit.INCOMPATIBLE
-    known = {each.name for each in before}
+    names = {each.name for each in before}
     needed = [each for each in after if each.passing is Passing.KEYWORD and not each.optional]
-    return Fit.COMPATIBLE if all(each.name in known for each in needed) else Fit.INCOMPATIBLE
+    return Fit.COMPATIBLE if all(each.name in names for each in needed) else Fit.INCOMPATIBLE
 
 
 def _positions(before: Sequence[Parameter], after: Sequence[Parameter], *, rest: bool) -> bool:
-    """Whether arguments that are given by their place reach what they did before."""
+    """Return whether arguments that are given by their place reach what they did before."""
     old = [each for each in before if each.passing in _POSITIONAL]
     new = [each for each in after if each.passing in _POSITIONAL]
     if len(old) > len(new) and not rest:
@@ -146,17 +145,17 @@ def _script(old: Symbol, new: Symbol, above: Above) -> Fit:
         return Fit.SAME  # a getter, or a function in a variable
     if old.kind is not new.kind:
         return Fit.INCOMPATIBLE
-    parts = [_around(old, new, above)]
+    parts = [_fit_surroundings(old, new, above)]
     if old.kind is SymbolKind.TYPE:
-        parts.append(_declared(old.result, new.result))
+        parts.append(_fit_declarations(old.result, new.result))
     elif old.result != new.result:
-        parts.append(_narrowed(old.result, new.result, above))
+        parts.append(_fit_results(old.result, new.result, above))
     if old.kind in callable_:
         parts.append(_arguments(old.parameters or (), new.parameters or (), above))
     return max(parts, key=list(Fit).index)
 
 
-def _declared(old: str, new: str) -> Fit:
+def _fit_declarations(old: str, new: str) -> Fit:
     if old == new:
         return Fit.SAME
     before, _, was = old.partition("=")
@@ -166,7 +165,7 @@ def _declared(old: str, new: str) -> Fit:
     return Fit.COMPATIBLE if _members(was) <= _members(is_) else Fit.INCOMPATIBLE
 
 
-def _narrowed(old: str, new: str, above: Above) -> Fit:
+def _fit_results(old: str, new: str, above: Above) -> Fit:
     """A result may become narrower; one that is not written down is whatever it was."""
     if not old or not new or _is_alike(old, new):
         return Fit.SAME
@@ -176,7 +175,6 @@ def _narrowed(old: str, new: str, above: Above) -> Fit:
 
 
 def _is_within(type_: str, other: str, above: Above) -> bool:
-    """Whether every value of a type is one of another, as far as the texts show."""
     if _is_alike(type_, other):
         return True
     wider = _members(other)
@@ -267,10 +265,10 @@ class NameChange(Struct, frozen=True):
     @property
     def symbol(self) -> Symbol:
         """The name as it is, or as it was."""
-        found = self.new or self.old
-        if found is None:
+        symbol = self.new or self.old
+        if symbol is None:
             raise ValueError("a change of a name that never was")
-        return found
+        return symbol
 
 
 _SEPARATOR = re.compile(r"\.|::")
@@ -282,10 +280,10 @@ _Key: TypeAlias = tuple[str, str, str]
 
 
 def changes(old: Sequence[SourceText], new: Sequence[SourceText]) -> list[NameChange]:
-    """What happens to each name, by path and line; members of new or removed types are left out."""
-    old, new = _listed_alike(old, new)
-    kept = _outermost(_Comparison(old, new).changes())
-    return sorted(kept, key=lambda each: (each.path, each.symbol.line, each.symbol.name))
+    """Return the changes by path and line, without members of new or removed types."""
+    old, new = _apply_lists(old, new)
+    outermost = _outermost(_Comparison(old, new).changes())
+    return sorted(outermost, key=lambda each: (each.path, each.symbol.line, each.symbol.name))
 
 
 class _Comparison:
@@ -293,7 +291,7 @@ class _Comparison:
 
     def __init__(self, old: Sequence[SourceText], new: Sequence[SourceText]) -> None:
         self._before, self._after = _table(old), _table(new)
-        self._had, self._has = _served(old), _served(new)
+        self._had, self._has = _collect_served(old), _collect_served(new)
         self._bases: dict[tuple[str, str], set[str]] = {}
         self._members: dict[tuple[str, str], _Key] = {}
         for key, places in (*self._before.items(), *self._after.items()):
@@ -306,11 +304,11 @@ class _Comparison:
                 self._members[key[0], _SEPARATOR.split(key[2])[-1]] = key
 
     def changes(self) -> Iterator[NameChange]:
-        """What happens to each name."""
+        """Return what happens to each name."""
         for key in {**self._before, **self._after}:
             was, is_ = self._before.get(key, []), self._after.get(key, [])
             home, name = key[:2], key[2].rpartition(".")[2]
-            if not is_ and (name in self._has.get(home, ()) or self._inherited(key)):
+            if not is_ and (name in self._has.get(home, ()) or self._is_inherited(key)):
                 continue
             if not was and name in self._had.get(home, ()):
                 continue
@@ -321,20 +319,19 @@ class _Comparison:
 
     def _above(self, language: str, name: str) -> frozenset[str]:
         """The types that a type extends, directly or not, by their simple names."""
-        found, todo = set[str](), [name]
+        ancestors, todo = set[str](), [name]
         while todo:
-            bases = self._bases.get((language, todo.pop()), set()) - found
-            found |= bases
+            bases = self._bases.get((language, todo.pop()), set()) - ancestors
+            ancestors |= bases
             todo += bases
-        return frozenset(found)
+        return frozenset(ancestors)
 
-    def _inherited(self, key: _Key) -> bool:
-        """Whether a member that is gone from its type is one of a type that it extends."""
+    def _is_inherited(self, key: _Key) -> bool:
         language, _, name = key
         owner, dot, member = name.rpartition(".")
         bases = self._above(language, _SEPARATOR.split(owner)[-1]) if dot else frozenset[str]()
-        known = (self._members.get((language, base)) for base in bases)
-        return any(at and (at[0], at[1], f"{at[2]}.{member}") in self._after for at in known)
+        members = (self._members.get((language, base)) for base in bases)
+        return any(at and (at[0], at[1], f"{at[2]}.{member}") in self._after for at in members)
 
     def _doubt(self, key: _Key) -> str | None:
         """A type outside of the texts that may have the member, where overriding is not marked."""
@@ -347,7 +344,7 @@ class _Comparison:
         return next((base for base in unknown if base != "object"), None)
 
     def _of_name(self, was: Sequence[_Place], is_: Sequence[_Place]) -> Iterator[NameChange]:
-        """What happens to the definitions of one name; equal ones cancel each other out."""
+        """Return what happens to the definitions of one name; equal ones cancel each other out."""
         old = _distinct([place for place in was if place[1].offered])
         new = _distinct([place for place in is_ if place[1].offered])
         if not old:
@@ -358,7 +355,7 @@ class _Comparison:
         else:
             gone, come = self._unequal(old, new)
             if len(gone) == len(come) == 1 or (gone and come and not _overloads(old[0])):
-                yield from self._changed(gone[-1], come[-1])
+                yield from self._compare_pair(gone[-1], come[-1])
             elif _overloads(old[0]):
                 yield from map(_removed, gone)
                 yield from map(_added, come)
@@ -376,7 +373,7 @@ class _Comparison:
                 come.remove(equal)
         return gone, come
 
-    def _changed(self, old: _Place, new: _Place) -> Iterator[NameChange]:
+    def _compare_pair(self, old: _Place, new: _Place) -> Iterator[NameChange]:
         if SymbolKind.ALIAS not in {old[1].kind, new[1].kind}:
             fits = self._fit(old, new) is Fit.COMPATIBLE
             kind = ChangeKind.CHANGED
@@ -395,8 +392,8 @@ def _table(texts: Iterable[SourceText]) -> dict[_Key, list[_Place]]:
     return table
 
 
-def _served(texts: Iterable[SourceText]) -> dict[tuple[str, str], frozenset[str]]:
-    """What each home may offer without a definition that was found."""
+def _collect_served(texts: Iterable[SourceText]) -> dict[tuple[str, str], frozenset[str]]:
+    """Return what each home may offer without a definition that was found."""
     served: dict[tuple[str, str], frozenset[str]] = {}
     for text in texts:
         home = text.language, text.home
@@ -404,7 +401,7 @@ def _served(texts: Iterable[SourceText]) -> dict[tuple[str, str], frozenset[str]
     return served
 
 
-def _listed_alike(
+def _apply_lists(
     old: Sequence[SourceText], new: Sequence[SourceText]
 ) -> tuple[list[SourceText], list[SourceText]]:
     """Texts that list their names offer these alone, where both states of them do so.
@@ -415,20 +412,20 @@ def _listed_alike(
 
     def alike(text: SourceText) -> SourceText:
         both = [side.get(text.home, text.publics.listed) for side in lists]
-        named = frozenset[str]().union(*(each for each in both if each is not None))
+        names = frozenset[str]().union(*(each for each in both if each is not None))
         if all(each is None for each in both):
             return text
         only = None not in both
-        own = text.publics.listed if only else named
+        own = text.publics.listed if only else names
         symbols = tuple(
-            _offered(each, own or frozenset(), only=only) for each in text.publics.symbols
+            _mark_offered(each, own or frozenset(), only=only) for each in text.publics.symbols
         )
         return replace(text, publics=replace(text.publics, symbols=symbols))
 
     return [alike(text) for text in old], [alike(text) for text in new]
 
 
-def _offered(symbol: Symbol, listed: frozenset[str], *, only: bool) -> Symbol:
+def _mark_offered(symbol: Symbol, listed: frozenset[str], *, only: bool) -> Symbol:
     outermost, dot, _ = symbol.name.partition(".")
     if outermost in listed:
         return replace(symbol, offered=symbol.offered if dot else True)
@@ -441,7 +438,7 @@ def _distinct(places: Sequence[_Place]) -> Sequence[_Place]:
 
 
 def _overloads(place: _Place) -> bool:
-    """Whether several definitions of a name are as many offers."""
+    """Return whether several definitions of a name are as many offers."""
     return place[0].language in _OVERLOADING
 
 

@@ -74,10 +74,10 @@ def _read_go_function(node: Node, prefix: str) -> Iterator[Symbol]:
         return
     parameters = tuple(Parameter("", type_) for type_ in _types(node.field("parameters")))
     result = node.field("result")
-    told = text_of(result)
+    result_text = text_of(result)
     if result and result.kind() == "parameter_list":
-        told = f"({', '.join(_types(result))})"
-    yield Symbol(prefix + name.text(), SymbolKind.CALLABLE, line_of(name), parameters, told)
+        result_text = f"({', '.join(_types(result))})"
+    yield Symbol(prefix + name.text(), SymbolKind.CALLABLE, line_of(name), parameters, result_text)
 
 
 def _types(node: Node | None) -> Iterator[str]:

@@ -124,7 +124,7 @@ def _read_java_type(node: Node, prefix: str, depth: int) -> Iterator[Symbol]:
 
 
 def _constructs(body: Node | None, name: str) -> bool:
-    """Whether a class writes a constructor, also one that does not parse."""
+    """Return whether a class writes a constructor, also one that does not parse."""
     if body is None or children_of(body, "constructor_declaration"):
         return body is not None
     written = rf"(?m)^\s*(?:public |protected |private )?{name}\s*\("

@@ -56,7 +56,7 @@ def _words(node: Node) -> frozenset[str]:
     return frozenset(each.text() for each in children if each.kind().endswith("_modifier"))
 
 
-def _after(node: Node, token: str) -> Node | None:
+def _child_after(node: Node, token: str) -> Node | None:
     """The child that follows a token."""
     children = iter(node.children())
     return next(children, None) if any(child.kind() == token for child in children) else None
@@ -68,7 +68,7 @@ def _read_kotlin_function(node: Node, prefix: str) -> Iterator[Symbol]:
         return
     receiver = text_of(child_of(node, "receiver_type"))
     path = f"{receiver}.{name.text()}" if receiver else name.text()
-    parameters, result = tuple(_read_kotlin_parameters(listed)), text_of(_after(node, ":"))
+    parameters, result = tuple(_read_kotlin_parameters(listed)), text_of(_child_after(node, ":"))
     words, line = _words(node) & _MATTERING, line_of(name)
     yield Symbol(prefix + path, SymbolKind.CALLABLE, line, parameters, result, words)
 
@@ -100,7 +100,7 @@ def _read_kotlin_parameters(node: Node | None) -> Iterator[Parameter]:
 def _parameter(node: Node, variable: str) -> Parameter:
     return Parameter(
         text_of(child_of(node, "simple_identifier")),
-        variable + text_of(_after(node, ":")),
+        variable + text_of(_child_after(node, ":")),
         optional=child_of(node, "=") is not None,
     )
 
@@ -113,7 +113,7 @@ def _properties(node: Node, prefix: str) -> Iterator[Symbol]:
     for child in children_of(several or node, "variable_declaration"):
         name = child_of(child, "simple_identifier")
         if name is not None:
-            result = text_of(_after(child, ":"))
+            result = text_of(_child_after(child, ":"))
             line = line_of(name)
             yield Symbol(start + name.text(), SymbolKind.VALUE, line, None, result, words)
 
@@ -125,7 +125,7 @@ def _constant(node: Node, prefix: str) -> Iterator[Symbol]:
 
 def _alias(node: Node, prefix: str) -> Iterator[Symbol]:
     if name := child_of(node, "type_identifier"):
-        result = f"typealias {text_of(_after(node, '='))}"
+        result = f"typealias {text_of(_child_after(node, '='))}"
         yield Symbol(prefix + name.text(), SymbolKind.TYPE, line_of(name), None, result)
 
 

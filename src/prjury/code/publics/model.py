@@ -79,7 +79,7 @@ class Symbol(Struct, frozen=True):
 
     @property
     def label(self) -> str:
-        """What to call it: ``Cart.total(int)``; a type by its name alone."""
+        """Return what to call it: ``Cart.total(int)``; a type by its name alone."""
         if self.parameters is None or self.kind is SymbolKind.TYPE:
             return self.name
         return f"{self.name}({', '.join(map(str, self.parameters))})"
@@ -118,13 +118,13 @@ class Publics(Struct, frozen=True):
 
     def is_like(self, other: Publics) -> bool:
         """Return whether both offer the same, and what does not parse is the same."""
-        return self._without_lines() == other._without_lines()
+        return self._drop_lines() == other._drop_lines()
 
-    def _without_lines(self) -> Publics:
+    def _drop_lines(self) -> Publics:
         symbols = tuple(replace(symbol, line=0) for symbol in self.symbols)
         return replace(self, symbols=symbols, broken=None, served=frozenset())
 
-    def without_imports(self) -> Publics:
+    def drop_imports(self) -> Publics:
         """The same of a text that imports for its own use, unless it lists a name."""
         alias = SymbolKind.ALIAS
         symbols = (replace(s, offered=s.offered and s.kind is not alias) for s in self.symbols)

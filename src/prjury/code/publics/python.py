@@ -44,7 +44,7 @@ def read(root: Node) -> Publics:
     """The public names of a module."""
     symbols = tuple(_find_python_members(root, "", 0, offered=True))
     strings = frozenset(match[2] for match in _STRING.finditer(root.text()))
-    listed, computed = _listed(root, strings)
+    listed, computed = _read_all(root, strings)
     dynamic = computed or any(symbol.name == "__getattr__" for symbol in symbols)
     return Publics(symbols, None, listed, strings if dynamic else frozenset())
 
@@ -109,7 +109,7 @@ def _symbols(node: Node, decorators: str, *, member: bool) -> Iterator[Symbol]:
         yield Symbol(name, SymbolKind.ALIAS, line_of(node), offered=not member)
     elif kind in {"import_statement", "import_from_statement"}:
         relative = child_of(node, "relative_import") is not None
-        for name in _imported(node):
+        for name in _find_imports(node):
             yield Symbol(name, SymbolKind.ALIAS, line_of(node), offered=relative and not member)
 
 
@@ -178,7 +178,7 @@ def _names(target: Node) -> Iterator[Node]:
             yield from _names(child)
 
 
-def _imported(node: Node) -> Iterator[str]:
+def _find_imports(node: Node) -> Iterator[str]:
     """The names that an import makes known."""
     module = node.field("module_name")
     start = module.range().end.index if module else 0
@@ -188,8 +188,8 @@ def _imported(node: Node) -> Iterator[str]:
             yield name.text().partition(".")[0]
 
 
-def _listed(root: Node, quoted: frozenset[str]) -> tuple[frozenset[str] | None, bool]:
-    """What ``__all__`` holds, and whether it is computed; None without one or if all of it is.
+def _read_all(root: Node, quoted: frozenset[str]) -> tuple[frozenset[str] | None, bool]:
+    """Return the names in ``__all__``, None without one or if all is computed; whether some are.
 
     What is added to a list by computing is taken to be among the strings of the text.
     """

@@ -63,7 +63,7 @@ def _symbols(node: Node, prefix: str, depth: int) -> Iterator[Symbol]:
     kind = node.kind()
     name = node.field("name")
     if kind == "use_declaration":
-        for leaf in _used(node.field("argument")):
+        for leaf in _find_used(node.field("argument")):
             yield Symbol(prefix + leaf, SymbolKind.ALIAS, line_of(node))
         return
     if name is None:
@@ -107,7 +107,7 @@ def _read_rust_parameters(node: Node | None) -> Iterator[Parameter]:
         yield Parameter("", type_)
 
 
-def _used(node: Node | None, outer: str = "") -> Iterator[str]:
+def _find_used(node: Node | None, outer: str = "") -> Iterator[str]:
     """The names at the leaves of a ``use``; a star brings names that this text does not hold."""
     if node is None:
         return
@@ -115,9 +115,9 @@ def _used(node: Node | None, outer: str = "") -> Iterator[str]:
     if kind == "use_list":
         for child in node.children():
             if child.is_named():
-                yield from _used(child, outer)
+                yield from _find_used(child, outer)
     elif kind == "scoped_use_list":
-        yield from _used(node.field("list"), text_of(node.field("path")))
+        yield from _find_used(node.field("list"), text_of(node.field("path")))
     elif kind == "use_as_clause":
         yield text_of(node.field("alias"))
     elif kind == "self":

@@ -63,10 +63,10 @@ class _Export(Struct, frozen=True):
 def read(root: Node) -> Publics:
     """The exported names of a text."""
     symbols = list(_find_script_members(root, "", 0))
-    return Publics(tuple(_exported(symbols, _exports(root))))
+    return Publics(tuple(_select_exported(symbols, _exports(root))))
 
 
-def _exported(symbols: Sequence[Symbol], exports: Iterable[_Export]) -> Iterator[Symbol]:
+def _select_exported(symbols: Sequence[Symbol], exports: Iterable[_Export]) -> Iterator[Symbol]:
     """The symbols, of which members belong to a type that is exported, and the lists' names."""
     offered = {symbol.name for symbol in symbols if symbol.offered and "." not in symbol.name}
     yield from (symbol for symbol in symbols if symbol.name.partition(".")[0] in offered)
@@ -84,7 +84,7 @@ def _exported(symbols: Sequence[Symbol], exports: Iterable[_Export]) -> Iterator
 
 
 def _exports(root: Node) -> Iterator[_Export]:
-    """What lists of exports name; a star brings names that this text does not hold."""
+    """Return what lists of exports name; a star brings names that this text does not hold."""
     for statement in children_of(root, "export_statement"):
         line, default = line_of(statement), child_of(statement, "default", "=")
         value = statement.children()[-1] if default else None
@@ -228,23 +228,23 @@ def _variables(declarator: Node) -> Iterator[Symbol]:
     if name is not None and name.kind() == "identifier":
         yield _value(declarator, name.text(), line_of(name))
     elif name is not None:
-        for each in _destructured(name):
+        for each in _find_destructured(name):
             yield Symbol(each.text(), SymbolKind.VALUE, line_of(each))
 
 
-def _destructured(pattern: Node) -> Iterator[Node]:
+def _find_destructured(pattern: Node) -> Iterator[Node]:
     """The names in a pattern such as ``{ a, b: c }``."""
     for child in pattern.children():
         if child.kind() in {"shorthand_property_identifier_pattern", "identifier"}:
             yield child
         elif child.kind() == "pair_pattern":
             value = child.field("value")
-            yield from [value] if value.kind() == "identifier" else _destructured(value)
+            yield from [value] if value.kind() == "identifier" else _find_destructured(value)
         elif child.kind() in {"object_assignment_pattern", "assignment_pattern"}:
             left = child.field("left")
-            yield from [left] if "identifier" in left.kind() else _destructured(left)
+            yield from [left] if "identifier" in left.kind() else _find_destructured(left)
         elif child.kind() in {"rest_pattern", "object_pattern", "array_pattern"}:
-            yield from _destructured(child)
+            yield from _find_destructured(child)
 
 
 def _read_script_parameters(function: Node) -> Iterator[Parameter]:

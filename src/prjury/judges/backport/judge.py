@@ -25,7 +25,7 @@ from prjury.judges.backport.history import read_history
 from prjury.judges.backport.look import LookContext, Tools, change_of, look
 from prjury.judges.backport.requests.branches import bare, is_locked
 from prjury.judges.backport.verdict import decide
-from prjury.jury.guard import guarded
+from prjury.jury.guard import catch_crash
 from prjury.jury.judgment import Check
 from prjury.policy.schema import BackportConfig
 from prjury.ports import Releases, Repository
@@ -146,7 +146,7 @@ class BackportJudge:
 def _verdict(context: LookContext) -> Backport:
     """Return the verdict; any crash becomes the error of this branch."""
     tip = context.tip
-    return guarded(
+    return catch_crash(
         lambda: decide(look(context)),
         lambda crash: structs.replace(_error(tip.name, crash.reasoning), branch_sha=tip.sha),
     )

@@ -18,13 +18,13 @@ from prjury.code.references import (
     ByKin,
     DefinitionFinder,
     code_files,
+    find_referred,
     of_standard_library,
     references,
-    referred,
     words_of,
 )
 from prjury.code.source import MAX_BYTES, Source, UnreadableError, decode
-from prjury.code.stripped import stripped_lines
+from prjury.code.stripped import strip_lines
 from prjury.deadline import Deadline
 from prjury.jury.judgment import Location
 from prjury.manifests.go import read_go_mod
@@ -53,7 +53,7 @@ class BareCode:
         if not wanted:
             return
         sources = self._sources(wanted)
-        self.lines.update(stripped_lines(sources, self.parser, Deadline.after(_SECONDS)))
+        self.lines.update(strip_lines(sources, self.parser, Deadline.after(_SECONDS)))
         self.unread.update(wanted.keys() - self.lines.keys())
 
     def _sources(self, wanted: Mapping[str, str]) -> dict[str, Source]:
@@ -73,7 +73,7 @@ class BareCode:
     def refers(self, blob: str, at: Location, word: str) -> bool:
         """Whether the line refers to the word."""
         line = self._line(blob, at)
-        return word in referred(line) and not of_standard_library(kin_of(at.path), line, word)
+        return word in find_referred(line) and not of_standard_library(kin_of(at.path), line, word)
 
     def defines(self, blob: str, at: Location, word: str) -> bool:
         """Whether the line may define the word."""

@@ -17,7 +17,7 @@ from typing import Any
 
 from prjury.errors import UsageError
 from prjury.jury.context import JudgmentContext
-from prjury.jury.guard import guarded, itself
+from prjury.jury.guard import catch_crash, itself
 from prjury.jury.judge import FunctionJudge, Judge, type_of
 from prjury.jury.judgment import Judgment
 from prjury.snapshot.model import visible
@@ -50,7 +50,7 @@ def own_judge(name: str, options: Mapping[str, str], directory: Path) -> Judge[J
         raise UsageError(f"{visible(name)} does not say which function judges", remedy=_FORMS)
     is_file = "/" in place or place.endswith(".py")
     load = _load_file if is_file else _load_module
-    module: Any = guarded(lambda: load(place, directory), itself)
+    module: Any = catch_crash(lambda: load(place, directory), itself)
     if module is None:
         kind = "file" if is_file else "module"
         raise UsageError(f"there is no {kind} {visible(place)}", remedy=_FORMS)
@@ -61,7 +61,7 @@ def own_judge(name: str, options: Mapping[str, str], directory: Path) -> Judge[J
         _check_options(lambda: target, options, name)
         return _as_judge(target, name)
     _check_options(target, options, name)
-    product: Any = guarded(lambda: _call_factory(target, options, name), itself)
+    product: Any = catch_crash(lambda: _call_factory(target, options, name), itself)
     if isinstance(product, UsageError):
         raise product
     return (

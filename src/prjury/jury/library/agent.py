@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from prjury.jury.context import ExecutionStatus
 from prjury.jury.frozen import freeze
-from prjury.jury.library.execution import waited_for
+from prjury.jury.library.execution import wait_for_reply
 from prjury.jury.library.replies import requires
 
 
@@ -74,15 +74,15 @@ class FunctionAgent:
             raise TypeError(f"{self.function!r} is neither a client with run() nor a function")
 
     def run(self, goal: str, workspace: Path | None, /) -> AgentReply:
-        """What the function makes of the goal."""
+        """Return what the function makes of the goal."""
         function: Callable[..., AgentReply] = self.function
-        given = (goal, workspace)
-        return function(*given[: 2 if requires(function, 2) else 1])
+        arguments = (goal, workspace)
+        return function(*arguments[: 2 if requires(function, 2) else 1])
 
 
 def run_agent(client: AgentClient, goal: str, workspace: Path | None) -> AgentResult:
     """The result of the client's agent, waited for."""
-    return result_of(waited_for(client.run(goal, workspace)))
+    return result_of(wait_for_reply(client.run(goal, workspace)))
 
 
 def result_of(reply: object) -> AgentResult:

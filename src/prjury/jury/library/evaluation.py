@@ -155,7 +155,7 @@ def evaluate(
     vote = _voter(judge_or_jury, timeout)
     place = None if workspace is None else Path(workspace)
     done = _within(timeout, work_of(call, goal, place))
-    return done.result, _judged(vote, _context(goal, place, done, metadata))
+    return done.result, _judge_context(vote, _context(goal, place, done, metadata))
 
 
 @overload
@@ -206,21 +206,21 @@ async def evaluate_async(
         answer = work()
         if not inspect.isawaitable(answer):
             return answer
-        waited = asyncio.run_coroutine_threadsafe(_awaited(answer, timeout), loop)
+        waited = asyncio.run_coroutine_threadsafe(_await_reply(answer, timeout), loop)
         return waited.result()
 
     done = await in_background(lambda: _within(timeout, run))
     context = _context(goal, place, done, metadata)
-    return done.result, await in_background(lambda: _judged(vote, context))
+    return done.result, await in_background(lambda: _judge_context(vote, context))
 
 
-async def _awaited(answer: Awaitable[ResultT], timeout: float | None) -> ResultT:
+async def _await_reply(answer: Awaitable[ResultT], timeout: float | None) -> ResultT:
     import asyncio  # noqa: PLC0415 - as above
 
     return await asyncio.wait_for(answer, timeout)
 
 
-def _judged(
+def _judge_context(
     vote: Callable[[JudgmentContext], JuryVerdict | Verdict], context: JudgmentContext
 ) -> JuryVerdict | Verdict:
     verdict = vote(context)
@@ -229,7 +229,7 @@ def _judged(
 
 
 def _within(timeout: float | None, work: Callable[[], Any]) -> Execution[Any]:
-    """How the work ended; TIMEOUT where it took longer, and then it goes on unheard."""
+    """Return how the work ended; TIMEOUT where it took longer, and then it goes on unheard."""
     if timeout is None:
         return perform(work)
     from prjury.jury.threads import aside  # noqa: PLC0415 - only for these
@@ -256,10 +256,10 @@ def _voter(
 
         return alone
     limits = {} if timeout is None else {"timeout": timeout}
-    return lambda context: _checked(vote(context, **limits))
+    return lambda context: _check_verdict(vote(context, **limits))
 
 
-def _checked(verdict: object) -> JuryVerdict | Verdict:
+def _check_verdict(verdict: object) -> JuryVerdict | Verdict:
     if isinstance(verdict, JuryVerdict | Verdict):
         return verdict
     kind = type(verdict).__name__
@@ -278,19 +278,19 @@ def work_of(call: Call[Any] | AgentClient, goal: str, workspace: Path | None) ->
         except TypeError as error:
             kind = type(call).__name__
             raise TypeError(f"{kind}.run takes no goal and workspace: {error}") from error
-        return lambda: _unwaited(client.run(goal, workspace))
+        return lambda: _defer_result(client.run(goal, workspace))
     raise TypeError(f"{call!r} is neither a function nor an agent's client with run()")
 
 
-def _unwaited(reply: object) -> object:
+def _defer_result(reply: object) -> object:
     if not inspect.isawaitable(reply):
         return result_of(reply)
     awaitable: Awaitable[object] = reply
 
-    async def finished() -> AgentResult:
+    async def finish() -> AgentResult:
         return result_of(await awaitable)
 
-    return finished()
+    return finish()
 
 
 def _with_parameters(
@@ -301,19 +301,19 @@ def _with_parameters(
     except ValueError:  # some built-in functions do not tell
         return call
     offered: dict[str, object] = {"goal": goal, "workspace": workspace}
-    given: dict[str, object] = {}
+    keywords: dict[str, object] = {}
     for parameter in parameters:
         if parameter.name in offered and parameter.kind is not parameter.POSITIONAL_ONLY:
-            given[parameter.name] = offered.pop(parameter.name)
+            keywords[parameter.name] = offered.pop(parameter.name)
     taking = [p for p in parameters if p.kind not in _COLLECTING]
-    needed = [p for p in taking if p.default is p.empty or p is _first_for_goal(taking, given)]
+    needed = [p for p in taking if p.default is p.empty or p is _first_for_goal(taking, keywords)]
     names = ", ".join(p.name for p in needed)
-    needed = [p for p in needed if p.name not in given]
+    needed = [p for p in needed if p.name not in keywords]
     if len(needed) > len(offered) or any(p.kind is p.KEYWORD_ONLY for p in needed):
         raise TypeError(f"the call requires {names}; it can be given a goal and a workspace")
     rest = dict(zip((p.name for p in needed), offered.values(), strict=False))
     first = [rest.pop(p.name) for p in needed if p.kind is p.POSITIONAL_ONLY]
-    return partial(call, *first, **rest, **given)
+    return partial(call, *first, **rest, **keywords)
 
 
 def _first_for_goal(
@@ -333,7 +333,7 @@ def _context(
     result = done.result
     message = result if isinstance(result, AgentResult) else None
     error = message.error if message else done.error
-    metadata = message.metadata if message else _kept(result)
+    metadata = message.metadata if message else _keep_result(result)
     return JudgmentContext(
         goal,
         workspace,
@@ -347,14 +347,14 @@ def _context(
     )
 
 
-def _kept(result: object) -> dict[str, Any]:
+def _keep_result(result: object) -> dict[str, Any]:
     if result is None or isinstance(result, str):
         return {}
     usage = usage_of(result)
     documents = documents_of(result)
-    known = {"usage": usage, "documents": documents}
-    kept = {name: value for name, value in known.items() if value}
+    details = {"usage": usage, "documents": documents}
+    present = {name: value for name, value in details.items() if value}
     try:
-        return {"result": freeze(result), **kept}
+        return {"result": freeze(result), **present}
     except ValueError:
-        return kept
+        return present

@@ -16,7 +16,7 @@ from typing import Any, Generic, TypeGuard, TypeVar, overload
 
 from prjury.errors import PrJuryError
 from prjury.jury.context import ExecutionStatus
-from prjury.jury.guard import in_words, printable, unwrapped
+from prjury.jury.guard import describe_error, printable, unwrap_error
 
 #: Where responses keep their answer: the OpenAI Agents SDK, pydantic-ai, LangChain, other clients.
 _ANSWERS = ("final_output", "output", "content", "text", "result", "answer", "response")
@@ -49,9 +49,9 @@ def usage_of(response: object) -> dict[str, float]:
     for usage in chain(_usages(response), (response,)):  # no further than needed
         get = usage.get if isinstance(usage, Mapping) else lambda key, of=usage: getattr(of, key, 0)
         counts = {key: get(key) for key in _COUNTS}
-        found = {key: n for key, n in counts.items() if _is_count(n)}
-        if found:
-            return found
+        numbers = {key: n for key, n in counts.items() if _is_count(n)}
+        if numbers:
+            return numbers
     return {}
 
 
@@ -80,7 +80,6 @@ def _attribute(of: object, name: str) -> object:
 
 
 def _usages(response: object) -> Iterator[object]:
-    """What the response keeps of its usage, as an attribute or a method without arguments."""
     for name in _USAGES:
         usage = getattr(response, name, None)
         yield usage  # the counts themselves, even where they could still be called as of old
@@ -158,16 +157,16 @@ def perform(work: Callable[[], object]) -> Execution[Any]:
         return Execution(result, status, started_at, elapsed)
 
     try:
-        return ended(ExecutionStatus.SUCCESS, waited_for(work()))
-    except (Exception, _cancelled_task()) as crash:  # noqa: BLE001 - it is reported, not hidden
-        alone = unwrapped(crash)
+        return ended(ExecutionStatus.SUCCESS, wait_for_reply(work()))
+    except (Exception, _is_cancelled_task()) as crash:  # noqa: BLE001 - it is reported, not hidden
+        alone = unwrap_error(crash)
         expected = isinstance(alone, PrJuryError) and bool(str(alone))
-        words = printable(str(alone)) if expected else in_words(alone)
+        words = printable(str(alone)) if expected else describe_error(alone)
         reason = alone.reason if isinstance(alone, PrJuryError) else None
         return replace(ended(_status_of(alone)), error=words, reason=reason)
 
 
-def waited_for(answer: object) -> object:
+def wait_for_reply(answer: object) -> object:
     """The answer itself; what it brings if it has to be waited for."""
     if not inspect.isawaitable(answer):
         return answer
@@ -176,7 +175,7 @@ def waited_for(answer: object) -> object:
     return resolve(answer)
 
 
-def _cancelled_task() -> type[BaseException]:
+def _is_cancelled_task() -> type[BaseException]:
     """The one error that is no `Exception` and still an answer; looked up when there is one."""
     from asyncio import CancelledError  # noqa: PLC0415 - 30 ms that only a failure should cost
 

@@ -59,12 +59,12 @@ class Improvement:
 
     @property
     def result(self) -> Any:  # noqa: ANN401 - whatever the call returns
-        """What the last attempt returned."""
+        """Return what the last attempt returned."""
         return self.rounds[-1].result
 
     @property
     def passed(self) -> bool:
-        """Whether the last attempt was accepted."""
+        """Return whether the last attempt was accepted."""
         return self.verdict.status is Status.PASS
 
 
@@ -100,12 +100,12 @@ def improve(  # noqa: PLR0913 - the last three are options
     while True:
         number = len(rounds) + 1
         feedback = rounds[-1].feedback if rounds else ""
-        asked = _AGAIN.format(goal=goal, number=number, feedback=feedback) if rounds else goal
-        work = _of_nothing(call, asked, workspace)
-        known = {**(metadata or {}), "round": number}
-        result, verdict = evaluate(goal, work, jury, workspace, metadata=known, timeout=timeout)
-        found = "" if verdict.status is Status.PASS else verdict.feedback(limit)
-        rounds.append(ImprovementRound(number, result, verdict, found))
+        request = _AGAIN.format(goal=goal, number=number, feedback=feedback) if rounds else goal
+        work = _of_nothing(call, request, workspace)
+        facts = {**(metadata or {}), "round": number}
+        result, verdict = evaluate(goal, work, jury, workspace, metadata=facts, timeout=timeout)
+        advice = "" if verdict.status is Status.PASS else verdict.feedback(limit)
+        rounds.append(ImprovementRound(number, result, verdict, advice))
         if stopped := _stop(rounds, feedback, max_rounds):
             return Improvement(tuple(rounds), stopped)
 

@@ -121,7 +121,7 @@ class ModelJudge(Generic[ContextT]):
         )
 
     def judge(self, context: ContextT, /) -> Judgment:
-        """What the classifier makes of the model's reply.
+        """Return what the classifier makes of the model's reply.
 
         ERROR where there is none: ``model_failed``, ``timeout`` or ``cancelled`` when the model
         raises (or the reason of the `PrJuryError` that it raises), ``reply_invalid`` when the reply
@@ -133,10 +133,10 @@ class ModelJudge(Generic[ContextT]):
         prompt = filled(self.template, context)
         if not prompt.strip():
             return Judgment.abstained("there is nothing to ask about", "nothing_to_ask")
-        asked = perform(lambda: self.model(prompt))
-        if asked.status is not ExecutionStatus.SUCCESS:
-            return failure("model", asked.status, asked.error, asked.reason)
-        return classified(asked.result, self.classify, self.name, context)
+        execution = perform(lambda: self.model(prompt))
+        if execution.status is not ExecutionStatus.SUCCESS:
+            return failure("model", execution.status, execution.error, execution.reason)
+        return classified(execution.result, self.classify, self.name, context)
 
     def asking_confidence(self) -> ModelJudge[ContextT]:
         """The same judge that also asks the model how sure it is.
@@ -194,7 +194,7 @@ def criterion_judge(
 
 
 def filled(template: Callable[[ContextT], str], context: ContextT) -> str:
-    """What the template makes of the context, fit to be sent."""
+    """Return what the template makes of the context, fit to be sent."""
     text: object = template(context)
     if not isinstance(text, str):
         raise TypeError(f"the template returned a {type(text).__name__} instead of text")
@@ -202,7 +202,7 @@ def filled(template: Callable[[ContextT], str], context: ContextT) -> str:
 
 
 def classified(reply: object, classify: Classifier, name: str, context: object) -> Judgment:
-    """What the classifier makes of the reply; ERROR for one that is empty or has no text.
+    """Return what the classifier makes of the reply; ERROR for one that is empty or has no text.
 
     A plain yes or no becomes a check by the judge's name. What a response says it took is kept as
     ``metadata["usage"]``.
@@ -212,22 +212,21 @@ def classified(reply: object, classify: Classifier, name: str, context: object) 
         return invalid(f"the reply is a {type(reply).__name__} instead of text")
     if not text.strip():
         return invalid("the reply is empty")
-    known = (context,) if requires(classify, 2) else ()
-    said: object = classify(text, *known)
-    if not isinstance(said, Judgment):
-        message = f"{name} classifies a reply as a {type(said).__name__} instead of a Judgment"
+    extra = (context,) if requires(classify, 2) else ()
+    judgment: object = classify(text, *extra)
+    if not isinstance(judgment, Judgment):
+        message = f"{name} classifies a reply as a {type(judgment).__name__} instead of a Judgment"
         raise TypeError(message)
-    if said.status in _VOTES and not said.checks and _is_yes_or_no(classify):
-        check = Check(name, said.status is Status.PASS, said.reasoning)
-        said = replace(said, checks=(check,))
+    if judgment.status in _VOTES and not judgment.checks and _is_yes_or_no(classify):
+        check = Check(name, judgment.status is Status.PASS, judgment.reasoning)
+        judgment = replace(judgment, checks=(check,))
     usage = usage_of(reply)
     if not usage:
-        return said
-    return said.with_metadata(usage={"llm_calls": usage.get("requests", 1), **usage})
+        return judgment
+    return judgment.with_metadata(usage={"llm_calls": usage.get("requests", 1), **usage})
 
 
 def _is_yes_or_no(classify: Callable[..., object]) -> bool:
-    """Whether it is that function, perhaps wrapped by another one, as a tracer does."""
     return inspect.unwrap(classify) is inspect.unwrap(yes_or_no)
 
 

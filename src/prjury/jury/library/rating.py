@@ -10,7 +10,7 @@ from prjury.jury.context import JudgmentContext
 from prjury.jury.guard import printable
 from prjury.jury.judgment import Check, Judgment
 from prjury.jury.library.model_judge import JudgeModel, ModelJudge, ModelReply
-from prjury.jury.library.replies import invalid, shortened, unfenced
+from prjury.jury.library.replies import invalid, strip_fence, truncate
 from prjury.jury.library.template import Template
 from prjury.jury.score import NumericalScore, finite
 
@@ -56,17 +56,17 @@ def rating(reply: str, /, passing: float = 7.0) -> Judgment:
     Args:
         passing: the lowest score that passes.
     """
-    text = unfenced(printable(reply))
-    found = list(_SCORE.finditer(text))
-    numbers = {(float(one["number"]), float(one["highest"] or HIGHEST)) for one in found}
+    text = strip_fence(printable(reply))
+    matches = list(_SCORE.finditer(text))
+    numbers = {(float(one["number"]), float(one["highest"] or HIGHEST)) for one in matches}
     if len(numbers) != 1:
         which = "several scores" if numbers else "no score"
-        return Judgment.abstained(f"the reply gives {which}: {shortened(text)}", "no_answer")
+        return Judgment.abstained(f"the reply gives {which}: {truncate(text)}", "no_answer")
     ((number, highest),) = numbers
     if highest != HIGHEST or not 0 <= number <= HIGHEST:
         return invalid(f"the reply's score is no number from 0 to {HIGHEST}")
-    rest = text[: found[0].start()] + text[found[0].end() :]
-    reasoning = shortened(_REASONING.sub("", rest.strip())) or f"{number:g} of {HIGHEST}"
+    rest = text[: matches[0].start()] + text[matches[0].end() :]
+    reasoning = truncate(_REASONING.sub("", rest.strip())) or f"{number:g} of {HIGHEST}"
     score, passed = NumericalScore(number, 0, HIGHEST), number >= passing
     make = Judgment.passed if passed else Judgment.failed
     return make(reasoning, score, checks=[Check("score", passed, f"{number:g} of {HIGHEST}")])
@@ -105,8 +105,8 @@ class CodeQualityJudge(ModelJudge[JudgmentContext]):
 
         def asked(context: JudgmentContext) -> str:
             work = context.diff or context.agent_output or ""
-            known = {"form": RATING_FORM, "work": work}
-            return Template(prompt, known)(context) if work.strip() else ""
+            constants = {"form": RATING_FORM, "work": work}
+            return Template(prompt, constants)(context) if work.strip() else ""
 
         super().__init__(
             asked, partial(rating, passing=passing), model=model, name=name, description=about

@@ -106,9 +106,9 @@ def aggregate_repeated_results(results: Iterable[Judgment], total_judges: int) -
     """
     heard = tuple(results)
     _refuse_nonsense(heard, total_judges)
-    scores = [_number(said.score, place) for place, said in enumerate(heard)]
+    scores = [_number(result.score, place) for place, result in enumerate(heard)]
     valid = {place: score for place, score in enumerate(scores) if score is not None}
-    errors, unscored = _errors_of(heard), _unscored_of(heard)
+    errors, unscored = _errors_of(heard), _find_unscored(heard)
     if not valid:
         first = _first_line((errors or unscored)[0])
         raise ValueError(f"none of {len(heard)} results has a numeric score; the first: {first}")
@@ -119,26 +119,25 @@ def aggregate_repeated_results(results: Iterable[Judgment], total_judges: int) -
 
 
 def _errors_of(results: Iterable[Judgment]) -> tuple[str, ...]:
-    """The reasonings of the results that are errors, fit for metadata."""
-    erred = (said for said in results if said.status is Status.ERROR)
-    return tuple(printable(said.reasoning) for said in erred)
+    erred = (result for result in results if result.status is Status.ERROR)
+    return tuple(printable(result.reasoning) for result in erred)
 
 
-def _unscored_of(results: Iterable[Judgment]) -> tuple[str, ...]:
-    """The statuses and reasonings of the results without a score that are not errors."""
-    silent = (said for said in results if said.score is None and said.status is not Status.ERROR)
-    return tuple(printable(f"{said.status}: {said.reasoning}") for said in silent)
+def _find_unscored(results: Iterable[Judgment]) -> tuple[str, ...]:
+    silent = (
+        result for result in results if result.score is None and result.status is not Status.ERROR
+    )
+    return tuple(printable(f"{result.status}: {result.reasoning}") for result in silent)
 
 
 def _first_line(text: str) -> str:
-    """What of a reasoning fits into a sentence."""
     return text.strip().partition("\n")[0]
 
 
 def _refuse_nonsense(heard: Sequence[object], total_judges: object) -> None:
-    for said in heard:
-        if not isinstance(said, Judgment):
-            raise TypeError(f"a result is a Judgment, not {said!r}")
+    for result in heard:
+        if not isinstance(result, Judgment):
+            raise TypeError(f"a result is a Judgment, not {result!r}")
     if whole_number(total_judges, "total_judges") < len(heard):
         raise ValueError(f"{len(heard)} results cannot come from {total_judges} judges")
     if not heard:
@@ -191,7 +190,7 @@ class BaseJudgeAggregator(ABC):
     def aggregate_repeated_results(
         self, results: Sequence[Judgment], total_judges: int
     ) -> RepeatedResults:
-        """What the function of the same name says."""
+        """Return what the function of the same name says."""
         return aggregate_repeated_results(results, total_judges)
 
 
@@ -203,12 +202,12 @@ class AverageAggregationStrategy(BaseJudgeAggregator):
 
     def aggregate(self, results: Sequence[Judgment], total_judges: int) -> Judgment:
         """The representative; ``aggregate`` is the mean."""
-        found = self.aggregate_repeated_results(results, total_judges)
-        scores = found.decimals
+        repeated = self.aggregate_repeated_results(results, total_judges)
+        scores = repeated.decimals
         mean = Fraction(sum(scores), len(scores))
         distances = [abs(score - mean) for score in scores]
         place = distances.index(min(distances))
-        return found.represented_by(place, float(mean), self.strategy)
+        return repeated.represented_by(place, float(mean), self.strategy)
 
 
 @dataclass(frozen=True)
@@ -219,9 +218,9 @@ class MedianAggregationStrategy(BaseJudgeAggregator):
 
     def aggregate(self, results: Sequence[Judgment], total_judges: int) -> Judgment:
         """The representative; ``aggregate`` is its score."""
-        found = self.aggregate_repeated_results(results, total_judges)
-        place = _median_place(found.decimals)
-        return found.represented_by(place, found.scores[place], self.strategy)
+        repeated = self.aggregate_repeated_results(results, total_judges)
+        place = _median_place(repeated.decimals)
+        return repeated.represented_by(place, repeated.scores[place], self.strategy)
 
 
 @dataclass(frozen=True)
@@ -235,12 +234,12 @@ class MajorityVoteAggregationStrategy(BaseJudgeAggregator):
 
     def aggregate(self, results: Sequence[Judgment], total_judges: int) -> Judgment:
         """The representative; ``aggregate`` is its score, ``tied`` whether the median decided."""
-        found = self.aggregate_repeated_results(results, total_judges)
-        scores = found.decimals
+        repeated = self.aggregate_repeated_results(results, total_judges)
+        scores = repeated.decimals
         most_frequent = statistics.multimode(scores)
         tied = len(most_frequent) > 1
         place = _median_place(scores) if tied else scores.index(most_frequent[0])
-        return found.represented_by(place, found.scores[place], self.strategy, tied=tied)
+        return repeated.represented_by(place, repeated.scores[place], self.strategy, tied=tied)
 
 
 def _median_place(scores: Sequence[Fraction]) -> int:
@@ -269,13 +268,13 @@ def build_aggregation_strategy(selector: AggregationSelector) -> BaseJudgeAggreg
     """
     if isinstance(selector, BaseJudgeAggregator):
         return selector
-    known = ", ".join(AggregationMethod)
+    names = ", ".join(AggregationMethod)
     if not isinstance(selector, str):
         raise TypeError(
-            f"an aggregation is one of {known} or a BaseJudgeAggregator, not {selector!r}"
+            f"an aggregation is one of {names} or a BaseJudgeAggregator, not {selector!r}"
         )
     if selector not in _STRATEGIES:
-        raise ValueError(f"aggregation {selector!r} is none of {known}")
+        raise ValueError(f"aggregation {selector!r} is none of {names}")
     return _STRATEGIES[selector]
 
 
@@ -355,7 +354,7 @@ class RepeatedJudge(Generic[ContextT]):
 
     @property
     def description(self) -> str:
-        """What the judge does, how often, and what is made of it."""
+        """Return what the judge does, how often, and what is made of it."""
         message = getattr(self.members[0], "description", "") or self.name
         return f"{message} ({self.aggregation.strategy} of {self.runs} runs)"
 
@@ -367,35 +366,33 @@ class RepeatedJudge(Generic[ContextT]):
         results = [ballot.judgment for ballot in ballots]
         strategy = str(self.aggregation.strategy)
         try:
-            said = self.aggregation.aggregate(results, self.runs)
+            judgment = self.aggregation.aggregate(results, self.runs)
         except ValueError as refusal:
             if _can_count(results):
                 raise
-            return _uncounted(results, strategy, str(refusal))
-        if said.status is Status.PASS and any(map(_is_uncounted_fail, results)):
+            return _describe_uncounted(results, strategy, str(refusal))
+        if judgment.status is Status.PASS and any(map(_is_uncounted_fail, results)):
             refused = "a run failed without a score, which no strategy counts"
-            return _uncounted(results, strategy, refused)
-        return said
+            return _describe_uncounted(results, strategy, refused)
+        return judgment
 
 
 def _is_uncounted_fail(said: Judgment) -> bool:
-    """Whether a pass of the other runs would sweep this one under the carpet."""
     return said.status is Status.FAIL and said.score is None
 
 
 def _can_count(results: Sequence[Judgment]) -> bool:
-    """Whether there are scores, and all of them are numbers: then a refusal is a mistake."""
-    scores = [said.score for said in results if said.score is not None]
+    scores = [result.score for result in results if result.score is not None]
     return bool(scores) and not any(isinstance(score, CategoricalScore) for score in scores)
 
 
-def _uncounted(results: Sequence[Judgment], strategy: str, refusal: str) -> Judgment:
-    """What runs amount to that the strategy cannot count, for which it has its own words."""
-    statuses = {said.status for said in results}
-    erred = [said for said in results if said.status is Status.ERROR]
+def _describe_uncounted(results: Sequence[Judgment], strategy: str, refusal: str) -> Judgment:
+    """Return what runs amount to that the strategy cannot count, for which it has its own words."""
+    statuses = {result.status for result in results}
+    erred = [result for result in results if result.status is Status.ERROR]
     if statuses == {Status.ABSTAIN}:
         label = _common_label(results)
-        reasons = {said.metadata.get("reason") for said in results}
+        reasons = {result.metadata.get("reason") for result in results}
         common = reasons.pop() if len(reasons) == 1 else None
         evidence = _evidence(results, strategy, common or label or "nobody_voted")
         return Judgment.abstained(_silence(results, results, "abstained"), label, metadata=evidence)
@@ -421,14 +418,14 @@ def _evidence(results: Sequence[Judgment], strategy: str, reason: object) -> dic
         "total_judges": len(results),
         "valid_indices": (),
         "errors": _errors_of(results),
-        "unscored": _unscored_of(results),
+        "unscored": _find_unscored(results),
     }
     return {"reason": reason, "repeated": repeated}
 
 
 def _common_label(results: Sequence[Judgment]) -> str | None:
     """The label that all have; where all are benign, the one that asks for more attention."""
-    labels = {said.label for said in results}
+    labels = {result.label for result in results}
     if len(labels) > 1 and all(map(is_benign, results)):
         return NOT_CONFIGURED
     return labels.pop() if len(labels) == 1 else None

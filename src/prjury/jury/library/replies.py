@@ -72,12 +72,12 @@ def yes_or_no(reply: str, /) -> Judgment:
     Neither word, both words on a line that answers, or lines that contradict each other make an
     ABSTAIN with the reason ``no_answer``; an empty reply makes an ERROR, ``reply_invalid``.
     """
-    text = unfenced(printable(reply))
+    text = strip_fence(printable(reply))
     if not text:
         return invalid("the reply is empty")
     sections = _sections(text.splitlines())
     reasons = "\n".join(line for section in sections if section.reasons for line in section.lines)
-    message = shortened(reasons.strip() or text)
+    message = truncate(reasons.strip() or text)
     words = _answers(sections)
     if words == {"yes"}:
         return Judgment.passed(message)
@@ -102,15 +102,15 @@ def with_confidence(classify: Classifier) -> Callable[..., Judgment]:
             return function(reply, *context)
         last = lines[-1]
         number = float(last["number"]) / (100 if last["percent"] else 1)
-        said = function(reply[: last.start()] + reply[last.end() :], *context)
-        unsure = said.status is Status.ERROR or said.confidence is not None or number > 1
-        return said if unsure else replace(said, confidence=number)
+        judgment = function(reply[: last.start()] + reply[last.end() :], *context)
+        unsure = judgment.status is Status.ERROR or judgment.confidence is not None or number > 1
+        return judgment if unsure else replace(judgment, confidence=number)
 
     return classified
 
 
 def requires(function: Callable[..., object], count: int) -> bool:
-    """Whether the function cannot be called with fewer than so many positional arguments."""
+    """Return whether the function cannot be called with fewer than so many positional arguments."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):  # some built-in functions do not tell
@@ -120,7 +120,7 @@ def requires(function: Callable[..., object], count: int) -> bool:
 
 
 def asks_confidence(classify: Classifier) -> bool:
-    """Whether it is `assessment`, whose form asks for a confidence, whatever its threshold."""
+    """Return whether it is `assessment`, whose form asks for a confidence."""
     return getattr(classify, "func", classify) is assessment
 
 
@@ -133,22 +133,22 @@ def label_classifier(labels: Mapping[str, Status]) -> Callable[[str], Judgment]:
     Raises:
         ValueError: for no labels, or a status that a label cannot have (ERROR).
     """
-    known = {label.casefold(): (label, Status(status)) for label, status in labels.items()}
-    if not known or any(status is Status.ERROR for _, status in known.values()):
+    statuses = {label.casefold(): (label, Status(status)) for label, status in labels.items()}
+    if not statuses or any(status is Status.ERROR for _, status in statuses.values()):
         raise ValueError("a label classifier needs labels, each for PASS, FAIL or ABSTAIN")
 
     def classified(reply: str, /) -> Judgment:
-        sections = _sections(unfenced(printable(reply)).splitlines())
+        sections = _sections(strip_fence(printable(reply)).splitlines())
         reasons = "\n".join(line for one in sections if one.reasons for line in one.lines)
         lines = [line for one in sections if one.label == _ANSWER for line in one.lines[:1]]
         lines = lines or [line for one in sections for line in one.lines if line.strip()][:1]
         words = {line.strip(_AROUND_LABEL).casefold() for line in lines}
-        named = [known[word] for word in words if word in known]
-        message = shortened(reasons.strip() or reply.strip() or "the reply is empty")
-        if len(named) != 1 or len(words) != 1:
-            offered = ", ".join(label for label, _ in known.values())
+        matches = [statuses[word] for word in words if word in statuses]
+        message = truncate(reasons.strip() or reply.strip() or "the reply is empty")
+        if len(matches) != 1 or len(words) != 1:
+            offered = ", ".join(label for label, _ in statuses.values())
             return Judgment.abstained(f"the reply names none of {offered}: {message}", "no_answer")
-        ((label, status),) = named
+        ((label, status),) = matches
         return Judgment(status, message, label=label)
 
     return classified
@@ -163,7 +163,7 @@ def invalid(problem: str) -> Judgment:
     return Judgment.errored(problem, metadata={"reason": "reply_invalid"})
 
 
-def unfenced(text: str) -> str:
+def strip_fence(text: str) -> str:
     """The text without blank space and the one code fence around all of it, if there is one."""
     bare = text.strip("\ufeff \t\r\n")
     opening, _, rest = bare.partition("\n")
@@ -173,7 +173,7 @@ def unfenced(text: str) -> str:
     return inner.strip() if around and f"\n{_FENCE}" not in f"\n{inner}" else bare
 
 
-def shortened(text: str) -> str:
+def truncate(text: str) -> str:
     """The text, cut where it is too long for a reasoning."""
     return text if len(text) <= LONGEST_REASONING else f"{text[:LONGEST_REASONING]} …"
 
@@ -192,7 +192,7 @@ class _Section:
 
 def _sections(lines: Iterable[str]) -> list[_Section]:
     sections = [_Section("")]
-    for line, quoted in _quoted(lines):
+    for line, quoted in _mark_quotes(lines):
         label = None if quoted else _LABEL.match(line)
         if label:
             sections.append(_Section(label["label"].lower()))
@@ -200,11 +200,11 @@ def _sections(lines: Iterable[str]) -> list[_Section]:
         if sections[-1].reasons:
             sections[-1].lines.append(text)
         elif not quoted:
-            sections += _added(sections[-1], text)
+            sections += _add_line(sections[-1], text)
     return sections
 
 
-def _added(section: _Section, line: str) -> list[_Section]:
+def _add_line(section: _Section, line: str) -> list[_Section]:
     """Adds a line that may answer; returns the reasoning that follows on the same line."""
     may_answer = section.label or _SET_OFF.match(line)
     answer, *reasoning = _REASONING_INLINE.split(line, maxsplit=1) if may_answer else [line]
@@ -212,7 +212,7 @@ def _added(section: _Section, line: str) -> list[_Section]:
     return [_Section("reasoning", [text]) for text in reasoning]
 
 
-def _quoted(lines: Iterable[str]) -> Iterator[tuple[str, bool]]:
+def _mark_quotes(lines: Iterable[str]) -> Iterator[tuple[str, bool]]:
     """Each line, and whether it is somebody else's words: a quotation or a block of code."""
     fenced = False
     for line in lines:
@@ -309,12 +309,12 @@ def assessment(reply: str, /, threshold: float = 0.5) -> Judgment:
     if not 0.0 <= finite(threshold, "a threshold") <= 1.0:
         raise ValueError(f"a threshold is in 0..1, not {threshold}")
     try:
-        return _judged(_fields(_loaded(reply), _REPLY, ""), threshold)
+        return _judge_reply(_fields(_load_reply(reply), _REPLY, ""), threshold)
     except _InvalidReplyError as problem:
-        return invalid(shortened(f"the reply is not a valid assessment: {problem}"))
+        return invalid(truncate(f"the reply is not a valid assessment: {problem}"))
 
 
-def _judged(said: Mapping[str, Any], threshold: float) -> Judgment:
+def _judge_reply(said: Mapping[str, Any], threshold: float) -> Judgment:
     status, rationale = _status(said), said.get("rationale", "").strip()
     if not rationale:
         raise _InvalidReplyError("rationale is missing or empty")
@@ -342,14 +342,14 @@ def _status(said: Mapping[str, Any]) -> Status:
         raise _InvalidReplyError("status is missing")
     status = _STATUSES.get(word.strip().lower())
     if status is None:
-        raise _InvalidReplyError(f"status is {_shown(word)}, not pass, fail or abstain")
+        raise _InvalidReplyError(f"status is {_show_value(word)}, not pass, fail or abstain")
     return status
 
 
 def _share(said: Mapping[str, Any], key: str) -> float | None:
     number = said.get(key)
     if number is not None and not 0 <= number <= 1:
-        raise _InvalidReplyError(f"{key} is {_shown(number)}, not a number from 0 to 1")
+        raise _InvalidReplyError(f"{key} is {_show_value(number)}, not a number from 0 to 1")
     return None if number is None else float(number)
 
 
@@ -359,18 +359,18 @@ def _checks(findings: Sequence[object]) -> tuple[Check, ...]:
 
 def _check(finding: object, where: str) -> Check:
     """The finding as a check, named ``finding`` where it has no name of its own."""
-    said = {"message": finding} if isinstance(finding, str) else finding
-    known = _fields(said, _FINDING, f"{where}.")
-    if not known.get("message", "").strip():
+    value = {"message": finding} if isinstance(finding, str) else finding
+    entries = _fields(value, _FINDING, f"{where}.")
+    if not entries.get("message", "").strip():
         raise _InvalidReplyError(f"{where}.message is missing or empty")
-    place = {key: known.pop(key) for key in ("path", "line", "end_line") if key in known}
+    place = {key: entries.pop(key) for key in ("path", "line", "end_line") if key in entries}
     if place and "path" not in place:
         raise _InvalidReplyError(f"{where} has a line and no path")
-    severity = known.pop("severity", "error").lower()
+    severity = entries.pop("severity", "error").lower()
     try:
         location = Location(**place) if place else None
         return Check(
-            **{"name": "finding", "passed": False, **known}, severity=severity, location=location
+            **{"name": "finding", "passed": False, **entries}, severity=severity, location=location
         )
     except ValueError as problem:
         raise _InvalidReplyError(f"{where}: {problem}") from None
@@ -383,7 +383,7 @@ def _fields(value: object, types: Mapping[str, tuple[type, ...]], prefix: str) -
         raise _InvalidReplyError(f"{what} {_CALLED[type(value)]}, not an object")
     for key, item in value.items():
         if key not in types:
-            raise _InvalidReplyError(f"{prefix}{_shown(key)} is not a known key")
+            raise _InvalidReplyError(f"{prefix}{_show_value(key)} is not a known key")
         if item is not None and type(item) not in types[key]:
             expected = _CALLED[types[key][-1]]
             raise _InvalidReplyError(f"{prefix}{key} is {_CALLED[type(item)]}, not {expected}")
@@ -393,18 +393,18 @@ def _fields(value: object, types: Mapping[str, tuple[type, ...]], prefix: str) -
     return {key: item for key, item in items if item is not None}
 
 
-def _loaded(reply: str) -> object:
+def _load_reply(reply: str) -> object:
     if len(reply) > LONGEST_REPLY:
         raise _InvalidReplyError(f"it is longer than {LONGEST_REPLY:,} characters")
-    text = unfenced(reply)
+    text = strip_fence(reply)
     if not text:
         raise _InvalidReplyError("it is empty")
     try:
         return json.loads(
             text,
             object_pairs_hook=_distinct,
-            parse_constant=_refused,
-            parse_float=_bounded,
+            parse_constant=_name_problem,
+            parse_float=_check_bounds,
         )
     except _InvalidReplyError:
         raise
@@ -416,23 +416,23 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     value: dict[str, Any] = {}
     for key, item in pairs:
         if key in value:
-            raise _InvalidReplyError(f"the key {_shown(key)} occurs twice")
+            raise _InvalidReplyError(f"the key {_show_value(key)} occurs twice")
         value[key] = item
     return value
 
 
-def _refused(name: str) -> NoReturn:
+def _name_problem(name: str) -> NoReturn:
     raise _InvalidReplyError(f"{name} is not a JSON number")
 
 
-def _bounded(digits: str) -> float:
+def _check_bounds(digits: str) -> float:
     value = float(digits)
     if not math.isfinite(value):
         raise _InvalidReplyError("a number is too large to be counted with")
     return value
 
 
-def _shown(value: object) -> str:
+def _show_value(value: object) -> str:
     """The value as the reply has it, cut short, because the model chose it."""
     text = json.dumps(value)
     return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"

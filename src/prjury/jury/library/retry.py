@@ -18,8 +18,8 @@ from typing import Any, Generic, cast
 from prjury.deadline import Deadline
 from prjury.jury.compose import asking_confidence, kind_of
 from prjury.jury.confidence import Confidence, confidence, title_of
-from prjury.jury.count import anybody_voted, count, hold_down
-from prjury.jury.guard import Listener, guarded, hear, itself, patience
+from prjury.jury.count import count, has_vote, hold_down
+from prjury.jury.guard import Listener, catch_crash, hear, itself, patience
 from prjury.jury.judge import ContextT, Judge, JudgeLike, JudgeType, ask, judge_of, type_of
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.jury import JuryJudge, JuryVerdict, Member, Seat, check_strategy, roster
@@ -66,9 +66,11 @@ class RoundContext(Generic[ContextT]):
         threshold: float,
     ) -> RoundContext[ContextT]:
         """The round in which these seats cast these ballots, with its mean confidence."""
-        said = {b.judge: _taken(s, b, ballots) for s, b in zip(seats, ballots, strict=True)}
-        errors = {name: it.reasoning for name, it in said.items() if isinstance(it, Judgment)}
-        sure = {name: None if isinstance(it, Judgment) else it for name, it in said.items()}
+        outcomes = {
+            b.judge: _take_outcome(s, b, ballots) for s, b in zip(seats, ballots, strict=True)
+        }
+        errors = {name: it.reasoning for name, it in outcomes.items() if isinstance(it, Judgment)}
+        sure = {name: None if isinstance(it, Judgment) else it for name, it in outcomes.items()}
         mean = _mean([number for number in sure.values() if number is not None])
         met = mean is not None and mean >= round(threshold, _DIGITS)
         frozen = MappingProxyType(sure), MappingProxyType(errors)
@@ -94,7 +96,7 @@ class RoundContext(Generic[ContextT]):
         }
 
 
-def _taken(
+def _take_outcome(
     seat: Seat[ContextT], ballot: Ballot, ballots: Sequence[Ballot]
 ) -> float | Judgment | None:
     """The ballot's confidence; the error where it cannot be taken, which lifts nothing."""
@@ -102,7 +104,7 @@ def _taken(
     def take() -> float | Judgment | None:
         return confidence(seat.confidence, ballot, ballots)
 
-    return guarded(take, itself)
+    return catch_crash(take, itself)
 
 
 def _mean(numbers: Sequence[float]) -> float | None:
@@ -150,14 +152,13 @@ class Twice(Generic[ContextT]):
         first = ask(self.inner, context)
         if first.status not in {Status.PASS, Status.FAIL}:
             return first
-        second = guarded(lambda: ask(self.inner, _turned(context)), itself)
+        second = catch_crash(lambda: ask(self.inner, _turn_over(context)), itself)
         if second.status is Status.ERROR:
             return first.with_metadata(flipped=None, flip_error=second.reasoning)
         return first.with_metadata(flipped=first.status is not second.status)
 
 
-def _turned(context: ContextT) -> ContextT:
-    """The question turned round where it knows how, else as it is."""
+def _turn_over(context: ContextT) -> ContextT:
     turn: object = getattr(context, "flipped", None)
     return cast("ContextT", turn()) if callable(turn) else context
 
@@ -200,7 +201,7 @@ class JuryWithRetry(Generic[ContextT]):
     def __post_init__(self) -> None:
         whose = f"the jury {self.name!r}"
         _check_numbers(self.confidence_threshold, self.max_iterations)
-        seats = tuple(_prepared(seat) for seat in roster(self.judges, whose))
+        seats = tuple(_prepare_seat(seat) for seat in roster(self.judges, whose))
         extent = Extent.around((seat.judge for seat in seats), runs=self.max_iterations)
         if self.chair is not None:
             object.__setattr__(self, "chair", judge_of(self.chair))
@@ -222,7 +223,7 @@ class JuryWithRetry(Generic[ContextT]):
 
     @property
     def strategies(self) -> Mapping[str, str]:
-        """How each judge's confidence is taken, by name."""
+        """Return how each judge's confidence is taken, by name."""
         return MappingProxyType({seat.title: title_of(seat.confidence) for seat in self.seats})
 
     def vote(
@@ -281,7 +282,6 @@ class JuryWithRetry(Generic[ContextT]):
     def _rounds(
         self, context: ContextT, until: Deadline | None, listener: Listener | None
     ) -> tuple[list[RoundContext[ContextT]], str]:
-        """Every round that was asked, and why there is no other."""
         rounds: list[RoundContext[ContextT]] = []
         stopped = None
         while stopped is None:
@@ -316,8 +316,8 @@ class JuryWithRetry(Generic[ContextT]):
     def _decide(
         self, last: RoundContext[ContextT], until: Deadline | None, listener: Listener | None
     ) -> Judgment:
-        if self.chair is None or not anybody_voted(last.ballots):
-            return guarded(lambda: count(self.voting, last.ballots), itself)
+        if self.chair is None or not has_vote(last.ballots):
+            return catch_crash(lambda: count(self.voting, last.ballots), itself)
         (ballot,) = hear(
             [Seat(judge_of(self.chair), name="chair")],
             last,
@@ -326,10 +326,12 @@ class JuryWithRetry(Generic[ContextT]):
             listener=listener,
             parallel=self.parallel,
         )
-        said = ballot.judgment
-        if said.status is Status.ERROR:
-            return replace(said, reasoning=f"chair: {said.reasoning}")
-        return guarded(lambda: hold_down(said, ballot.type, self.voting, last.ballots), itself)
+        judgment = ballot.judgment
+        if judgment.status is Status.ERROR:
+            return replace(judgment, reasoning=f"chair: {judgment.reasoning}")
+        return catch_crash(
+            lambda: hold_down(judgment, ballot.type, self.voting, last.ballots), itself
+        )
 
     def _evidence(self, rounds: Sequence[RoundContext[ContextT]], stopped: str) -> dict[str, Any]:
         return {
@@ -337,7 +339,7 @@ class JuryWithRetry(Generic[ContextT]):
             "max_iterations": self.max_iterations,
             "stopped_because": stopped,
             "strategies": dict(self.strategies),
-            "rounds": [asked.evidence() for asked in rounds],
+            "rounds": [each.evidence() for each in rounds],
         }
 
 
@@ -348,8 +350,7 @@ def _check_numbers(threshold: float, rounds: int) -> None:
         raise ValueError(f"max_iterations is at least 1, not {rounds}")
 
 
-def _prepared(seat: Seat[ContextT]) -> Seat[ContextT]:
-    """The seat with a judge that gives what its confidence is taken from."""
+def _prepare_seat(seat: Seat[ContextT]) -> Seat[ContextT]:
     judge = seat.judge
     if seat.confidence is Confidence.FLIP:
         judge = judge if isinstance(judge, Twice) else Twice(judge)

@@ -30,8 +30,8 @@ FIELDS = tuple(known.name for known in fields(JudgmentContext) if known.name != 
 
 def placeholders(text: str) -> tuple[str, ...]:
     """The names of the placeholders in the text, in their order, each once."""
-    found = (match[2] for match in _PLACEHOLDER.finditer(text))
-    return tuple(dict.fromkeys(name for name in found if name))
+    names = (match[2] for match in _PLACEHOLDER.finditer(text))
+    return tuple(dict.fromkeys(name for name in names if name))
 
 
 def fill(text: str, value: Callable[[str], str]) -> str:
@@ -67,9 +67,9 @@ class Template:
         if not isinstance(self.text, str):
             raise TypeError(f"a template is text or a function, not {self.text!r}")
         object.__setattr__(self, "constants", FrozenDict(self.constants))
-        known = {*FIELDS, *self.constants}
+        names = {*FIELDS, *self.constants}
         for name in placeholders(self.text):
-            if name not in known and not name.startswith("metadata."):
+            if name not in names and not name.startswith("metadata."):
                 offered = ", ".join(f"{{{word}}}" for word in (*FIELDS, *self.constants))
                 raise ValueError(
                     f"the placeholder {{{name}}} is none of {offered} and {{metadata.key}}; "
@@ -100,7 +100,7 @@ class Template:
         if name in self.constants:
             return self.constants[name]
         head, _, path = name.partition(".")
-        return _shown(_inside(context.metadata, path) if path else getattr(context, head))
+        return _show_field(_inside(context.metadata, path) if path else getattr(context, head))
 
 
 def template_of(template: str | Callable[[ContextT], str]) -> Callable[[ContextT], str]:
@@ -123,7 +123,7 @@ def _inside(metadata: Mapping[str, Any], path: str) -> object:
     return value
 
 
-def _shown(value: object) -> str:
+def _show_field(value: object) -> str:
     match value:
         case None:
             return ""

@@ -18,7 +18,7 @@ from prjury.jury.library.execution import (
     documents_of,
     output_of,
     perform,
-    waited_for,
+    wait_for_reply,
 )
 
 
@@ -52,8 +52,8 @@ def test_what_has_to_be_waited_for_is_waited_for() -> None:
     done = perform(work)
     assert (done.result, done.status) == ("done", ExecutionStatus.SUCCESS)
     assert done.elapsed > timedelta(milliseconds=19)
-    assert waited_for(work()) == "done"
-    assert waited_for("as it is") == "as it is"
+    assert wait_for_reply(work()) == "done"
+    assert wait_for_reply("as it is") == "as it is"
 
 
 def test_a_running_event_loop_is_no_obstacle() -> None:

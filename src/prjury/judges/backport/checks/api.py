@@ -189,7 +189,7 @@ def _declare_alike(states: Sequence[tuple[_Side, Publics]]) -> bool:
 def _text(side: _Side, reply: Publics) -> SourceText:
     home = home_of(side.path, side.language, reply.package)
     if side.language.name == "python" and not is_package(side.path):
-        reply = reply.without_imports()
+        reply = reply.drop_imports()
     return SourceText(side.path, home, family_of(side.language), reply)
 
 

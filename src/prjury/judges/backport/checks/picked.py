@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 from msgspec.structs import replace
 
 from prjury.judges.context import PullRequestContext
-from prjury.jury.guard import guarded, itself
+from prjury.jury.guard import catch_crash, itself
 from prjury.jury.judgment import Check, Judgment, Status
 from prjury.jury.voting import is_benign
 from prjury.snapshot.model import FileKind, PullRequest, printable
@@ -75,7 +75,7 @@ def build(context: LookContext) -> Check | None:
 def _judge(name: str, judge: PickJudge, pull: PullRequest, context: LookContext) -> Check:
     goal = f"pick {printable(pull.head.ref)} onto {printable(pull.base.ref)}"
     question = PullRequestContext(goal, pull=pull, deadline=context.tools.deadline)
-    judgment = guarded(lambda: judge.judge(question), itself)
+    judgment = catch_crash(lambda: judge.judge(question), itself)
     passed = judgment.status is Status.PASS or is_benign(judgment)
     broken = name == "build" and judgment.status is Status.ERROR  # asked for, and not tried
     if passed or (judgment.status is not Status.FAIL and not broken):
