@@ -139,7 +139,14 @@ def name_program(word: str) -> str:
     return _ALIASES.get(name, name)
 
 
-_ALIASES = {"mvnw": "mvn", "mvnd": "mvn", "gradlew": "gradle", "pip3": "pip", "py": "python"}
+_ALIASES = {
+    "cross": "cargo",
+    "mvnw": "mvn",
+    "mvnd": "mvn",
+    "gradlew": "gradle",
+    "pip3": "pip",
+    "py": "python",
+}
 
 
 def name_script(call: Call) -> str:
@@ -209,9 +216,9 @@ def _inner(program: str, words: list[str]) -> list[str]:
             at += word in WORDS["with_value"] and program not in {"npx", "coverage"}
         elif not runs:
             return []
-        elif program == "hatch":  # ENVIRONMENT:SCRIPT
+        elif program in {"hatch", "pixi"}:  # ENVIRONMENT:SCRIPT, or a task
             script = [word.rpartition(":")[2], *words[at + 1 :]]
-            return ["hatch", word] if says_test(word) else script
+            return [program, word] if says_test(word) else script
         elif program == "coverage" and "-m" not in words[:at]:
             return ["python", *words[at:]]
         else:
@@ -326,7 +333,7 @@ def says_test(name: str) -> bool:
     pieces = split_name(name)
     beside = not WORDS["beside"].isdisjoint(pieces) or not WORDS["preparing"].isdisjoint(pieces[:1])
     tests = not WORDS["test_names"].isdisjoint(pieces) or name.lower().startswith("test")
-    return tests and not beside
+    return (tests or (bool(pieces) and WORDS["test_names_alone"].issuperset(pieces))) and not beside
 
 
 def _names_beside(program: str, words: Sequence[str]) -> bool:

@@ -51,6 +51,7 @@ class CiJob(msgspec.Struct, frozen=True, dict=True):
         linters: what it checks besides the tests.
         other_rows: the lines by which rows that are not run test something else.
         needs_artifacts: whether it works on what another job has made.
+        lacks: the programs that run its tests and are not here.
     """
 
     path: str
@@ -65,6 +66,7 @@ class CiJob(msgspec.Struct, frozen=True, dict=True):
     linters: tuple[str, ...] = ()
     other_rows: tuple[str, ...] = ()
     needs_artifacts: bool = False
+    lacks: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -282,7 +284,7 @@ def _context(
     unknown = "repository_owner repository ref ref_name sha event actor run_id".split()
     github = {"event_name": "pull_request", "workspace": ".", **dict.fromkeys(unknown, UNKNOWN)}
     runner = {"os": "Linux", "arch": "X64", "temp": "$RUNNER_TEMP"}
-    values = {"github": github, "runner": runner, "steps": {}, "matrix": row, "inputs": inputs}
+    values = {"github": github, "runner": runner, "steps": UNKNOWN, "matrix": row, "inputs": inputs}
     variables = {**workflow.env, **(job.env if job else {})}
     first = ExpressionContext({**values, "env": workflow.env})
     return ExpressionContext({**values, "env": dict(fill_variables(first, variables))})
@@ -327,14 +329,18 @@ class _Row(msgspec.Struct, frozen=True, dict=True):
         )
 
     def _count_missing(self, job: CiJob) -> int:
+        missing = self._list_missing(job, job.calls)
+        services = [step for step in job.left_out if step.kind == "services"]
+        others = (bool(missing), bool(self.job.container), job.needs_artifacts)
+        return len(services) + sum(others)
+
+    def _list_missing(self, job: CiJob, calls: Iterable[Call]) -> list[str]:
+        """The programs of these calls that are neither here nor installed by the job."""
         installs = (call for call in job.calls if call.purpose == "setup")
         words = (word.rpartition("/")[2] for call in installs for word in call.words[1:])
         installed = {word.partition("@")[0] for word in words} & WORDS["installable"]
-        programs = {call.words[0].rpartition("/")[2] for call in job.calls} & WORDS["needed"]
-        missing = [name for name in programs - installed if not self.reader.here.has(name)]
-        services = [*job.services, *(step for step in job.left_out if step.kind == "services")]
-        others = (bool(missing), bool(self.job.container), job.needs_artifacts)
-        return len(services) + sum(others)
+        programs = {call.words[0].rpartition("/")[2] for call in calls} & WORDS["needed"]
+        return sorted(name for name in programs - installed if not self.reader.here.has(name))
 
     def _distance(self, job: CiJob) -> float:
         """The distance of this machine from its versions; unusual rows are farther."""
@@ -353,16 +359,21 @@ class _Row(msgspec.Struct, frozen=True, dict=True):
         last = max((at for at, step in enumerate(reading.steps) if step.kind == "test"), default=-1)
         steps = join_background(reading.steps[: last + 1])
         plain = {
-            key: value for key, value in self.values.items() if isinstance(value, str | int | float)
+            key: str(value)
+            for key, value in self.values.items()
+            if isinstance(value, str | int | float)
         }
-        row = {key: str(value) for key, value in plain.items()}
         left_out = [*dict.fromkeys(reading.left_out[: reading.left_at_test])]
+        why = "services are not started here"
+        left_out[:0] = [
+            LeftOutStep(f"services: {one}", why, "services", path) for one in self.job.services
+        ]
         if image := self.job.container:
             left_out.insert(0, LeftOutStep(f"container: {image}", "its image is not used here"))
-        return CiJob(
-            self.workflow.path,
+        job = CiJob(
+            path,
             self.name,
-            row,
+            plain,
             reading.versions,
             reading.version_files,
             self.context.values["env"],
@@ -372,6 +383,8 @@ class _Row(msgspec.Struct, frozen=True, dict=True):
             tuple(dict.fromkeys(reading.linters)),
             needs_artifacts=reading.needs_artifacts,
         )
+        tests = (call for step in job.tests for call in step.calls)
+        return msgspec.structs.replace(job, lacks=tuple(self._list_missing(job, tests)))
 
 
 def measure_breadth(steps: Iterable[CiStep]) -> float:

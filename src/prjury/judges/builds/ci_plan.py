@@ -20,7 +20,7 @@ from prjury.judges.builds.runner_files import FILES
 from prjury.judges.builds.systems.source_tree import SourceTree
 from prjury.judges.builds.systems.tox import choose_environment, count_interpreters, tox_settings
 from prjury.judges.builds.toolchains import Toolchains
-from prjury.manifests.cargo import read_cargo_toml
+from prjury.judges.builds.wording import join_names
 from prjury.sandbox.environment import is_refused
 
 #: Wrappers that start a program where it is; the others have environments of their own.
@@ -53,7 +53,7 @@ _SYSTEMS = {"tox": "tox", "unittest": "unittest", "django": "django", "npm": "np
 
 def plan_of_job(job: CiJob, root: SourceTree, here: Toolchains) -> BuildPlan:
     """The job's own lines, each test told to write a report, in a private environment."""
-    steps = [*_list_steps(job.steps, root)]
+    steps = [*_list_steps([_fit_tox(step, here) for step in job.steps], root)]
     if any(map(_wants_venv, job.calls)):
         steps.insert(0, BuildStep("setup", _VENV))
     row = ", ".join(f"{name}: {value}" for name, value in job.row.items())
@@ -81,6 +81,19 @@ def _choose_tox_environment(job: CiJob, root: SourceTree) -> Mapping[str, str]:
     settings = tox_settings(root.below(places[0])) if places and not selects else None
     several = settings and count_interpreters(settings.listed) > 1
     return {"TOXENV": choose_environment(settings.listed)} if settings and several else {}
+
+
+def _fit_tox(step: CiStep, here: Toolchains) -> CiStep:
+    """The step with the Python that is here in environments of tox for one that is not."""
+    script = step.script
+    calls = [call for call in step.calls if call.program == "tox"]
+    for word, name in (pair for call in calls for pair in pairwise(call.words)):
+        factor, dash, rest = name.partition("-")
+        number = factor.removeprefix("py").removeprefix("thon")
+        version = f"{number[:1]}.{number[1:]}" if number.isdigit() else number
+        if word == "-e" and len(number) > 1 and here.distance("python", version) >= 1:
+            script = script.replace(name, f"py{dash}{rest}")
+    return msgspec.structs.replace(step, script=script)
 
 
 def _wants_venv(call: Call) -> bool:
@@ -156,14 +169,9 @@ def _notes_of(job: CiJob) -> tuple[str, ...]:
     return tuple(notes)
 
 
-_MOST_NAMED = 3
-
-
 def join_scripts(texts: Sequence[str]) -> str:
     """The first lines of scripts in a sentence."""
-    listed = ", ".join(f"`{text.partition(chr(10))[0]}`" for text in texts[:_MOST_NAMED])
-    more = len(texts) - _MOST_NAMED
-    return f"{listed} and {more} more" if more > 0 else listed
+    return join_names([f"`{text.partition(chr(10))[0]}`" for text in texts], 3)
 
 
 class Options(msgspec.Struct, frozen=True):
@@ -210,7 +218,7 @@ RECIPE_FIRST: Mapping[str, Options] = {
 }  # fmt: skip
 
 
-def with_ci_options(plan: BuildPlan, job: CiJob, family: str, root: SourceTree) -> BuildPlan:
+def with_ci_options(plan: BuildPlan, job: CiJob, family: str) -> BuildPlan:
     """The recipe's plan with the words that the job gives the same tool; the steps stay."""
     table = RECIPE_FIRST[family]
     calls = [(step, call) for step in job.steps for call in step.calls if _is_of(call, family)]
@@ -224,7 +232,7 @@ def with_ci_options(plan: BuildPlan, job: CiJob, family: str, root: SourceTree) 
         for word in words
         for part in (_split_words(word) if " " in word and word.startswith("-") else [word])
     ]
-    taken = [*_hack_features(words, root), *_take_words(words, table)]
+    taken = [*_hack_features(words), *_take_words(words, table)]
     tasks = _list_goals(words, table)
     steps = tuple(
         step.change(lambda form: _with_words(form, taken, tasks, table)) for step in plan.steps
@@ -315,30 +323,12 @@ def _with_words(
     return replace(step, command=(*words[:at], *new, *words[at:]))
 
 
-def _hack_features(words: Sequence[str], root: SourceTree) -> list[str]:
-    """The largest set of features that ``cargo hack`` goes through."""
-    each = {"--feature-powerset", "--each-feature"}.intersection(words)
-    if "hack" not in words or not each:
-        return []
-    pairs = [
-        (word.partition("=")[0], word.partition("=")[2] or after)
-        for word, after in pairwise([*words, ""])
-    ]
-    skipped = {
-        name
-        for word, value in pairs
-        if word in {"--exclude-features", "--skip"}
-        for name in value.replace(",", " ").split()
-    }
-    if not skipped:
-        return ["--all-features"]
-    manifest = root.readable("Cargo.toml", read_cargo_toml)
-    features = [
-        name
-        for name in (manifest.features if manifest else ())
-        if name not in {"default", *skipped}
-    ]
-    return ["--features", ",".join(features)] if features and "--feature-powerset" in each else []
+def _hack_features(words: Sequence[str]) -> list[str]:
+    """The largest set of features that ``cargo hack`` goes through; none where it skips some."""
+    names = {word.partition("=")[0] for word in words}
+    each = {"--feature-powerset", "--each-feature"} & names
+    skips = {"--exclude-features", "--skip"} & names
+    return ["--all-features"] if "hack" in words and each and not skips else []
 
 
 def list_other_tests(job: CiJob, family: str, root: SourceTree) -> list[BuildStep]:

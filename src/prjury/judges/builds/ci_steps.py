@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from string import Template
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -249,13 +250,14 @@ class StepReader:
         return rest if any(call.words != (":",) for call in read_calls(rest)) else ""
 
     def _add(self, step: WorkflowStep, part: str, line: int, directory: str) -> None:
-        calls = tuple(resolve_call(call, self.root, directory) for call in read_calls(part))
+        env = dict(fill_variables(self.context, step.env))
+        plain = Template(part).safe_substitute({**self.context.values["env"], **env})
+        calls = tuple(resolve_call(call, self.root, directory) for call in read_calls(plain))
         purpose = "other" if _ends_in_background(part) else find_purpose(calls)
         if purpose == "lint":
             self.linters.append(show_first_line(part))
             return
         kind: StepName = "test" if purpose == "test" else "build" if purpose == "build" else "setup"
-        env = dict(fill_variables(self.context, step.env))
         origin = f"{self.path}:{line}" if line else self.path
         may_fail = step.continues or (kind != "test" and purpose == "other")
         if kind != "test":

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from dataclasses import replace as changed
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from prjury.judges.builds.adapters import ADAPTERS, with_adapters
@@ -26,7 +26,6 @@ from prjury.judges.builds.plan import (
     CUSTOM,
     BuildPlan,
     BuildStep,
-    LeftOutStep,
     StepName,
     escape_braces,
 )
@@ -35,7 +34,7 @@ from prjury.judges.builds.systems.affected import narrow_to_affected
 from prjury.judges.builds.systems.pytest import PYTEST_ENV
 from prjury.judges.builds.systems.python_environment import with_environment
 from prjury.judges.builds.systems.recipes import RecipeSystem
-from prjury.judges.builds.systems.source_tree import Changes, SourceTree
+from prjury.judges.builds.systems.source_tree import Changes, SourceTree, path_in
 from prjury.judges.builds.toolchains import Toolchains
 from prjury.judges.builds.versions import TOOLS_OF, ToolChoice, choose_tools, wanted_versions
 from prjury.judges.builds.wording import join_names
@@ -56,8 +55,7 @@ _NOT_TAKEN = frozenset("CI TERM CC CXX CPP AR LD CHOST SHELL TMPDIR MAVEN_ARGS".
 _NOT_TAKEN_PARTS = ("PATH", "HOME", "COLOR", "FLAGS", "_OPTS", "WARNINGS", "_CACHE", "_DIR", "LD_")
 
 
-@dataclass(frozen=True)
-class BuildPlanner:
+class BuildPlanner(Struct, frozen=True):
     """Finds the builds of trees: by the policy, the base's CI, recipes, or what is usual.
 
     Attributes:
@@ -77,9 +75,8 @@ class BuildPlanner:
         Args:
             changes: what changes, to find the parts that it affects; None for everything.
         """
-        command = self.options.command
-        if command != "auto":
-            plan = make_policy_plan(command, self.options.junit)
+        if self.options.command != "auto":
+            plan = make_policy_plan(self.options.command, self.options.junit)
             return DetectedBuilds((self._equip(root, plan, None),))
         systems = None if self.options.systems == "auto" else self.options.systems
         part = changes if self.options.affected else None
@@ -92,16 +89,13 @@ class BuildPlanner:
             if systems is None and not builds.plans:
                 builds = detect_builds(changed(root, allowed=_TESTS_ALONE), part, None, self.own)
             equipped = tuple(self._equip(root, plan, None) for plan in builds.plans)
-            builds = replace(builds, plans=equipped, notes=(*builds.notes, *self._name_external()))
-        plans = (
-            replace(plan, reports=(*plan.reports, *self.options.junit)) for plan in builds.plans
-        )
+            external = self.ci.external[:1] if self.ci and not self.ci.jobs else ()
+            elsewhere = "its CI calls {}, which lies in another repository"
+            notes = (elsewhere.format(visible(one)) for one in external)
+            builds = replace(builds, plans=equipped, notes=(*builds.notes, *notes))
+        junit = self.options.junit
+        plans = (replace(plan, reports=(*plan.reports, *junit)) for plan in builds.plans)
         return replace(builds, plans=tuple(plans))
-
-    def _name_external(self) -> tuple[str, ...]:
-        external = self.ci.external if self.ci and not self.ci.jobs else ()
-        text = "its CI calls {}, which lies in another repository"
-        return tuple(text.format(visible(one)) for one in external[:1])
 
     def _follow_ci(
         self, root: SourceTree, ci: BaseCi, affected: DetectedBuilds, changes: Changes | None
@@ -120,14 +114,7 @@ class BuildPlanner:
                 notes.append(f"not touched by the change and not built: {job.job} in {min(places)}")
             else:
                 plans += self._plans_of_job(root, job, affected.plans, every)
-        kinds = {kind for job in (*ci.jobs, *ci.others) for kind in (*job.kinds, *job.places)}
-        wrapped = {place for family, place in kinds if family in WRAPPING}
-        left = [
-            plan
-            for plan in affected.plans
-            if not {(kind_of(plan), plan.directory), ("cmake", plan.directory)} & kinds
-            and wrapped.isdisjoint({"", plan.directory})
-        ]
+        left = _list_untested(root, ci, affected.plans)
         if left:
             names = join_names([plan.label for plan in left], _MOST_NAMED)
             notes.append(f"not built, since its CI does not build it: {names}")
@@ -145,64 +132,54 @@ class BuildPlanner:
         every: Sequence[BuildPlan],
     ) -> Iterator[BuildPlan]:
         """The recipes for which the job's options are meant, else its own lines."""
-        fitting = [plan for plan in every if _stands_for(plan, job)]
-        exact = [plan for plan in fitting if (kind_of(plan), plan.directory) in job.places]
-        recipes = [plan for plan in exact if kind_of(plan) in RECIPE_FIRST and plan.tests]
+        families = {(family, place) for family, place in job.places}
+        fitting = [
+            plan
+            for plan in every
+            if (kind_of(plan), plan.directory) in families
+            or any((family, plan.directory) in families for family in WRAPPING)
+        ]
+        recipes = [
+            (plan.system, plan.directory)
+            for plan in fitting
+            if kind_of(plan) in RECIPE_FIRST
+            and (kind_of(plan), plan.directory) in families
+            and plan.tests
+        ]
         needs = "services" if job.services else "what another job has made" * job.needs_artifacts
+        needs = needs or ", ".join(f"`{name}`, which is not here" for name in job.lacks[:1])
         if recipes:
-            wanted = {(plan.system, plan.directory) for plan in recipes}
-            chosen = [plan for plan in affected if (plan.system, plan.directory) in wanted]
-            yield from (self._with_options(root, plan, job) for plan in chosen)
-        elif needs and fitting:
+            for plan in affected:
+                if (plan.system, plan.directory) in recipes:
+                    yield self._equip(root, _with_job(plan, job, root), job)
+        elif needs and any(plan.tests for plan in fitting):
             because = f"built by a recipe, since {job.name} needs {needs}"
-            yield from (self._note_recipe(root, plan, job, because) for plan in fitting)
+            yield from (self._equip(root, _with_note(plan, job, because), job) for plan in fitting)
         else:
             because = f"built by a recipe: as {job.name} does it, no test ran"
-            tested = [plan for plan in fitting if plan.tests][:1]
-            others = [self._note_recipe(root, plan, job, because) for plan in tested]
+            tested = [_with_note(plan, job, because) for plan in fitting if plan.tests]
             plan = self._equip(root, plan_of_job(job, root, self.here), job)
-            yield replace(plan, otherwise=next(iter(others), None))
-
-    def _with_options(self, root: SourceTree, plan: BuildPlan, job: CiJob) -> BuildPlan:
-        """A recipe's plan with the job's options, variables and its other tests."""
-        family = kind_of(plan)
-        others = list_other_tests(job, family, root)
-        plan = with_ci_options(plan, job, family, root)
-        env = {name: escape_braces(text) for name, text in job.env.items() if is_extra(name)}
-        plan = plan.with_env({name: text for name, text in env.items() if name not in plan.env})
-        reasons = (*plan.reasons, job.name)
-        plan = replace(plan, steps=(*plan.steps, *others), left_out=job.left_out, reasons=reasons)
-        return self._equip(root, plan, job)
-
-    def _note_recipe(
-        self, root: SourceTree, plan: BuildPlan, job: CiJob, because: str
-    ) -> BuildPlan:
-        noted = replace(plan, notes=(*plan.notes, because), left_out=job.left_out)
-        return self._equip(root, noted, job)
+            yield replace(plan, otherwise=self._equip(root, tested[0], job) if tested else None)
 
     def _equip(self, root: SourceTree, plan: BuildPlan, job: CiJob | None) -> BuildPlan:
         """The plan with the versions of its tools, and what a tree needs to be built."""
         wanted = wanted_versions(root, plan.directory, job)
-        tools = (
-            tuple(job.versions)
-            if plan.source == "ci" and job
-            else TOOLS_OF.get(_FAMILIES.get(plan.system, ""), ())
-        )
+        by_lines = plan.source == "ci" and job is not None
+        of_family = TOOLS_OF.get(_FAMILIES.get(plan.system, ""), ())
+        tools = tuple(job.versions) if job and by_lines else of_family
         chosen = choose_tools(tools, wanted, self.here, plan.system)
         missing = "; ".join(one.missing for one in chosen if one.missing)
-        services = _name_services(job) if job and plan.tests and plan.source != "policy" else []
         equipped = replace(
             plan,
-            tools=tuple(filter(None, (one.text for one in chosen))),
+            tools=tuple(one.text for one in chosen if one.text),
             wants=tuple(version for one in chosen for version in one.wanted),
             missing="" if plan.source == "policy" else missing,
             older="; ".join(one.older for one in chosen if one.older),
             notes=(*plan.notes, *(one.note for one in chosen if one.note)),
-            left_out=(*services, *plan.left_out),
         ).with_env(self._path_of(plan, chosen))
         if plan.source == "policy":
             return equipped
-        if plan.source == "ci":
+        if by_lines:
             return with_repository(equipped)
         path = equipped.env.get("PATH", escape_braces(self.here.path))
         ci = [step.script for step in job.steps] if job else ()
@@ -230,15 +207,37 @@ def kind_of(plan: BuildPlan) -> str:
     return _KINDS.get(family, family)
 
 
-def _stands_for(plan: BuildPlan, job: CiJob) -> bool:
-    """True if a recipe's build stands for what a job tests, in the same place."""
-    families = {family for family, place in job.places if place == plan.directory}
-    return kind_of(plan) in families or not WRAPPING.isdisjoint(families)
+def _list_untested(root: SourceTree, ci: BaseCi, plans: Sequence[BuildPlan]) -> list[BuildPlan]:
+    """The builds that the CI does not test; members of uv's workspace are tested with its root."""
+    kinds = {kind for job in (*ci.jobs, *ci.others) for kind in (*job.kinds, *job.places)}
+    wrapped = {place for family, place in kinds if family in WRAPPING}
+    left = []
+    for plan in plans:
+        own_lock = path_in(plan.directory, "uv.lock") in root.files
+        by_root = plan.system == "uv" and ("python", "") in kinds and not own_lock
+        tested = {(kind_of(plan), plan.directory), ("cmake", plan.directory)} & kinds
+        if not (by_root or tested or wrapped & {"", plan.directory}):
+            left.append(plan)
+    return left
 
 
-def _name_services(job: CiJob) -> list[LeftOutStep]:
-    why = "services are not started here"
-    return [LeftOutStep(f"services: {one}", why, "services", job.path) for one in job.services]
+def _with_job(plan: BuildPlan, job: CiJob, root: SourceTree) -> BuildPlan:
+    """A recipe's plan with the job's options, variables and its other tests."""
+    family = kind_of(plan)
+    others = list_other_tests(job, family, root)
+    plan = with_ci_options(plan, job, family)
+    env = {name: escape_braces(text) for name, text in job.env.items() if is_extra(name)}
+    return replace(
+        plan,
+        steps=(*plan.steps, *others),
+        env={**env, **plan.env},
+        left_out=job.left_out,
+        reasons=(*plan.reasons, job.name),
+    )
+
+
+def _with_note(plan: BuildPlan, job: CiJob, because: str) -> BuildPlan:
+    return replace(plan, notes=(*plan.notes, because), left_out=job.left_out)
 
 
 def is_extra(name: str) -> bool:
@@ -254,17 +253,15 @@ def make_policy_plan(command: str | Steps, junit: Sequence[str] = ()) -> BuildPl
     Args:
         junit: globs of the reports that they have to leave, if any.
     """
-    return replace(_commands_plan(command), reports=tuple(junit), reported=bool(junit))
-
-
-def _commands_plan(command: str | Steps) -> BuildPlan:
     if isinstance(command, Steps):
-        named = ((name, getattr(command, name)) for name in _STEP_NAMES)
-        steps = tuple(BuildStep(name, line) for name, line in named if line)
-        return BuildPlan(CUSTOM, steps, env=PYTEST_ENV, source="policy")
-    calls = read_calls(command)
-    alone = len(calls) == 1 and calls[0].program == "pytest" and not set(command) & set("|;&")
-    alone = alone and not stops_early(calls[0])
-    ends = ADAPTERS["pytest"].all_ran if alone else None
-    step = BuildStep("build", command, all_ran=ends)
-    return BuildPlan(CUSTOM, (step,), env=PYTEST_ENV, source="policy")
+        lines = ((name, getattr(command, name)) for name in _STEP_NAMES)
+        steps = tuple(BuildStep(name, line) for name, line in lines if line)
+    else:
+        calls = read_calls(command)
+        alone = len(calls) == 1 and calls[0].program == "pytest" and not set(command) & set("|;&")
+        ends = ADAPTERS["pytest"].all_ran if alone and not stops_early(calls[0]) else None
+        steps = (BuildStep("build", command, all_ran=ends),)
+    reports, reported = tuple(junit), bool(junit)
+    return BuildPlan(
+        CUSTOM, steps, env=PYTEST_ENV, source="policy", reports=reports, reported=reported
+    )

@@ -292,6 +292,10 @@ class TestSteps:
         ("script", "kind"),
         [
             ("python3 ./scripts/run-tests.py", "test"),
+            ("make verify-dependencies", "build"),
+            ("make check", "test"),
+            ("npm run check-all", "test"),
+            ("npm run check-links", "other"),
             ("cd build && ./json_test", "test"),
             ("PATH=./bats/bin:$PATH test/run", "test"),
             ("$GITHUB_WORKSPACE/build/json_test", "test"),
@@ -440,6 +444,14 @@ class TestSteps:
     def test_blank_settings_are_none(self, here: Toolchains, blank: str) -> None:
         first = blank if blank.startswith("run") else f"{{run: pytest a, {blank}}}"
         assert scripts(read(here, ci=job(first, "run: pytest")))[-1] == ("test", "pytest")
+
+    def test_what_other_steps_say_is_not_known(self, here: Toolchains) -> None:
+        step = "{run: npm test, if: \"steps.a.outputs.only_modified == 'false'\"}"
+        assert scripts(read(here, ci=job(step))) == [("test", "npm test")]
+
+    def test_a_program_that_a_variable_of_the_job_names(self, here: Toolchains) -> None:
+        ci = read(here, ci=job("run: $BUILD test --locked", more="    env: {BUILD: cross}\n"))
+        assert ci.places == {("cargo", "")}
 
     def test_a_step_that_is_not_for_pull_requests_is_left_out(self, here: Toolchains) -> None:
         step = "{run: pytest --all, if: \"github.event_name == 'push'\"}"

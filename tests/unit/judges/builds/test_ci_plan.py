@@ -143,6 +143,34 @@ class TestLines:
         tox = {"tox.ini": "[tox]\nenv_list = py\n[testenv]\ncommands = pytest\n"}
         assert only(plans(here, job("run: coverage run test.py"), tox)).covers(base)
 
+    @pytest.mark.parametrize(
+        ("call", "run"),
+        [
+            ("tox -e py39", "tox -e py"), ("tox -e py3.9-unit -- -x", "tox -e py-unit -- -x"),
+            ("tox -e lint,py39", "tox -e lint,py39"), ("tox -e py311", "tox -e py311"),
+        ],
+    )  # fmt: skip
+    def test_tox_takes_the_python_that_is_here(self, here: Toolchains, call: str, run: str) -> None:
+        python = here.root / "bin/python3.11"
+        python.touch(0o755)
+        (here.root / "bin/python3").symlink_to(python)
+        plan = only(plans(here, job(f"run: {call}"), {"tox.ini": "[testenv]\n"}))
+        assert steps_of(plan)[-1] == run
+
+    def test_members_of_a_uv_workspace_are_tested_by_its_root(self, here: Toolchains) -> None:
+        files = {
+            "uv.lock": "", "pyproject.toml": "[tool.uv.workspace]\nmembers = ['pkgs/*']\n",
+            "pkgs/a/pyproject.toml": "[project]\nname = 'a'\n", "pkgs/a/test_b.py": "",
+        }  # fmt: skip
+        builds = plans(here, job("run: uv run pytest"), files, touching("pkgs/a/b.py"))
+        assert (len(builds.plans), builds.notes, builds.skipped) == (1, (), ())
+
+    def test_a_runner_that_is_not_here_leads_to_the_recipe(self, here: Toolchains) -> None:
+        files = {"pytest.ini": "", "test_a.py": ""}
+        plan = only(plans(here, job("run: pixi run -e test test-default"), files))
+        assert plan.source == "recipe"
+        assert any("`pixi`" in note for note in plan.notes)
+
     def test_what_is_left_out_is_data_and_the_rest_is_told(self, here: Toolchains) -> None:
         workflow = job("run: sudo apt-get install x", "run: ruff check", "run: ./run test",
                        more="    services: {postgres: {image: postgres}}\n")  # fmt: skip
@@ -311,7 +339,7 @@ class TestOptions:
                 ("cargo test --workspace --no-run", "cargo hack test --each-feature"),
                 "--all-features ",
             ),
-            (("cargo hack test --feature-powerset --skip=fast,odd",), "--features std,kv "),
+            (("cargo hack test --feature-powerset --skip=fast,odd",), ""),
             (("cargo hack test --each-feature --exclude-features fast",), ""),
             (("cargo hack --workspace test",), ""),
             (("cargo llvm-cov --all-features --lcov --output-path x",), "--all-features "),
