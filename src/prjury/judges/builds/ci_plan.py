@@ -46,9 +46,14 @@ _BASH = ("[[", "<(", "<<<", "${", "&>", "pushd ", "source ", "\n", "set -o", "sh
 #: Signs of a line of several commands, of which plain sh shows the last one's end only.
 _SEVERAL = (";", "|")
 #: The names of plans by the program that runs the tests, else by the kind of code.
-_SYSTEMS = {"tox": "tox", "unittest": "unittest", "django": "django", "npm": "npm", "pnpm": "pnpm",
-            "yarn": "yarn", "bun": "bun", "python": "pytest", "node": "npm", "ruby": "bundler",
-            "php": "composer", "script": CUSTOM, "shell": CUSTOM}  # fmt: skip
+_SYSTEMS = {
+    **{name: name for name in (
+        "tox unittest django npm pnpm yarn bun go cargo cmake maven gradle make meson deno dotnet "
+        "bazel perl"
+    ).split()},
+    "python": "pytest", "node": "npm", "ruby": "bundler", "php": "composer", "elixir": "mix",
+    "swift": "swiftpm", "scala": "sbt", "lua": "busted",
+}  # fmt: skip
 
 
 def plan_of_job(job: CiJob, root: SourceTree, here: Toolchains) -> BuildPlan:
@@ -133,7 +138,7 @@ def _name_system(job: CiJob) -> str:
         for name in (call.program, call.runner):
             if name in _SYSTEMS:
                 return _SYSTEMS[name]
-    return _SYSTEMS.get(calls[0].family, calls[0].family) if calls else CUSTOM
+    return _SYSTEMS.get(calls[0].family, CUSTOM) if calls else CUSTOM
 
 
 def _collect_variables(job: CiJob, here: Toolchains) -> Mapping[str, str]:

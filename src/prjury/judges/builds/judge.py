@@ -33,7 +33,7 @@ from prjury.judges.builds.systems.recipes import RecipeSystem
 from prjury.judges.builds.systems.source_tree import Changes, SourceTree
 from prjury.judges.builds.test_settings import changed_test_settings
 from prjury.judges.builds.toolchains import Toolchains
-from prjury.judges.builds.unbuilt import needing_build, systems_of, unbuilt, usual_command
+from prjury.judges.builds.unbuilt import find_source, find_unbuilt, usual_command
 from prjury.judges.builds.workplace import Builder
 from prjury.judges.context import PullRequestContext
 from prjury.jury.judge import JudgeType
@@ -157,7 +157,7 @@ class TreeBuildJudge:
     ) -> Judgment:
         """The judgment where no build was found: nothing to build, or nothing that says how."""
         paths = [entry.path for entry in merged.entries]
-        source = needing_build(paths, {file.path for file in pull.files})
+        source = find_source(paths, {file.path for file in pull.files})
         is_configured = self.options.command != "auto" or self.options.systems != "auto"
         if source or is_configured or theirs:
             return _no_build_system(found, source)
@@ -328,7 +328,7 @@ def _with_unbuilt(
     origin: str = "run",
 ) -> Judgment:
     """The judgment, which names the files that no build looks at, and changed test settings."""
-    files = unbuilt(pull.files, systems_of(found.plans), found.skipped, own)
+    files = find_unbuilt(pull.files, found.plans, found.skipped, own)
     facts = BuildFacts.of(judgment) or BuildFacts()
     return judgment.with_metadata(
         **replace(facts, unbuilt=tuple(files), origin=origin, settings=settings).to_metadata()

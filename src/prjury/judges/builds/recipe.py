@@ -12,8 +12,6 @@ from prjury.policy.fields import Glob, PolicySection, empty
 from prjury.policy.load import validated
 from prjury.policy.yaml_reader import read_yaml
 
-_MOST_FLAGS = 20
-
 
 @cache
 def compiled(pattern: str) -> re2._Regexp:
@@ -36,7 +34,7 @@ def _command(text: str) -> str:
 
 
 Expression: TypeAlias = Annotated[str, AfterValidator(_expression)]
-#: One line for ``/bin/sh``. ``{reports}`` is a directory for JUnit files, ``{flags}`` the flags.
+#: One line for ``/bin/sh``. ``{reports}`` is a directory for JUnit files.
 Command: TypeAlias = Annotated[str, AfterValidator(_command)]
 RecipeName: TypeAlias = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,29}$")]
 Suffix: TypeAlias = Annotated[str, Field(pattern=r"^(\.[A-Za-z0-9_+]+|\*)$")]
@@ -73,15 +71,6 @@ class RecipeVariant(RecipeSteps):
     when: list[FileTest] = Field(min_length=1)
 
 
-class RecipeFlags(PolicySection):
-    """Flags that files of the tree name, such as those of CI; not where they disagree."""
-
-    files: list[Glob] = Field(min_length=1, description="globs from the root of the tree")
-    matches: Expression = Field(description="two groups: the name, and its value if there is one")
-    unless: Expression | None = None
-    flag: str = Field("{name}", description="how it is passed on, with {name} and {value}")
-
-
 class Recipe(RecipeSteps):
     """A build system: how it is found, and what is run for it."""
 
@@ -100,7 +89,6 @@ class Recipe(RecipeSteps):
         default_factory=dict, description="which files say which version of a tool"
     )
     env: dict[str, str] = Field(default_factory=dict)
-    flags: list[RecipeFlags] = Field(default_factory=empty, max_length=_MOST_FLAGS)
     variants: list[RecipeVariant] = Field(default_factory=empty)
     tried: str = Field("", description="projects on which it was tried, and versions")
     notes: list[str] = Field(default_factory=empty)
@@ -118,8 +106,10 @@ class Recipe(RecipeSteps):
         own = {name: getattr(self, name) for name in RecipeSteps.model_fields}
         if variant is None:
             return own
-        said = {name for name in RecipeSteps.model_fields if name in variant.model_fields_set}
-        return {**own, **{name: getattr(variant, name) for name in said}}
+        return {
+            **own,
+            **{name: getattr(variant, name) for name in own if name in variant.model_fields_set},
+        }
 
 
 def read_recipe(text: str, source: str) -> Recipe:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from fnmatch import fnmatchcase
 from typing import Any, TypeAlias
 
 from prjury.snapshot.model import FileChange
@@ -13,25 +13,24 @@ from prjury.snapshot.model import FileChange
 #: Blobs by object name; None for those that a partial clone lacks.
 ReadBlobs: TypeAlias = Callable[[Sequence[str]], Mapping[str, bytes | None]]
 
-#: Nothing in these files but what is run and how.
-_WHOLE = re.compile(
-    r"""(?:^|/)(?:
-      (?:conftest|noxfile|tasks|sitecustomize|usercustomize|pytest|unittest)\.py
-    | (?:pytest|unittest)/__init__\.py
-    | \.?pytest\.(?:ini|toml) | tox\.(?:ini|toml) | \.coveragerc
-    | (?:jest|vitest|vite|karma|cypress|playwright|ava|babel)\.config\.[cm]?[jt]s
-    | jest\.config\.json
-    | \.mocharc(?:\.\w+)? | \.npmrc | \.yarnrc(?:\.yml)? | \.taprc | nx\.json | turbo\.json
-    | (?:GNUm|[Mm])akefile | [^/]+\.mk | [Jj]ustfile | \.justfile | [Tt]askfile(?:\.dist)?\.ya?ml
-    | maven\.config | jvm\.config | gradle\.properties | junit-platform\.properties
-    | \.?cargo/config(?:\.toml)? | nextest\.toml | CTestCustom\.cmake
-    | meson(?:_options\.txt|\.options)
-    | tests?/(?:[^/.]+|(?:run|do|all|check)[\w-]*\.(?:sh|bash|pl|py)) # scripts that run tests
-    | phpunit(?:\.dist)?\.xml(?:\.dist)? | \.rspec | Rakefile | go\.env
-    )$""",
-    re.VERBOSE,
+#: Names of files in which nothing stands but what is run and how.
+_FILES = frozenset(
+    "conftest.py noxfile.py tasks.py sitecustomize.py usercustomize.py pytest.py unittest.py "
+    "pytest.ini pytest.toml .pytest.ini .pytest.toml tox.ini tox.toml .coveragerc jest.config.json "
+    ".npmrc .yarnrc .yarnrc.yml .taprc nx.json turbo.json Makefile makefile GNUmakefile justfile "
+    "Justfile .justfile Taskfile.yml Taskfile.yaml taskfile.yml taskfile.yaml Taskfile.dist.yml "
+    "Taskfile.dist.yaml maven.config jvm.config gradle.properties junit-platform.properties "
+    "nextest.toml CTestCustom.cmake meson_options.txt meson.options .rspec Rakefile go.env".split()
 )
-#: Tables of TOML and keys of JSON, by the end of the path.
+_PATTERNS = (
+    *(f"{name}.config.*" for name in "jest vitest vite karma cypress playwright ava babel".split()),
+    "*.mk", ".mocharc*", "phpunit*.xml*",
+)  # fmt: skip
+_PATHS = (
+    "/.cargo/config", "/.cargo/config.toml", "/cargo/config", "/cargo/config.toml",
+    "/pytest/__init__.py", "/unittest/__init__.py",
+)  # fmt: skip
+#: Tables of TOML and keys of JSON, by the name of the file.
 _TABLES: Mapping[str, tuple[str, ...]] = {
     "pyproject.toml": (
         "tool.pytest", "tool.tox", "tool.nox", "tool.coverage", "tool.hatch.envs",
@@ -42,77 +41,80 @@ _TABLES: Mapping[str, tuple[str, ...]] = {
     "deno.json": ("tasks", "test"),
     "composer.json": ("scripts",),
 }  # fmt: skip
-#: Lines of other files, by the end of the path.
-_LINES: Mapping[str, re.Pattern[str]] = {
-    "setup.cfg": re.compile(
-        r"\[tool:pytest\]|\[tox|addopts|testpaths|python_(?:files|classes|func)|norecurse"
+_GRADLE = (
+    "test {", "test(", "tests", "test)", ".test", "test.", "usejunit", "ignorefailures", "exclude",
+    "filter", "onlyif", "enabled",
+)  # fmt: skip
+#: Signs in lines of other files, in small letters, by the name of the file.
+_LINES: Mapping[str, tuple[str, ...]] = {
+    "setup.cfg": ("[tool:pytest]", "[tox", "addopts", "testpaths", "python_", "norecurse"),
+    "pom.xml": (
+        "surefire", "failsafe", "skip", "testfailureignore", "<test", "<include", "<exclude",
+        "<groups", "failif", "failure",
     ),
-    "pom.xml": re.compile(
-        r"surefire|failsafe|[sS]kip|testFailureIgnore|<(?:test|include|exclude|groups|excludedGroups"
-        r"|testSourceDirectory)\b|fail(?:IfNo|ure)"
+    "build.gradle": _GRADLE,
+    "build.gradle.kts": _GRADLE,
+    "CMakeLists.txt": (
+        "add_test", "enable_testing", "ctest", "discover_tests", "will_fail", "disabled", "_test",
+        "target(test", "target(check",
     ),
-    "build.gradle": re.compile(r"\btests?\b|useJUnit|ignoreFailures|exclude|filter|onlyIf|enabled"),
-    "build.gradle.kts": re.compile(
-        r"\btests?\b|useJUnit|ignoreFailures|exclude|filter|onlyIf|enabled"
-    ),
-    "CMakeLists.txt": re.compile(
-        r"add_test|add_custom_target\s*\(\s*\w*(?:test|check)|enable_testing|ctest|discover_tests|WILL_FAIL|DISABLED"
-        r"|(?:option|set)\s*\(\s*\w*TEST",
-        re.IGNORECASE,
-    ),
-    "meson.build": re.compile(r"\btest\s*\(|should_fail|suite"),
-}
-_FOREIGN = re.compile(r"(?:^|/)(?:node_modules|vendor|third_party)/")
+    "meson.build": ("test(", "test (", "should_fail", "suite"),
+}  # fmt: skip
+_FOREIGN = frozenset({"node_modules", "vendor", "third_party"})
 
 
 def changed_test_settings(files: Sequence[FileChange], read: ReadBlobs) -> tuple[str, ...]:
     """The paths of changed files that say which tests run, or how their results come about."""
-    return tuple(sorted(set(_changed(files, read))))
-
-
-def _changed(files: Sequence[FileChange], read: ReadBlobs) -> Iterator[str]:
+    paths = set[str]()
     for file in files:
         for path in filter(None, (file.path, file.old_path)):
-            if _FOREIGN.search(path):
-                continue
-            if _WHOLE.search(path) or ((look := _reader(path)) and _differs(file, look, read)):
-                yield path
+            if _FOREIGN.isdisjoint(path.split("/")[:-1]) and (
+                _is_setting(path) or _differs(file, path.rpartition("/")[2], read)
+            ):
+                paths.add(path)
+    return tuple(sorted(paths))
 
 
-def _reader(path: str) -> Callable[[str], object] | None:
-    """Takes the part that counts out of a file of this name, None where there is no such part."""
-    name = path.rpartition("/")[2]
+def _is_setting(path: str) -> bool:
+    parent, _, name = f"/{path}".rpartition("/")
+    stem, dot, suffix = name.rpartition(".")
+    by_name = name in _FILES or any(fnmatchcase(name, pattern) for pattern in _PATTERNS)
+    if by_name or f"/{path}".endswith(_PATHS):
+        return True
+    runs = stem.startswith(("run", "do", "all", "check")) and suffix in {"sh", "bash", "pl", "py"}
+    return parent.endswith(("/test", "/tests")) and (not dot or runs)  # scripts that run tests
+
+
+def _differs(file: FileChange, name: str, read: ReadBlobs) -> bool:
+    """Whether the part of a file with this name that counts is another than before."""
+    if name not in _TABLES and name not in _LINES:
+        return False
+    blobs = (file.old_blob, file.new_blob)
+    contents = read([blob for blob in blobs if blob])
+    texts = [(contents.get(blob or "") or b"").decode("utf-8", "replace") for blob in blobs]
+    try:
+        before, after = (_take_settings(name, text) for text in texts)
+    except (ValueError, RecursionError):
+        return texts[0] != texts[1]  # what cannot be parsed may say anything
+    return before != after
+
+
+def _take_settings(name: str, text: str) -> list[object]:
+    """The tables, or the lines that fit, each with those below it up to its closing bracket."""
     if keys := _TABLES.get(name):
         parse = json.loads if name.endswith(".json") else tomllib.loads
-        return lambda text: [_at(parse(text) if text else {}, key.split(".")) for key in keys]
-    if pattern := _LINES.get(name):
-        return lambda text: list(_lines(text, pattern))
-    return None
-
-
-def _lines(text: str, pattern: re.Pattern[str]) -> Iterator[str]:
-    """The lines that fit, each with those below it up to the end of its brackets."""
+        document = parse(text) if text else {}
+        return [_find_key(document, key.split(".")) for key in keys]
+    lines: list[object] = []
     open_brackets = 0
     for line in text.splitlines():
-        if open_brackets > 0 or pattern.search(line):
-            yield line.strip()
+        if open_brackets > 0 or any(mark in line.lower() for mark in _LINES[name]):
+            lines.append(line.strip())
             open_brackets = max(0, open_brackets + line.count("(") - line.count(")"))
+    return lines
 
 
-def _differs(file: FileChange, look: Callable[[str], object], read: ReadBlobs) -> bool:
-    blobs = [blob for blob in (file.old_blob, file.new_blob) if blob]
-    contents = read(blobs)
-    before, after = (
-        (contents.get(blob) or b"").decode("utf-8", "replace") if blob else ""
-        for blob in (file.old_blob, file.new_blob)
-    )
-    try:
-        return bool(look(before) != look(after))
-    except (ValueError, RecursionError):
-        return before != after  # what cannot be parsed may say anything
-
-
-def _at(data: Any, keys: Sequence[str]) -> object:  # noqa: ANN401 - parsed JSON or TOML
+def _find_key(data: Any, keys: Sequence[str]) -> object:  # noqa: ANN401 - parsed JSON or TOML
     for key in keys:
         data = data.get(key) if isinstance(data, dict) else None
     return data

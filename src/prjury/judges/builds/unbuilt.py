@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 
+from prjury.judges.builds.calls import read_calls
 from prjury.judges.builds.plan import CUSTOM, BuildPlan
 from prjury.judges.builds.systems import SYSTEMS
 from prjury.judges.builds.systems.build_system import (
@@ -15,10 +15,7 @@ from prjury.judges.builds.systems.build_system import (
     PYTHON,
     BuildSystem,
 )
-from prjury.judges.builds.systems.source_tree import (
-    find_excluded,
-    parent_of,
-)
+from prjury.judges.builds.systems.source_tree import find_excluded, parent_of
 from prjury.report.judge_facts import LeftOut
 from prjury.snapshot.kinds import kind_of
 from prjury.snapshot.model import FileChange, FileKind, printable, visible
@@ -26,13 +23,10 @@ from prjury.snapshot.model import FileChange, FileKind, printable, visible
 #: The suffixes of sources that builds compile or test, by the builds' names.
 _COVERS: Mapping[str, frozenset[str]] = {
     CUSTOM: ANY_LANGUAGE,
-    "pip": NATIVE,  # it compiles the extensions of what it installs
     **{name: suffixes for one in SYSTEMS.values() for name, suffixes in one.COVERS.items()},
 }
-#: The command that installs the project itself.
-_INSTALLS = re.compile(r"\bpip install\b.* -e '?\.(?![\w/])")
 #: Sources of compiled languages without a build system here.
-_NOT_BUILT = (
+_NOT_BUILT = frozenset(
     ".rb .php .cs .fs .vb .swift .m .mm .ex .exs .erl .hs .ml .clj .dart .jl .zig .nim .cr "
     ".elm .f90".split()
 )
@@ -48,25 +42,33 @@ _NEEDS_NO_BUILD = frozenset(
 )
 #: How projects in languages whose build systems are not known are usually tested.
 _USUAL = {
-    ".cs": "dotnet test", ".fs": "dotnet test", ".vb": "dotnet test", ".rb": "bundle exec rake",
-    ".php": "composer install && composer test", ".swift": "swift test", ".ex": "mix test",
-    ".exs": "mix test", ".dart": "dart test", ".hs": "cabal test", ".scala": "sbt test",
-    ".lua": "busted", ".clj": "lein test", ".zig": "zig build test",
-    **dict.fromkeys(
-        (".c", ".cc", ".cpp", ".cxx"),
-        "cmake -B build && cmake --build build && ctest --test-dir build",
-    ),
+    ".cs": "dotnet test", ".rb": "bundle exec rake", ".php": "composer install && composer test",
+    ".swift": "swift test", ".ex": "mix test", ".dart": "dart test", ".hs": "cabal test",
+    ".scala": "sbt test", ".lua": "busted", ".zig": "zig build test",
+    ".c": "cmake -B build && cmake --build build && ctest --test-dir build",
 }  # fmt: skip
+#: The ends of names of Go files that are built for other systems than Linux.
+_OTHER_SYSTEMS = frozenset(
+    "windows darwin freebsd netbsd openbsd solaris plan9 js wasip1 ios android".split()
+)
 
 
-def needing_build(paths: Iterable[str], changed: Collection[str]) -> str | None:
+def find_source(paths: Iterable[str], changed: Collection[str]) -> str | None:
     """A source file that something should build or test; None if the tree has none.
 
     Scripts and samples count only where they change, samples of languages that stand beside
     others not even then.
     """
-    found = (path for path in paths if kind_of(path) in _CODE and _is_source(path, path in changed))
-    return min(found, key=lambda path: (path not in changed, path), default=None)
+    sources = []
+    for path in paths:
+        suffix = PurePosixPath(path).suffix.lower()
+        if not suffix or suffix in _NEEDS_NO_BUILD or kind_of(path) not in _CODE:
+            continue
+        is_sample = find_excluded(parent_of(path)) is not None
+        beside, changes = suffix in _BESIDE_OTHERS, path in changed
+        if (changes or not (beside or is_sample)) and not (beside and is_sample):
+            sources.append(path)
+    return min(sources, key=lambda path: (path not in changed, path), default=None)
 
 
 def usual_command(path: str) -> str:
@@ -74,74 +76,53 @@ def usual_command(path: str) -> str:
     return _USUAL.get(PurePosixPath(path).suffix.lower(), "make test")
 
 
-def _is_source(path: str, changed: bool) -> bool:  # noqa: FBT001 - of one use
-    suffix = PurePosixPath(path).suffix.lower()
-    if not suffix or suffix in _NEEDS_NO_BUILD:
-        return False
-    is_sample = find_excluded(parent_of(path)) is not None
-    if suffix in _BESIDE_OTHERS:
-        return changed and not is_sample
-    return changed or not is_sample
-
-
-def systems_of(plans: Iterable[BuildPlan]) -> set[str]:
-    """The names of what builds; pip is among them where a step installs the project with it."""
-    names = set[str]()
-    for plan in plans:
-        installs = any(_INSTALLS.search(step.text) for step in plan.steps)
-        names |= {plan.system, "pip"} if installs else {plan.system}
-    return names
-
-
-def unbuilt(
+def find_unbuilt(
     files: Sequence[FileChange],
-    systems: Collection[str],
+    plans: Iterable[BuildPlan],
     skipped: Collection[str],
     own: Iterable[BuildSystem] = (),
 ) -> list[LeftOut]:
     """The files that no build looks at.
 
     Args:
-        systems: those that were run.
+        plans: those that were run.
         skipped: the directories of projects that were left out.
         own: the build systems of the policy.
     """
     covers = dict(_COVERS)
     for system in own:
         covers.update(system.COVERS)
-    return [
-        LeftOut(printable(file.path), reason, counts)
-        for file in files
-        if file.kind in _CODE
-        for reason, counts in _reasons(file.path, frozenset(systems), skipped, covers)
-    ]
+    covered = frozenset[str]()
+    for plan in plans:
+        covered |= covers.get(plan.system, frozenset())
+        covered |= NATIVE if _installs_project(plan) else frozenset()
+    known = _NOT_BUILT.union(*covers.values())
+    left: list[LeftOut] = []
+    for file in files:
+        suffix = PurePosixPath(file.path).suffix.lower()
+        project = next((place for place in skipped if file.path.startswith(f"{place}/")), None)
+        reason, counts = "", True
+        if project is not None:
+            reason = f"the project in {visible(project)} was not built"
+        elif other := find_other_system(file.path):
+            reason = f"it is built on {other} alone"
+        elif suffix in known and not covered & {suffix, *ANY_LANGUAGE}:
+            reason = "no build that ran knows this language"
+            counts = suffix not in _BESIDE_OTHERS
+        if reason and file.kind in _CODE:
+            left.append(LeftOut(printable(file.path), reason, counts))
+    return left
 
 
-def _reasons(
-    path: str,
-    systems: frozenset[str],
-    skipped: Collection[str],
-    covers: Mapping[str, frozenset[str]],
-) -> Iterator[tuple[str, bool]]:
-    """Why nothing has built it, at most one reason, and whether that counts against the change."""
-    project = next((place for place in skipped if path.startswith(f"{place}/")), None)
-    if project is not None:
-        yield f"the project in {visible(project)} was not built", True
-        return
-    if other := find_other_system(path):
-        yield f"it is built on {other} alone", True
-        return
-    suffix = PurePosixPath(path).suffix.lower()
-    known = {name for name, covered in covers.items() if suffix in covered}
-    anything = {name for name, covered in covers.items() if covered == ANY_LANGUAGE}
-    if (known or suffix in _NOT_BUILT) and not systems & (known | anything):
-        yield "no build that ran knows this language", suffix not in _BESIDE_OTHERS
-
-
-#: The ends of names of Go files that are built for other systems than Linux.
-_OTHER_SYSTEMS = frozenset(
-    "windows darwin freebsd netbsd openbsd solaris plan9 js wasip1 ios android".split()
-)
+def _installs_project(plan: BuildPlan) -> bool:
+    """Whether a step installs the project itself with pip, which compiles its extensions."""
+    calls = (call.words for step in plan.steps for call in read_calls(step.text))
+    return any(
+        "install" in words
+        and "pip" in words[:2]
+        and any(word == "." or word.startswith((".[", "./")) for word in words)
+        for words in calls
+    )
 
 
 def find_other_system(path: str) -> str:

@@ -158,9 +158,9 @@ class BuildJudge:
         return judgment
 
     def _judge_unbuilt(self, directory: Directory, builds: DetectedBuilds) -> Judgment:
-        from prjury.judges.builds.unbuilt import needing_build, usual_command  # noqa: PLC0415 - as above
+        from prjury.judges.builds.unbuilt import find_source, usual_command  # noqa: PLC0415 - as above
 
-        source = needing_build((entry.path for entry in directory.entries), ())
+        source = find_source((entry.path for entry in directory.entries), ())
         notes = f" ({'; '.join(builds.notes)})" if builds.notes else ""
         if self.system:
             words = f"there is no {self.system} build in the workspace{notes}"

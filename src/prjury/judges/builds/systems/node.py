@@ -94,13 +94,15 @@ def _plan(
     steps = [BuildStep("setup", tool.install)] if tool.install else []
     scripts: tuple[StepName, ...] = ("build", "test")
     for name in scripts:
-        inner = [script_of(one, name) for one in members.values() if name in one.scripts]
+        inner = {
+            place: script_of(one, name) for place, one in members.items() if name in one.scripts
+        }
         if script_of(package, name):
             steps.append(BuildStep(name, (tool.name, "run", name)))
-        elif inner and all(inner):
+        elif inner and all(inner.values()):
             old = tool.name == "yarn" and "--immutable" not in tool.install
-            form = _EVERY["yarn 1" if old else tool.name]
-            steps.append(BuildStep(name, tuple(form.format(name).split())))
+            form = _EVERY["yarn 1" if old else tool.name].format(name)
+            steps.append(BuildStep(name, tuple(form.split()), tuple(inner), form))
     if not {"build", "test"} & {step.name for step in steps}:
         return None
     locks = (lock for lock, name in _LOCKS.items() if name != tool.name)

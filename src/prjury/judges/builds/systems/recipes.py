@@ -11,11 +11,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from prjury.judges.builds.plan import BuildPlan, BuildStep, StepName
+from prjury.judges.builds.plan import BuildPlan, BuildStep, StepName, escape_braces
 from prjury.judges.builds.recipe import (
     FileTest,
     Recipe,
-    RecipeFlags,
     RecipeVariant,
     compiled,
     read_recipe,
@@ -31,10 +30,9 @@ from prjury.judges.builds.systems.source_tree import (
 from prjury.snapshot.exempt import matches
 
 _PLACE = Path(__file__).parents[1] / "recipes"
-_REPORTS, _FLAGS = "{reports}", "{flags}"
+_REPORTS = "{reports}"
 #: How many files are read for one question.
 _MOST_READ = 200
-_MOST_FLAGS = 30
 EXPERIMENTAL = "this recipe is experimental: it was not tried on a real project"
 
 
@@ -104,10 +102,8 @@ class RecipeSystem:
         if marker is None or _first(part, self.recipe.unless):
             return None
         variant, because = self._variant(part)
-        said = self.recipe.steps_of(variant)
-        named = (flag for one in self.recipe.flags for flag in _find_flags(part, one))
-        flags = " ".join({flag.upper(): flag for flag in named}.values())
-        steps = tuple(_make_step(name, said, flags) for name in _STEPS if said[name])
+        commands = self.recipe.steps_of(variant)
+        steps = tuple(_make_step(name, commands) for name in _STEPS if commands[name])
         if not {"build", "test"} & {step.name for step in steps}:
             return None
         return BuildPlan(
@@ -115,8 +111,8 @@ class RecipeSystem:
             steps,
             (f"{marker} is there", *because, *self._versions(part)),
             (*self.recipe.notes, *([EXPERIMENTAL] if self.experimental else ())),
-            env={**_escaped(self.recipe.env), "PRJURY_REPORTS": _REPORTS},
-            reports=tuple(said["reports"]),
+            env={**_escape_variables(self.recipe.env), "PRJURY_REPORTS": _REPORTS},
+            reports=tuple(commands["reports"]),
             programs=tuple(self.recipe.tools),
         )
 
@@ -135,22 +131,22 @@ class RecipeSystem:
 _STEPS: tuple[StepName, ...] = ("setup", "build", "test")
 
 
-def _make_step(name: StepName, commands: Mapping[str, Any], flags: str) -> BuildStep:
-    step = BuildStep(name, _filled(commands[name], flags), all_ran=commands["all_ran"])
+def _make_step(name: StepName, commands: Mapping[str, Any]) -> BuildStep:
+    step = BuildStep(name, _name_reports(commands[name]), all_ran=commands["all_ran"])
     if name != "test" or not commands["keep_going"]:
         return step
-    longer = replace(step, command=_filled(commands["keep_going"], flags))
-    return replace(step, keep_going=longer)
+    return replace(step, keep_going=replace(step, command=_name_reports(commands["keep_going"])))
 
 
-def _filled(command: str, flags: str) -> str:
-    return command.replace(_REPORTS, '"$PRJURY_REPORTS"').replace(_FLAGS, flags).strip()
+def _name_reports(command: str) -> str:
+    return command.replace(_REPORTS, '"$PRJURY_REPORTS"')
 
 
-def _escaped(env: Mapping[str, str]) -> Mapping[str, str]:
+def _escape_variables(env: Mapping[str, str]) -> Mapping[str, str]:
     """The variables, in which no brace means anything but the directory of reports."""
-    doubled = ((name, text.replace("{", "{{").replace("}", "}}")) for name, text in env.items())
-    return {name: text.replace("{{reports}}", _REPORTS) for name, text in doubled}
+    return {
+        name: escape_braces(text).replace("{{reports}}", _REPORTS) for name, text in env.items()
+    }
 
 
 def _first(part: SourceTree, tests: Sequence[FileTest]) -> str | None:
@@ -175,28 +171,6 @@ def _paths(part: SourceTree, glob: str) -> Sequence[str]:
     if "/" not in glob:
         return [path for path in part.files if "/" not in path and fnmatchcase(path, glob)]
     return [path for path in part.files if matches(path, glob)]
-
-
-def _find_flags(part: SourceTree, wanted: RecipeFlags) -> Iterator[str]:
-    """The flags that files name with one value; where they disagree, none of that name."""
-    values: dict[str, dict[str, str]] = {}
-    pattern = compiled(wanted.matches)
-    unless = compiled(wanted.unless) if wanted.unless else None
-    paths = [path for glob in wanted.files for path in _paths(part, glob)[:_MOST_READ]]
-    for path in paths:
-        for match in pattern.finditer(part.text(path)):
-            name, *rest = match.groups()
-            value = (rest or [""])[0]
-            values.setdefault(name, {}).setdefault(value.upper(), value)
-    for name, choices in sorted(values.items())[:_MOST_FLAGS]:
-        flag = wanted.flag.replace("{name}", name).replace("{value}", next(iter(choices.values())))
-        if len(choices) == 1 and _is_plain(flag) and not (unless and unless.search(flag)):
-            yield flag
-
-
-def _is_plain(flag: str) -> bool:
-    """Whether a flag is one word of a shell that means nothing else."""
-    return all(letter.isalnum() or letter in "-_=.:/+" for letter in flag)
 
 
 @cache

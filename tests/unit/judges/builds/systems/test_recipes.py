@@ -18,7 +18,7 @@ name: waf
 title: Waf
 detect: [{file: wscript, matches: '^def options'}]
 covers: [.c]
-test: ./waf test --junit {reports}/a.xml {flags}
+test: ./waf test --junit {reports}/a.xml
 """
 
 
@@ -46,16 +46,6 @@ def test_the_first_variant_that_fits_replaces_steps() -> None:
     assert texts(plans_of(text, wscript="def options", run="")) != ["./run"]
     (plan,) = plans_of(text, "run", wscript="def options", run="")
     assert (plan.text, plan.reasons[1]) == ("./run", "run decides what is run")
-
-
-def test_flags_are_taken_where_files_agree_and_the_shell_reads_one_word() -> None:
-    text = (
-        f"{RECIPE}flags: [{{files: ['*.ini'], matches: '-D(\\w+)=(\\S+)',"
-        " flag: '-D{name}={value}'}]"
-    )
-    flags = {"a.ini": "-DX=on -DY=on -DZ=a;b", "b.ini": "-DX=ON -DY=off"}
-    (plan,) = plans_of(text, **{"wscript": "def options", **flags})
-    assert plan.text.endswith("a.xml -DX=on")
 
 
 def test_braces_in_variables_stay_as_they_are() -> None:
@@ -138,23 +128,6 @@ CMAKE = "project(x)\nenable_testing()\n"
 def test_what_is_run(files: dict[str, str], system: str, command: str) -> None:
     (plan,) = SYSTEMS[system].plans(root_of(files), None)
     assert command in plan.text
-
-
-@pytest.mark.parametrize(
-    ("option", "flags"),
-    [
-        ('option(SHOP_BUILD_TESTS "Build tests" OFF)', "-DSHOP_BUILD_TESTS=ON"),
-        ('cmake_dependent_option(A_TESTS\n  "Tests" OFF\n  "BUILD;B" OFF)', "-DA_TESTS=ON"),
-        ('option(SHOP_WITHOUT_TESTS "Build no tests" OFF)', ""),
-        ('option(SHOP_DISABLE_TESTING "Build no tests" OFF)', ""),
-        ('option(NO_TESTS "Build no tests" OFF)', ""),
-        ('option(USE_SYSTEM_GTEST "Ours" OFF)', ""),
-        ('option(SHOP_TEST_WITH_VALGRIND "Slow" OFF)', ""),
-    ],
-)
-def test_options_of_cmake_that_switch_tests_on(option: str, flags: str) -> None:
-    (plan,) = SYSTEMS["cmake"].plans(root_of({"CMakeLists.txt": f"{CMAKE}{option}\n"}), None)
-    assert plan.steps[0].text.partition("COMMANDS=ON")[2].strip() == flags
 
 
 @pytest.mark.parametrize(
