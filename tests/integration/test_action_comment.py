@@ -30,9 +30,8 @@ from fakes.github.payloads import issue_payload
 from fakes.render import to_comment
 from fakes.skeletons import inline_types
 from prjury.action import main
-from prjury.action.commanded import read_commit_words
-from prjury.action.continued import read_earlier_comments
 from prjury.action.dependencies import wire
+from prjury.action.history import CommitWords, History
 from prjury.action.inputs import Inputs
 from prjury.errors import ExitCode
 from prjury.github.client import Connection, GitHub, RetryBudget
@@ -219,7 +218,7 @@ def test_a_repair_is_tried_by_the_review_that_may(thread: Thread, case: str) -> 
     thread.run(thread.say("/prjury fix"))
     assert thread.reactions == [reaction]
     assert words in "".join(thread.answers)
-    asked = read_commit_words(thread.hub, "octo/shop", 7, HEAD_SHA).fix
+    asked = History(thread.hub, "octo/shop", 7).read_words(HEAD_SHA).fix
     assert (len(thread.reruns), asked) == ((1, True) if reaction == "rocket" else (0, False))
 
 
@@ -278,7 +277,7 @@ def test_a_run_that_github_does_not_start_again(thread: Thread, case: str, body:
     assert "Push, or close and reopen the pull request" in answer
     if "override" in body:
         assert "is kept and counts when this head is judged next" in answer
-        assert read_commit_words(thread.hub, "octo/shop", 7, HEAD_SHA).override
+        assert History(thread.hub, "octo/shop", 7).read_words(HEAD_SHA).override
 
 
 @pytest.mark.parametrize("role", ["write", "maintain", "admin"])
@@ -425,7 +424,7 @@ def test_a_review_hears_the_comment_as_long_as_it_stands(thread: Thread) -> None
     thread.run(said)
 
     def given(number: int = 7, head: str = HEAD_SHA) -> Override | None:
-        return read_commit_words(thread.hub, "octo/shop", number, head).override
+        return History(thread.hub, "octo/shop", number).read_words(head).override
 
     assert given() == Override("octocat", "the machine is broken")
     assert (given(head=NEWER), given(number=8)) == (None, None)
@@ -440,7 +439,7 @@ def test_a_status_of_somebody_else_overrides_nothing(thread: Thread) -> None:
     said = thread.say("/prjury override the machine is broken")
     place = f"https://github.com/octo/shop/pull/7#issuecomment-{said['id']}"
     thread.fake.add_status("prjury/override", "success", by="evil", target_url=place)
-    assert read_commit_words(thread.hub, "octo/shop", 7, HEAD_SHA).override is None
+    assert History(thread.hub, "octo/shop", 7).read_words(HEAD_SHA).override is None
 
 
 def read(thread: Thread) -> Event:
@@ -452,7 +451,7 @@ class TestDismissal:
     """A dismissal is there in the next report, as long as the command stands."""
 
     def told(self, thread: Thread) -> list[tuple[str, str]]:
-        found = read_earlier_comments(thread.hub, "octo/shop", 7)
+        found = History(thread.hub, "octo/shop", 7).read_earlier()
         pull = structs.replace(pattern_report().pull, head=Side("cart", NEWER))
         report = found.continue_in(replace(pattern_report(), pull=pull))
         assert report.since is not None
@@ -477,3 +476,11 @@ class TestDismissal:
             values = dismissed_words([finding], HEAD_SHA, author, "x")
             patterns.say(f"<!-- prjury:v1 id=answer.{said['id']} {values} -->\n", ACTIONS)
         assert self.told(patterns) == []
+
+
+def test_where_no_command_stands_the_statuses_are_not_asked_for(thread: Thread) -> None:
+    thread.say("Looks good")
+    before = len(thread.fake.requests)
+    assert History(thread.hub, "octo/shop", 7).read_words(HEAD_SHA) == CommitWords()
+    (request,) = thread.fake.requests[before:]
+    assert request.path.startswith("/repos/octo/shop/issues/7/comments?")

@@ -19,7 +19,7 @@ from fakes.github.payloads import issue_payload, minimal_repository
 from prjury.action import main
 from prjury.action.dependencies import wire
 from prjury.action.inputs import Inputs
-from prjury.github.client import Connection, GitHub, RetryBudget
+from prjury.github.client import ACTIONS_BOT, Connection, GitHub, RetryBudget
 from prjury.github.event import Event
 from prjury.publishers.check_run import NAME
 from prjury.publishers.comment import Marker
@@ -217,6 +217,7 @@ class Life:
             **environ,
             "GITHUB_OUTPUT": str(place / "output"),
             "GITHUB_STEP_SUMMARY": str(place / "summary"),
+            "PRJURY_JOB_TOKEN": "true",
             **{f"PRJURY_INPUT_{key.upper().replace('-', '_')}": on for key, on in given.items()},
         }
         parts = replace(wire(around, stream, Redactor()), connect=_connect)
@@ -279,6 +280,7 @@ def _connect(event: Event, inputs: Inputs) -> GitHub:
     connection = Connection(
         event.api_url,
         inputs.github_token or None,
+        account=ACTIONS_BOT if inputs.is_job_token else "",
         seconds_between_requests=0,
         seconds_between_writes=0,
     )

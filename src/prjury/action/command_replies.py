@@ -12,23 +12,19 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from prjury.action.backporting import open_backports
-from prjury.action.commanded import FIX, OVERRIDE, keep_command
 from prjury.action.commands import COMMANDS, LONGEST_REASON, CommandName, CommentCommand
+from prjury.action.history import FIX, OVERRIDE, History
 from prjury.action.job import Job
-from prjury.action.job_artifacts import kept_report
-from prjury.action.last_verdict import last_verdict, publish_again
 from prjury.app.dismissed import is_dismissible
 from prjury.errors import PublishError
 from prjury.github.client import GitHub
-from prjury.github.comments import list_comments
 from prjury.github.event import Event, EventKind
 from prjury.github.payload import CommentFacts, PullFacts
-from prjury.github.repo_client import RepoClient, login_of
 from prjury.github.workflow_runs import PostedRun, WorkflowRuns
 from prjury.report.codec import verdict_from_report
 from prjury.report.continuity import ToldVerdict, dismissed_words
 from prjury.report.findings import findings
-from prjury.report.model import NO_REPAIR, Override
+from prjury.report.model import NO_REPAIR
 from prjury.report.sanitise import clean, inline_code, plain
 
 #: The files of the workflows that judge pull requests, as `prjury init` writes them.
@@ -57,14 +53,14 @@ class Replies:
 
     Attributes:
         comment: the comment as it stands now.
-        room: the repository, to which the answer is written.
+        history: what was said below the pull request.
     """
 
     job: Job
     event: Event
     client: GitHub
     comment: CommentFacts
-    room: RepoClient
+    history: History
 
     def to(self, command: CommentCommand) -> CommandReply:
         """Carry a command out.
@@ -77,7 +73,7 @@ class Replies:
             "help": lambda _command: self.list_commands("Commands"),
             "review": lambda _command: self._review(),
             "fix": lambda _command: self._fix(),
-            "override": self._override,
+            "override": lambda _command: self._override(),
             "dismiss": self._dismiss,
             "backport": self._backport,
         }
@@ -105,15 +101,8 @@ class Replies:
         return self.pull.head.sha or ""
 
     @cached_property
-    def _verdicts(self) -> list[tuple[str, ToldVerdict]]:
-        account = self.room.account()
-        comments = list_comments(self.room, self.event.number or 0)
-        own = [comment for comment in comments if login_of(comment.user) == account]
-        return [
-            (f"{comment.updated_at:%Y-%m-%dT%H:%M:%SZ}", verdict)
-            for comment in own
-            if (verdict := ToldVerdict.of(comment.body or ""))
-        ]
+    def _verdicts(self) -> list[tuple[CommentFacts, ToldVerdict]]:
+        return self.history.verdicts
 
     @cached_property
     def _verdict(self) -> ToldVerdict:
@@ -123,13 +112,13 @@ class Replies:
                 "There is no comment with a verdict here to which this could refer "
                 "(`publish: {comment: true}`)."
             )
-        updated, verdict = self._verdicts[-1]
+        posted, verdict = self._verdicts[-1]
         if verdict.head != self._head:
             raise DeclinedError(
                 f"The last verdict is about `{verdict.head[:12]}`, and the head is "
                 f"`{self._head[:12]}` now. Wait for its verdict, read it, and write this again."
             )
-        if updated >= self.comment.created:
+        if posted.updated >= self.comment.created:
             raise DeclinedError(
                 "The verdict was written or changed after this command. Read it, and write the "
                 "command again if it still holds."
@@ -139,7 +128,7 @@ class Replies:
     @cached_property
     def _report(self) -> dict[str, Any] | None:
         run = self._verdict.run
-        return kept_report(self.client, self.event.repo, run) if run else None
+        return self.history.read_report(run) if run else None
 
     def _review(self) -> CommandReply:
         self._start_again(self._find_run())
@@ -161,24 +150,14 @@ class Replies:
         self._keep(FIX)
         return self._review()
 
-    def _override(self, command: CommentCommand) -> CommandReply:
-        verdict = self._verdict  # refuses what is not about the verdict that can have been seen
-        event = replace(self.event, kind=EventKind.PULL_REQUEST_TARGET, pull=self.pull)
-        last = last_verdict(self.client, event)
+    def _override(self) -> CommandReply:
+        run = self._run_of(self._verdict.run)
         self._keep(OVERRIDE)
-        if last is None:
-            run = self._run_of(verdict.run)
-            try:
-                self._start_again(run)
-            except PublishError as error:
-                raise DeclinedError(self._describe_left_override(error)) from error
-            return CommandReply()
-        override = Override(self.comment.author, command.words)
-        job = replace(self.job, inputs=replace(self.job.inputs, mode="publish"))
-        ended = publish_again(job, event, last, override)
-        if ended.complaint:
-            raise DeclinedError(plain(ended.complaint, 600, self.job.log.redact))
-        return CommandReply(f"The gate is open for `{self._head[:12]}` alone.")
+        try:
+            self._start_again(run)
+        except PublishError as error:
+            raise DeclinedError(self._describe_left_override(error)) from error
+        return CommandReply()
 
     def _describe_left_override(self, error: PublishError) -> str:
         why = plain(error.why or error.what, 300, self.job.log.redact)
@@ -250,7 +229,7 @@ class Replies:
     def _keep(self, context: str) -> None:
         url = f"{self.event.server_url}/{self.event.repo}/pull/{self.event.number}"
         place = f"{url}#issuecomment-{self.comment.id}"
-        keep_command(self.client, self.event.repo, self._head, context, self.comment, place)
+        self.history.keep_command(self._head, context, self.comment, place)
 
     @property
     def _runs(self) -> WorkflowRuns:

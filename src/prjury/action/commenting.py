@@ -11,16 +11,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from prjury.action.command_replies import CommandReply, DeclinedError, Replies
-from prjury.action.commanded import is_from_writer
 from prjury.action.commands import CommentCommand, is_command, parse_command
+from prjury.action.history import History
 from prjury.action.job import Job, JobResult
 from prjury.errors import ExitCode, PrJuryError, UsageError
 from prjury.github.client import GitHub
-from prjury.github.comments import ReactionName, find_comment, has_reaction, react
+from prjury.github.comments import ReactionName, answer, has_reaction, react
 from prjury.github.event import Event, EventKind, read_event
 from prjury.github.payload import CommentFacts
-from prjury.github.repo_client import RepoClient
-from prjury.publishers.comment import StickyComment
 from prjury.report.sanitise import inline_code, plain
 
 #: Characters of a command that its answer repeats.
@@ -62,25 +60,24 @@ class _Conversation:
 
     def answer(self) -> JobResult:
         """Do what the command asks for, unless it does not count or was answered before."""
-        room, number = RepoClient(self.client, self.event.repo), self.event.number or 0
-        now = find_comment(room, number, self.written.id)
+        history = History(self.client, self.event.repo, self.event.number or 0)
+        room, now = history.room, history.comments.get(self.written.id)
         if now is None or now.edited or now.body != self.written.body:
             return self.job.nothing("Nothing to do: the comment was deleted or edited meanwhile.")
-        replies = Replies(self.job, self.event, self.client, now, room)
+        replies = Replies(self.job, self.event, self.client, now, history)
         command = parse_command(now.body)
         if not self._may_ask(command, replies):
             react(room, now.id, "-1")
             return self.job.nothing("Refused: who has written it may not write to the repository.")
-        if has_reaction(room, now.id):
+        if now.reactions != 0 and has_reaction(room, now.id):
             return self.job.nothing("Nothing to do: this comment is answered already.")
         reply, reaction = self._reply(command, replies)
         if reply.words:
             first = now.body.partition("\n")[0].removesuffix("\r")
             repeated = inline_code(first, _REPEATED, self.job.log.redact)
-            mark = f"answer.{now.id}"
-            marker = f"<!-- prjury:v1 id={mark}{' ' if reply.values else ''}{reply.values} -->"
-            body = f"{marker}\n{repeated}\n\n{reply.words}\n"
-            StickyComment(room, number, id=mark).write(body)
+            values = " ".join(filter(None, [f"id=answer.{now.id}", reply.values]))
+            body = f"<!-- prjury:v1 {values} -->\n{repeated}\n\n{reply.words}\n"
+            answer(room, history.number, body, history.find_answer(now.id))
         react(room, now.id, reaction)
         self.job.log.say(f"Answered: {reaction}")
         return JobResult(
@@ -89,7 +86,7 @@ class _Conversation:
         )
 
     def _may_ask(self, command: CommentCommand | str, replies: Replies) -> bool:
-        if is_from_writer(self.client, self.event.repo, replies.comment):
+        if replies.history.is_from_writer(replies.comment):
             return True
         asks_review = isinstance(command, CommentCommand) and command.name == "review"
         author = (replies.pull.author or "").casefold() if asks_review else ""

@@ -12,18 +12,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from prjury.action.dependencies import Beforehand
+from prjury.action.history import History
 from prjury.action.job import Job, JobResult
 from prjury.action.publishing import Publication
 from prjury.errors import PrJuryError, PublishError, UsageError
 from prjury.github.client import GitHub
-from prjury.github.comments import list_comments
 from prjury.github.event import Event, EventKind, read_event
 from prjury.github.mergeability import MergeState, merge_states, settled_pull
 from prjury.github.payload import PullFacts
-from prjury.github.repo_client import RepoClient, login_of
-from prjury.github.statuses import find_status
-from prjury.publishers.comment import Marker
-from prjury.publishers.status import CONTEXT
 from prjury.report.model import Report
 from prjury.snapshot.model import visible
 
@@ -89,7 +85,7 @@ class _Watch:
         if pull.mergeable:
             self.reported.append(f"#{number} can be merged, so that it is judged.")
         else:
-            self._judge(pull)
+            self._judge(pull, History(self.client, self.event.repo, number))
 
     def _close(self) -> None:
         """Close the gate until there is a verdict: one that the head has is for another base.
@@ -120,12 +116,13 @@ class _Watch:
         )
 
     def _look_at(self, state: MergeState) -> bool:
-        own = _find_own(RepoClient(self.client, self.event.repo), state.number)
-        if own is None or (own.head == state.head_sha and own.files == CONFLICT):
+        history = History(self.client, self.event.repo, state.number)
+        verdict = next((marker for marker, _ in history.own if marker.id == "default"), None)
+        if verdict is None or (verdict.head == state.head_sha and verdict.files == CONFLICT):
             return False
-        return self._judge(self.client.pull(self.event.repo, state.number))
+        return self._judge(self.client.pull(self.event.repo, state.number), history)
 
-    def _judge(self, pull: PullFacts) -> bool:
+    def _judge(self, pull: PullFacts, history: History) -> bool:
         event = replace(self.event, kind=EventKind.PULL_REQUEST_TARGET, pull=pull)
         judged = self.job.dependencies.judge(event, self.job.inputs, Beforehand())
         if not isinstance(judged, Report):
@@ -134,33 +131,22 @@ class _Watch:
         if not judged.pull.merge.conflicts:
             self.reported.append(f"#{pull.number} merges without a conflict.")
             return True
-        by_status = self._by_status(pull.head.sha or "")
-        with Publication(self.job, event, CONFLICT, by_status=by_status) as publication:
+        by_status = self._has_status(history, pull.head.sha or "")
+        with Publication(self.job, event, CONFLICT, by_status, history) as publication:
             publication.finish(judged)
         self.complaints += publication.complaints
         self.reported.append(f"#{pull.number}: {judged.headline}")
         return True
 
-    def _by_status(self, head: str) -> bool:
+    def _has_status(self, history: History, head: str) -> bool:
+        """Tell whether a status of ours is the gate of the head."""
         try:
-            latest = find_status(RepoClient(self.client, self.event.repo), head, CONTEXT)
+            return history.find_gate(head) is not None
         except PublishError as error:
             if error.reason != "permission":
                 raise
             return False
-        return latest is not None and login_of(latest.creator) == self.client.login()
 
     def ended(self) -> JobResult:
         """The verdicts hang on their heads; this job is red only where one was not published."""
         return self.job.ended(self.reported, self.complaints)
-
-
-def _find_own(room: RepoClient, number: int) -> Marker | None:
-    """The marker of our own comment with the verdict; a stranger's with such a marker is none."""
-    marked = [
-        (login_of(comment.user), marker)
-        for comment in list_comments(room, number)
-        if (marker := Marker.of(comment.body or "")) and marker.id == "default"
-    ]
-    account = room.account() if marked else ""
-    return next((marker for author, marker in marked if author == account), None)

@@ -9,13 +9,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Protocol, TextIO, TypeAlias
 from urllib.parse import urlsplit
 
-from prjury.action.commanded import CommitWords
 from prjury.action.directories import JobDirectories
+from prjury.action.history import CommitWords
 from prjury.action.inputs import Inputs
 from prjury.app.request import ReviewRequest, RunEnvironment
 from prjury.git.fetch import Transport
 from prjury.git.open_snapshot import Landed, SnapshotRequest
-from prjury.github.client import LOOPBACK, Connection, GitHub
+from prjury.github.client import ACTIONS_BOT, LOOPBACK, Connection, GitHub
 from prjury.github.event import Event, EventKind
 from prjury.policy.load import POLICY_PATH, Policy
 from prjury.report.model import Dismissal, EarlierVotes, Report
@@ -170,7 +170,10 @@ def connect(event: Event, inputs: Inputs) -> GitHub:
     reads = event.kind is EventKind.MERGE_GROUP
     return GitHub(
         Connection(
-            event.api_url, inputs.github_token or None, takes=frozenset() if reads else takes
+            event.api_url,
+            inputs.github_token or None,
+            takes=frozenset() if reads else takes,
+            account=ACTIONS_BOT if inputs.is_job_token else "",
         )
     )
 

@@ -77,6 +77,7 @@ class Inputs:
     Attributes:
         config: the policy's path at the base commit.
         junit: where another CI's reports are; see `prjury.action.junit`.
+        is_job_token: whether the token is the job's own, whose account is known.
     """
 
     mode: Mode = "review"
@@ -91,6 +92,7 @@ class Inputs:
     fail_on: FailOn = "gate"
     junit: str = ""
     python_version: str = ""
+    is_job_token: bool = False
 
 
 def read_inputs(environ: Mapping[str, str]) -> Inputs:
@@ -113,6 +115,7 @@ def read_inputs(environ: Mapping[str, str]) -> Inputs:
         name: value == "true" if name.replace("_", "-") in switches else value
         for name, value in values.items()
     }
+    typed["is_job_token"] = environ.get("PRJURY_JOB_TOKEN") == "true"
     return Inputs(**typed)  # type: ignore[arg-type] # checked against the table's words
 
 

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from prjury.action.job import Job
-from prjury.app.artifact_file import read_artifact_file, sha256
+from prjury.app.artifact_file import read_artifact_file
 from prjury.app.stages.codec import LARGEST
 from prjury.app.stages.evidence import NoEvidence, StageEvidence
-from prjury.errors import CannotJudgeError, SourceError, UsageError
-from prjury.github.artifacts import left_behind, only_file
-from prjury.github.client import GitHub
+from prjury.errors import SourceError, UsageError
 from prjury.github.event import Event
-from prjury.report.codec import ReportJson, read_form
 from prjury.snapshot.model import visible
 
 EVIDENCE, VERDICT = "evidence.json", "verdict.json"
-#: What the workflows keep for people, by the artifact's and the file's name.
-_REPORT, _REPORT_FILE = "prjury-report", "report.json"
 #: Where the jobs before say which file they have made; empty where they have made none.
 EVIDENCE_DIGEST, VERDICT_DIGEST = "PRJURY_EVIDENCE_SHA256", "PRJURY_VERDICT_SHA256"
 #: Whether a job before has asked models; "false" where there is no key for them.
@@ -38,11 +31,6 @@ def download_artifacts(job: Job, name: str, variable: str) -> bytes:
     what = Path(name).stem
     path = job.places.report_file(name)
     return read_artifact_file(path, what, digest, LARGEST)
-
-
-def digests(evidence: bytes, verdict: bytes | None) -> str:
-    """The words in a comment's marker that name the files, so that they are found again."""
-    return f"{sha256(evidence)}.{sha256(verdict) if verdict else 'none'}"
 
 
 def refuse_other(evidence: StageEvidence | NoEvidence, event: Event) -> None:
@@ -80,18 +68,3 @@ def _told(environ: Mapping[str, str], variable: str) -> str:
             remedy="Use the workflows that `prjury init --forks` writes",
         )
     return digest
-
-
-def kept_report(client: GitHub, repo: str, run: int) -> dict[str, Any] | None:
-    """The report that a run has kept; None for none, and for one of another version.
-
-    Raises:
-        SourceError: where GitHub cannot be asked.
-    """
-    try:
-        content = only_file(left_behind(client, repo, run, _REPORT), _REPORT_FILE, alone=False)
-        report: dict[str, Any] = json.loads(content)
-        read_form(report, ReportJson)
-    except (CannotJudgeError, ValueError):
-        return None
-    return report

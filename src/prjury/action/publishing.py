@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from types import TracebackType
 from typing import Any, Self
 
-from prjury.action.commanded import CommitWords, read_commit_words
-from prjury.action.continued import EarlierComments, read_earlier_comments
 from prjury.action.directories import keep_logs
 from prjury.action.events import target_of
+from prjury.action.history import CommitWords, EarlierComments, History, queued_number
 from prjury.action.inputs import OUTPUTS
 from prjury.action.job import Job, JobResult, job_result
-from prjury.action.queue import queued_number
 from prjury.errors import PrJuryError, PublishError
 from prjury.github.client import GitHub
 from prjury.github.event import Event
+from prjury.github.payload import PullFacts
 from prjury.policy.load import Policy
 from prjury.ports import Publisher
 from prjury.publishers.check_run import CheckRunReport
@@ -25,11 +25,9 @@ from prjury.publishers.comment import StickyComment
 from prjury.publishers.factory import PublisherFactory, Texts
 from prjury.publishers.files import ReportFile
 from prjury.publishers.outputs import ActionOutputs
-from prjury.publishers.review import LineReview
-from prjury.publishers.status import CommitStatus
 from prjury.publishers.summary import JobSummary, add_markdown
 from prjury.report.findings import seat_outcomes
-from prjury.report.model import Report
+from prjury.report.model import EarlierVotes, Report
 from prjury.report.sanitise import plain
 
 _NOT_GATING = " (not gating: fail-on is `never`)"
@@ -42,12 +40,13 @@ class Publication:
     """Everything that one job writes, in a fixed order, so that a second run comes to the same end.
 
     First the check is in progress. Then, when there is a report: files, summary, comment, review,
-    labels, the status where it is the gate, and the check is completed; the outputs come last. Left
-    by an error, it ends what was begun as one that needs a human.
+    labels, the check, the status where it is the gate, and the outputs. Left by an error, it ends
+    what was begun as one that needs a human.
 
     Attributes:
         files: what the comment's marker says of the files that the report was made of.
         by_status: whether a status is the gate though the mode is not ``publish``.
+        past: what was said on the pull request before, if that was read already.
         complaints: what failed, one line each.
         notes: what must not be written: by this token (GitHub gives forks no better one), or
             because there is a newer head.
@@ -57,13 +56,13 @@ class Publication:
     event: Event
     files: str = ""
     by_status: bool = False
+    past: History | None = None
     complaints: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     _hub: GitHub | None = None
     _check: CheckRunReport | None = None
     _withheld: dict[str, PublishError] = field(default_factory=dict)
     _gates: bool = True
-    _earlier: EarlierComments | None = None
 
     def __enter__(self) -> Self:
         if self.job.inputs.github_token:
@@ -89,39 +88,69 @@ class Publication:
             raise self.job.no_token
         return self._hub
 
-    @property
-    def earlier(self) -> EarlierComments:
-        """What our earlier comments on the pull request say, read once."""
+    @cached_property
+    def history(self) -> History | None:
+        """What was said on the pull request before; None without a token or a number."""
         number = self.event.number or queued_number(self.event)
-        if self._hub is None or not number:
-            return EarlierComments()
-        if self._earlier is None:
-            self._earlier = read_earlier_comments(self._hub, self.event.repo, number)
-            if self._earlier.problem:
-                self.job.log.say(self._earlier.problem)
-        return self._earlier
+        if self.past or not (self._hub and number):
+            return self.past
+        return History(self._hub, self.event.repo, number)
+
+    @cached_property
+    def earlier(self) -> EarlierComments:
+        """What our earlier comments on the pull request say."""
+        earlier = self.history.read_earlier() if self.history else EarlierComments()
+        if earlier.problem:
+            self.job.log.say(earlier.problem)
+        return earlier
+
+    @cached_property
+    def _queued(self) -> PullFacts | None:
+        """The pull request that a merge group is made of."""
+        number = queued_number(self.event)
+        return self.client.pull(self.event.repo, number) if self._hub and number else None
 
     def read_words(self) -> CommitWords:
-        """Read what maintainers have said of the head; nothing without a token."""
-        number, head = self.event.number, self.event.pull.head.sha
-        wanted = self.event.of_pull_request or self.job.inputs.mode == "publish"
-        if not (self._hub and wanted and number and head):
+        """Read what maintainers have said of the head, or of the head that is in the queue."""
+        try:
+            head = (self._queued or self.event.pull).head.sha
+        except PrJuryError as error:
+            head = None
+            self.job.log.say(f"Whether a comment overrides the verdict is not known: {error}")
+        of_head = self.event.of_pull_request or self.job.inputs.mode == "publish"
+        if not (self.history and head and (of_head or queued_number(self.event))):
             return CommitWords()
-        words = read_commit_words(self._hub, self.event.repo, number, head)
+        words = self.history.read_words(head)
         if words.problem:
             self.job.log.say(words.problem)
-        return words
+        return replace(words, fix=words.fix and of_head)
+
+    def read_votes(self) -> EarlierVotes | None:
+        """Read the models' votes on the pull request that a merge group is made of.
+
+        The group is merged, built and scanned anew, for it stands on another base. Nothing here can
+        fail the job: without such a report, models are asked anew, if there are any.
+        """
+        number = queued_number(self.event)
+        if number is None or self.history is None:
+            return None
+        try:
+            votes = self.history.read_votes(self._queued) if self._queued else None
+        except PrJuryError as error:
+            self.job.log.say(f"What was said of #{number} cannot be had: {error}")
+            return None
+        outcome = "is taken over if the change is the same" if votes else "was not kept"
+        self.job.log.say(f"What was said of #{number} {outcome}.")
+        return votes
 
     def begin(self, policy: Policy) -> None:
-        """Sets the check in progress, where the policy wants one, and closes the gate till then."""
+        """Set the check in progress, where the policy wants one."""
         posts = self._posts()
-        with suppress(PublishError):  # the verdict's own status tells whether that can be set
-            self.close("Judging")
         wanted = policy.resolved.get("publish", {})
         self._check = posts.check(wanted) if posts else None
         if self._check and (head := self.event.pull.head.sha):
             with suppress(PublishError):  # it is tried again with the verdict
-                self._check.start(head)
+                self._check.start(head, is_new=self.event.is_first_run)
 
     def close(self, reason: str) -> None:
         """Closes the gate until there is a verdict."""
@@ -194,50 +223,24 @@ class Publication:
         posts = self._posts()
         if posts is None:
             return
-        posted: list[Publisher] = []
         with self._told("comment"):
-            posts.refuse_old_head()
+            if self.job.inputs.mode == "review":  # the others have just asked for the head
+                posts.refuse_old_head()
             for output, publisher in posts.of_pull_request(wanted):
-                posted.append(publisher)
                 with self._told(publisher.name):
                     address = publisher.publish(report) or ""
                     seen |= {output: address} if output else {}
                     self.notes += getattr(publisher, "notes", ())
                 if _is_outdated(publisher):
                     break
-        if status := posts.status():
-            with self._collected():
-                status.publish(report)
-        check = self._check or posts.check(wanted)
-        if check:
+        if check := self._check or posts.check(wanted):
             with self._told(check.name):
                 check.publish(report)
             self.notes += check.notes
-        self._gates = False
-        if not self.complaints:
-            self._look_again(report, posted, status, check)
-
-    def _look_again(
-        self,
-        report: Report,
-        posted: list[Publisher],
-        status: CommitStatus | None,
-        check: CheckRunReport | None,
-    ) -> None:
-        for publisher in posted:
-            if publisher.name in self._withheld or isinstance(publisher, LineReview):
-                continue  # nobody overwrites a review
-            with self._told(publisher.name):
-                publisher.publish(report)
-            if _is_outdated(publisher):
-                break
-        if status:
+        if status := posts.status():
             with self._collected():
                 status.publish(report)
-        if check and check.name not in self._withheld:
-            with self._told(check.name):
-                if not check.stands(report):
-                    check.publish(report)
+        self._gates = False
 
     def _abandon(self, reason: str) -> None:
         posts, head = self._posts(), self.event.pull.head.sha

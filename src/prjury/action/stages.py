@@ -20,13 +20,11 @@ from prjury.action.job_artifacts import (
     MODELS_ASKED,
     VERDICT,
     VERDICT_DIGEST,
-    digests,
     download_artifacts,
     refuse_other,
 )
 from prjury.action.junit import read_junit
 from prjury.action.publishing import Publication
-from prjury.action.queue import earlier_votes
 from prjury.app.artifact_file import sha256
 from prjury.app.request import ReviewRequest, RunEnvironment
 from prjury.app.stages.build import build as build_stage
@@ -71,7 +69,7 @@ def review(job: Job) -> JobResult:
     refuse_twin(event, job)
     with Publication(job, event) as publication:
         dismissals = publication.earlier.dismissals
-        words, votes = publication.read_words(), earlier_votes(job, event)
+        words, votes = publication.read_words(), publication.read_votes()
         known = Beforehand(words, dismissals, votes, publication.begin)
         judged = job.dependencies.judge(event, job.inputs, known)
         if isinstance(judged, Report):
@@ -171,9 +169,7 @@ def publish(job: Job) -> JobResult:
         refuse_other(evidence, event)
         if isinstance(evidence, NoEvidence):
             return _opened(job, evidence.reason, publication)
-        publication.begin(evidence.policy)
         verdict = _read_verdict(job)
-        publication.files = digests(content, verdict)
         digest = sha256(content)
         opinions = (
             opinions_from_text(verdict) if verdict else opinions_without_models(evidence, digest)

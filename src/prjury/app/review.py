@@ -74,7 +74,7 @@ def _report_on(change: OpenedChange, environment: RunEnvironment, started: float
         cost=steps.cost_of(verdict, wired.models.spent, opinion, recovery=recovery),
         elapsed_ms=round((time.monotonic() - started) * 1000),
         notes=(*change.notes, *chosen.notes, *earned),
-        override=request.override or (earlier.override if earlier else None),
+        override=request.override,
         recovery=recovery,
         names=steps.changed_names(interface),
     )

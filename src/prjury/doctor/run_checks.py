@@ -29,12 +29,11 @@ CHECKS: tuple[DoctorCheck[Setup], ...] = (
         lambda setup: bool(setup.of_modes(*FROM_DEFAULT)),
     ),
     DoctorCheck("every event that changes the verdict starts a run", wiring.check_events),
-    DoctorCheck("no change's code runs beside secrets", wiring.check_privileged),
     DoctorCheck("the gate cannot be skipped and does not hang", merge_gate.check_skipping),
     DoctorCheck("the gate is closed by the verdict", merge_gate.check_outcome),
     DoctorCheck("the gate has one name, and nobody else has it", merge_gate.check_names),
-    DoctorCheck("every job has the rights that it needs, no more", permissions.check_rights),
-    DoctorCheck("no job has a secret that it does not need", permissions.check_secrets),
+    DoctorCheck("every job has the permissions that it needs", permissions.check_rights),
+    DoctorCheck("no build has a secret", permissions.check_secrets),
 )
 
 

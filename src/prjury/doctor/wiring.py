@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from prjury.doctor.finding import Diagnosis, problem, unknown, warning
 from prjury.doctor.setup import CONFLICTS, FROM_DEFAULT, GONE, INPUTS, JUDGING, MODES, Setup
 from prjury.errors import did_you_mean
-from prjury.manifests.workflow import WorkflowStep
 
 _AGAIN = "write the workflows with `prjury init --forks`"
 #: The text in the workflows as `prjury init` writes them without `--action`.
@@ -16,8 +15,6 @@ _FILES = {
     "decide": ("PRJURY_EVIDENCE_SHA256",),
     "publish": ("PRJURY_EVIDENCE_SHA256", "PRJURY_VERDICT_SHA256"),
 }
-#: Events that bring secrets and a token that can write, no matter who opened the pull request.
-_PRIVILEGED = ("pull_request_target", "workflow_run")
 _NEEDED = {
     "opened": "a new pull request is not judged",
     "synchronize": "new commits are not judged",
@@ -188,35 +185,3 @@ def check_events(setup: Setup) -> Iterator[Diagnosis]:
 
 def _lacks(name: str, otherwise: str) -> str:
     return f"`pull_request` lacks the type `{name}`, so that {otherwise}; add it to `types`"
-
-
-def check_privileged(setup: Setup) -> Iterator[Diagnosis]:
-    """The change's code where a token can write."""
-    for use in setup.of_modes("review", "build"):
-        for event in _PRIVILEGED:
-            if event in use.workflow.triggers:
-                yield problem(
-                    use.about,
-                    f"`mode: {use.mode}` runs the change's code, and `{event}` gives it secrets "
-                    "and a token that can write; use `pull_request`, for forks there is "
-                    "`prjury init --forks`",
-                )
-    for workflow in {use.about: use.workflow for use in setup.uses}.values():
-        privileged = [name for name in _PRIVILEGED if name in workflow.triggers]
-        steps = [step for job in workflow.jobs for step in job.steps]
-        if privileged and any(map(_takes_head, steps)):
-            yield problem(
-                workflow.path,
-                f"it checks out what a pull request brings under `{privileged[0]}`, where "
-                "secrets are; "
-                "do that under `pull_request`, and hand results over as an artifact",
-            )
-
-
-def _takes_head(step: WorkflowStep) -> bool:
-    if "gh pr checkout" in step.run:
-        return True
-    wanted = f"{step.inputs.get('ref', '')} {step.inputs.get('repository', '')}"
-    return step.action == "actions/checkout" and any(
-        word in wanted for word in ("head", "refs/pull/", "pull_request.number")
-    )

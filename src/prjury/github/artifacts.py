@@ -40,7 +40,6 @@ _MOST_ENTRIES = 20
 _MOST_IN_REPORTS, _MOST_ARTIFACTS, _MOST_XML = 20_000, 30, 64 * 1024**2
 #: Bytes in which a report says that it is one.
 _HEAD = 4_096
-_ZIP = b"PK"
 _METHODS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
 _CHUNK = 256 * 1024
 _REDIRECTS = (301, 302, 303, 307, 308)
@@ -80,17 +79,6 @@ class BuildArtifact:
             return only_file(left_behind(self.client, self.repo, self.run, ARTIFACT), FILE)
         except SourceError as error:
             raise error.phrase_error(CannotJudgeError) from error
-
-
-def handed_file(client: GitHub, repo: str, run: int, name: str) -> bytes:
-    """A file that a run of our own has handed from job to job, which is no archive.
-
-    Raises:
-        CannotJudgeError: when it is not there any more, or is not what was uploaded.
-        SourceError: when GitHub cannot be asked.
-    """
-    content = left_behind(client, repo, run, name)
-    return only_file(content, name) if content.startswith(_ZIP) else content
 
 
 def left_behind(client: GitHub, repo: str, run: int, name: str) -> bytes:

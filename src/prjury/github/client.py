@@ -229,7 +229,7 @@ Result = TypeVar("Result")
 GITHUB_API = "https://api.github.com"
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 #: The account behind the token that every job gets.
-_ACTIONS_BOT = "github-actions[bot]"
+ACTIONS_BOT = "github-actions[bot]"
 
 
 @dataclass(frozen=True)
@@ -244,6 +244,7 @@ class Connection:
         seconds_between_writes: the least pause after a write.
         takes: the permissions to write that the whole work takes, such as ``checks: write``. Where
             one to read is missed, it is these that are named.
+        account: that the token acts as; empty if it has to be asked for.
 
     Raises:
         UsageError: for a URL to which a token must not be sent, or a token that is not one.
@@ -255,6 +256,7 @@ class Connection:
     seconds_between_requests: float = 0.25
     seconds_between_writes: float = 1.0
     takes: frozenset[str] = frozenset()
+    account: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "api_url", _checked_root(self.api_url))
@@ -316,7 +318,7 @@ class GitHub:
         self.connection = connection
         self._patience = patience or RetryBudget()
         self._opened: Github | None = None
-        self._account: str | None = None
+        self._account: str | None = connection.account or None
 
     def __enter__(self) -> Self:
         return self
@@ -444,7 +446,7 @@ class GitHub:
         except SourceError as error:
             if error.reason in {"unreachable", "server_error", "rate_limited"}:
                 raise
-            return _ACTIONS_BOT
+            return ACTIONS_BOT
         return login if login.endswith("[bot]") else f"{login}[bot]"
 
 

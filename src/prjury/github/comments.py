@@ -26,16 +26,21 @@ def list_comments(room: RepoClient, number: int) -> list[IssueComment]:
     return room.objects(IssueComment, doing, path, needs=_READS)
 
 
-def find_comment(room: RepoClient, number: int, comment: int) -> CommentFacts | None:
-    """Return a comment of a pull request as it stands now; None if there is none of that number."""
-    doing, path = f"read a comment on {room.repo}#{number}", f"/issues/comments/{comment}"
-    try:
-        facts = room.get(doing, path, read_comment, needs=_READS)
-    except room.error as error:
-        if error.reason != "not_found":
-            raise
-        return None
-    return facts if facts.number == number else None
+def read_comments(room: RepoClient, number: int) -> list[CommentFacts]:
+    """Return what every comment of a pull request says, oldest first."""
+    doing, path = f"list the comments of {room.repo}#{number}", f"/issues/{number}/comments"
+    return room.every(doing, path, read_comment, needs=_READS)
+
+
+def answer(room: RepoClient, number: int, body: str, earlier: CommentFacts | None) -> None:
+    """Post a comment, or write it in place of an earlier one."""
+    method, path = (
+        ("PATCH", f"/issues/comments/{earlier.id}")
+        if earlier
+        else ("POST", f"/issues/{number}/comments")
+    )
+    doing = f"answer below {room.repo}#{number}"
+    room.send(doing, method, path, {"body": body}, ignore, needs=_WRITES, repeatable=bool(earlier))
 
 
 def react(room: RepoClient, comment: int, content: ReactionName) -> None:

@@ -218,6 +218,12 @@ class Event:
         return self.kind in {EventKind.PULL_REQUEST, EventKind.PULL_REQUEST_TARGET}
 
     @property
+    def is_first_run(self) -> bool:
+        """True where the head is new, and this is the first run for it."""
+        first = self.run is not None and self.run.attempt == 1
+        return first and self.action in {"opened", "synchronize"}
+
+    @property
     def number(self) -> int | None:
         """The pull request's number, None for a mere comparison."""
         return self.pull.number

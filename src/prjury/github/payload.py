@@ -178,7 +178,8 @@ class CommentFacts:
         author: the login of the account that wrote it, empty for a deleted one.
         by_program: whether that is a bot, or an app that writes in a person's name.
         created: when it was written, such as ``2026-01-02T03:04:05Z``; these compare as texts.
-        edited: whether it was changed since, as far as GitHub's seconds tell.
+        updated: when it was written last.
+        reactions: how many there are to it; None if that is not known.
     """
 
     id: int
@@ -187,7 +188,13 @@ class CommentFacts:
     by_program: bool
     body: str
     created: str
-    edited: bool
+    updated: str
+    reactions: int | None = None
+
+    @property
+    def edited(self) -> bool:
+        """Tell whether it was changed since, as far as GitHub's seconds tell."""
+        return self.updated != self.created
 
 
 def read_comment(payload: object) -> CommentFacts:
@@ -206,7 +213,8 @@ def read_comment(payload: object) -> CommentFacts:
         by_program=kind != "User" or app is not None,
         body=text(at(payload, "body")),
         created=created,
-        edited=moment(at(payload, "updated_at"), "comment.updated_at") != created,
+        updated=moment(at(payload, "updated_at"), "comment.updated_at"),
+        reactions=_count(at(payload, "reactions"), "total_count"),
     )
 
 

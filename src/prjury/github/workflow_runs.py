@@ -21,12 +21,13 @@ class PostedRun:
     Attributes:
         path: the workflow's file.
         conclusion: empty as long as it has not ended.
+        is_own: whether its workflow comes from this repository, and not from a fork.
     """
 
     id: int
     path: str
     conclusion: str
-    url: str
+    is_own: bool
 
 
 class WorkflowRuns:
@@ -97,5 +98,6 @@ def _posted_run(payload: object) -> PostedRun:
         id=whole_number(at(payload, "id"), "the run's id"),
         path=text(at(payload, "path")).partition("@")[0],
         conclusion=(text(at(payload, "conclusion")) or "unknown") if ended else "",
-        url=text(at(payload, "html_url")),
+        is_own=at(payload, "head_repository", "full_name")
+        == at(payload, "repository", "full_name"),
     )

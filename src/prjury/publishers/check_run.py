@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Self
@@ -19,7 +20,15 @@ from prjury.errors import PublishError
 from prjury.github.payload import at, object_name
 from prjury.github.repo_client import RepoClient
 from prjury.jury.gate import Gate
-from prjury.publishers.races import Run, converge, find_newer, find_run, read_run, write_once
+from prjury.publishers.races import (
+    LookAgainError,
+    Run,
+    converge,
+    find_newer,
+    find_run,
+    read_run,
+    write_once,
+)
 from prjury.report.annotations import Annotation, Annotations, annotate, identify
 from prjury.report.model import Report
 from prjury.report.redact import Redact
@@ -78,6 +87,7 @@ class CheckRunReport:
         redact: takes the secrets of this run out of texts.
         id: which of several check runs on the same pull request this is.
         notes: after `publish`, what could not be written though the check run was.
+        _fresh: the check run that was made here and says nothing of lines yet.
     """
 
     room: RepoClient
@@ -90,9 +100,17 @@ class CheckRunReport:
     name: str = "check run"
     notes: tuple[str, ...] = field(default=(), init=False)
     _ended: set[str] = field(default_factory=set, init=False)
+    _fresh: CheckRun | None = field(default=None, init=False)
 
-    def start(self, head_sha: str) -> str:
-        """Set the check run in progress, before anything is judged; return its address."""
+    def start(self, head_sha: str, *, is_new: bool = False) -> str:
+        """Set the check run in progress, before anything is judged; return its address.
+
+        Args:
+            is_new: whether nobody has judged this head before.
+        """
+        if is_new:
+            with suppress(LookAgainError):
+                return self._create(head_sha).html_url
         return converge(lambda: self._start(head_sha), self.room.client.sleep)
 
     def publish(self, report: Report) -> str | None:
@@ -102,14 +120,6 @@ class CheckRunReport:
         url = converge(lambda: self._publish(head, words, annotations), self.room.client.sleep)
         self._ended.add(head)
         return url
-
-    def stands(self, report: Report) -> bool:
-        """Return true if the check run still says what was published, or what a newer run says."""
-        own = self._find_own(report.pull.head.sha)
-        if not own or self._find_newer(own):
-            return bool(own)
-        latest = own[-1]
-        return (_conclusion_of(latest), self._find_writer(latest)) == (report.gate.value, self._run)
 
     def abandon(self, reason: str, head_sha: str) -> str | None:
         """End what was begun on a head without a verdict, so that no check stays pending or green.
@@ -134,17 +144,19 @@ class CheckRunReport:
         return shown.html_url
 
     def _publish(self, head: str, words: CheckRunTexts, annotations: Annotations) -> str:
-        own = self._find_own(head)
+        fresh, self._fresh = self._fresh, None
+        own = [fresh] if fresh else self._find_own(head)
         if newer := self._find_newer(own):
             return self._give_way(own, newer)
-        missing = self._find_missing(own[-1], annotations.entries) if own else None
-        shown = own[-1] if missing is not None else self._create(head)
+        missing = self._find_missing(own[-1], annotations.entries) if own and not fresh else None
+        shown = fresh or (own[-1] if missing is not None else self._create(head))
+        self._fresh = None
         url = self._end(shown, words, annotations, missing)
         replaced = CheckRunTexts(words.conclusion, words.title, _REPLACED)
         for older in own:
             if older.id != shown.id and _conclusion_of(older) != words.conclusion:
                 self._conclude(older, replaced)
-        if missing is None:
+        if missing is None and not fresh:
             # A second look: GitHub shows the check run that was begun last, which may be ours.
             own = self._find_own(head)
             if newer := self._find_newer(own):
@@ -232,9 +244,10 @@ class CheckRunReport:
         doing = f"begin a check run of {self.room.repo}"
         try:
             with write_once():
-                return self.room.write(
+                self._fresh = self.room.write(
                     CheckRun, doing, "POST", "/check-runs", content, needs=_WRITES, repeatable=False
                 )
+                return self._fresh
         except PublishError as error:
             if error.reason == "permission" and not self._find_app():
                 raise PublishError(

@@ -217,7 +217,7 @@ def verdict_from_report(data: Mapping[str, Any], recount: Recount | None = None)
 
 
 def said_in_report(data: Mapping[str, Any]) -> EarlierVotes:
-    """Return what models and maintainers said of a change, for the next time that it is judged.
+    """Return what models said of a change, for the next time that it is judged.
 
     Raises:
         ValueError: for a value that is no such report.
@@ -231,7 +231,7 @@ def said_in_report(data: Mapping[str, Any]) -> EarlierVotes:
         and ballot.status in {Status.PASS, Status.FAIL}
     }
     patch, policy = report.pull.patch_id or "", report.policy.hash
-    return EarlierVotes(patch, policy, judgments, report.verdict.override)
+    return EarlierVotes(patch, policy, judgments)
 
 
 def printable_json(value: object, redact: Redact) -> Any:  # noqa: ANN401 - JSON

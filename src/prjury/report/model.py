@@ -278,13 +278,11 @@ class EarlierVotes:
         patch: the change's name (`prjury.snapshot.model`).
         policy: the hash of the policy by which they were asked.
         judgments: by tier and judge; those that passed or failed.
-        override: who had opened the gate for it.
     """
 
     patch: str
     policy: str
     judgments: Mapping[tuple[str, str], Judgment]
-    override: Override | None = None
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,20 @@ _COMMENT = f"{REPO}/issues/comments/{{comment_id}}"
 def list_comments(call: Call) -> Answer:
     comments = [one for _, one in sorted(call.fake.comments.items())]
     here = f"/issues/{call['issue_number']}"
-    return call.paged([one for one in comments if one["issue_url"].endswith(here)])
+    return call.paged(
+        [
+            {**one, "reactions": _count_reactions(call, one)}
+            for one in comments
+            if one["issue_url"].endswith(here)
+        ]
+    )
+
+
+def _count_reactions(call: Call, comment: Payload) -> Payload:
+    contents = [content for on, _, content in call.fake.reactions if on == comment["id"]]
+    kinds = ("+1", "-1", "laugh", "hooray", "confused", "heart", "rocket", "eyes")
+    counts = {kind: contents.count(kind) for kind in kinds}
+    return {"url": f"{comment['url']}/reactions", "total_count": len(contents), **counts}
 
 
 @routes("POST", _COMMENTS, WRITES)

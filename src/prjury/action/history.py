@@ -1,0 +1,275 @@
+"""The history of a pull request: our own comments, commands of people, and what runs have kept.
+
+What people said counts only while it stands: whenever somebody judges, their comment is read again
+and their right to write asked for anew. A comment of our account may repeat a stranger's words, so
+a dismissal counts only by the command that it answers.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from prjury.action.commands import CommandName, CommentCommand, read_command
+from prjury.errors import CannotJudgeError, PrJuryError
+from prjury.github.artifacts import left_behind, only_file
+from prjury.github.client import GitHub
+from prjury.github.comments import read_comments
+from prjury.github.event import Event, EventKind
+from prjury.github.payload import CommentFacts, PullFacts
+from prjury.github.repo_client import RepoClient, login_of
+from prjury.github.statuses import list_statuses, set_status
+from prjury.github.workflow_runs import WorkflowRuns
+from prjury.publishers.comment import Marker
+from prjury.publishers.races import find_run
+from prjury.publishers.status import CONTEXT
+from prjury.report.codec import ReportJson, read_form, said_in_report
+from prjury.report.continuity import ToldVerdict, dismissals, since
+from prjury.report.findings import findings
+from prjury.report.model import Dismissal, EarlierVotes, Override, Report
+
+if TYPE_CHECKING:
+    from prjury.github.statuses import PostedStatus
+
+#: The statuses that commands leave on a commit, beside that of the gate.
+OVERRIDE, FIX = "prjury/override", "prjury/fix"
+_COMMANDS: Mapping[str, CommandName] = {OVERRIDE: "override", FIX: "fix"}
+_COMMENT = re.compile(r"#issuecomment-(\d{1,18})$", re.ASCII)
+_ANSWER = re.compile(r"answer\.(\d{1,18})", re.ASCII)
+#: The ref that GitHub makes for a pull request in the merge queue.
+_GROUP = re.compile(r"gh-readonly-queue/.+/pr-(?P<number>[1-9]\d{0,8})-[0-9a-f]{40}", re.ASCII)
+#: Dismissals that are looked up.
+_MOST = 30
+#: What the workflows keep for people, by the artifact's and the file's name.
+_REPORT, _REPORT_FILE = "prjury-report", "report.json"
+
+
+def queued_number(event: Event) -> int | None:
+    """The number of the pull request that a merge group is made of; None for other events."""
+    match = _GROUP.fullmatch(event.pull.head.ref or "")
+    return int(match["number"]) if match and event.kind is EventKind.MERGE_GROUP else None
+
+
+@dataclass(frozen=True)
+class CommitWords:
+    """What maintainers have said of one commit.
+
+    Attributes:
+        fix: whether somebody asks for the repair.
+        problem: why that is not known, one line for the log.
+    """
+
+    override: Override | None = None
+    fix: bool = False
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class EarlierComments:
+    """What our earlier comments on a pull request say.
+
+    Attributes:
+        verdict: the last verdict; None if there is none.
+        problem: why the comments cannot be read, one line.
+    """
+
+    verdict: ToldVerdict | None = None
+    dismissals: tuple[Dismissal, ...] = ()
+    problem: str = ""
+
+    def continue_in(self, report: Report) -> Report:
+        """The report with what became of the earlier findings, and the dismissals of its own."""
+        if self.problem:
+            return report
+        prints = {one.check.fingerprint for one in findings(report.verdict)}
+        own = tuple(one for one in self.dismissals if one.finding in prints)
+        became = since(report.verdict, report.pull.head.sha, self.verdict)
+        return replace(report, since=became, dismissals=own)
+
+
+@dataclass
+class History:
+    """What was said and done on one pull request before this run; each is read once.
+
+    The properties raise PublishError, the methods `read_…` report what they cannot read.
+    """
+
+    client: GitHub
+    repo: str
+    number: int
+    _writers: dict[str, bool] = field(default_factory=dict)
+    _statuses: dict[str, Mapping[str, PostedStatus]] = field(default_factory=dict)
+
+    @cached_property
+    def room(self) -> RepoClient:
+        """The repository, to which answers are written."""
+        return RepoClient(self.client, self.repo)
+
+    @cached_property
+    def comments(self) -> Mapping[int, CommentFacts]:
+        """Every comment by its number, the oldest first."""
+        return {comment.id: comment for comment in read_comments(self.room, self.number)}
+
+    @cached_property
+    def own(self) -> list[tuple[Marker, CommentFacts]]:
+        """Our own comments with their markers; a stranger's with such a marker is none."""
+        pairs = [(Marker.of(comment.body), comment) for comment in self.comments.values()]
+        marked = [(marker, comment) for marker, comment in pairs if marker]
+        account = self.room.account() if marked else ""
+        return [(marker, comment) for marker, comment in marked if comment.author == account]
+
+    def find_answer(self, comment: int) -> CommentFacts | None:
+        """Our answer to a comment; None if there is none yet."""
+        answers = (own for marker, own in self.own if marker.id == f"answer.{comment}")
+        return next(answers, None)
+
+    @property
+    def verdicts(self) -> list[tuple[CommentFacts, ToldVerdict]]:
+        """Our comments with a verdict, oldest first."""
+        pairs = [(comment, ToldVerdict.of(comment.body)) for _, comment in self.own]
+        return [(comment, verdict) for comment, verdict in pairs if verdict]
+
+    def statuses(self, head: str) -> Mapping[str, PostedStatus]:
+        """The last status of each context of a commit.
+
+        Raises:
+            PublishError: if GitHub cannot be asked.
+        """
+        if head not in self._statuses:
+            oldest_first = reversed(list(list_statuses(self.room, head)))
+            self._statuses[head] = {status.context: status for status in oldest_first}
+        return self._statuses[head]
+
+    def find_gate(self, head: str) -> PostedStatus | None:
+        """Our own status that is the gate of a commit; None if a job is."""
+        status = self.statuses(head).get(CONTEXT)
+        return status if status and self._is_ours(status) else None
+
+    def is_from_writer(self, comment: CommentFacts) -> bool:
+        """Tell whether a person who may write has written a comment, as it stands.
+
+        Raises:
+            SourceError: if GitHub cannot be asked.
+        """
+        author = comment.author
+        if comment.by_program or comment.edited or not author:
+            return False
+        if author not in self._writers:
+            self._writers[author] = self.client.may_write(self.repo, author)
+        return self._writers[author]
+
+    def read_earlier(self) -> EarlierComments:
+        """Read our own comments; where GitHub cannot be asked, there is nothing but the reason."""
+        try:
+            verdicts, valid = self.verdicts, tuple(self._find_dismissals().values())
+        except PrJuryError as error:
+            return EarlierComments(problem=f"What was said before is not known: {error}")
+        return EarlierComments(verdicts[-1][1] if verdicts else None, valid)
+
+    def _find_dismissals(self) -> dict[str, Dismissal]:
+        """The last valid word on each finding."""
+        answers = [(marker, words) for marker, comment in self.own if (words := _read(comment))]
+        by_finding: dict[str, Dismissal] = {}
+        for marker, words in answers[-_MOST:]:
+            match = _ANSWER.fullmatch(marker.id)
+            comment = self.comments.get(int(match[1])) if match else None
+            if comment is None or not self._stands(comment, "dismiss"):
+                continue
+            by_finding |= {one.finding: one for one in words if one.by == comment.author}
+        return by_finding
+
+    def _stands(self, comment: CommentFacts, name: CommandName) -> bool:
+        command = read_command(comment.body)
+        return bool(command and command.name == name) and self.is_from_writer(comment)
+
+    def read_words(self, head: str) -> CommitWords:
+        """Read what maintainers have said of a commit; a problem alone if it cannot be read.
+
+        Where no command stands there, the commit's statuses are not asked for.
+        """
+        try:
+            commands = [read_command(comment.body) for comment in self.comments.values()]
+            if not any(one and one.name in _COMMANDS.values() for one in commands):
+                return CommitWords()
+            latest = self.statuses(head)
+            override = self._find_command(latest.get(OVERRIDE))
+            fix = self._find_command(latest.get(FIX))
+        except PrJuryError as error:
+            return CommitWords(
+                problem=f"Whether a comment overrides the verdict is not known: {error}"
+            )
+        word = Override(override[0], override[1].words) if override else None
+        return CommitWords(word, fix is not None)
+
+    def _find_command(self, status: PostedStatus | None) -> tuple[str, CommentCommand] | None:
+        """The author and the command that a status leads to; None if it does not hold any more."""
+        match = _COMMENT.search(status.target_url or "") if status else None
+        if status is None or match is None or status.state != "success":
+            return None
+        comment = self.comments.get(int(match[1]))
+        command = read_command(comment.body) if comment else None
+        if comment is None or command is None or not self._is_ours(status):
+            return None
+        holds = self._stands(comment, _COMMANDS[status.context])
+        return (comment.author, command) if holds else None
+
+    def keep_command(self, head: str, context: str, comment: CommentFacts, url: str) -> None:
+        """Leave what a comment asks for on a commit; once more is the same as once.
+
+        Raises:
+            PublishError: if the status cannot be set.
+        """
+        latest = self.statuses(head).get(context)
+        if latest and self._is_ours(latest) and latest.target_url == url:
+            return
+        does = "overrides the verdict on" if context == OVERRIDE else "asks for a repair of"
+        words = f"@{comment.author} {does} this commit"
+        set_status(self.room, head, context, state="success", description=words, target_url=url)
+
+    def _is_ours(self, status: PostedStatus) -> bool:
+        return login_of(status.creator) == self.room.account()
+
+    def read_report(self, run: int) -> dict[str, Any] | None:
+        """Read the report that a run has kept; None for none, and for one of another version.
+
+        Raises:
+            SourceError: where GitHub cannot be asked.
+        """
+        try:
+            archive = left_behind(self.client, self.repo, run, _REPORT)
+            report: dict[str, Any] = json.loads(only_file(archive, _REPORT_FILE, alone=False))
+            read_form(report, ReportJson)
+        except (CannotJudgeError, ValueError):
+            return None
+        return report
+
+    def read_votes(self, pull: PullFacts) -> EarlierVotes | None:
+        """The models' votes in the newest readable report of the pull request's head.
+
+        Raises:
+            PrJuryError: where GitHub cannot be asked.
+        """
+        for run in self._list_runs(pull.head.sha or ""):
+            if report := self.read_report(run):
+                return said_in_report(report)
+        return None
+
+    def _list_runs(self, head: str) -> Iterator[int]:
+        """The runs that have judged the head: of the workflow that is the gate, the newest first.
+
+        A fork's run takes its workflow from the fork, so what it leaves behind is not looked at;
+        the run that sets the status takes it from the default branch.
+        """
+        if (status := self.find_gate(head)) and (judged := find_run(status.target_url)):
+            yield judged[0]
+        for run in WorkflowRuns(self.client, self.repo).of_head(head):
+            if run.is_own:
+                yield run.id
+
+
+def _read(comment: CommentFacts) -> tuple[Dismissal, ...]:
+    return dismissals([comment.body])
