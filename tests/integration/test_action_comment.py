@@ -31,7 +31,7 @@ from fakes.render import to_comment
 from fakes.skeletons import inline_types
 from prjury.action import main
 from prjury.action.dependencies import wire
-from prjury.action.history import CommitWords, History
+from prjury.action.history import CommitWords, PullHistory
 from prjury.action.inputs import Inputs
 from prjury.errors import ExitCode
 from prjury.github.client import Connection, GitHub, RetryBudget
@@ -218,7 +218,7 @@ def test_a_repair_is_tried_by_the_review_that_may(thread: Thread, case: str) -> 
     thread.run(thread.say("/prjury fix"))
     assert thread.reactions == [reaction]
     assert words in "".join(thread.answers)
-    asked = History(thread.hub, "octo/shop", 7).read_words(HEAD_SHA).fix
+    asked = PullHistory(thread.hub, "octo/shop", 7).read_words(HEAD_SHA).fix
     assert (len(thread.reruns), asked) == ((1, True) if reaction == "rocket" else (0, False))
 
 
@@ -277,7 +277,7 @@ def test_a_run_that_github_does_not_start_again(thread: Thread, case: str, body:
     assert "Push, or close and reopen the pull request" in answer
     if "override" in body:
         assert "is kept and counts when this head is judged next" in answer
-        assert History(thread.hub, "octo/shop", 7).read_words(HEAD_SHA).override
+        assert PullHistory(thread.hub, "octo/shop", 7).read_words(HEAD_SHA).override
 
 
 @pytest.mark.parametrize("role", ["write", "maintain", "admin"])
@@ -424,7 +424,7 @@ def test_a_review_hears_the_comment_as_long_as_it_stands(thread: Thread) -> None
     thread.run(said)
 
     def given(number: int = 7, head: str = HEAD_SHA) -> Override | None:
-        return History(thread.hub, "octo/shop", number).read_words(head).override
+        return PullHistory(thread.hub, "octo/shop", number).read_words(head).override
 
     assert given() == Override("octocat", "the machine is broken")
     assert (given(head=NEWER), given(number=8)) == (None, None)
@@ -439,7 +439,7 @@ def test_a_status_of_somebody_else_overrides_nothing(thread: Thread) -> None:
     said = thread.say("/prjury override the machine is broken")
     place = f"https://github.com/octo/shop/pull/7#issuecomment-{said['id']}"
     thread.fake.add_status("prjury/override", "success", by="evil", target_url=place)
-    assert History(thread.hub, "octo/shop", 7).read_words(HEAD_SHA).override is None
+    assert PullHistory(thread.hub, "octo/shop", 7).read_words(HEAD_SHA).override is None
 
 
 def read(thread: Thread) -> Event:
@@ -451,7 +451,7 @@ class TestDismissal:
     """A dismissal is there in the next report, as long as the command stands."""
 
     def told(self, thread: Thread) -> list[tuple[str, str]]:
-        found = History(thread.hub, "octo/shop", 7).read_earlier()
+        found = PullHistory(thread.hub, "octo/shop", 7).read_earlier()
         pull = structs.replace(pattern_report().pull, head=Side("cart", NEWER))
         report = found.continue_in(replace(pattern_report(), pull=pull))
         assert report.since is not None
@@ -481,6 +481,6 @@ class TestDismissal:
 def test_where_no_command_stands_the_statuses_are_not_asked_for(thread: Thread) -> None:
     thread.say("Looks good")
     before = len(thread.fake.requests)
-    assert History(thread.hub, "octo/shop", 7).read_words(HEAD_SHA) == CommitWords()
+    assert PullHistory(thread.hub, "octo/shop", 7).read_words(HEAD_SHA) == CommitWords()
     (request,) = thread.fake.requests[before:]
     assert request.path.startswith("/repos/octo/shop/issues/7/comments?")

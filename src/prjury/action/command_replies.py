@@ -13,7 +13,7 @@ from typing import Any
 
 from prjury.action.backporting import open_backports
 from prjury.action.commands import COMMANDS, LONGEST_REASON, CommandName, CommentCommand
-from prjury.action.history import FIX, OVERRIDE, History
+from prjury.action.history import FIX, OVERRIDE, PullHistory
 from prjury.action.job import Job
 from prjury.app.dismissed import is_dismissible
 from prjury.errors import PublishError
@@ -60,7 +60,7 @@ class Replies:
     event: Event
     client: GitHub
     comment: CommentFacts
-    history: History
+    history: PullHistory
 
     def to(self, command: CommentCommand) -> CommandReply:
         """Carry a command out.

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from prjury.action.command_replies import CommandReply, DeclinedError, Replies
 from prjury.action.commands import CommentCommand, is_command, parse_command
-from prjury.action.history import History
+from prjury.action.history import PullHistory
 from prjury.action.job import Job, JobResult
 from prjury.errors import ExitCode, PrJuryError, UsageError
 from prjury.github.client import GitHub
@@ -60,7 +60,7 @@ class _Conversation:
 
     def answer(self) -> JobResult:
         """Do what the command asks for, unless it does not count or was answered before."""
-        history = History(self.client, self.event.repo, self.event.number or 0)
+        history = PullHistory(self.client, self.event.repo, self.event.number or 0)
         room, now = history.room, history.comments.get(self.written.id)
         if now is None or now.edited or now.body != self.written.body:
             return self.job.nothing("Nothing to do: the comment was deleted or edited meanwhile.")

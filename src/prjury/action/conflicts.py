@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from prjury.action.dependencies import Beforehand
-from prjury.action.history import History
+from prjury.action.history import PullHistory
 from prjury.action.job import Job, JobResult
 from prjury.action.publishing import Publication
 from prjury.errors import PrJuryError, PublishError, UsageError
@@ -85,7 +85,7 @@ class _Watch:
         if pull.mergeable:
             self.reported.append(f"#{number} can be merged, so that it is judged.")
         else:
-            self._judge(pull, History(self.client, self.event.repo, number))
+            self._judge(pull, PullHistory(self.client, self.event.repo, number))
 
     def _close(self) -> None:
         """Close the gate until there is a verdict: one that the head has is for another base.
@@ -116,13 +116,13 @@ class _Watch:
         )
 
     def _look_at(self, state: MergeState) -> bool:
-        history = History(self.client, self.event.repo, state.number)
+        history = PullHistory(self.client, self.event.repo, state.number)
         verdict = next((marker for marker, _ in history.own if marker.id == "default"), None)
         if verdict is None or (verdict.head == state.head_sha and verdict.files == CONFLICT):
             return False
         return self._judge(self.client.pull(self.event.repo, state.number), history)
 
-    def _judge(self, pull: PullFacts, history: History) -> bool:
+    def _judge(self, pull: PullFacts, history: PullHistory) -> bool:
         event = replace(self.event, kind=EventKind.PULL_REQUEST_TARGET, pull=pull)
         judged = self.job.dependencies.judge(event, self.job.inputs, Beforehand())
         if not isinstance(judged, Report):
@@ -138,7 +138,7 @@ class _Watch:
         self.reported.append(f"#{pull.number}: {judged.headline}")
         return True
 
-    def _has_status(self, history: History, head: str) -> bool:
+    def _has_status(self, history: PullHistory, head: str) -> bool:
         """Tell whether a status of ours is the gate of the head."""
         try:
             return history.find_gate(head) is not None

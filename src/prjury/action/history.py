@@ -92,7 +92,7 @@ class EarlierComments:
 
 
 @dataclass
-class History:
+class PullHistory:
     """What was said and done on one pull request before this run; each is read once.
 
     The properties raise PublishError, the methods `read_…` report what they cannot read.

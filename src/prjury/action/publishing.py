@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from prjury.action.directories import keep_logs
 from prjury.action.events import target_of
-from prjury.action.history import CommitWords, EarlierComments, History, queued_number
+from prjury.action.history import CommitWords, EarlierComments, PullHistory, queued_number
 from prjury.action.inputs import OUTPUTS
 from prjury.action.job import Job, JobResult, job_result
 from prjury.errors import PrJuryError, PublishError
@@ -56,7 +56,7 @@ class Publication:
     event: Event
     files: str = ""
     by_status: bool = False
-    past: History | None = None
+    past: PullHistory | None = None
     complaints: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     _hub: GitHub | None = None
@@ -89,12 +89,12 @@ class Publication:
         return self._hub
 
     @cached_property
-    def history(self) -> History | None:
+    def history(self) -> PullHistory | None:
         """What was said on the pull request before; None without a token or a number."""
         number = self.event.number or queued_number(self.event)
         if self.past or not (self._hub and number):
             return self.past
-        return History(self._hub, self.event.repo, number)
+        return PullHistory(self._hub, self.event.repo, number)
 
     @cached_property
     def earlier(self) -> EarlierComments:

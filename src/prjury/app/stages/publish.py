@@ -25,7 +25,7 @@ _SECONDS = 60.0
 
 def opinions_without_models(evidence: StageEvidence, digest: str) -> Opinions:
     """The opinions where no model has a key: every judge that waits abstains."""
-    answer = Judgment.abstained(Panel.missing, Panel.label)
+    answer = Judgment.abstained(Panel().missing, Panel().label)
     waiting = {place: record for place, record in evidence.records.items() if record.waits}
     return Opinions(
         digest, {place: replace(record, judgment=answer) for place, record in waiting.items()}
