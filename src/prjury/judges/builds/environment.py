@@ -24,20 +24,6 @@ _LONGEST_LINE, _LONGEST_NAME = 220, 60
 _REACH = 12
 #: From the version of a class file to that of Java.
 _BEFORE_JAVA_1 = 44
-#: What package managers say of any download that failed; ``^`` is the beginning of a line.
-_DOWNLOADS = (
-    "retrying (retry(", "could not fetch url", "could not install packages", "http error ",
-    "request failed after", "failed to fetch", "failed to download", "attempts to connect to",
-    "^npm err", "resolve host", "err_pnpm_", "performing the request", "yn00", "^error: get ",
-    " downloading ", "^go: ", "failed to get ", "could not download", "failed to load source",
-    "failed to update ", "error: import '", "could not transfer", "could not find artifact",
-    "could not resolve", "could not collect", "could not be resolved", "not been downloaded",
-    "could not get ", "could not head ", "gradle distribution", '"main" java.', "download error",
-    "could not fetch specs", "while fetching", "could not reach host", "download data from",
-    "remotefetcher", "while downloading", "could not be downloaded", "(mix) ", "nu1301",
-    "unable to access '", "^curl: (", "^wget: unable", "cannot verify ", "an unexpected error",
-    "^error error: ", "^responseerror: ", "failed to clone",
-)  # fmt: skip
 POLICY = ".github/prjury.yml"
 
 
@@ -83,10 +69,17 @@ class Row(Struct, frozen=True, forbid_unknown_fields=True):
     missing: bool = False
 
 
+class Table(Struct, frozen=True, forbid_unknown_fields=True):
+    """The whole of it, with the words by which any failed download is known."""
+
+    rows: tuple[Row, ...]
+    downloads: tuple[str, ...]
+
+
 @cache
-def read_rows() -> tuple[Row, ...]:
-    """The table."""
-    return msgspec.yaml.decode(_TABLE, type=tuple[Row, ...])
+def read_table() -> Table:
+    """Read the table, once."""
+    return msgspec.yaml.decode(_TABLE, type=Table)
 
 
 def find_remedy(
@@ -107,7 +100,7 @@ def find_remedy(
     if not strict and (submodule := _find_submodule(lines, tree)):
         return submodule
     lowered = [_spell_out(line.lower()) for line in lines]
-    for row in read_rows():
+    for row in read_table().rows:
         if strict and not row.strict:
             continue
         for mark in row.marks:
@@ -171,7 +164,7 @@ def _downloads(lines: Sequence[str], index: int) -> bool:
     return any(
         line.startswith(mark[1:]) if mark.startswith("^") else mark in line
         for line in near
-        for mark in _DOWNLOADS
+        for mark in read_table().downloads
     )
 
 
@@ -232,6 +225,6 @@ def _find_submodule(lines: Sequence[str], tree: frozenset[str]) -> Remedy | None
 def lacks_service(message: str) -> bool:
     """A test fails because a database or the like does not answer."""
     lowered = message.lower()
-    marks = (mark for row in read_rows() if row.service for mark in row.marks)
+    marks = (mark for row in read_table().rows if row.service for mark in row.marks)
     refused = ("refused", "dial ", "connect", "no such file", "daemon")
     return any(word in lowered for word in refused) and any(mark in lowered for mark in marks)

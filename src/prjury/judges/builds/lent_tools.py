@@ -12,22 +12,18 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+
+import msgspec
+from msgspec import Struct
 
 from prjury.judges.builds.plan import BuildPlan
 from prjury.judges.builds.systems.python_environment import LENT
 
 
-class VersionQuery(NamedTuple):
-    """How to learn the version of one tool.
-
-    Attributes:
-        programs: the words in a step that say that it is used.
-        command: prints the version.
-        brought: whether the build may download the tool: it is asked afterwards, since two
-            downloads at once disturb each other.
-    """
+class VersionQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """A way to learn the version of one tool: a row of ``version_queries.yml``."""
 
     tool: str
     programs: str
@@ -35,35 +31,15 @@ class VersionQuery(NamedTuple):
     brought: bool = False
 
 
-_JAVA = (
-    '"${JAVA_HOME:+$JAVA_HOME/bin/}java" -version 2>&1 | '
-    r"""sed -n 's/.*version "\([^"]*\)".*/\1/p'"""
-)
-_WRAPPED = r"sed -n 's/.*apache-maven-\(.*\)-bin.*/\1/p' .mvn/wrapper/maven-wrapper.properties"
-#: In the order in which they are named. Gradle itself would take a second to answer, Maven's
-#: wrapper a fifth of one.
-QUERIES = (
-    VersionQuery("JDK", "gradle gradlew mvn mvnw java javac sbt", _JAVA),
-    VersionQuery("Maven", "mvn", "mvn --version | head -n 1"),
-    VersionQuery("Maven", "mvnw", _WRAPPED),
-    VersionQuery("Node", "node npm npx pnpm yarn corepack", "node --version"),
-    VersionQuery("Bun", "bun bunx", "bun --version", brought=True),
-    VersionQuery("Deno", "deno", "deno --version"),
-    VersionQuery(
-        "Python",
-        "python python3 pytest uv tox nox poetry pdm hatch pipenv pip",
-        "python3 --version",
-    ),
-    VersionQuery("uv", "uv uvx", "uv --version"),
-    VersionQuery("Rust", "cargo rustc", "rustc --version", brought=True),
-    VersionQuery("Go", "go", "go version"),
-    VersionQuery("CMake", "cmake ctest", "cmake --version"),
-    VersionQuery("Meson", "meson", "meson --version"),
-    VersionQuery("Ruby", "ruby bundle rake", "ruby --version"),
-    VersionQuery("PHP", "php composer phpunit", "php --version"),
-    VersionQuery("Elixir", "mix", "elixir --short-version"),
-    VersionQuery(".NET", "dotnet", "dotnet --version"),
-)
+_QUERIES = Path(__file__).with_name("version_queries.yml").read_bytes()
+
+
+@cache
+def read_queries() -> tuple[VersionQuery, ...]:
+    """The table."""
+    return msgspec.yaml.decode(_QUERIES, type=tuple[VersionQuery, ...])
+
+
 _NUMBER = re.compile(r"\d+(?:\.\d+)*[\w.+-]*")
 
 
@@ -97,7 +73,7 @@ def read_versions(plan: BuildPlan, printed: str, *, brought: bool = False) -> Ma
 
 def _select_queries(plan: BuildPlan, *, brought: bool) -> Iterator[VersionQuery]:
     words = words_of(plan)
-    for query in QUERIES:
+    for query in read_queries():
         if query.brought == brought and not words.isdisjoint(query.programs.split()):
             yield query
 

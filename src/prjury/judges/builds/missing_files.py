@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from prjury.errors import CannotJudgeError
 from prjury.judges.builds.plan import BuildPlan
+from prjury.judges.builds.wording import join_names
 from prjury.ports.types import TreeEntry
 from prjury.snapshot.kinds import has_suffix, holds_text, kind_of
 from prjury.snapshot.model import FileKind, visible
@@ -46,7 +47,9 @@ def refuse_needed(
         if entry.path in missing and (entry not in others_entries or _may_be_code(entry))
     ]
     if needed:
-        raise object_missing(f"{named_few(needed)} cannot be written")
+        raise object_missing(
+            f"{join_names([visible(path) for path in needed], _MOST_NAMED)} cannot be written"
+        )
 
 
 def _may_be_code(entry: TreeEntry) -> bool:
@@ -58,11 +61,5 @@ def _may_be_code(entry: TreeEntry) -> bool:
 def without_files(plan: BuildPlan, absent: Sequence[str]) -> BuildPlan:
     """The plan with a note of the files without which it is run."""
     lacks = "not checked, since a partial clone lacks their content"
-    note = f"{lacks}: {named_few(absent)}"
+    note = f"{lacks}: {join_names([visible(path) for path in absent], _MOST_NAMED)}"
     return replace(plan, notes=(*plan.notes, note)) if absent else plan
-
-
-def named_few(paths: Sequence[str]) -> str:
-    """The first of them, and how many more there are."""
-    more = f" and {len(paths) - _MOST_NAMED} more" if len(paths) > _MOST_NAMED else ""
-    return ", ".join(map(visible, paths[:_MOST_NAMED])) + more

@@ -8,7 +8,7 @@ import pytest
 
 from fakes.shell import Scripted, ScriptedShell, SilentProgress
 from fakes.trees import TreeRepository, pull_context
-from prjury.judges.builds.environment import allowed_number, find_remedy, match_mark, read_rows
+from prjury.judges.builds.environment import allowed_number, find_remedy, match_mark, read_table
 from prjury.judges.builds.judge import make
 from prjury.jury.judge import ask
 from prjury.jury.judgment import Judgment, Status
@@ -316,7 +316,7 @@ def test_the_lines_to_paste_name_a_version_that_is_allowed(
     assert allowed_number(wanted, tool) == number
 
 
-@pytest.mark.parametrize("row", read_rows(), ids=lambda row: row.marks[0])
+@pytest.mark.parametrize("row", read_table().rows, ids=lambda row: row.marks[0])
 def test_each_row_can_be_pasted(row: Any) -> None:
     text = row.paste.replace("{version}", "1.0").replace("{name}", "zlib")
     if row.where != "a shell":

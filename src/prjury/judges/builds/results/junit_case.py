@@ -277,15 +277,13 @@ class JunitCase:
         text = self.report.clean(text[: _LONGEST_LINE * _MOST_LINES])
         lines = [line[:_LONGEST_LINE] for line in text.splitlines()[:_MOST_LINES]]
         message = _break_lines(self.report.clean(child.get("message") or ""))
-        headline = (_read_node_message(lines) if self.report.runner == "node" else "") or (
-            _read_first(message.splitlines())
-        )
+        headline = _read_first(message.splitlines())
         return with_details(self._place_failure(headline, lines), _list_shown(lines))
 
     def _place_failure(self, headline: str, lines: Sequence[str]) -> Failure:
         suite, name = self.known_as
         tree, runner = self.report.tree, self.report.runner
-        message = _read_doctest(lines) or ("" if headline in _EMPTY else headline)
+        message = "" if headline in _EMPTY else headline
         if runner == "go" and self.kind == "test":
             return go_failure(LogSection((), (), tree), suite, name, list(lines))
         path, line = find_place(
@@ -358,20 +356,3 @@ def _read_first(lines: Sequence[str]) -> str:
         if line.strip():
             return with_values(line, lines[at + 1 :])
     return ""
-
-
-def _read_node_message(lines: Sequence[str]) -> str:
-    """Return a message of several lines as Node's own reporter has it, empty for anything else."""
-    for at, line in enumerate(lines):
-        error, colon, message = line.strip().removeprefix("cause: ").partition(": ")
-        if colon and line.lstrip().startswith("cause: ") and message.endswith(":") and error:
-            return with_values(message, lines[at + 1 :])
-    return ""
-
-
-def _read_doctest(lines: Sequence[str]) -> str:
-    """Return what a failing example in documentation expects and gets, empty for anything else."""
-    if not lines or not lines[-1].endswith(": DocTestFailure") or "Expected:" not in lines:
-        return ""
-    start = lines.index("Expected:")
-    return " ".join(line.strip() for line in lines[start:-1] if line.strip())
