@@ -25,7 +25,7 @@ CARGO = '[package]\nname = "p"\n'
 GO = "module example.com/m\n"
 GO_COMMANDS = "go build -o /dev/null ./... && go test -json ./..."
 MAKE = "if make -n all >/dev/null 2>&1; then make all; fi"
-CARGO_COMMANDS = "cargo test --no-run --message-format=json && cargo test --no-fail-fast"
+CARGO_COMMANDS = "cargo test --no-run && cargo test --no-fail-fast"
 
 
 def plan_of(files: Mapping[str, str]) -> BuildPlan:

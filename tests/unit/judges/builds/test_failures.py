@@ -227,11 +227,6 @@ LINES = st.sampled_from(
         '{"Action":"run","Package":"p","Test":"T"}',
         '{"Action":"fail","Package":"p"}',
         '{"Action":1}',
-        (
-            '{"reason":"compiler-message","package_id":"x","mes'
-            'sage":{"level":"error","message":"m","spans":[{}]}}'
-        ),
-        '{"$message_type":"diagnostic","level":"error","message":"m","spans":[3]}',
         '{"Action":"x","Package":[]}',
     ]
 )

@@ -377,12 +377,6 @@ def test_a_goal_that_gave_up_for_no_reason_that_is_known_stands_for_itself(
 
 
 def test_lines_for_programs_are_shown_as_people_would_read_them(tmp_path: Path) -> None:
-    tail = read((LOGS / "rustc-json.txt").read_text(), tmp_path).tail
-    assert tail.splitlines()[-9:-7] == [
-        "error[E0425]: cannot find function `nope` in this scope",
-        "  --> src/lib.rs:12:5",
-    ]
-    assert "reason" not in tail
     tail = read((LOGS / "go-json.txt").read_text(), tmp_path).tail
     assert tail.splitlines()[-1] == "FAIL\texample.com/m/hang\t3.058s"
     assert '"Action"' not in tail
@@ -396,29 +390,9 @@ def test_the_tail_of_any_other_log_is_its_last_lines(tmp_path: Path) -> None:
     assert tail[-2:] == ['{"a": 1}', "x" * 500]
 
 
-def test_only_what_cargo_and_rustc_mean_for_programs_is_taken_for_it(tmp_path: Path) -> None:
-    lines = ['{"reason": "why"}', '{"Action": "stop"}', '{"$message_type": "artifact"}', "{]"]
+def test_only_what_go_means_for_programs_is_taken_for_it(tmp_path: Path) -> None:
+    lines = ['{"reason": "why"}', '{"Action": "stop"}', "{]"]
     assert read("\n".join(lines), tmp_path).tail.splitlines() == lines
-
-
-def test_rustc_s_own_messages(tmp_path: Path) -> None:
-    message = {
-        "$message_type": "diagnostic",
-        "level": "error",
-        "message": "mismatched types",
-        "spans": [
-            {"file_name": "x.rs", "line_start": 1, "is_primary": False},
-            {"file_name": "src/lib.rs", "line_start": 5, "is_primary": True},
-        ],
-        "rendered": "error: mismatched types\n",
-    }
-    warning = {**message, "level": "warning"}
-    summary = {**message, "message": "aborting due to 1 previous error", "spans": []}
-    text = "\n".join(json.dumps(one) for one in (message, warning, summary))
-    failures, _ = told(text, tmp_path)
-    assert [(f.kind, f.place, f.message) for f in failures] == [
-        ("compile", "src/lib.rs:5", "mismatched types")
-    ]
 
 
 def test_lines_are_read_whatever_ends_them(tmp_path: Path) -> None:

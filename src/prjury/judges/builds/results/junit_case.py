@@ -283,7 +283,7 @@ class JunitCase:
     def _place_failure(self, headline: str, lines: Sequence[str]) -> Failure:
         suite, name = self.known_as
         tree, runner = self.report.tree, self.report.runner
-        message = "" if headline in _EMPTY else headline
+        message = _read_doctest(lines) or ("" if headline in _EMPTY else headline)
         if runner == "go" and self.kind == "test":
             return go_failure(LogSection((), (), tree), suite, name, list(lines))
         path, line = find_place(
@@ -356,3 +356,11 @@ def _read_first(lines: Sequence[str]) -> str:
         if line.strip():
             return with_values(line, lines[at + 1 :])
     return ""
+
+
+def _read_doctest(lines: Sequence[str]) -> str:
+    """Return what a failing example in documentation expects and gets, empty for anything else."""
+    if not lines or not lines[-1].endswith(": DocTestFailure") or "Expected:" not in lines:
+        return ""
+    start = lines.index("Expected:")
+    return " ".join(line.strip() for line in lines[start:-1] if line.strip())

@@ -13,69 +13,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from prjury.judges.builds.failure import Failure, with_details
 from prjury.judges.builds.results.go import GoEvents
-from prjury.judges.builds.results.runner_output import LogSection, RunnerOutput
+from prjury.judges.builds.results.runner_output import LogSection
 from prjury.judges.builds.results.terminal import strip_escapes
 from prjury.judges.builds.results.tree import TreeFiles
-
-
-class Events:
-    """Reads the lines that tools write for programs, one after the other.
-
-    They come from the build tool itself: what the code under test prints is inside of them, or
-    stands elsewhere.
-
-    Attributes:
-        results: what was read so far, without what `go` holds.
-        go: the tests of ``go test -json``.
-    """
-
-    def __init__(self, tree: TreeFiles) -> None:
-        """Starts with nothing."""
-        self.results = RunnerOutput()
-        self.go = GoEvents(tree)
-        self._section = LogSection((), (), tree, tree.directory)
-
-    def read(self, number: int, event: dict[str, Any]) -> tuple[str, bool] | None:
-        """What the event says to people; None where it is none that is known.
-
-        It comes with whether it is to be read like the rest of the log.
-        """
-        action = event.get("Action")
-        if isinstance(action, str) and ("Package" in event or "ImportPath" in event):
-            text = self.go.read(number, event)
-            return text, action == "build-output"
-        if isinstance(event.get("reason"), str) and event.keys() & {"package_id", "success"}:
-            return self._message(number, event.get("message")), False
-        if event.get("$message_type") == "diagnostic":
-            return self._message(number, event), False
-        return None
-
-    def _message(self, number: int, message: object) -> str:
-        """A compiler's message as cargo and rustc put it."""
-        if not isinstance(message, dict):
-            return ""  # an artifact, the end of the build
-        failure = self._failure(message)
-        if failure:
-            self.results.failures.append((number, failure))
-        rendered = message.get("rendered")
-        return rendered if isinstance(rendered, str) else ""
-
-    def _failure(self, message: dict[str, Any]) -> Failure | None:
-        level, text, spans = (message.get(key) for key in ("level", "message", "spans"))
-        if not str(level).startswith("error") or not isinstance(text, str):
-            return None
-        places = [span for span in spans if isinstance(span, dict)] if spans else []
-        if not places and text.startswith(("aborting due to", "could not compile")):
-            return None  # a summary of earlier messages
-        span = next((span for span in places if span.get("is_primary")), {})
-        path, line = span.get("file_name"), span.get("line_start")
-        file = path if isinstance(path, str) else None
-        failure = self._section.failure("compile", text, file, line)
-        rendered = message.get("rendered")
-        return with_details(failure, rendered.splitlines() if isinstance(rendered, str) else ())
-
 
 _CHUNK = 1024**2
 _LONGEST_EVENT = 1024**2
@@ -91,7 +32,6 @@ _TAIL_LINES = 30
 _LONGEST_TAIL_LINE = 500
 
 _DECODER = json.JSONDecoder()
-_MARKS = ('"Action":', '"reason":', '"$message_type":')
 
 _PNPM = re.compile(r"(?P<place>[^\s$:]+) (?P<script>[\w:.-]+)\$ ")
 _NPM = re.compile(r"> (?P<name>(?:@[\w.-]+/)?[\w.-]+)(?P<version>@\S+)? [\w:.-]+$")
@@ -234,13 +174,13 @@ class Transcript:
 
     Attributes:
         sections: its text by directories, without the lines that programs write for programs.
-        events: what those lines hold.
+        go: the tests of ``go test -json``.
         tail: the last lines as a person would read them.
         cut: whether the middle is missing.
     """
 
     sections: list[LogSection]
-    events: Events
+    go: GoEvents
     tail: str
     cut: bool
 
@@ -251,30 +191,32 @@ def transcribe(log: Path, tree: TreeFiles, relative: Callable[[str], str]) -> Tr
     Args:
         relative: takes the tree's own place out of a text.
     """
-    window, events, places = _Window(), Events(tree), _Places(tree)
+    window, go, places = _Window(), GoEvents(tree), _Places(tree)
     tail: deque[str] = deque(maxlen=_TAIL_LINES)
     lines = LogLines(log)
     for number, raw in enumerate(lines):
         place, line = places.split(relative(raw))
-        event = _event(line)
-        printed = events.read(number, event) if event is not None else None
-        if printed is None:
+        event = _read_event(line)
+        if event is None:
             window.add(number, place, line[:_LONGEST_LINE])
             tail.append(line[:_LONGEST_TAIL_LINE])
             continue
-        said, plain = printed
-        for text in said.splitlines():
+        for text in go.read(number, event).splitlines():
             tail.append(text[:_LONGEST_TAIL_LINE])
-            if plain:
+            if event["Action"] == "build-output":
                 window.add(number, place, text[:_LONGEST_LINE])
-    return Transcript(window.sections(tree), events, "\n".join(tail), window.cut or lines.cut)
+    return Transcript(window.sections(tree), go, "\n".join(tail), window.cut or lines.cut)
 
 
-def _event(line: str) -> dict[str, Any] | None:
-    if not line.startswith("{") or not any(mark in line for mark in _MARKS):
+def _read_event(line: str) -> dict[str, Any] | None:
+    """An event of ``go test -json``, which comes from the tool itself; None for any other line."""
+    if not line.startswith("{") or '"Action":' not in line:
         return None
     try:
         value, end = _DECODER.raw_decode(line)
     except (ValueError, RecursionError):
         return None
-    return value if isinstance(value, dict) and not line[end:].strip() else None
+    known = isinstance(value, dict) and bool(value.keys() & {"Package", "ImportPath"})
+    return (
+        value if known and isinstance(value.get("Action"), str) and not line[end:].strip() else None
+    )

@@ -94,8 +94,7 @@ def read_log(
         tests = _read_tests(section, results)
         if failed:
             _read_errors(section, results, tests=tests)
-    results.by_runner.setdefault("go", RunnerOutput()).add(transcript.events.go.finished())
-    results.others += transcript.events.results.failures
+    results.by_runner.setdefault("go", RunnerOutput()).add(transcript.go.finished())
     if transcript.cut:
         results.doubts.append("the log is too long to be read in full")
     return results if failed else results.without_failures()

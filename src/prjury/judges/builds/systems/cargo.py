@@ -72,7 +72,7 @@ def _owns(manifest: CargoToml, place: str, directory: str) -> bool:
 def _plan(part: SourceTree, manifest: CargoToml) -> BuildPlan:
     """All packages, or those that Cargo builds by default and the ones that change."""
     which = ("--workspace",) if manifest.is_workspace and not manifest.default else ()
-    steps = [BuildStep("build", ("cargo", "test", "--no-run", "--message-format=json", *which))]
+    steps = [BuildStep("build", ("cargo", "test", "--no-run", *which))]
     besides = [word for name in _list_changed(part, manifest) for word in ("-p", name)]
     for packages in (which, tuple(besides)) if besides else (which,):
         command = ("cargo", "test", "--no-fail-fast", *packages)

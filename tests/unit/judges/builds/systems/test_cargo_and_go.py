@@ -8,7 +8,7 @@ import pytest
 from fakes.roots import root_of, texts, touching
 from prjury.judges.builds.systems import cargo, go
 
-COMPILE = "cargo test --no-run --message-format=json"
+COMPILE = "cargo test --no-run"
 TEST = "cargo test --no-fail-fast"
 WHOLE = f"{COMPILE} && {TEST}"
 EVERYTHING = f"{COMPILE} --workspace && {TEST} --workspace"
