@@ -31,36 +31,36 @@ def read_workflow_pins(content: bytes) -> Manifest:
 
     Where a commit is used, the version in the comment behind it counts.
     """
-    found = []
+    pins = []
     above = ""
     for number, line in _code_lines(text_of(content)):
-        match = _used(above + line.lstrip()) if above else None
+        match = _match_use(above + line.lstrip()) if above else None
         above = f"{line.partition(' #')[0]} " if _USES_BELOW.match(line) else ""
-        if match := match or _used(line):
-            found.append(_pinned(match[1].lower(), match[2], match[3] or "", number))
-    return Manifest(coordinates=tuple(found))
+        if match := match or _match_use(line):
+            pins.append(_make_pin(match[1].lower(), match[2], match[3] or "", number))
+    return Manifest(coordinates=tuple(pins))
 
 
 def read_pre_commit(content: bytes) -> Manifest:
     """The repositories of hooks in a ``.pre-commit-config.yaml``."""
-    found = []
+    pins = []
     repo = ""
     for number, line in _code_lines(text_of(content)):
         if match := _REPO.match(line):
             repo = match[1]
         elif repo and (match := _REV.match(line)):
-            found.append(_pinned(repo, match[1], match[2] or "", number))
-    return Manifest(coordinates=tuple(found))
+            pins.append(_make_pin(repo, match[1], match[2] or "", number))
+    return Manifest(coordinates=tuple(pins))
 
 
-def _pinned(name: str, ref: str, comment: str, number: int) -> Coordinate:
+def _make_pin(name: str, ref: str, comment: str, number: int) -> Coordinate:
     """A repository at a reference; for a commit the version in the comment behind it counts."""
     is_commit = _COMMIT.fullmatch(ref) is not None
-    reported = _TOLD.search(comment) if is_commit else None
+    version = _TOLD.search(comment) if is_commit else None
     return Coordinate(
         "",
         name,
-        reported[1] if reported else ref,
+        version[1] if version else ref,
         Role.DEPENDENCY,
         (number,),
         "action",
@@ -68,7 +68,7 @@ def _pinned(name: str, ref: str, comment: str, number: int) -> Coordinate:
     )
 
 
-def _used(line: str) -> re.Match[str] | None:
+def _match_use(line: str) -> re.Match[str] | None:
     """The action in a line, which a string may spell with escapes."""
     return _USES.search(_ESCAPE.sub(_character, line))
 

@@ -47,50 +47,50 @@ class CargoToml(Manifest):
 
 
 def read_cargo_toml(content: bytes) -> CargoToml:
-    """What a ``Cargo.toml`` declares; what a workspace offers to its members are properties."""
+    """Read a ``Cargo.toml``; what a workspace offers to its members becomes properties."""
     text = text_of(content)
     document = toml_of(text)
     seen = toml_mentions(text)
     package = table(document, "package")
     name = word(package.get("name"))
-    version = _inherited(package, "version")
+    version = _read_key(package, "version")
     own = [Coordinate("", name, version, Role.SELF, (), "cargo")] if name else []
     workspace = table(document, "workspace")
     members, excluded, default = (
         strings(workspace.get(key)) for key in ("members", "exclude", "default-members")
     )
-    asked = [_place(name, value) for _, name, value in _asked(document)]
+    places = [_place(name, value) for _, name, value in _list_dependencies(document)]
     return CargoToml(
         name=name or "",
         version=version,
         own_version=word(package.get("version")),
         coordinates=(*own, *_language(package, seen), *_dependencies(document, seen)),
-        properties=_shared(workspace),
+        properties=_list_properties(workspace),
         members=members or (),
         excluded=excluded or (),
         unclear=None in (members, excluded, default),
-        local=tuple(path for path, _ in asked if path),
+        local=tuple(path for path, _ in places if path),
         has_package="package" in document,
         is_workspace=isinstance(document.get("workspace"), dict),
         default=default or (),
         targets=tuple(_targets(document)),
-        wanted=frozenset(key for _, key in asked if key),
-        offered=dict(_offered(document)),
+        wanted=frozenset(key for _, key in places if key),
+        offered=dict(_list_offers(document)),
         features=tuple(table(document, "features")),
     )
 
 
 def _place(name: str, value: object) -> tuple[str, str]:
     """The path of a dependency, or the key under which its workspace's root may have one."""
-    reported = value if isinstance(value, dict) else {}
-    if reported.get("workspace") is True:
+    entry = value if isinstance(value, dict) else {}
+    if entry.get("workspace") is True:
         return "", f"{_INHERITED}{name}"
-    if "path" in reported:
-        return word(reported["path"]) or "", ""
-    return "", f"{_PATCHED}{word(reported.get('package')) or name}"
+    if "path" in entry:
+        return word(entry["path"]) or "", ""
+    return "", f"{_PATCHED}{word(entry.get('package')) or name}"
 
 
-def _offered(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _list_offers(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     patched = {
         f"{_PATCHED}{name}": path
         for source in table(document, "patch").values()
@@ -111,7 +111,7 @@ def _targets(document: Mapping[str, Any]) -> Iterator[str]:
     yield from filter(None, map(word, (*paths, table(document, "package").get("build"))))
 
 
-def _inherited(package: Mapping[str, Any], key: str) -> str | None:
+def _read_key(package: Mapping[str, Any], key: str) -> str | None:
     """A key's value, or a placeholder for the workspace's."""
     value = package.get(key)
     if isinstance(value, dict):
@@ -122,9 +122,9 @@ def _inherited(package: Mapping[str, Any], key: str) -> str | None:
 def _language(
     package: Mapping[str, Any], seen: Mapping[str, Sequence[int]]
 ) -> Iterator[Coordinate]:
-    edition = _inherited(package, "edition") or _FIRST_EDITION
+    edition = _read_key(package, "edition") or _FIRST_EDITION
     lines = lines_in(seen, "edition")
-    if rust := _inherited(package, "rust-version"):
+    if rust := _read_key(package, "rust-version"):
         yield runtime("rust", rust, lines_in(seen, "rust-version"))
     elif edition == _LATEST_EDITION:
         yield runtime("rust", _ITS_RUST, lines, via="edition")
@@ -132,11 +132,11 @@ def _language(
         yield runtime("rust-edition", edition, lines, via="edition")
 
 
-def _shared(workspace: Mapping[str, Any]) -> dict[str, str]:
-    found = {f"workspace.package.{k}": v for k, v in table(workspace, "package").items()}
+def _list_properties(workspace: Mapping[str, Any]) -> dict[str, str]:
+    properties = {f"workspace.package.{k}": v for k, v in table(workspace, "package").items()}
     for name, value in table(workspace, "dependencies").items():
-        found[f"{_INHERITED}{name}"] = _version(value)
-    return {key: value for key, value in found.items() if isinstance(value, str)}
+        properties[f"{_INHERITED}{name}"] = _version(value)
+    return {key: value for key, value in properties.items() if isinstance(value, str)}
 
 
 def _version(value: object) -> str | None:
@@ -144,7 +144,7 @@ def _version(value: object) -> str | None:
     return word(value.get("version") if isinstance(value, dict) else value)
 
 
-def _asked(document: Mapping[str, Any]) -> Iterator[tuple[str, str, object]]:
+def _list_dependencies(document: Mapping[str, Any]) -> Iterator[tuple[str, str, object]]:
     """Section, name and value of each dependency, whatever it is for."""
     for section in _SECTIONS:
         for place in (document, *map(table, table(document, "target").values())):
@@ -155,7 +155,7 @@ def _asked(document: Mapping[str, Any]) -> Iterator[tuple[str, str, object]]:
 def _dependencies(
     document: Mapping[str, Any], seen: Mapping[str, Sequence[int]]
 ) -> Iterator[Coordinate]:
-    for section, name, value in _asked(document):
+    for section, name, value in _list_dependencies(document):
         yield replace(_dependency(name, value, Role.DEPENDENCY, seen), scope=section)
     for name, value in table(document, "workspace", "dependencies").items():
         yield _dependency(name, value, Role.MANAGED, seen)
@@ -164,11 +164,11 @@ def _dependencies(
 def _dependency(
     name: str, value: object, role: Role, seen: Mapping[str, Sequence[int]]
 ) -> Coordinate:
-    reported = value if isinstance(value, dict) else {}
+    entry = value if isinstance(value, dict) else {}
     version = _version(value)
-    if reported.get("workspace") is True:
+    if entry.get("workspace") is True:
         version = f"${{{_INHERITED}{name}}}"
-    crate = word(reported.get("package")) or name
+    crate = word(entry.get("package")) or name
     anything = None if version == "*" else version
     return Coordinate("", crate, anything, role, lines_in(seen, name), "cargo")
 

@@ -14,7 +14,7 @@ from prjury.manifests.action_pins import read_pre_commit, read_workflow_pins
 from prjury.manifests.formats import SCRIPTS, Reader, format_of
 from prjury.manifests.gradle import read_catalog_bytes, read_script_bytes
 from prjury.manifests.manifest import Coordinate, Manifest, Role
-from prjury.manifests.syntax import sized
+from prjury.manifests.syntax import check_size
 
 #: The name of the version that a file gives the project.
 OWN_NAME = "the project itself"
@@ -93,12 +93,12 @@ def reader_for(path: str) -> Reader | None:
 
 
 def is_manifest(path: str) -> bool:
-    """Whether versions of what a project is made of may stand in a file of this name."""
+    """Return true if versions of what a project is made of may stand in a file of this name."""
     return reader_for(path) is not None
 
 
-def declared(path: str, content: bytes) -> tuple[DeclaredDependency, ...] | None:
-    """What the file declares with a version; None for a file that declares nothing by its name.
+def list_declared(path: str, content: bytes) -> tuple[DeclaredDependency, ...] | None:
+    """List what a file declares with a version; None for a file whose name declares nothing.
 
     Raises:
         ManifestError: for a file that cannot be read; the message says why.
@@ -106,10 +106,10 @@ def declared(path: str, content: bytes) -> tuple[DeclaredDependency, ...] | None
     reader = reader_for(path)
     if reader is None:
         return None
-    manifest = reader(sized(content))
+    manifest = reader(check_size(content))
     lines = _Lines(content)
-    found = [*_dependencies(path, manifest, lines), *_named(manifest, lines)]
-    return tuple(sorted(dict.fromkeys(found), key=lambda each: each.line))
+    dependencies = [*_dependencies(path, manifest, lines), *_list_named_versions(manifest, lines)]
+    return tuple(sorted(dict.fromkeys(dependencies), key=lambda each: each.line))
 
 
 @dataclass(frozen=True)
@@ -119,12 +119,12 @@ class _Lines:
     content: bytes
 
     def first(self, name: str, version: str) -> int:
-        """The first line with both; else the first with the version; else the first of all."""
+        """Find the first line with both; else with the version; else the first of all."""
         number = _NUMBER.search(version.encode(errors="replace"))
-        here = self._by_number.get(number[0], ()) if number else ()
+        places = self._by_number.get(number[0], ()) if number else ()
         last = name.rpartition(":")[2].encode(errors="replace")
-        named = (at for at in here[:_MOST_LINES] if last in self._lines[at])
-        return next(named, here[0] if here else 0) + 1
+        exact = (at for at in places[:_MOST_LINES] if last in self._lines[at])
+        return next(exact, places[0] if places else 0) + 1
 
     @cached_property
     def _lines(self) -> Sequence[bytes]:
@@ -132,11 +132,11 @@ class _Lines:
 
     @cached_property
     def _by_number(self) -> Mapping[bytes, Sequence[int]]:
-        found: dict[bytes, list[int]] = defaultdict(list)
+        places: dict[bytes, list[int]] = defaultdict(list)
         for at, line in enumerate(self._lines):
             for number in _NUMBER.findall(line):
-                found[number].append(at)
-        return found
+                places[number].append(at)
+        return places
 
 
 def _dependencies(path: str, manifest: Manifest, lines: _Lines) -> Iterator[DeclaredDependency]:
@@ -159,14 +159,16 @@ def _name(one: Coordinate) -> str:
 
 
 def _is_tool(path: str, one: Coordinate) -> bool:
-    listed = path.endswith((".txt", ".in")) and _TOOL_FILE.search(path)
-    started = one.ecosystem == "runtime" and (one.role is Role.LOCKED or one.artifact == "gradle")
-    named = one.ecosystem == "maven" and _TOOL_NAME.search(one.artifact)
+    tool_list = path.endswith((".txt", ".in")) and _TOOL_FILE.search(path)
+    tool_version = one.ecosystem == "runtime" and (
+        one.role is Role.LOCKED or one.artifact == "gradle"
+    )
+    tool_name = one.ecosystem == "maven" and _TOOL_NAME.search(one.artifact)
     tool = one.role is Role.PLUGIN or one.ecosystem == "action" or one.optional
-    return bool(tool or listed or started or named or _TOOL_SCOPE.search(one.scope))
+    return bool(tool or tool_list or tool_version or tool_name or _TOOL_SCOPE.search(one.scope))
 
 
-def _named(manifest: Manifest, lines: _Lines) -> Iterator[DeclaredDependency]:
+def _list_named_versions(manifest: Manifest, lines: _Lines) -> Iterator[DeclaredDependency]:
     """The project's own version, and versions under names of their own."""
     if (own := manifest.own_version) and "$" not in own:
         line = lines.first("version", own)
@@ -176,8 +178,8 @@ def _named(manifest: Manifest, lines: _Lines) -> Iterator[DeclaredDependency]:
     }
     for name, value in manifest.properties.items():
         catalog = name.startswith("catalog:")
-        known = catalog or name in referred or _VERSION_NAME.search(name)
-        if known and not _REPEATED.fullmatch(name) and name != "version":
+        is_version = catalog or name in referred or _VERSION_NAME.search(name)
+        if is_version and not _REPEATED.fullmatch(name) and name != "version":
             yield from _property(name.rpartition(":")[2] if catalog else name, value, lines)
     for name, value in manifest.named_versions.items():
         yield from _property(name, value, lines)

@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
+from prjury.manifests.spans import trim
+
 _BOUND = re.compile(r"(?P<operator>[~^<>=!]*)v?(?P<numbers>\d+(?:\.\d+)*)(?P<rest>[\w.+*-]*)")
 _SEPARATOR = re.compile(r" ?, ?| ")
 _OPERATORS = frozenset(("==", "===", ">=", "^", "", "=", "~", "~="))
@@ -63,9 +65,9 @@ def distance(one: str, other: str) -> Distance | None:
         ends = [[bound for bound in side if bound.operator in operators] for side in sides]
         if not all(len(end) == 1 for end in ends):
             continue
-        reported = _distance(ends[0][0], ends[1][0])
-        if reported is None or reported.step is not VersionStep.SAME:
-            return reported
+        result = _distance(ends[0][0], ends[1][0])
+        if result is None or result.step is not VersionStep.SAME:
+            return result
         compared += 1
     return Distance(VersionStep.SAME) if compared == len(sides[0]) == len(sides[1]) > 0 else None
 
@@ -73,7 +75,7 @@ def distance(one: str, other: str) -> Distance | None:
 def _distance(one: _Bound, other: _Bound) -> Distance | None:
     if {one.kind, other.kind} - {"", "pre"} and one.kind != other.kind:
         return None
-    if _trimmed(one.numbers) == _trimmed(other.numbers):
+    if trim(one.numbers) == trim(other.numbers):
         if one.kind == other.kind:
             return Distance(VersionStep.SAME) if one.rest == other.rest else None
         return Distance(VersionStep.PATCH, up=one.kind == "pre", count=1)
@@ -86,24 +88,18 @@ def _distance(one: _Bound, other: _Bound) -> Distance | None:
 
 def _bounds(text: str) -> list[_Bound]:
     """The bounds of a range; none where it holds anything that has no order."""
-    matches = [_BOUND.fullmatch(part) for part in _SEPARATOR.split(_joined(text))]
-    found = [_bound(match) for match in matches if match]
-    return found if len(found) == len(matches) else []
+    matches = [_BOUND.fullmatch(part) for part in _SEPARATOR.split(_join_operators(text))]
+    bounds = [_read_bound(match) for match in matches if match]
+    return bounds if len(bounds) == len(matches) else []
 
 
-def _joined(text: str) -> str:
+def _join_operators(text: str) -> str:
     """A blank between an operator and its number separates nothing."""
     return re.sub(r"(?<=[~^<>=!]) +", "", text.strip())
 
 
-def _bound(match: re.Match[str]) -> _Bound:
+def _read_bound(match: re.Match[str]) -> _Bound:
     numbers = tuple(int(number) for number in match["numbers"].split("."))
     word = re.sub(r"[\d.+_-]", "", match["rest"]).lower()
     kind = "" if word in _RELEASE else "pre" if word in _BEFORE else word
     return _Bound(match["operator"], numbers, kind, match["rest"])
-
-
-def _trimmed(numbers: tuple[int, ...]) -> tuple[int, ...]:
-    """Without noughts at the end: 1.0 is 1."""
-    last = max((at for at, number in enumerate(numbers, 1) if number), default=0)
-    return numbers[:last]

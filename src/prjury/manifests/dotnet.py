@@ -20,7 +20,7 @@ _SDK = re.compile(r"(\d+\.\d+)\.\d+")
 
 
 def read_msbuild(content: bytes) -> Manifest:
-    """What a project or a file of properties declares; conditions are not looked at."""
+    """Read what a project or a file of properties declares; conditions are not looked at."""
     project = read_xml(content).first("Project")
     if project is None:
         raise ManifestError("it has no <Project>")
@@ -29,12 +29,12 @@ def read_msbuild(content: bytes) -> Manifest:
         for node in project.all("PropertyGroup", "*")
         if node.text
     }
-    found = (*_frameworks(project), *_packages(project))
-    named = {key: value for key, value in properties.items() if key not in _FRAMEWORKS}
+    coordinates = (*_frameworks(project), *_packages(project))
+    own = {key: value for key, value in properties.items() if key not in _FRAMEWORKS}
     return Manifest(
-        coordinates=found,
+        coordinates=coordinates,
         properties=properties,
-        own_version=named.get("Version") or named.get("VersionPrefix"),
+        own_version=own.get("Version") or own.get("VersionPrefix"),
     )
 
 
@@ -44,10 +44,10 @@ def _placeholders(text: str) -> str:
 
 def _frameworks(project: Node) -> Iterator[Coordinate]:
     nodes = [node for tag in _FRAMEWORKS for node in project.all("PropertyGroup", tag)]
-    reported = [_framework(node) for node in nodes if node.text]
-    if reported:
+    names = [_framework(node) for node in nodes if node.text]
+    if names:
         lines = tuple(node.line for node in nodes if node.text)
-        yield runtime("dotnet", ";".join(reported), lines)
+        yield runtime("dotnet", ";".join(names), lines)
 
 
 def _framework(node: Node) -> str:
@@ -67,8 +67,8 @@ def _packages(project: Node) -> Iterator[Coordinate]:
 
 def _version(node: Node) -> str | None:
     for key in ("VersionOverride", "Version"):
-        if reported := node.attributes.get(key) or node.value(key):
-            return _placeholders(reported)
+        if version := node.attributes.get(key) or node.value(key):
+            return _placeholders(version)
     return None
 
 
@@ -77,22 +77,22 @@ def _nuget(name: str, version: str | None, role: Role, line: int) -> Coordinate:
 
 
 def read_packages_config(content: bytes) -> Manifest:
-    """What an old project's ``packages.config`` installs: exactly these versions."""
+    """Read what an old project's ``packages.config`` installs: exactly these versions."""
     packages = read_xml(content).first("packages")
     if packages is None:
         raise ManifestError("it has no <packages>")
-    found = []
+    coordinates = []
     for node in packages.all("package"):
         name, version = node.attributes.get("id"), node.attributes.get("version")
         if name:
-            reported = f"[{version}]" if version else None
-            found.append(_nuget(name, reported, Role.DEPENDENCY, node.line))
-    return Manifest(coordinates=tuple(found))
+            exact = f"[{version}]" if version else None
+            coordinates.append(_nuget(name, exact, Role.DEPENDENCY, node.line))
+    return Manifest(coordinates=tuple(coordinates))
 
 
 def read_global_json(content: bytes) -> Manifest:
     """The SDK in a ``global.json``: what a project targets where it does not say so itself."""
     version = word(table(json_of(text_of(content)), "sdk").get("version"))
     match = _SDK.match(version or "")
-    found = (runtime("dotnet", f"net{match[1]}", role=Role.LOCKED),) if match else ()
-    return Manifest(coordinates=found)
+    coordinates = (runtime("dotnet", f"net{match[1]}", role=Role.LOCKED),) if match else ()
+    return Manifest(coordinates=coordinates)

@@ -21,7 +21,7 @@ from prjury.manifests.manifest import Coordinate, Manifest, ManifestError, Role
 from prjury.manifests.maven import read_pom
 from prjury.manifests.node import read_node_version, read_package_json, read_pnpm_workspace
 from prjury.manifests.python import read_pipfile, read_pyproject, read_python_version
-from prjury.manifests.requirements import normalised, read_constraints, read_requirements
+from prjury.manifests.requirements import normalise_name, read_constraints, read_requirements
 from prjury.manifests.setuptools import read_setup_cfg, read_setup_py
 from prjury.manifests.syntax import json_of, table, text_of, word
 
@@ -41,48 +41,48 @@ _MODULES = "node_modules/"
 
 
 def read_python_lock(content: bytes) -> Manifest:
-    """What ``uv.lock``, ``poetry.lock`` or ``pdm.lock`` resolves packages to."""
-    found = _ENTRY.findall(text_of(content))
-    return _locked([(normalised(name), f"=={version}") for name, version in found], "pypi")
+    """Read what ``uv.lock``, ``poetry.lock`` or ``pdm.lock`` resolves packages to."""
+    entries = _ENTRY.findall(text_of(content))
+    return _make_lock([(normalise_name(name), f"=={version}") for name, version in entries], "pypi")
 
 
 def read_cargo_lock(content: bytes) -> Manifest:
-    """What ``Cargo.lock`` resolves crates to."""
-    found = _ENTRY.findall(text_of(content))
-    return _locked([(name, f"={version}") for name, version in found], "cargo")
+    """Read what ``Cargo.lock`` resolves crates to."""
+    entries = _ENTRY.findall(text_of(content))
+    return _make_lock([(name, f"={version}") for name, version in entries], "cargo")
 
 
 def read_pipfile_lock(content: bytes) -> Manifest:
-    """What ``Pipfile.lock`` resolves packages to."""
+    """Read what ``Pipfile.lock`` resolves packages to."""
     document = json_of(text_of(content))
     entries = [pair for key in ("default", "develop") for pair in table(document, key).items()]
-    return _locked(_versions((normalised(name), value) for name, value in entries), "pypi")
+    return _make_lock(_versions((normalise_name(name), value) for name, value in entries), "pypi")
 
 
 def read_package_lock(content: bytes) -> Manifest:
-    """What ``package-lock.json`` puts into the topmost ``node_modules``."""
+    """Read what ``package-lock.json`` puts into the topmost ``node_modules``."""
     document = json_of(text_of(content))
     packages = {
         path.removeprefix(_MODULES): value
         for path, value in table(document, "packages").items()
         if path.startswith(_MODULES) and path.count(_MODULES) == 1
     }
-    found = packages or table(document, "dependencies")
-    return _locked(_versions(found.items()), "npm")
+    entries = packages or table(document, "dependencies")
+    return _make_lock(_versions(entries.items()), "npm")
 
 
 def read_yarn_lock(content: bytes) -> Manifest:
-    """What ``yarn.lock``, old or new, resolves packages to."""
-    return _locked(_YARN.findall(text_of(content)), "npm")
+    """Read what ``yarn.lock``, old or new, resolves packages to."""
+    return _make_lock(_YARN.findall(text_of(content)), "npm")
 
 
 def read_pnpm_lock(content: bytes) -> Manifest:
-    """What ``pnpm-lock.yaml`` resolves the packages to that are asked for by name."""
+    """Read what ``pnpm-lock.yaml`` resolves the packages to that are asked for by name."""
     text = text_of(content)
     importers = text.partition("\nimporters:\n")[2]
     if not importers and "\nspecifiers:\n" in text:
         raise ManifestError("a pnpm lock file of an old form")
-    return _locked(_PNPM.findall(importers.partition("\npackages:\n")[0]), "npm")
+    return _make_lock(_PNPM.findall(importers.partition("\npackages:\n")[0]), "npm")
 
 
 def _versions(entries: Iterable[tuple[str, object]]) -> Iterator[tuple[str, str]]:
@@ -92,10 +92,10 @@ def _versions(entries: Iterable[tuple[str, object]]) -> Iterator[tuple[str, str]
             yield name, version
 
 
-def _locked(found: Iterable[tuple[str, str]], ecosystem: str) -> Manifest:
+def _make_lock(entries: Iterable[tuple[str, str]], ecosystem: str) -> Manifest:
     return Manifest(
         coordinates=tuple(
-            Coordinate("", name, version, Role.LOCKED, (), ecosystem) for name, version in found
+            Coordinate("", name, version, Role.LOCKED, (), ecosystem) for name, version in entries
         )
     )
 
@@ -217,8 +217,8 @@ _BUILD_OF_BUILD = "buildSrc"
 def format_of(path: str) -> ManifestFormat | None:
     """The kind of build file that a path names; None for other files."""
     name = posixpath.basename(path)
-    if known := _BY_NAME.get(name):
-        return known
+    if kind := _BY_NAME.get(name):
+        return kind
     suffix = posixpath.splitext(name)[1]
     if suffix in LISTS:
         return _list_of(path, name)
@@ -245,7 +245,7 @@ def _script_of(path: str, name: str) -> ManifestFormat | None:
 
 
 def reader_of(path: str, language: str) -> Reader:
-    """Who reads one file by itself: its language may hold for names that no module has."""
+    """Return the reader of a single file: its language may hold for names that no module has."""
     kind = format_of(path)
     if kind is None or language == "gradle":
         return _BY_LANGUAGE[language]

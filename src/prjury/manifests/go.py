@@ -15,7 +15,7 @@ _DIRECTIVES = frozenset({"require", "replace", "tool", "module", "go", "use", "e
 
 
 def read_go_mod(content: bytes) -> Manifest:
-    """What a ``go.mod`` or ``go.work`` declares; indirect requirements count as locked."""
+    """Read what a ``go.mod`` or ``go.work`` declares; indirect requirements count as locked."""
     required: list[Coordinate] = []
     replaced: dict[str, tuple[str, str | None]] = {}
     others: list[Coordinate] = []
@@ -43,14 +43,14 @@ def read_go_mod(content: bytes) -> Manifest:
     further = tuple(each for each in required if each.artifact in replaced)
     return Manifest(
         name=name,
-        coordinates=(*others, *_replaced(required, replaced)),
+        coordinates=(*others, *_apply_replacements(required, replaced)),
         further=further,
         members=tuple(members),
         local=tuple(path for path, _ in replaced.values() if _LOCAL.match(path)),
     )
 
 
-def _replaced(
+def _apply_replacements(
     required: list[Coordinate], replaced: dict[str, tuple[str, str | None]]
 ) -> Iterator[Coordinate]:
     """The requirements as they are built; replacements without a requirement hold further below."""
@@ -62,9 +62,9 @@ def _replaced(
         yield replace(coordinate, version=version)
         if version and path != coordinate.artifact:
             yield replace(coordinate, artifact=path, version=version)
-    known = {coordinate.artifact for coordinate in required}
+    names = {coordinate.artifact for coordinate in required}
     for path, (_, version) in replaced.items():
-        if path not in known and version:
+        if path not in names and version:
             yield Coordinate("", path, version, Role.MANAGED, (), "go")
 
 

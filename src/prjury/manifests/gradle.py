@@ -76,7 +76,7 @@ _PROPERTY = re2.compile(r"(?m)^[ \t]*([\w.-]+)[ \t]*[=:][ \t]*([^\s#]+)")
 
 
 def read_script(text: str, catalog: Mapping[str, Coordinate]) -> Manifest:
-    """What a build script, a settings script or a ``gradle.properties`` declares.
+    """Read what a build script, a settings script or a ``gradle.properties`` declares.
 
     Args:
         catalog: the libraries that ``libs.alias`` may stand for.
@@ -88,7 +88,7 @@ def read_script(text: str, catalog: Mapping[str, Coordinate]) -> Manifest:
         match[1]: match[2] for match in _PROPERTY.finditer(code) if match[2][0] not in "\"'"
     }
     properties |= {match[1] or match[2]: match[3] for match in _VARIABLE.finditer(code)}
-    declared = tuple(_declared(source, code, catalog))
+    declared = tuple(_find_dependencies(source, code, catalog))
     runtimes = tuple(_runtimes(source, code, declared))
     own = _OWN_VERSION.search(code)
     return Manifest(
@@ -100,30 +100,30 @@ def read_script(text: str, catalog: Mapping[str, Coordinate]) -> Manifest:
 
 
 def read_script_bytes(content: bytes) -> Manifest:
-    """What a script declares by itself, without a catalog."""
+    """Read what a script declares by itself, without a catalog."""
     return read_script(text_of(content), {})
 
 
 def read_shared_script(content: bytes) -> Manifest:
-    """What a script that others apply declares: it manages versions, and asks for nothing."""
+    """Read what a script that others apply declares: it manages versions, and asks for nothing."""
     return managing(read_script_bytes(content))
 
 
 def managing(manifest: Manifest) -> Manifest:
     """The manifest for those who only take its versions: what it asks for, it manages for them."""
-    return replace(manifest, coordinates=tuple(map(_managed, manifest.coordinates)))
+    return replace(manifest, coordinates=tuple(map(_manage, manifest.coordinates)))
 
 
-def _managed(coordinate: Coordinate) -> Coordinate:
-    asked = coordinate.role is Role.DEPENDENCY
-    return replace(coordinate, role=Role.MANAGED) if asked else coordinate
+def _manage(coordinate: Coordinate) -> Coordinate:
+    is_dependency = coordinate.role is Role.DEPENDENCY
+    return replace(coordinate, role=Role.MANAGED) if is_dependency else coordinate
 
 
 def read_wrapper(content: bytes) -> Manifest:
     """The Gradle that a ``gradle-wrapper.properties`` starts."""
     match = _DISTRIBUTION.search(text_of(content))
-    found = [runtime("gradle", match[1], ())] if match else []
-    return Manifest(coordinates=tuple(found))
+    coordinates = [runtime("gradle", match[1], ())] if match else []
+    return Manifest(coordinates=tuple(coordinates))
 
 
 def _runtimes(source: Source, code: str, declared: tuple[Coordinate, ...]) -> Iterator[Coordinate]:
@@ -140,26 +140,28 @@ def _runtimes(source: Source, code: str, declared: tuple[Coordinate, ...]) -> It
             yield runtime("kotlin", coordinate.version, coordinate.lines, via=via)
 
 
-def _declared(source: Source, code: str, catalog: Mapping[str, Coordinate]) -> Iterator[Coordinate]:
+def _find_dependencies(
+    source: Source, code: str, catalog: Mapping[str, Coordinate]
+) -> Iterator[Coordinate]:
     for match in _PLUGIN.finditer(code):
         yield Coordinate(match[1], f"{match[1]}.gradle.plugin", match[2], Role.PLUGIN)
     yield from _sets(source, code)
     code = _SET.sub(_blank, code)
     for match in _NOTATION.finditer(code):
         role = Role.BOM if match[1] else Role.DEPENDENCY
-        yield _asked(source, code, match.start(2), (match[2], match[3], match[4]), role)
+        yield _make_dependency(source, code, match.start(2), (match[2], match[3], match[4]), role)
     for match in _ARGUMENTS.finditer(code):
         version = match[3] or _variable(match[4])
-        yield _asked(source, code, match.start(1), (match[1], match[2], version))
+        yield _make_dependency(source, code, match.start(1), (match[1], match[2], version))
     for match in _NAMED.finditer(code):
-        yield _asked(source, code, match.start(1), (match[1], match[2], match[3]))
+        yield _make_dependency(source, code, match.start(1), (match[1], match[2], match[3]))
     for match in _ALIAS.finditer(code):
-        if named := catalog.get(match[1]):
-            role = named.role if named.role is Role.PLUGIN else Role.DEPENDENCY
-            yield replace(named, role=role, lines=(source.line_at(match.start()),))
+        if library := catalog.get(match[1]):
+            role = library.role if library.role is Role.PLUGIN else Role.DEPENDENCY
+            yield replace(library, role=role, lines=(source.line_at(match.start()),))
 
 
-def _asked(
+def _make_dependency(
     source: Source,
     code: str,
     at: int,
@@ -210,7 +212,7 @@ def _blank(match: re2._Match[str]) -> str:
 
 
 def read_catalog_bytes(content: bytes) -> Manifest:
-    """What a version catalog declares by itself, with the names of its versions."""
+    """Read what a version catalog declares by itself, with the names of its versions."""
     text = text_of(content)
     entries = read_catalog(text)
     versions = {
@@ -226,15 +228,15 @@ def read_catalog(text: str) -> dict[str, Coordinate]:
     """The libraries and plugins of a ``libs.versions.toml`` by the alias that scripts use."""
     document = toml_of(text)
     versions = table(document, "versions")
-    found = {
+    entries = {
         _alias(alias): entry
         for alias, value in table(document, "libraries").items()
         if (entry := _library(value, versions))
     }
     for alias, value in table(document, "plugins").items():
         if plugin := _catalog_plugin(value, versions):
-            found[f"plugins.{_alias(alias)}"] = plugin
-    return found
+            entries[f"plugins.{_alias(alias)}"] = plugin
+    return entries
 
 
 def _alias(name: str) -> str:

@@ -11,7 +11,7 @@ from typing import TypeAlias
 from prjury.manifests.formats import RANKS, format_of
 from prjury.manifests.manifest import Coordinate, Manifest, ManifestError, Role
 from prjury.manifests.module import DeclaredVersion
-from prjury.manifests.node import asked_for
+from prjury.manifests.node import list_requests
 from prjury.snapshot.model import printable
 
 _PLACEHOLDER = re.compile(r"\$\{([^${}]+)\}|\$([A-Za-z_]\w*)")
@@ -61,43 +61,46 @@ class Chain:
         """What the module calls itself."""
         return next((link.manifest.name for link in self.links if link.own), "")
 
-    def declared(self) -> Iterator[DeclaredVersion]:
-        """The coordinates of the whole chain, with resolved properties."""
-        return self._resolved(self.links)
+    def list_declared(self) -> Iterator[DeclaredVersion]:
+        """List the coordinates of the whole chain, with resolved properties."""
+        return self._resolve(self.links)
 
-    def selves(self) -> Iterator[DeclaredVersion]:
-        """What the module and those above it say that they are."""
-        return (declared for declared in self.declared() if declared.role is Role.SELF)
+    def list_selves(self) -> Iterator[DeclaredVersion]:
+        """List the names that the module and those above it give themselves."""
+        return (version for version in self.list_declared() if version.role is Role.SELF)
 
-    def kept(self) -> Iterator[DeclaredVersion]:
-        """The dependencies that the module itself asks for."""
-        own = self._resolved(link for link in self.links if link.own)
-        return (declared for declared in own if declared.role is Role.DEPENDENCY)
+    def list_own(self) -> Iterator[DeclaredVersion]:
+        """List the dependencies that the module itself asks for."""
+        own = self._resolve(link for link in self.links if link.own)
+        return (version for version in own if version.role is Role.DEPENDENCY)
 
-    def _resolved(self, links: Iterable[Link]) -> Iterator[DeclaredVersion]:
+    def _resolve(self, links: Iterable[Link]) -> Iterator[DeclaredVersion]:
         properties = self._properties()
-        asked = asked_for(c for link in self.links for c in link.manifest.coordinates)
+        requests = list_requests(c for link in self.links for c in link.manifest.coordinates)
         for link in links:
             for coordinate in link.manifest.coordinates:
-                if not _is_beside(coordinate, asked):
-                    yield _resolved(coordinate, properties, link)
+                if not _is_beside(coordinate, requests):
+                    yield _resolve_coordinate(coordinate, properties, link)
 
     def _properties(self) -> dict[str, str]:
         """A child's word counts more than its parent's."""
         merged: dict[str, str] = {}
         for link in self.links:
-            for name, value in {**link.manifest.properties, **_built_in(link.manifest)}.items():
+            for name, value in {
+                **link.manifest.properties,
+                **_list_builtins(link.manifest),
+            }.items():
                 merged.setdefault(name, value)
         return merged
 
 
-def _is_beside(coordinate: Coordinate, asked: Collection[str]) -> bool:
-    """Whether it is a package of npm that came along with others, out of the code's reach."""
+def _is_beside(coordinate: Coordinate, requests: Collection[str]) -> bool:
+    """Return true for a package of npm that came along with others, out of the code's reach."""
     locked = coordinate.ecosystem == "npm" and coordinate.role is Role.LOCKED
-    return locked and coordinate.artifact not in asked
+    return locked and coordinate.artifact not in requests
 
 
-def _built_in(manifest: Manifest) -> dict[str, str]:
+def _list_builtins(manifest: Manifest) -> dict[str, str]:
     parent = manifest.parent
     values = {
         "project.version": manifest.version,
@@ -108,7 +111,9 @@ def _built_in(manifest: Manifest) -> dict[str, str]:
     return {name: value for name, value in values.items() if value}
 
 
-def _resolved(coordinate: Coordinate, properties: Mapping[str, str], link: Link) -> DeclaredVersion:
+def _resolve_coordinate(
+    coordinate: Coordinate, properties: Mapping[str, str], link: Link
+) -> DeclaredVersion:
     overridden = coordinate.role is Role.MANAGED and coordinate.ecosystem in _OVERRIDING
     return DeclaredVersion(
         group=resolve(coordinate.group, properties) or coordinate.group,
@@ -138,7 +143,7 @@ def resolve(text: str, properties: Mapping[str, str]) -> str | None:
 
 
 def parent_path(path: str, manifest: Manifest) -> str | None:
-    """Where the parent of a ``pom.xml`` would be in the tree; None for nowhere in it."""
+    """Return the place of a ``pom.xml``'s parent in the tree; None for nowhere in it."""
     if manifest.parent_path is None:
         return None
     place = posixpath.normpath(posixpath.join(posixpath.dirname(path), manifest.parent_path))
@@ -177,8 +182,8 @@ def _next(path: str, manifest: Manifest, shelf: Shelf) -> tuple[str | None, str 
     if parent is None:
         return None, None
     place = parent_path(path, manifest)
-    found = shelf.get(place) if place else None
-    if isinstance(found, ManifestError) or (found and _is(found, parent)):
+    other = shelf.get(place) if place else None
+    if isinstance(other, ManifestError) or (other and _is(other, parent)):
         return place, None
     if parent.group in _KNOWN_PARENTS:
         return None, None
@@ -186,10 +191,10 @@ def _next(path: str, manifest: Manifest, shelf: Shelf) -> tuple[str | None, str 
     return None, where
 
 
-def _is(found: Manifest, parent: Coordinate) -> bool:
+def _is(manifest: Manifest, parent: Coordinate) -> bool:
     """Maven takes the file only if it is what the child asks for."""
-    same_group = not found.group or "$" in found.group or found.group == parent.group
-    return same_group and found.name == parent.artifact
+    same_group = not manifest.group or "$" in manifest.group or manifest.group == parent.group
+    return same_group and manifest.name == parent.artifact
 
 
 def directory_chain(places: Iterable[Iterable[str]], shelf: Shelf) -> Chain:
@@ -203,8 +208,8 @@ def directory_chain(places: Iterable[Iterable[str]], shelf: Shelf) -> Chain:
     paths: list[str] = []
     own: int | None = None
     broken = False
-    for depth, found in enumerate(places):
-        for path in found:
+    for depth, files in enumerate(places):
+        for path in files:
             paths.append(path)
             manifest = shelf.get(path)
             kind = format_of(path)
@@ -220,6 +225,6 @@ def directory_chain(places: Iterable[Iterable[str]], shelf: Shelf) -> Chain:
 
 
 def _is_blank(path: str, manifest: Manifest | ManifestError | None) -> bool:
-    """Whether it is a ``package.json`` that only says how Node is to read the files beside it."""
-    named = posixpath.basename(path) == "package.json"
-    return named and isinstance(manifest, Manifest) and not manifest.own
+    """Return true for a ``package.json`` that only says how Node reads the files beside it."""
+    is_package = posixpath.basename(path) == "package.json"
+    return is_package and isinstance(manifest, Manifest) and not manifest.own

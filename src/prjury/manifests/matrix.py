@@ -53,38 +53,38 @@ class ExpressionContext:
             return UNKNOWN
 
     def holds(self, condition: str) -> bool | None:
-        """Whether an ``if:`` holds; None if that is not known."""
+        """Return true if an ``if:`` holds; None if that is not known."""
         inner = _EXPRESSION.fullmatch(condition.strip())
         value = self.value(inner[1] if inner else condition) if condition.strip() else True
         return None if value is UNKNOWN else bool(value)
 
     def filled(self, text: str) -> str | None:
         """A text with its expressions replaced; None if one of them is not known."""
-        values = [self.value(found[1]) for found in _EXPRESSION.finditer(text)]
+        values = [self.value(match[1]) for match in _EXPRESSION.finditer(text)]
         if any(value is UNKNOWN or isinstance(value, dict | list) for value in values):
             return None
         remaining = iter(values)
-        return _EXPRESSION.sub(lambda _: _shown(next(remaining)), text)
+        return _EXPRESSION.sub(lambda _: _show(next(remaining)), text)
 
     def named(self, name: str) -> Any:  # noqa: ANN401 - what YAML holds, or UNKNOWN
         """The value of a name with dots; a part that is missing is empty, as GitHub has it."""
         first, *rest = re.findall(r"[^.\[\]'\s]+", name)
         if first not in self.values:
             return UNKNOWN
-        found = self.values[first]
+        value = self.values[first]
         for part in rest:
-            if found is UNKNOWN:
+            if value is UNKNOWN:
                 return UNKNOWN
-            found = found.get(part, "") if isinstance(found, Mapping) else ""
-        return found
+            value = value.get(part, "") if isinstance(value, Mapping) else ""
+        return value
 
 
-def _shown(value: object) -> str:
+def _show(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else "" if value is None else str(value)
 
 
 def _text(value: object) -> str:
-    return _shown(value).lower()
+    return _show(value).lower()
 
 
 #: Signs of order; a number that is none (NaN) is on no side of another.
@@ -102,7 +102,7 @@ def _as_comparable(left: object, right: object) -> tuple[Any, Any]:
 
 def _as_number(value: object) -> float:
     try:
-        return float(_shown(value) or 0) if not isinstance(value, bool) else float(value)
+        return float(_show(value) or 0) if not isinstance(value, bool) else float(value)
     except ValueError:
         return float("nan")
 
@@ -121,9 +121,9 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "contains": lambda within, item: _text(item) in (
         [_text(one) for one in within] if isinstance(within, list) else _text(within)
     ),
-    "format": lambda form, *given: re.sub(r"\{(\d)\}", lambda at: _shown(given[int(at[1])]), form),
+    "format": lambda form, *given: re.sub(r"\{(\d)\}", lambda at: _show(given[int(at[1])]), form),
     "fromjson": _read_json,
-    "join": lambda items, sign=",": _shown(sign).join(map(_shown, items)),
+    "join": lambda items, sign=",": _show(sign).join(map(_show, items)),
     "success": lambda: True,
     "always": lambda: True,
     "failure": lambda: False,
@@ -139,10 +139,10 @@ class _Parser:
         self._context = context
 
     def value(self) -> Any:  # noqa: ANN401 - what YAML holds, or UNKNOWN
-        found = self._either()
+        result = self._either()
         if self._tokens:
             raise ValueError(self._tokens[0])
-        return found
+        return result
 
     def _next(self, *signs: str) -> str | None:
         if self._tokens and self._tokens[0] in {("sign", sign) for sign in signs}:
@@ -150,45 +150,45 @@ class _Parser:
         return None
 
     def _either(self) -> Any:  # noqa: ANN401
-        found = self._both()
+        result = self._both()
         while self._next("||"):
             other = self._both()
-            if found is UNKNOWN:
-                found = other if other is not UNKNOWN and other else UNKNOWN
+            if result is UNKNOWN:
+                result = other if other is not UNKNOWN and other else UNKNOWN
             else:
-                found = found or other
-        return found
+                result = result or other
+        return result
 
     def _both(self) -> Any:  # noqa: ANN401
-        found = self._compared()
+        result = self._compare()
         while self._next("&&"):
-            other = self._compared()
-            if found is UNKNOWN:
-                found = UNKNOWN if other is UNKNOWN or other else other
+            other = self._compare()
+            if result is UNKNOWN:
+                result = UNKNOWN if other is UNKNOWN or other else other
             else:
-                found = found and other
-        return found
+                result = result and other
+        return result
 
-    def _compared(self) -> Any:  # noqa: ANN401
-        found = self._single()
+    def _compare(self) -> Any:  # noqa: ANN401
+        result = self._single()
         while sign := self._next("==", "!=", "<", ">", "<=", ">="):
             other = self._single()
-            if found is UNKNOWN or other is UNKNOWN:
-                found = UNKNOWN
+            if result is UNKNOWN or other is UNKNOWN:
+                result = UNKNOWN
             elif sign in _ORDERS:
-                found = _ORDERS[sign](*_as_comparable(found, other))
+                result = _ORDERS[sign](*_as_comparable(result, other))
             else:
-                found = (_text(found) == _text(other)) == (sign == "==")
-        return found
+                result = (_text(result) == _text(other)) == (sign == "==")
+        return result
 
     def _single(self) -> Any:  # noqa: ANN401
         if self._next("!"):
-            found = self._single()
-            return UNKNOWN if found is UNKNOWN else not found
+            result = self._single()
+            return UNKNOWN if result is UNKNOWN else not result
         if self._next("("):
-            found = self._either()
+            result = self._either()
             self._expect(")")
-            return found
+            return result
         kind, text = self._tokens.pop(0) if self._tokens else ("", "")
         if kind == "text":
             return text[1:-1].replace("''", "'")
@@ -196,24 +196,24 @@ class _Parser:
             return float(text) if "." in text else int(text)
         if kind != "name":
             raise ValueError(text)
-        return self._called(text) if self._next("(") else self._named(text)
+        return self._call(text) if self._next("(") else self._named(text)
 
     def _named(self, name: str) -> Any:  # noqa: ANN401
         words = {"true": True, "false": False, "null": None}
         return words[name] if name in words else self._context.named(name)
 
-    def _called(self, name: str) -> Any:  # noqa: ANN401
-        given = []
+    def _call(self, name: str) -> Any:  # noqa: ANN401
+        arguments = []
         while not self._next(")"):
-            given.append(self._either())
+            arguments.append(self._either())
             if not self._next(","):
                 self._expect(")")
                 break
         function = _FUNCTIONS.get(name.lower())
-        if function is None or UNKNOWN in given:
+        if function is None or UNKNOWN in arguments:
             return UNKNOWN
         try:
-            return function(*given)
+            return function(*arguments)
         except (TypeError, IndexError) as error:
             raise ValueError(name) from error
 
@@ -225,11 +225,11 @@ class _Parser:
 def _tokens(text: str) -> Iterator[tuple[str, str]]:
     place, end = 0, len(text.rstrip())
     while place < end:
-        found = _TOKEN.match(text, place)
-        if found is None or found.lastgroup is None:
+        token = _TOKEN.match(text, place)
+        if token is None or token.lastgroup is None:
             raise ValueError(text[place:])
-        yield found.lastgroup, found[found.lastgroup]
-        place = found.end()
+        yield token.lastgroup, token[token.lastgroup]
+        place = token.end()
 
 
 def matrix_rows(matrix: object, context: ExpressionContext) -> Iterator[Mapping[str, Any]]:
@@ -238,19 +238,19 @@ def matrix_rows(matrix: object, context: ExpressionContext) -> Iterator[Mapping[
     ``exclude`` takes rows away, ``include`` adds values to rows that it fits, or rows.
     """
     mapping = matrix if isinstance(matrix, Mapping) else {}
-    named = {key: _evaluate(value, context) for key, value in mapping.items()}
+    values = {key: _evaluate(value, context) for key, value in mapping.items()}
     axes = {
-        str(key): [_filled(item, context) for item in value]
-        for key, value in named.items()
+        str(key): [_fill(item, context) for item in value]
+        for key, value in values.items()
         if key not in {"include", "exclude"} and isinstance(value, list)
     }
-    rows = _without(axes, [_filled(one, context) for one in _listed(named, "exclude")])
+    rows = _list_rows(axes, [_fill(one, context) for one in _list_entries(values, "exclude")])
     added = []
     unknown = {
-        str(key): UNKNOWN for key, value in named.items() if isinstance(value, str) and value
+        str(key): UNKNOWN for key, value in values.items() if isinstance(value, str) and value
     }
-    for one in _listed(named, "include"):
-        more = _filled(one, context)
+    for one in _list_entries(values, "include"):
+        more = _fill(one, context)
         own = {key: value for key, value in more.items() if key in axes}
         fitting = [row for row in rows if own.items() <= row.items()]
         for row in fitting if axes else ():
@@ -268,7 +268,7 @@ def _evaluate(value: Any, context: ExpressionContext) -> Any:  # noqa: ANN401 - 
     return value if result is UNKNOWN else result
 
 
-def _without(
+def _list_rows(
     axes: Mapping[str, list[Any]], excluded: list[Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
     every = islice(product(*axes.values()), _MOST_ROWS) if axes else ()
@@ -276,12 +276,12 @@ def _without(
     return [row for row in rows if not any(one.items() <= row.items() for one in excluded)]
 
 
-def _listed(named: Mapping[Any, Any], key: str) -> list[Mapping[str, Any]]:
-    found = named.get(key)
-    return [one for one in found if isinstance(one, Mapping)] if isinstance(found, list) else []
+def _list_entries(values: Mapping[Any, Any], key: str) -> list[Mapping[str, Any]]:
+    value = values.get(key)
+    return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else []
 
 
-def _filled(value: Any, context: ExpressionContext) -> Any:  # noqa: ANN401 - YAML
+def _fill(value: Any, context: ExpressionContext) -> Any:  # noqa: ANN401 - YAML
     if isinstance(value, Mapping):
-        return {str(key): _filled(item, context) for key, item in value.items()}
+        return {str(key): _fill(item, context) for key, item in value.items()}
     return context.filled(value) if isinstance(value, str) else value

@@ -25,7 +25,7 @@ class Pom(Manifest):
 
 
 def read_pom(content: bytes) -> Pom:
-    """What a ``pom.xml`` declares. Nothing inside ``<exclusions>`` counts as declared."""
+    """Read what a ``pom.xml`` declares. Nothing inside ``<exclusions>`` counts as declared."""
     project = read_xml(content).first("project")
     if project is None:
         raise ManifestError("it has no <project>")
@@ -72,13 +72,13 @@ def _runtimes(
     properties: Mapping[str, str],
 ) -> Iterator[Coordinate]:
     """The Java and the Kotlin that a project asks for, possibly by a property."""
-    found = [s for s in settings if s.plugin == _COMPILER]
-    configured = [s for key in ("release", "source") for s in found if s.key == key]
-    named = [f"${{{name}}}" for name in _JAVA if properties.get(name)]
+    compiler = [s for s in settings if s.plugin == _COMPILER]
+    configured = [s for key in ("release", "source") for s in compiler if s.key == key]
+    placeholders = [f"${{{name}}}" for name in _JAVA if properties.get(name)]
     if configured:
         yield runtime("java", configured[0].value, (configured[0].line,))
-    elif named:
-        yield runtime("java", named[0], ())
+    elif placeholders:
+        yield runtime("java", placeholders[0], ())
     plugins = [c for c in coordinates if str(c) == _KOTLIN and c.version]
     if plugins:
         yield runtime("kotlin", plugins[0].version, plugins[0].lines, via=_KOTLIN)
@@ -113,7 +113,7 @@ def _plugins(place: Node) -> Iterator[Node]:
 
 
 def _coordinate(node: Node, role: Role) -> Coordinate:
-    named = [node.first("artifactId"), node.first("groupId")]
+    parts = [node.first("artifactId"), node.first("groupId")]
     group = node.value("groupId")
     if group is None and role is Role.PLUGIN:
         group = _PLUGINS_GROUP
@@ -122,7 +122,7 @@ def _coordinate(node: Node, role: Role) -> Coordinate:
         artifact=node.value("artifactId") or "",
         version=node.value("version"),
         role=role,
-        lines=tuple(part.line for part in named if part),
+        lines=tuple(part.line for part in parts if part),
         scope=node.value("scope") or "",
     )
 

@@ -51,8 +51,8 @@ class DeclaredVersion:
         return self.role is Role.PLUGIN, self.level, _ROLES.index(self.role), self.optional
 
     def meets(self, requirement: Requirement) -> Truth:
-        """Whether its version is what a requirement asks for; an optional one never surely is."""
-        truth = requirement.met_by(self.version)
+        """Compare its version with a requirement; an optional one never surely meets it."""
+        truth = requirement.compare(self.version)
         return Truth.SOME if self.optional and truth is Truth.YES else truth
 
     def __lt__(self, other: DeclaredVersion) -> bool:
@@ -94,21 +94,21 @@ class ManifestModule:
         """The declarations that decide about a requirement: the same file, the same role."""
         group = None if "*" in requirement.group else requirement.group
         near = self._by_group.get((requirement.ecosystem, group), ())
-        named = sorted(d for d in near if requirement.names(d.ecosystem, d.group, d.artifact))
-        known = [d for d in named if d.version] or named
-        return [d for d in known if not known[0] < d]
+        matching = sorted(d for d in near if requirement.names(d.ecosystem, d.group, d.artifact))
+        decisive = [d for d in matching if d.version] or matching
+        return [d for d in decisive if not decisive[0] < d]
 
     @cached_property
     def _by_group(self) -> Mapping[tuple[str, str | None], Sequence[DeclaredVersion]]:
         """The declarations of each group of each ecosystem; all of an ecosystem under None."""
-        found: dict[tuple[str, str | None], list[DeclaredVersion]] = {}
+        groups: dict[tuple[str, str | None], list[DeclaredVersion]] = {}
         for declared in self.declared:
             for group in (declared.group, None):
-                found.setdefault((declared.ecosystem, group), []).append(declared)
-        return found
+                groups.setdefault((declared.ecosystem, group), []).append(declared)
+        return groups
 
     def truth(self, requirement: Requirement) -> Truth:
-        """Whether the requirement holds here; hundreds of rules ask for the same few."""
+        """Return true if the requirement holds here; hundreds of rules ask for the same few."""
         if requirement.text not in self._truths:
             self._truths[requirement.text] = self._truth(requirement)
         return self._truths[requirement.text]
@@ -122,24 +122,24 @@ class ManifestModule:
         return truths.pop() if len(truths) == 1 else Truth.UNKNOWN
 
     def _may_declare(self, requirement: Requirement) -> bool:
-        """Whether a build file of this family could be what declares it."""
+        """Return true if a build file of this family could be what declares it."""
         ecosystem = requirement.ecosystem
         key = f"runtime:{requirement.artifact}" if ecosystem == "runtime" else ecosystem
         return not self.family or FAMILIES.get(key, self.family) == self.family
 
     def is_itself(self, requirements: Iterable[Requirement]) -> bool:
-        """Whether the project is the very library of which a requirement speaks."""
+        """Return true if the project is the very library of which a requirement speaks."""
         return next(self.itself(requirements), None) is not None
 
     def itself(self, requirements: Iterable[Requirement]) -> Iterator[DeclaredVersion]:
-        """What the project is itself of that of which the requirements speak."""
-        asked = list(requirements)
+        """Yield those names of the project itself of which the requirements speak."""
+        wishes = list(requirements)
         for own in self.selves:
-            if any(r.names(own.ecosystem, own.group, own.artifact) for r in asked):
+            if any(r.names(own.ecosystem, own.group, own.artifact) for r in wishes):
                 yield own
 
     def any_of(self, requirements: Iterable[Requirement]) -> Truth:
-        """Whether one of them holds: a sure answer counts more than an unsure one."""
+        """Return true if one of them holds: a sure answer counts more than an unsure one."""
         truths = {self.truth(requirement) for requirement in requirements}
         order = (Truth.YES, Truth.SOME, Truth.NO, Truth.UNKNOWN)
         return next((truth for truth in order if truth in truths), Truth.ABSENT)
@@ -166,29 +166,29 @@ class Sides:
 
     @property
     def is_one_module(self) -> bool:
-        """Whether both sides begin with the same build file."""
+        """True if both sides begin with the same build file."""
         return self.head.path == self.base.path
 
     def moves(self, requirements: Iterable[Requirement]) -> bool:
-        """Whether the head declares another version of all that decides at the base.
+        """Return true if the head declares another version of all that decides at the base.
 
         Removing a declaration, hiding its version, or drowning it out from another build file moves
         nothing.
         """
-        asked = list(requirements)
-        sure = [r for r in asked if self.base.truth(r) is Truth.YES]
+        wishes = list(requirements)
+        sure = [r for r in wishes if self.base.truth(r) is Truth.YES]
         unsure = {Truth.SOME, Truth.UNKNOWN}
-        deciding = sure or [r for r in asked if self.base.truth(r) in unsure]
+        deciding = sure or [r for r in wishes if self.base.truth(r) in unsure]
         return self.is_one_module and bool(deciding) and all(map(self._is_moved, deciding))
 
     def _is_moved(self, requirement: Requirement) -> bool:
-        """Whether what decided at the base says otherwise now, or another entry of its file."""
+        """Return true if what decided at the base, or another entry of its file, says otherwise."""
         if self.head.truth(requirement) is not Truth.NO:
             return False
         decided = self.base.evidence(requirement)
         places = {declared.place for declared in decided}
-        left = [declared for declared in self.head.declared if declared.place in places]
-        if left:
-            return all(declared.meets(requirement) is Truth.NO for declared in left)
+        present = [declared for declared in self.head.declared if declared.place in places]
+        if present:
+            return all(declared.meets(requirement) is Truth.NO for declared in present)
         files = {declared.path for declared in decided}
         return all(declared.path in files for declared in self.head.evidence(requirement))

@@ -36,7 +36,7 @@ class PackageJson(Manifest):
 
 
 def read_package_json(content: bytes) -> PackageJson:
-    """What a ``package.json`` declares."""
+    """Read what a ``package.json`` declares."""
     text = text_of(content)
     document = json_of(text)
     seen = json_mentions(text)
@@ -45,9 +45,9 @@ def read_package_json(content: bytes) -> PackageJson:
     manager = word(document.get("packageManager")) or ""
     places = document.get("workspaces")
     members = strings(places.get("packages") if isinstance(places, dict) else places)
-    named: dict[str, list[Coordinate]] = {}
+    by_name: dict[str, list[Coordinate]] = {}
     for each in _dependencies(document, seen):
-        named.setdefault(each.artifact, []).append(each)
+        by_name.setdefault(each.artifact, []).append(each)
     return PackageJson(
         name=name or "",
         version=version,
@@ -56,17 +56,17 @@ def read_package_json(content: bytes) -> PackageJson:
             *own,
             *_engines(document, seen),
             *_manager(manager, seen),
-            *(_first_version(entries) for entries in named.values()),
+            *(_first_version(entries) for entries in by_name.values()),
             *_overrides(document, seen),
         ),
         further=(
-            *(entry for entries in named.values() for entry in entries[1:]),
+            *(entry for entries in by_name.values() for entry in entries[1:]),
             *_overrides_of_dependents(document, seen),
         ),
         members=members or (),
         unclear=members is None,
         local=tuple(
-            match[1] for _, _, wanted in _wanted(document) if (match := _LINKED.match(wanted))
+            match[1] for _, _, wanted in _list_entries(document) if (match := _LINKED.match(wanted))
         ),
         scripts={
             name: text if isinstance(text, str) else ""
@@ -76,20 +76,20 @@ def read_package_json(content: bytes) -> PackageJson:
     )
 
 
-def _wanted(document: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+def _list_entries(document: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     """Section, name and version of each dependency, whatever it is for."""
     for section in _SECTIONS:
-        for name, wanted in table(document, section).items():
-            if isinstance(wanted, str):
-                yield section, name, wanted
+        for name, version in table(document, section).items():
+            if isinstance(version, str):
+                yield section, name, version
 
 
 def _dependencies(
     document: Mapping[str, Any], seen: Mapping[tuple[str, str], Sequence[int]]
 ) -> Iterator[Coordinate]:
-    for section, name, wanted in _wanted(document):
-        lines = lines_in(seen, (name, wanted))
-        yield replace(_dependency(name, wanted, Role.DEPENDENCY, lines), scope=section)
+    for section, name, version in _list_entries(document):
+        lines = lines_in(seen, (name, version))
+        yield replace(_dependency(name, version, Role.DEPENDENCY, lines), scope=section)
 
 
 def _first_version(entries: Sequence[Coordinate]) -> Coordinate:
@@ -116,22 +116,22 @@ def _catalog_key(catalog: str, name: str) -> str:
 def _engines(
     document: Mapping[str, Any], seen: Mapping[tuple[str, str], Sequence[int]]
 ) -> Iterator[Coordinate]:
-    if found := word(table(document, "engines").get("node")):
-        yield runtime("node", found, lines_in(seen, ("node", found)))
+    if version := word(table(document, "engines").get("node")):
+        yield runtime("node", version, lines_in(seen, ("node", version)))
 
 
-def _manager(found: str, seen: Mapping[tuple[str, str], Sequence[int]]) -> Iterator[Coordinate]:
+def _manager(manager: str, seen: Mapping[tuple[str, str], Sequence[int]]) -> Iterator[Coordinate]:
     """The package manager that Corepack would start."""
-    name, _, version = found.partition("@")
+    name, _, version = manager.partition("@")
     if name and version:
-        lines = lines_in(seen, ("packageManager", found))
+        lines = lines_in(seen, ("packageManager", manager))
         yield Coordinate("", name, version.partition("+")[0], Role.PLUGIN, lines, "npm")
 
 
 def _overrides(
     document: Mapping[str, Any], seen: Mapping[tuple[str, str], Sequence[int]]
 ) -> Iterator[Coordinate]:
-    """What npm, Yarn and pnpm take whatever a dependent asks for.
+    """List the versions that npm, Yarn and pnpm take whatever a dependent asks for.
 
     An override for one dependent alone (``"a": {"b": "1"}``) says nothing of the project's own use.
     """
@@ -142,13 +142,13 @@ def _overrides(
     )
     for place in places:
         for key, value in place.items():
-            wanted = table(place, key).get(".") if isinstance(value, dict) else value
+            version = table(place, key).get(".") if isinstance(value, dict) else value
             match = _OVERRIDDEN.fullmatch(key)
-            if not isinstance(wanted, str) or wanted.startswith("$") or not match:
+            if not isinstance(version, str) or version.startswith("$") or not match:
                 continue
             if key.removeprefix("**/") in {match[1], f"{match[1]}@*"}:
-                lines = lines_in(seen, (key, wanted))
-                yield _dependency(match[1], wanted, Role.MANAGED, lines)
+                lines = lines_in(seen, (key, version))
+                yield _dependency(match[1], version, Role.MANAGED, lines)
 
 
 def _overrides_of_dependents(
@@ -160,12 +160,12 @@ def _overrides_of_dependents(
         place, depth = places.pop()
         if depth > _MAX_DEPTH:
             continue
-        for name, wanted in table(place).items():
-            if isinstance(wanted, str) and name != "." and not wanted.startswith("$"):
-                lines = lines_in(seen, (name, wanted))
-                yield replace(_dependency(name, wanted, Role.MANAGED, lines), scope="overrides")
-            elif isinstance(wanted, dict):
-                places.append((wanted, depth + 1))
+        for name, version in table(place).items():
+            if isinstance(version, str) and name != "." and not version.startswith("$"):
+                lines = lines_in(seen, (name, version))
+                yield replace(_dependency(name, version, Role.MANAGED, lines), scope="overrides")
+            elif isinstance(version, dict):
+                places.append((version, depth + 1))
 
 
 def read_pnpm_workspace(content: bytes) -> Manifest:
@@ -200,7 +200,7 @@ def read_node_version(content: bytes) -> Manifest:
     return Manifest(coordinates=(runtime("node", match[1], role=Role.LOCKED),) if match else ())
 
 
-def asked_for(coordinates: Iterable[Coordinate]) -> frozenset[str]:
+def list_requests(coordinates: Iterable[Coordinate]) -> frozenset[str]:
     """The packages of npm that a manifest names: a lock file's others do not matter."""
     return frozenset(
         c.artifact for c in coordinates if c.ecosystem == "npm" and c.role is not Role.LOCKED

@@ -49,14 +49,14 @@ class Project:
     @property
     def modules(self) -> tuple[ManifestModule, ...]:
         """Each module once on each side, by the path of its build file, the head's first."""
-        found = dict.fromkeys(m for s in self.places for m in (s.head, s.base))
-        return tuple(sorted(found, key=lambda module: module.path))
+        modules = dict.fromkeys(m for s in self.places for m in (s.head, s.base))
+        return tuple(sorted(modules, key=lambda module: module.path))
 
     @property
     def places(self) -> tuple[Sides, ...]:
         """Both sides of each module once."""
-        found = {sides.key: sides for sides in self.of_file.values()}
-        return tuple(found[key] for key in sorted(found))
+        by_key = {sides.key: sides for sides in self.of_file.values()}
+        return tuple(by_key[key] for key in sorted(by_key))
 
     def files_of(self, module: str) -> Iterator[tuple[str, str]]:
         """Path and object name of each file that the module has at the base."""
@@ -79,7 +79,9 @@ class Project:
         base = build_files(entries)
         before = after = BuildTree(repository, base)
         if changed:
-            after = BuildTree(repository, _after(pull, repository, base, changed), before.contents)
+            after = BuildTree(
+                repository, _list_after(pull, repository, base, changed), before.contents
+            )
         touched = frozenset(p for file in changed for p in (file.path, file.old_path) if p)
         borders = _Borders(
             before,
@@ -87,7 +89,7 @@ class Project:
             _directories(entries) if changed else frozenset(),
             {f.path: f.old_path for f in pull.files if f.old_path and _is_renamed(f)},
         )
-        places = {path: borders.around(path) for path in paths}
+        places = {path: borders.find_place(path) for path in paths}
         after.load({place.head for place in places.values() if place.head})
         before.load(
             path for p in places.values() for path in (p.head, p.base) if before.holds(path)
@@ -99,7 +101,7 @@ class Project:
         return cls(of_file, entries, _unread(changed, after))
 
 
-def parsed_locks(pull: PullRequest, repository: Repository) -> tuple[str, ...]:
+def list_parsed_locks(pull: PullRequest, repository: Repository) -> tuple[str, ...]:
     """The printable paths of the changed lock files that a reader of manifests can parse."""
     locks = {
         file.path: file.new_blob
@@ -109,7 +111,7 @@ def parsed_locks(pull: PullRequest, repository: Repository) -> tuple[str, ...]:
         and not file.exempt
         and is_build_file(file.path)
     }
-    return tuple(printable(path) for path in BuildTree(repository, locks).parsed())
+    return tuple(printable(path) for path in BuildTree(repository, locks).read_all())
 
 
 class _Place(NamedTuple):
@@ -138,7 +140,7 @@ class _Borders:
     existing: frozenset[str]
     renamed: Mapping[str, str]
 
-    def around(self, path: str) -> _Place:
+    def find_place(self, path: str) -> _Place:
         """The build files of a path at the head and at the base."""
         family = family_of(path)
         head = self.after.places.nearest(path, family) or ""
@@ -152,7 +154,7 @@ class _Borders:
         return _Place(head, base, fresh=True)
 
     def _is_fresh(self, build_file: str) -> bool:
-        """Whether a build file that is new begins a module rather than cuts into one."""
+        """Return true if a build file that is new begins a module rather than cuts into one."""
         kind = format_of(build_file)
         directory = directory_of(build_file)
         loose = kind is not None and kind.loose
@@ -160,13 +162,13 @@ class _Borders:
 
 
 def _directories(entries: Iterable[TreeEntry]) -> frozenset[str]:
-    found: set[str] = set()
+    directories: set[str] = set()
     for entry in entries:
         directory = posixpath.dirname(entry.path)
-        while directory not in found:
-            found.add(directory)
+        while directory not in directories:
+            directories.add(directory)
             directory = posixpath.dirname(directory)
-    return frozenset(found)
+    return frozenset(directories)
 
 
 def _unread(changed: Iterable[FileChange], after: BuildTree) -> dict[str, str]:
@@ -187,7 +189,7 @@ def _touches_build_file(file: FileChange) -> bool:
     return is_build_file(file.path) or is_build_file(file.old_path or "")
 
 
-def _after(
+def _list_after(
     pull: PullRequest, repository: Repository, base: Mapping[str, str], changed: list[FileChange]
 ) -> dict[str, str]:
     """The build files with the pull request on top.
@@ -232,9 +234,9 @@ def _module(place: str, chain: Chain) -> ManifestModule:
     return ManifestModule(
         path=printable(place),
         names=_names(place, chain),
-        declared=tuple(sorted(chain.declared())),
-        kept=tuple(chain.kept()),
-        selves=tuple(chain.selves()),
+        declared=tuple(sorted(chain.list_declared())),
+        kept=tuple(chain.list_own()),
+        selves=tuple(chain.list_selves()),
         broken=chain.broken,
         family=_family(place),
         notes=chain.notes,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from prjury.manifests.manifest import Coordinate, Manifest, Role, runtime
-from prjury.manifests.requirements import merged, normalised, requirement
+from prjury.manifests.requirements import merge_entries, normalise_name, requirement
 from prjury.manifests.setuptools import package
 from prjury.manifests.syntax import (
     lines_in,
@@ -51,12 +51,12 @@ class PyProject(Manifest):
     @property
     def asked(self) -> frozenset[str]:
         """The names of all packages that it asks for, for whatever purpose."""
-        wanted = (Role.DEPENDENCY, Role.PLUGIN)
-        return frozenset(each.artifact for each in self.coordinates if each.role in wanted)
+        roles = (Role.DEPENDENCY, Role.PLUGIN)
+        return frozenset(each.artifact for each in self.coordinates if each.role in roles)
 
 
 def read_pyproject(content: bytes) -> PyProject:
-    """What a ``pyproject.toml`` declares.
+    """Read what a ``pyproject.toml`` declares.
 
     What the project needs to run counts more than what extras and groups say of the same package.
     """
@@ -67,7 +67,7 @@ def read_pyproject(content: bytes) -> PyProject:
     poetry = table(document, "tool", "poetry")
     name = word(project.get("name")) or word(poetry.get("name"))
     version = word(project.get("version")) or word(poetry.get("version"))
-    asked, further = merged(_main(document, seen), _optional(document, seen))
+    dependencies, further = merge_entries(_main(document, seen), _optional(document, seen))
     workspace = table(document, "tool", "uv", "workspace")
     members, excluded = (strings(workspace.get(key)) for key in ("members", "exclude"))
     return PyProject(
@@ -78,9 +78,11 @@ def read_pyproject(content: bytes) -> PyProject:
         coordinates=(
             *([package(name, version)] if name else []),
             *_python(project, poetry, seen),
-            *asked,
-            *_pinned(document, seen),
-            *_listed(table(document, "build-system").get("requires"), Role.PLUGIN, seen, "build"),
+            *dependencies,
+            *_read_pins(document, seen),
+            *_read_list(
+                table(document, "build-system").get("requires"), Role.PLUGIN, seen, "build"
+            ),
         ),
         members=members or (),
         excluded=excluded or (),
@@ -90,7 +92,7 @@ def read_pyproject(content: bytes) -> PyProject:
         is_described=bool(poetry) or not _DESCRIBING.isdisjoint(document),
         is_workspace=isinstance(table(document, "tool", "uv").get("workspace"), dict),
         is_dynamic="dependencies" in words(project.get("dynamic")),
-        installed=_installed(document),
+        installed=_list_installed(document),
         groups=_names(table(document, "dependency-groups")),
         extras=_names(table(project, "optional-dependencies")),
     )
@@ -112,12 +114,12 @@ def _local(document: Mapping[str, Any]) -> Iterator[str]:
 
 def _names(lists: Mapping[str, object]) -> Mapping[str, frozenset[str]]:
     return {
-        name: frozenset(each.artifact for each in _listed(listed, Role.DEPENDENCY, {}))
+        name: frozenset(each.artifact for each in _read_list(listed, Role.DEPENDENCY, {}))
         for name, listed in lists.items()
     }
 
 
-def _installed(document: Mapping[str, Any]) -> frozenset[str]:
+def _list_installed(document: Mapping[str, Any]) -> frozenset[str]:
     """The project's dependencies, and those of the groups that uv installs by default."""
     uv = table(document, "tool", "uv")
     groups = table(document, "dependency-groups")
@@ -132,7 +134,7 @@ def _installed(document: Mapping[str, Any]) -> frozenset[str]:
 
 def _main(document: Mapping[str, Any], seen: Mapping[str, Sequence[int]]) -> list[list[Coordinate]]:
     return [
-        _listed(table(document, "project").get("dependencies"), Role.DEPENDENCY, seen),
+        _read_list(table(document, "project").get("dependencies"), Role.DEPENDENCY, seen),
         _poetry(table(document, "tool", "poetry", "dependencies"), seen),
     ]
 
@@ -143,7 +145,7 @@ def _optional(
     groups = _poetry_groups(table(document, "tool", "poetry"))
     return [
         *(_poetry(group, seen, scope) for scope, group in groups),
-        *(_listed(group, Role.DEPENDENCY, seen, scope) for scope, group in _groups(document)),
+        *(_read_list(group, Role.DEPENDENCY, seen, scope) for scope, group in _groups(document)),
     ]
 
 
@@ -161,27 +163,29 @@ def _groups(document: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
             yield f"dev {name}", table(environment).get(key)
 
 
-def _listed(
+def _read_list(
     value: object, role: Role, seen: Mapping[str, Sequence[int]], scope: str = ""
 ) -> list[Coordinate]:
-    found = (requirement(text, role, lines_in(seen, text)) for text in words(value))
-    return [replace(coordinate, scope=scope) for coordinate in found if coordinate]
+    coordinates = (requirement(text, role, lines_in(seen, text)) for text in words(value))
+    return [replace(coordinate, scope=scope) for coordinate in coordinates if coordinate]
 
 
-def _pinned(document: Mapping[str, Any], seen: Mapping[str, Sequence[int]]) -> Iterator[Coordinate]:
-    """What uv has to take whatever others ask for, and what it would take."""
+def _read_pins(
+    document: Mapping[str, Any], seen: Mapping[str, Sequence[int]]
+) -> Iterator[Coordinate]:
+    """Read the versions that uv has to take, and those that it would take."""
     uv = table(document, "tool", "uv")
-    yield from _listed(uv.get("override-dependencies"), Role.MANAGED, seen)
-    yield from _listed(uv.get("constraint-dependencies"), Role.LOCKED, seen)
+    yield from _read_list(uv.get("override-dependencies"), Role.MANAGED, seen)
+    yield from _read_list(uv.get("constraint-dependencies"), Role.LOCKED, seen)
 
 
 def _python(
     project: Mapping[str, Any], poetry: Mapping[str, Any], seen: Mapping[str, Sequence[int]]
 ) -> Iterator[Coordinate]:
-    if reported := word(project.get("requires-python")):
-        yield runtime("python", reported, lines_in(seen, "requires-python"))
-    elif reported := _poetry_version(table(poetry, "dependencies").get("python")):
-        yield runtime("python", reported, lines_in(seen, "python"))
+    if version := word(project.get("requires-python")):
+        yield runtime("python", version, lines_in(seen, "requires-python"))
+    elif version := _poetry_version(table(poetry, "dependencies").get("python")):
+        yield runtime("python", version, lines_in(seen, "python"))
 
 
 def _poetry_groups(poetry: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -196,7 +200,7 @@ def _poetry(
     return [
         Coordinate(
             "",
-            normalised(name),
+            normalise_name(name),
             _poetry_version(each),
             Role.DEPENDENCY,
             lines_in(seen, name),
@@ -211,12 +215,12 @@ def _poetry(
 
 def _poetry_version(value: object) -> str | None:
     """A constraint, or a table with one; None where any version will do."""
-    reported = word(value.get("version") if isinstance(value, dict) else value)
-    return None if reported is None or reported.strip() == "*" else reported
+    version = word(value.get("version") if isinstance(value, dict) else value)
+    return None if version is None or version.strip() == "*" else version
 
 
 def read_pipfile(content: bytes) -> Manifest:
-    """What a ``Pipfile`` asks for."""
+    """Read what a ``Pipfile`` asks for."""
     text = text_of(content)
     document = toml_of(text)
     seen = toml_mentions(text)
@@ -228,9 +232,9 @@ def read_pipfile(content: bytes) -> Manifest:
         if isinstance(value, dict) and name not in {"packages", "requires", "scripts", "pipenv"}
     ]
     main = [_poetry(table(document, "packages"), seen)]
-    own = [runtime("python", _pinned_python(python), lines_in(seen, "requires"))] if python else []
-    asked, further = merged(main, groups)
-    return Manifest(coordinates=(*own, *asked), further=further)
+    own = [runtime("python", _pin_python(python), lines_in(seen, "requires"))] if python else []
+    dependencies, further = merge_entries(main, groups)
+    return Manifest(coordinates=(*own, *dependencies), further=further)
 
 
 def read_python_version(content: bytes) -> Manifest:
@@ -239,10 +243,10 @@ def read_python_version(content: bytes) -> Manifest:
     match = _VERSION.match(next((line for line in lines if line and line[0] != "#"), ""))
     if not match:
         return Manifest()
-    return Manifest(coordinates=(runtime("python", _pinned_python(match[1]), role=Role.LOCKED),))
+    return Manifest(coordinates=(runtime("python", _pin_python(match[1]), role=Role.LOCKED),))
 
 
-def _pinned_python(version: str) -> str:
+def _pin_python(version: str) -> str:
     """``3.12`` stands for every 3.12."""
     whole = version.count(".") + 1 >= _WHOLE or not version[-1].isdigit()
     return f"=={version}" if whole else f"=={version}.*"

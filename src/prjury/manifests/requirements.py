@@ -20,7 +20,7 @@ _MAX_LENGTH = 2_000
 _MAX_NUMBER = 5_000
 
 
-def normalised(name: str) -> str:
+def normalise_name(name: str) -> str:
     """A package's name as the index compares it (PEP 503)."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
@@ -39,12 +39,14 @@ def requirement(text: str, role: Role, lines: tuple[int, ...] = ()) -> Coordinat
         read = Requirement(text[:_MAX_LENGTH])
     except (InvalidRequirement, RecursionError):
         match = _NAME.match(text)
-        return Coordinate("", normalised(match[1]), None, role, lines, "pypi") if match else None
+        return (
+            Coordinate("", normalise_name(match[1]), None, role, lines, "pypi") if match else None
+        )
     version = None if read.url else str(read.specifier) or None
-    return Coordinate("", normalised(read.name), version, role, lines, "pypi")
+    return Coordinate("", normalise_name(read.name), version, role, lines, "pypi")
 
 
-def merged(
+def merge_entries(
     main: Sequence[Sequence[Coordinate]], optional: Sequence[Sequence[Coordinate]]
 ) -> tuple[tuple[Coordinate, ...], tuple[Coordinate, ...]]:
     """Each dependency once, with all of its lines; and the entries that say another version.
@@ -53,44 +55,44 @@ def merged(
     itself names no version. They may contradict each other, so each version of theirs is kept, as
     an optional one.
     """
-    found: dict[str, list[Coordinate]] = {}
+    by_name: dict[str, list[Coordinate]] = {}
     for group in main:
-        for name, entries in _by_name(group).items():
-            known = found.get(name, [])
-            first = known if any(c.version for c in known) else entries
-            found[name] = _with_lines(first, [*known, *entries])
+        for name, entries in _group_by_name(group).items():
+            entries_before = by_name.get(name, [])
+            first = entries_before if any(c.version for c in entries_before) else entries
+            by_name[name] = _with_lines(first, [*entries_before, *entries])
     extras = [replace(each, optional=True) for group in optional for each in group]
-    for name, entries in _by_name(extras).items():
-        known = found.get(name, [])
-        if any(c.version for c in known):
-            found[name] = _with_lines(known, [*known, *entries])
+    for name, entries in _group_by_name(extras).items():
+        entries_before = by_name.get(name, [])
+        if any(c.version for c in entries_before):
+            by_name[name] = _with_lines(entries_before, [*entries_before, *entries])
             continue
         for version in dict.fromkeys(c.version for c in entries):
             same = [c for c in entries if c.version == version]
-            known = [*known, *_with_lines(same[:1], same)]
-        found[name] = known
-    kept = tuple(coordinate for entries in found.values() for coordinate in entries)
-    known_as = {(each.artifact, each.version) for each in kept}
+            entries_before = [*entries_before, *_with_lines(same[:1], same)]
+        by_name[name] = entries_before
+    coordinates = tuple(coordinate for entries in by_name.values() for coordinate in entries)
+    pairs = {(each.artifact, each.version) for each in coordinates}
     every = (*(each for group in main for each in group), *extras)
-    return kept, tuple(one for one in every if (one.artifact, one.version) not in known_as)
+    return coordinates, tuple(one for one in every if (one.artifact, one.version) not in pairs)
 
 
-def _by_name(coordinates: Iterable[Coordinate]) -> dict[str, list[Coordinate]]:
-    found: dict[str, list[Coordinate]] = {}
+def _group_by_name(coordinates: Iterable[Coordinate]) -> dict[str, list[Coordinate]]:
+    by_name: dict[str, list[Coordinate]] = {}
     for coordinate in coordinates:
-        found.setdefault(coordinate.artifact, []).append(coordinate)
-    return found
+        by_name.setdefault(coordinate.artifact, []).append(coordinate)
+    return by_name
 
 
-def _with_lines(kept: list[Coordinate], named: list[Coordinate]) -> list[Coordinate]:
+def _with_lines(entries: list[Coordinate], namesakes: list[Coordinate]) -> list[Coordinate]:
     """The first of those that are kept gets the lines of all that are not."""
-    own = {line for c in kept for line in c.lines}
-    more = sorted({line for c in named for line in c.lines} - own)
-    return [replace(kept[0], lines=(*kept[0].lines, *more)), *kept[1:]]
+    own = {line for c in entries for line in c.lines}
+    more = sorted({line for c in namesakes for line in c.lines} - own)
+    return [replace(entries[0], lines=(*entries[0].lines, *more)), *entries[1:]]
 
 
 def read_requirements(content: bytes) -> Manifest:
-    """What a ``requirements.txt`` asks for, and the files that it includes."""
+    """Read what a ``requirements.txt`` asks for, and the files that it includes."""
     return _read(content, Role.DEPENDENCY)
 
 
@@ -100,7 +102,7 @@ def read_constraints(content: bytes) -> Manifest:
 
 
 def _read(content: bytes, role: Role) -> Manifest:
-    found: list[Coordinate] = []
+    coordinates: list[Coordinate] = []
     includes: list[str] = []
     for count, (number, line) in enumerate(_logical_lines(text_of(content))):
         if count >= _MAX_NUMBER:
@@ -108,8 +110,8 @@ def _read(content: bytes, role: Role) -> Manifest:
         if include := _INCLUDE.match(line):
             includes.append(include[1])
         elif coordinate := _requirement(line, role, number):
-            found.append(coordinate)
-    return Manifest(coordinates=tuple(found), includes=tuple(includes))
+            coordinates.append(coordinate)
+    return Manifest(coordinates=tuple(coordinates), includes=tuple(includes))
 
 
 def _logical_lines(text: str) -> Iterator[tuple[int, str]]:

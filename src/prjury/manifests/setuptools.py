@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 
 from prjury.manifests.manifest import Coordinate, Manifest, ManifestError, Role, runtime
-from prjury.manifests.requirements import merged, normalised, requirement
+from prjury.manifests.requirements import merge_entries, normalise_name, requirement
 from prjury.manifests.syntax import text_of
 
 _MAX_LENGTH = 256 * 1024
@@ -23,11 +23,11 @@ Names: TypeAlias = Mapping[str, ast.expr]
 
 def package(name: str, version: str | None) -> Coordinate:
     """The project itself."""
-    return Coordinate("", normalised(name), version, Role.SELF, (), "pypi")
+    return Coordinate("", normalise_name(name), version, Role.SELF, (), "pypi")
 
 
 def read_setup_cfg(content: bytes) -> Manifest:
-    """What a ``setup.cfg`` declares in its ``[metadata]`` and ``[options]``."""
+    """Read what a ``setup.cfg`` declares in its ``[metadata]`` and ``[options]``."""
     text = text_of(content)
     parser = configparser.RawConfigParser(strict=False)
     try:
@@ -61,7 +61,7 @@ def read_setup_cfg(content: bytes) -> Manifest:
 
 
 def read_setup_py(content: bytes) -> Manifest:
-    """What the call of ``setup`` says in literals, or in names that are bound once to literals."""
+    """Read the literals in the call of ``setup``, and names that are bound once to literals."""
     text = text_of(content)
     if len(text) > _MAX_LENGTH:
         raise ManifestError(f"larger than {_MAX_LENGTH // 1024} KiB")
@@ -72,7 +72,7 @@ def read_setup_py(content: bytes) -> Manifest:
         call = next(filter(_is_setup, ast.walk(tree)), None)
         if call is None:
             return Manifest()
-        return _setup(call, _bound_once(tree))
+        return _setup(call, _find_constants(tree))
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         first_line = (str(error).splitlines() or [type(error).__name__])[0]
         raise ManifestError(f"not Python: {first_line}") from error
@@ -87,7 +87,7 @@ def _is_setup(node: ast.AST) -> bool:
     )
 
 
-def _bound_once(tree: ast.Module) -> Names:
+def _find_constants(tree: ast.Module) -> Names:
     stored = Counter(
         node.id
         for node in ast.walk(tree)
@@ -104,12 +104,12 @@ def _bound_once(tree: ast.Module) -> Names:
 
 def _setup(call: ast.AST, names: Names) -> Manifest:
     keywords = call.keywords if isinstance(call, ast.Call) else []
-    found = {keyword.arg: keyword.value for keyword in keywords if keyword.arg}
-    reported = {key: _literal(value, names) for key, value in found.items()}
-    extras = reported.get("extras_require")
-    main = list(_requirements(_strings(reported.get("install_requires"))))
+    arguments = {keyword.arg: keyword.value for keyword in keywords if keyword.arg}
+    values = {key: _literal(value, names) for key, value in arguments.items()}
+    extras = values.get("extras_require")
+    main = list(_requirements(_strings(values.get("install_requires"))))
     groups = extras.values() if isinstance(extras, dict) else ()
-    texts = {key: value[0] for key, value in reported.items() if isinstance(value, tuple)}
+    texts = {key: value[0] for key, value in values.items() if isinstance(value, tuple)}
     return _manifest(
         texts.get("name"),
         texts.get("version"),
@@ -131,8 +131,8 @@ def _literal(node: ast.expr, names: Names, depth: int = 0) -> Any:  # noqa: ANN4
         case ast.List(elts=items) | ast.Tuple(elts=items):
             return [_literal(item, names, depth + 1) for item in items]
         case ast.Dict(values=values):
-            reported = [_literal(value, names, depth + 1) for value in values]
-            return dict(enumerate(reported))
+            items = [_literal(value, names, depth + 1) for value in values]
+            return dict(enumerate(items))
         case ast.BinOp(left=left, op=ast.Add(), right=right):
             parts = [_literal(side, names, depth + 1) for side in (left, right)]
             return [item for part in parts if isinstance(part, list) for item in part]
@@ -165,14 +165,14 @@ def _manifest(
     optional: list[list[Coordinate]],
 ) -> Manifest:
     # A version such as `attr: package.__version__` is read elsewhere, or by running code.
-    known = version if version and version[:1].isdigit() else None
-    asked, further = merged(main, optional)
-    more = [package(name, known)] if name else []
+    number = version if version and version[:1].isdigit() else None
+    dependencies, further = merge_entries(main, optional)
+    more = [package(name, number)] if name else []
     more += [runtime("python", python)] if python else []
     return Manifest(
         name=name or "",
-        version=known,
-        coordinates=(*more, *asked),
-        own_version=known,
+        version=number,
+        coordinates=(*more, *dependencies),
+        own_version=number,
         further=further,
     )

@@ -20,11 +20,11 @@ def release(text: str) -> Numbers | None:
 
 def numbers(text: str) -> Numbers | None:
     """The leading numbers of a version without trailing zeros, or None where it has none."""
-    found = release(text)
-    return trimmed(found) if found else None
+    version = release(text)
+    return trim(version) if version else None
 
 
-def trimmed(version: Numbers) -> Numbers:
+def trim(version: Numbers) -> Numbers:
     """The version without trailing zeros: 4.0 is 4."""
     parts = list(version)
     while len(parts) > 1 and parts[-1] == 0:
@@ -43,12 +43,12 @@ class VersionSpan:
     high: Numbers | None = None
 
     def within(self, other: VersionSpan) -> bool:
-        """Whether every version of this span is one of the other's."""
+        """Return true if every version of this span is one of the other's."""
         below = other.high is None or (self.high is not None and self.high <= other.high)
         return self.low >= other.low and below
 
-    def apart(self, other: VersionSpan) -> bool:
-        """Whether no version is in both."""
+    def excludes(self, other: VersionSpan) -> bool:
+        """Return true if no version is in both."""
         return (self.high is not None and self.high <= other.low) or (
             other.high is not None and other.high <= self.low
         )
@@ -56,33 +56,33 @@ class VersionSpan:
 
 def exact(text: str) -> VersionSpan | None:
     """One version and nothing else."""
-    found = numbers(text)
-    return only(found) if found else None
+    version = numbers(text)
+    return pin(version) if version else None
 
 
-def only(version: Numbers) -> VersionSpan:
+def pin(version: Numbers) -> VersionSpan:
     """Exactly this version."""
-    return VersionSpan(trimmed(version), (*trimmed(version), 0))
+    return VersionSpan(trim(version), (*trim(version), 0))
 
 
 def starting(version: Numbers) -> VersionSpan:
     """Every version that starts with these numbers: ``1.0`` is from 1.0 to below 1.1."""
-    return VersionSpan(trimmed(version), after(version))
+    return VersionSpan(trim(version), step_over(version))
 
 
 def minimum(text: str) -> VersionSpan | None:
     """This version and everything above."""
-    found = numbers(text)
-    return VersionSpan(found) if found else None
+    version = numbers(text)
+    return VersionSpan(version) if version else None
 
 
-def after(version: Numbers) -> Numbers:
+def step_over(version: Numbers) -> Numbers:
     """The first version that does not start with these numbers."""
-    return trimmed((*version[:-1], version[-1] + 1))
+    return trim((*version[:-1], version[-1] + 1))
 
 
 def overlap(spans: Iterable[VersionSpan]) -> VersionSpan | None:
-    """What is in all of the spans; None where nothing is."""
+    """Return the common part of the spans; None if there is none."""
     low: Numbers = (0,)
     high: Numbers | None = None
     for span in spans:
@@ -93,13 +93,13 @@ def overlap(spans: Iterable[VersionSpan]) -> VersionSpan | None:
 
 def hull(spans: Iterable[VersionSpan | None]) -> VersionSpan | None:
     """The smallest span around all of them; None where one is not known, or there is none."""
-    found = list(spans)
-    known = [span for span in found if span is not None]
-    if not known or len(known) < len(found):
+    parts = list(spans)
+    whole = [span for span in parts if span is not None]
+    if not whole or len(whole) < len(parts):
         return None
-    highs = [span.high for span in known if span.high is not None]
+    highs = [span.high for span in whole if span.high is not None]
     return VersionSpan(
-        min(span.low for span in known), max(highs) if len(highs) == len(known) else None
+        min(span.low for span in whole), max(highs) if len(highs) == len(whole) else None
     )
 
 
@@ -122,27 +122,27 @@ def _npm_set(text: str) -> VersionSpan | None:
     if hyphen := _HYPHEN.fullmatch(text):
         ends = _comparator(">=", hyphen[1]), _comparator("<=", hyphen[2])
         return overlap(ends)
-    return _joined(text, "=") if text.strip() else VersionSpan()
+    return _join_comparators(text, "=") if text.strip() else VersionSpan()
 
 
 def cargo(text: str) -> VersionSpan | None:
     """Comparators after commas; one without an operator is a caret."""
     if len(text) > _MAX_LENGTH:
         return None
-    return _all_of(_joined(part.strip(), "^") for part in text.split(","))
+    return _all_of(_join_comparators(part.strip(), "^") for part in text.split(","))
 
 
-def _joined(text: str, bare: str) -> VersionSpan | None:
-    """What all comparators of a text allow; None for none."""
+def _join_comparators(text: str, bare: str) -> VersionSpan | None:
+    """Join the comparators of a text; None for none."""
     text = text.strip()
     return _all_of(_comparators(text, bare)) if text else None
 
 
 def _all_of(spans: Iterable[VersionSpan | None]) -> VersionSpan | None:
-    """What is in all of the spans; None where one is not known."""
-    found = list(spans)
-    known = [span for span in found if span is not None]
-    return overlap(known) if len(known) == len(found) else None
+    """Return the common part of the spans; None if one is not known."""
+    parts = list(spans)
+    whole = [span for span in parts if span is not None]
+    return overlap(whole) if len(whole) == len(parts) else None
 
 
 def _comparators(text: str, bare: str) -> Iterator[VersionSpan | None]:
@@ -161,27 +161,27 @@ def _comparator(operator: str, partial: str) -> VersionSpan:
     if not version:
         # Nothing is above or below all versions.
         return VersionSpan((0,), (0,)) if operator in {"<", ">"} else VersionSpan()
-    above = (*trimmed(version), 0) if len(version) == _WHOLE else after(version)
+    above = (*trim(version), 0) if len(version) == _WHOLE else step_over(version)
     return {
         "^": _caret(version),
         "~": _tilde(version),
         "~>": _tilde(version),
-        "=": VersionSpan(trimmed(version), above),
-        ">=": VersionSpan(trimmed(version)),
+        "=": VersionSpan(trim(version), above),
+        ">=": VersionSpan(trim(version)),
         ">": VersionSpan(above),
-        "<": VersionSpan((0,), trimmed(version)),
+        "<": VersionSpan((0,), trim(version)),
         "<=": VersionSpan((0,), above),
     }[operator]
 
 
 def _numbers(partial: str) -> Numbers:
     """The numbers before the first ``x``; none for ``*``."""
-    found: list[int] = []
+    version: list[int] = []
     for part in partial.split("."):
         if not part.isdigit():
             break
-        found.append(int(part))
-    return tuple(found)
+        version.append(int(part))
+    return tuple(version)
 
 
 _CLAUSE = re.compile(r"(===|==|~=|!=|<=|>=|<|>|\^|~|)\s*v?(\d{1,9}(?:\.\d{1,9}){0,9})([^,]*)")
@@ -197,7 +197,7 @@ def pypi(text: str) -> VersionSpan | None:
 
 
 def _all(text: str) -> VersionSpan | None:
-    """What all the clauses allow; ``!=`` takes single versions out, which a span cannot tell."""
+    """Join the clauses; ``!=`` takes single versions out, which a span cannot tell."""
     return _all_of(_clause(part.strip()) for part in text.split(","))
 
 
@@ -225,29 +225,29 @@ def _none(_: Numbers) -> VersionSpan | None:
 
 def _compatible(version: Numbers) -> VersionSpan | None:
     """``~=1.4.2`` is from 1.4.2 to below 1.5; ``~=1`` is not allowed."""
-    return VersionSpan(trimmed(version), after(version[:-1])) if len(version) > 1 else None
+    return VersionSpan(trim(version), step_over(version[:-1])) if len(version) > 1 else None
 
 
 def _caret(version: Numbers) -> VersionSpan:
     """Up to the next change of the first number that is not zero."""
-    kept = next((i for i, part in enumerate(version) if part), len(version) - 1)
-    return VersionSpan(trimmed(version), after(version[: kept + 1]))
+    place = next((i for i, part in enumerate(version) if part), len(version) - 1)
+    return VersionSpan(trim(version), step_over(version[: place + 1]))
 
 
 def _tilde(version: Numbers) -> VersionSpan:
-    return VersionSpan(trimmed(version), after(version[:2]))
+    return VersionSpan(trim(version), step_over(version[:2]))
 
 
 _OPERATORS: Mapping[str, Callable[[Numbers], VersionSpan | None]] = {
-    "": only,
-    "==": only,
-    "===": only,
+    "": pin,
+    "==": pin,
+    "===": pin,
     "!=": _any,
     "~=": _compatible,
-    ">=": lambda version: VersionSpan(trimmed(version)),
-    ">": lambda version: VersionSpan((*trimmed(version), 0)),
-    "<": lambda version: VersionSpan((0,), trimmed(version)),
-    "<=": lambda version: VersionSpan((0,), (*trimmed(version), 0)),
+    ">=": lambda version: VersionSpan(trim(version)),
+    ">": lambda version: VersionSpan((*trim(version), 0)),
+    "<": lambda version: VersionSpan((0,), trim(version)),
+    "<=": lambda version: VersionSpan((0,), (*trim(version), 0)),
     "^": _caret,
     "~": _tilde,
 }
@@ -310,7 +310,7 @@ def action(text: str) -> VersionSpan | None:
     version = release(match[1]) if match else None
     if not version:
         return None
-    return only(version) if len(version) == _WHOLE else starting(version)
+    return pin(version) if len(version) == _WHOLE else starting(version)
 
 
 def java(text: str) -> VersionSpan | None:
@@ -358,8 +358,8 @@ SPANS: Mapping[str, Callable[[str], VersionSpan | None]] = {
 }
 
 
-def declared_span(text: str, ecosystem: str, name: str = "") -> VersionSpan | None:
-    """What a declared version may come to, or None where it is not known.
+def read_span(text: str, ecosystem: str, name: str = "") -> VersionSpan | None:
+    """Read what a declared version may come to, or None where it is not known.
 
     Args:
         name: of what; only runtimes are read by it.
@@ -369,6 +369,6 @@ def declared_span(text: str, ecosystem: str, name: str = "") -> VersionSpan | No
 
 
 def surely_within(text: str, ecosystem: str, name: str, span: VersionSpan) -> bool:
-    """Whether every version that a declaration allows is in the span."""
-    declared = declared_span(text, ecosystem, name)
+    """Return true if every version that a declaration allows is in the span."""
+    declared = read_span(text, ecosystem, name)
     return declared is not None and declared != VersionSpan() and declared.within(span)

@@ -42,7 +42,7 @@ def text_of(content: bytes) -> str:
     return text.replace("\r\n", "\n")
 
 
-def sized(content: bytes, limit: int = MAX_BYTES) -> bytes:
+def check_size(content: bytes, limit: int = MAX_BYTES) -> bytes:
     """The content, if it is not too large.
 
     Raises:
@@ -114,13 +114,13 @@ def word(value: object) -> str | None:
 
 def toml_mentions(text: str) -> Mapping[str, Sequence[int]]:
     """The lines on which each quoted string, key and last part of a table's name stands."""
-    found: dict[str, list[int]] = defaultdict(list)
+    places: dict[str, list[int]] = defaultdict(list)
     for number, line in enumerate(text.split("\n"), start=1):
         if line.lstrip().startswith("#"):
             continue
         for name in dict.fromkeys(_named(line)):
-            found[name].append(number)
-    return found
+            places[name].append(number)
+    return places
 
 
 def _named(line: str) -> Iterator[str]:
@@ -136,13 +136,13 @@ def _named(line: str) -> Iterator[str]:
 
 def json_mentions(text: str) -> Mapping[tuple[str, str], Sequence[int]]:
     """The lines on which each pair of a key and a string stands, as they are written."""
-    found: dict[tuple[str, str], list[int]] = defaultdict(list)
+    places: dict[tuple[str, str], list[int]] = defaultdict(list)
     line, place = 1, 0
     for match in _PAIR.finditer(text):
         line += text.count("\n", place, match.start())
         place = match.start()
-        found[match[1], match[2]].append(line)
-    return found
+        places[match[1], match[2]].append(line)
+    return places
 
 
 def lines_in(mentions: Mapping[Any, Sequence[int]], key: object) -> tuple[int, ...]:

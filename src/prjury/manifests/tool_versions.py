@@ -38,10 +38,10 @@ def read_mise(content: bytes) -> Manifest:
 
 
 def _tools(tools: Mapping[str, object]) -> Iterator[tuple[str, str]]:
-    for name, reported in tools.items():
-        one = reported[0] if isinstance(reported, list) and reported else reported
-        wanted = one.get("version") if isinstance(one, dict) else one
-        yield name, str(wanted)
+    for name, value in tools.items():
+        one = value[0] if isinstance(value, list) and value else value
+        version = one.get("version") if isinstance(one, dict) else one
+        yield name, str(version)
 
 
 def _pairs(text: str, sign: str | None) -> Iterator[tuple[str, str]]:
@@ -56,20 +56,20 @@ def _single(tool: str) -> Callable[[bytes], Manifest]:
 
 
 def _of(pairs: Iterator[tuple[str, str]] | list[tuple[str, str]]) -> Manifest:
-    return Manifest(coordinates=tuple(_pinned(pairs)))
+    return Manifest(coordinates=tuple(_make_pins(pairs)))
 
 
-def _pinned(pairs: Iterator[tuple[str, str]] | list[tuple[str, str]]) -> Iterator[Coordinate]:
-    for name, reported in pairs:
+def _make_pins(pairs: Iterator[tuple[str, str]] | list[tuple[str, str]]) -> Iterator[Coordinate]:
+    for name, text in pairs:
         tool = name.lower().rpartition(":")[2].rpartition("/")[2]
-        if found := _VERSION.search(reported):
-            yield runtime(_NAMES.get(tool, tool), found[1], role=Role.LOCKED)
+        if match := _VERSION.search(text):
+            yield runtime(_NAMES.get(tool, tool), match[1], role=Role.LOCKED)
 
 
 def read_package_manager(content: bytes) -> Manifest:
     """The package manager and its version that a ``package.json`` names."""
-    named = _MANAGER.match(word(json_of(text_of(content)).get("packageManager")) or "")
-    return Manifest(coordinates=(runtime(named[1], named[2], role=Role.LOCKED),) if named else ())
+    match = _MANAGER.match(word(json_of(text_of(content)).get("packageManager")) or "")
+    return Manifest(coordinates=(runtime(match[1], match[2], role=Role.LOCKED),) if match else ())
 
 
 #: Files that pin tools, besides those of `prjury.manifests.formats`.
@@ -96,17 +96,17 @@ def runtimes_in(path: str, content: bytes) -> tuple[Coordinate, ...]:
     readers = [PINS[name]] if name in PINS else [kind.reader] if kind else []
     if name == "package.json":
         readers.append(read_package_manager)
-    found = list[Coordinate]()
+    coordinates = list[Coordinate]()
     for reader in readers:
         try:
             manifest = reader(content)
         except ManifestError:
             continue
-        found += [_filled(one, manifest.properties) for one in manifest.coordinates]
-    return tuple(one for one in found if one.ecosystem == "runtime" and one.version)
+        coordinates += [_fill(one, manifest.properties) for one in manifest.coordinates]
+    return tuple(one for one in coordinates if one.ecosystem == "runtime" and one.version)
 
 
-def _filled(one: Coordinate, properties: Mapping[str, str]) -> Coordinate:
+def _fill(one: Coordinate, properties: Mapping[str, str]) -> Coordinate:
     """A runtime whose version is a property of the same file with that property's value."""
     name = re.fullmatch(r"\$\{([\w.-]+)\}", one.version or "")
     if name is None or one.ecosystem != "runtime":

@@ -22,7 +22,7 @@ from prjury.manifests.formats import (
 from prjury.manifests.gradle import managing, read_catalog, read_script, read_script_bytes
 from prjury.manifests.lineage import Chain, directory_chain, maven_chain, parent_path
 from prjury.manifests.manifest import Coordinate, Manifest, ManifestError
-from prjury.manifests.syntax import sized, text_of
+from prjury.manifests.syntax import check_size, text_of
 from prjury.ports import Repository
 from prjury.ports.types import TreeEntry
 from prjury.snapshot.kinds import SUBMODULE_MODE, SYMLINK_MODE
@@ -32,7 +32,7 @@ _NOT_FILES = frozenset({SYMLINK_MODE, SUBMODULE_MODE})
 
 
 def is_build_file(path: str) -> bool:
-    """Whether versions may be declared in a file of this name."""
+    """Return true if versions may be declared in a file of this name."""
     return format_of(path) is not None
 
 
@@ -46,7 +46,7 @@ def build_files(entries: Iterable[TreeEntry]) -> dict[str, str]:
 
 
 def family_of(path: str) -> str:
-    """Whose build files hold for a file; empty for none."""
+    """Return the family whose build files hold for a file; empty for none."""
     language = language_of(printable(path))
     return language.family if language else ""
 
@@ -60,11 +60,13 @@ class BuildFilesByDirectory:
     @classmethod
     def of(cls, paths: Iterable[str]) -> BuildFilesByDirectory:
         """Sorts build files into their places."""
-        found: dict[tuple[str, str], list[tuple[int, str]]] = defaultdict(list)
+        by_place: dict[tuple[str, str], list[tuple[int, str]]] = defaultdict(list)
         for path in paths:
             if kind := format_of(path):
-                found[kind.family, directory_of(path)].append((kind.rank, path))
-        return cls({place: [path for _, path in sorted(files)] for place, files in found.items()})
+                by_place[kind.family, directory_of(path)].append((kind.rank, path))
+        return cls(
+            {place: [path for _, path in sorted(files)] for place, files in by_place.items()}
+        )
 
     def nearest(self, path: str, family: str) -> str | None:
         """The build file of a family with which the module of a file begins."""
@@ -77,7 +79,7 @@ class BuildFilesByDirectory:
         files = self.found.get((family, directory), ())
         return next((path for path in files if _kind(path).anchor), None)
 
-    def around(self, build_file: str) -> list[list[str]]:
+    def list_around(self, build_file: str) -> list[list[str]]:
         """A module's build files in its directory and in each one above, without Maven's."""
         family = _kind(build_file).family
         inside = f"{directory_of(build_file)}/x".lstrip("/")
@@ -104,7 +106,7 @@ class BuildTree:
         return BuildFilesByDirectory.of(self.blobs)
 
     def holds(self, build_file: str) -> bool:
-        """Whether there is such a module, possibly one that begins with another build file.
+        """Return true if there is such a module, possibly one that begins with another build file.
 
         Maven's and Gradle's are different ones, even in one directory.
         """
@@ -118,7 +120,7 @@ class BuildTree:
         if _is_pom(build_file):
             return maven_chain(build_file, self._manifests)
         places = list(self._with_included(build_file))
-        included = {path for place in places for path in place} - set(self._around(build_file))
+        included = {path for place in places for path in place} - set(self._list_around(build_file))
         if not included:
             return directory_chain(places, self._manifests)
         platforms: dict[str, Manifest | ManifestError] = {
@@ -130,9 +132,9 @@ class BuildTree:
 
     def load(self, files: Iterable[str]) -> None:
         """Reads modules and everything that they inherit, one batch for each generation."""
-        wanted = sorted(set(files))
-        groups = [self._around(path) for path in wanted if not _is_pom(path)]
-        poms = {path for path in wanted if _is_pom(path)} - self._manifests.keys()
+        modules = sorted(set(files))
+        groups = [self._list_around(path) for path in modules if not _is_pom(path)]
+        poms = {path for path in modules if _is_pom(path)} - self._manifests.keys()
         generation = sorted(poms.union(*groups))
         self._fetch(generation)
         for group in groups:
@@ -141,15 +143,15 @@ class BuildTree:
             self._fetch(generation)
             for path in generation:
                 self._read(path, _kind(path).reader)
-            following = {path for each in generation for path in self._inherited(each)}
-            scripts = [self._around(path) for path in following if _is_script(path)]
+            following = {path for each in generation for path in self._list_inherited(each)}
+            scripts = [self._list_around(path) for path in following if _is_script(path)]
             following = following.union(*scripts)
             generation = sorted(following & self.blobs.keys() - self._manifests.keys())
             self._fetch(generation)
             for group in scripts:
                 self._read_scripts(group)
 
-    def parsed(self) -> list[str]:
+    def read_all(self) -> list[str]:
         """Reads every build file by itself; the paths of those in which something is declared."""
         self._fetch(self.blobs)
         for path in self.blobs:
@@ -162,7 +164,7 @@ class BuildTree:
         ]
 
     def trouble(self, build_file: str) -> str | None:
-        """Why a build file that has been loaded cannot be read; None for one that can.
+        """Return why a build file that has been loaded cannot be read; None for one that can.
 
         Nothing is lost with a lock file.
         """
@@ -170,22 +172,22 @@ class BuildTree:
         unread = isinstance(manifest, ManifestError) and not _kind(build_file).locked
         return str(manifest) if unread else None
 
-    def _around(self, build_file: str) -> list[str]:
-        return [path for files in self.places.around(build_file) for path in files]
+    def _list_around(self, build_file: str) -> list[str]:
+        return [path for files in self.places.list_around(build_file) for path in files]
 
     def _with_included(self, build_file: str) -> Iterator[list[str]]:
         """The places around a module, with the lists of requirements that others include."""
-        seen = set(self._around(build_file))
-        for files in self.places.around(build_file):
+        seen = set(self._list_around(build_file))
+        for files in self.places.list_around(build_file):
             place = list(files)
             for path in place:
-                included = [each for each in self._inherited(path) if each not in seen]
-                found = [each for each in included if each in self._manifests]
-                seen.update(found)
-                place += found
+                included = [each for each in self._list_inherited(path) if each not in seen]
+                present = [each for each in included if each in self._manifests]
+                seen.update(present)
+                place += present
             yield place
 
-    def _inherited(self, path: str) -> list[str]:
+    def _list_inherited(self, path: str) -> list[str]:
         """The paths of what a build file names as its parent or its part."""
         manifest = self._manifests.get(path)
         if not isinstance(manifest, Manifest):
@@ -204,22 +206,22 @@ class BuildTree:
         names = project.strip(":").split(":")
         directory = "/".join([above[0] if above else "", *names]).strip("/")
         files = self.places.found.get(("jvm", directory), ())
-        named = self._scripts.get(names[-1], [])
-        found = [each for each in files if _is_script(each) and _kind(each).anchor]
-        return next(iter(found or (named if len(named) == 1 else [])), None)
+        namesakes = self._scripts.get(names[-1], [])
+        scripts = [each for each in files if _is_script(each) and _kind(each).anchor]
+        return next(iter(scripts or (namesakes if len(namesakes) == 1 else [])), None)
 
     def _is_root(self, directory: str) -> bool:
-        """Whether a build of Gradle has its settings here."""
+        """Return true if a build of Gradle has its settings here."""
         return any(f"{directory}/settings{end}".lstrip("/") in self.blobs for end in SCRIPTS)
 
     @cached_property
     def _scripts(self) -> Mapping[str, Sequence[str]]:
         """The scripts of Gradle by their names."""
-        found: dict[str, list[str]] = defaultdict(list)
+        by_name: dict[str, list[str]] = defaultdict(list)
         for path in self.blobs:
             if _is_script(path):
-                found[posixpath.basename(path).partition(".gradle")[0]].append(path)
-        return found
+                by_name[posixpath.basename(path).partition(".gradle")[0]].append(path)
+        return by_name
 
     def _read_scripts(self, group: list[str]) -> None:
         """Reads the Gradle scripts among the files, for which `libs.alias` has one meaning."""
@@ -234,8 +236,8 @@ class BuildTree:
     def _fetch(self, paths: Iterable[str]) -> None:
         missing = {self.blobs[path] for path in paths} - self.contents.keys()
         if missing:
-            found = self.repository.read(sorted(missing))
-            self.contents |= {blob: found.get(blob) for blob in missing}
+            contents = self.repository.read(sorted(missing))
+            self.contents |= {blob: contents.get(blob) for blob in missing}
 
     def _read(self, path: str, reader: Reader) -> None:
         """Reads one file that has been fetched, unless it has been read before."""
@@ -265,13 +267,13 @@ def _is_script(path: str) -> bool:
 def _sound(path: str, content: bytes | None) -> bytes:
     if content is None:
         raise ManifestError(f"its content is {MISSING}")
-    return sized(content, _kind(path).max_bytes)
+    return check_size(content, _kind(path).max_bytes)
 
 
-def _read_catalog(found: dict[str, Coordinate], content: bytes) -> Manifest:
+def _read_catalog(catalog: dict[str, Coordinate], content: bytes) -> Manifest:
     """Reads a version catalog, and remembers its aliases for the scripts."""
     entries = read_catalog(text_of(content))
-    found.update(entries)
+    catalog.update(entries)
     return Manifest(coordinates=tuple(entries.values()))
 
 

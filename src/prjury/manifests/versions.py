@@ -12,7 +12,7 @@ from enum import Enum
 from fnmatch import fnmatchcase
 
 from prjury.manifests.manifest import ECOSYSTEMS
-from prjury.manifests.spans import VersionSpan, declared_span, numbers
+from prjury.manifests.spans import VersionSpan, numbers, read_span
 
 _BOUNDS = r"((?:\s+(?:>=|<)\s*\d+(?:\.\d+)*)*)"
 _REQUIREMENT = re.compile(rf"({'|'.join(ECOSYSTEMS)}):([^\s:]+)(?::([^\s:]+))?{_BOUNDS}")
@@ -76,23 +76,23 @@ class Requirement:
         return cls(match[1], "", match[2], span, text.strip())
 
     def names(self, ecosystem: str, group: str, artifact: str) -> bool:
-        """Whether it speaks of this dependency."""
+        """Return true if it speaks of this dependency."""
         return (
             ecosystem == self.ecosystem
             and _fits(artifact, self.artifact)
             and _fits(group, self.group)
         )
 
-    def met_by(self, version: str | None) -> Truth:
-        """Whether a declared version is inside the span; None is an unknown version."""
+    def compare(self, version: str | None) -> Truth:
+        """Return true if a declared version is inside the span; None is an unknown version."""
         if self.span is None:
             return Truth.YES
-        declared = declared_span(version, self.ecosystem, self.artifact) if version else None
+        declared = read_span(version, self.ecosystem, self.artifact) if version else None
         if declared is None or declared == VersionSpan():
             return Truth.UNKNOWN
         if declared.within(self.span):
             return Truth.YES
-        return Truth.NO if declared.apart(self.span) else Truth.SOME
+        return Truth.NO if declared.excludes(self.span) else Truth.SOME
 
 
 def _fits(name: str, pattern: str) -> bool:
@@ -113,5 +113,9 @@ def parse_span(text: str) -> VersionSpan:
 
 def span_of(bounds: str | None) -> VersionSpan | None:
     """The span of ``>=1.2 <3``; None where there are no bounds."""
-    found = {sign: numbers(version) for sign, version in _BOUND.findall(bounds or "")}
-    return VersionSpan(found.get(">=") or (0,), found.get("<")) if found else None
+    bounds_by_sign = {sign: numbers(version) for sign, version in _BOUND.findall(bounds or "")}
+    return (
+        VersionSpan(bounds_by_sign.get(">=") or (0,), bounds_by_sign.get("<"))
+        if bounds_by_sign
+        else None
+    )

@@ -42,8 +42,8 @@ def _text(value: object) -> str:
 
 
 def _words(value: object) -> tuple[str, ...]:
-    found = map(_text, value if isinstance(value, list | tuple) else [value])
-    return tuple(text for text in found if text)
+    texts = map(_text, value if isinstance(value, list | tuple) else [value])
+    return tuple(text for text in texts if text)
 
 
 def _texts(value: object) -> dict[str, str]:
@@ -195,7 +195,7 @@ class WorkflowJob(_WorkflowPart):
 
     @property
     def has_matrix(self) -> bool:
-        """Whether it is several jobs, each with a name of its own."""
+        """True if it is several jobs, each with a name of its own."""
         return "matrix" in self.strategy
 
 
@@ -242,7 +242,7 @@ def read_workflow(text: str, path: str) -> Workflow:
     Raises:
         ConfigError: when it is no YAML, too large, or not a mapping.
     """
-    top, lines = _loaded(text, path)
+    top, lines = _load(text, path)
     for name, job in _mapping(top.get("jobs")).items():
         _number_steps(_mapping(job).get("steps"), ("jobs", name, "steps"), lines)
     return Workflow.model_validate({**top, "path": path})
@@ -254,7 +254,7 @@ def read_composite(text: str, path: str) -> CompositeAction | None:
     Raises:
         ConfigError: when it is no YAML, too large, or not a mapping.
     """
-    top, lines = _loaded(text, path)
+    top, lines = _load(text, path)
     runs = _mapping(top.get("runs"))
     if runs.get("using") != "composite":
         return None
@@ -271,7 +271,7 @@ def _number_steps(steps: object, path: KeyPath, lines: Mapping[KeyPath, int]) ->
             step["line"] = line + ("\n" in _text(step.get("run"))) if line else 0
 
 
-def _loaded(text: str, path: str) -> tuple[Mapping[Any, Any], Mapping[KeyPath, int]]:
+def _load(text: str, path: str) -> tuple[Mapping[Any, Any], Mapping[KeyPath, int]]:
     """Our strict reader, or where it refuses what GitHub allows, one that only knows strings."""
     lines: Mapping[KeyPath, int] = {}
     try:

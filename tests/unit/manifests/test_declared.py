@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from prjury.manifests.declared import Purpose, declared
+from prjury.manifests.declared import Purpose, list_declared
 
 POM = """\
 <project>
@@ -43,7 +43,7 @@ POM = """\
 
 
 def read(path: str, text: str) -> list[tuple[str, str, Purpose]]:
-    found = declared(path, text.encode())
+    found = list_declared(path, text.encode())
     assert found is not None
     return [(each.name, each.version, each.purpose) for each in found]
 
@@ -81,12 +81,12 @@ def test_a_name_says_what_for(path: str, text: str, name: str, purpose: Purpose)
 
 
 def test_a_file_of_another_name_declares_nothing() -> None:
-    assert declared("notes.txt", b"a==1.0\n") is None
+    assert list_declared("notes.txt", b"a==1.0\n") is None
 
 
 def test_the_line_is_that_of_the_name() -> None:
     text = "<project>\n<properties>\n<a.version>1.0</a.version>\n<b.version>1.0</b.version>\n"
-    found = declared("pom.xml", f"{text}</properties>\n</project>\n".encode())
+    found = list_declared("pom.xml", f"{text}</properties>\n</project>\n".encode())
 
     assert [(each.name, each.line) for each in found or ()] == [("a.version", 3), ("b.version", 4)]
 
@@ -94,4 +94,4 @@ def test_the_line_is_that_of_the_name() -> None:
 def test_thousands_of_properties_are_read_in_time() -> None:
     text = "".join(f"a{number}.version=1.0\n" for number in range(10_000))
 
-    assert len(declared("gradle.properties", text.encode()) or ()) == 10_000
+    assert len(list_declared("gradle.properties", text.encode()) or ()) == 10_000

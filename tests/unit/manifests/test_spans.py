@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from packaging.specifiers import SpecifierSet
 
-from prjury.manifests.spans import Numbers, VersionSpan, declared_span, hull, overlap, surely_within
+from prjury.manifests.spans import Numbers, VersionSpan, hull, overlap, read_span, surely_within
 from prjury.manifests.versions import Requirement, Truth, parse_span
 
 EVERYTHING = VersionSpan()
@@ -63,7 +63,7 @@ def _bound(text: str) -> Numbers:
     ],
 )
 def test_python(text: str, expected: VersionSpan | None) -> None:
-    assert declared_span(text, "pypi") == expected
+    assert read_span(text, "pypi") == expected
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_python(text: str, expected: VersionSpan | None) -> None:
     ],
 )
 def test_npm(text: str, expected: VersionSpan | None) -> None:
-    assert declared_span(text, "npm") == expected
+    assert read_span(text, "npm") == expected
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def test_npm(text: str, expected: VersionSpan | None) -> None:
     ],
 )
 def test_other_registries(ecosystem: str, text: str, expected: VersionSpan | None) -> None:
-    assert declared_span(text, ecosystem) == expected
+    assert read_span(text, ecosystem) == expected
 
 
 @pytest.mark.parametrize(
@@ -175,18 +175,18 @@ def test_other_registries(ecosystem: str, text: str, expected: VersionSpan | Non
     ],
 )
 def test_runtimes(name: str, text: str, expected: VersionSpan | None) -> None:
-    assert declared_span(text, "runtime", name) == expected
+    assert read_span(text, "runtime", name) == expected
 
 
 def test_a_runtime_is_read_by_its_name() -> None:
-    assert Requirement.parse("runtime:go >=1.22").met_by("1.21") is Truth.SOME
-    assert Requirement.parse("runtime:go >=1.21").met_by("1.22") is Truth.YES
-    assert Requirement.parse("runtime:java >=17").met_by("1.8") is Truth.NO
+    assert Requirement.parse("runtime:go >=1.22").compare("1.21") is Truth.SOME
+    assert Requirement.parse("runtime:go >=1.21").compare("1.22") is Truth.YES
+    assert Requirement.parse("runtime:java >=17").compare("1.8") is Truth.NO
 
 
 @pytest.mark.parametrize("ecosystem", ["pypi", "npm", "cargo"])
 def test_what_allows_everything_is_not_known(ecosystem: str) -> None:
-    assert Requirement.parse(f"{ecosystem}:x >=1").met_by("*") is Truth.UNKNOWN
+    assert Requirement.parse(f"{ecosystem}:x >=1").compare("*") is Truth.UNKNOWN
     assert not surely_within("*", ecosystem, "x", VersionSpan((0,)))
 
 
@@ -221,8 +221,8 @@ CLAUSES = st.one_of(
 
 @given(st.lists(CLAUSES, min_size=1, max_size=3).map(",".join), VERSIONS)
 def test_a_span_holds_exactly_what_pep_440_says(text: str, version: str) -> None:
-    exact = declared_span(version, "pypi")
-    allowed = declared_span(text, "pypi")
+    exact = read_span(version, "pypi")
+    allowed = read_span(text, "pypi")
     assert exact is not None
     inside = allowed is not None and exact.within(allowed)
     assert inside == SpecifierSet(text).contains(version)
@@ -246,18 +246,18 @@ NPM_RANGES = st.one_of(
 
 @given(st.lists(NPM_RANGES, max_size=3).map(" || ".join), TRIPLES)
 def test_alternatives_allow_no_less_than_each_of_them(text: str, version: str) -> None:
-    exact = declared_span(version, "npm")
-    whole = declared_span(text, "npm")
+    exact = read_span(version, "npm")
+    whole = read_span(text, "npm")
     assert exact is not None
     for part in text.split("||"):
-        one = declared_span(part, "npm")
+        one = read_span(part, "npm")
         if one is not None and whole is not None and exact.within(one):
             assert exact.within(whole)
 
 
 @given(st.text(max_size=40), st.sampled_from(["pypi", "npm", "cargo", "nuget", "go", "action"]))
 def test_any_text_is_a_span_or_none(text: str, ecosystem: str) -> None:
-    found = declared_span(text, ecosystem)
+    found = read_span(text, ecosystem)
     assert found is None or found.high is None or found.low <= found.high
 
 
@@ -299,6 +299,6 @@ def _ranges() -> list[str]:
 
 
 def _allowed(text: str, versions: list[str]) -> list[str]:
-    whole = declared_span(text, "npm")
-    exact = {version: declared_span(version, "npm") for version in versions}
+    whole = read_span(text, "npm")
+    exact = {version: read_span(version, "npm") for version in versions}
     return [v for v, one in exact.items() if whole and one and one.within(whole)]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prjury.manifests.spans import VersionSpan, declared_span, numbers
+from prjury.manifests.spans import VersionSpan, numbers, read_span
 from prjury.manifests.versions import Requirement, Truth
 
 FOUR = Requirement.parse("maven:org.springframework.boot >=4.0")
@@ -41,16 +41,16 @@ FOUR = Requirement.parse("maven:org.springframework.boot >=4.0")
     ],
 )
 def test_what_a_declared_version_says(version: str, truth: Truth) -> None:
-    assert FOUR.met_by(version) is truth
+    assert FOUR.compare(version) is truth
 
 
 def test_an_upper_bound() -> None:
     between = Requirement.parse("maven:a:b >=2.0 <3.0")
-    assert [between.met_by(v) for v in ("2.9", "3.0", "1.9")] == [Truth.YES, Truth.NO, Truth.NO]
+    assert [between.compare(v) for v in ("2.9", "3.0", "1.9")] == [Truth.YES, Truth.NO, Truth.NO]
 
 
 def test_without_a_span_any_version_will_do() -> None:
-    assert Requirement.parse("maven:tools.jackson.*").met_by(None) is Truth.YES
+    assert Requirement.parse("maven:tools.jackson.*").compare(None) is Truth.YES
 
 
 def test_names_may_have_stars() -> None:
@@ -77,10 +77,10 @@ def test_a_version_is_inside_or_apart_never_both_and_never_neither(
     declared: list[int], bound: list[int]
 ) -> None:
     told = ".".join(map(str, declared))
-    span = declared_span(told, "maven")
+    span = read_span(told, "maven")
     low = numbers(".".join(map(str, bound)))
     assert span is not None
     assert low is not None
     required = VersionSpan(low)
-    assert span.within(required) != span.apart(required)
+    assert span.within(required) != span.excludes(required)
     assert span.within(required) == ((numbers(told) or ()) >= low)

@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from prjury.judges.builds.systems.source_tree import parents_of
-from prjury.manifests.spans import declared_span
+from prjury.manifests.spans import read_span
 from prjury.snapshot.model import printable
 
 _TABLE = Path(__file__).with_name("remedies.yml").read_bytes()  # before a build could change it
@@ -189,7 +189,7 @@ def _make_remedy(
 
 def allowed_number(wanted: str, tool: str) -> str:
     """A version that a range allows, as set-up actions take it."""
-    span = declared_span(wanted, "runtime", tool) if tool and wanted else None
+    span = read_span(wanted, "runtime", tool) if tool and wanted else None
     if span and span.low:
         return ".".join(map(str, span.low))
     number = "".join(sign if sign.isdigit() or sign == "." else " " for sign in wanted).split()

@@ -11,7 +11,7 @@ from string import ascii_letters
 
 from msgspec import Struct
 
-from prjury.manifests.spans import Numbers, VersionSpan, declared_span, release
+from prjury.manifests.spans import Numbers, VersionSpan, read_span, release
 from prjury.snapshot.model import visible
 
 #: What a tool's directories are called in the caches of setup actions, and its program.
@@ -54,7 +54,7 @@ class WantedVersion(Struct, frozen=True):
 
         A JDK compiles for older releases as well, and npm only warns.
         """
-        span = declared_span(self.version, "runtime", self.tool)
+        span = read_span(self.version, "runtime", self.tool)
         return VersionSpan(span.low) if span and self.tool in {"java", "node"} else span
 
     @property

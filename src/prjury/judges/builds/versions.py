@@ -10,7 +10,7 @@ from prjury.judges.builds.ci import CiJob
 from prjury.judges.builds.systems.source_tree import SourceTree, parents_of, path_in
 from prjury.judges.builds.toolchains import Toolchain, Toolchains, WantedVersion, fits, shown_tool
 from prjury.manifests.manifest import Role
-from prjury.manifests.spans import Numbers, release, trimmed
+from prjury.manifests.spans import Numbers, release, trim
 from prjury.manifests.tool_versions import VERSION_FILES, runtimes_in
 from prjury.snapshot.model import visible
 
@@ -164,7 +164,7 @@ def _remedy(
 
 def _is_allowed(numbers: Numbers, wanted: Iterable[WantedVersion]) -> bool:
     """Whether a version is among all that are asked for."""
-    version = trimmed(numbers)
+    version = trim(numbers)
     spans = [one.span for one in wanted if one.span]
     return all(span.low <= version and (span.high is None or version < span.high) for span in spans)
 

@@ -273,8 +273,8 @@ class ToolFindings:
         worst = _BY_SEVERITY[: _BY_SEVERITY.index(self.options.severity) + 1]
         failing = [finding for finding in ordered if finding.severity in worst]
         checks = [_make_check(finding) for finding in ordered[:_MOST_LISTED]]
-        if left := len(ordered) - len(checks):
-            checks.append(Check.bad("more-findings", f"{left} more"))
+        if rest := len(ordered) - len(checks):
+            checks.append(Check.bad("more-findings", f"{rest} more"))
         besides = f" ({counted(elsewhere, 'finding')} in other lines)" if elsewhere else ""
         if failing:
             first = failing[0]

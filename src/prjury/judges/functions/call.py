@@ -22,8 +22,8 @@ def main(rule: str, shown: str, function: str, view: str, answer: str) -> None:
     if not callable(called):
         sys.exit(f"{shown} has no function {function}")
     pull = json.loads(Path(view).read_text(), object_hook=lambda each: SimpleNamespace(**each))
-    found = {"answer": called(pull), "about": (called.__doc__ or "").strip().partition("\n")[0]}
-    Path(answer).write_text(json.dumps(found, allow_nan=False))
+    reply = {"answer": called(pull), "about": (called.__doc__ or "").strip().partition("\n")[0]}
+    Path(answer).write_text(json.dumps(reply, allow_nan=False))
 
 
 if __name__ == "__main__":

@@ -108,9 +108,9 @@ def _make_checks(answers: Sequence[_CheckAnswer], function: str) -> list[Check]:
         place = Location(answer.path, answer.line) if answer.path else None
         name, severity = answer.name or function, answer.severity
         checks.append(Check(name, answer.passed, answer.message, place, severity, fix=answer.fix))
-    if left := len(answers) - len(checks):
+    if rest := len(answers) - len(checks):
         failed = any(not answer.passed for answer in answers)
-        checks.append(Check(function, not failed, f"and {left} more"))
+        checks.append(Check(function, not failed, f"and {rest} more"))
     return checks
 
 

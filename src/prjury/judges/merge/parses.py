@@ -12,7 +12,7 @@ from prjury.deadline import Deadline
 from prjury.judges.merge.syntax_tools import ask_tools
 from prjury.jury.judgment import Check, Location, Severity
 from prjury.manifests.project import Project
-from prjury.manifests.spans import declared_span
+from prjury.manifests.spans import read_span
 from prjury.ports import Ports
 from prjury.report.judge_facts import LeftOut
 from prjury.report.wording import counted
@@ -130,7 +130,7 @@ def _oldest_pythons(
     for path in programs:
         declared = project.of_file[path].head.declared
         spans = [
-            declared_span(each.version, "runtime", "python")
+            read_span(each.version, "runtime", "python")
             for each in declared
             if (each.ecosystem, each.artifact) == ("runtime", "python") and each.version
         ]

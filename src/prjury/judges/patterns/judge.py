@@ -27,7 +27,7 @@ from prjury.judges.patterns.suppressions import SuppressionRules
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Location, Severity
 from prjury.jury.voting import NOT_APPLICABLE
-from prjury.manifests.project import Project, parsed_locks
+from prjury.manifests.project import Project, list_parsed_locks
 from prjury.policy.patterns import PatternsOptions
 from prjury.ports import Ports, Repository
 from prjury.report.judge_facts import LeftOut, ScopeFacts
@@ -373,7 +373,7 @@ class PatternsJudge:
         )
 
     def _judged(self, pull: PullRequest, deadline: Deadline) -> Judgment:
-        outcome = ScanOutcome(locks=() if self.whole else parsed_locks(pull, self.repository))
+        outcome = ScanOutcome(locks=() if self.whole else list_parsed_locks(pull, self.repository))
         changed = [file for file in pull.files if is_code(file, outcome)]
         if not changed:
             return _not_applicable("no code file is touched", scope(outcome))

@@ -347,8 +347,8 @@ def _list_uncovered(coverage: AddedCoverage, severity: Severity) -> Iterator[Che
         place = Location(path, first, last if last > first else None)
         words = f"{lines} not covered by tests"
         yield Check.bad("uncovered-lines", words, place, severity=severity)
-    if (left := len(spans) - _MOST_FINDINGS) > 0:
-        words = f"{left} more {'place is' if left == 1 else 'places are'} not covered"
+    if (rest := len(spans) - _MOST_FINDINGS) > 0:
+        words = f"{rest} more {'place is' if rest == 1 else 'places are'} not covered"
         yield Check.bad("uncovered-lines", words, severity=severity)
 
 
@@ -363,8 +363,8 @@ def _list_spans(lines: Mapping[int, bool]) -> list[list[int]]:
 
 
 def _join_names(paths: Sequence[str]) -> str:
-    left = len(paths) - _MOST_NAMES
-    return ", ".join(map(visible, paths[:_MOST_NAMES])) + (f" and {left} more" if left > 0 else "")
+    rest = len(paths) - _MOST_NAMES
+    return ", ".join(map(visible, paths[:_MOST_NAMES])) + (f" and {rest} more" if rest > 0 else "")
 
 
 def _exact(number: float | Fraction) -> Fraction:

@@ -55,8 +55,8 @@ def contained_shell(environ: Mapping[str, str] | None = None) -> ContainedShell:
     Args:
         environ: this process's environment, unless it is another one.
     """
-    given = own_environment() if environ is None else environ
-    return ContainedShell(given, own_prefix=_NO_PREFIX)
+    variables = own_environment() if environ is None else environ
+    return ContainedShell(variables, own_prefix=_NO_PREFIX)
 
 
 def own_environment() -> Mapping[str, str]:

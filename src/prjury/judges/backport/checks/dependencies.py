@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from prjury.errors import SourceError
 from prjury.jury.judgment import Check, Location, Severity
-from prjury.manifests.declared import DeclaredDependency, Purpose, declared, is_manifest
+from prjury.manifests.declared import DeclaredDependency, Purpose, is_manifest, list_declared
 from prjury.manifests.distance import Distance, VersionStep, distance
 from prjury.manifests.manifest import ManifestError
 from prjury.ports import Repository
@@ -101,7 +101,7 @@ def declared_in(
     if content is None:
         return None
     try:
-        found = declared(path, content) or ()
+        found = list_declared(path, content) or ()
     except ManifestError:
         return None
     named = tuple(each for each in found if each.name)

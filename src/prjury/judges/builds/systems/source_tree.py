@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from msgspec.structs import replace
 
 from prjury.manifests.manifest import Manifest, ManifestError
-from prjury.manifests.syntax import sized, text_of, toml_of
+from prjury.manifests.syntax import check_size, text_of, toml_of
 from prjury.ports.types import TreeEntry
 from prjury.snapshot.kinds import kind_of
 from prjury.snapshot.model import FileKind, visible
@@ -116,7 +116,7 @@ class SourceTree:
         Raises:
             ManifestError: for one that cannot be read.
         """
-        return reader(sized(_encoded(self.text(path))))
+        return reader(check_size(_encoded(self.text(path))))
 
     def readable(self, path: str, reader: Callable[[bytes], _Read]) -> _Read | None:
         """A build file; None for one that cannot be read."""
@@ -127,7 +127,7 @@ class SourceTree:
     def settings(self, path: str) -> dict[str, Any]:
         """A file of settings in TOML; nothing for one that cannot be read."""
         with suppress(ManifestError):
-            return toml_of(text_of(sized(_encoded(self.text(path)))))
+            return toml_of(text_of(check_size(_encoded(self.text(path)))))
         return {}
 
     def texts(self, paths: Sequence[str]) -> Iterator[tuple[str, str]]:
