@@ -69,7 +69,6 @@ def _make_pin(name: str, ref: str, comment: str, number: int) -> Coordinate:
 
 
 def _match_use(line: str) -> re.Match[str] | None:
-    """The action in a line, which a string may spell with escapes."""
     return _USES.search(_ESCAPE.sub(_character, line))
 
 

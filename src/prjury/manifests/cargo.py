@@ -112,7 +112,6 @@ def _targets(document: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _read_key(package: Mapping[str, Any], key: str) -> str | None:
-    """A key's value, or a placeholder for the workspace's."""
     value = package.get(key)
     if isinstance(value, dict):
         return f"${{workspace.package.{key}}}" if value.get("workspace") is True else None
@@ -140,7 +139,6 @@ def _list_properties(workspace: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _version(value: object) -> str | None:
-    """A version requirement, which a path or a repository may go without."""
     return word(value.get("version") if isinstance(value, dict) else value)
 
 

@@ -169,7 +169,6 @@ def _is_tool(path: str, one: Coordinate) -> bool:
 
 
 def _list_named_versions(manifest: Manifest, lines: _Lines) -> Iterator[DeclaredDependency]:
-    """The project's own version, and versions under names of their own."""
     if (own := manifest.own_version) and "$" not in own:
         line = lines.first("version", own)
         yield DeclaredDependency(OWN_NAME, own, own, line, Purpose.OWN)

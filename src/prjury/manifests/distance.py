@@ -87,15 +87,11 @@ def _distance(one: _Bound, other: _Bound) -> Distance | None:
 
 
 def _bounds(text: str) -> list[_Bound]:
-    """The bounds of a range; none where it holds anything that has no order."""
-    matches = [_BOUND.fullmatch(part) for part in _SEPARATOR.split(_join_operators(text))]
+    # A blank between an operator and its number separates nothing.
+    parts = _SEPARATOR.split(re.sub(r"(?<=[~^<>=!]) +", "", text.strip()))
+    matches = [_BOUND.fullmatch(part) for part in parts]
     bounds = [_read_bound(match) for match in matches if match]
     return bounds if len(bounds) == len(matches) else []
-
-
-def _join_operators(text: str) -> str:
-    """A blank between an operator and its number separates nothing."""
-    return re.sub(r"(?<=[~^<>=!]) +", "", text.strip())
 
 
 def _read_bound(match: re.Match[str]) -> _Bound:

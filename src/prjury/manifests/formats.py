@@ -86,7 +86,6 @@ def read_pnpm_lock(content: bytes) -> Manifest:
 
 
 def _versions(entries: Iterable[tuple[str, object]]) -> Iterator[tuple[str, str]]:
-    """The names with their versions, where they have any."""
     for name, value in entries:
         if version := word(table(value).get("version")):
             yield name, version

@@ -73,7 +73,6 @@ def _go(path: str, version: str | None, role: Role, line: int) -> Coordinate:
 
 
 def _statements(text: str) -> Iterator[tuple[int, list[str], str]]:
-    """Each statement with its directive, also inside of a block, its line and its comment."""
     block = ""
     for number, line in enumerate(text.split("\n"), start=1):
         code, _, comment = line.partition("//")

@@ -111,23 +111,20 @@ def read_shared_script(content: bytes) -> Manifest:
 
 def managing(manifest: Manifest) -> Manifest:
     """The manifest for those who only take its versions: what it asks for, it manages for them."""
-    return replace(manifest, coordinates=tuple(map(_manage, manifest.coordinates)))
-
-
-def _manage(coordinate: Coordinate) -> Coordinate:
-    is_dependency = coordinate.role is Role.DEPENDENCY
-    return replace(coordinate, role=Role.MANAGED) if is_dependency else coordinate
+    coordinates = [
+        replace(each, role=Role.MANAGED) if each.role is Role.DEPENDENCY else each
+        for each in manifest.coordinates
+    ]
+    return replace(manifest, coordinates=tuple(coordinates))
 
 
 def read_wrapper(content: bytes) -> Manifest:
     """The Gradle that a ``gradle-wrapper.properties`` starts."""
     match = _DISTRIBUTION.search(text_of(content))
-    coordinates = [runtime("gradle", match[1], ())] if match else []
-    return Manifest(coordinates=tuple(coordinates))
+    return Manifest(coordinates=(runtime("gradle", match[1]),) if match else ())
 
 
 def _runtimes(source: Source, code: str, declared: tuple[Coordinate, ...]) -> Iterator[Coordinate]:
-    """The Java and the Kotlin that a script asks for."""
     matches = (pattern.search(code) for pattern in _JAVA)
     if java := next((match for match in matches if match), None):
         version = java[1].replace("_", ".")
@@ -168,7 +165,6 @@ def _make_dependency(
     named: tuple[str, str, str | None],
     role: Role = Role.DEPENDENCY,
 ) -> Coordinate:
-    """A dependency of that group, artifact and version, which stands in that place."""
     return Coordinate(*named, role, (source.line_at(at),), scope=_scope(code, at))
 
 
@@ -179,7 +175,6 @@ def _scope(code: str, at: int) -> str:
 
 
 def _sets(source: Source, code: str) -> Iterator[Coordinate]:
-    """The entries of each ``dependencySet``, each in its own line."""
     sets = list(_SET.finditer(code))
     # One never holds another, so that a block ends before the next one even if nothing closes it.
     limits = [*(match.start() for match in sets[1:]), len(code)]
@@ -193,7 +188,6 @@ def _sets(source: Source, code: str) -> Iterator[Coordinate]:
 
 
 def _block(text: str) -> str:
-    """The text up to the brace that closes the block, if there is one."""
     depth = 1
     for brace in _BRACE.finditer(text):
         depth += -1 if brace[0].endswith("}") else 1
@@ -272,7 +266,6 @@ def _catalog_plugin(value: object, versions: Mapping[str, Any]) -> Coordinate | 
 
 
 def _reference(value: object) -> str:
-    """The name of a version that stands in the table of versions."""
     return str(value.get("ref", "")) if isinstance(value, dict) else ""
 
 

@@ -83,7 +83,6 @@ class Chain:
                     yield _resolve_coordinate(coordinate, properties, link)
 
     def _properties(self) -> dict[str, str]:
-        """A child's word counts more than its parent's."""
         merged: dict[str, str] = {}
         for link in self.links:
             for name, value in {

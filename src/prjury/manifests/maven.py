@@ -71,7 +71,6 @@ def _runtimes(
     settings: tuple[Setting, ...],
     properties: Mapping[str, str],
 ) -> Iterator[Coordinate]:
-    """The Java and the Kotlin that a project asks for, possibly by a property."""
     compiler = [s for s in settings if s.plugin == _COMPILER]
     configured = [s for key in ("release", "source") for s in compiler if s.key == key]
     placeholders = [f"${{{name}}}" for name in _JAVA if properties.get(name)]
@@ -128,7 +127,6 @@ def _coordinate(node: Node, role: Role) -> Coordinate:
 
 
 def _further(project: Node) -> Iterator[Coordinate]:
-    """Extensions of the build, and what plugins depend on."""
     for place in (project, *project.all("profiles", "profile")):
         for extension in place.all("build", "extensions", "extension"):
             yield _coordinate(extension, Role.PLUGIN)

@@ -93,7 +93,6 @@ def _dependencies(
 
 
 def _first_version(entries: Sequence[Coordinate]) -> Coordinate:
-    """The first entry that names a version, with the lines of all."""
     first = next((entry for entry in entries if entry.version), entries[0])
     lines = tuple(dict.fromkeys(line for entry in entries for line in entry.lines))
     return replace(first, lines=lines)
@@ -121,7 +120,6 @@ def _engines(
 
 
 def _manager(manager: str, seen: Mapping[tuple[str, str], Sequence[int]]) -> Iterator[Coordinate]:
-    """The package manager that Corepack would start."""
     name, _, version = manager.partition("@")
     if name and version:
         lines = lines_in(seen, ("packageManager", manager))

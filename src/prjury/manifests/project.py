@@ -230,7 +230,6 @@ def _sides(place: _Place, after: BuildTree, before: BuildTree, touched: frozense
 
 
 def _module(place: str, chain: Chain) -> ManifestModule:
-    """The module as one side has it."""
     return ManifestModule(
         path=printable(place),
         names=_names(place, chain),

@@ -99,7 +99,6 @@ def read_pyproject(content: bytes) -> PyProject:
 
 
 def _local(document: Mapping[str, Any]) -> Iterator[str]:
-    """The paths of uv's sources and of Poetry's dependencies."""
     poetry = table(document, "tool", "poetry")
     places = [
         table(document, "tool", "uv", "sources"),
@@ -120,7 +119,6 @@ def _names(lists: Mapping[str, object]) -> Mapping[str, frozenset[str]]:
 
 
 def _list_installed(document: Mapping[str, Any]) -> frozenset[str]:
-    """The project's dependencies, and those of the groups that uv installs by default."""
     uv = table(document, "tool", "uv")
     groups = table(document, "dependency-groups")
     default = uv.get("default-groups", ["dev"])
@@ -150,7 +148,6 @@ def _optional(
 
 
 def _groups(document: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
-    """The lists of requirements of extras, groups and environments, each with its scope."""
     tools = table(document, "tool")
     yield from table(document, "project", "optional-dependencies").items()
     for name, group in table(document, "dependency-groups").items():
@@ -173,7 +170,6 @@ def _read_list(
 def _read_pins(
     document: Mapping[str, Any], seen: Mapping[str, Sequence[int]]
 ) -> Iterator[Coordinate]:
-    """Read the versions that uv has to take, and those that it would take."""
     uv = table(document, "tool", "uv")
     yield from _read_list(uv.get("override-dependencies"), Role.MANAGED, seen)
     yield from _read_list(uv.get("constraint-dependencies"), Role.LOCKED, seen)

@@ -115,7 +115,6 @@ def _read(content: bytes, role: Role) -> Manifest:
 
 
 def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Lines with their continuations, without comments, by the number of the first."""
     number = 1
     for line in re.split(r"(?<!\\)\n", re.sub(r"\\[ \t]+\n", r"\\\n", text)):
         code = _COMMENT.sub("", _CONTINUED.sub(" ", line)).strip()

@@ -79,12 +79,8 @@ def read_setup_py(content: bytes) -> Manifest:
 
 
 def _is_setup(node: ast.AST) -> bool:
-    if not isinstance(node, ast.Call):
-        return False
-    called = node.func
-    return (isinstance(called, ast.Name) and called.id == "setup") or (
-        isinstance(called, ast.Attribute) and called.attr == "setup"
-    )
+    function = node.func if isinstance(node, ast.Call) else None
+    return "setup" in {getattr(function, "id", None), getattr(function, "attr", None)}
 
 
 def _find_constants(tree: ast.Module) -> Names:
@@ -140,7 +136,6 @@ def _literal(node: ast.expr, names: Names, depth: int = 0) -> Any:  # noqa: ANN4
 
 
 def _strings(value: object) -> Iterator[tuple[str, int]]:
-    """The requirements of a list, or of a string with one on each line."""
     if isinstance(value, tuple):
         text, line = value
         yield from ((part, line) for part in text.split("\n"))

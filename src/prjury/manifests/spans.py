@@ -133,13 +133,11 @@ def cargo(text: str) -> VersionSpan | None:
 
 
 def _join_comparators(text: str, bare: str) -> VersionSpan | None:
-    """Join the comparators of a text; None for none."""
     text = text.strip()
     return _all_of(_comparators(text, bare)) if text else None
 
 
 def _all_of(spans: Iterable[VersionSpan | None]) -> VersionSpan | None:
-    """Return the common part of the spans; None if one is not known."""
     parts = list(spans)
     whole = [span for span in parts if span is not None]
     return overlap(whole) if len(whole) == len(parts) else None

@@ -107,7 +107,6 @@ def runtimes_in(path: str, content: bytes) -> tuple[Coordinate, ...]:
 
 
 def _fill(one: Coordinate, properties: Mapping[str, str]) -> Coordinate:
-    """A runtime whose version is a property of the same file with that property's value."""
     name = re.fullmatch(r"\$\{([\w.-]+)\}", one.version or "")
     if name is None or one.ecosystem != "runtime":
         return one

@@ -188,7 +188,6 @@ class BuildTree:
             yield place
 
     def _list_inherited(self, path: str) -> list[str]:
-        """The paths of what a build file names as its parent or its part."""
         manifest = self._manifests.get(path)
         if not isinstance(manifest, Manifest):
             return []
@@ -211,12 +210,10 @@ class BuildTree:
         return next(iter(scripts or (namesakes if len(namesakes) == 1 else [])), None)
 
     def _is_root(self, directory: str) -> bool:
-        """Return true if a build of Gradle has its settings here."""
         return any(f"{directory}/settings{end}".lstrip("/") in self.blobs for end in SCRIPTS)
 
     @cached_property
     def _scripts(self) -> Mapping[str, Sequence[str]]:
-        """The scripts of Gradle by their names."""
         by_name: dict[str, list[str]] = defaultdict(list)
         for path in self.blobs:
             if _is_script(path):
@@ -271,7 +268,6 @@ def _sound(path: str, content: bytes | None) -> bytes:
 
 
 def _read_catalog(catalog: dict[str, Coordinate], content: bytes) -> Manifest:
-    """Reads a version catalog, and remembers its aliases for the scripts."""
     entries = read_catalog(text_of(content))
     catalog.update(entries)
     return Manifest(coordinates=tuple(entries.values()))
