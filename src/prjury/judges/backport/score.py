@@ -21,7 +21,7 @@ Band = Literal["likely", "grey", "unlikely"]
 
 #: A backport is likely from this value on, and possible where the change stands out by so many
 #: log-odds from what the branch takes on the whole.
-LIKELY, OUTSTANDING = 0.65, 0.3
+LIKELY, OUTSTANDING = 0.7, 0.3
 
 #: The kind of a changelog fragment by its name (`12.bugfix.rst`) or a heading.
 _FIX_FRAGMENT = re.compile(r"\.(bugfix(es)?|fix(ed)?|security|bug)(\.\d+)?(\.\w+)?$", re.IGNORECASE)

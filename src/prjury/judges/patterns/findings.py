@@ -86,15 +86,15 @@ class PatternFinding:
     def message(self) -> str:
         """What is wrong, why it is wrong here, and what to write instead."""
         fixed = self.repair.of(self.text, self.found) if self.repair else None
-        if self._own_replacement:
-            fixed = self._own_replacement
-        return finding_text(
-            self.rule.message, self.found, fixed, self.basis, established=self.established
-        )
+        message = self.rule.message
+        if new := self._own_replacement:
+            use = new if " " in new else f"`{new}`"
+            message, fixed = f"{message.partition('; ')[0]}; use {use}", None
+        return finding_text(message, self.found, fixed, self.basis, established=self.established)
 
     @property
     def _own_replacement(self) -> str | None:
-        return self.replacement or self.rule.replacement_of(self.found)
+        return self.replacement or self.rule.replacement_of(self.found or self.text)
 
     @property
     def _replacement(self) -> str | None:

@@ -49,7 +49,7 @@ def test_every_change_has_a_likelihood_and_reasons(
     score = score_change(change, branch)
     assert 0.0 < score.value < 1.0
     start = score.possible_from
-    bands = {"unlikely": (0.0, start), "grey": (start, 0.65), "likely": (0.65, 1.0)}
+    bands = {"unlikely": (0.0, start), "grey": (start, 0.7), "likely": (0.7, 1.0)}
     low, high = bands[score.band]
     assert low <= score.value <= high
     assert all((*score.reasons_for, *score.reasons_against))
