@@ -22,10 +22,11 @@ from prjury.git.open_snapshot import NothingToReview, Snapshot, open_snapshot
 from prjury.judges.backport.checks.api import Interface, interface_of
 from prjury.judges.backport.checks.asked_for import find_requests, requested_branches
 from prjury.judges.backport.requests.branches import Chosen, bare, release_branches
-from prjury.judges.context import AskedBeforeBuilds, PullRequestContext
+from prjury.judges.context import AskedBeforeBuilds, CallSite, PullRequestContext
 from prjury.jury.cascade import Verdict
 from prjury.jury.gate import GatePolicy
 from prjury.jury.judgment import Judgment, Status
+from prjury.jury.voting import Ballot
 from prjury.models.wrappers import Spent
 from prjury.policy.load import Policy
 from prjury.policy.schema import Config
@@ -124,6 +125,19 @@ class OpenedChange:
     def start_clock(self) -> PullRequestContext:
         """What the judges are asked about; their time runs from here."""
         return context_of(self.pull, self.seconds)
+
+    def look_around(self, context: PullRequestContext) -> PullRequestContext:
+        """The context for judges that ask models, who may look for lines beyond the change."""
+
+        def find() -> tuple[CallSite, ...]:
+            from prjury.judges.quality.call_sites import find_call_sites  # noqa: PLC0415 - for models
+            from prjury.judges.quality.kinds.reading import widen_once  # noqa: PLC0415 - as above
+
+            store = self.snapshot.store
+            files = widen_once(context, store, context.deadline)
+            return find_call_sites(self.pull, files, store)
+
+        return replace(context, find_call_sites=find)
 
     def branch_judges(
         self, ports: Ports, interface: Interface | None, *, build: bool = False
@@ -253,7 +267,25 @@ def ask(seating: Seating, context: PullRequestContext, progress: Progress) -> Ve
             if isinstance(each.judge, AskedBeforeBuilds):
                 each.judge.prepare(context)
     timeout = context.deadline.remaining
-    return seating.cascade.vote(context, timeout=timeout, listener=progress)
+    listener = BallotKeeper(progress, context.ballots)
+    return seating.cascade.vote(context, timeout=timeout, listener=listener)
+
+
+@dataclass(frozen=True)
+class BallotKeeper:
+    """Keeps what judges say, for those that are asked later (`prjury.jury.guard.Listener`)."""
+
+    progress: Progress
+    ballots: list[Ballot]
+
+    def judge_started(self, jury: str, judge: str) -> None:
+        """Hand on that a judge was asked."""
+        self.progress.judge_started(jury, judge)
+
+    def judge_finished(self, jury: str, ballot: Ballot) -> None:
+        """Keep the ballot."""
+        self.ballots.append(ballot)
+        self.progress.judge_finished(jury, ballot)
 
 
 def earn(change: OpenedChange, verdict: Verdict) -> tuple[Verdict, tuple[str, ...]]:

@@ -202,7 +202,7 @@ def _more(words: str) -> _Form:
 
 _ANYWHERE = (
     _form(rf"(?:.*[^\w.])?(?:{DEFINING})[ \t]+"),
-    _form(r"(?:.*\W)?(?:self|this|cls)\.", _ASSIGNED),
+    _form(r"(?:.*\W)?(?:self|this|cls|exports|prototype)\.", _ASSIGNED),
     _form(r"(?:export )?", _ASSIGNED),
 )
 _METHOD_FORM = _form(_TYPES, r"\s*\(")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar, cast, runtime_checkable
 
 from prjury.deadline import Deadline
 from prjury.jury.context import JudgmentContext
+from prjury.jury.voting import Ballot
 from prjury.snapshot.model import PullRequest
 
 T = TypeVar("T")
@@ -33,16 +34,36 @@ class Once:
 
 
 @dataclass(frozen=True)
+class CallSite:
+    """A line that the change leaves as it is, and that uses a name which the change alters.
+
+    Attributes:
+        path: as the report prints it.
+    """
+
+    name: str
+    path: str
+    line: int
+    text: str
+
+
+@dataclass(frozen=True)
 class PullRequestContext(JudgmentContext):
     """A judgment context with the snapshot of a pull request and the time that is left.
 
     Attributes:
         once: what judges share, so that it is made once.
+        ballots: what the judges before have said.
+        find_call_sites: looks for them; nobody needs them where no model is asked.
     """
 
     pull: PullRequest = field(kw_only=True)
     deadline: Deadline = field(kw_only=True)
     once: Once = field(default_factory=Once, kw_only=True, repr=False, compare=False)
+    ballots: list[Ballot] = field(default_factory=list, kw_only=True, repr=False, compare=False)
+    find_call_sites: Callable[[], Sequence[CallSite]] = field(
+        default=tuple, kw_only=True, repr=False, compare=False
+    )
 
 
 @runtime_checkable

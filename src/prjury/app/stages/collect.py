@@ -72,7 +72,7 @@ def collect(
         reading = ReadingAlong(change.snapshot.store, change.pull.base.sha)
         casting = deferred(structs.replace(ports, repository=reading))
         seating = seat(change.config, ports, change.unwanted, casting)
-        context = change.start_clock()
+        context = change.look_around(change.start_clock())
         interface = steps.find_interface(change, context.deadline)
         verdict = steps.vote(seating, context, ports.progress)
         chosen = change.choose_branches()
@@ -91,6 +91,7 @@ def collect(
             level=ports.shell.level,
             seconds=change.seconds,
             names=steps.changed_names(interface),
+            call_sites=tuple(context.find_call_sites()) if _spares(change) is None else (),
             calibration=read_base_record(
                 change.snapshot.store, change.pull.base.sha, change.config
             ),

@@ -42,7 +42,9 @@ def decide(
     seating = seat(evidence.policy.config, ports, evidence.unwanted, casting)
     panel.warm()
     seconds = evidence.seconds if request.timeout is None else request.timeout
-    context = steps.context_of(evidence.pull, seconds)
+    context = replace(
+        steps.context_of(evidence.pull, seconds), find_call_sites=lambda: evidence.call_sites
+    )
     verdict = steps.vote(seating, context, ports.progress)
     asks = evidence.unwanted.model_backed is None
     opinion = steps.ask_opinion(evidence.backports, verdict, ports, context) if asks else None

@@ -15,6 +15,7 @@ from pydantic_core import core_schema
 from prjury.app.registry import SeatPosition, Unwanted
 from prjury.deadline import Deadline
 from prjury.errors import SourceError
+from prjury.judges.context import CallSite
 from prjury.jury.codec import judgment_from_json, judgment_to_json
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment
@@ -174,6 +175,7 @@ class StageEvidence:
         level: the sandbox level of this side; nothing of the change was run here.
         seconds: how long the judges of the next stage may take together.
         names: what the change does to public names.
+        call_sites: what models are told of lines beyond the change.
         calibration: the record by which models may block; None if the base has none.
     """
 
@@ -192,6 +194,7 @@ class StageEvidence:
     elapsed_ms: _Count = 0
     names: _Names | None = None
     calibration: str | None = None
+    call_sites: tuple[CallSite, ...] = ()
 
 
 @dataclass(frozen=True)

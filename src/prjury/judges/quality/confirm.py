@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -10,6 +11,7 @@ from types import MappingProxyType
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
 from prjury.judges.quality.evidence import Claim, Lines, SecondAnswer, VerifiedAnswer, verify
+from prjury.judges.quality.facts import Fact
 from prjury.judges.quality.interview import TaintedError, UsageLog, interview
 from prjury.judges.quality.known_answers import keep, key_of, remembered
 from prjury.judges.quality.prompt_input import Chunk, Passage, Plan, Section, document
@@ -54,40 +56,58 @@ class Confirmer:
         self,
         answers: Mapping[str, VerifiedAnswer],
         shown: Chunk,
+        facts: Sequence[Fact],
         author: ChatModel,
         deadline: Deadline,
     ) -> dict[str, VerifiedAnswer]:
-        """Return the answers with each error confirmed or not."""
+        """Return the answers with each error confirmed or not.
+
+        Args:
+            facts: of which the second question holds those about names that the finding has.
+        """
         model = next((m for m in self.models if m.identity != author.identity), author)
         return {
             name: replace(
                 answer,
                 claims=tuple(
-                    self._settle(claim, shown, model, deadline) for claim in answer.claims
+                    self._settle(claim, shown, facts, model, deadline) for claim in answer.claims
                 ),
             )
             for name, answer in answers.items()
         }
 
-    def _settle(self, claim: Claim, shown: Chunk, model: ChatModel, deadline: Deadline) -> Claim:
+    def _settle(
+        self,
+        claim: Claim,
+        shown: Chunk,
+        facts: Sequence[Fact],
+        model: ChatModel,
+        deadline: Deadline,
+    ) -> Claim:
         if claim.finding.severity != "error":
             return claim
         try:
-            return replace(claim, second=self._ask(claim.finding, shown, model, deadline))
+            return replace(claim, second=self._ask(claim.finding, shown, facts, model, deadline))
         except CannotJudgeError as error:
             if isinstance(error, TaintedError):
                 self.leaks.append(error)
             return replace(claim, second="unclear")
 
     def _ask(
-        self, finding: ReportedFinding, shown: Chunk, model: ChatModel, deadline: Deadline
+        self,
+        finding: ReportedFinding,
+        shown: Chunk,
+        facts: Sequence[Fact],
+        model: ChatModel,
+        deadline: Deadline,
     ) -> SecondAnswer:
         chunk = Chunk(tuple(cut_around(finding, shown)))
         text = f"{finding.path}, line {finding.line}\n{finding.quote}\n\n{finding.claim}"
         claim = document(CLAIM, "claim", text, str)
-        question = Form(NAME, confirming_instructions(), CRITERIA, (claim,)).ask(
-            chunk, Plan((chunk,)), self.word
-        )
+        words = set(re.findall(r"\w+", f"{finding.quote} {finding.claim}"))
+        about = tuple(fact for fact in facts if fact.name in words)
+        form = Form(NAME, confirming_instructions(), CRITERIA, (claim,), about)
+        question = form.ask(chunk, Plan((chunk,)), self.word)
         key = key_of(model.identity, question, chunk, 0)
         seen = Chunk((*chunk.sections, claim))
         known = remembered(self.memory, key, seen, CRITERIA)

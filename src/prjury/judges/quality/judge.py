@@ -263,7 +263,8 @@ class ModelBackedJudge(Generic[ContextT]):
 
     def _form(self, context: ContextT, material: Material) -> Form:
         inquiry = self.inquiry
-        return Form(inquiry.name, inquiry.instruct(context), inquiry.criteria, material.always)
+        instructions, always = inquiry.instruct(context), material.always
+        return Form(inquiry.name, instructions, inquiry.criteria, always, material.facts)
 
     def _model_seats(self, call_context: CallContext) -> list[ModelSeat]:
         seated: Counter[str] = Counter()

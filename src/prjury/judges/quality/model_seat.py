@@ -20,9 +20,10 @@ from prjury.judges.quality.evidence import (
     speaks,
     verify,
 )
+from prjury.judges.quality.facts import Fact
 from prjury.judges.quality.interview import TaintedError, UsageLog, interview, random_word
 from prjury.judges.quality.known_answers import KnownSheets, keep, key_of, remembered
-from prjury.judges.quality.prompt_input import Chunk, NotSent, Plan, Section, digest_of, plan, sizes
+from prjury.judges.quality.prompt_input import Chunk, NotSent, Plan, Section, digest_of, plan
 from prjury.judges.quality.question import CHARACTERS_PER_TOKEN, Form, Question
 from prjury.judges.quality.votes import NO_OPINION, PassMark, decide, failures, prose
 from prjury.jury.context import JudgmentContext
@@ -41,12 +42,14 @@ class Material:
         sections: files, in the order in which they are to be read.
         left_out: files that nobody is shown, and why.
         always: documents that every question needs.
+        facts: what programs know of the work.
         warnings: what the program itself noticed in the material.
     """
 
     sections: tuple[Section, ...]
     left_out: tuple[NotSent, ...] = ()
     always: tuple[Section, ...] = ()
+    facts: tuple[Fact, ...] = ()
     warnings: tuple[Check, ...] = ()
 
 
@@ -162,7 +165,7 @@ class ModelSeat:
         whose = (self.model.identity, self.model.room)
         made = case.plans.get(whose)
         if made is None:
-            budget = self.model.room * CHARACTERS_PER_TOKEN - sizes(case.form.always)
+            budget = self.model.room * CHARACTERS_PER_TOKEN - case.form.size
             made = plan(case.sections, case.left_out, max(budget, 1), self._known(case))
             case.plans[whose] = made
         if not case.turned:
@@ -242,7 +245,8 @@ class ModelSeat:
         confirmer = self.call_context.confirmer
         if confirmer is None:
             return answers
-        return confirmer.confirm(answers, case.shown(chunk.sections), self.model, case.deadline)
+        shown = case.shown(chunk.sections)
+        return confirmer.confirm(answers, shown, case.form.facts, self.model, case.deadline)
 
     def _ask(self, case: InquiryInput, made: Plan, chunk: Chunk, turn: int) -> Answers:
         question, memory = self.question(case, made, chunk), self.call_context.memory

@@ -6,7 +6,8 @@ They come from the base commit, so that a pull request cannot change what it is 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
@@ -18,6 +19,7 @@ from prjury.ports.types import TreeEntry
 from prjury.report.invisible_chars import one_kind_of_line_end, show_invisible
 from prjury.report.redact import Redact, redacted
 from prjury.resources import template_texts
+from prjury.snapshot.exempt import matches
 from prjury.snapshot.kinds import REGULAR_MODES
 from prjury.snapshot.model import MISSING, printable, visible
 
@@ -123,6 +125,13 @@ _GUIDELINES = (
     "CONTRIBUTING.adoc",
     "CONTRIBUTING",
 )
+#: Guidelines for the paths that their front matter names, and so many of them.
+_PATH_GUIDELINES = re.compile(
+    r"\.github/(?:prjury/guidelines/[^/]+\.md|instructions/(?:.+/)?[^/]+\.instructions\.md)"
+)
+_MOST_SPECIAL = 3
+_FRONT_MATTER = re.compile(r"\A---\n(?:.*\n)*?---\n")
+_APPLIES_TO = re.compile(r"^applyTo:(.*(?:\n[ \t]*-.*)*)", re.MULTILINE)
 #: Characters of guidelines that are meant for judges, and of those for people, which also speak of
 #: licences, chats and how to build.
 _LONGEST_OWN, _LONGEST_GUIDELINES = 8_000, 4_000
@@ -163,29 +172,49 @@ class OwnTexts:
                 raise _unusable(path, self.commit, problem, remedy="Rename it, or remove it")
         return Prompts({name: self.text(path) for name, path in named.items()})
 
-    def guidelines(self, redact: Redact = str) -> str:
+    def guidelines(self, changed: Collection[str] = (), redact: Redact = str) -> str:
         """What the project expects of a change; empty where it does not say.
 
         Guidelines that are made for this program have to be in order. Those that are made for
         people are taken as they are, and a link to them is passed over.
 
         Args:
+            changed: the changed paths; guidelines for others are left out.
             redact: takes secrets out of them.
 
         Raises:
             ConfigError: for guidelines that cannot be read.
         """
-        path = next((path for path in _GUIDELINES if self._is_there(path)), None)
-        if path is None:
-            return ""
+        general = next((path for path in _GUIDELINES if self._is_there(path)), None)
+        special = [
+            path
+            for path in filter(_PATH_GUIDELINES.fullmatch, self.entries)
+            if self._is_there(path) and self._is_about(path, changed)
+        ]
+        paths = [*([general] if general else []), *special[:_MOST_SPECIAL]]
+        texts = [self._guideline(path, redact) for path in paths]
+        if more := special[_MOST_SPECIAL:]:
+            texts.append(f"(not shown: {', '.join(more)})")
+        return "\n\n".join(texts)
+
+    def _guideline(self, path: str, redact: Redact) -> str:
         ours = path.startswith(HOME)
         text = self.text(path) if ours else self._content(path).decode("utf-8-sig", "replace")
+        text = _FRONT_MATTER.sub("", one_kind_of_line_end(text), count=1)
         # Before it is cut: half a secret is not known for one.
-        text = show_invisible(redacted(one_kind_of_line_end(text), redact)).strip()
+        text = show_invisible(redacted(text, redact)).strip()
         longest = _LONGEST_OWN if ours else _LONGEST_GUIDELINES
         more = len(text) - longest
         cut = f"{text[:longest]}\n… (+{more} characters)" if more > 0 else text
         return f"{path}:\n\n{cut}"
+
+    def _is_about(self, path: str, changed: Collection[str]) -> bool:
+        """Tell whether a guideline's own globs name a changed path."""
+        text = one_kind_of_line_end(self._content(path).decode("utf-8-sig", "replace"))
+        heading = _FRONT_MATTER.match(text)
+        globs = _APPLIES_TO.search(heading[0]) if heading else None
+        words = re.split(r"[\s,\"'\[\]]+", globs[1]) if globs else []
+        return any(matches(name, glob) for glob in filter(None, words) for name in changed)
 
     def text(self, path: str) -> str:
         """The text of one file.

@@ -13,7 +13,8 @@ from typing import Annotated, Any, Literal
 from msgspec.structs import replace
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from prjury.judges.quality.prompt_input import Chunk, Plan, Section, digest_of
+from prjury.judges.quality.facts import Fact
+from prjury.judges.quality.prompt_input import Chunk, Plan, Section, digest_of, sizes
 from prjury.judges.quality.prompts import Instructions
 from prjury.ports.messages import Prompt
 
@@ -232,12 +233,19 @@ class Form:
         name: the judge's name.
         criteria: the questions by name.
         always: documents that stand on every chunk, such as a description.
+        facts: what programs know, which stands on every chunk and cannot be quoted.
     """
 
     name: str
     instructions: Instructions
     criteria: Mapping[str, str]
     always: tuple[Section, ...] = ()
+    facts: tuple[Fact, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """Characters of what stands on every chunk."""
+        return sizes(self.always) + sum(len(_json(fact.text)) + 1 for fact in self.facts)
 
     @property
     def digest(self) -> str:
@@ -249,6 +257,7 @@ class Form:
                 self.instructions.text,
                 dict(self.criteria),
                 [section.digest for section in self.always],
+                [fact.key for fact in self.facts],
             ]
         )
 
@@ -265,6 +274,8 @@ class Form:
         material = {"files": [section.value for section in chunk.sections], **around}
         if self.always:
             material["documents"] = [section.value for section in self.always]
+        if self.facts:
+            material["facts"] = [fact.text for fact in self.facts]
         content = _json(material)
         nonce, canary = _absent_from(content, word), _absent_from(content, word)
         prompt = Prompt(

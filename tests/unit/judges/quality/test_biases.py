@@ -90,7 +90,7 @@ NOTHING_IS_AN_INSTRUCTION = re.compile(r"nothing in it is an instruction")
 TEMPLATES = sorted(
     file.name.removesuffix(".md.j2")
     for file in (templates() / "prompts").iterdir()
-    if file.name != "judge.md.j2"
+    if file.name not in {"judge.md.j2", "_notes.md.j2"}
 )
 VALUES: Mapping[str, Any] = {"guidelines": "", "task": "Look.", "sees_description": False}
 

@@ -106,6 +106,28 @@ def test_guidelines_for_people_are_taken_as_they_are() -> None:
     assert own({"CONTRIBUTING.md": "x" * 100_000}).guidelines().endswith("(+96000 characters)")
 
 
+def test_guidelines_by_path_count_for_the_paths_that_they_name() -> None:
+    files = {
+        ".github/prjury/guidelines.md": "For all.",
+        ".github/prjury/guidelines/sql.md": "---\napplyTo: 'db/**, *.sql'\n---\nNo locks.",
+        ".github/instructions/web.instructions.md": "---\napplyTo:\n  - web/**\n---\nUse hooks.",
+        ".github/prjury/guidelines/none.md": "Without a heading.",
+    }
+    general = ".github/prjury/guidelines.md:\n\nFor all."
+    sql = ".github/prjury/guidelines/sql.md:\n\nNo locks."
+    web = ".github/instructions/web.instructions.md:\n\nUse hooks."
+    assert own(files).guidelines(["src/a.py"]) == general
+    assert own(files).guidelines(["src/a.sql"]) == f"{general}\n\n{sql}"
+    assert own(files).guidelines(["web/a.tsx", "db/x"]) == f"{general}\n\n{web}\n\n{sql}"
+
+
+def test_more_guidelines_than_fit_are_named() -> None:
+    place, heading = ".github/prjury/guidelines", "---\napplyTo: '**'\n---\n"
+    text = own({f"{place}/{name}.md": heading + name for name in "abcde"}).guidelines(["x.py"])
+    assert text.count(":\n\n") == 3
+    assert text.endswith(f"(not shown: {place}/d.md, {place}/e.md)")
+
+
 def test_a_link_to_guidelines_is_passed_over() -> None:
     files = {"CONTRIBUTING.md": "docs/CONTRIBUTING.md", "docs/CONTRIBUTING.md": "here"}
     link = {"CONTRIBUTING.md": "120000"}

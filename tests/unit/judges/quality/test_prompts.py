@@ -8,7 +8,13 @@ from prjury.errors import ConfigError
 from prjury.judges.quality.prompts import Prompts
 
 CRITERIA = {"risk": "Is it safe?"}
-VALUES = {"criteria": CRITERIA, "guidelines": "", "task": "Look.", "sees_description": False}
+VALUES = {
+    "criteria": CRITERIA,
+    "languages": ["python"],
+    "guidelines": "",
+    "task": "Look.",
+    "sees_description": False,
+}
 SHIPPED = (
     "chair",
     "correctness",

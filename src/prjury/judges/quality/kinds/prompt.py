@@ -12,6 +12,7 @@ from prjury.judges.quality.prompts import Instructions, OwnTexts
 from prjury.policy.tiers import PromptOptions
 from prjury.ports import Ports
 from prjury.report.redact import redacted
+from prjury.snapshot.model import PullRequest
 
 NAME = "prompt"
 
@@ -23,7 +24,7 @@ def make(options: PromptOptions, ports: Ports) -> ModelBackedJudge[PullRequestCo
         ConfigError: for a model that is not known.
     """
 
-    def instruct(own: OwnTexts) -> Instructions:
+    def instruct(own: OwnTexts, _: PullRequest) -> Instructions:
         values = {
             "criteria": dict(options.criteria),
             "task": redacted(text_of(options, own).strip(), ports.redact),

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
+from typing import Any
 
+from prjury.code.languages import LANGUAGES, kin_of
 from prjury.errors import ConfigError
 from prjury.judges.context import PullRequestContext
 from prjury.judges.quality.judge import ModelBackedJudge
@@ -14,7 +16,7 @@ from prjury.judges.quality.prompts import Instructions, OwnTexts
 from prjury.jury.library.presets import CRITERIA
 from prjury.policy.tiers import CRITERION_NAME, QualityOptions, plain_name
 from prjury.ports import Ports
-from prjury.snapshot.model import FileChange, FileKind, PullRequest
+from prjury.snapshot.model import FileChange, FileKind, PullRequest, printable
 
 #: The questions that have a name, with everything that belongs to them.
 KNOWN: Mapping[str, str] = MappingProxyType({name: CRITERIA[name].text for name in CRITERIA})
@@ -66,14 +68,16 @@ def make(options: QualityOptions, ports: Ports) -> ModelBackedJudge[PullRequestC
     """
     criteria = chosen(options)
 
-    def instruct(own: OwnTexts) -> Instructions:
-        guidelines = own.guidelines(ports.redact) if options.guidelines else ""
+    def instruct(own: OwnTexts, pull: PullRequest) -> Instructions:
+        paths = [printable(file.path) for file in pull.files]
+        guidelines = own.guidelines(paths, ports.redact) if options.guidelines else ""
+        kinds = dict.fromkeys(filter(None, map(kin_of, paths)))
         prompts = own.prompts()
-        bare = prompts.render(NAME, {"criteria": dict(criteria), "guidelines": ""})
-        if not guidelines:
-            return bare
-        values = {"criteria": dict(criteria), "guidelines": guidelines}
-        return replace(prompts.render(NAME, values), digest=bare.digest)
+        values: dict[str, Any] = {"criteria": dict(criteria)}
+        every = {language.kin for language in LANGUAGES.values() if language.kin}
+        usual = prompts.render(NAME, {**values, "guidelines": "", "languages": sorted(every)})
+        values |= {"guidelines": guidelines, "languages": list(kinds)}
+        return replace(prompts.render(NAME, values), digest=usual.digest)
 
     return judge_of(
         NAME,

@@ -17,6 +17,7 @@ from prjury.code.source import Source, UnreadableError, decode
 from prjury.deadline import Deadline
 from prjury.errors import SourceError
 from prjury.judges.context import PullRequestContext
+from prjury.judges.quality.facts import find_facts
 from prjury.judges.quality.judge import Inquiry, ModelBackedJudge
 from prjury.judges.quality.model_seat import Material
 from prjury.judges.quality.notices import instructions, same_family, spoken
@@ -110,6 +111,16 @@ def _language(file: FileChange) -> Language | None:
     return language if language and has_definitions(language) else None
 
 
+def widen_once(
+    context: PullRequestContext, repository: Repository, deadline: Deadline
+) -> tuple[FileChange, ...]:
+    """Return the changed files with their surroundings, made once for all judges."""
+    files = context.pull.files
+    return context.once.get(
+        "surroundings", lambda: with_surroundings(files, repository, Parser(), deadline)
+    )
+
+
 #: The path under which evidence quotes what the author says. Git stores no such path, so that no
 #: file of a change can take its place.
 DESCRIPTION = "/description"
@@ -150,18 +161,15 @@ class ChangeReader:
         if sections:
             sections = self._with_context(sections, context, deadline)
         warnings = (*instructions(pull.files), *same_family(pull, self.models))
-        return Material(sections, left_out, warnings=warnings)
+        sites = context.once.get("call sites", context.find_call_sites)
+        facts = find_facts(context.ballots, sites, self.ports.redact)
+        return Material(sections, left_out, facts=facts, warnings=warnings)
 
     def _with_context(
         self, sections: tuple[Section, ...], context: PullRequestContext, deadline: Deadline
     ) -> tuple[Section, ...]:
         """The sections with what they stand in, unless that takes more questions."""
-
-        def widened() -> tuple[FileChange, ...]:
-            repository = self.ports.repository
-            return with_surroundings(context.pull.files, repository, Parser(), deadline)
-
-        around = context.once.get("surroundings", widened)
+        around = widen_once(context, self.ports.repository, deadline)
         mine = [file for file in around if self.is_mine(file)]
         wider, _ = pieces_of(mine, self.ports.redact, self.room)
         questions, more = (math.ceil(sizes(some) / self.room) for some in (sections, wider))
@@ -182,7 +190,7 @@ def judge_of(  # noqa: PLR0913 - what kinds differ in
     kinds: Collection[FileKind] = SENT_KINDS,
     aside: Callable[[PullRequest], str | None] = lambda _: None,
     described: bool = False,
-    instruct: Callable[[OwnTexts], Instructions] | None = None,
+    instruct: Callable[[OwnTexts, PullRequest], Instructions] | None = None,
     template: str = "",
     must: frozenset[str] = frozenset(),
     inapplicable: Callable[[PullRequestContext], Mapping[str, str]] = lambda _: {},
@@ -193,7 +201,7 @@ def judge_of(  # noqa: PLR0913 - what kinds differ in
         aside: why a change is none of its business, None where it is.
         described: whether it reads the description as well. What an author writes sways its
             reader, so that such a judge can lower a verdict and never lift it.
-        instruct: the instructions, from the base's own texts.
+        instruct: the instructions, from the base's own texts and the change.
         template: the instructions in place of those, where they need nothing but the criteria.
 
     Raises:
@@ -201,11 +209,13 @@ def judge_of(  # noqa: PLR0913 - what kinds differ in
     """
     panel = ports.models.panel(options.model)
     read = _reader(ChangeReader.of(ports, panel, kinds), aside, described=described)
-    make = instruct or (lambda own: own.prompts().render(template, {"criteria": dict(criteria)}))
 
     def instructed(context: PullRequestContext) -> Instructions:
         base = context.pull.base.sha
-        return make(context.once.get("own texts", lambda: OwnTexts.of(ports.repository, base)))
+        own = context.once.get("own texts", lambda: OwnTexts.of(ports.repository, base))
+        if instruct:
+            return instruct(own, context.pull)
+        return own.prompts().render(template, {"criteria": dict(criteria)})
 
     inquiry = Inquiry(
         name, about, criteria, options.threshold, read, instructed, described, must, inapplicable

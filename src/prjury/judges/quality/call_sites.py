@@ -1,0 +1,182 @@
+"""Lines that a change leaves as they are, and that use a name which it alters."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+from prjury.code.languages import kin_of
+from prjury.code.references import LONGEST_LINE, WORD, DefinitionFinder
+from prjury.errors import PrJuryError
+from prjury.judges.context import CallSite
+from prjury.ports import Repository
+from prjury.ports.types import WordPlaces
+from prjury.snapshot.kinds import kind_of
+from prjury.snapshot.model import FileChange, FileKind, Hunk, PullRequest, printable
+
+#: Changed files, and altered names, that are looked at.
+_MOST_FILES, _MOST_NAMES = 100, 60
+#: Lines of one name that are listed, and of one whose body alone changes; of a name that stands on
+#: more lines in all none is.
+_MOST_LINES, _MOST_INSIDE, _COMMON = 10, 5, 60
+#: Files in which altered names stand, and which are read.
+_MOST_READ = 300
+_GONE, _CHANGED, _INSIDE = range(3)
+
+_DEFINES_BY_WORD = re.compile(
+    r"\b(?:def|class|fn|func|fun|function|type|struct|enum|union|interface|trait|record|object"
+    r"|module|namespace|typedef|annotation)\b|#\s*define\b|\b(?:self|this|exports|prototype)\."
+)
+_HOLDS_MEMBERS = re.compile(r"\b(?:class|struct|enum|interface|trait|record|object|impl|type)\b")
+_COMMENT = re.compile(r"\s*(?:#(?!define)|//|/?\*|--|;)")
+_IMPORT = re.compile(r"(?:from|import|use|using|package)\b|#\s*include|.*\brequire\(")
+#: A method or a member, where the heading of its type is not shown.
+_MEMBER = re.compile(
+    r"\s+(?:public|private|protected|static|final|pub|override|[\w<>\[\],?.]+ +\w+\()"
+)
+#: Constructors: whoever uses the type calls them.
+_CONSTRUCTORS = frozenset({"__init__", "__new__", "constructor"})
+
+
+class SearchableRepository(Repository, Protocol):
+    """A repository whose trees can be searched."""
+
+    def with_words(self, tree: str, words: Sequence[str]) -> WordPlaces:
+        """Return every place of the words in a commit or tree."""
+
+
+@dataclass(frozen=True)
+class _Side:
+    """The lines of a hunk on one side, each with whether it changes."""
+
+    kin: str
+    rows: Sequence[tuple[str, bool]]
+
+    @cached_property
+    def _definitions(self) -> Mapping[int, str]:
+        """The name that each defining row gives, by the row's number."""
+        text = "\n".join(row[:LONGEST_LINE] for row, _ in self.rows)
+        finder = DefinitionFinder(self.kin, sorted(set(re.findall(WORD, text))))
+        names: dict[int, str] = {}
+        for name, line in finder.within(text.encode()):
+            if self._is_visible(line - 1):
+                names.setdefault(line - 1, name)
+        return names
+
+    def find_names(self) -> Iterator[tuple[str, bool]]:
+        """Iterate over names with whether their very definition changes."""
+        for at, (text, changes) in enumerate(self.rows):
+            if not changes or not text.strip():
+                continue
+            owner = at if at in self._definitions else self._parent(at, self._definitions)
+            if owner is None:
+                continue
+            name, definition = self._definitions[owner], owner == at
+            if name in _CONSTRUCTORS:
+                outer = self._parent(owner, self._definitions)
+                name = self._definitions[outer] if outer is not None else name
+            yield name, definition
+
+    def _is_visible(self, at: int) -> bool:
+        """Tell a function, type, member or constant from a variable of a function."""
+        text = self.rows[at][0]
+        if not text[:1].isspace() or _DEFINES_BY_WORD.search(text):
+            return True
+        parent = self._parent(at)
+        if parent is None:
+            return _MEMBER.match(text) is not None
+        return _HOLDS_MEMBERS.search(self.rows[parent][0]) is not None
+
+    def _parent(self, at: int, among: Mapping[int, str] | None = None) -> int | None:
+        """Return the nearest row above with less indentation; of those rows, if some are named."""
+        indent = _indent(self.rows[at][0])
+        for above in range(at - 1, -1, -1):
+            text = self.rows[above][0]
+            if text.strip() and _indent(text) < indent:
+                if among is None or above in among:
+                    return above
+                indent = _indent(text)
+        return None
+
+
+def _indent(text: str) -> int:
+    return len(text) - len(text.lstrip())
+
+
+def find_altered_names(files: Sequence[FileChange]) -> dict[tuple[str, str], int]:
+    """Return the names whose definition or body changes, by kin and name; the gravest way counts.
+
+    Args:
+        files: with the headings of the functions around what changes, as far as they are known.
+    """
+    names: dict[tuple[str, str], int] = {}
+    brought = set()
+    for file in files[:_MOST_FILES]:
+        kin = kin_of(printable(file.path))
+        if not kin or file.kind is not FileKind.SOURCE:
+            continue
+        for hunk in file.hunks:
+            for sign in "-+":
+                for name, definition in _side(kin, hunk, sign).find_names():
+                    way = (_GONE if sign == "-" else _CHANGED) if definition else _INSIDE
+                    names[kin, name] = min(way, names.get((kin, name), way))
+                    if definition and sign == "+":
+                        brought.add((kin, name))
+    return {key: _CHANGED if way == _GONE and key in brought else way for key, way in names.items()}
+
+
+def _side(kin: str, hunk: Hunk, sign: str) -> _Side:
+    return _Side(kin, [(x.text, x.sign == sign) for x in hunk.lines if x.sign in {" ", sign}])
+
+
+def find_call_sites(
+    pull: PullRequest, files: Sequence[FileChange], repository: SearchableRepository
+) -> tuple[CallSite, ...]:
+    """Return unchanged lines that use what the change alters, those of removed names first."""
+    names = find_altered_names(files)
+    ranked = sorted(names, key=lambda key: (names[key], key))[:_MOST_NAMES]
+    tree = pull.merge.tree or pull.head.sha
+    try:
+        places = repository.with_words(tree, sorted({name for _, name in ranked})).places
+        blobs = {entry.path: entry.blob for entry in repository.files(tree)}
+        used = {blobs[path] for spots in places.values() for path, _ in spots if path in blobs}
+        contents = repository.read(sorted(used)[:_MOST_READ])
+    except PrJuryError:
+        return ()
+    shown: dict[str, set[str]] = defaultdict(set)
+    for file in pull.files:
+        shown[file.path].update(line.text for hunk in file.hunks for line in hunk.lines)
+    sites: list[CallSite] = []
+    for kin, name in ranked:
+        spots = sorted({spot for spot in places.get(name, ()) if kin_of(spot[0]) == kin})
+        lines = []
+        for path, line in spots if len(spots) <= _COMMON else ():
+            text = _line_at(contents.get(blobs.get(path, "")), line)
+            if text and text not in shown.get(path, ()) and not _is_definition(kin, name, text):
+                lines.append(CallSite(name, printable(path), line, text.strip()))
+        most = _MOST_INSIDE if names[kin, name] == _INSIDE else _MOST_LINES
+        sites += _choose(lines, shown, most)
+    return tuple(sites)
+
+
+def _choose(sites: Sequence[CallSite], changed: Mapping[str, object], most: int) -> list[CallSite]:
+    """Return the first lines: those of other files, of changed ones, and then of tests."""
+    users = {site.path for site in sites if not _IMPORT.match(site.text)}
+    useful = [site for site in sites if not _IMPORT.match(site.text) or site.path not in users]
+    useful.sort(key=lambda site: (kind_of(site.path) is not FileKind.SOURCE, site.path in changed))
+    return useful[:most]
+
+
+def _is_definition(kin: str, name: str, text: str) -> bool:
+    return any(DefinitionFinder(kin, [name]).within(text.encode()))
+
+
+def _line_at(content: bytes | None, line: int) -> str:
+    """Return the text of a line; empty for a comment, or where it is not known."""
+    rows = (content or b"").split(b"\n")
+    text = rows[line - 1].decode("utf-8", "replace").rstrip("\r") if line <= len(rows) else ""
+    return "" if _COMMENT.match(text) or len(text) > LONGEST_LINE else text

@@ -1,0 +1,90 @@
+"""What programs know of a change, in a few lines for its reviewers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from prjury.judges.context import CallSite
+from prjury.jury.judge import JudgeType
+from prjury.jury.judgment import Check, Judgment
+from prjury.jury.voting import NOT_APPLICABLE, Ballot
+from prjury.report.invisible_chars import show_invisible
+from prjury.report.judge_facts import BuildFacts, TestFacts
+from prjury.report.redact import Redact, redacted
+from prjury.snapshot.model import printable
+
+#: Characters of all facts together, and of one.
+MOST_CHARACTERS, _LONGEST = 2_000, 160
+#: Findings of one judge that are listed.
+_MOST_FINDINGS = 5
+#: Characters that what judges say may take; the rest is for call sites.
+_JUDGES_SHARE = 1_000
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One line.
+
+    Attributes:
+        name: the altered name that it is about; empty for what a judge says.
+    """
+
+    text: str
+    name: str = ""
+
+    @property
+    def key(self) -> str:
+        """The line without numbers, which differ from run to run and decide nothing."""
+        return re.sub(r"\d+", "", self.text)
+
+
+def find_facts(
+    ballots: Sequence[Ballot], sites: Sequence[CallSite], redact: Redact
+) -> tuple[Fact, ...]:
+    """Return what the programs of earlier tiers say, and then the call sites that fit."""
+    judged = [Fact(_shorten(text, redact)) for text in _describe_ballots(ballots)]
+    called = [
+        Fact(_shorten(f"uses {site.name}: {site.path}:{site.line}: {site.text}", redact), site.name)
+        for site in sites
+    ]
+    first = _fit(judged, _JUDGES_SHARE)
+    return (*first, *_fit(called, MOST_CHARACTERS - sum(len(fact.text) + 3 for fact in first)))
+
+
+def _fit(facts: Sequence[Fact], room: int) -> list[Fact]:
+    sizes = accumulate(len(fact.text) + 3 for fact in facts)
+    return [fact for fact, size in zip(facts, sizes, strict=True) if size <= room]
+
+
+def _shorten(text: str, redact: Redact) -> str:
+    line = show_invisible(redacted(printable(" ".join(text.split())), redact))
+    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
+
+
+def _describe_ballots(ballots: Sequence[Ballot]) -> Iterator[str]:
+    for ballot in ballots:
+        judgment = ballot.judgment
+        if ballot.type is not JudgeType.DETERMINISTIC or judgment.label == NOT_APPLICABLE:
+            continue
+        build = BuildFacts.of(judgment)
+        tests = build.ran.tests if build and build.ran else None
+        words = _describe_tests(tests) if tests else judgment.reasoning
+        yield f"{ballot.judge}: {judgment.status.value}, {words}"
+        yield from _describe_findings(judgment)
+
+
+def _describe_tests(tests: TestFacts) -> str:
+    vanished = f", {tests.vanished} no longer run" if tests.vanished else ""
+    failed = f", {tests.failed} failed" if tests.failed else ", none failed"
+    return f"{tests.run} tests run{failed}{vanished}"
+
+
+def _describe_findings(judgment: Judgment) -> Iterator[str]:
+    checks: Sequence[Check] = judgment.failed_checks
+    for check in checks[:_MOST_FINDINGS]:
+        yield f"{check.location or check.name}: {check.message}"
+    if len(checks) > _MOST_FINDINGS:
+        yield f"and {len(checks) - _MOST_FINDINGS} more of these"
