@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import pytest
+from msgspec import structs
 
 from fakes.llm import (
     SMALL,
@@ -48,7 +49,7 @@ class Searched(FakeRepository):
 
 def sites(files: Files, *changes: FileChange) -> list[str]:
     case = context(*changes)
-    pull = replace(case.pull, merge=MergeTrial(HEAD))
+    pull = structs.replace(case.pull, merge=MergeTrial(HEAD))
     found = find_call_sites(pull, changes, Searched({HEAD: files}))
     return [f"{site.name} {site.path}:{site.line}: {site.text}" for site in found]
 
