@@ -9,7 +9,10 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import fcntl
+import functools
 import os
+import re
 import shutil
 import stat
 import subprocess
@@ -23,6 +26,10 @@ from prjury.errors import CannotJudgeError
 from prjury.processes import kill_users
 
 _SECONDS_TO_END = 5.0
+#: Directories that this program makes, and locks as long as it lives.
+_OURS = re.compile(r"prjury-((agent|demo|index|fetch|remote|store|packs)-)?[a-z0-9_]{8}", re.ASCII)
+#: Seconds after which a directory that nobody has locked is nobody's.
+_NEW = 60.0
 
 
 class _Scratches:
@@ -30,7 +37,7 @@ class _Scratches:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._places: set[Path] = set()
+        self._places: dict[Path, int] = {}
         self._ended = False
         atexit.register(self.end)
 
@@ -43,20 +50,22 @@ class _Scratches:
         with self._lock:
             if self._ended:
                 raise CannotJudgeError("the run was interrupted", reason="interrupted")
+            sweep(tempfile.gettempdir())
             place = Path(tempfile.mkdtemp(prefix=prefix))
-            self._places.add(place)
+            self._places[place] = _lock(place)
         return place
 
     def forget(self, place: Path) -> None:
         """Leave a directory to another program, which removes it."""
         with self._lock:
-            self._places.discard(place)
+            if place in self._places:
+                os.close(self._places.pop(place))
 
     def end(self) -> None:
         """Remove all directories, until nothing writes into them any more."""
         with self._lock:
             self._ended = True
-            places = self._places
+            places = set(self._places)
         until = time.monotonic() + _SECONDS_TO_END
         while places and time.monotonic() < until:
             kill_users(places)
@@ -157,3 +166,39 @@ def _hoist(directory: Path, top: Path, numbers: Iterator[int]) -> Path:
     directory.chmod(stat.S_IRWXU)
     target = next(path for number in numbers if not os.path.lexists(path := top / f".{number}"))
     return directory.rename(target)
+
+
+@functools.cache
+def sweep(directory: str) -> None:
+    """Have removed, once, what runs that were killed have left in a directory."""
+    with contextlib.suppress(OSError), os.scandir(directory) as entries:
+        for entry in entries:
+            if _OURS.fullmatch(entry.name) and _is_left(entry):
+                have_removed(Path(entry.path))
+
+
+def _is_left(entry: os.DirEntry[str]) -> bool:
+    try:
+        status = entry.stat(follow_symlinks=False)
+        mine = stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid()
+        if mine and time.time() - status.st_ctime > _NEW:
+            os.close(_lock(Path(entry.path)))
+            return True
+    except OSError:  # it is locked, or gone
+        pass
+    return False
+
+
+def _lock(place: Path) -> int:
+    """Open a directory, and lock it as long as this process lives.
+
+    Raises:
+        OSError: when another process has locked it.
+    """
+    descriptor = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        raise
+    return descriptor

@@ -41,7 +41,7 @@ from prjury.jury.judge import ask
 from prjury.jury.judgment import Judgment, Status
 from prjury.policy.tiers import BuildOptions
 from prjury.ports import Ports, SilentProgress
-from prjury.sandbox import ContainedShell
+from prjury.sandbox.contained import ContainedShell
 from prjury.snapshot.model import PullRequest
 
 RUNS = 5

@@ -44,7 +44,7 @@ from prjury.policy.patterns import PatternsOptions
 from prjury.ports import Ports, Repository, SilentProgress
 from prjury.rulepacks.load import shipped_heads, shipped_pack
 from prjury.rulepacks.rule import KeptBy, Match, Pack, PatternRule
-from prjury.sandbox import ContainedShell
+from prjury.sandbox.contained import ContainedShell
 from prjury.snapshot.model import PullRequest
 
 #: Seconds between two looks at a program's memory.

@@ -36,7 +36,7 @@ from prjury.policy.models import ModelConfig
 from prjury.policy.tiers import QualityOptions
 from prjury.ports import NoModels, Panel, Ports, SilentProgress
 from prjury.ports.messages import Prompt, Reply
-from prjury.sandbox import ContainedShell
+from prjury.sandbox.contained import ContainedShell
 from prjury.snapshot.model import PullRequest
 
 #: A line at the head: its file, its number, its text.

@@ -51,6 +51,7 @@ def policy(file: Path, command: str, *, backports_built: bool = False) -> Path:
                     {"name": "quality", "policy": "final_tier", "judges": ["quality"]},
                 ],
                 "backport": {"build": backports_built},
+                "sandbox": {"level": "L1"},  # at L2 nothing of ours can be written
             }
         )
     )

@@ -71,6 +71,8 @@ class ScriptedShell:
     level: str = "L1"
     programs: Mapping[str, str] = field(default_factory=dict)
     withheld: Sequence[str] = ()
+    gaps: Sequence[str] = ()
+    lent: Sequence[str] = ()
     answer: str = ""
 
     def copy_caches(self, programs: Collection[str], home: Path) -> None:

@@ -2,8 +2,7 @@
 
 ``python -P watched.py FILE PROGRAM [ARGUMENT...]``, where PROGRAM is ``prjury`` or ``action``. The
 file gets the line ``begun``, and one for each module that is looked for and was not read before,
-each file of an installation that is opened, and each Python that is started, but for the build's
-own launcher.
+each file of an installation that is opened, and each Python that is started.
 """
 
 from __future__ import annotations
@@ -24,14 +23,11 @@ begun = False
 
 def heard(event: str, args: tuple[Any, ...]) -> None:
     global begun  # noqa: PLW0603 - a hook has nothing else to remember by
-    if event == "subprocess.Popen" and isinstance(args[1], list):
-        words = list(map(str, args[1]))
-        is_launcher = any(word.endswith("sandbox/launcher.py") for word in words)
-        if is_launcher and "--probe" not in words and not begun:
-            begun = True
-            noted("begun", "")
-        elif begun and words[0] == sys.executable and not is_launcher:
-            noted("started", " ".join(words))
+    if event == "prjury.launch" and args[0] and not begun:
+        begun = True
+        noted("begun", "")
+    elif begun and event == "subprocess.Popen" and str(args[0]) == sys.executable:
+        noted("started", " ".join(map(str, args[1])))
     elif begun and event == "import" and not held(args[0]):
         noted("imported", args[0])
     elif begun and event == "open" and str(args[0]).startswith(OURS):

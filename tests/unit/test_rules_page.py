@@ -18,7 +18,7 @@ from prjury.policy.load import json_schema
 from prjury.policy.seats import FunctionOptions
 from prjury.policy.tiers import JudgeEntry
 from prjury.ports import Ports, SilentProgress
-from prjury.sandbox import ContainedShell
+from prjury.sandbox.contained import ContainedShell
 
 PAGE = Path(__file__).resolve().parents[2] / ".github" / "docs" / "judges" / "python.md"
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)

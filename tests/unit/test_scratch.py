@@ -3,6 +3,8 @@ from __future__ import annotations
 import subprocess
 import sys
 import textwrap
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 _PROGRAM = """
@@ -43,3 +45,43 @@ def test_nothing_is_left_though_threads_and_programs_write_until_the_end(tmp_pat
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout in {"", "interrupted\n"}
     assert list(tmp_path.iterdir()) == []
+
+
+_LIVING = """if True:
+    import time
+    from prjury.scratch import scratch
+    with scratch("prjury-store-"):
+        time.sleep(600)
+"""
+_LATER = """if True:
+    import sys, time
+    real = time.time
+    time.time = lambda: real() + 100
+    from prjury.scratch import sweep
+    sweep(sys.argv[1])
+"""
+
+
+def test_what_a_killed_run_has_left_is_swept_and_nothing_else(tmp_path: Path) -> None:
+    others = {"prjury-notes", "prjury-logs-12345678", "prjury-12345678.d", "tmp12345678"}
+    for name in others:
+        (tmp_path / name).mkdir()
+    environ = {"TMPDIR": str(tmp_path), "PATH": "/usr/bin:/bin"}
+    with subprocess.Popen([sys.executable, "-c", _LIVING], env=environ) as living:
+        assert eventually(lambda: len(list(tmp_path.iterdir())) == len(others) + 1)
+        (kept,) = {path.name for path in tmp_path.iterdir()} - others
+        with subprocess.Popen([sys.executable, "-c", _LIVING], env=environ) as killed:
+            assert eventually(lambda: len(list(tmp_path.iterdir())) == len(others) + 2)
+            killed.kill()
+        subprocess.run([sys.executable, "-c", _LATER, str(tmp_path)], env=environ, check=True)
+        assert eventually(lambda: {path.name for path in tmp_path.iterdir()} == {kept, *others})
+        living.kill()
+
+
+def eventually(true: Callable[[], bool], seconds: float = 30) -> bool:
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        if true():
+            return True
+        time.sleep(0.05)
+    return False

@@ -87,11 +87,13 @@ class CommandAgent:
                 (around / name).mkdir()
             goal_file = around / "goal.txt"
             goal_file.write_text(f"{goal}\n", "utf-8", "replace")
+            directory = workspace or around / "empty"
             command = ShellCommand(
                 f'exec <"${_GOAL}"\n{self.command}',
-                workspace or around / "empty",
+                directory,
                 self._environment(around, goal_file),
                 _MOST_PRINTED,
+                writable=[directory, *filter(None, [self.home])],
             )
             return self._started(command)
 

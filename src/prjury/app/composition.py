@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from threading import Thread
 from typing import Any
@@ -21,7 +22,7 @@ from prjury.policy.schema import Config, PullsConfig
 from prjury.policy.seats import CommandOptions
 from prjury.policy.tiers import BuildOptions
 from prjury.ports import Agents, NoAgents, NoMemory, NoModels, Ports, Repository
-from prjury.sandbox import ContainedShell
+from prjury.sandbox.contained import ContainedShell
 from prjury.snapshot.model import PullRequest
 from prjury.state_directory import private_directory
 
@@ -146,10 +147,20 @@ def model_ports(config: Config) -> Ports:
 
 
 def build_ports(
-    environment: RunEnvironment, config: Config, store: Repository, panel: ModelPanel | None = None
+    environment: RunEnvironment,
+    config: Config,
+    store: Repository,
+    panel: ModelPanel | None = None,
+    lend: Sequence[str] | None = None,
 ) -> Ports:
-    """The ports that a build needs; a build begins when everything is loaded."""
-    shell = contained_shell(environment, config, network=config.sandbox.network, panel=panel)
+    """The ports that a build needs; a build begins when everything is loaded.
+
+    Args:
+        lend: names of credentials that a build may read; those of the policy by default.
+    """
+    lend = config.sandbox.lend if lend is None else lend
+    network = config.sandbox.network
+    shell = contained_shell(environment, config, network=network, panel=panel, lend=lend)
     Thread(target=lambda: shell.level, daemon=True).start()  # a program says it, in a while
     redact, journal = environment.redact, environment.journal
     place = private_directory(environment.environ, "XDG_STATE_HOME", ".local/state")
@@ -165,7 +176,12 @@ def build_ports(
 
 
 def contained_shell(
-    environment: RunEnvironment, config: Config, *, network: bool, panel: ModelPanel | None
+    environment: RunEnvironment,
+    config: Config,
+    *,
+    network: bool,
+    panel: ModelPanel | None,
+    lend: Sequence[str] = (),
 ) -> ContainedShell:
     """The shell for what is not trusted; all of ours is loaded before anything runs in it."""
 
@@ -179,6 +195,7 @@ def contained_shell(
         environment.environ,
         extra_env=sandbox.env,
         level=sandbox.level,
+        lend=lend,
         network=network,
         before=load,
         meanwhile=load_afterwards,

@@ -68,7 +68,12 @@ def _report_on(change: OpenedChange, environment: RunEnvironment, started: float
         change.policy,
         seating,
         verdict,
-        sandbox=Sandbox(ports.shell.level, config.sandbox.network),
+        sandbox=Sandbox(
+            ports.shell.level,
+            config.sandbox.network,
+            tuple(ports.shell.gaps),
+            tuple(ports.shell.lent),
+        ),
         version=own_version(),
         backports=with_opinions(tried, opinion),
         cost=steps.cost_of(verdict, wired.models.spent, opinion, recovery=recovery),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import tempfile
 import time
 from contextlib import ExitStack
 from pathlib import Path
@@ -34,9 +33,11 @@ def demo(
     from prjury.demo.repository import PULLS, make_repository
 
     terminal: Terminal = context.obj
+    from prjury.scratch import scratch
+
     started = time.monotonic()
     with ExitStack() as stack:
-        place = keep or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="prjury-")))
+        place = keep or stack.enter_context(scratch("prjury-demo-"))
         repository = _empty(place) / "shelf.git"
         make_repository(repository)
         print("Five pull requests of a small repository, merged, built and judged for real:\n")

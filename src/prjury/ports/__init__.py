@@ -304,7 +304,15 @@ class Shell(Protocol):
 
     @property
     def level(self) -> str:
-        """The sandbox level that this shell keeps: ``"L0"`` to ``"L3"``."""
+        """The sandbox level that this shell keeps: ``"L0"`` to ``"L2"``."""
+
+    @property
+    def gaps(self) -> Sequence[str]:
+        """Ways out that are open at this level here; noun phrases."""
+
+    @property
+    def lent(self) -> Sequence[str]:
+        """Names of the operator's credentials that programs may read."""
 
 
 class Checks(Protocol):

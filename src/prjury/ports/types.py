@@ -65,12 +65,14 @@ class ShellCommand(Struct, frozen=True):
         directory: where it runs.
         env: the whole environment; nothing is inherited.
         output_limit: bytes of output beyond which the program is stopped.
+        writable: where it may write besides a scratch directory; its own directory by default.
     """
 
     argv: Sequence[str] | str
     directory: Path
     env: Mapping[str, str] = msgspec.field(default_factory=dict)
     output_limit: int = 200 * 1024 * 1024
+    writable: Sequence[Path] = ()
 
     @property
     def text(self) -> str:

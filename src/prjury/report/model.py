@@ -140,11 +140,18 @@ class PolicyOrigin(Struct, frozen=True):
     resolved: Mapping[str, Any] = {}
 
 
-class Sandbox(Struct, frozen=True):
-    """How builds were kept in."""
+class Sandbox(Struct, frozen=True, omit_defaults=True):
+    """How builds were kept in.
+
+    Attributes:
+        gaps: ways out that stay open.
+        lent: the operator's credentials that builds could read.
+    """
 
     level: str
     network: bool
+    gaps: tuple[str, ...] = ()
+    lent: tuple[str, ...] = ()
 
 
 #: The command in a comment that opens the gate for one head.

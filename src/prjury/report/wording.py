@@ -46,7 +46,11 @@ _BACKPORTS = {
     "error": ("⚪", "could not be tried"),
 }
 _BARE_SCORES = {Status.PASS: 1.0, Status.FAIL: 0.0}
-_SANDBOXES = {"L0": "builds ran without a sandbox", "L1": "builds ran as the same user"}
+_SANDBOXES = {
+    "L0": "builds ran without a sandbox",
+    "L1": "builds ran as the same user",
+    "L2": "builds could write only into their own directory",
+}
 
 _NO_TIME = "0 s"
 _MINUTE = 60_000
@@ -255,6 +259,10 @@ def _origin(report: Report) -> Iterator[str]:
     if any(map(_ran_here, seat_outcomes(report.verdict))):
         network = "with network" if report.sandbox.network else "without network"
         yield f"{_SANDBOXES.get(report.sandbox.level, 'builds ran in a sandbox')}, {network}"
+        if report.sandbox.gaps:
+            yield f"not closed to them: {', '.join(report.sandbox.gaps)}"
+        if report.sandbox.lent:
+            yield f"lent to them: {', '.join(report.sandbox.lent)}"
     yield f"took {duration(report.elapsed_ms)}"
     yield f"prjury {report.version}"
 

@@ -8,110 +8,38 @@ import itertools
 import os
 import re
 import shutil
-import subprocess
+import stat
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
 from prjury.ports import Progress, SilentProgress
 from prjury.ports.types import Completed, ShellCommand
-from prjury.sandbox import launcher
+from prjury.sandbox.caches import copy_caches, find_lent
 from prjury.sandbox.environment import (
     allowed,
+    find_writable_places,
+    fresh_places,
     is_refused,
     machine_memory,
     smaller_machine,
     withheld,
 )
+from prjury.sandbox.reach import Powers, Reach, find_powers
 from prjury.sandbox.run import Limits, ProcessRun
+from prjury.sandbox.walls import Walls
 from prjury.scratch import scratch
 from prjury.state_directory import private_directory
 
 #: How the directories of logs begin; no judgment names any other file to be kept.
 LOGS = "prjury-logs-"
-_CACHES = {
-    "pnpm": (".local/share/pnpm/store", ".cache/pnpm"),
-    "yarn": (".cache/yarn", ".yarn/berry/cache"),
-    "bun": (".bun/install/cache",),
-    "deno": (".cache/deno",),
-    "poetry": (".cache/pypoetry/cache", ".cache/pypoetry/artifacts"),
-    "pdm": (".cache/pdm",),
-    "pipenv": (".cache/pipenv",),
-    "composer": (".cache/composer", ".composer/cache"),
-    "mix": (".hex/packages", ".mix/archives", ".mix/elixir"),
-}
-_MOVED = {".cache/": "XDG_CACHE_HOME", ".local/share/": "XDG_DATA_HOME"}
-_MOST_FILES, _MOST_BYTES = 60_000, 1 << 30
-_SECONDS = 60
-
-
-def copy_caches(
-    environ: Mapping[str, str],
-    programs: Collection[str],
-    home: Path,
-    most_files: int = _MOST_FILES,
-) -> None:
-    """Copies what these programs have downloaded for the operator into a fresh HOME.
-
-    What is already there stays; what is too large, or cannot be read, is left out.
-
-    Args:
-        most_files: files and directories that a cache may have.
-    """
-    for program in sorted(_CACHES.keys() & programs):
-        for below in _CACHES[program]:
-            source, target = _place(environ, below), home / below
-            if source and source.is_dir() and not target.exists() and _is_small(source, most_files):
-                _copy(source, target)
-
-
-def _place(environ: Mapping[str, str], below: str) -> Path | None:
-    for start, variable in _MOVED.items():
-        if below.startswith(start) and environ.get(variable):
-            return Path(environ[variable], below.removeprefix(start))
-    return Path(environ["HOME"], below) if environ.get("HOME") else None
-
-
-def _is_small(directory: Path, most_files: int) -> bool:
-    size = 0
-    for files, entry in enumerate(_entries(directory), 1):
-        size += entry.stat(follow_symlinks=False).st_blocks * 512
-        if files > most_files or size > _MOST_BYTES:
-            return False
-    return True
-
-
-def _entries(directory: Path) -> Iterator[os.DirEntry[str]]:
-    waiting = [str(directory)]
-    while waiting:
-        try:
-            with os.scandir(waiting.pop()) as listing:
-                entries = list(listing)
-        except OSError:
-            continue
-        waiting.extend(entry.path for entry in entries if entry.is_dir(follow_symlinks=False))
-        yield from entries
-
-
-def _copy(source: Path, target: Path) -> None:
-    """Copies with ``cp``, which shares blocks where the file system can; links stay links."""
-    if not (program := shutil.which("cp", path=os.defpath)):
-        return
-    target.parent.mkdir(parents=True, exist_ok=True)
-    arguments = [program, "-RPp", "--reflink=auto", "--", str(source), str(target)]
-    silent = subprocess.DEVNULL
-    try:
-        subprocess.run(  # noqa: S603 - a program of the system's
-            arguments, check=False, timeout=_SECONDS, stdin=silent, stdout=silent, stderr=silent
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        shutil.rmtree(target, ignore_errors=True)
-
-
 _ADVICE = {
     "mvn": "install Apache Maven, or commit the Maven wrapper (`mvn wrapper:wrapper`)",
     "gradle": "install Gradle, or commit the Gradle wrapper (`gradle wrapper`)",
@@ -146,9 +74,9 @@ class ContainedShell:
     its time is over, when it prints, forks or allocates too much, or when this process dies.
 
     That is level L1. It is not another user: a program can read and write what the operator can.
-    On systems other than Linux only the program's process group is ended, and the level is L0.
-    Build caches of the operator are shared, or copied (`copy_caches`), so that builds work offline
-    and fast; a hostile build can poison them for later builds of the same user.
+    At level L2, on Linux, it writes into its scratch directory alone, reads no credentials and
+    reaches no process outside; caches of the operator are lent to it under a layer of its own, or
+    copied. On systems other than Linux only the program's process group is ended: L0.
 
     Args:
         environ: the operator's environment.
@@ -157,6 +85,9 @@ class ContainedShell:
         network: whether programs may use the network; without, a network namespace is required.
         limits: time to end, memory, number of processes.
         own_prefix: our own virtual environment, kept off the PATH.
+        hidden: paths that no program is to read at level L2, besides the usual ones.
+        lend: names of the operator's credentials that programs may read.
+        powers: what the kernel grants; found out by default.
         logs: where each run's log gets a directory; by default the system's temporary one.
         before: called before each program runs, while none could have changed anything.
         meanwhile: called when a program has begun, for what may be done while it runs.
@@ -171,6 +102,9 @@ class ContainedShell:
         network: bool = True,
         limits: Limits | None = None,
         own_prefix: Path | None = None,
+        hidden: Sequence[Path] = (),
+        lend: Sequence[str] = (),
+        powers: Powers | None = None,
         logs: Path | None = None,
         before: Callable[[], None] | None = None,
         meanwhile: Callable[[], None] = lambda: None,
@@ -181,11 +115,18 @@ class ContainedShell:
         self._network = network
         self._limits = limits or Limits()
         self._own_prefix = own_prefix or _running_environment()
+        self._hidden = tuple(map(str, hidden))
+        self._given_powers = powers
+        self.lent = tuple(lend)
         self._place_for_logs = logs
         self._before = before
         self._meanwhile = meanwhile
         self._numbers = itertools.count(1)
-        self._scratches: set[Path] = set()
+        self._scratches: dict[Path, Path] = {}
+        self._layered: set[Path] = set()
+        self._taking = threading.Lock()
+        self._filled: set[Path] = set()
+        self._lending: set[Path] = set()
 
     def run(self, command: ShellCommand, deadline: Deadline, progress: Progress) -> Completed:
         """Runs to the end or to a limit, with a fresh HOME; no process of it is left afterwards.
@@ -194,33 +135,103 @@ class ContainedShell:
             CannotJudgeError: when the program does not exist or cannot be started, or when the
                 required level is not to be had.
         """
+        return self._run(command, deadline, progress, layered=True)
+
+    def _run(
+        self, command: ShellCommand, deadline: Deadline, progress: Progress, *, layered: bool
+    ) -> Completed:
         self._require_level()
+        command = replace(command, directory=command.directory.absolute())
         argv = self._argv(command)
         if self._before:
-            _ = self.level  # found out by a program of ours, which could be another one afterwards
             self._before()
         with contextlib.ExitStack() as stack:
             env = dict(command.env)
             for name in {"HOME", "TMPDIR"} - env.keys():
                 env[name] = str(stack.enter_context(self._own(scratch())))
+            self._lend_files(env["HOME"])
             run = ProcessRun(
                 argv=argv,
                 directory=command.directory,
-                env=env,
+                env={**env, **self._moved_places(env)},
                 log=self._new_log(argv),
                 output_limit=command.output_limit,
                 limits=self._limits,
                 network=self._network,
-                own_home=any(
-                    Path(env["HOME"]).is_relative_to(made) for made in tuple(self._scratches)
-                ),
+                walls=stack.enter_context(self._walls(command, env, layered=layered)),
+                own_home=self._find_scratch(env["HOME"]) is not None,
             )
             return run.complete(deadline, progress, self._meanwhile)
+
+    @contextlib.contextmanager
+    def _walls(
+        self, command: ShellCommand, env: Mapping[str, str], *, layered: bool
+    ) -> Iterator[Walls | None]:
+        """The walls of one program; layers are for one program of a scratch directory at a time."""
+        if self.level != "L2":
+            yield None
+            return
+        home = self._find_scratch(env["HOME"])
+        places = (str(command.directory), env["HOME"], env["TMPDIR"])
+        roots = {place for place in map(self._find_scratch, places) if place}
+        outside = command.writable or [command.directory]  # a name inside may have become a link
+        roots |= {place for place in outside if self._find_scratch(str(place)) is None}
+        walls = self._reach.walls(roots, mounts=self._powers.mounts)
+        if home is None or not self._powers.mounts:
+            yield {**walls, "mounts": False}
+            return
+        with self._taking:
+            layered = layered and home not in self._layered
+            if layered:
+                self._layered.add(home)
+        try:
+            yield self._reach.with_private(walls, self._scratches[home], layered=layered)
+        finally:
+            if layered:
+                self._layered.discard(home)
+
+    def _lend_files(self, home: str) -> None:
+        """Copy the credentials that are lent into a HOME, before anything has run there."""
+        place = Path(home)
+        if self.lent and self._find_scratch(home) and place not in self._lending:
+            self._lending.add(place)
+            for source, below in find_lent(self._environ, self.lent).items():
+                target = place / below
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(source, target)
+                target.chmod(stat.S_IRUSR)
+
+    @functools.cached_property
+    def _reach(self) -> Reach:
+        given = self.environment()
+        places = [os.path.realpath(place) for place in find_writable_places(given)]
+        lent = frozenset(map(str, find_lent(self._environ, self.lent)))
+        return Reach(self._environ, given, places, self._hidden, lent)
+
+    @functools.cached_property
+    def _powers(self) -> Powers:
+        return self._given_powers or _find_powers()
+
+    def _moved_places(self, env: Mapping[str, str]) -> Mapping[str, str]:
+        """Variables by which tools keep their caches in HOME where no layer is to be had."""
+        return fresh_places(env) if self._copies and self._find_scratch(env["HOME"]) else {}
+
+    @property
+    def _copies(self) -> bool:
+        """Whether caches can only be had as copies."""
+        return self.level == "L2" and not self._powers.mounts
+
+    def _find_scratch(self, path: str) -> Path | None:
+        """The scratch directory of this shell in which a path lies by its name."""
+        for place in tuple(self._scratches):
+            if path == str(place) or path.startswith(f"{place}/"):
+                return place
+        return None
 
     def ask(self, command: ShellCommand, deadline: Deadline) -> str:
         """The last lines that a short program prints; empty where it cannot be run."""
         try:
-            done = self.run(command, deadline, SilentProgress())
+            done = self._run(command, deadline, SilentProgress(), layered=False)
         except CannotJudgeError:
             return ""
         try:
@@ -237,12 +248,19 @@ class ContainedShell:
         """
         return {  # a quarter of twice the limit is half of it: the rest is for the tests
             **smaller_machine(machine_memory(), 2 * self._limits.memory),
-            **allowed(self._environ, (*self._extra, *extra), self._own_prefix),
+            **allowed(
+                self._environ,
+                (*self._extra, *extra),
+                self._own_prefix,
+                caches=not self._copies,
+            ),
         }
 
     def copy_caches(self, programs: Collection[str], home: Path) -> None:
-        """Copies what these programs have downloaded for the operator into a HOME."""
-        copy_caches(self._environ, programs, home)
+        """Copies what these programs have downloaded for the operator into a HOME, once."""
+        if home not in self._filled:  # later a program could have put links there
+            self._filled.add(home)
+            copy_caches(self._environ, programs, home, own=self._copies)
 
     @property
     def refused(self) -> tuple[str, ...]:
@@ -267,26 +285,33 @@ class ContainedShell:
 
     @contextlib.contextmanager
     def _own(self, made: contextlib.AbstractContextManager[Path]) -> Iterator[Path]:
-        with made as place:
-            self._scratches.add(place)
+        with made as around:
+            place, beside = around / "run", around / "beside"
+            place.mkdir()
+            beside.mkdir()
+            self._scratches[place] = beside
             try:
                 yield place
             finally:
-                self._scratches.discard(place)
+                del self._scratches[place]
 
     @functools.cached_property
     def level(self) -> str:
-        """``"L1"`` where the kernel was found to grant all of it, else ``"L0"``."""
-        if sys.platform != "linux":
-            return "L0"
-        return "L1" if _hardening_works(self.environment()) else "L0"
+        """The level that is kept: the one that is wanted, or the highest that works here."""
+        highest = self._powers.level
+        return highest if self._wanted == "auto" else min(highest, max(self._wanted, "L1"))
+
+    @property
+    def gaps(self) -> Sequence[str]:
+        """Ways out that are open at this level here; noun phrases."""
+        return self._powers.gaps if self.level == "L2" else ()
 
     def _require_level(self) -> None:
         if self._wanted == "auto" or self._wanted <= self.level:
             return
         raise CannotJudgeError(
             f"the sandbox level {self._wanted} is required and only {self.level} can be kept",
-            why="levels above L1 need an isolation that is not available",
+            why="L2 needs Landlock, which Linux has since 6.2 and some containers forbid",
             remedy="set `sandbox: {level: auto}`, or run where the level can be had",
             reason="sandbox_unavailable",
         )
@@ -333,14 +358,11 @@ def new_log_directory(environ: Mapping[str, str], place: Path | None = None) -> 
     return Path(tempfile.mkdtemp(prefix=LOGS, dir=place))
 
 
-def _hardening_works(env: Mapping[str, str]) -> bool:
-    probe = [sys.executable, "-I", "-S", launcher.__file__, "--probe"]
-    try:
-        done = subprocess.run(probe, env=env, timeout=30, check=False, capture_output=True)  # noqa: S603 - our own program
-    except (OSError, subprocess.TimeoutExpired):
-        return False
-    return done.returncode == 0
-
-
 def _running_environment() -> Path | None:
     return Path(sys.prefix) if sys.prefix != sys.base_prefix else None
+
+
+@functools.cache
+def _find_powers() -> Powers:
+    with scratch() as around:
+        return find_powers(around)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -56,24 +57,35 @@ _CREDENTIALS = re.compile(r"@|[?&]\w+=", re.ASCII)
 
 #: Where a tool looks below HOME unless a variable says otherwise. HOME is a fresh directory, so
 #: the variable is set to the operator's own place if that exists: version managers find their
-#: toolchains, and builds find what was downloaded before.
-_PLACES = {
+#: toolchains,
+_TOOL_PLACES = {
     "RUSTUP_HOME": ".rustup",
-    "CARGO_HOME": ".cargo",
     "PYENV_ROOT": ".pyenv",
     "NVM_DIR": ".nvm",
     "SDKMAN_DIR": ".sdkman",
+    "UV_PYTHON_INSTALL_DIR": ".local/share/uv/python",
+    "MISE_DATA_DIR": ".local/share/mise",
+}
+#: and builds find what was downloaded before.
+_CACHE_PLACES = {
+    "CARGO_HOME": ".cargo",
     "GRADLE_USER_HOME": ".gradle",
     "MAVEN_USER_HOME": ".m2",
     "GOMODCACHE": "go/pkg/mod",
     "GOCACHE": ".cache/go-build",
     "UV_CACHE_DIR": ".cache/uv",
-    "UV_PYTHON_INSTALL_DIR": ".local/share/uv/python",
     "PIP_CACHE_DIR": ".cache/pip",
-    "MISE_DATA_DIR": ".local/share/mise",
     "npm_config_cache": ".npm",
     "COREPACK_HOME": ".cache/node/corepack",
 }
+_PLACES = {**_TOOL_PLACES, **_CACHE_PLACES}
+#: Other variables that name places into which tools install something on the way.
+_INSTALLED = (
+    "GOPATH PNPM_HOME BUN_INSTALL VOLTA_HOME DOTNET_ROOT ANDROID_HOME ANDROID_SDK_ROOT RBENV_ROOT "
+    "NODENV_ROOT VIRTUAL_ENV CONDA_PREFIX pythonLocation"
+).split()
+#: Places of the machine into which a superuser's tools install something.
+_INSTALLATIONS = ("/usr", "/opt")
 
 #: Made where they are missing: Go compiles its own library into them, which takes a minute.
 _MADE = frozenset({"GOCACHE", "GOMODCACHE"})
@@ -97,7 +109,11 @@ def is_refused(name: str) -> bool:
 
 
 def allowed(
-    environ: Mapping[str, str], extra: Iterable[str] = (), own_prefix: Path | None = None
+    environ: Mapping[str, str],
+    extra: Iterable[str] = (),
+    own_prefix: Path | None = None,
+    *,
+    caches: bool = True,
 ) -> dict[str, str]:
     """The environment for untrusted programs, but for HOME and TMPDIR, which are made per run.
 
@@ -105,7 +121,11 @@ def allowed(
         environ: the operator's environment.
         extra: names that the operator lists; those that look like secrets are refused all the same.
         own_prefix: our own virtual environment, whose programs are not the build's.
+        caches: whether the operator's caches are lent.
     """
+    places = _places(environ)
+    if not caches:
+        places = {name: place for name, place in places.items() if name in _TOOL_PLACES}
     names = _named(environ, (*_PASSED, *_CERTIFICATES, *_ADDRESSES))
     names -= set(withheld(environ))
     names |= {name for name in extra if name in environ}
@@ -113,12 +133,50 @@ def allowed(
         names.discard("VIRTUAL_ENV")
     kept = {name: environ[name] for name in names if not is_refused(name)}
     return {
-        **_places(environ),
+        **places,
         **kept,
         **_uv(environ, own_prefix),
         "PATH": _path(environ.get("PATH", os.defpath), own_prefix),
         "LANG": "C.UTF-8",
         "CI": "true",
+    }
+
+
+def find_writable_places(given: Mapping[str, str]) -> list[str]:
+    """The outermost places of the operator into which tools with these variables would write.
+
+    What is mounted below a place would be missing from a layer over it.
+    """
+    for name in _CACHE_PLACES.keys() & given.keys():
+        with suppress(OSError):
+            Path(given[name]).mkdir(parents=True, exist_ok=True)
+    places = {given[name] for name in (*_PLACES, *_INSTALLED) if name in given}
+    places |= set(_INSTALLATIONS)
+    mounted: list[str] = []
+    with suppress(OSError):
+        mounted = [line.split()[1] for line in Path("/proc/self/mounts").read_text().splitlines()]
+    outermost: list[str] = []
+    for place in sorted(places):
+        inside = any(place.startswith(f"{each}/") for each in outermost)
+        inside = inside or any(each.startswith(f"{place}/") for each in mounted)
+        if not inside and Path(place).is_dir() and os.access(place, os.W_OK):
+            outermost.append(place)
+    return outermost
+
+
+def fresh_places(env: Mapping[str, str]) -> dict[str, str]:
+    """Variables by which tools keep in HOME what they would keep in places of the operator.
+
+    Java takes the user's own directory for HOME, whatever the variable says.
+    """
+    home = env["HOME"]
+    places = {name: f"{home}/{below}" for name, below in _CACHE_PLACES.items() if name not in env}
+    programs = [f"{home}/{below}" for below in (".local/bin", ".cargo/bin", "go/bin")]
+    return {
+        **places,
+        "MAVEN_OPTS": f"{env.get('MAVEN_OPTS', '')} -Duser.home={home}".strip(),
+        "NPM_CONFIG_PREFIX": f"{home}/.local",
+        "PATH": os.pathsep.join([*programs, env.get("PATH", os.defpath)]),
     }
 
 

@@ -1,17 +1,19 @@
-"""Starts one untrusted program and does not end before every process of it has.
+"""Starts untrusted programs, and does not let one of them end before every process of it has.
 
-Run as ``python -I -S launcher.py CHANNEL LIMIT NETWORK PROGRAM ARGUMENT...``; it imports nothing of
-this package. Its standard output is the log; CHANNEL is the number of a socket to
-the waiting process.
-``--probe`` only finds out whether the kernel grants what is asked of it.
+`main` with the number of a socket is a server, started before the first program runs, that forks a
+launcher for each request, so that nothing of it is read from disk afterwards. A request is one byte
+and three descriptors: a file with the program's `Request` as JSON, a socket to the waiting process,
+and the log. On that socket:
 
+    pid N      sent: the launcher's process
     T          received: ask the program to end (TERM to its process group)
     K, or EOF  received: end at once; so nothing survives the death of the waiting process
     exit N     sent: the program's exit code, minus the signal's number if a signal ended it
-    limit 0    sent: the program was stopped because it printed more than LIMIT bytes
+    limit 0    sent: the program was stopped because it printed more than it may
     exec N     sent: it could not be started, with the error's number
     cut N      sent: the network could not be taken away, with the error's number
     bare N     sent: the kernel refuses what containment needs, with the error's number
+    walls N    sent for a `Request` without a program: its walls stand, by Landlock's version
 
 The launcher is the session's leader and the program leads a session of its own, so that a program
 that signals "everybody in my group" does not reach it. On Linux it is a subreaper: daemons that
@@ -21,102 +23,119 @@ fork twice become its children and die with the rest.
 from __future__ import annotations
 
 import contextlib
-import ctypes
+import json
 import os
 import resource
 import select
 import signal
+import socket
 import sys
 import time
 from collections.abc import Iterable
+from typing import TypedDict
+
+from prjury.sandbox.walls import (
+    VERSION_WITH_SCOPES,
+    Walls,
+    cut_network,
+    drop_capabilities,
+    landlock_version,
+    raise_walls,
+    set_option,
+)
 
 _PR_SET_DUMPABLE = 4
 _PR_SET_CHILD_SUBREAPER = 36
 _PR_SET_NO_NEW_PRIVS = 38
-_CLONE_NEWUSER = 0x10000000
-_CLONE_NEWNET = 0x40000000
-_SIOCSIFFLAGS = 0x8914
-_IFF_UP = 1
 
 #: No file of a build may be larger; beyond it the kernel ends the program with SIGXFSZ.
 _LARGEST_FILE = 5 * 1024**3
+
+#: Signals that a program finds as it expects them.
+_SIGNALS = (
+    signal.SIGPIPE,
+    signal.SIGXFSZ,
+    signal.SIGINT,
+    signal.SIGHUP,
+    signal.SIGTERM,
+    signal.SIGCHLD,
+)
 
 #: How long processes are hunted that do not die, or that fork faster than they are killed.
 _HUNT_SECONDS = 5.0
 
 
-def main() -> int:
-    """Reads the command line, runs the program, reports how it ended."""
-    if sys.argv[1:] == ["--probe"]:
-        harden()
-        return 0
-    channel, limit, network, *argv = sys.argv[1:]
-    report = int(channel)
-    os.set_inheritable(report, False)  # noqa: FBT003 - the standard library's signature
-    if sys.platform == "linux":
-        for word, prepare in (("cut", cut_network), ("bare", harden)):
+class Request(TypedDict):
+    """A program to start.
+
+    Attributes:
+        argv: the program, found on the PATH of ``env``, and its arguments.
+        env: its whole environment.
+        limit: bytes of output beyond which it is stopped.
+        network: whether it may use the network.
+        walls: None where it may do what the operator may.
+    """
+
+    argv: list[str]
+    directory: str
+    env: dict[str, str]
+    limit: int
+    network: bool
+    walls: Walls | None
+
+
+def main() -> None:
+    """Serve the socket whose number is the last argument."""
+    serve(socket.socket(fileno=int(sys.argv[-1])))
+
+
+def serve(channel: socket.socket) -> None:
+    """Fork a launcher for each request until the other end is closed."""
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # launchers are not waited for
+    while True:
+        order, files, _, _ = socket.recv_fds(channel, 1, 3)
+        if not order:
+            return
+        if os.fork() == 0:
             try:
-                if word == "bare" or network == "off":
-                    prepare()
-            except OSError as error:
-                _tell(report, word, error.errno or 0)
-                return 0
-    _tell(report, *Launch(report, int(limit)).run(argv))
-    return 0
+                channel.close()
+                _launch(*files)
+            finally:
+                os._exit(0)
+        for file in files:
+            os.close(file)
 
 
-def harden() -> None:
-    """Makes this process the subreaper, closes the ways to more rights, and hides its memory.
+def _launch(request_file: int, channel: int, log: int) -> None:
+    """Run the program of one request and report how it ended."""
+    os.setsid()
+    os.dup2(log, 1)
+    os.dup2(log, 2)
+    with open(request_file, "rb") as file:
+        request: Request = json.load(file)
+    _tell(channel, "pid", os.getpid())
+    try:
+        _harden()
+    except OSError as error:
+        _tell(channel, "bare", error.errno or 0)
+    else:
+        _tell(channel, *Launch(channel, request).run())
+
+
+def _harden() -> None:
+    """Make this process the subreaper, close the ways to more rights, and hide its memory.
 
     Raises:
         OSError: when the kernel refuses.
     """
-    libc = ctypes.CDLL(None, use_errno=True)
-    for option, value in (
-        (_PR_SET_CHILD_SUBREAPER, 1),
-        (_PR_SET_NO_NEW_PRIVS, 1),
-        (_PR_SET_DUMPABLE, 0),
-    ):
-        _checked(libc.prctl(option, value, 0, 0, 0))
+    if sys.platform == "linux":
+        set_option(_PR_SET_CHILD_SUBREAPER, 1)
+        set_option(_PR_SET_NO_NEW_PRIVS, 1)
+        set_option(_PR_SET_DUMPABLE, 0)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     if hard == resource.RLIM_INFINITY or hard > _LARGEST_FILE:
         resource.setrlimit(resource.RLIMIT_FSIZE, (_LARGEST_FILE, _LARGEST_FILE))
-
-
-def cut_network() -> None:
-    """Moves this process into a network namespace that holds nothing but a loopback of its own.
-
-    Raises:
-        OSError: when the kernel does not let this user do that.
-    """
-    import fcntl  # noqa: PLC0415 - each step of a build waits for the start of this program
-    import socket  # noqa: PLC0415 - as above
-    import struct  # noqa: PLC0415 - as above
-
-    libc = ctypes.CDLL(None, use_errno=True)
-    user, group = os.getuid(), os.getgid()
-    if libc.unshare(_CLONE_NEWNET) != 0:
-        _checked(libc.unshare(_CLONE_NEWUSER | _CLONE_NEWNET))
-        _write("/proc/self/setgroups", "deny")
-        _write("/proc/self/uid_map", f"{user} {user} 1")
-        _write("/proc/self/gid_map", f"{group} {group} 1")
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
-        request = struct.pack("16sH22x", b"lo", _IFF_UP)
-        fcntl.ioctl(any_socket, _SIOCSIFFLAGS, request)
-
-
-def _checked(result: int) -> None:
-    if result != 0:
-        raise OSError(ctypes.get_errno(), "the kernel refused")
-
-
-def _write(path: str, text: str) -> None:
-    descriptor = os.open(path, os.O_WRONLY)
-    try:
-        os.write(descriptor, text.encode())
-    finally:
-        os.close(descriptor)
 
 
 def _tell(channel: int, word: str, number: int) -> None:
@@ -127,21 +146,22 @@ def _tell(channel: int, word: str, number: int) -> None:
 class Launch:
     """One program from its start to the end of its last process."""
 
-    def __init__(self, channel: int, limit: int) -> None:
+    def __init__(self, channel: int, request: Request) -> None:
         self.channel = channel
-        self.left = limit
+        self.request = request
+        self.left = request["limit"]
         self.program = 0
         self.status: int | None = None
         self.flooded = False
         self.output = -1
 
-    def run(self, argv: list[str]) -> tuple[str, int]:
+    def run(self) -> tuple[str, int]:
         """Runs to the end, or to the first order or limit that ends it early."""
         wakeup = _wake_on_children()
-        try:
-            self.program, self.output = _start(argv)
-        except OSError as error:
-            return "exec", error.errno or 0
+        self.program, self.output, failure = _start(self.request)
+        if failure:
+            word, number = failure.split()
+            return word, int(number)
         poller = select.poll()
         for descriptor in (self.channel, wakeup, self.output):
             poller.register(descriptor, select.POLLIN)
@@ -256,42 +276,59 @@ def _wake_on_children() -> int:
     return reading
 
 
-def _start(argv: list[str]) -> tuple[int, int]:
-    """Forks and executes; the process and the reading end of its output.
-
-    Raises:
-        OSError: the error of the execution.
-    """
+def _start(request: Request) -> tuple[int, int, str]:
+    """Fork and execute; the process, the reading end of its output, and what failed."""
     output, printing = os.pipe()
     failure, failing = os.pipe()
     pid = os.fork()
     if pid == 0:
-        _become(argv, printing, failing)
+        _become(request, printing, failing)
     os.close(printing)
     os.close(failing)
-    number = os.read(failure, 16)
+    words = os.read(failure, 64).decode()
     os.close(failure)
-    if number:
+    if words:
         os.waitpid(pid, 0)
-        raise OSError(int(number), "could not be started")
-    return pid, output
+    return pid, output, words
 
 
-def _become(argv: list[str], printing: int, failing: int) -> None:
-    """In the child: a session without a terminal, fresh signals, the program."""
+def _become(request: Request, printing: int, failing: int) -> None:
+    """In the child: a session without a terminal, fresh signals, walls, the program."""
+    step = "bare"
     try:
         os.setsid()
-        for name in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
+        for name in _SIGNALS:
             signal.signal(name, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
         os.dup2(printing, 1)
         os.dup2(printing, 2)
-        os.execvp(argv[0], argv)  # noqa: S606 - this is what it is for
+        if sys.platform == "linux":
+            set_option(_PR_SET_DUMPABLE, 1)  # else its own entries in /proc are not its own
+            step = "cut"
+            if not request["network"]:
+                cut_network()
+            step = "bare"
+            drop_capabilities() if request["walls"] is None else raise_walls(request["walls"])
+        if not request["argv"]:
+            os.write(failing, f"walls {_prove_walls(request['directory'])}".encode())
+            return
+        step = "exec"
+        os.chdir(request["directory"])
+        os.execvpe(request["argv"][0], request["argv"], request["env"])  # noqa: S606 - this is what it is for
     except OSError as error:
-        os.write(failing, str(error.errno or 1).encode())
+        os.write(failing, f"{step} {error.errno or 1}".encode())
     finally:
         os._exit(127)
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def _prove_walls(outside: str) -> int:
+    """Landlock's version; 0 if a file outside can be written, or the launcher be signalled."""
+    version = landlock_version()
+    with contextlib.suppress(PermissionError, FileNotFoundError):
+        os.close(os.open(outside, os.O_WRONLY))
+        return 0
+    if version >= VERSION_WITH_SCOPES:
+        with contextlib.suppress(PermissionError):
+            os.kill(os.getppid(), 0)
+            return 0
+    return version

@@ -9,9 +9,6 @@ import os
 import re
 import shutil
 import signal
-import socket
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,7 +21,9 @@ from prjury.ports import Progress
 from prjury.ports.types import Completed
 from prjury.processes import kill_marked
 from prjury.sandbox import launcher
+from prjury.sandbox.held import RunningLauncher, launcher_server
 from prjury.sandbox.launcher import descendants
+from prjury.sandbox.walls import Walls
 
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|[\x00-\x1f\x7f-\x9f]")
 _LINE_BREAKS = re.compile(r"[\r\n]+")
@@ -100,7 +99,6 @@ def _resident(pid: int) -> int:
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
-_LAUNCHER = Path(launcher.__file__)
 _TICK_SECONDS = 0.2
 #: How long the launcher may need to kill everything before it is killed itself.
 _KILL_SECONDS = 8.0
@@ -117,6 +115,7 @@ class ProcessRun:
         log: where its output goes; an empty file.
         output_limit: bytes of output beyond which it is stopped.
         network: whether it may use the network.
+        walls: what it may do; None for what the operator may.
         own_home: whether HOME was made for it alone.
     """
 
@@ -127,6 +126,7 @@ class ProcessRun:
     output_limit: int
     limits: Limits = field(default_factory=Limits)
     network: bool = True
+    walls: Walls | None = None
     own_home: bool = True
 
     def complete(
@@ -141,14 +141,11 @@ class ProcessRun:
             CannotJudgeError: when the program cannot be started.
         """
         started = time.monotonic()
-        ours, theirs = socket.socketpair()
-        with ours, self.log.open("ab") as log, self.log.open("rb") as tail:
-            with theirs:
-                process = self._launch(theirs, log)
-            supervision = _Supervision(
-                ours, ProcessTree(process.pid, self.limits), LastLine(tail, progress)
-            )
-            finish = functools.partial(self._finish, ours, process)
+        with self.log.open("ab") as log, self.log.open("rb") as tail:
+            running = launcher_server().launch(self._request(), log.fileno())
+            tree = ProcessTree(running.pid, self.limits)
+            supervision = _Supervision(running, tree, LastLine(tail, progress))
+            finish = functools.partial(self._finish, supervision)
             ending = functools.partial(_at_the_end, supervision, finish, self.log)
             atexit.register(ending)  # a daemon thread is not unwound when the interpreter ends
             try:
@@ -163,28 +160,27 @@ class ProcessRun:
         seconds = time.monotonic() - started
         return Completed(supervision.exit_code, log_path, seconds, supervision.stopped)
 
-    def _launch(self, channel: socket.socket, log: IO[bytes]) -> subprocess.Popen[bytes]:
-        own = (str(channel.fileno()), str(self.output_limit), "on" if self.network else "off")
-        return subprocess.Popen(  # noqa: S603 - running what is not trusted is what this is for
-            [sys.executable, "-I", "-S", str(_LAUNCHER), *own, *self.argv],
-            cwd=self.directory,
-            env=dict(self.env),
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            pass_fds=(channel.fileno(),),
-            start_new_session=True,
-        )
+    def _request(self) -> launcher.Request:
+        return {
+            "argv": list(self.argv),
+            "directory": str(self.directory),
+            "env": dict(self.env),
+            "limit": self.output_limit,
+            "network": self.network,
+            "walls": self.walls,
+        }
 
-    def _finish(self, channel: socket.socket, process: subprocess.Popen[bytes]) -> None:
+    def _finish(self, supervision: _Supervision) -> None:
         """Leave no process behind, however the run ended."""
-        _order(channel, b"K")
-        try:
-            process.wait(_KILL_SECONDS)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-        if process.returncode != 0 and self.own_home:
+        running = supervision.running
+        running.order(b"K")
+        until = time.monotonic() + _KILL_SECONDS
+        while not running.gone and time.monotonic() < until:
+            outcome = running.receive(until - time.monotonic())
+            supervision.ended = supervision.ended or outcome is not None
+        running.kill()
+        running.channel.close()
+        if not supervision.ended and self.own_home:
             # The last resort when the program has killed the launcher.
             kill_marked(f"HOME={self.env['HOME']}")
 
@@ -210,12 +206,13 @@ class ProcessRun:
 class _Supervision:
     """Waits for the launcher's message and sends it the orders that the limits ask for."""
 
-    channel: socket.socket
+    running: RunningLauncher
     tree: ProcessTree
     last_line: LastLine
     stopped: str | None = None
     word: str = "exit"
     number: int = _KILLED
+    ended: bool = False
     kill_at: float | None = None
     interrupted: bool = False
 
@@ -233,7 +230,7 @@ class _Supervision:
             elif now >= self.kill_at + _KILL_SECONDS:
                 return
             elif now >= self.kill_at:
-                _order(self.channel, b"K")
+                self.running.order(b"K")
         self.last_line.report()
         if self.word == "limit":
             self.stopped = self.stopped or "output_limit"
@@ -244,21 +241,16 @@ class _Supervision:
             self.kill_at = now
         elif not deadline.remaining:
             self.stopped, self.kill_at = "timeout", now + self.tree.limits.grace
-            _order(self.channel, b"T")
+            self.running.order(b"T")
 
     def _is_over(self, deadline: Deadline) -> bool:
         """Wait for a moment; return whether the launcher has sent the outcome or is gone."""
         wait = _TICK_SECONDS if self.kill_at else min(_TICK_SECONDS, deadline.remaining)
-        self.channel.settimeout(max(0.01, wait))
-        try:
-            received = self.channel.recv(64).split()
-        except TimeoutError:
-            return False
-        except ConnectionError:
-            received = []
-        if len(received) >= 2:  # noqa: PLR2004 - a word and a number
-            self.word, self.number = received[0].decode(), int(received[1])
-        return True
+        outcome = self.running.receive(wait)
+        if outcome:
+            self.word, self.number = outcome
+            self.ended = True
+        return self.ended or self.running.gone
 
 
 def _at_the_end(supervision: _Supervision, finish: Callable[[], None], log: Path) -> None:
@@ -276,11 +268,6 @@ def _at_the_end(supervision: _Supervision, finish: Callable[[], None], log: Path
 def _refuse_interrupted(supervision: _Supervision) -> None:
     if supervision.interrupted:
         raise CannotJudgeError("the run was interrupted", reason="interrupted")
-
-
-def _order(channel: socket.socket, order: bytes) -> None:
-    with contextlib.suppress(OSError):  # the launcher may be gone already
-        channel.sendall(order)
 
 
 def _kept(log: Path, opened: IO[bytes]) -> Path:

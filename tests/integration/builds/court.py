@@ -112,7 +112,9 @@ class Court:
         """The repository with the branches ``main`` and ``change``."""
         number = len(list(self.place.iterdir())) if self.place.exists() else 0
         history = History(self.place / f"repository-{number}")
-        history.commit({**base, ".github/prjury.yml": _policy(options)}, "start")
+        mounts = "build.gradle" in base and (self.toolbox.place / "debian-gradle/root").exists()
+        policy = _policy(options, level="L1" if mounts else "auto")  # Debian's Gradle mounts
+        history.commit({**base, ".github/prjury.yml": policy}, "start")
         history.switch("change", create=True)
         history.commit(change, "change")
         return history
@@ -141,7 +143,7 @@ def write(place: Path, tree: Tree) -> None:
         file.chmod(0o755 if isinstance(content, Entry) and content.mode == "100755" else 0o644)
 
 
-def _policy(options: dict[str, Any]) -> str:
+def _policy(options: dict[str, Any], level: str) -> str:
     """The policy file as JSON, which is YAML as well."""
     build = {name.rstrip("_"): value for name, value in options.items()}
     return json.dumps(
@@ -154,6 +156,6 @@ def _policy(options: dict[str, Any]) -> str:
                     "judges": ["merge", {"build": build}],
                 }
             ],
-            "sandbox": {"env": list(NETWORK_ENV)},
+            "sandbox": {"env": list(NETWORK_ENV), "level": level},
         }
     )

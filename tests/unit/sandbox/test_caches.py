@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from prjury.sandbox.contained import copy_caches
+from prjury.sandbox.caches import copy_caches
 
 
 def fill(place: Path, *paths: str) -> None:

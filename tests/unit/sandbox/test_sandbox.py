@@ -26,8 +26,10 @@ from fakes.shell import SilentProgress
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
 from prjury.ports.types import Completed, ShellCommand
-from prjury.sandbox import ContainedShell, Limits, is_refused
-from prjury.sandbox.environment import allowed, machine_memory, smaller_machine
+from prjury.sandbox.contained import ContainedShell
+from prjury.sandbox.environment import allowed, is_refused, machine_memory, smaller_machine
+from prjury.sandbox.reach import Powers
+from prjury.sandbox.run import Limits
 from prjury.scratch import have_removed, remove
 
 ENVIRON = {"PATH": os.environ["PATH"], "HOME": "/nonexistent/operator"}
@@ -51,12 +53,17 @@ class Bench:
     environ: Mapping[str, str] = field(default_factory=lambda: dict(ENVIRON))
     limits: Limits = field(default_factory=lambda: Limits(grace=0.5))
     network: bool = True
+    level: str = "auto"
 
     def __post_init__(self) -> None:
         logs = self.directory / "logs"
         logs.mkdir(exist_ok=True)
         self.shell = ContainedShell(
-            self.environ, limits=self.limits, network=self.network, logs=logs
+            self.environ,
+            limits=self.limits,
+            network=self.network,
+            level=self.level,
+            logs=logs,
         )
 
     def sh(self, script: str, *, timeout: float = 20, limit: int = 1 << 20) -> Completed:
@@ -239,7 +246,8 @@ def test_too_much_memory(tmp_path: Path) -> None:
     assert (done.stopped, done.exit_code) == ("memory_limit", -signal.SIGKILL)
 
 
-def test_a_program_that_kills_the_launcher(bench: Bench, marker: str) -> None:
+def test_a_program_that_kills_the_launcher(tmp_path: Path, marker: str) -> None:
+    bench = Bench(tmp_path, level="L1")
     done = bench.sh(f"setsid sleep {marker} & sleep 0.2; kill -KILL $PPID; sleep {marker}")
     assert done.exit_code == -signal.SIGKILL
     assert processes_with(marker) == []
@@ -303,7 +311,7 @@ def test_what_programs_leave_behind_is_removed_beside_what_comes_next(tmp_path: 
     code = f"""if True:
         import os
         from pathlib import Path
-        from prjury.sandbox import ContainedShell
+        from prjury.sandbox.contained import ContainedShell
         with ContainedShell(os.environ, logs=Path(".")).scratch() as place:
             for number in range(2_000):
                 (place / str(number)).mkdir()
@@ -355,13 +363,16 @@ def test_which_looks_where_programs_look(tmp_path: Path) -> None:
     assert shell.which("no-such-tool") is None
 
 
-def test_the_level_is_what_was_proved(bench: Bench) -> None:
-    assert bench.shell.level == "L1"
+@pytest.mark.parametrize(
+    ("wanted", "proven", "kept"),
+    [("auto", 7, "L2"), ("auto", 2, "L1"), ("L1", 7, "L1"), ("L2", 3, "L2"), ("L0", 7, "L1")],
+)
+def test_the_level_is_what_was_proved(wanted: str, proven: int, kept: str) -> None:
+    assert ContainedShell(ENVIRON, level=wanted, powers=Powers(proven)).level == kept
 
 
-@pytest.mark.parametrize("level", ["L2", "L3"])
-def test_a_level_that_is_not_to_be_had(tmp_path: Path, level: str) -> None:
-    shell = ContainedShell(ENVIRON, logs=tmp_path, level=level)
+def test_a_level_that_is_not_to_be_had(tmp_path: Path) -> None:
+    shell = ContainedShell(ENVIRON, logs=tmp_path, level="L2", powers=Powers(2))
     command = ShellCommand("touch ran", tmp_path, shell.environment())
     with pytest.raises(CannotJudgeError) as caught:
         shell.run(command, Deadline.after(20), SilentProgress())
@@ -432,7 +443,7 @@ def test_nothing_survives_the_death_of_whoever_waits(
         from fakes.shell import SilentProgress
         from prjury.deadline import Deadline
         from prjury.ports.types import ShellCommand
-        from prjury.sandbox import ContainedShell
+        from prjury.sandbox.contained import ContainedShell
         shell = ContainedShell(os.environ, logs=Path("."))
         command = ShellCommand("setsid sleep {marker} & wait", Path("."), shell.environment())
         work = lambda: shell.run(command, Deadline.after(60), SilentProgress())
@@ -447,7 +458,7 @@ def test_nothing_survives_the_death_of_whoever_waits(
         env={**os.environ, "PYTHONPATH": tests, "TMPDIR": str(tmp_path)},
         stderr=subprocess.DEVNULL,
     )
-    everybody = 4  # whoever waits, the launcher, the shell and what it started
+    everybody = 3  # whoever waits, the shell and what it started
     assert eventually(lambda: len(processes_with(marker)) >= everybody)
     waiting.send_signal(death)
     waiting.wait(60)
@@ -462,13 +473,14 @@ def test_a_process_that_leaves_at_once_has_cleaned_up_before(tmp_path: Path, mar
         from fakes.shell import SilentProgress
         from prjury.deadline import Deadline
         from prjury.ports.types import ShellCommand
-        from prjury.sandbox import ContainedShell
+        from prjury.sandbox.contained import ContainedShell
         shell = ContainedShell(os.environ, logs=Path("."))
         def work():
             with shell.scratch() as place:
                 for name in ("first", "second"):
-                    script = f"setsid sleep {marker} & touch {{name}} ../../{{name}}; wait"
-                    command = ShellCommand(script, place, shell.environment())
+                    script = f"setsid sleep {marker} & touch {{name}} {tmp_path}/{{name}}; wait"
+                    env = shell.environment()
+                    command = ShellCommand(script, place, env, writable=[Path("..").absolute()])
                     shell.run(command, Deadline.after(60), SilentProgress())
         threading.Thread(target=work, daemon=True).start()
         while not Path("../first").exists():

@@ -150,7 +150,7 @@ class Workplace:
         script = lent_tools.version_script(plan, brought=brought)
         if not script:
             return {}
-        command = ShellCommand(script, self.find_directory(plan), env)
+        command = ShellCommand(script, self.find_directory(plan), env, writable=[self.places.tree])
         printed = self.builder.ports.shell.ask(command, deadline.within(_SECONDS_TO_ANSWER))
         return lent_tools.read_versions(plan, printed, brought=brought)
 
@@ -221,7 +221,8 @@ class _Attempt:
             ports.progress.say(f"$ {step.text}")
             shared = step_environment(self.env) if "GITHUB_ENV" in self.env else self.env
             env = {**shared, **self.place.fill(step.env)}
-            command = ShellCommand(step.command, self.directory, env)
+            writable = [self.place.places.tree]
+            command = ShellCommand(step.command, self.directory, env, writable=writable)
             completed = ports.shell.run(command, self.deadline, ports.progress)
             self.place.builder.logs.append(completed.log)
             if not step.may_fail and all(each.may_fail or not end.exit_code for each, end in done):

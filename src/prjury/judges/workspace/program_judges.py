@@ -23,7 +23,7 @@ from prjury.jury.judgment import Check, Judgment, Status
 from prjury.jury.score import BooleanScore, finite
 from prjury.ports import Progress, Shell, SilentProgress
 from prjury.ports.types import Completed, ShellCommand
-from prjury.sandbox import ContainedShell
+from prjury.sandbox.contained import ContainedShell
 from prjury.snapshot.model import printable, visible
 
 #: Seconds that a command may take by default.

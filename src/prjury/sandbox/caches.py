@@ -1,0 +1,125 @@
+"""Copies of what the operator's tools have downloaded, for builds that cannot write into it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+
+_CACHES = {
+    "pnpm": (".local/share/pnpm/store", ".cache/pnpm"),
+    "yarn": (".cache/yarn", ".yarn/berry/cache"),
+    "bun": (".bun/install/cache",),
+    "deno": (".cache/deno",),
+    "poetry": (".cache/pypoetry/cache", ".cache/pypoetry/artifacts"),
+    "pdm": (".cache/pdm",),
+    "pipenv": (".cache/pipenv",),
+    "composer": (".cache/composer", ".composer/cache"),
+    "mix": (".hex/packages", ".mix/archives", ".mix/elixir"),
+}
+#: Those that are lent where that can be done without harm to them, and else copied as well.
+_LENT = {
+    "cargo": (".cargo/registry", ".cargo/git"),
+    "mvn": (".m2/repository", ".m2/wrapper"),
+    "mvnw": (".m2/repository", ".m2/wrapper"),
+    "gradle": (".gradle/caches", ".gradle/wrapper"),
+    "gradlew": (".gradle/caches", ".gradle/wrapper"),
+    "go": ("go/pkg/mod", ".cache/go-build"),
+    "uv": (".cache/uv",),
+    "tox": (".cache/uv", ".cache/pip"),
+    "pip": (".cache/pip",),
+    "npm": (".npm",),
+    "npx": (".npm",),
+    "corepack": (".cache/node/corepack",),
+}
+_MOVED = {".cache/": "XDG_CACHE_HOME", ".local/share/": "XDG_DATA_HOME"}
+#: Credentials that a policy may lend, below HOME.
+_CREDENTIALS = {
+    "maven-settings": (".m2/settings.xml", ".m2/settings-security.xml"),
+    "npmrc": (".npmrc",),
+    "pip-conf": (".config/pip/pip.conf", ".pip/pip.conf"),
+    "cargo-credentials": (".cargo/credentials.toml", ".cargo/credentials", ".cargo/config.toml"),
+    "netrc": (".netrc",),
+}
+_MOST_FILES, _MOST_BYTES = 60_000, 1 << 30
+_SECONDS = 60
+
+
+def copy_caches(
+    environ: Mapping[str, str],
+    programs: Collection[str],
+    home: Path,
+    most_files: int = _MOST_FILES,
+    *,
+    own: bool = False,
+) -> None:
+    """Copies what these programs have downloaded for the operator into a fresh HOME.
+
+    What is already there stays; what is too large, or cannot be read, is left out.
+
+    Args:
+        most_files: files and directories that a cache may have.
+        own: whether those are copied that are lent elsewhere.
+    """
+    caches = {**_CACHES, **_LENT} if own else _CACHES
+    for program in sorted(caches.keys() & programs):
+        for below in caches[program]:
+            source, target = _place(environ, below), home / below
+            if source and source.is_dir() and not target.exists() and _is_small(source, most_files):
+                _copy(source, target)
+
+
+def find_lent(environ: Mapping[str, str], names: Collection[str]) -> dict[Path, str]:
+    """The files of the operator with these credentials, and where they go below another HOME."""
+    files = {}
+    for name in names:
+        for below in _CREDENTIALS[name]:
+            file = Path(environ.get("HOME", "/nonexistent"), below)
+            if file.is_file():
+                files[file] = below
+    return files
+
+
+def _place(environ: Mapping[str, str], below: str) -> Path | None:
+    for start, variable in _MOVED.items():
+        if below.startswith(start) and environ.get(variable):
+            return Path(environ[variable], below.removeprefix(start))
+    return Path(environ["HOME"], below) if environ.get("HOME") else None
+
+
+def _is_small(directory: Path, most_files: int) -> bool:
+    size = 0
+    for files, entry in enumerate(_entries(directory), 1):
+        size += entry.stat(follow_symlinks=False).st_blocks * 512
+        if files > most_files or size > _MOST_BYTES:
+            return False
+    return True
+
+
+def _entries(directory: Path) -> Iterator[os.DirEntry[str]]:
+    waiting = [str(directory)]
+    while waiting:
+        try:
+            with os.scandir(waiting.pop()) as listing:
+                entries = list(listing)
+        except OSError:
+            continue
+        waiting.extend(entry.path for entry in entries if entry.is_dir(follow_symlinks=False))
+        yield from entries
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Copies with ``cp``, which shares blocks where the file system can; links stay links."""
+    if not (program := shutil.which("cp", path=os.defpath)):
+        return
+    target.parent.mkdir(parents=True, exist_ok=True)
+    arguments = [program, "-RPp", "--reflink=auto", "--", str(source), str(target)]
+    silent = subprocess.DEVNULL
+    try:
+        subprocess.run(  # noqa: S603 - a program of the system's
+            arguments, check=False, timeout=_SECONDS, stdin=silent, stdout=silent, stderr=silent
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        shutil.rmtree(target, ignore_errors=True)

@@ -1,0 +1,233 @@
+"""What a program of a change may read and write where the kernel can hold it to that (level L2)."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pwd
+import stat
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from prjury.errors import CannotJudgeError
+from prjury.sandbox.held import launcher_server
+from prjury.sandbox.walls import LEAST_VERSION, VERSION_WITH_SCOPES, Layer, Walls
+
+#: Nothing in them is for a build, unless a variable that builds get says otherwise.
+_PRIVATE_PLACES = (
+    "/root /home /tmp /var/tmp /dev /run/user /run/secrets /etc/shadow /etc/shadow- /etc/gshadow "
+    "/etc/gshadow- /etc/sudoers /etc/sudoers.d /etc/ssl/private /var/run/secrets"
+).split()
+_PRIVATE_VARIABLES = (
+    "HOME TMPDIR XDG_CONFIG_HOME XDG_RUNTIME_DIR RUNNER_TEMP RUNNER_WORKSPACE GITHUB_WORKSPACE"
+).split()
+#: Credentials and files of ours, below HOME, that lie in directories which are lent.
+_SECRETS = (
+    ".m2/settings.xml .m2/settings-security.xml .cargo/credentials .cargo/credentials.toml "
+    ".gradle/gradle.properties .gradle/init.gradle .gradle/init.d .local/state "
+    ".local/share/keyrings .local/share/containers .cache/prjury .config .ssh .docker .aws "
+    ".azure .kube .gnupg .netrc .npmrc .pypirc .yarnrc.yml .git-credentials .bundle "
+    ".composer/auth.json"
+).split()
+#: Directories of programs, which need what lies beside them.
+_PROGRAMS = frozenset({"bin", ".bin", "sbin", "shims", "scripts", "cmd"})
+#: What is private to each run where this user may mount.
+_TEMPORARY = {"/tmp": "tmp", "/var/tmp": "tmp", "/dev/shm": "shm", "/run/user": "run"}  # noqa: S108 - the places, not files in them
+
+
+@dataclass(frozen=True)
+class Powers:
+    """What this kernel was found to grant.
+
+    Attributes:
+        version: that of Landlock; 0 where its walls do not stand.
+        mounts: whether programs can have private temporary directories and upper layers.
+    """
+
+    version: int = 0
+    mounts: bool = False
+
+    @property
+    def level(self) -> str:
+        """The highest level that can be kept."""
+        if sys.platform != "linux":
+            return "L0"
+        return "L2" if self.version >= LEAST_VERSION else "L1"
+
+    @property
+    def gaps(self) -> tuple[str, ...]:
+        """Ways out that stay open at level L2."""
+        signals = () if self.version >= VERSION_WITH_SCOPES else ("signals to your processes",)
+        return signals if self.mounts else (*signals, "sockets of services, shared memory")
+
+
+@dataclass(frozen=True)
+class Reach:
+    """What programs may reach with this environment.
+
+    Attributes:
+        environ: the operator's environment.
+        given: the variables that programs get.
+        lent_places: directories of the operator in which programs expect to write.
+        hidden: further paths that are not to be read.
+        lent: secrets that are to be read, for the base's policy says so.
+    """
+
+    environ: Mapping[str, str]
+    given: Mapping[str, str]
+    lent_places: Sequence[str]
+    hidden: Sequence[str] = ()
+    lent: frozenset[str] = frozenset()
+
+    def walls(self, roots: Iterable[Path], *, mounts: bool) -> Walls:
+        """The walls of a program that may write into these directories."""
+        return {
+            "writable": sorted({str(root) for root in roots}),
+            "hidden": sorted(self._hidden_paths),
+            "readable": self._readable_paths,
+            "mounts": mounts,
+            "private": {},
+            "layers": [],
+        }
+
+    @cached_property
+    def _readable_paths(self) -> list[str]:
+        paths = {*self._find_tools(), *self.lent_places}
+        return sorted(
+            path
+            for path in paths
+            if _is_below(path, self._hidden_paths) and not _is_below(path, paths)
+        )
+
+    def with_private(self, walls: Walls, sides: Path, *, layered: bool) -> Walls:
+        """The walls with private directories.
+
+        Args:
+            sides: where these are, out of reach but through them.
+            layered: whether what is lent can be written to, in layers that are kept there too.
+        """
+        names = _TEMPORARY | dict.fromkeys(_own_homes(), "home")
+        private = {}
+        for place, name in names.items():
+            if Path(place).is_dir() and os.path.realpath(place) == place:
+                (sides / name).mkdir(exist_ok=True)
+                private[place] = str(sides / name)
+        if not layered:
+            return {**walls, "private": private}
+        layers = [
+            _make_layer(place, sides / "layers" / str(number), walls["hidden"])
+            for number, place in enumerate(self.lent_places)
+        ]
+        readable = [path for path in walls["readable"] if path not in self.lent_places]
+        return {**walls, "readable": readable, "private": private, "layers": layers}
+
+    @cached_property
+    def _secrets(self) -> frozenset[str]:
+        """What stays hidden in the directories of tools."""
+        homes = {*_own_homes(), self.environ.get("HOME", "/")}
+        paths = {f"{home}/{secret}" for home in homes for secret in _SECRETS}
+        return frozenset(map(os.path.realpath, paths - self.lent))
+
+    @cached_property
+    def _hidden_paths(self) -> frozenset[str]:
+        places = [*_PRIVATE_PLACES, *_own_homes(), *self.hidden, tempfile.gettempdir()]
+        places += [self.environ.get(name, "") for name in _PRIVATE_VARIABLES]
+        for variable in ("XDG_STATE_HOME", "XDG_CACHE_HOME"):
+            if self.environ.get(variable):
+                places.append(f"{self.environ[variable]}/prjury")
+        paths = {os.path.realpath(place) for place in places if place.startswith("/")}
+        return self._secrets | (paths - {"/"})
+
+    def _find_tools(self) -> Iterator[str]:
+        """What the variables name, with what lies beside programs; nothing that holds a home."""
+        closed = self._hidden_paths - self._secrets
+        for value in (*self.given.values(), sys.prefix, sys.base_prefix, _OWN_PACKAGE):
+            for part in filter(os.path.isabs, value.split(os.pathsep)):
+                for path in {part, os.path.realpath(part)}:
+                    around, _, name = path.rpartition("/")
+                    if name.lower() in _PROGRAMS and not _contains(around, closed):
+                        yield around
+                    if os.path.lexists(path) and not _contains(path, closed):
+                        yield path
+
+
+_OWN_PACKAGE = str(Path(__file__).resolve().parents[1])
+
+
+def _own_homes() -> list[str]:
+    """The directory that programs take for HOME without asking the environment."""
+    try:
+        return [pwd.getpwuid(os.getuid()).pw_dir]
+    except KeyError:
+        return []
+
+
+def _is_below(path: str, hidden: Iterable[str]) -> bool:
+    return any(path.startswith(f"{each}/") for each in hidden)
+
+
+def _contains(path: str, hidden: Iterable[str]) -> bool:
+    """Whether something hidden is the path, or lies below it."""
+    return any(each == path or each.startswith(f"{path.rstrip('/')}/") for each in hidden)
+
+
+def _make_layer(place: str, around: Path, hidden: Iterable[str]) -> Layer:
+    """The directories of a layer, in which secrets of the lower one are gone."""
+    upper = around / "upper"
+    if not upper.exists():
+        upper.mkdir(parents=True)
+        for secret in hidden:
+            if secret.startswith(f"{place}/") and os.path.lexists(secret):
+                mask = upper / secret.removeprefix(f"{place}/")
+                mask.parent.mkdir(parents=True, exist_ok=True)
+                with contextlib.suppress(OSError):
+                    os.mknod(mask, stat.S_IFCHR)  # what an overlay takes for a deleted file
+    work = tempfile.mkdtemp(dir=around)
+    return {"place": place, "upper": str(upper), "work": work}
+
+
+def find_powers(around: Path) -> Powers:
+    """Try in a process of its own what the kernel grants.
+
+    Args:
+        around: an empty directory.
+    """
+    if sys.platform != "linux":
+        return Powers()
+    sides, own, lower, outside = (around / name for name in ("sides", "own", "lower", "outside"))
+    for directory in (sides, own, lower):
+        directory.mkdir()
+    outside.touch()
+    reach = Reach({}, {}, [str(lower)])
+    for mounts in (True, False):
+        walls = reach.walls([own], mounts=mounts)
+        if mounts:
+            walls = reach.with_private(walls, sides, layered=True)
+        if version := _try_walls(walls, outside):
+            return Powers(version, mounts)
+    return Powers()
+
+
+def _try_walls(walls: Walls, outside: Path) -> int:
+    with tempfile.TemporaryFile() as log:
+        try:
+            running = launcher_server().launch(
+                {
+                    "argv": [],
+                    "directory": str(outside),
+                    "env": {},
+                    "limit": 0,
+                    "network": True,
+                    "walls": walls,
+                },
+                log.fileno(),
+            )
+        except CannotJudgeError:
+            return 0
+        with running.channel:
+            word, version = running.receive(10.0) or ("", 0)
+    return version if word == "walls" else 0
