@@ -99,7 +99,7 @@ class Bench:
     def variables(self) -> Mapping[str, str]:
         """The variables that the plans set."""
         judge = make(BuildOptions(), Ports(self.store, self.shell, SilentProgress()))
-        plans = judge.planned(self.pull.merge.tree or "", self.pull.base.sha).plans
+        plans = judge.find_plans(self.pull.merge.tree or "", self.pull.base.sha).plans
         return {name: text for plan in plans for name, text in plan.env.items()}
 
     def by_hand(self, commands: str, variables: Mapping[str, str]) -> tuple[float, float]:

@@ -12,7 +12,7 @@ from prjury.app.request import ReviewRequest, RunEnvironment
 from prjury.errors import CannotJudgeError
 from prjury.git.open_snapshot import NothingToReview
 from prjury.judges.builds.reported import ReportedTests, read_places, refuse_no_reports
-from prjury.judges.builds.stage import BuiltEvidence, reported_evidence, tree_of
+from prjury.judges.builds.stage import BuiltEvidence, record_reports, tree_of
 from prjury.policy.tiers import BuildOptions
 from prjury.resources import own_version
 
@@ -75,4 +75,4 @@ def junit_evidence(
         )
         options = next(iter(builds(change.config)), BuildOptions())
         ports = build_ports(environment, change.config, store)
-        return reported_evidence(tests, options, ports, pull, own_version())
+        return record_reports(tests, options, ports, pull, own_version())

@@ -36,7 +36,7 @@ def plan_change(
         if pull.merge.tree is None:
             raise CannotJudgeError("nothing would be built: the merge has conflicts")
         judge = _judge(environment, change.config, change.snapshot.store)
-        return judge.planned(pull.merge.tree, pull.base.sha, changes_of(pull))
+        return judge.find_plans(pull.merge.tree, pull.base.sha, changes_of(pull))
 
 
 def plan_directory(
@@ -47,8 +47,8 @@ def plan_directory(
         repository = open_repository(root)
         with open_store(repository) as store:
             head = repository.commit("HEAD").sha
-            return _judge(environment, _config(None, config), store).planned(head, head)
-    return _judge(environment, _config(root, config), open_directory(root)).planned(TREE, TREE)
+            return _judge(environment, _config(None, config), store).find_plans(head, head)
+    return _judge(environment, _config(root, config), open_directory(root)).find_plans(TREE, TREE)
 
 
 def _is_bare(root: Path) -> bool:

@@ -91,7 +91,6 @@ def _name_build(judgment: Judgment) -> str:
 
 
 def _merge_metadata(ordered: Sequence[Judgment]) -> dict[str, Any]:
-    """The worst one's, with the failures and commands of all, and each by itself in ``builds``."""
     every = [judgment.metadata for judgment in ordered]
     tests = _sum_tests([metadata["tests"] for metadata in every if metadata.get("tests")])
     builds = [
@@ -164,7 +163,7 @@ def refuse_replaced_build(
 
 
 def find_new_builds(ours: Sequence[BuildPlan], theirs: Sequence[BuildPlan]) -> tuple[str, ...]:
-    """What a reader should know where the base has no build, or one without tests."""
+    """The notes where the base has no build, or one without tests."""
     if not theirs:
         return ("no build was recognised on the base",)
     there = {plan.directory: plan for plan in theirs if not plan.tests}

@@ -274,7 +274,7 @@ def find_fault(
     known: Collection[str],
     versions: dict[str, str] | None = None,
 ) -> Remedy | None:
-    """What the machine lacks by the tools' own words, where that is why the run failed.
+    """The machine's lack by the tools' own words, if that is why the run failed.
 
     Where a test failed, or something in a file of the tree, only what a build tool says of its own
     goals counts: all else may be the tests' words.
@@ -291,7 +291,6 @@ def find_fault(
 
 
 def _lines_about(goal: Failure, tail: Sequence[str]) -> Sequence[str]:
-    """What a build tool says of a goal: its message, and the lines up to that of the next one."""
     start, index = goal.message[:_LONGEST_START], len(tail)
     for number, line in enumerate(tail):
         text = " ".join(line.split())
@@ -375,9 +374,9 @@ def _find_stops(run: TreeRun, plan: BuildPlan) -> Iterator[Doubt]:
 
 
 def find_doubt(comparison: Comparison) -> Doubt | None:
-    """Why old failures may hide new ones; None where it is shown that they do not.
+    """The reason why old failures may hide new ones; None if it is shown that they do not.
 
-    What shows it: nothing but tests failed (and the goals that run them), both runs have results
+    It is shown if nothing but tests failed (and the goals that run them), both runs have results
     that could be read in full, and no test of the base is lost.
     """
     plan, outcome, base = comparison.plan, comparison.outcome, comparison.base
@@ -402,6 +401,5 @@ def _doubt_side(run: TreeRun, side: str) -> Iterator[tuple[bool, Doubt]]:
 
 
 def _fails_in_tests_only(failures: Sequence[Failure]) -> bool:
-    """Nothing failed but tests, and the goals that run them."""
     kinds = {failure.kind for failure in failures}
     return "test" in kinds and not kinds - {"test", "goal"}

@@ -61,7 +61,6 @@ def decide(comparison: Comparison) -> Judgment:
 
 
 def _decide_old(comparison: Comparison) -> Judgment:
-    """Nothing fails newly: the base's failures may hide what the change breaks."""
     failures = comparison.outcome.failures
     if comparison.run.disturbed:
         remedy = "review it once more"
@@ -77,7 +76,7 @@ def _decide_old(comparison: Comparison) -> Judgment:
 
 
 def find_environment(comparison: Comparison) -> Failure | None:
-    """What the machine lacks, where nothing fails newly."""
+    """The machine's lack, if nothing fails newly."""
     failures = comparison.outcome.failures
     if any(one.state == "new" and one.kind != "goal" for one in failures):
         return None
@@ -115,7 +114,6 @@ def _unless_lost(comparison: Comparison, passed: Judgment) -> Judgment:
 
 
 def _answer(comparison: Comparison, passed: Judgment, words: str, reason: str) -> Judgment:
-    """What the policy's ``vanished`` says."""
     if comparison.options.vanished == "warn":
         note = {"note": reason} if reason == NO_COMPARISON else {}
         reasoning = f"{words}; {passed.reasoning}"
@@ -124,7 +122,7 @@ def _answer(comparison: Comparison, passed: Judgment, words: str, reason: str) -
     if comparison.options.vanished == "fail":
         score = BooleanScore(value=False)
         return Judgment.failed(words, score=score, checks=passed.checks, metadata=metadata)
-    late = comparison.run.base_unknown == wording.base_stopped("timeout")
+    late = comparison.run.base_unknown == wording.say_base_stopped("timeout")
     metadata |= paste("", _MORE_TIME if late else _VANISHED_WARN)
     asked = wording.say_asked(words)
     return Judgment.abstained(asked, reason, checks=passed.checks, metadata=metadata)
@@ -191,7 +189,7 @@ def _err(
 
 
 def paste(remedy: str, snippet: Snippet) -> dict[str, Any]:
-    """What to do, and the lines that do it, as the report reads them."""
+    """Metadata of a remedy: the sentence, and the lines to paste."""
     lines = {"language": snippet.language, "where": snippet.where, "text": snippet.text}
     return {**({"remedy": remedy} if remedy else {}), "snippet": lines}
 
@@ -220,7 +218,6 @@ def _check_step(step: StepRun, failures: Sequence[Failure]) -> Check:
 
 
 def _quote_causes(step: StepRun, failures: Sequence[Failure]) -> str:
-    """The first failures in full; where none could be read, the last lines."""
     causes = [failure for failure in failures if failure.kind != "goal"][:_MOST_QUOTED]
     if causes:
         return "\n\n".join(": ".join(filter(None, (o.place or o.name, o.shown))) for o in causes)
@@ -229,7 +226,6 @@ def _quote_causes(step: StepRun, failures: Sequence[Failure]) -> str:
 
 
 def _check_tests(comparison: Comparison) -> tuple[Check, ...]:
-    """The tests' own check, where tests are part of the build and were reached."""
     outcome, results = comparison.outcome, comparison.outcome.results
     failing = [one for one in outcome.failures if one.kind == "test" and one.state != "flaky"]
     failed = max(len(failing), len(results.failures))
@@ -265,7 +261,6 @@ def _check_vanished(comparison: Comparison) -> tuple[Check, ...]:
 
 
 def _check_comparison(comparison: Comparison) -> tuple[Check, ...]:
-    """That nobody can say which tests are lost."""
     green = not comparison.outcome.failed and not comparison.blocking
     gap = comparison.gap if green else None
     if gap is None:
@@ -340,7 +335,7 @@ def make_metadata(comparison: Comparison, note: str = "") -> dict[str, Any]:
 
 
 def _count_tests(comparison: Comparison) -> TestFacts | None:
-    """How many tests ran, here and on the base; None where there are no test results."""
+    """Count the tests of both sides; None if there are no test results."""
     base, outcome = comparison.base, comparison.outcome
     if not (_has_results(outcome.results) or comparison.lost.count):
         return None
@@ -362,7 +357,6 @@ def _has_results(results: Results) -> bool:
 
 
 def _count_failures(failures: Iterable[Failure]) -> dict[str, dict[str, int]]:
-    """All failures, by state and kind, those included that are too many to be listed."""
     counts: dict[str, Counter[str]] = {}
     for failure in failures:
         counts.setdefault(failure.state, Counter())[failure.kind] += 1

@@ -122,7 +122,7 @@ def _spell_out(line: str) -> str:
 
 
 def match_mark(mark: str, lowered: str, line: str) -> str | None:
-    """What stands in a line for the mark's ``{}``, empty for a mark without; None for no match."""
+    """The text in a line for the mark's ``{}``, empty for a mark without; None for no match."""
     before, gap, after = mark.partition("{}")
     span = _find_in_order(before, lowered, 0)
     if span is None or not gap:
@@ -139,7 +139,7 @@ def match_mark(mark: str, lowered: str, line: str) -> str | None:
 
 
 def _find_in_order(parts: str, line: str, start: int) -> tuple[int, int] | None:
-    """Where the first of the parts begins, and where the last ends; ``…`` is between them."""
+    """The beginning of the first part and the end of the last; ``…`` is between them."""
     first, end = -1, start
     for part in parts.split("…"):
         at = line.find(part, end)
@@ -179,7 +179,7 @@ def _make_remedy(
     if row.tool and wanted:
         comparison = f"; here is {version}" if version else ""
         words = f"this project wants {row.tool} {printable(wanted)}{comparison}: {words}"
-    number = allowed_number(wanted, row.setup)
+    number = choose_number(wanted, row.setup)
     text = row.paste.strip().replace("{version}", number).replace("{name}", printable(wanted))
     language = "sh" if row.where == "a shell" else "yaml"
     shown = line.strip()[:_LONGEST_LINE]
@@ -187,7 +187,7 @@ def _make_remedy(
     return Remedy(shown, words, snippet, row.passes, row.strict, row.download)
 
 
-def allowed_number(wanted: str, tool: str) -> str:
+def choose_number(wanted: str, tool: str) -> str:
     """A version that a range allows, as set-up actions take it."""
     span = read_span(wanted, "runtime", tool) if tool and wanted else None
     if span and span.low:

@@ -198,7 +198,6 @@ def _decide_failed(
 
 
 def _fails_alike(run: CheckResult, base: CheckSummary) -> bool:
-    """The same check fails on the base as well, and nothing of its name succeeds there."""
     same = [each for each in base.runs if (each.app, each.name) == (run.app, run.name)]
     return bool(same) and all(each in base.failed for each in same)
 
@@ -247,7 +246,6 @@ def decide_by_checks(pull: PullRequest, summary: CheckSummary, seconds: float) -
 def _find_doubt(
     pull: PullRequest, summary: CheckSummary, seconds: float
 ) -> tuple[str, str, Snippet] | None:
-    """Why the checks prove nothing: a label, words and what to paste; None where they do."""
     head = f"the head {pull.head.sha[:12]}"
     if summary.pending:
         pending = counted(len(summary.pending), "check")
@@ -329,7 +327,6 @@ def _cut(name: str) -> str:
 
 
 def _make_checks(summary: CheckSummary) -> tuple[Check, ...]:
-    """Each check that failed, has not ended or came to nothing, then those that succeeded."""
     listed = (*summary.failed, *summary.pending, *summary.undecided, *summary.succeeded)
     checks = []
     for run in listed[:_MOST_CHECKS]:

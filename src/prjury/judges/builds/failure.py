@@ -214,7 +214,7 @@ def inside_tree(path: str) -> str | None:
     return None if plain in {".", ".."} or plain.startswith("../") else plain
 
 
-def without_repeats(failures: Iterable[Failure]) -> list[Failure]:
+def drop_repeats(failures: Iterable[Failure]) -> list[Failure]:
     """The failures of a log, each once, in order, the goals that gave up after the causes.
 
     Two tests may share a name; they are one only if place and message are the same as well. A
@@ -230,7 +230,7 @@ def without_repeats(failures: Iterable[Failure]) -> list[Failure]:
             tests.setdefault(failure.place, []).append(failure.message)
     unloaded = {(one.place, one.message) for one in unique.values() if one.name}
     placed = {one.message for one in unique.values() if one.kind == "error" and one.path}
-    return in_order(
+    return sort_failures(
         one for one in unique.values() if not _is_repeated(one, tests, placed, unloaded)
     )
 
@@ -241,7 +241,7 @@ def _is_repeated(
     placed: Collection[str],
     unloaded: Collection[tuple[str, str]],
 ) -> bool:
-    """Whether another error, or a failing test at the same place, has the same message."""
+    """True if another error, or a failing test at the same place, has the same message."""
     if failure.kind == "compile":
         return not failure.name and (failure.place, failure.message) in unloaded
     if failure.kind != "error":
@@ -257,6 +257,6 @@ def _particular(failure: Failure) -> object:
     return (failure.place, failure.message) if failure.kind == "test" else None
 
 
-def in_order(failures: Iterable[Failure]) -> list[Failure]:
+def sort_failures(failures: Iterable[Failure]) -> list[Failure]:
     """Compile errors, tests, other errors, goals; each kind in the order of printing."""
     return sorted(failures, key=lambda failure: _RANKS[failure.kind])

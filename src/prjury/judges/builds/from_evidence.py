@@ -102,7 +102,7 @@ class EvidenceBuild:
         return judgments
 
     def find_command(self, evidence: BuildEvidence, plan: BuildPlan) -> Comparison:
-        """What became of a command of the policy.
+        """Compare the sides of a command of the policy.
 
         Raises:
             CannotJudgeError: ``evidence_missing`` where it was not run, ``evidence_invalid`` where
@@ -125,13 +125,13 @@ class EvidenceBuild:
     def _judge(
         self, plan: BuildPlan, record: BuildRecord | None, judge: Callable[[Comparison], Judgment]
     ) -> Judgment:
-        if record is None:
+        if record and record.error:
+            return decide_untried(plan, record.error.message, record.error.reason)
+        if record is None or record.run is None:
             why = f"the evidence holds nothing about `{visible(plan.text)}`; {EVIDENCE_HOW}"
             return decide_untried(plan, why, "evidence_missing")
-        if record.error:
-            return decide_untried(plan, record.error.message, record.error.reason)
         try:
-            return judge(self._compare(plan, record.run)) if record.run else _nothing(plan)
+            return judge(self._compare(plan, record.run))
         except ValueError as error:
             return decide_untried(plan, str(refuse_evidence(str(error))), "evidence_invalid")
 
@@ -142,10 +142,6 @@ class EvidenceBuild:
             path for file in self.pull.files for path in (file.path, file.old_path) if path
         )
         return compare(plan, run, self.known, self.options, changed)
-
-
-def _nothing(plan: BuildPlan) -> Judgment:
-    return decide_untried(plan, f"`{visible(plan.text)}` was not run", "evidence_missing")
 
 
 def _forms(plan: BuildPlan) -> tuple[BuildPlan, ...]:

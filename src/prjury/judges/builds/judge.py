@@ -84,7 +84,7 @@ class TreeBuildJudge:
         pull = context.pull
         if pull.merge.tree is None:
             return _no_tree(pull)
-        if nothing := _nothing_to_build(pull):
+        if nothing := _explain_nothing_to_build(pull):
             return Judgment.abstained(nothing, "not_applicable")
         if self.options.from_ == "checks":
             from prjury.judges.builds.external_checks import judge_by_checks  # noqa: PLC0415 - few ask for them
@@ -119,9 +119,8 @@ class TreeBuildJudge:
     def _run_builds(
         self, context: PullRequestContext, found: DetectedBuilds, merged: BuildSide, base: BuildSide
     ) -> Sequence[Judgment]:
-        """Run all plans on the base, where it is not kept, then on the merged tree."""
         ports, pull = self.ports, context.pull
-        changed = frozenset(_touched(pull))
+        changed = frozenset(_list_touched(pull))
         builder = Builder(ports, changed, base=pull.base.sha)
         memory = KeptBase(ports.base_outcomes, ports.redact, ports.shell.environment())
         sides = BothSides(builder, merged, base, self.options, memory)
@@ -155,7 +154,6 @@ class TreeBuildJudge:
         merged: BuildSide,
         theirs: Sequence[BuildPlan],
     ) -> Judgment:
-        """The judgment where no build was found: nothing to build, or nothing that says how."""
         paths = [entry.path for entry in merged.entries]
         source = find_source(paths, {file.path for file in pull.files})
         is_configured = self.options.command != "auto" or self.options.systems != "auto"
@@ -192,7 +190,6 @@ class TreeBuildJudge:
         merged: BuildSide,
         evidence: BuildEvidence | CannotJudgeError,
     ) -> Judgment:
-        """The judgment from the evidence of a build elsewhere."""
         from prjury.judges.builds.from_evidence import EvidenceBuild  # noqa: PLC0415 - as above
 
         pull, reports = context.pull, KeptReports.of(context)
@@ -209,7 +206,7 @@ class TreeBuildJudge:
         judgment = _with_unbuilt(judgment, pull, found, self.own, settings, origin="evidence")
         return refuse_edited(judgment, pull)
 
-    def planned(self, merged: str, base: str, changes: Changes | None = None) -> DetectedBuilds:
+    def find_plans(self, merged: str, base: str, changes: Changes | None = None) -> DetectedBuilds:
         """The builds that would run for a tree; nothing is run.
 
         Args:
@@ -302,17 +299,16 @@ def _refuse_missing_tools(plan: BuildPlan) -> None:
 
 
 def changes_of(pull: PullRequest) -> Changes | None:
-    """What the change touches; None, which is everything, where nothing of it is built."""
-    changes = Changes.of(_touched(pull))
+    """The paths that the change touches; None, which is everything, if nothing of it is built."""
+    changes = Changes.of(_list_touched(pull))
     return changes if changes.paths else None
 
 
-def _touched(pull: PullRequest) -> Iterator[str]:
+def _list_touched(pull: PullRequest) -> Iterator[str]:
     return (path for file in pull.files for path in (file.path, file.old_path) if path)
 
 
 def _note_settings(paths: Sequence[str]) -> tuple[str, ...]:
-    """Note that the change edits what decides which tests judge it."""
     if not paths:
         return ()
     names = wording.join_names([visible(path) for path in paths])
@@ -336,13 +332,12 @@ def _with_unbuilt(
 
 
 def _no_tree(pull: PullRequest) -> Judgment:
-    """The judgment where there is no merged tree; it is no reason to let the change through."""
     if pull.merge.impossible:
         return Judgment.abstained(f"nothing to build: {pull.merge.impossible}", "no_merge")
     return Judgment.abstained("nothing to build: the merge has conflicts", "conflicts")
 
 
-def _nothing_to_build(pull: PullRequest) -> str:
+def _explain_nothing_to_build(pull: PullRequest) -> str:
     if not pull.files:
         return "nothing to build: no file changes"
     return "nothing to build: only documentation changes" if pull.docs_only else ""
@@ -361,7 +356,6 @@ def _no_build_system(found: DetectedBuilds, source: str | None) -> Judgment:
 
 
 def _share(deadline: Deadline, timeout: float) -> Deadline:
-    """The deadline of the base: half of the time is the change's."""
     return within(deadline.within(deadline.remaining / 2), timeout)
 
 

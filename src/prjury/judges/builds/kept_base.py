@@ -34,7 +34,7 @@ class Failing(Struct, frozen=True):
 
 
 class Recollection(Struct, frozen=True):
-    """What is kept of a plan.
+    """The kept outcomes of a plan.
 
     Attributes:
         base: the outcome of the base; None where it is not known.
@@ -73,7 +73,7 @@ class KeptBase:
     def recall(
         self, plan: BuildPlan, tree: Sequence[TreeEntry], commits: Sequence[str]
     ) -> Recollection:
-        """What is kept of the plan.
+        """Recall the outcomes of a plan.
 
         Args:
             tree: the files of the base.
@@ -137,7 +137,6 @@ class KeptBase:
             return ()
 
     def _key(self, plan: BuildPlan, tree: Sequence[TreeEntry] | str | None) -> str:
-        """The key of a plan's outcome on a tree, of its name at a commit, or of its history."""
         steps = [[step.name, step.text] for step in plan.steps]
         how = [plan.system, plan.directory, steps, dict(plan.env), list(plan.reports)]
         system = os.uname()

@@ -102,7 +102,7 @@ def watch_reports(
         return dict[str, bytes | None]
     earlier, began = stamps(places.tree, places.reports, globs), time.time()
 
-    def kept() -> Mapping[str, bytes | None]:
+    def collect() -> Mapping[str, bytes | None]:
         listing = find_reports(places.tree, places.reports, earlier, began, globs)
         below = [path for path in listing.files if path.is_relative_to(places.tree)]
         names = {path: path.relative_to(places.tree).as_posix() for path in below}
@@ -115,7 +115,7 @@ def watch_reports(
             for path, (_, content) in zip(paths, loaded, strict=True)
         }
 
-    return kept
+    return collect
 
 
 def _unpack(kept: Mapping[str, bytes | None], globs: Sequence[str]) -> dict[str, bytes | None]:
@@ -127,6 +127,5 @@ def _unpack(kept: Mapping[str, bytes | None], globs: Sequence[str]) -> dict[str,
 
 
 def _relative(content: bytes, places: TemporaryPaths) -> bytes:
-    """The report, in which no place of this machine is left."""
     text = places.relative(content.decode("utf-8", "surrogateescape"))
     return text.encode("utf-8", "surrogateescape")

@@ -58,7 +58,7 @@ def _may_be_code(entry: TreeEntry) -> bool:
     return kind is not FileKind.DOCS and (not named or holds_text(entry.path))
 
 
-def without_files(plan: BuildPlan, absent: Sequence[str]) -> BuildPlan:
+def note_files(plan: BuildPlan, absent: Sequence[str]) -> BuildPlan:
     """The plan with a note of the files without which it is run."""
     lacks = "not checked, since a partial clone lacks their content"
     note = f"{lacks}: {join_names([visible(path) for path in absent], _MOST_NAMED)}"

@@ -1,4 +1,4 @@
-"""Whether tests ran against the tree that is judged, or against another copy of its packages.
+"""Tell tests of the tree that is judged from those of another copy of its packages.
 
 Python takes a package from wherever it finds it first. An installed release, or an editable install
 of another checkout, would be tested in place of the tree, and every result would be about that. So
@@ -56,7 +56,7 @@ class ImportedCode:
     known: frozenset[str]
 
     def environment(self, system: str, env: Mapping[str, str]) -> Mapping[str, str]:
-        """What a run gets beside its own variables; nothing where there is no package.
+        """The variables of a run besides its own; none if there is no package.
 
         In a src layout the tree's own packages come first. A project with extension modules has to
         be installed, and what was installed is then looked at.
@@ -104,7 +104,7 @@ class ImportedCode:
                 )
 
     def _is_of_this_run(self, origin: str) -> bool:
-        """Whether this run has made it: it lies in the tree, or was copied or installed from it."""
+        """True if it lies in the tree, or was copied or installed from it."""
         own, path = (self.place.parent.resolve(), self.tree.resolve()), Path(origin).resolve()
         inside = [path.relative_to(place) for place in own if path.is_relative_to(place)]
         if any(_INSTALLED.isdisjoint(below.parts) for below in inside):
@@ -138,7 +138,7 @@ def _is_of_project(path: str) -> bool:
 
 
 def _read(file: Path) -> Iterator[tuple[str, list[str]]]:
-    """What one Python has noted; what is no such note says nothing."""
+    """The notes of one Python; anything else is passed over."""
     with suppress(OSError, ValueError, RecursionError):
         if file.is_symlink() or file.stat().st_size > _LARGEST:
             return

@@ -109,7 +109,7 @@ def read_places(places: Sequence[Path], known: frozenset[str]) -> Results:
 def read_reported(
     files: NamedReports, known: frozenset[str], problems: Sequence[str] = ()
 ) -> Results:
-    """What another CI's reports say; paths lose the place where its copy of the tree was."""
+    """Read another CI's reports; paths lose the place where its copy of the tree was."""
     texts = (content for content in files.values() if content)
     root = _root_of(texts, known)
     doubts = list(problems)
@@ -140,7 +140,7 @@ _LONGEST_PATH = 1_000
 
 
 def _root_of(contents: Iterator[bytes], known: frozenset[str]) -> str:
-    """Where the tree was: what stands before most names of its files; empty where none does."""
+    """The place of the tree: the text before most names of its files; empty for none."""
     roots = Counter[str]()
     seen = 0
     for content in contents:

@@ -19,7 +19,7 @@ from prjury.judges.builds.compare import find_fault, find_suspects, runs_every_t
 from prjury.judges.builds.evidence import Run, TreeRun
 from prjury.judges.builds.kept_base import KeptBase, Recollection
 from prjury.judges.builds.kept_reports import watch_reports
-from prjury.judges.builds.missing_files import refuse_needed, without_files
+from prjury.judges.builds.missing_files import note_files, refuse_needed
 from prjury.judges.builds.plan import BuildPlan
 from prjury.judges.builds.systems.source_tree import is_within
 from prjury.judges.builds.workplace import Builder, Workplace
@@ -42,14 +42,14 @@ class BuildSide:
     entries: Sequence[TreeEntry]
 
     def count_tests(self, directory: str) -> int:
-        """How many files below a directory are tests by their names."""
+        """Count the files below a directory that are tests by their names."""
         paths = (entry.path for entry in self.entries if is_within(entry.path, directory))
         return sum(kind_of(path) is FileKind.TEST for path in paths)
 
 
 @dataclass(frozen=True)
 class BaseRun:
-    """What is known of the base before the merged tree is built.
+    """The base, as far as it is known before the merged tree is built.
 
     Attributes:
         plan: what ran on it, and is to run on the merged tree.
@@ -108,7 +108,7 @@ class BothSides:
         return tuple(commit.sha for commit in commits)
 
     def find_base(self, plan: BuildPlan, recollection: Recollection, deadline: Deadline) -> BaseRun:
-        """What the base came to: by an earlier run, or else now, where it is compared with."""
+        """Take the base from an earlier run, or build it if it is compared with."""
         if recollection.base and not self.options.keep_of_base:
             self.builder.ports.progress.say(wording.BASE_KEPT)
             self.memory.keep(plan, self.base.entries, recollection.base, self.base.tree)
@@ -121,7 +121,6 @@ class BothSides:
         return self._build_base(plan, deadline)
 
     def _build_base(self, plan: BuildPlan, deadline: Deadline) -> BaseRun:
-        """Build the base; where it fails, in the form that goes on after failures."""
         self.builder.ports.progress.say(wording.BUILDING_BASE)
         going_on = False
         try:
@@ -144,11 +143,11 @@ class BothSides:
         except SourceError as error:
             return BaseRun(plan, unknown=str(error))
         if not run.ended:
-            return BaseRun(plan, unknown=wording.base_stopped(run.last.stopped))
+            return BaseRun(plan, unknown=wording.say_base_stopped(run.last.stopped))
         paths = frozenset(entry.path for entry in self.base.entries)
         fault = None if run.tested else find_fault(run, frozenset(), paths)
         if fault:
-            return BaseRun(plan, unknown=wording.base_unbuildable(fault.line))
+            return BaseRun(plan, unknown=wording.say_base_unbuildable(fault.line))
         self.memory.keep(plan, self.base.entries, run, self.base.tree)
         return BaseRun(plan, run, going_on, reports=reports)
 
@@ -163,7 +162,7 @@ class BothSides:
         """
         with self.builder.open_tree(self.merged.tree, self.merged.entries) as place:
             refuse_needed(place.absent, self.merged.entries, self.base.entries)
-            plan = without_files(base.plan, place.absent)
+            plan = note_files(base.plan, place.absent)
             form = plan.keep_going if base.going_on and plan.keep_going else plan
             run = place.run_with_reports(form, self.options, deadline)
             other = plan.choose_other(run.head.last.tail)
@@ -226,7 +225,7 @@ class BothSides:
         if not 0 < len(suspects) <= _MOST_AGAIN or deadline.remaining < run.head.seconds:
             return run
         form = plan.keep_going if run.going_on and plan.keep_going else plan
-        self.builder.ports.progress.say(wording.running_again(len(suspects)))
+        self.builder.ports.progress.say(wording.say_running_again(len(suspects)))
         try:
             if form.last_failed and runs_every_test(run.head, form):
                 retry = place.run(form.last_failed, deadline)

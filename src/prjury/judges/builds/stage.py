@@ -102,7 +102,7 @@ def _run_here(options: _Options) -> _Options:
     return options.model_copy(update={"from_": "run"})
 
 
-def reported_evidence(
+def record_reports(
     tests: ReportedTests, options: BuildOptions, ports: Ports, pull: PullRequest, version: str
 ) -> BuiltEvidence:
     """The tests that another CI ran as evidence; nothing is run here."""

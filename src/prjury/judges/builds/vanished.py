@@ -79,7 +79,7 @@ def split_identity(identity: str) -> tuple[str, str]:
 
 
 def _cut_parameters(identity: str) -> str:
-    """What stays the same where only parameters change, such as a random value."""
+    """The part that stays the same if only parameters change, such as a random value."""
     return identity.partition("[")[0].partition("(")[0]
 
 
@@ -103,7 +103,6 @@ def _cut_first_word(name: str) -> str:
 
 
 def _pair_alike(lost: Counter[str], new: Counter[str], key: Callable[[str], str]) -> None:
-    """Take out tests for which there is a new one of the same key, one for one."""
     arrived: dict[str, list[str]] = {}
     for identity in new.elements():
         arrived.setdefault(key(identity), []).append(identity)
@@ -114,7 +113,6 @@ def _pair_alike(lost: Counter[str], new: Counter[str], key: Callable[[str], str]
 
 
 def _pair_renamed(lost: Counter[str], new: Counter[str], shared: str) -> None:
-    """Take out tests of a similar name in the same module, one for one."""
     arrived: dict[str, list[str]] = {}
     for identity in new.elements():
         arrived.setdefault(split_identity(identity)[0], []).append(identity)

@@ -77,24 +77,24 @@ def join_names(names: Sequence[str], most: int = _MOST_NAMED) -> str:
     return ", ".join(names[:most]) + more
 
 
-def base_stopped(limit: str | None) -> str:
-    """Why a base that was cut off proves nothing."""
+def say_base_stopped(limit: str | None) -> str:
+    """Say that the base was cut off."""
     how = f"stopped ({limit})" if limit else "ended by a signal"
     return f"its own build was {how}"
 
 
-def base_unbuildable(line: str) -> str:
-    """Why a base proves nothing that cannot be built on this machine."""
+def say_base_unbuildable(line: str) -> str:
+    """Say that the base cannot be built on this machine."""
     return f"it cannot be built here ({line})"
 
 
-def running_again(count: int) -> str:
-    """What is done about tests that fail newly."""
+def say_running_again(count: int) -> str:
+    """Say that tests which fail newly run again."""
     return f"running {counted(count, 'newly failing test')} once more"
 
 
 def describe_end(run: TreeRun) -> str:
-    """How the step that decided ended."""
+    """Describe the end of the step that decided."""
     step = run.last
     which = f"{step.name}: " if len(run.steps) > 1 else ""
     nothing = step.exit_code == NO_TESTS_COLLECTED and "no tests ran in " in step.tail
@@ -134,7 +134,7 @@ def list_causes(failures: Sequence[Failure]) -> str:
 
 
 def append_notes(comparison: Comparison, *more: str) -> str:
-    """What a reader should know besides, in brackets; empty for nothing."""
+    """The notes in brackets; empty for none."""
     notes = [note for note in (*_list_notes(comparison), *more) if note]
     return f" ({'; '.join(notes)})" if notes else ""
 
@@ -164,7 +164,7 @@ def _list_notes(comparison: Comparison) -> Iterator[str]:
 
 
 def _describe_scope(plan: BuildPlan) -> str:
-    """What part was built, where parts are known at all."""
+    """Describe the part that was built; empty if parts are not known."""
     modules, because = plan.scope.modules, plan.scope.because
     if modules:
         omission = because.partition("; ")[2]  # what the way to find them leaves out
@@ -204,7 +204,7 @@ def say_base_broken(comparison: Comparison, doubt: Doubt | None) -> str:
 
 
 def say_doubt(doubt: Doubt | None) -> str:
-    """Why old failures may hide new ones."""
+    """Say why old failures may hide new ones."""
     if doubt is None:
         return "what went wrong could not be read"
     code, detail = doubt
@@ -233,7 +233,7 @@ def say_excused(comparison: Comparison) -> str:
 
 
 def say_unread(comparison: Comparison, code: str) -> str:
-    """Why exit code 0 does not show that the tests passed."""
+    """Say why exit code 0 does not show that the tests passed."""
     ended = (
         "no failing test was read"
         if comparison.plan.system == REPORTED
@@ -249,7 +249,7 @@ def say_unread(comparison: Comparison, code: str) -> str:
 
 
 def say_vanished(lost: Vanished) -> str:
-    """How many tests were lost, with an example."""
+    """Count the lost tests, with an example."""
     example = f": {quote(lost.names[0])}" if lost.names else ""
     if lost.count > 1 and lost.names:
         example = f", such as {quote(lost.names[0])}"
@@ -257,12 +257,12 @@ def say_vanished(lost: Vanished) -> str:
 
 
 def say_ignored(count: int) -> str:
-    """How many failing tests change nothing."""
+    """Count the failing tests that change nothing."""
     return f"{counted(count, 'test')} failed by the log, and the command ended with exit code 0"
 
 
 def say_gap(comparison: Comparison, gap: Gap) -> str:
-    """Why the tests cannot be compared with the base's."""
+    """Say why the tests cannot be compared with the base's."""
     base = comparison.base
     detail = comparison.run.base_unknown
     if base:
@@ -306,7 +306,7 @@ def say_disturbed(comparison: Comparison, remedy: str) -> str:
 
 
 def make_own_remedy(comparison: Comparison) -> tuple[str, Snippet]:
-    """What to do about a build that fails on both sides for a reason that no row knows."""
+    """The remedy of a build that fails on both sides for a reason that no row knows."""
     plan, base = comparison.plan, comparison.base
     place = next((one.place for one in comparison.outcome.failures if one.path), "")
     if plan.older:
@@ -321,7 +321,7 @@ def make_own_remedy(comparison: Comparison) -> tuple[str, Snippet]:
 
 
 def say_remedy(remedy: Remedy, plan: BuildPlan) -> str:
-    """What to do, with the services that the CI has and that are not here."""
+    """The remedy, with the services that the CI has and that are not here."""
     services = [step.text for step in plan.left_out if step.kind == "services"]
     asks = "services:" in remedy.snippet.text and services
     return f"{remedy.words}: {join_names(services)}" if asks else remedy.words
@@ -333,7 +333,7 @@ def say_services(count: int) -> str:
 
 
 def describe_tests(results: Results) -> str:
-    """How many tests there were and where that is known from; empty where it is not known."""
+    """Count the tests, by reports and logs; empty if it is not known."""
     where = f" in {counted(results.files, 'report')}" if results.files else " named in the log"
     reported = f"{counted(results.tests, 'test')}{where}" if results.tests else ""
     tallied = f"{counted(results.counted, 'test')} counted in the log" if results.counted else ""
@@ -341,7 +341,7 @@ def describe_tests(results: Results) -> str:
 
 
 def describe_failed(failed: int, run: TreeRun) -> str:
-    """How many tests failed; a log whose step ended well is not searched for failures."""
+    """Count the failed tests; a log whose step ended well is not searched for failures."""
     if failed or (run.results.files and run.last.good):
         return f"{failed} failed"
     return "and the exit code says that none failed" if run.last.good else "but the build failed"
@@ -363,5 +363,5 @@ def describe_failure(failure: Failure, history: tuple[int, int] | None) -> str:
 
 
 def say_more(count: int, plan: BuildPlan) -> str:
-    """How many failures are not listed."""
+    """Count the failures that are not listed."""
     return f"{count} more in the {'reports' if plan.system == REPORTED else 'log'}"

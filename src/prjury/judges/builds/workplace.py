@@ -146,7 +146,6 @@ class Workplace:
     def _ask_versions(
         self, plan: BuildPlan, env: Mapping[str, str], deadline: Deadline, *, brought: bool = False
     ) -> Mapping[str, str]:
-        """The versions of the tools that the plan uses: the machine's, or those it has brought."""
         script = lent_tools.version_script(plan, brought=brought)
         if not script:
             return {}

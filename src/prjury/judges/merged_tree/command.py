@@ -14,7 +14,7 @@ from prjury.judges.builds.decide import check_causes, find_environment
 from prjury.judges.builds.from_evidence import EvidenceBuild
 from prjury.judges.builds.judge import within
 from prjury.judges.builds.kept_reports import KeepRun, KeptReports, forget_run
-from prjury.judges.builds.missing_files import refuse_needed, without_files
+from prjury.judges.builds.missing_files import note_files, refuse_needed
 from prjury.judges.builds.plan import CUSTOM, BuildPlan, BuildStep
 from prjury.judges.builds.workplace import Builder
 from prjury.judges.context import PullRequestContext
@@ -99,7 +99,7 @@ class MergedTreeCommand:
         entries = files(tree)
         with builder.open_tree(tree, entries) as place:
             refuse_needed(place.absent, entries, files(pull.base.sha))
-            plan = without_files(self.plan, place.absent)
+            plan = note_files(self.plan, place.absent)
             options = BuildOptions(keep=self.options.keep)
             run = place.run_with_reports(plan, options, within(deadline, self.options.timeout))
             return compare(plan, run, place.known, options, builder.changed), builder

@@ -132,7 +132,7 @@ class BuildJudge:
         except SourceError as error:
             return Judgment.errored(str(error), metadata={"reason": error.reason})
         ports, options = Ports(directory, self.shell, self.progress), self._options()
-        builds = TreeBuildJudge(options, ports).planned(TREE, TREE)
+        builds = TreeBuildJudge(options, ports).find_plans(TREE, TREE)
         if not builds.plans:
             return self._judge_unbuilt(directory, builds)
         builder = Builder(ports)

@@ -8,7 +8,7 @@ import pytest
 
 from fakes.shell import Scripted, ScriptedShell, SilentProgress
 from fakes.trees import TreeRepository, pull_context
-from prjury.judges.builds.environment import allowed_number, find_remedy, match_mark, read_table
+from prjury.judges.builds.environment import choose_number, find_remedy, match_mark, read_table
 from prjury.judges.builds.judge import make
 from prjury.jury.judge import ask
 from prjury.jury.judgment import Judgment, Status
@@ -313,7 +313,7 @@ def test_words_about_the_machine_hide_no_failure(log: str) -> None:
 def test_the_lines_to_paste_name_a_version_that_is_allowed(
     wanted: str, tool: str, number: str
 ) -> None:
-    assert allowed_number(wanted, tool) == number
+    assert choose_number(wanted, tool) == number
 
 
 @pytest.mark.parametrize("row", read_table().rows, ids=lambda row: row.marks[0])

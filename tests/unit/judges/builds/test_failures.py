@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from prjury.judges.builds.failure import (
     Failure,
     Results,
+    drop_repeats,
     identity,
-    in_order,
     make_failure,
-    without_repeats,
+    sort_failures,
 )
 from prjury.judges.builds.results.read import LogResults, merge_results, read_log
 from prjury.judges.builds.results.tree import TemporaryPaths, TreeFiles
@@ -120,7 +120,7 @@ def test_a_test_is_known_by_its_suite_or_file_and_its_name() -> None:
     assert make_failure("test", "1 != 2", "a.py", 3, "a#t", "b.py").id == "test:b.py:a#t"
     assert make_failure("test", "1 != 2", "a.py", 3, "a#t", "").id == "test::a#t"
     one, other = (make_failure("test", "no", path, 3, "works") for path in ("a.js", "b.js"))
-    assert without_repeats([one, other]) == [one, other]
+    assert drop_repeats([one, other]) == [one, other]
 
 
 def test_addresses_in_a_test_s_name_do_not_make_it_another_one_but_numbers_do() -> None:
@@ -142,27 +142,27 @@ def test_a_very_long_name_stays_recognisable_and_distinct() -> None:
 def test_the_causes_come_before_what_gave_up_because_of_them() -> None:
     goal, error = make_failure("goal", "gave up"), make_failure("error", "odd")
     test, cause = make_failure("test", "no", name="t"), make_failure("compile", "bad", "a.c", 1)
-    assert without_repeats([goal, error, test, cause, cause]) == [cause, test, error, goal]
-    assert in_order([test, goal, cause]) == [cause, test, goal]
+    assert drop_repeats([goal, error, test, cause, cause]) == [cause, test, error, goal]
+    assert sort_failures([test, goal, cause]) == [cause, test, goal]
 
 
 def test_the_same_message_on_two_lines_is_two_errors() -> None:
     one, other = (make_failure("compile", "bad", "a.c", line) for line in (1, 2))
-    assert without_repeats([one, other, one]) == [one, other]
+    assert drop_repeats([one, other, one]) == [one, other]
 
 
 def test_two_tests_of_one_name_that_fail_in_different_places_are_two() -> None:
     one, other = (make_failure("test", "no", path, 3, "works", "") for path in ("a.js", "b.js"))
     assert one.id == other.id
-    assert without_repeats([one, other, one]) == [one, other]
+    assert drop_repeats([one, other, one]) == [one, other]
 
 
 def test_a_traceback_that_a_failing_test_names_as_well_is_that_test_s() -> None:
     test = make_failure("test", "no", "a.py", 3, "t")
     error = make_failure("error", "ValueError: no", "a.py", 3)
-    assert without_repeats([error, test]) == [test]
+    assert drop_repeats([error, test]) == [test]
     other = make_failure("error", "F821 undefined name", "a.py", 3)
-    assert without_repeats([other, test]) == [test, other]
+    assert drop_repeats([other, test]) == [test, other]
 
 
 def test_places_of_the_run_are_taken_out_of_what_it_says() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from prjury.errors import CannotJudgeError
-from prjury.judges.builds.missing_files import refuse_needed, without_files
+from prjury.judges.builds.missing_files import note_files, refuse_needed
 from prjury.judges.builds.plan import BuildPlan, BuildStep
 from prjury.ports.types import TreeEntry
 
@@ -57,9 +57,9 @@ def test_many_are_counted() -> None:
 
 def test_nothing_absent_changes_nothing() -> None:
     refuse_needed([], [entry("a.py")], [])
-    assert without_files(PLAN, []) is PLAN
+    assert note_files(PLAN, []) is PLAN
 
 
 def test_the_absent_are_named() -> None:
-    plan = without_files(BuildPlan("tool", (), notes=("a note",)), ["a.png", "b\n.png"])
+    plan = note_files(BuildPlan("tool", (), notes=("a note",)), ["a.png", "b\n.png"])
     assert plan.notes == ("a note", f"{NOTE}a.png, b\\n.png")

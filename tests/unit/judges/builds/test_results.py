@@ -458,9 +458,9 @@ def test_the_file_that_a_tool_means(told_path: str, found: str | None) -> None:
 
 
 def test_files_that_are_not_there_keep_their_place() -> None:
-    assert TREE_OF_FILES.resolved("made/up.py") == "sub/made/up.py"
-    assert TREE_OF_FILES.resolved("/usr/x.py") == "/usr/x.py"
-    assert TREE_OF_FILES.resolved("x.py", "") == "x.py"
+    assert TREE_OF_FILES.resolve("made/up.py") == "sub/made/up.py"
+    assert TREE_OF_FILES.resolve("/usr/x.py") == "/usr/x.py"
+    assert TREE_OF_FILES.resolve("x.py", "") == "x.py"
 
 
 def test_files_by_package_type_and_module() -> None:

@@ -52,7 +52,6 @@ def read_build_errors(section: LogSection, *, tests: bool) -> Found:
 
 
 def _read_arrows(section: LogSection) -> Found:
-    """Yield the errors of Rust's compiler and Ruff: a message, and an arrow to its place."""
     for index, line in enumerate(section.lines):
         text = line.strip()
         if not text.startswith("--> "):
@@ -194,7 +193,6 @@ def _read_maven(section: LogSection) -> Found:
 
 
 def _read_gradle(section: LogSection) -> Found:
-    """Yield what went wrong, by Gradle's own heading, with the build file's line if named."""
     lines, place = section.lines, ("", "")
     for index, line in enumerate(lines[:-1]):
         below = lines[index + 1]
@@ -219,7 +217,6 @@ def _is_reason(line: str) -> bool:
 
 
 def _read_node_tools(section: LogSection) -> Found:
-    """Yield the errors of npm, pnpm and Yarn; a script that failed is a goal."""
     for index, line in enumerate(section.lines):
         text, below = line.strip(), section.lines[index + 1 : index + 12]
         failure: Failure | None = None

@@ -60,14 +60,13 @@ def find_error_above(lines: Sequence[str], index: int) -> str:
 
 
 def _read_panic(text: str, below: Sequence[str]) -> str:
-    """Return the message of a panic, with both sides of what Rust's own assertions compare."""
     quoted = text.partition(" panicked at '")[2].rpartition("',")[0]
     message = quoted or next((line.strip() for line in below if line.strip()), "panicked")
     if not message.startswith("assertion"):
         return message
     sides = [line.strip().rstrip(",") for line in below[:6]]
     values = [" ".join(one.split()) for one in sides if one.startswith(("left:", "right:"))]
-    return f"{message} ({_bound(', '.join(values))})" if values else message
+    return f"{message} ({_cut(', '.join(values))})" if values else message
 
 
 def with_values(message: str, below: Sequence[str]) -> str:
@@ -77,7 +76,7 @@ def with_values(message: str, below: Sequence[str]) -> str:
         message = message.rpartition("  (")[0]
     following = next(iter(_list_texts(below)), "")
     if message.startswith(_EXPECTED) and following.startswith(_ACTUAL):
-        return f"{message} {_bound(following)}"
+        return f"{message} {_cut(following)}"
     if message.endswith(":"):
         texts = list[str]()
         for text in _list_texts(below):
@@ -85,12 +84,12 @@ def with_values(message: str, below: Sequence[str]) -> str:
                 break  # the same once more, above a stack
             texts.append(text)
         values = " ".join(_list_announced(texts))
-        return f"{message} {_bound(values)}" if values else message
+        return f"{message} {_cut(values)}" if values else message
     if "expect(" in message or "…" in message:
         texts = list(_list_texts(below))
         sides = [text for text in texts if text.startswith(("Expected", "Received"))]
         values = ", ".join(sides[:2] or _list_difference(texts))
-        return f"{message} ({_bound(values)})" if values else message
+        return f"{message} ({_cut(values)})" if values else message
     return message
 
 
@@ -114,7 +113,6 @@ def _list_announced(texts: Sequence[str]) -> list[str]:
 
 
 def _list_difference(texts: Sequence[str]) -> list[str]:
-    """List the first line of each side of a difference, as it is printed."""
     start = next((at for at, text in enumerate(texts) if _is_heading(text)), len(texts))
     first = dict[str, str]()
     for text in texts[start:]:
@@ -127,5 +125,5 @@ def _is_heading(text: str) -> bool:
     return text.startswith(_HEADINGS)
 
 
-def _bound(text: str) -> str:
+def _cut(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

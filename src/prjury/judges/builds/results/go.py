@@ -53,17 +53,17 @@ class GoEvents:
         action, output = _text(event, "Action"), _text(event, "Output")
         name, test = _text(event, "Package"), _text(event, "Test")
         if name and action == "output":
-            self.printed(name, test, output)
+            self.add_output(name, test, output)
         elif name:
-            self.took(number, action, name, test, broken=bool(event.get("FailedBuild")))
+            self.take(number, action, name, test, broken=bool(event.get("FailedBuild")))
         return output
 
-    def printed(self, name: str, test: str, output: str) -> None:
+    def add_output(self, name: str, test: str, output: str) -> None:
         """A line of a test's output, or of its package's where none of that name runs."""
         package = self._package(name)
         package.running.get(test, package.output).append(output.rstrip("\n")[:_LONGEST_LINE])
 
-    def took(
+    def take(
         self, number: int, action: str, name: str, test: str = "", *, broken: bool = False
     ) -> None:
         """A test begins or ends, or a package ends if no test is named.
@@ -84,8 +84,8 @@ class GoEvents:
             self._packages.clear()
         return self._packages.setdefault(name, _Package())
 
-    def finished(self) -> RunnerOutput:
-        """What was read, with a doubt if a package never came to its end."""
+    def finish(self) -> RunnerOutput:
+        """The results, with a doubt if a package never came to its end."""
         if self._packages:
             self.results.doubts.append(f"the tests of {len(self._packages)} packages did not end")
             self._packages.clear()
@@ -108,7 +108,7 @@ class GoEvents:
         if panic:
             self._cut_short(name)
         if panic and by_parts:
-            self._panicked(name, test, output)
+            self._blame_panic(name, test, output)
         parent = test.rpartition("/")[0]
         while parent:
             package.broken.add(parent)
@@ -134,7 +134,7 @@ class GoEvents:
             text = next(filter(_is_panic, lines), lines[-1])
             self._fail(number, self._section.failure("error", text, name=name))
 
-    def _panicked(self, name: str, parent: str, output: Iterable[str]) -> None:
+    def _blame_panic(self, name: str, parent: str, output: Iterable[str]) -> None:
         """The panic of a subtest, which is its parent's output: the last one to fail did it."""
         for at, (number, failure) in reversed([*enumerate(self.results.failures)][-_MOST_LINES:]):
             test = failure.name or ""
@@ -195,7 +195,6 @@ def _is_continued(line: str) -> bool:
 
 
 def _read_place(line: str) -> tuple[str, str, str] | None:
-    """Return file, line and message of what a test logged, or of a frame; None for others."""
     file, suffix, rest = line.strip().partition(".go:")
     number = rest.partition(":")[0].partition(" ")[0]
     if not (suffix and line[:1].isspace() and number.isdecimal()) or " " in file or ":" in file:
@@ -223,7 +222,6 @@ def _read_assertion(output: Sequence[str]) -> str:
 
 
 def _informative(output: Iterable[str]) -> Iterable[str]:
-    """The lines that are not the runner's own."""
     return (line.strip() for line in output if not _is_chatter(line))
 
 
@@ -240,7 +238,7 @@ def go(section: LogSection) -> RunnerOutput:
         elif line.startswith("FAIL\t"):
             name, _, broken = line[5:].partition("\t")[0].partition(" [")
             _replay(section, range(start, index), name, events)
-            events.took(section.numbers[index], "fail", name, broken=bool(broken))
+            events.take(section.numbers[index], "fail", name, broken=bool(broken))
             start = index + 1
     _replay(section, range(start, len(section.lines)), "", events)  # a package that never ended
     output_read = events.results
@@ -273,10 +271,10 @@ def _replay(section: LogSection, span: range, package: str, events: GoEvents) ->
             target.append(line)
     bad = printed.keys() - (good - failing.keys())
     for test in sorted(bad, key=lambda name: (-name.count("/"), name)):
-        events.took(0, "run", package, test)
+        events.take(0, "run", package, test)
         for line in printed[test][:_MOST_LINES]:
-            events.printed(package, test, line)
+            events.add_output(package, test, line)
         if test in failing:  # the others were interrupted
-            events.took(failing[test], "fail", package, test)
+            events.take(failing[test], "fail", package, test)
     for line in output[:_MOST_LINES]:
-        events.printed(package, "", line)
+        events.add_output(package, "", line)

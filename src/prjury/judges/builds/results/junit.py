@@ -243,7 +243,6 @@ def _tell_apart(paths: Sequence[str]) -> list[str]:
 
 
 def _add_up(readings: Iterable[_Reading], count: int, problems: Sequence[str]) -> Results:
-    """Put the readings together."""
     tests = skipped = 0
     failures, flaky, ran = list[Failure](), list[Failure](), list[str]()
     retried, by_runner, within = list[str](), Counter[str](), dict[str, int]()

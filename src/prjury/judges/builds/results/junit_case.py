@@ -127,7 +127,7 @@ class JunitReport:
     def _find_file(self, owner: str) -> tuple[str, bool]:
         name = self.relative(owner)
         if self.runner == "vitest":
-            return self.tree.resolved(name), True
+            return self.tree.resolve(name), True
         if self.runner not in {"", "pytest"}:
             return "", False
         file = self.tree.find(name) if owner and "/" in owner else None
@@ -226,7 +226,7 @@ class JunitCase:
         if report.runner == "nextest":
             return owner, name
         if file := self.case.get("file"):
-            return report.tree.resolved(report.relative(file)) + mark, full
+            return report.tree.resolve(report.relative(file)) + mark, full
         if report.runner == "node":
             suites = (suite.get("name", "") for suite in report.suites)
             return report.directory, " > ".join([*suites, report.relative(name)])

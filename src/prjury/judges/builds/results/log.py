@@ -71,7 +71,6 @@ def _lines(file: BinaryIO) -> Iterator[str]:
 
 
 def _texts(file: BinaryIO) -> Iterator[str]:
-    """Decoded pieces; none ends between the two characters of a line break."""
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     held = ""
     while chunk := file.read(_CHUNK):
@@ -149,7 +148,6 @@ class _Places:
         return self._here, line
 
     def _package(self, name: str, *, versioned: bool) -> str:
-        """Where a package is; without a version its name may be that of a command."""
         directory = self._tree.package(name)
         if directory is None and not versioned:
             return self._here

@@ -93,7 +93,6 @@ class MatcherSet:
     def _complete(
         self, number: int, values: Values, lines: Sequence[str], index: int
     ) -> Iterator[tuple[int, Values]]:
-        """Yield the problems that begin with a line, each with the line that completes it."""
         below = self._matchers[number].pattern[1:]
         if not below:
             yield index, values

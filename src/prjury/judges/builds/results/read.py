@@ -13,7 +13,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from prjury.judges.builds.failure import Failure, Results, in_order, without_repeats
+from prjury.judges.builds.failure import Failure, Results, drop_repeats, sort_failures
 from prjury.judges.builds.results.build_errors import read_build_errors
 from prjury.judges.builds.results.go import go
 from prjury.judges.builds.results.log import transcribe
@@ -67,7 +67,7 @@ class LogResults:
             self.others.pop()
             self.doubts.append(f"more than {_MOST_PER_READER} errors were printed")
 
-    def without_failures(self) -> LogResults:
+    def drop_failures(self) -> LogResults:
         """Of a step that did not fail: failures in its log are no more than a number."""
         outputs = {
             runner: RunnerOutput(ran=one.ran, counted=one.counted, skipped=one.skipped)
@@ -94,14 +94,13 @@ def read_log(
         tests = _read_tests(section, results)
         if failed:
             _read_errors(section, results, tests=tests)
-    results.by_runner.setdefault("go", RunnerOutput()).add(transcript.go.finished())
+    results.by_runner.setdefault("go", RunnerOutput()).add(transcript.go.finish())
     if transcript.cut:
         results.doubts.append("the log is too long to be read in full")
-    return results if failed else results.without_failures()
+    return results if failed else results.drop_failures()
 
 
 def _read_tests(section: LogSection, results: LogResults) -> bool:
-    """Read the output of test runners; return True if any printed results."""
     outputs = read_runners(section)
     for name, read, marks in _STREAMS:
         if any(mark in section.text for mark in marks):
@@ -117,7 +116,6 @@ def _read_tests(section: LogSection, results: LogResults) -> bool:
 
 
 def _read_errors(section: LogSection, results: LogResults, *, tests: bool) -> None:
-    """Read the errors of compilers, build tools and programs."""
     results.take(read_problems(section))
     results.take(read_build_errors(section, tests=tests))
 
@@ -125,7 +123,7 @@ def _read_errors(section: LogSection, results: LogResults, *, tests: bool) -> No
 def merge_results(
     logs: Sequence[LogResults], reports: Results, *, reported: bool
 ) -> tuple[tuple[Failure, ...], Results]:
-    """What failed, and what ran.
+    """Merge logs and reports into failures and results.
 
     A log never outweighs a report: where a test runner has written one, the log's tests are taken
     for the same ones, unless it counts more of them.
@@ -136,18 +134,20 @@ def merge_results(
             test ran; the log's names are no more than a number then.
     """
     reports = reports.settle_attempts(good=not any(log.failed for log in logs))
-    by_runner = _together(logs)
+    by_runner = _sum_logs(logs)
     if reports.files:  # they count the same tests in another way
         by_runner.pop(_CLOSING, None)
-    surplus = {runner: _left(runner, one, reports) for runner, one in by_runner.items()}
-    silent = {runner for runner in by_runner if reported or _reported(runner, reports)}
+    surplus = {runner: _count_surplus(runner, one, reports) for runner, one in by_runner.items()}
+    silent = {runner for runner in by_runner if reported or _count_reported(runner, reports)}
     apart = [one for runner, one in by_runner.items() if runner not in silent]
     in_reports = frozenset(reports.ran)
     names = [name for one in apart for name in one.ran if name not in in_reports]
     counted = sum(surplus[runner] for runner in silent) + sum(one.counted for one in apart)
-    covered = {runner for runner in by_runner if _reported(runner, reports) and not surplus[runner]}
+    covered = {
+        runner for runner in by_runner if _count_reported(runner, reports) and not surplus[runner]
+    }
     of_logs = [failure for log in logs for failure in _failures(log, covered, reports)]
-    failures = _merged(reports.failures, without_repeats(of_logs))
+    failures = _merge(reports.failures, drop_repeats(of_logs))
     ran = (*reports.ran, *names[:_MOST_TESTS])
     problems = [*reports.problems, *_doubts(logs, by_runner, reports, failures, names)]
     for name in ambiguous(failures, ran)[:1]:
@@ -164,8 +164,8 @@ def merge_results(
     )
 
 
-def _together(logs: Iterable[LogResults]) -> dict[str, RunnerOutput]:
-    """What each runner printed in all steps."""
+def _sum_logs(logs: Iterable[LogResults]) -> dict[str, RunnerOutput]:
+    """Sum up each runner over all steps."""
     by_runner: dict[str, RunnerOutput] = {}
     for log in logs:
         for runner, one in log.by_runner.items():
@@ -173,13 +173,13 @@ def _together(logs: Iterable[LogResults]) -> dict[str, RunnerOutput]:
     return by_runner
 
 
-def _left(runner: str, output: RunnerOutput, reports: Results) -> int:
-    """How many more tests the log counts than the reports of the same runner hold."""
-    return max(0, output.counted + len(output.ran) - _reported(runner, reports))
+def _count_surplus(runner: str, output: RunnerOutput, reports: Results) -> int:
+    """Count the tests of a log that the reports of the same runner do not hold."""
+    return max(0, output.counted + len(output.ran) - _count_reported(runner, reports))
 
 
-def _reported(runner: str, reports: Results) -> int:
-    """How many tests the reports of a runner hold; several runners write TAP."""
+def _count_reported(runner: str, reports: Results) -> int:
+    """Count the tests in the reports of a runner; several runners write TAP."""
     names = _WRITING_TAP if runner == "tap" else (runner,)
     return sum(reports.by_runner.get(name, 0) for name in names)
 
@@ -209,8 +209,7 @@ def _failures(log: LogResults, covered: set[str], reports: Results) -> Iterator[
     return (failure for failure in every if failure.id not in repeated)
 
 
-def _merged(of_reports: Sequence[Failure], of_logs: Sequence[Failure]) -> tuple[Failure, ...]:
-    """Both sources' failures; what the reports hold by the same name or place is not repeated."""
+def _merge(of_reports: Sequence[Failure], of_logs: Sequence[Failure]) -> tuple[Failure, ...]:
     ids = {failure.id for failure in of_reports}
     places = {failure.place for failure in of_reports} - {""}
     more = [
@@ -219,8 +218,8 @@ def _merged(of_reports: Sequence[Failure], of_logs: Sequence[Failure]) -> tuple[
         if failure.id not in ids and not (failure.kind in _PLACED and failure.place in places)
     ]
     tests = [failure for failure in of_reports if failure.kind == "test"]
-    others = without_repeats(failure for failure in of_reports if failure.kind != "test")
-    return tuple(in_order([*tests, *others, *more[:_MOST_FAILURES]]))
+    others = drop_repeats(failure for failure in of_reports if failure.kind != "test")
+    return tuple(sort_failures([*tests, *others, *more[:_MOST_FAILURES]]))
 
 
 def _doubts(
@@ -234,7 +233,7 @@ def _doubts(
         yield from log.doubts
     for runner, one in by_runner.items():
         yield from one.doubts
-        if not _reported(runner, reports):
+        if not _count_reported(runner, reports):
             yield from one.unnamed
     if len(failures) > _MOST_FAILURES:
         yield f"more than {_MOST_FAILURES} failures"

@@ -100,7 +100,7 @@ def _stamp(path: Path) -> Stamp:
 
 
 def files_below(top: Path, found: Found) -> Iterator[str]:
-    """What is no directory below a directory, by its path from there; nothing here recurses."""
+    """The files below a directory, by their paths from there; nothing here recurses."""
     if not os.path.lexists(top) or not stat.S_ISDIR(top.lstat().st_mode):
         found.problems.append(f"the directory `{top.name}` was replaced during the build")
         return

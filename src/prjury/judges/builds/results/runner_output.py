@@ -33,7 +33,7 @@ class LogSection:
 
     def file(self, name: str) -> str:
         """The file of the tree that is meant, or the path as it stands."""
-        return self.tree.resolved(name, self.directory)
+        return self.tree.resolve(name, self.directory)
 
     def failure(
         self,
@@ -54,7 +54,7 @@ class LogSection:
             place = f"{path}:{line}" if line else path
             message = message if path in message else f"{place}: {message}"
         elif path and inside:
-            message = _without(message, (path, inside))
+            message = _strip_place(message, (path, inside))
         return make_failure(kind, message, inside, line, name, suite)
 
     def test(
@@ -64,7 +64,7 @@ class LogSection:
         return self.failure("test", message or "failed", path, line, name, suite)
 
 
-def _without(message: str, paths: Iterable[str]) -> str:
+def _strip_place(message: str, paths: Iterable[str]) -> str:
     """The message without the place with which it begins; the failure bears it anyway."""
     path = next((path for path in paths if message.startswith(f"{path}:")), None)
     if path is None:

@@ -65,7 +65,6 @@ _ENDS = frozenset({"lists", "begins", "doubts", "totals", "place", "sections", "
 
 
 def _make_expression(line: str) -> str:
-    """Make an expression of a line of the table."""
     text = re.escape(line).replace(r"\(s\)", "s?").replace(r"\ ", r"\s+").replace(r"\*", ".*?")
     for part in line.split("{")[1:]:
         name = part.partition("}")[0]
@@ -75,7 +74,6 @@ def _make_expression(line: str) -> str:
 
 @cache
 def _compile(runner: Runner) -> tuple[LineSet, tuple[str, ...]]:
-    """Compile the lines of a runner, with the kind of each."""
     kinds, expressions = list[str](), list[str]()
     for kind in _KINDS:
         lines = getattr(runner, kind)
@@ -229,7 +227,6 @@ class _Reader:
             self._suites.add(self._suite)
 
     def _name(self, kind: str, fields: dict[str, str], line: str, index: int) -> None:
-        """Take in a line about one test."""
         run, runner, number = self._run, self._runner, self._section.numbers[index]
         if kind == "out":
             run.out += 1
@@ -271,7 +268,6 @@ class _Reader:
         return self._runner.outline.join([*around, name])
 
     def _count(self, fields: dict[str, str]) -> None:
-        """Take in a line that counts."""
         counts = {name: int(text) for name, text in fields.items() if name in _NUMBERS}
         for word, number in _list_counts(fields.get("counts", "")):
             if name := _COUNTED.get(word):
@@ -319,7 +315,6 @@ class _Reader:
         return start
 
     def _take_text(self, start: int) -> list[str]:
-        """Return the lines about a failure."""
         text = list[str]()
         for line in self._section.lines[start : start + _REACH]:
             kind, _ = self._find_kind(line.strip())
@@ -360,7 +355,6 @@ class _Reader:
         return with_details(failure, [one for one in shown if one.strip()])
 
     def _settle(self) -> None:
-        """End the run."""
         run, self._run, self._listing = self._run, _Run(), False
         failing = list(run.failing.values())
         totals = run.totals
@@ -396,7 +390,6 @@ _TITLES = 7
 
 
 def _strip_level(line: str) -> str:
-    """Return a line without Maven's mark of how bad it is."""
     text = line.strip()
     for level in ("[ERROR]", "[WARNING]", "[INFO]"):
         text = text.removeprefix(level)
@@ -425,7 +418,6 @@ def _list_counts(text: str) -> Iterator[tuple[str, int]]:
 
 
 def _strip_time(text: str) -> str:
-    """Return a line without how long something took."""
     head, _, last = text.rpartition(" ")
     if last in {"ms)", "s)"}:
         return head.rpartition(" (")[0] or text

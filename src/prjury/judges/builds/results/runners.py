@@ -49,7 +49,6 @@ def read_table() -> tuple[Runner, ...]:
 
 
 def _name_pytest(section: LogSection, _suite: str, fields: dict[str, str]) -> tuple[str, str]:
-    """Name a test as pytest's reports do: dotted module and class, ``#``, function."""
     path, test = section.file(fields["path"]), fields.get("name", "")
     plain, bracket, parameters = test.partition("[")
     *classes, function = plain.split("::")

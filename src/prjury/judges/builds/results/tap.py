@@ -106,7 +106,6 @@ def _read_point(
 
 
 def _list_block(lines: Sequence[str], index: int) -> list[str]:
-    """List what belongs to a point: the indented lines below it, or a whole block of YAML."""
     block, is_yaml = list[str](), False
     for line in lines[index + 1 : index + 1 + _REACH]:
         text = line.strip()
@@ -212,7 +211,6 @@ def _unquote(value: str) -> str:
 
 
 def _read_block(lines: Sequence[str]) -> str:
-    """Return the message of a block: what is indented deeper than the line that announces it."""
     depth = _indent(lines[0]) if lines[0] else -1
     block = list[str]()
     for line in lines[1:]:

@@ -56,8 +56,8 @@ class TreeFiles:
             if plain in self.known:
                 return plain
         if "/" in (installed := wanted.partition("/site-packages/")[2]):
-            return self._by_rest(installed, here)
-        return None if wanted.startswith(("/", "~", "…")) else self._by_rest(wanted, here)
+            return self._find_by_rest(installed, here)
+        return None if wanted.startswith(("/", "~", "…")) else self._find_by_rest(wanted, here)
 
     def of_package(self, package: str, file: str) -> str | None:
         """A file of a Go package: some end of the package's name is a directory of the tree."""
@@ -66,7 +66,7 @@ class TreeFiles:
         paths = (path for end in ends for path in (posixpath.join(self.directory, end), end))
         return next((path for path in paths if path in self.known), None)
 
-    def _by_rest(self, wanted: str, here: str) -> str | None:
+    def _find_by_rest(self, wanted: str, here: str) -> str | None:
         """The only file whose path ends so, in the directory or else anywhere."""
         longer = [path for path in self.named(posixpath.basename(wanted)) if _ends(path, wanted)]
         below = [path for path in longer if path.startswith(f"{here}/")] if here else []
@@ -80,7 +80,7 @@ class TreeFiles:
         paths = self._by_name.get(name, ())
         return paths if len(paths) <= _MOST_NAMESAKES else ()
 
-    def resolved(self, wanted: str, directory: str | None = None) -> str:
+    def resolve(self, wanted: str, directory: str | None = None) -> str:
         """The file that is meant, or the path as it stands, from the root as far as possible."""
         here = self.directory if directory is None else directory
         return self.find(wanted, directory) or inside_tree(posixpath.join(here, wanted)) or wanted
@@ -141,7 +141,6 @@ class TemporaryPaths:
 
     @cached_property
     def _in_place(self) -> re.Pattern[str] | None:
-        """A path into a tree that was not exported; its name may be the end of another path."""
         if self.tree.is_relative_to(self.around):
             return None
         trees = "|".join(map(re.escape, self._trees))
@@ -162,7 +161,6 @@ class TemporaryPaths:
 
     @cached_property
     def _addresses(self) -> re.Pattern[str]:
-        """A file of the tree as Node's modules name it: blanks and others are encoded."""
         trees = "|".join(map(re.escape, self._trees))
         return re.compile(rf"file://(?:{trees})/(?P<path>[^\s:\"]*)")
 
@@ -180,6 +178,5 @@ class TemporaryPaths:
 
 
 def _path(address: re.Match[str]) -> str:
-    """The path in an address, as it stands where it would break the line."""
     path = unquote(address["path"], errors="surrogateescape")
     return path if path.isprintable() else address["path"]

@@ -49,7 +49,7 @@ def events(*told: tuple[str, str, Iterable[str]]) -> list[Failure]:
             reader.read(number, {**here, "Action": "output", "Output": f"{line}\n"})
         reader.read(number, {**here, "Action": action})
     reader.read(number + 1, {"Action": "fail", "Package": PACKAGE})
-    told_of = reader.finished()
+    told_of = reader.finish()
     assert told_of.doubts == [f"the tests of the package {PACKAGE} stopped early"]
     return [failure for _, failure in told_of.failures]
 
