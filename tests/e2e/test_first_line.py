@@ -44,7 +44,7 @@ def headline(run: Run) -> str:
         ({}, "✅ Nothing found against it (no file changes; not built; no model asked)"),
         (
             {"README.md": "# y\n"},
-            f"✅ Nothing found against it (only documentation changes; {UNREAD})",
+            "✅ Nothing found against it (only documentation changes; not built; no model asked)",
         ),
         ({"x.unknown": "y\n"}, f"✅ Nothing found against it ({UNREAD})"),
         ({"a.py": "x = 2\n"}, "✅ Nothing found against it (not built; no model asked)"),

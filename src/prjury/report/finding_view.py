@@ -23,6 +23,7 @@ from prjury.snapshot.model import FileStatus, PullRequest, printable
 #: Parts under the names by which templates know them.
 View: TypeAlias = SimpleNamespace
 
+_INSTEAD = re.compile(r" (?:Write|Use) `[^`]*`\.$")
 _NAME = re.compile(r"[a-z0-9-]+", re.ASCII)
 _SEVERITY_ICONS = {"error": "fail", "warning": "error", "hint": "hint"}
 _WEIGHT_SYMBOLS = {Weight.MUST_FIX: "❌", Weight.SHOULD_LOOK: "⚠️", Weight.NIT: "💡"}
@@ -122,7 +123,9 @@ def _view_place(finding: FindingView, first: View | None = None) -> View:
     is_diff = finding.replaces_line and old and new and "\n" not in old + new
     place.diff = View(old=old, new=new, text=f"-{old}\n+{new}") if is_diff else None
     if is_diff:
+        # The diff says what to write instead.
         place.evidence = place.fix = None
+        place.message = place.message and _INSTEAD.sub("", place.message)
     if first and (place.diff or place.message == first.message):
         place.message = None
     if first and place.diff == first.diff:
@@ -141,7 +144,7 @@ def view_check(check: Check, url: str | None = None) -> View:
         message=check.message if check.message.strip() else None,
         place=View(label=label, url=own(url) if url else None) if label else None,
         evidence=evidence_beyond(check),
-        fix=check.fix,
+        fix=check.fix if check.fix and check.fix.strip() not in check.message else None,
     )
 
 

@@ -22,7 +22,7 @@ from prjury.report.judge_facts import (
 )
 from prjury.report.model import Coverage
 from prjury.report.sanitise import clean
-from prjury.report.wording import counted, first_line, listed
+from prjury.report.wording import counted, first_line, first_words, listed
 from prjury.snapshot.model import PullRequest, printable
 
 READY = "✅ Ready to merge"
@@ -61,7 +61,7 @@ def why(pull: PullRequest, verdict: Verdict) -> tuple[tuple[str, str], ...]:
 
 
 def _first_words(pull: PullRequest, voice: SeatOutcome) -> str:
-    return first_line(voice.judgment.reasoning) or _failure(pull, voice)
+    return first_words(voice.judgment) or _failure(pull, voice)
 
 
 def _objections(attempt: TierAttempt) -> list[tuple[str, str]]:
@@ -157,7 +157,7 @@ def _undone(pull: PullRequest, verdict: Verdict, coverage: Coverage) -> Iterator
         yield _in_no_build(blocking)
     else:
         yield "not built"
-        yield _unread(coverage)
+        yield "" if pull.docs_only else _unread(coverage)
     if not _model_answered(verdict):
         yield "no model asked"
     else:

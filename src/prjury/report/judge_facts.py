@@ -87,12 +87,14 @@ class GeneralFacts(Struct, frozen=True):
         summaries: the names of checks that only sum up its other checks.
         repeated: which of several runs speaks for all, such as ``median of 3 runs``.
         aggregation: the counts that the judgment of a jury rests on.
+        question: what an agent or a prompt was asked.
     """
 
     subject: str = ""
     summaries: frozenset[str] = frozenset()
     repeated: str = ""
     aggregation: dict[str, Any] | None = None
+    question: str = ""
 
     @classmethod
     def of(cls, judgment: Judgment) -> Self:

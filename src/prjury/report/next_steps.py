@@ -84,7 +84,8 @@ def next_steps(report: Report) -> tuple[NextStep, ...]:
     if report.gate is Gate.SUCCESS:
         return ()
     steps = tuple(dict.fromkeys(_steps(report)))
-    return steps or ((_OVERRIDE,) if report.pull.number else ())
+    is_decidable = report.pull.number and report.verdict.status is not Status.FAIL
+    return steps or ((_OVERRIDE,) if is_decidable else ())
 
 
 def gate_page(report: Report) -> str | None:
@@ -116,7 +117,7 @@ def _steps(report: Report) -> Iterator[NextStep]:
     for seat in culprits(verdict):
         yield from _step(report, seat.judgment)
     if verdict.status is Status.FAIL and not _has_conflicts(report):
-        yield from _mend(report)
+        yield from _run_again(report)
 
 
 def _exempt(words: str, paths: Sequence[str]) -> NextStep:
@@ -131,20 +132,20 @@ def _exempt(words: str, paths: Sequence[str]) -> NextStep:
 
 
 def _step(report: Report, judgment: Judgment) -> Iterator[NextStep]:
-    facts = RemedyFacts.of(judgment)
+    facts, known = RemedyFacts.of(judgment), _STEPS.get(judgment.reason or judgment.label or "")
     if facts.remedy or facts.snippet:
-        yield NextStep(_sentence(facts.remedy), facts.snippet)
+        words = facts.remedy.strip() or (known.words if known else "Paste this")
+        yield NextStep(_end_sentence(words), facts.snippet)
     elif _has_conflicts(report) and MergeFacts.of(judgment):
         base = printable(report.pull.base.ref)
         words = f"Merge `{base}` into the branch, or rebase onto it, and resolve the conflicts."
         yield NextStep(words)
-    elif step := _STEPS.get(judgment.reason or judgment.label or ""):
-        yield step
+    elif known:
+        yield known
 
 
-def _sentence(remedy: str) -> str:
-    """Return the remedy as a sentence that may introduce lines."""
-    words = remedy.strip() or "Paste this"
+def _end_sentence(words: str) -> str:
+    """Return the words as a sentence that may introduce lines."""
     words = words[:1].upper() + words[1:]
     return words if words[-1] in ".!?" else f"{words}."
 
@@ -153,10 +154,8 @@ def _has_conflicts(report: Report) -> bool:
     return bool(report.pull.merge.conflicts)
 
 
-def _mend(report: Report) -> Iterator[NextStep]:
+def _run_again(report: Report) -> Iterator[NextStep]:
     failed = [seat for seat in culprits(report.verdict) if seat.judgment.reason != BASE_BROKEN]
     commands = [RunFacts.of(seat.judgment).command for seat in failed]
-    again = [f"`{command}`" for command in commands if command]
-    shown = f" To see it again: {' and '.join(again)}." if again else ""
-    if failed:
-        yield NextStep(f"Mend what is listed below, and push.{shown}")
+    if quoted := [f"`{command}`" for command in commands if command]:
+        yield NextStep(f"Run it yourself: {' and '.join(quoted)}.")

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from prjury.jury.cascade import TierAttempt
 from prjury.jury.judgment import Judgment, Status
-from prjury.jury.voting import Ballot
+from prjury.jury.voting import BENIGN_LABELS, Ballot
 from prjury.report.headline import why
 from prjury.report.judge_facts import BASE_BROKEN, GeneralFacts
 from prjury.report.model import PolicyOrigin, Report, TierReport
@@ -27,6 +27,7 @@ from prjury.report.wording import (
     duration,
     find_tests,
     first_line,
+    first_words,
     listed,
     tests_words,
 )
@@ -92,7 +93,6 @@ def word_of(judgment: Judgment) -> str:
 #: The label of a judge that had nothing to judge because of the merge.
 _CONFLICTS = "conflicts"
 _NOT_NEEDED = "not needed: it conflicts"
-_TESTS_PASS = re.compile(r"(?:all )?[\d,]+ tests? (?:pass|passed|ran)\b[^;:(]*$")
 _LONG = 60
 _CLAUSE = re.compile(r"; | \(|: ")
 _COUNTED = re.compile(r"([\d,]+ findings?): ")
@@ -137,15 +137,17 @@ def _ballot_row(attempt: TierAttempt, ballot: Ballot, found: AbstractSet[str]) -
     )
 
 
-def _row_words(judgment: Judgment, found: AbstractSet[str]) -> str:
+def _row_words(judgment: Judgment, reasons: AbstractSet[str]) -> str:
     words, tests = _short(judgment), find_tests(judgment)
-    if words in found and len(words) > _LONG:
+    if words in reasons and (tests or len(words) > _LONG):
         # The sentence stands above the table already.
-        words = textwrap.shorten(_CLAUSE.split(words, maxsplit=1)[0], _LONG, placeholder=" …")
-    if tests and judgment.status is Status.PASS and _TESTS_PASS.match(words):
-        words = ""
-    words = "; ".join(filter(None, (tests_words(tests) if tests else "", words)))
-    if judgment.status in {Status.ABSTAIN, Status.ERROR}:
+        short = textwrap.shorten(_CLAUSE.split(words, maxsplit=1)[0], _LONG, placeholder=" …")
+        words = "" if tests else short
+    if tests and first_words(judgment) != words:
+        words = "; ".join(filter(None, (tests_words(tests), words)))
+    if judgment.status is Status.ERROR or (
+        judgment.status is Status.ABSTAIN and judgment.label not in BENIGN_LABELS
+    ):
         return f"{word_of(judgment)}: {words}"
     return words or word_of(judgment)
 
@@ -154,7 +156,7 @@ def _short(judgment: Judgment) -> str:
     """What was said, without the findings where these are listed elsewhere."""
     if judgment.reason == BASE_BROKEN:
         return "fails, and so does the base"
-    said = first_line(judgment.reasoning)
+    said = first_words(judgment)
     found = _COUNTED.match(said)
     placed = any(check.location for check in judgment.failed_checks)
     return found[1] if found and placed and judgment.status is Status.FAIL else said

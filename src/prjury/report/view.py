@@ -33,9 +33,9 @@ from prjury.report.findings import (
     seat_outcomes,
 )
 from prjury.report.headline import is_advised_against, why
-from prjury.report.judge_facts import PanelFacts, RunFacts, SeatFacts
+from prjury.report.judge_facts import GeneralFacts, PanelFacts, RunFacts, SeatFacts
 from prjury.report.links import Links
-from prjury.report.model import Backport, ChangedNames, Coverage, Recovery, Report, TierReport
+from prjury.report.model import Backport, ChangedNames, NotChecked, Recovery, Report, TierReport
 from prjury.report.next_steps import NextStep, gate_page, next_steps
 from prjury.report.redact import Redact
 from prjury.report.rows import TableRow, at_most, rows, word_of
@@ -45,11 +45,13 @@ from prjury.report.wording import (
     NOT_RUN,
     SYMBOLS,
     backport_words,
+    counted,
     difference_words,
     duration,
     facts_of,
     find_tests,
     footer,
+    is_idle,
     is_prominent,
     judged_share,
     listed,
@@ -110,7 +112,9 @@ def page(report: Report, redact: Redact = BY_SHAPE, run: str | None = None) -> V
     verdict = report.verdict
     every_row = rows(report)
     prominent = tuple(filter(is_prominent, report.backports))
-    others = tuple(one for one in report.backports if one not in prominent)
+    others = tuple(one for one in report.backports if one not in prominent and not is_idle(one))
+    # Where it conflicts nothing was judged, and the reason stands above.
+    unread = () if report.pull.merge.conflicts else report.coverage.not_checked
     gate = gate_page(report)
     parts = _findings(report, links)
     return View(
@@ -131,8 +135,8 @@ def page(report: Report, redact: Redact = BY_SHAPE, run: str | None = None) -> V
         rows=every_row,
         few_rows=at_most(every_row, _FEW_ROWS),
         tiers=tuple(_tier(tier, report, every_row) for tier in report.tiers),
-        not_checked=_not_checked(report.coverage),
-        not_checked_count=len(report.coverage.not_checked),
+        not_checked=_not_checked(unread),
+        not_checked_count=len(unread),
         asked_backports=tuple(map(_backport, prominent)),
         other_backports=tuple(map(_backport, others)),
         backports=tuple(map(_backport, (*prominent, *others))),
@@ -178,13 +182,19 @@ def _tiles(report: Report, must_fix: int, should_look: int) -> Iterator[View]:
     yield View(name=how, value=judged, more=None)
 
 
-def _not_checked(coverage: Coverage) -> tuple[View, ...]:
+def _not_checked(entries: Sequence[NotChecked]) -> tuple[View, ...]:
     """Return the reasons for which files were not read, each with its files."""
     paths: dict[str, list[str]] = {}
-    for entry in coverage.not_checked:
+    for entry in entries:
         paths.setdefault(entry.reason, []).append(entry.path)
     return tuple(
-        View(reason=reason, count=len(names), paths=tuple(names)) for reason, names in paths.items()
+        View(
+            reason=reason,
+            count=len(names),
+            count_words=own(counted(len(names), "file")),
+            paths=tuple(names),
+        )
+        for reason, names in paths.items()
     )
 
 
@@ -215,7 +225,7 @@ def _findings(report: Report, links: Links) -> dict[str, Any]:
         "must_fix_count": blockers,
         "should_look": tuple(should_look),
         "should_look_count": len(views) - blockers,
-        "nits": weights[Weight.NIT],
+        "should_look_words": own(_count_words(weights[Weight.SHOULD_LOOK], weights[Weight.NIT])),
         "about": tuple(
             View(rule=rule.rule, words=rule.words, url=rule_url(rule.rule))
             for rule in reversed(rules.values())
@@ -223,6 +233,13 @@ def _findings(report: Report, links: Links) -> dict[str, Any]:
         "how_to": how_to(tuple(reversed(rules.values()))) if rules else None,
         "judges": tuple(_judge(seat, links, by_check) for seat in seat_outcomes(report.verdict)),
     }
+
+
+def _count_words(warnings: int, hints: int) -> str:
+    """``3``; ``3, 1 hint``; ``2 hints``."""
+    if not hints:
+        return f"{warnings:,}"
+    return f"{warnings + hints:,}, {counted(hints, 'hint')}" if warnings else counted(hints, "hint")
 
 
 def _recovery(recovery: Recovery | None) -> View | None:
@@ -301,6 +318,7 @@ def _judge(seat: SeatOutcome, links: Links, reported: Collection[int]) -> View:
         word=word_of(judgment),
         status=own(judgment.status.value),
         reasoning=judgment.reasoning,
+        question=GeneralFacts.of(judgment).question or None,
         facts=facts_of(seat.ballot),
         checks=tuple(
             view_check(

@@ -48,9 +48,13 @@ _BACKPORTS = {
 _BARE_SCORES = {Status.PASS: 1.0, Status.FAIL: 0.0}
 _SANDBOXES = {
     "L0": "builds ran without a sandbox",
-    "L1": "builds ran as the same user",
+    "L1": "builds ran as the current user",
     "L2": "builds could write only into their own directory",
 }
+#: What a build says of itself that only passed; its tests say more.
+_PASSES = re.compile(
+    r"passed in [^;:]*|(?:all )?[\d,]+ tests? (?:pass|passed|ran)\b[^;:(]*", re.IGNORECASE
+)
 
 _NO_TIME = "0 s"
 _MINUTE = 60_000
@@ -144,6 +148,11 @@ def is_prominent(backport: Backport) -> bool:
     return decided and (backport.asked == "yes" or backport.band == "likely")
 
 
+def is_idle(backport: Backport) -> bool:
+    """Return true if nothing was tried on a branch that nobody asked for."""
+    return backport.asked != "yes" and backport_words(backport).startswith(NOT_TRIED)
+
+
 def reasons_beyond(backport: Backport) -> tuple[str, ...]:
     """The reasons without one that the words say already."""
     words = backport_words(backport)
@@ -207,12 +216,19 @@ def find_tests(judgment: Judgment) -> TestFacts | None:
 
 
 def tests_words(tests: TestFacts) -> str:
-    """``9 tests, 3 failed, 4 fewer than on the base``."""
+    """``9 tests, 4 fewer than on the base, 3 failed``."""
     words = [counted(tests.run, "test")]
-    words += [f"{tests.failed:,} failed"] if tests.failed else []
     words += [difference_words(tests.run - tests.base.run)] if tests.base else []
+    words += [f"{tests.failed:,} failed"] if tests.failed else []
     words += [f"{tests.skipped:,} skipped"] if tests.skipped else []
     return ", ".join(words)
+
+
+def first_words(judgment: Judgment) -> str:
+    """Return the first line of what a judge says; the tests, where a build says that it passed."""
+    words, tests = first_line(judgment.reasoning), find_tests(judgment)
+    is_plain = judgment.status is Status.PASS and _PASSES.fullmatch(words)
+    return tests_words(tests) if tests and is_plain else words
 
 
 def difference_words(more: int) -> str:
@@ -224,7 +240,13 @@ def difference_words(more: int) -> str:
 
 def footer(report: Report) -> tuple[str, ...]:
     """Models, cost, policy, sandbox and version, each as one short phrase."""
-    return (*_cost(report), *_agents(report), *_origin(report))
+    return (*_cost(report), *_agents(report), *_origin(report), *_ignored(report))
+
+
+def _ignored(report: Report) -> Iterator[str]:
+    rules = report.policy.resolved.get("ignore")
+    if isinstance(rules, list | tuple) and rules:
+        yield f"ignored: {listed([f'`{rule}`' for rule in rules], most=10)}"
 
 
 def _agents(report: Report) -> Iterator[str]:

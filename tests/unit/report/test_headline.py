@@ -110,7 +110,7 @@ A, DOCS = fake.file("a.py"), fake.file("README.md", kind=FileKind.DOCS)
         ),
         (
             (DOCS,),
-            f"Nothing found against it (only documentation changes; {UNREAD})",
+            "Nothing found against it (only documentation changes; not built; no model asked)",
         ),
         (
             (fake.file("a.py", 0, 9, status=FileStatus.DELETED),),

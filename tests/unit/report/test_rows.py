@@ -35,7 +35,7 @@ def test_silence_and_errors_say_what_they_are() -> None:
         fake.ballot("e", Judgment.failed("no", metadata={"subject": "src/"})),
     ]
     assert told(*rows(fake.report(fake.tier("t", *ballots)))) == [
-        "t | a | ⚪ not applicable: no pack matches",
+        "t | a | ⚪ no pack matches",
         "t | b | ⚪ no answer: unsure",
         "t | c | ⚠️ error: crashed",
         "t | d | ✅ pass",

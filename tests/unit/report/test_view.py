@@ -6,19 +6,21 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from fakes import reports as fake
 from fakes.render import to_comment, to_feedback, to_html
 from prjury.jury.gate import Gate, GatePolicy
 from prjury.jury.judgment import Check, Judgment, Location, Status
 from prjury.report.judge_facts import BuildFacts, BuildRunFacts, RuleFacts, TestFacts
-from prjury.report.model import Backport, ChangedNames, Report, SkippedJudge
+from prjury.report.model import Backport, ChangedNames, PolicyOrigin, Report, SkippedJudge
 from prjury.report.next_steps import next_steps
 from prjury.report.view import page
 from prjury.resources import DOCUMENTATION
 from prjury.snapshot.model import BEYOND_LIMIT, FileKind
 
 RULE = "numpy-2/float-underscore"
+WARN = {"text": "build: {vanished: warn}"}
 
 
 def closed(judgment: Judgment, **more: Any) -> Report:
@@ -93,6 +95,15 @@ def test_only_pages_of_ours_are_linked(name: str) -> None:
             "Name the command that builds and tests the project.",
             "build:\n  command: make test",
         ),
+        (
+            Judgment.abstained(
+                "1 test",
+                "tests_vanished",
+                metadata={"snippet": {"text": "build: {vanished: warn}"}},
+            ),
+            "Let these tests run again, or have a maintainer confirm that they are not needed.",
+            "build: {vanished: warn}",
+        ),
         (Judgment.errored("slow", metadata={"reason": "timeout"}), "Give it more time.", None),
         (
             Judgment.errored("no idea"),
@@ -101,7 +112,7 @@ def test_only_pages_of_ours_are_linked(name: str) -> None:
         ),
         (
             Judgment.failed("exit 1", metadata={"command": "make test"}),
-            "Mend what is listed below, and push. To see it again: `make test`.",
+            "Run it yourself: `make test`.",
             None,
         ),
         (
@@ -195,7 +206,7 @@ def test_files_that_nobody_read_are_told_by_reason() -> None:
     files = [fake.file(f"f{n}.py", unread=f"{BEYOND_LIMIT}: 1,000 files") for n in range(2_600)]
     files.append(fake.file("x.lock", kind=FileKind.LOCK))
     text = to_comment(fake.report(fake.not_run("t", "x"), pull_request=fake.pull(files)))
-    assert f"- {BEYOND_LIMIT}: 1,000 files (2600 files): `f0.py`, `f1.py`, `f2.py`" in text
+    assert f"- {BEYOND_LIMIT}: 1,000 files (2,600 files): `f0.py`, `f1.py`, `f2.py`" in text
     assert len(text) < 3_000
 
 
@@ -205,6 +216,39 @@ def test_tests_come_with_their_difference() -> None:
     report = closed(built)
     assert [row.words for row in page(report).rows] == ["884 tests, 2 more than on the base"]
     assert page(report).tiles[0].more == "2 more than on the base"
+
+
+def test_failed_tests_stand_behind_the_difference() -> None:
+    facts = BuildFacts(ran=BuildRunFacts(True, TestFacts(884, failed=2, base=TestFacts(884))))
+    failed = Judgment.failed("exit 1", metadata=facts.to_metadata())
+    assert page(closed(failed)).rows[0].words == "884 tests, as many as on the base, 2 failed"
+
+
+def test_nothing_is_told_of_branches_that_were_not_tried_unless_somebody_asked() -> None:
+    idle = Backport("1.x", "not_applicable", applies=None, reasons=("not tried: it conflicts",))
+    assert page(replace(fake.conflicting(), backports=(idle,))).backports == ()
+    asked = structs.replace(idle, asked="yes")
+    assert len(page(replace(fake.conflicting(), backports=(asked,))).backports) == 1
+
+
+def test_a_conflict_is_reason_enough_for_files_that_nobody_read() -> None:
+    assert fake.conflicting().coverage.not_checked
+    assert page(fake.conflicting()).not_checked == ()
+
+
+def test_what_a_message_says_is_no_remedy_beside_it() -> None:
+    check = Check("rule", False, "`a` is gone. Use `b`.", Location("a.py", 1), fix="b")
+    report = fake.report(fake.tier("t", fake.ballot("p", Judgment.failed("no", checks=[check]))))
+    assert "To fix" not in to_comment(report)
+
+
+def test_the_question_of_a_prompt_and_ignored_rules_are_told() -> None:
+    asked = Judgment.passed("fine", metadata={"question": "Is the changelog edited?"})
+    policy = PolicyOrigin("default", "0" * 64, {"ignore": ["numpy-2/float", "docker"]})
+    report = closed(asked, policy=policy)
+    for text in (to_comment(report), to_html(report)):
+        assert "Is the changelog edited?" in text
+    assert "ignored: `numpy-2/float` and `docker`" in to_comment(report)
 
 
 def test_the_page_draws_its_symbols() -> None:
