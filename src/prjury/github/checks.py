@@ -137,7 +137,6 @@ class _Lookout:
         key: str | None = None,
         **query: str,
     ) -> Sequence[Entry]:
-        """Every entry of a list, each once."""
         doing, needed = f"read the checks of {self.repo}", f"{needs}: read"
         try:
             listed = self.client.repo(self.repo).every(

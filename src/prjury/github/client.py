@@ -66,7 +66,6 @@ def message_of(data: object) -> str:
 
 
 def _reason(error: object) -> str:
-    """One of ``errors``: a text, or what is wrong with which field."""
     if not isinstance(error, Mapping):
         return _line(error)
     if said := _line(error.get("message")):

@@ -139,7 +139,6 @@ def bound(client: GitHub, repo: str, run: TriggeringRun) -> PullFacts | Supersed
 
 
 def _is_of(pull: PullFacts, repo: str, run: TriggeringRun) -> bool:
-    """Whether it has the run's repositories and branch; the filter of the list is a hint."""
     heads = (pull.head_repo or "").casefold() == (run.head_repo or "").casefold()
     bases = pull.repo.casefold() == repo.casefold()
     return heads and bases and pull.head.ref == run.head_branch and not pull.closed
@@ -346,7 +345,6 @@ def _of_dispatch(payload: object, repo: str) -> PullFacts:
 
 
 def _named_tip(name: str) -> Tip:
-    """A branch, or a commit where the name is a full commit id."""
     return Tip(sha=name) if _SHA.fullmatch(name) else Tip(ref=name or None)
 
 

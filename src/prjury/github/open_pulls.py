@@ -42,7 +42,6 @@ def open_pulls(
 
 
 def _searched(client: GitHub, repo: str, head_sha: str) -> Iterator[PullFacts]:
-    """The open pull requests that hold a commit."""
     query = {"q": f"repo:{repo} is:pr is:open {head_sha}", "per_page": _MOST_FOUND}
     answer = client.ask(
         f"search for the pull requests of {repo} with {head_sha[:12]}",

@@ -64,7 +64,6 @@ def _ends_in_trailers(lines: Sequence[str]) -> bool:
 
 
 def _last_paragraph(lines: Sequence[str]) -> list[str]:
-    """Return the lines of the last paragraph, none if there is only the title."""
     blank = [not line.strip() for line in lines]
     if True not in blank:
         return []
@@ -78,7 +77,6 @@ def _last_paragraph(lines: Sequence[str]) -> list[str]:
 
 
 def _tidied(lines: Sequence[str]) -> str:
-    """Remove trailing blanks and repeated blank lines."""
     kept: list[str] = []
     for line in (one.rstrip() for one in lines):
         if line or (kept and kept[-1]):

@@ -125,7 +125,6 @@ class BackportPulls:
         return self._open(pick, tip)
 
     def _find_existing(self, pick: Pick) -> Proposal | None:
-        """Return the latest pull request from our branch, in whatever state."""
         pulls = self._list_pulls(head_of(pick))
         if not pulls:
             return None
@@ -139,7 +138,6 @@ class BackportPulls:
         return Proposal(pick.branch, "there", last.html_url, note)
 
     def _list_pulls(self, branch: str) -> list[PullRequest]:
-        """Return all pull requests from a branch of this repository, in any state."""
         from github.PullRequest import PullRequest  # noqa: PLC0415 - heavy, hence late
 
         owner = self.room.repo.partition("/")[0]
@@ -154,7 +152,6 @@ class BackportPulls:
         return [pull for pull in pulls if _is_from(pull, branch)]
 
     def _find_tip(self, branch: str) -> str | None:
-        """Return the commit of a branch; None if there is no such branch."""
         try:
             return self.room.get(
                 f"read the branch {visible(branch)} of {self.room.repo}",
@@ -201,7 +198,6 @@ class BackportPulls:
         )
 
     def _holds(self, tip: str, pick: Pick) -> bool:
-        """Return true if a commit is what we would create: the same trees on the same tip."""
         trees: Sequence[str] = [commit.tree for commit in pick.commits]
         if pick.conflicts:
             trees = [pick.branch_tree]
@@ -213,8 +209,6 @@ class BackportPulls:
         return tip == pick.branch_sha
 
     def _read_commit(self, sha: str) -> tuple[str, list[str]]:
-        """Return the tree and the parents of a commit."""
-
         def read(answer: object) -> tuple[str, list[str]]:
             parents = at(answer, "parents")
             entries = parents if isinstance(parents, list) else []
@@ -250,7 +244,6 @@ class BackportPulls:
         return Proposal(pick.branch, "draft" if is_draft else "opened", opened.html_url, note)
 
     def _label(self, pull: PullRequest) -> str:
-        """Add labels; a failure is only noted."""
         if not self.opening.labels:
             return ""
         try:
@@ -261,7 +254,6 @@ class BackportPulls:
 
 
 def _is_from(pull: PullRequest, branch: str) -> bool:
-    """Return true if it comes from a branch of the very repository that it goes to."""
     told = pull.raw_data
     head, base = (at(told, side, "repo", "full_name") for side in ("head", "base"))
     return at(told, "head", "ref") == branch and head is not None and head == base
@@ -289,7 +281,6 @@ def _taken(head: str) -> PublishError:
 
 
 def _explained(error: PublishError, head: str) -> PublishError:
-    """Add what was left behind."""
     remedy = error.remedy
     if error.reason == "permission":
         remedy = f"{remedy}; for a job's own token, also switch on '{_SETTING}' in the settings"

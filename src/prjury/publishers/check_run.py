@@ -190,12 +190,10 @@ class CheckRunReport:
         return find_run(self.page)
 
     def _find_writer(self, run: CheckRun) -> Run | None:
-        """Return the workflow run that has written one of ours last, if known."""
         marker, _, words = (run.external_id or "").rpartition(":")
         return read_run(words) if marker == self._marker else None
 
     def _find_own(self, head: str) -> list[CheckRun]:
-        """Return our check runs of the head, oldest first."""
         from github.CheckRun import CheckRun  # noqa: PLC0415 - heavy, hence late
 
         runs = self.room.objects(
@@ -225,7 +223,6 @@ class CheckRunReport:
 
     @property
     def _origin(self) -> dict[str, str]:
-        """Say in whose name a check run is written; GitHub may keep another page."""
         run = ":{}.{}".format(*self._run) if self._run else ""
         page = {"details_url": self.page} if self.page else {}
         return {"external_id": self._marker + run, **page}
@@ -282,7 +279,6 @@ class CheckRunReport:
         annotations: Annotations,
         missing: Sequence[Annotation] | None,
     ) -> str:
-        """Add the annotations in batches, the last one with the conclusion."""
         self.notes = annotations.notes
         missing = annotations.entries if missing is None else missing
         batches = [missing[at : at + _BATCH] for at in range(0, len(missing), _BATCH)]
@@ -337,5 +333,4 @@ class CheckRunReport:
 
 
 def _conclusion_of(run: CheckRun) -> str | None:
-    """Return how a check run ended; None as long as it has not."""
     return (run.conclusion or "unknown") if run.status == "completed" else None

@@ -102,7 +102,6 @@ class StickyComment:
         return oldest.html_url
 
     def _find_own(self) -> list[IssueComment]:
-        """Return our comments of this id, oldest first."""
         marked = [
             comment
             for comment in list_comments(self.room, self.number)

@@ -96,7 +96,6 @@ def labels_of(report: Report) -> Mapping[str, str]:
 
 
 def _wanted(report: Report, mapping: Mapping[str, str]) -> list[str]:
-    """The labels that this report asks for, each once; GitHub ignores upper and lower case."""
     status = mapping.get(report.verdict.status.value)
     names = [status] if status else []
     if pattern := mapping.get(BACKPORT):
@@ -106,7 +105,6 @@ def _wanted(report: Report, mapping: Mapping[str, str]) -> list[str]:
 
 
 def _producible(report: Report, mapping: Mapping[str, str]) -> frozenset[str]:
-    """Every label that the mapping could ask for, with the branches of this report."""
     names = [mapping[status] for status in Status if status in mapping]
     if pattern := mapping.get(BACKPORT):
         names += [pattern.replace(_BRANCH, backport.branch) for backport in report.backports]

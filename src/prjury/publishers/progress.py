@@ -228,7 +228,6 @@ class LiveProgress(_Watch):
             self._rest()
 
     def _rest(self) -> None:
-        """Take the live lines away; a later judge brings them back."""
         live, self._live = self._live, None
         if live:
             live.stop()

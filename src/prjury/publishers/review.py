@@ -91,7 +91,6 @@ class LineReview:
         return self._post(head, new, reviewer) if new else None
 
     def _find_own(self) -> list[tuple[Posted, dict[str, str]]]:
-        """Return what our account has said in reviews and at lines, with the hidden values."""
         from github.PullRequestComment import PullRequestComment  # noqa: PLC0415 - heavy, hence late
         from github.PullRequestReview import PullRequestReview  # noqa: PLC0415 - the same
 
@@ -116,7 +115,6 @@ class LineReview:
         return [(posted, values) for posted, values in marked if login_of(posted.user) == account]
 
     def _post(self, head: str, new: Remarks, reviewer: Reviewer) -> str | None:
-        """Post a review that neither approves nor blocks."""
         from github.PullRequestReview import PullRequestReview  # noqa: PLC0415 - heavy, hence late
 
         content = {
@@ -138,7 +136,6 @@ class LineReview:
         return self._attempt(reviewer, inline=False)
 
     def _resolve(self, report: Report) -> None:
-        """Resolve our threads on findings that are dismissed, or fixed for their judge."""
         is_settled = settle(report)
         try:
             for thread in self._list_threads():

@@ -98,7 +98,6 @@ class CommitStatus:
         return find_newer(statuses, find_run(self.page), self._find_writer)
 
     def _find_writer(self, status: PostedStatus) -> Run | None:
-        """Return the run of this repository that has set a status."""
         page = status.target_url or ""
         return find_run(page) if _server_of(page) == _server_of(self.page) else None
 

@@ -121,7 +121,6 @@ class TerminalPublisher:
         return "\n".join(lines)
 
     def _layout(self, raw: str, width: int) -> Iterator[str]:
-        """Yield a line of the template as wide as there is room, with its colour."""
         match = STYLED.match(raw)
         style = match[1] if match else ""
         words = raw[match.end() :] if match else raw

@@ -103,7 +103,6 @@ class _Claims:
 
 
 def _reasons(entries: Iterable[LeftOut]) -> dict[str, str]:
-    """The first reason that is given for each path."""
     found: dict[str, str] = {}
     for entry in entries:
         found.setdefault(entry.path, entry.reason)

@@ -52,7 +52,6 @@ class Backports:
         return f"Backport of {name}{title}: {self._outcome()}"
 
     def _outcome(self) -> str:
-        """Return the branches with their verdicts; of many, the count of each verdict."""
         if len(self.backports) <= _FEW:
             words = (f"{printable(one.branch)} {verdict_words(one)}" for one in self.backports)
             return ", ".join(words)

@@ -117,7 +117,6 @@ def view_group(group: Group, views: Mapping[int, FindingView]) -> View:
 
 
 def _view_place(finding: FindingView, first: View | None = None) -> View:
-    """Return one place, without what is shown of the first one already."""
     place = view_check(finding.check, finding.url)
     old, new = (finding.check.evidence or "").strip(), (finding.check.fix or "").strip()
     is_diff = finding.replaces_line and old and new and "\n" not in old + new

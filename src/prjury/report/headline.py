@@ -264,7 +264,6 @@ def _model_answered(verdict: Verdict) -> bool:
 
 
 def _objection(attempt: TierAttempt) -> str:
-    """What an advisory tier that fails has found, or an empty string."""
     if not attempt.advisory or attempt.verdict is None or attempt.status is not Status.FAIL:
         return ""
     against = f"{attempt.name} advises against"
@@ -285,7 +284,6 @@ def _objection(attempt: TierAttempt) -> str:
 
 
 def _silent(attempt: TierAttempt) -> str:
-    """Why an advisory tier says nothing, or an empty string."""
     if not attempt.advisory or attempt.verdict is None:
         return ""
     if attempt.status is Status.ERROR:
@@ -296,7 +294,6 @@ def _silent(attempt: TierAttempt) -> str:
 
 
 def _names_its_silent(attempt: TierAttempt) -> bool:
-    """Whether the tier has a result, and every judge without an answer is a model that is named."""
     ballots = attempt.verdict.ballots if attempt.verdict else ()
     silent = [b for b in ballots if b.judgment.status in {Status.ABSTAIN, Status.ERROR}]
     models = all(ballot.type is not JudgeType.DETERMINISTIC for ballot in silent)
@@ -304,7 +301,6 @@ def _names_its_silent(attempt: TierAttempt) -> bool:
 
 
 def _in_brackets(attempt: TierAttempt) -> str:
-    """The machine-readable reason of the first ballot that gives one."""
     judgments: Sequence[Judgment] = attempt.verdict.individual if attempt.verdict else ()
     silent = (said for said in judgments if said.status in {Status.ERROR, Status.ABSTAIN})
     word = next(filter(None, map(_word, silent)), "")

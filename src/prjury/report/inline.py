@@ -150,7 +150,6 @@ class Reviewer:
         return remark if last == line else {**remark, "start_line": line, "start_side": "RIGHT"}
 
     def _sentence(self, finding: FindingView) -> str:
-        """In one line: how grave it is, what it is called, what is wrong."""
         check = finding.check
         message = f": {prose(check.message, 1_000, self.redact)}" if check.message.strip() else ""
         name = plain(check.name, 200, self.redact)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
-from typing import Any, ClassVar, Self, TypeVar, get_args, get_origin
+from typing import Any, ClassVar, Self, get_args, get_origin
 
 import msgspec
 from msgspec import Struct, ValidationError, field, structs
@@ -29,22 +29,37 @@ FAILURES_IGNORED, NO_COMPARISON = "failures_ignored", "no_comparison"
 _KIND = "facts"
 _MOST_REFERENCES = 2
 
-Facts = TypeVar("Facts", bound=Struct)
+
+class Facts(Struct, frozen=True):
+    """Facts that are their own JSON in the metadata of a judgment."""
+
+    @classmethod
+    def from_metadata(cls, data: Metadata) -> Self:
+        """Read facts from metadata, without the values, or entries of lists, of another form."""
+        values = {}
+        for name, key, form in _parts(cls):
+            if key in data:
+                with suppress(ValidationError):
+                    values[name] = _convert(data[key], form)
+        return cls(**values)
+
+    def to_metadata(self) -> dict[str, Any]:
+        """Return the facts as JSON."""
+        values: dict[str, Any] = msgspec.to_builtins(self)
+        return values
 
 
-def _read(kind: type[Facts], data: Metadata) -> Facts:
-    """Read facts from metadata, without the values, or entries of lists, of another form."""
-    values = {}
-    for name, key, form in _parts(kind):
-        if key in data:
-            with suppress(ValidationError):
-                values[name] = _convert(data[key], form)
-    return kind(**values)
+class JudgmentFacts(Facts, frozen=True):
+    """Facts of any judgment."""
+
+    @classmethod
+    def of(cls, judgment: Judgment) -> Self:
+        """Read the facts of a judgment."""
+        return cls.from_metadata(judgment.metadata)
 
 
 @cache
 def _parts(kind: type[Struct]) -> tuple[tuple[str, str, Any], ...]:
-    """Name, key and type of each part of some facts."""
     return tuple((part.name, part.encode_name, part.type) for part in structs.fields(kind))
 
 
@@ -67,19 +82,11 @@ _COLLECTIONS = (tuple, frozenset)
 
 
 def _mapping(data: Metadata, key: str) -> Metadata:
-    """Return the object below a key; an empty one if there is none."""
     value = data.get(key)
     return value if isinstance(value, Mapping) else {}
 
 
-class _WrittenFacts(Struct, frozen=True):
-    def to_metadata(self) -> dict[str, Any]:
-        """Return the facts as JSON."""
-        values: dict[str, Any] = msgspec.to_builtins(self)
-        return values
-
-
-class GeneralFacts(Struct, frozen=True):
+class GeneralFacts(JudgmentFacts, frozen=True):
     """What any judge may say of its judgment.
 
     Attributes:
@@ -99,7 +106,7 @@ class GeneralFacts(Struct, frozen=True):
     @classmethod
     def of(cls, judgment: Judgment) -> Self:
         """Read the facts of a judgment."""
-        facts = _read(cls, judgment.metadata)
+        facts = cls.from_metadata(judgment.metadata)
         runs = _mapping(judgment.metadata, "repeated")
         if not runs:
             return facts
@@ -107,7 +114,7 @@ class GeneralFacts(Struct, frozen=True):
         return structs.replace(facts, repeated=words)
 
 
-class SnippetFacts(Struct, frozen=True):
+class SnippetFacts(Facts, frozen=True):
     """Lines that open a closed gate once they are pasted.
 
     Attributes:
@@ -119,7 +126,7 @@ class SnippetFacts(Struct, frozen=True):
     language: str = ""
 
 
-class RemedyFacts(Struct, frozen=True):
+class RemedyFacts(JudgmentFacts, frozen=True):
     """What has to be done before a judge can judge.
 
     Attributes:
@@ -129,13 +136,8 @@ class RemedyFacts(Struct, frozen=True):
     remedy: str = ""
     snippet: SnippetFacts | None = None
 
-    @classmethod
-    def of(cls, judgment: Judgment) -> Self:
-        """Read the facts of a judgment."""
-        return _read(cls, judgment.metadata)
 
-
-class AgentFacts(Struct, frozen=True):
+class AgentFacts(JudgmentFacts, frozen=True):
     """What an agent says that it took, where an agent was asked.
 
     Attributes:
@@ -162,10 +164,10 @@ class AgentFacts(Struct, frozen=True):
         calls = metadata.get("tool_calls", metadata.get("tools", ()))
         entries = calls if isinstance(calls, list | tuple) else ()
         named = [{"name": call} if isinstance(call, str) else call for call in entries]
-        return _read(cls, {**metadata, "tools": named})
+        return cls.from_metadata({**metadata, "tools": named})
 
 
-class LeftOut(Struct, frozen=True):
+class LeftOut(Facts, frozen=True, omit_defaults=True):
     """A file, and why a judge or a build has nothing to say of it.
 
     Attributes:
@@ -176,12 +178,8 @@ class LeftOut(Struct, frozen=True):
     reason: str = "no judge read it"
     counts: bool = True
 
-    def to_metadata(self) -> dict[str, Any]:
-        """Return the entry of a list in ``scope``."""
-        return {"path": self.path, "reason": self.reason}
 
-
-class ScopeFacts(Struct, frozen=True):
+class ScopeFacts(Facts, frozen=True):
     """Which changed files a judge has read.
 
     Attributes:
@@ -197,17 +195,15 @@ class ScopeFacts(Struct, frozen=True):
     def of(cls, judgment: Judgment) -> Self | None:
         """Read the facts of a judgment; None where it says nothing of what it has read."""
         scope = judgment.metadata.get("scope")
-        return _read(cls, scope) if isinstance(scope, Mapping) else None
+        return cls.from_metadata(scope) if isinstance(scope, Mapping) else None
 
     def to_metadata(self) -> dict[str, Any]:
         """Return the facts as JSON."""
-        scope = {"read": list(self.read), "unread": [one.to_metadata() for one in self.unread]}
-        if self.outside is not None:
-            scope["outside"] = [one.to_metadata() for one in self.outside]
-        return {"scope": scope}
+        scope = super().to_metadata().items()
+        return {"scope": {name: files for name, files in scope if files is not None}}
 
 
-class _Run(Struct, frozen=True, rename={"origin": "from"}):
+class _Run(Facts, frozen=True, rename={"origin": "from"}):
     """A command, or one of several, as it stands in metadata."""
 
     command: str | None = None
@@ -217,7 +213,7 @@ class _Run(Struct, frozen=True, rename={"origin": "from"}):
     builds: tuple[_Run, ...] = ()
 
 
-class RunFacts(Struct, frozen=True):
+class RunFacts(JudgmentFacts, frozen=True):
     """The command that a judge ran.
 
     Attributes:
@@ -235,7 +231,7 @@ class RunFacts(Struct, frozen=True):
     @classmethod
     def of(cls, judgment: Judgment) -> Self:
         """Read the facts of a judgment, those of all its builds included."""
-        run = _read(_Run, judgment.metadata)
+        run = _Run.from_metadata(judgment.metadata)
         # Logs of a recorded build are on the machine that built it.
         logs = () if run.origin == "evidence" else (run.log, *(one.log for one in run.builds))
         elsewhere = run.origin in {"checks", "evidence"}
@@ -247,7 +243,7 @@ class RunFacts(Struct, frozen=True):
         return {"command": self.command, "exit_code": self.exit_code, "log": log}
 
 
-class TestFacts(Struct, frozen=True):
+class TestFacts(Facts, frozen=True):
     """How many tests ran.
 
     Attributes:
@@ -264,18 +260,15 @@ class TestFacts(Struct, frozen=True):
     base: TestFacts | None = None
 
     def to_metadata(self) -> dict[str, Any]:
-        """Return the counts as JSON."""
-        base = self.base.counts if self.base else None
-        return {**self.counts, "vanished": self.vanished, "base": base}
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """The counts of this side alone."""
-        return {"run": self.run, "failed": self.failed, "skipped": self.skipped}
+        """Return the counts as JSON, those of the base without what only a head has."""
+        values = super().to_metadata()
+        for name in ("vanished", "base") if self.base else ():
+            del values["base"][name]
+        return values
 
 
 class BuildFacts(
-    Struct,
+    Facts,
     frozen=True,
     omit_defaults=True,
     rename={"origin": "from", "settings": "test_settings"},
@@ -307,8 +300,8 @@ class BuildFacts(
         data = judgment.metadata
         if data.get(_KIND) != cls.KIND:
             return None
-        ran = _read(BuildRunFacts, data) if "failure_counts" in data else None
-        return structs.replace(_read(cls, data), ran=ran)
+        ran = BuildRunFacts.from_metadata(data) if "failure_counts" in data else None
+        return structs.replace(cls.from_metadata(data), ran=ran)
 
     def to_metadata(self) -> dict[str, Any]:
         """Return the facts as JSON; what is not known has no key."""
@@ -316,7 +309,7 @@ class BuildFacts(
         return {_KIND: self.KIND, **(self.ran.to_metadata() if self.ran else {}), **own}
 
 
-class BuildRunFacts(Struct, frozen=True, rename={"failures": "failure_counts"}):
+class BuildRunFacts(Facts, frozen=True, rename={"failures": "failure_counts"}):
     """What came of the commands of a build.
 
     Attributes:
@@ -337,7 +330,7 @@ class BuildRunFacts(Struct, frozen=True, rename={"failures": "failure_counts"}):
         return {**msgspec.to_builtins(self), "tests": tests}
 
 
-class MergeFacts(Struct, frozen=True):
+class MergeFacts(Facts, frozen=True, omit_defaults=True):
     """How the change comes onto its base.
 
     Attributes:
@@ -354,16 +347,14 @@ class MergeFacts(Struct, frozen=True):
     def of(cls, judgment: Judgment) -> Self | None:
         """Read the facts of a judgment; None where it is not about a merge."""
         data = judgment.metadata
-        return _read(cls, data) if data.get(_KIND) == cls.KIND else None
+        return cls.from_metadata(data) if data.get(_KIND) == cls.KIND else None
 
     def to_metadata(self) -> dict[str, Any]:
         """Return the facts as JSON."""
-        stopped = {"stopped_at": dict(self.stopped_at)} if self.stopped_at else {}
-        unparsed = [one.to_metadata() for one in self.unparsed]
-        return {_KIND: self.KIND, **stopped, **({"unparsed": unparsed} if unparsed else {})}
+        return {_KIND: self.KIND, **super().to_metadata()}
 
 
-class RuleFacts(_WrittenFacts, frozen=True, rename={"suppression": "silence"}):
+class RuleFacts(Facts, frozen=True, rename={"suppression": "silence"}):
     """What a judge says of a finding of one of its rules.
 
     Attributes:
@@ -391,7 +382,7 @@ class RuleFacts(_WrittenFacts, frozen=True, rename={"suppression": "silence"}):
         return (self.rule, self.path, self.line) == (name, place.path, place.line)
 
 
-class PatternFacts(Struct, frozen=True):
+class PatternFacts(JudgmentFacts, frozen=True):
     """What rules found.
 
     Attributes:
@@ -404,7 +395,7 @@ class PatternFacts(Struct, frozen=True):
     @classmethod
     def of(cls, judgment: Judgment) -> Self:
         """Read the facts of a judgment."""
-        facts = _read(cls, judgment.metadata)
+        facts = cls.from_metadata(judgment.metadata)
         if judgment.metadata.get("silencing") is not False:
             return facts
         findings = [structs.replace(rule, suppression="") for rule in facts.findings]
@@ -425,7 +416,7 @@ class PatternFacts(Struct, frozen=True):
         return None
 
 
-class SeatFacts(_WrittenFacts, frozen=True):
+class SeatFacts(Facts, frozen=True):
     """One seat of a panel: its name, status and score, and its verdict on each criterion.
 
     Attributes:
@@ -442,14 +433,14 @@ class SeatFacts(_WrittenFacts, frozen=True):
     flipped: bool | None = None
 
 
-class AnswerBasis(_WrittenFacts, frozen=True):
+class AnswerBasis(Facts, frozen=True):
     """Models that are asked, and by judge a digest of its instructions, criteria and ways."""
 
     models: tuple[str, ...]
     prompts: dict[str, str]
 
 
-class PanelFacts(Struct, frozen=True, rename={"seats": "panel", "rounds": "iterations"}):
+class PanelFacts(JudgmentFacts, frozen=True, rename={"seats": "panel", "rounds": "iterations"}):
     """What a judge that asks models says of them.
 
     Attributes:
@@ -493,7 +484,7 @@ class PanelFacts(Struct, frozen=True, rename={"seats": "panel", "rounds": "itera
         }
         if usage := _mapping(data, "usage"):
             data["usage"] = {"usd": None, **usage}  # a price that is not stated is not known
-        facts = _read(cls, data)
+        facts = cls.from_metadata(data)
         model = data.get("model")
         asked = [seat.seat.partition("#")[0] for seat in facts.seats]
         models = tuple(dict.fromkeys(asked or ([str(model)] if model else [])))

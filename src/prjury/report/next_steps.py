@@ -145,7 +145,6 @@ def _step(report: Report, judgment: Judgment) -> Iterator[NextStep]:
 
 
 def _end_sentence(words: str) -> str:
-    """Return the words as a sentence that may introduce lines."""
     words = words[:1].upper() + words[1:]
     return words if words[-1] in ".!?" else f"{words}."
 

@@ -222,7 +222,6 @@ def _final(value: object, language: type[Text]) -> object:
 
 
 def _tidy(text: str) -> str:
-    """No blank lines at the edges and never two in a row, but for those inside a fence."""
     kept: list[str] = []
     fence = ""
     for line in text.strip("\n").split("\n"):

@@ -153,7 +153,6 @@ def _row_words(judgment: Judgment, reasons: AbstractSet[str]) -> str:
 
 
 def _short(judgment: Judgment) -> str:
-    """What was said, without the findings where these are listed elsewhere."""
     if judgment.reason == BASE_BROKEN:
         return "fails, and so does the base"
     said = first_words(judgment)
@@ -163,7 +162,6 @@ def _short(judgment: Judgment) -> str:
 
 
 def _nobody_seated(tier: TierReport, policy: PolicyOrigin) -> bool:
-    """Whether the judges that were not asked for are the tier's whole bench."""
     skipped = {judge.judge for judge in tier.skipped}
     names = configured(tier.attempt, policy)
     return bool(skipped) and (not names or set(names) <= skipped)

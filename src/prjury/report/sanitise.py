@@ -161,7 +161,6 @@ def _extends(char: str) -> bool:
 
 
 def _without_marker(text: str) -> str:
-    """Our own hidden marker is not for others to write."""
     return _MARKER.sub("<! --", text)
 
 

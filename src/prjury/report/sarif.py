@@ -140,7 +140,6 @@ def unlinked(text: str) -> str:
 def _invocation(
     view: View, writer: _Writer, homeless: Sequence[FindingView], left_out: int
 ) -> dict[str, Any]:
-    """Tell how the run went: what has no place in a file, and what there was no room for."""
     notifications = [
         {
             "level": _LEVELS[finding.weight],

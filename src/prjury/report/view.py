@@ -162,14 +162,12 @@ def _next_step(step: NextStep) -> View:
 
 
 def _icon(report: Report) -> str:
-    """Return the result in one word, for the symbol and the colour of the decision."""
     if report.gate is not Gate.SUCCESS or report.verdict.status is not Status.PASS:
         return report.verdict.status.value
     return "error" if is_advised_against(report.verdict) or report.override else "pass"
 
 
 def _tiles(report: Report, must_fix: int, should_look: int) -> Iterator[View]:
-    """Yield the figures that a reader looks for first."""
     for seat in seat_outcomes(report.verdict):
         if tests := find_tests(seat.judgment):
             more = difference_words(tests.run - tests.base.run) if tests.base else None
@@ -183,7 +181,6 @@ def _tiles(report: Report, must_fix: int, should_look: int) -> Iterator[View]:
 
 
 def _not_checked(entries: Sequence[NotChecked]) -> tuple[View, ...]:
-    """Return the reasons for which files were not read, each with its files."""
     paths: dict[str, list[str]] = {}
     for entry in entries:
         paths.setdefault(entry.reason, []).append(entry.path)
@@ -199,7 +196,6 @@ def _not_checked(entries: Sequence[NotChecked]) -> tuple[View, ...]:
 
 
 def _logs(report: Report, links: Links, run: str | None) -> View | None:
-    """Return the files with all that was printed, or the page of the run that keeps them."""
     judgments = [seat.judgment for seat in seat_outcomes(report.verdict)]
     paths = tuple(dict.fromkeys(log for each in judgments for log in RunFacts.of(each).logs))
     url = links.to_artifacts(run)
@@ -207,7 +203,6 @@ def _logs(report: Report, links: Links, run: str | None) -> View | None:
 
 
 def _findings(report: Report, links: Links) -> dict[str, Any]:
-    """Return the findings with what explains them, and the judges with what else they say."""
     every = findings(report.verdict, report.dismissals)
     views = view_findings(report, every, links)
     by_check = {id(view.check): view for view in views}
@@ -243,7 +238,6 @@ def _count_words(warnings: int, hints: int) -> str:
 
 
 def _recovery(recovery: Recovery | None) -> View | None:
-    """The rounds of a repair; what stands in the notes already is left out."""
     if recovery is None or not recovery.rounds:
         return None
     rounds = tuple(
@@ -305,7 +299,6 @@ def _result(seat: SeatFacts) -> str:
 
 
 def _judge(seat: SeatOutcome, links: Links, reported: Collection[int]) -> View:
-    """Return a judge with every check that does not stand among the findings."""
     judgment = seat.judgment
     # Checks that only sum up others quote them once more.
     sums = {*map(id, judgment.failed_checks)} - {*map(id, counted_checks(judgment))}
@@ -356,7 +349,6 @@ def _tier(tier: TierReport, report: Report, every_row: Sequence[TableRow]) -> Vi
 
 
 def _idle_judges(tier: TierReport) -> list[str]:
-    """Return the judges that did not look at anything."""
     ballots = tier.attempt.verdict.ballots if tier.attempt.verdict else ()
     idle = [ballot.judge for ballot in ballots if ballot.judgment.label in BENIGN_LABELS]
     return [*(skipped.judge for skipped in tier.skipped), *idle]

@@ -250,7 +250,6 @@ def _ignored(report: Report) -> Iterator[str]:
 
 
 def _agents(report: Report) -> Iterator[str]:
-    """How often agents were started, and what they say that it cost."""
     voices = seat_outcomes(report.verdict)
     asked = (v for v in voices if v.ballot.type is JudgeType.AGENT and v.judgment.label is None)
     costs = [AgentFacts.of(voice.judgment).usd for voice in asked]
