@@ -39,7 +39,7 @@ from prjury.github.event import Event, EventKind
 from prjury.github.payload import PullFacts, Tip
 from prjury.jury.judgment import Check, Judgment, Location
 from prjury.report.codec import report_to_json
-from prjury.report.continuity import dismissals, dismissed_words
+from prjury.report.continuity import dismissals, write_dismissal
 from prjury.report.findings import findings
 from prjury.report.model import NO_REPAIR, Override, Recovery, RepairRound, Report
 from prjury.report.redact import Redactor
@@ -473,7 +473,7 @@ class TestDismissal:
         patterns.run(said)
         finding = findings(pattern_report().verdict)[-1].check.fingerprint
         for author in ("stranger", "octocat"):
-            values = dismissed_words([finding], HEAD_SHA, author, "x")
+            values = write_dismissal([finding], HEAD_SHA, author, "x")
             patterns.say(f"<!-- prjury:v1 id=answer.{said['id']} {values} -->\n", ACTIONS)
         assert self.told(patterns) == []
 

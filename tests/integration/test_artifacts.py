@@ -12,7 +12,7 @@ import pytest
 
 from fakes.github import FakeGitHub, Fault, running
 from prjury.errors import CannotJudgeError
-from prjury.github.artifacts import FILE, BuildArtifact, only_file
+from prjury.github.artifacts import FILE, BuildArtifact, extract_file
 from prjury.github.client import Connection, GitHub, RetryBudget
 
 FINE = b'{"schema": "prjury/build-evidence/v1"}'
@@ -89,7 +89,7 @@ ODD = {
 @pytest.mark.parametrize("content", ODD.values(), ids=ODD)
 def test_art_06_odd_archives_are_refused(content: bytes) -> None:
     with pytest.raises(CannotJudgeError) as refused:
-        only_file(content, FILE)
+        extract_file(content, FILE)
     assert refused.value.reason == "evidence_invalid"
 
 
@@ -97,14 +97,14 @@ def test_art_06_a_bomb_is_refused_before_it_goes_off() -> None:
     bomb = archive((FILE, b"\0" * (65 * 1024**2)))
     assert len(bomb) < 100_000
     with pytest.raises(CannotJudgeError, match="unpacks to more than 64 MiB"):
-        only_file(bomb, FILE)
+        extract_file(bomb, FILE)
 
 
 def test_a_bomb_that_lies_about_its_size_is_cut() -> None:
     size = 65 * 1024**2
     bomb = archive((FILE, b"\0" * size)).replace(size.to_bytes(4, "little"), b"\x10\0\0\0")
     with pytest.raises(CannotJudgeError) as refused:
-        only_file(bomb, FILE)
+        extract_file(bomb, FILE)
     assert refused.value.reason == "evidence_invalid"
 
 

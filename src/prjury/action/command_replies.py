@@ -22,7 +22,7 @@ from prjury.github.event import Event, EventKind
 from prjury.github.payload import CommentFacts, PullFacts
 from prjury.github.workflow_runs import PostedRun, WorkflowRuns
 from prjury.report.codec import verdict_from_report
-from prjury.report.continuity import ToldVerdict, dismissed_words
+from prjury.report.continuity import ToldVerdict, write_dismissal
 from prjury.report.findings import findings
 from prjury.report.model import NO_REPAIR
 from prjury.report.sanitise import clean, inline_code, plain
@@ -183,7 +183,7 @@ class Replies:
             f"Finding {command.number}{count} is dismissed until its content changes: "
             f"{plain(reason, None)}\n\n{after}. Who deletes the command takes the dismissal back."
         )
-        return CommandReply(words, dismissed_words(group, self._head, self.comment.author, reason))
+        return CommandReply(words, write_dismissal(group, self._head, self.comment.author, reason))
 
     def _find_group(self, number: int) -> tuple[str, ...]:
         groups = self._verdict.groups

@@ -18,7 +18,7 @@ from prjury.action.publishing import Publication
 from prjury.errors import PrJuryError, PublishError, UsageError
 from prjury.github.client import GitHub
 from prjury.github.event import Event, EventKind, read_event
-from prjury.github.mergeability import MergeState, merge_states, settled_pull
+from prjury.github.mergeability import MergeState, await_pull, merge_states
 from prjury.github.payload import PullFacts
 from prjury.report.model import Report
 from prjury.snapshot.model import visible
@@ -76,7 +76,7 @@ class _Watch:
         if self.event.action == "edited" and not self.event.moved:
             self.reported.append("Nothing to do: neither side has changed.")
             return
-        pull = settled_pull(self.client, self.event.repo, number)
+        pull = await_pull(self.client, self.event.repo, number)
         if pull.closed or pull.head.sha != self.event.pull.head.sha:
             self.reported.append(f"Nothing to do: #{number} is closed, or has a newer head.")
             return

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from prjury.action.commands import CommandName, CommentCommand, read_command
 from prjury.errors import CannotJudgeError, PrJuryError
-from prjury.github.artifacts import left_behind, only_file
+from prjury.github.artifacts import extract_file, fetch_artifact
 from prjury.github.client import GitHub
 from prjury.github.comments import read_comments
 from prjury.github.event import Event, EventKind
@@ -27,7 +27,7 @@ from prjury.github.workflow_runs import WorkflowRuns
 from prjury.publishers.comment import Marker
 from prjury.publishers.races import find_run
 from prjury.publishers.status import CONTEXT
-from prjury.report.codec import ReportJson, read_form, said_in_report
+from prjury.report.codec import ReportJson, read_earlier_votes, read_form
 from prjury.report.continuity import ToldVerdict, dismissals, since
 from prjury.report.findings import findings
 from prjury.report.model import Dismissal, EarlierVotes, Override, Report
@@ -240,8 +240,8 @@ class PullHistory:
             SourceError: where GitHub cannot be asked.
         """
         try:
-            archive = left_behind(self.client, self.repo, run, _REPORT)
-            report: dict[str, Any] = json.loads(only_file(archive, _REPORT_FILE, alone=False))
+            archive = fetch_artifact(self.client, self.repo, run, _REPORT)
+            report: dict[str, Any] = json.loads(extract_file(archive, _REPORT_FILE, alone=False))
             read_form(report, ReportJson)
         except (CannotJudgeError, ValueError):
             return None
@@ -255,7 +255,7 @@ class PullHistory:
         """
         for run in self._list_runs(pull.head.sha or ""):
             if report := self.read_report(run):
-                return said_in_report(report)
+                return read_earlier_votes(report)
         return None
 
     def _list_runs(self, head: str) -> Iterator[int]:

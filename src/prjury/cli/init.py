@@ -201,14 +201,14 @@ def _read_templates(situation: Situation, action: str | None) -> Mapping[str, st
     for name in situation.workflows:
         file = _COMMENT if name == _CONFLICTS else name
         text = (templates() / "workflows" / file).read_text(encoding="utf-8")
-        text = without_commands(text) if name == _CONFLICTS else text
+        text = remove_commands(text) if name == _CONFLICTS else text
         if situation.forks and file == _COMMENT:
             text = text.replace("PRJURY_GATE: job # or status,", "PRJURY_GATE: status #")
         texts[f"{WORKFLOWS}/{name}"] = text.replace(PLACEHOLDER, action or PLACEHOLDER)
     return texts
 
 
-def without_commands(text: str) -> str:
+def remove_commands(text: str) -> str:
     """The workflow for comments and conflicts, with the conflicts alone."""
     text = re.sub(r"  issue_comment:.*\n    types: \[created\]\n", "", text)
     text = re.sub(r"  comment:\n(?:    .*\n|\n)*?(?=  conflicts:)", "", text)

@@ -23,7 +23,7 @@ from urllib.parse import urlsplit
 
 from prjury.errors import CannotJudgeError, SourceError
 from prjury.github.client import LOOPBACK, GitHub
-from prjury.github.payload import at, text, whole_number
+from prjury.github.payload import at, read_number, text
 from prjury.ports.types import LeftReports
 from prjury.snapshot.model import printable
 
@@ -76,34 +76,34 @@ class BuildArtifact:
                 give it.
         """
         try:
-            return only_file(left_behind(self.client, self.repo, self.run, ARTIFACT), FILE)
+            return extract_file(fetch_artifact(self.client, self.repo, self.run, ARTIFACT), FILE)
         except SourceError as error:
             raise error.phrase_error(CannotJudgeError) from error
 
 
-def left_behind(client: GitHub, repo: str, run: int, name: str) -> bytes:
+def fetch_artifact(client: GitHub, repo: str, run: int, name: str) -> bytes:
     """The newest artifact of that name as GitHub keeps it.
 
     Raises:
         CannotJudgeError: when there is none, or it is too large or not what was uploaded.
         SourceError: when GitHub cannot be asked.
     """
-    return _fetched(client, repo, _newest(client, repo, run, name))
+    return _fetch(client, repo, _newest(client, repo, run, name))
 
 
-def _fetched(client: GitHub, repo: str, artifact: Artifact) -> bytes:
+def _fetch(client: GitHub, repo: str, artifact: Artifact) -> bytes:
     content = client.ask(
         f"fetch the artifact {artifact.id}",
         lambda: _download(client, f"/repos/{repo}/actions/artifacts/{artifact.id}/zip"),
         needs="actions: read",
     )
     if artifact.digest and artifact.digest != f"sha256:{hashlib.sha256(content).hexdigest()}":
-        raise _refused("it is not what was uploaded")
+        raise _refusal("it is not what was uploaded")
     return content
 
 
 def _newest(client: GitHub, repo: str, run: int, name: str) -> Artifact:
-    found = _listed(client, repo, run, {"name": name})
+    found = _list_artifacts(client, repo, run, {"name": name})
     there = [each for each in found if each.name == name]
     if not there:
         raise CannotJudgeError(
@@ -114,11 +114,11 @@ def _newest(client: GitHub, repo: str, run: int, name: str) -> Artifact:
         )
     newest = max(there, key=_AGE)
     if newest.size > _LARGEST_ZIP:
-        raise _refused(f"it is larger than {_LARGEST_ZIP // 1024**2} MiB")
+        raise _refusal(f"it is larger than {_LARGEST_ZIP // 1024**2} MiB")
     return newest
 
 
-def _listed(
+def _list_artifacts(
     client: GitHub, repo: str, run: int, query: Mapping[str, object] | None = None
 ) -> list[Artifact]:
     found = client.repo(repo).every(
@@ -145,15 +145,15 @@ def junit_artifacts(
     """
     newest: dict[str, Artifact] = {}
     for run in runs:
-        for artifact in sorted(_listed(client, repo, run), key=_AGE):
+        for artifact in sorted(_list_artifacts(client, repo, run), key=_AGE):
             if any(is_named(artifact.name, name) for name in names):
                 newest[artifact.name] = artifact
     files, problems, room = dict[str, bytes](), list[str](), _MOST_XML
     for artifact in [*newest.values()][:_MOST_ARTIFACTS]:
         try:
             if artifact.size > _LARGEST_ZIP:
-                raise _refused(f"it is larger than {_LARGEST_ZIP // 1024**2} MiB")
-            found = junit_files(_fetched(client, repo, artifact), room)
+                raise _refusal(f"it is larger than {_LARGEST_ZIP // 1024**2} MiB")
+            found = junit_files(_fetch(client, repo, artifact), room)
         except CannotJudgeError as error:
             problems.append(f"the artifact {artifact.name} is refused: {error.why}")
             continue
@@ -165,7 +165,7 @@ def junit_artifacts(
 
 
 def is_named(name: str, pattern: str) -> bool:
-    """Whether a pattern stands for a name, whatever the case; a star alone is a sign."""
+    """Return true if a pattern stands for a name, whatever the case; a star alone is a sign."""
     plain = escape(pattern.casefold()).replace("[*]", "*")
     return fnmatchcase(name.casefold(), plain)
 
@@ -180,10 +180,10 @@ def junit_files(content: bytes, room: int) -> dict[str, bytes]:
         CannotJudgeError: ``evidence_invalid`` for an archive that is damaged or holds too much.
     """
     found: dict[str, bytes] = {}
-    with _opened(content) as archive:
+    with _open(content) as archive:
         entries = archive.infolist()
         if len(entries) > _MOST_IN_REPORTS:
-            raise _refused(f"it holds more than {_MOST_IN_REPORTS} files")
+            raise _refusal(f"it holds more than {_MOST_IN_REPORTS} files")
         for entry in entries:
             if not entry.filename.endswith(".xml") or not _is_plain(entry):
                 continue
@@ -191,7 +191,7 @@ def junit_files(content: bytes, room: int) -> dict[str, bytes]:
                 text = file.read(room + 1)
             room -= len(text)
             if room < 0:
-                raise _refused(f"its reports unpack to more than {_MOST_XML // 1024**2} MiB")
+                raise _refusal(f"its reports unpack to more than {_MOST_XML // 1024**2} MiB")
             if b"<testsuite" in text[:_HEAD]:
                 found[printable(entry.filename)] = text
     return found
@@ -203,55 +203,55 @@ def _is_plain(entry: zipfile.ZipInfo) -> bool:
 
 
 @contextmanager
-def _opened(content: bytes) -> Iterator[zipfile.ZipFile]:
+def _open(content: bytes) -> Iterator[zipfile.ZipFile]:
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             yield archive
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError) as error:
-        raise _refused("it is no zip archive that can be read") from error
+        raise _refusal("it is no zip archive that can be read") from error
     except (ValueError, zipfile.LargeZipFile, zlib.error) as error:
-        raise _refused("it is a damaged zip archive") from error
+        raise _refusal("it is a damaged zip archive") from error
 
 
-def only_file(content: bytes, name: str, *, alone: bool = True) -> bytes:
+def extract_file(content: bytes, name: str, *, alone: bool = True) -> bytes:
     """The one file of an archive; where it need not be alone, one file of a few.
 
     Raises:
         CannotJudgeError: ``evidence_invalid``, for an archive that holds anything else, or too
             much.
     """
-    with _opened(content) as archive:
+    with _open(content) as archive:
         entry = _entry(archive, name, alone=alone)
         with archive.open(entry) as file:
             found = file.read(_LARGEST_FILE + 1)
     if len(found) > _LARGEST_FILE:
-        raise _refused(f"it unpacks to more than {_LARGEST_FILE // 1024**2} MiB")
+        raise _refusal(f"it unpacks to more than {_LARGEST_FILE // 1024**2} MiB")
     return found
 
 
 def _entry(archive: zipfile.ZipFile, name: str, *, alone: bool) -> zipfile.ZipInfo:
     entries = archive.infolist()
     if len(entries) > _MOST_ENTRIES:
-        raise _refused(f"it holds more than {_MOST_ENTRIES} files")
+        raise _refusal(f"it holds more than {_MOST_ENTRIES} files")
     named = [entry for entry in entries if entry.filename == name]
     if len(named) != 1 or (alone and len(entries) != 1):
-        raise _refused(f"it does not hold {name} alone, once")
+        raise _refusal(f"it does not hold {name} alone, once")
     entry = named[0]
     kind = stat.S_IFMT(entry.external_attr >> 16)
     if entry.is_dir() or kind not in {0, stat.S_IFREG}:
-        raise _refused(f"its {name} is no regular file")
+        raise _refusal(f"its {name} is no regular file")
     if entry.compress_type not in _METHODS:
-        raise _refused("it is packed in a way that the runner's upload does not use")
+        raise _refusal("it is packed in a way that the runner's upload does not use")
     if entry.file_size > _LARGEST_FILE:
-        raise _refused(f"it unpacks to more than {_LARGEST_FILE // 1024**2} MiB")
+        raise _refusal(f"it unpacks to more than {_LARGEST_FILE // 1024**2} MiB")
     return entry
 
 
 def _artifact(entry: object) -> Artifact:
     return Artifact(
-        id=whole_number(at(entry, "id"), "the artifact's id"),
+        id=read_number(at(entry, "id"), "the artifact's id"),
         name=text(at(entry, "name")),
-        size=whole_number(at(entry, "size_in_bytes"), "the artifact's size"),
+        size=read_number(at(entry, "size_in_bytes"), "the artifact's size"),
         digest=text(at(entry, "digest")),
         expired=at(entry, "expired") is True,
         created=text(at(entry, "created_at")),
@@ -270,7 +270,7 @@ def _download(client: GitHub, path: str) -> bytes:
         with ask(connection.api_url + path, headers={**token, "User-Agent": "prjury"}) as answer:
             if answer.status_code not in _REDIRECTS:
                 return _content(answer)
-            where = _checked(answer.headers.get("Location", ""))
+            where = _check_address(answer.headers.get("Location", ""))
         with ask(where) as answer:
             return _content(answer)
 
@@ -279,8 +279,8 @@ def _content(answer: Response) -> bytes:
     from github import GithubException  # noqa: PLC0415 - heavy, hence late
 
     if not answer.ok or answer.status_code in _REDIRECTS:
-        raise GithubException(answer.status_code, _said(answer), dict(answer.headers))
-    return _capped(answer)
+        raise GithubException(answer.status_code, _describe(answer), dict(answer.headers))
+    return _read_capped(answer)
 
 
 def _no_auth(request: PreparedRequest) -> PreparedRequest:
@@ -288,7 +288,7 @@ def _no_auth(request: PreparedRequest) -> PreparedRequest:
     return request
 
 
-def _checked(where: str) -> str:
+def _check_address(where: str) -> str:
     parts = urlsplit(where)
     plain = parts.scheme == "http" and parts.hostname in LOOPBACK
     if not (parts.scheme == "https" or plain) or not parts.hostname:
@@ -296,20 +296,20 @@ def _checked(where: str) -> str:
     return where
 
 
-def _said(answer: Response) -> dict[str, str]:
+def _describe(answer: Response) -> dict[str, str]:
     return {"message": "the artifact has expired" if answer.status_code == _GONE else "no archive"}
 
 
-def _capped(answer: Response) -> bytes:
+def _read_capped(answer: Response) -> bytes:
     content = bytearray()
     for chunk in answer.iter_content(_CHUNK):
         content += chunk
         if len(content) > _LARGEST_ZIP:
-            raise _refused(f"it is larger than {_LARGEST_ZIP // 1024**2} MiB")
+            raise _refusal(f"it is larger than {_LARGEST_ZIP // 1024**2} MiB")
     return bytes(content)
 
 
-def _refused(why: str) -> CannotJudgeError:
+def _refusal(why: str) -> CannotJudgeError:
     return CannotJudgeError(
         "the build's evidence is refused",
         why=why,

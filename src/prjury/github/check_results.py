@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import TypeAlias
 
-from prjury.github.payload import at, text, whole_number
+from prjury.github.payload import at, read_number, text
 from prjury.ports.types import CheckResult
 
 ACTIONS = "github-actions"
@@ -113,11 +113,11 @@ def read_workflow_run(payload: object) -> WorkflowRun:
         ValueError: for something else.
     """
     return WorkflowRun(
-        id=whole_number(at(payload, "id"), "id"),
-        workflow=whole_number(at(payload, "workflow_id"), "workflow_id"),
+        id=read_number(at(payload, "id"), "id"),
+        workflow=read_number(at(payload, "workflow_id"), "workflow_id"),
         event=text(at(payload, "event")),
-        number=whole_number(at(payload, "run_number"), "run_number"),
-        suite=whole_number(at(payload, "check_suite_id"), "check_suite_id"),
+        number=read_number(at(payload, "run_number"), "run_number"),
+        suite=read_number(at(payload, "check_suite_id"), "check_suite_id"),
         name=text(at(payload, "name"))[:_LONGEST_NAME],
         conclusion=_conclusion(payload),
         url=_url(at(payload, "html_url")),
@@ -144,7 +144,7 @@ def read_check_run(payload: object) -> ReportedRun:
     suite, address = at(payload, "check_suite", "id"), _url(at(payload, "details_url"))
     app = text(at(payload, "app", "slug"))
     named = _RUN_URL.search(address or "") if app == ACTIONS else None
-    number = whole_number(at(payload, "id"), "id")
+    number = read_number(at(payload, "id"), "id")
     return ReportedRun(
         number,
         CheckResult(
@@ -155,7 +155,7 @@ def read_check_run(payload: object) -> ReportedRun:
             number,
             _moment(at(payload, "completed_at")),
         ),
-        None if suite is None else whole_number(suite, "check_suite.id"),
+        None if suite is None else read_number(suite, "check_suite.id"),
         int(named[1]) if named else None,
         text(at(payload, "external_id")),
     )
@@ -169,7 +169,7 @@ def read_status(payload: object) -> ReportedRun:
     """
     state = text(at(payload, "state"))
     return ReportedRun(
-        whole_number(at(payload, "id"), "id"),
+        read_number(at(payload, "id"), "id"),
         CheckResult(
             _name(at(payload, "context"), "context"),
             f"@{text(at(payload, 'creator', 'login'))}",
@@ -190,12 +190,12 @@ class CommitRuns:
     own: OwnRun = field(default_factory=OwnRun)
 
     def said(self) -> tuple[CheckResult, ...]:
-        """What counts of it, this program's own reports left out."""
+        """Return what counts of it, this program's own reports left out."""
         ours = self._ours()
         runs = [
             run
             for run in self.runs
-            if self._question(run) not in ours and not (_is_ours(run) or self._only_reports(run))
+            if self._question(run) not in ours and not (_is_ours(run) or self._is_report(run))
         ]
         statuses = [status for status in self.statuses if not _is_ours(status)]
         message = map(self._with_base, (*self._newest(runs), *self._newest(statuses)))
@@ -205,7 +205,7 @@ class CommitRuns:
         workflow = self._workflow(reported)
         return replace(reported.run, base=workflow.base) if workflow else reported.run
 
-    def _only_reports(self, reported: ReportedRun) -> bool:
+    def _is_report(self, reported: ReportedRun) -> bool:
         workflow = self._workflow(reported)
         if workflow is None:
             return False
@@ -241,7 +241,7 @@ class CommitRuns:
         return (one for one, workflow in pairs if workflow and workflow.number == newest)
 
     def _ours(self) -> set[_Question]:
-        if (job := self._own_job()) is None:
+        if (job := self._find_own_job()) is None:
             return set()
         workflow = own.workflow if (own := self._workflow(job)) else None
         same = [
@@ -250,7 +250,7 @@ class CommitRuns:
         ours = [run for run in same if (of := self._workflow(run)) and of.workflow == workflow]
         return {self._question(job), *map(self._question, ours)}
 
-    def _own_job(self) -> ReportedRun | None:
+    def _find_own_job(self) -> ReportedRun | None:
         if self.own.id is None:
             return None
         running = [one for one in self.runs if one.run.conclusion is None and self._is_own(one)]
@@ -275,7 +275,7 @@ class CommitRuns:
                 name, when = workflow.name or "a workflow", workflow.ended
                 yield CheckResult(name, ACTIONS, ended, workflow.url, ended=when)
 
-    def ended_workflows(self) -> Sequence[WorkflowRun]:
+    def list_ended_workflows(self) -> Sequence[WorkflowRun]:
         """The newest run of each workflow on each event, where it has ended; this one's none."""
         newest = self._newest_workflows()
         return [one for one in newest if one.conclusion is not None and one.id != self.own.id]

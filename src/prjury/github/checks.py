@@ -62,7 +62,7 @@ class CommitChecks:
         Raises:
             SourceError: when it cannot be looked up.
         """
-        with self._connected(deadline) as client:
+        with self._connect(deadline) as client:
             lookout = _Lookout(client, self.repo, self.own)
             failed, pause = 0, _FIRST_PAUSE
             while True:
@@ -87,12 +87,12 @@ class CommitChecks:
         Raises:
             SourceError: when they cannot be looked up.
         """
-        with self._connected(deadline) as client:
+        with self._connect(deadline) as client:
             workflows = _Lookout(client, self.repo, self.own).workflows(commit)
-            runs = CommitRuns(workflows, own=self.own).ended_workflows()
+            runs = CommitRuns(workflows, own=self.own).list_ended_workflows()
             return junit_artifacts(client, self.repo, [run.id for run in runs], names)
 
-    def _connected(self, deadline: Deadline) -> GitHub:
+    def _connect(self, deadline: Deadline) -> GitHub:
         budget = min(_LONGEST_WAIT, deadline.remaining)
         return GitHub(self.connection, RetryBudget(budget=budget, sleep=self.sleep))
 
@@ -171,7 +171,7 @@ def checks_of(
     """
     if offline:
         return "--offline forbids to ask GitHub. Leave it out, or build here: `build: {from: run}`"
-    place = cloned_from(url, environ)
+    place = find_clone(url, environ)
     if place is None:
         return (
             f"the repository is not known to be on {_server(environ) or 'GitHub'}. Name the pull "
@@ -184,10 +184,10 @@ def checks_of(
             "`actions: read`"
         )
     api, name = place
-    return CommitChecks(Connection(api, token), name, _own_run(environ))
+    return CommitChecks(Connection(api, token), name, _read_own_run(environ))
 
 
-def cloned_from(url: str | None, environ: Mapping[str, str]) -> tuple[str, str] | None:
+def find_clone(url: str | None, environ: Mapping[str, str]) -> tuple[str, str] | None:
     """GitHub's API and ``owner/name`` of the repository at a URL; None where it is elsewhere."""
     host = _server(environ)
     match = _CLONE_URL.search(url or "")
@@ -209,7 +209,7 @@ def _api_of(host: str) -> str:
     return GITHUB_API if host in _GITHUB_HOSTS else f"https://{host}/api/v3"
 
 
-def _own_run(environ: Mapping[str, str]) -> OwnRun:
+def _read_own_run(environ: Mapping[str, str]) -> OwnRun:
     number = environ.get("GITHUB_RUN_ID", "")
     plain = number.isascii() and number.isdecimal()
     return OwnRun(int(number) if plain else None, environ.get("GITHUB_JOB", ""))

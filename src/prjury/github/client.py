@@ -156,9 +156,9 @@ def diagnose(error: Exception, doing: str, permission: str, now: float) -> Troub
         return _bad_response(what, error)
     headers = {name.lower(): value for name, value in (error.headers or {}).items()}
     limited = isinstance(error, RateLimitExceededException)
-    if limited or error.status == 429 or (error.status == 403 and _held_back(headers)):  # noqa: PLR2004 - Too Many Requests
+    if limited or error.status == 429 or (error.status == 403 and _is_held_back(headers)):  # noqa: PLR2004 - Too Many Requests
         return _rate_limited(what, headers, now)
-    return _by_status(what, error.status, message_of(error.data), permission)
+    return _diagnose_status(what, error.status, message_of(error.data), permission)
 
 
 def _bad_response(what: str, error: Exception) -> Trouble:
@@ -172,7 +172,7 @@ def _bad_response(what: str, error: Exception) -> Trouble:
     )
 
 
-def _held_back(headers: Mapping[str, str]) -> bool:
+def _is_held_back(headers: Mapping[str, str]) -> bool:
     return "retry-after" in headers or headers.get("x-ratelimit-remaining") == "0"
 
 
@@ -193,7 +193,7 @@ def _rate_limited(what: str, headers: Mapping[str, str], now: float) -> Trouble:
     )
 
 
-def _by_status(what: str, status: int, said: str, permission: str) -> Trouble:
+def _diagnose_status(what: str, status: int, said: str, permission: str) -> Trouble:
     message = f"GitHub answers {status}{f': {said}' if said else ''}"
     if status >= 500:  # noqa: PLR2004 - a server's own failures
         return Trouble(
@@ -258,12 +258,12 @@ class Connection:
     account: str = ""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "api_url", _checked_root(self.api_url))
+        object.__setattr__(self, "api_url", _check_root(self.api_url))
         if self.token is not None and not (self.token.isascii() and self.token.isprintable()):
             raise UsageError("The GitHub token holds characters that no token has")
 
 
-def _checked_root(url: str) -> str:
+def _check_root(url: str) -> str:
     try:
         parts = urlsplit(url.strip())
         plain = parts.scheme == "http" and parts.hostname in LOOPBACK
@@ -341,7 +341,7 @@ class GitHub:
         return RepoClient(self, name, SourceError)
 
     def pull(self, repo: str, number: int) -> PullFacts:
-        """What GitHub says about a pull request.
+        """Return what GitHub says about a pull request.
 
         Raises:
             SourceError: when there is none, or GitHub cannot be asked.
@@ -350,7 +350,7 @@ class GitHub:
         return self.repo(repo).get(doing, f"/pulls/{number}", read_pull, needs=needs)
 
     def may_write(self, repo: str, login: str) -> bool:
-        """Whether an account may push to a repository; who may only triage may not.
+        """Return true if an account may push to a repository; who may only triage may not.
 
         Raises:
             SourceError: when GitHub cannot be asked.

@@ -20,10 +20,10 @@ from prjury.github.payload import (
     at,
     object_name,
     read_comment,
+    read_number,
     read_pull,
     repo_name,
     text,
-    whole_number,
 )
 
 
@@ -70,8 +70,8 @@ def read_trigger(payload: object) -> TriggeringRun:
     """
     name = at(payload, "head_repository", "full_name")
     return TriggeringRun(
-        id=whole_number(at(payload, "id"), "workflow_run.id"),
-        attempt=whole_number(at(payload, "run_attempt") or 1, "workflow_run.run_attempt"),
+        id=read_number(at(payload, "id"), "workflow_run.id"),
+        attempt=read_number(at(payload, "run_attempt") or 1, "workflow_run.run_attempt"),
         event=text(at(payload, "event")),
         head_sha=object_name(at(payload, "head_sha"), "workflow_run.head_sha"),
         head_branch=text(at(payload, "head_branch")),
@@ -84,7 +84,7 @@ def read_trigger(payload: object) -> TriggeringRun:
 
 
 def has_newer_run(client: GitHub, repo: str, run: TriggeringRun) -> bool:
-    """Whether the workflow of a run has a later one, or a later attempt, that does something.
+    """Return true if the workflow has a later run, or attempt, that does something.
 
     Raises:
         SourceError: when GitHub cannot be asked.
@@ -338,7 +338,7 @@ def _of_dispatch(payload: object, repo: str) -> PullFacts:
         repo=repo_name(repo, "GITHUB_REPOSITORY"),
         base=_named_tip(text(at(payload, "inputs", "base")).strip()),
         head=_named_tip(text(at(payload, "inputs", "head")).strip()),
-        number=whole_number(int(number), "inputs.number") if number else None,
+        number=read_number(int(number), "inputs.number") if number else None,
         author=text(at(payload, "sender", "login")) or None,
         head_repo=repo,
     )
@@ -395,7 +395,7 @@ def _of_issue_comment(payload: object, repo: str) -> PullFacts:
         repo=repo_name(repo, "GITHUB_REPOSITORY"),
         base=Tip(),
         head=Tip(),
-        number=whole_number(at(payload, "issue", "number"), "issue.number"),
+        number=read_number(at(payload, "issue", "number"), "issue.number"),
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from prjury.github.client import GitHub
-from prjury.github.payload import PullFacts, at, object_name, text, whole_number
+from prjury.github.payload import PullFacts, at, object_name, read_number, text
 
 _QUERY = """
 query($owner: String!, $name: String!, $base: String!, $size: Int!) {
@@ -59,8 +59,8 @@ def merge_states(client: GitHub, repo: str, base: str, most: int) -> tuple[list[
     return found, total
 
 
-def settled_pull(client: GitHub, repo: str, number: int) -> PullFacts:
-    """What GitHub says of a pull request, once it has tried the merge or takes too long for that.
+def await_pull(client: GitHub, repo: str, number: int) -> PullFacts:
+    """Return a pull request once GitHub has tried the merge, or takes too long for that.
 
     Raises:
         SourceError: when GitHub cannot be asked.
@@ -83,7 +83,7 @@ def _read(answer: object) -> tuple[list[MergeState], int]:
 
 def _state(node: object) -> MergeState:
     return MergeState(
-        whole_number(at(node, "number"), "number"),
+        read_number(at(node, "number"), "number"),
         object_name(at(node, "headRefOid"), "headRefOid"),
         _MERGEABLE.get(text(at(node, "mergeable"))),
     )

@@ -7,7 +7,7 @@ from itertools import islice
 
 from prjury.errors import SourceError
 from prjury.github.client import GitHub
-from prjury.github.payload import PullFacts, at, read_pull, whole_number
+from prjury.github.payload import PullFacts, at, read_number, read_pull
 
 #: So many open pull requests are read one by one, a hundred a request.
 _FEW = 300
@@ -31,7 +31,7 @@ def open_pulls(
     listed = list(islice(entries, _FEW))
     if len(listed) < _FEW:
         return client.ask(doing, lambda: list(map(read_pull, listed)))
-    found = {pull.number: pull for pull in _searched(client, repo, head_sha)}
+    found = {pull.number: pull for pull in _search(client, repo, head_sha)}
     query |= {"head": f"{(head_repo or '').partition('/')[0]}:{branch or ''}"}
     own = client.repo(repo).every(doing, "/pulls", read_pull, needs=needs, query=query)
     unknown = [pull for pull in twins_of(own, head_sha) if pull.number not in found]
@@ -41,7 +41,7 @@ def open_pulls(
     return list((found | {pull.number: pull for pull in own}).values())
 
 
-def _searched(client: GitHub, repo: str, head_sha: str) -> Iterator[PullFacts]:
+def _search(client: GitHub, repo: str, head_sha: str) -> Iterator[PullFacts]:
     query = {"q": f"repo:{repo} is:pr is:open {head_sha}", "per_page": _MOST_FOUND}
     answer = client.ask(
         f"search for the pull requests of {repo} with {head_sha[:12]}",
@@ -53,7 +53,7 @@ def _searched(client: GitHub, repo: str, head_sha: str) -> Iterator[PullFacts]:
     if not whole or at(answer, "incomplete_results"):
         raise not_bound(f"GitHub's search does not tell all that hold {head_sha[:12]}")
     for item in items if isinstance(items, list) else ():
-        yield client.pull(repo, whole_number(at(item, "number"), "the number"))
+        yield client.pull(repo, read_number(at(item, "number"), "the number"))
 
 
 def refuse_twins(pulls: Iterable[PullFacts], head_sha: str) -> None:

@@ -81,7 +81,7 @@ def read_pull(payload: object) -> PullFacts:
         repo=repo_name(at(payload, "base", "repo", "full_name"), "base.repo.full_name"),
         base=_tip(payload, "base"),
         head=_tip(payload, "head"),
-        number=whole_number(at(payload, "number"), "number"),
+        number=read_number(at(payload, "number"), "number"),
         title=text(at(payload, "title")),
         body=text(at(payload, "body")),
         author=text(at(payload, "user", "login")) or None,
@@ -128,7 +128,7 @@ def object_name(value: object, key: str) -> str:
     raise ValueError(f"{key} is not a full commit id")
 
 
-def whole_number(value: object, key: str) -> int:
+def read_number(value: object, key: str) -> int:
     """The value as a number from 1; raises ValueError for anything else."""
     if isinstance(value, int) and not isinstance(value, bool) and value > 0:
         return value
@@ -207,8 +207,8 @@ def read_comment(payload: object) -> CommentFacts:
     number = text(at(payload, "issue_url")).rpartition("/issues/")[2]
     kind, app = at(payload, "user", "type"), at(payload, "performed_via_github_app")
     return CommentFacts(
-        id=whole_number(at(payload, "id"), "comment.id"),
-        number=whole_number(int(number) if number.isdecimal() else None, "comment.issue_url"),
+        id=read_number(at(payload, "id"), "comment.id"),
+        number=read_number(int(number) if number.isdecimal() else None, "comment.issue_url"),
         author=text(at(payload, "user", "login")),
         by_program=kind != "User" or app is not None,
         body=text(at(payload, "body")),

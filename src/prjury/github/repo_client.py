@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from prjury.errors import PrJuryError, PublishError, SourceError
-from prjury.github.payload import at, repo_name, text, whole_number
+from prjury.github.payload import at, read_number, repo_name, text
 
 if TYPE_CHECKING:
     from github.GithubObject import GithubObject
@@ -75,7 +75,7 @@ class RepoClient:
         needs: str = "metadata: read",
         query: Mapping[str, object] | None = None,
     ) -> Result:
-        """What is at a path."""
+        """Return what is at a path."""
         return self.client.ask(
             doing,
             lambda: read(self._request("GET", path, query)[1]),
@@ -149,7 +149,7 @@ class RepoClient:
         """
         from github.GithubObject import CompletableGithubObject  # noqa: PLC0415 - heavy, hence late
 
-        whole_number(at(payload, "id"), f"the id of the {kind.__name__}")
+        read_number(at(payload, "id"), f"the id of the {kind.__name__}")
         entries = payload.items() if isinstance(payload, Mapping) else ()
         told = {name: value for name, value in entries if value is not None}
         build: Callable[..., Posted] = kind

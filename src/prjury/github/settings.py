@@ -12,7 +12,7 @@ from typing import Any, Self
 from urllib.parse import quote
 
 from prjury.errors import SourceError
-from prjury.github.checks import cloned_from
+from prjury.github.checks import find_clone
 from prjury.github.client import GITHUB_API, Connection, GitHub, RetryBudget
 from prjury.github.payload import at, object_name, text
 
@@ -97,7 +97,7 @@ class RepoSettings:
         self._hub.close()
 
     def facts(self) -> RepositoryFacts:
-        """What everybody who sees the repository may know of it."""
+        """Return what everybody who sees the repository may know of it."""
         path = f"/repos/{self.repo}"
         return self._hub.ask(
             f"see {self.repo}",
@@ -105,7 +105,7 @@ class RepoSettings:
         )
 
     def rules(self, branch: str) -> BranchRules:
-        """What the rulesets ask of a branch; every reader of the repository may read it."""
+        """Return what the rulesets ask of a branch; every reader of the repository may read it."""
         path = f"/rules/branches/{quote(branch, safe='')}"
         doing = f"read the rules of {branch}"
         entries = list(self._room.entries(doing, path, needs="metadata: read"))
@@ -137,7 +137,7 @@ class RepoSettings:
             return shown
 
     def default_permissions(self) -> str:
-        """What a job may do that says nothing of it: ``read`` or ``write``."""
+        """Return what a job may do that says nothing of it: ``read`` or ``write``."""
         return self._room.get(
             f"read the settings of Actions in {self.repo}",
             "/actions/permissions/workflow",
@@ -156,10 +156,10 @@ class RepoSettings:
         )
         listed = pulls if isinstance(pulls, list) else []
         heads = {object_name(at(pull, "head", "sha"), "head.sha") for pull in listed}
-        found = [check for sha in sorted(heads) for check in self._on(sha, name)]
+        found = [check for sha in sorted(heads) for check in self._list_checks(sha, name)]
         return tuple(dict.fromkeys(found))
 
-    def _on(self, sha: str, name: str) -> Iterator[NamedCheck]:
+    def _list_checks(self, sha: str, name: str) -> Iterator[NamedCheck]:
         runs = self._room.entries(
             "read the checks of a commit",
             f"/commits/{sha}/check-runs",
@@ -192,7 +192,7 @@ def read_settings(
     """
     if offline:
         return "--offline forbids to ask GitHub"
-    place = cloned_from(url, environ)
+    place = find_clone(url, environ)
     if place is None:
         return "the repository has no remote on GitHub"
     token = environ.get("GITHUB_TOKEN") or environ.get("GH_TOKEN")

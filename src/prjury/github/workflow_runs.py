@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from prjury.errors import PublishError
 from prjury.github.client import GitHub
-from prjury.github.payload import at, object_name, text, whole_number
+from prjury.github.payload import at, object_name, read_number, text
 from prjury.github.repo_client import RepoClient
 
 _READS, _WRITES = "actions: read", "actions: write"
@@ -42,7 +42,7 @@ class WorkflowRuns:
         return self._room.get(
             f"list the runs of {head[:12]}",
             "/actions/runs",
-            _posted_runs,
+            _read_runs,
             needs=_READS,
             query={"head_sha": head, "event": "pull_request", "per_page": str(_MOST)},
         )
@@ -51,7 +51,7 @@ class WorkflowRuns:
         """A run; None where there is none any more."""
         try:
             return self._room.get(
-                f"read run {run}", f"/actions/runs/{run}", _posted_run, needs=_READS
+                f"read run {run}", f"/actions/runs/{run}", _read_run, needs=_READS
             )
         except PublishError as error:
             if error.reason != "not_found":
@@ -85,17 +85,17 @@ class WorkflowRuns:
                 ) from error
 
 
-def _posted_runs(payload: object) -> list[PostedRun]:
+def _read_runs(payload: object) -> list[PostedRun]:
     runs = at(payload, "workflow_runs")
     if not isinstance(runs, list):
         raise ValueError("workflow_runs is not a list")  # noqa: TRY004 - as every answer of a wrong form
-    return [_posted_run(run) for run in runs]
+    return [_read_run(run) for run in runs]
 
 
-def _posted_run(payload: object) -> PostedRun:
+def _read_run(payload: object) -> PostedRun:
     ended = at(payload, "status") == "completed"
     return PostedRun(
-        id=whole_number(at(payload, "id"), "the run's id"),
+        id=read_number(at(payload, "id"), "the run's id"),
         path=text(at(payload, "path")).partition("@")[0],
         conclusion=(text(at(payload, "conclusion")) or "unknown") if ended else "",
         is_own=at(payload, "head_repository", "full_name")

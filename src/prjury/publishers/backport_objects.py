@@ -38,11 +38,11 @@ def with_origins(message: str, origins: Sequence[str]) -> str:
         if not _ends_in_trailers(lines):
             lines.append("")
         lines.append(f"(cherry picked from commit {origin})")
-    return _tidied(lines)
+    return _tidy_lines(lines)
 
 
 def _ends_in_trailers(lines: Sequence[str]) -> bool:
-    """Whether git takes the last paragraph for trailers."""
+    """Return true if git takes the last paragraph for trailers."""
     ending = _last_paragraph(lines)
     trailers = others = continuations = 0
     git_made = False
@@ -76,7 +76,7 @@ def _last_paragraph(lines: Sequence[str]) -> list[str]:
     return list(lines[start:end]) if start else []
 
 
-def _tidied(lines: Sequence[str]) -> str:
+def _tidy_lines(lines: Sequence[str]) -> str:
     kept: list[str] = []
     for line in (one.rstrip() for one in lines):
         if line or (kept and kept[-1]):
@@ -209,7 +209,7 @@ def _split_into_requests(
     files: Sequence[PickedFile], room: RepoClient, longest: int
 ) -> Iterator[list[dict[str, Any]]]:
     """Yield the entries of each request; paths that are in the way of others go first."""
-    first = _in_the_way(files)
+    first = _find_obstacles(files)
     if first:
         yield [_entry(PickedFile(file.path, None), room, longest) for file in first]
     gone = {file.path for file in first}
@@ -229,7 +229,7 @@ def _split_into_requests(
         yield entries
 
 
-def _in_the_way(files: Sequence[PickedFile]) -> list[PickedFile]:
+def _find_obstacles(files: Sequence[PickedFile]) -> list[PickedFile]:
     """Return removed files where a directory is added, or in a directory that becomes a file."""
     there = {file.path for file in files if file.mode}
     above = {parent for path in there for parent in _parents(path)}

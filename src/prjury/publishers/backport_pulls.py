@@ -70,7 +70,7 @@ class Proposal:
 
 
 def is_proposable(backport: Backport, opening: Opening) -> bool:
-    """Whether to open a pull request for a verdict.
+    """Return true if a pull request is to be opened for a verdict.
 
     An empty draft is opened only if the backport is requested or the conflicts are simple.
     """
@@ -121,7 +121,7 @@ class BackportPulls:
         if tip is None:
             tip = self._branch(pick)
         elif not self._holds(tip, pick):
-            raise _taken(head)
+            raise _refuse_taken(head)
         return self._open(pick, tip)
 
     def _find_existing(self, pick: Pick) -> Proposal | None:
@@ -239,7 +239,7 @@ class BackportPulls:
         except PublishError as error:
             if error.reason == "refused" and self._list_pulls(head_of(pick)):
                 raise LookAgainError(error) from error
-            raise _explained(error, head_of(pick)) from error
+            raise _explain(error, head_of(pick)) from error
         note = self._label(opened)
         return Proposal(pick.branch, "draft" if is_draft else "opened", opened.html_url, note)
 
@@ -271,7 +271,7 @@ def _refuse_moved(pick: Pick, tip: str | None) -> None:
     )
 
 
-def _taken(head: str) -> PublishError:
+def _refuse_taken(head: str) -> PublishError:
     return PublishError(
         f"The branch {visible(head)} already exists with other content",
         why="Somebody pushed to it, or an earlier run made it on an older tip",
@@ -280,7 +280,7 @@ def _taken(head: str) -> PublishError:
     )
 
 
-def _explained(error: PublishError, head: str) -> PublishError:
+def _explain(error: PublishError, head: str) -> PublishError:
     remedy = error.remedy
     if error.reason == "permission":
         remedy = f"{remedy}; for a job's own token, also switch on '{_SETTING}' in the settings"
@@ -315,7 +315,7 @@ def marker_of(pick: Pick) -> str:
 
 
 def is_marked(body: str, pick: Pick) -> bool:
-    """Whether a pull request's text starts with the marker of this pick."""
+    """Return true if a pull request's text starts with the marker of this pick."""
     first = body.partition("\n")[0].rstrip()
     return _MARKER.fullmatch(first) is not None and first == marker_of(pick)
 

@@ -73,7 +73,7 @@ class PublisherFactory:
             self._room,
             target.number,
             self.words.check,
-            self._annotated if wanted.get("annotations", True) else _no_annotations,
+            self._annotate if wanted.get("annotations", True) else _no_annotations,
             target.page,
             redact=self.redact,
         )
@@ -82,7 +82,7 @@ class PublisherFactory:
     def _room(self) -> RepoClient:
         return RepoClient(self.client, self.target.repo)
 
-    def _annotated(self, report: Report) -> Annotations:
+    def _annotate(self, report: Report) -> Annotations:
         return annotate(report, self.redact)
 
     def status(self) -> CommitStatus | None:
@@ -92,7 +92,7 @@ class PublisherFactory:
         return CommitStatus(self._room, self.target.page, redact=self.redact)
 
     def of_pull_request(self, wanted: Mapping[str, Any]) -> Iterator[tuple[str, Publisher]]:
-        """What is posted to the pull request itself, each with the output that it fills, if any."""
+        """Yield what is posted to the pull request, each with the output that it fills, if any."""
         target = self.target
         if not target.number:
             return

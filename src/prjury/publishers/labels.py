@@ -42,7 +42,7 @@ class Labels:
     def publish(self, report: Report) -> str | None:
         """Add and remove what differs, and ask for nothing where there is no mapping."""
         mapping = labels_of(report) if self.mapping is None else self.mapping
-        wanted, ours = _wanted(report, mapping), _producible(report, mapping)
+        wanted, ours = _find_wanted(report, mapping), _producible(report, mapping)
         if not ours:
             return None
         there = self._list()
@@ -95,7 +95,7 @@ def labels_of(report: Report) -> Mapping[str, str]:
     return labels if isinstance(labels, Mapping) else {}
 
 
-def _wanted(report: Report, mapping: Mapping[str, str]) -> list[str]:
+def _find_wanted(report: Report, mapping: Mapping[str, str]) -> list[str]:
     status = mapping.get(report.verdict.status.value)
     names = [status] if status else []
     if pattern := mapping.get(BACKPORT):

@@ -17,7 +17,7 @@ from prjury.report.backports import Backports
 from prjury.report.model import Backport, Report
 from prjury.report.redact import Redact
 from prjury.report.render import Renderer
-from prjury.report.sanitise import BY_SHAPE, log_line, without_commands
+from prjury.report.sanitise import BY_SHAPE, log_line, remove_commands
 from prjury.report.text import STYLED
 from prjury.report.wording import backport_line, reasons_beyond
 from prjury.snapshot.model import printable
@@ -61,7 +61,7 @@ _UNWRAPPED = {"pass", "fail", "error", "abstain", "log"}
 
 
 def takes_symbols(stream: TextIO) -> bool:
-    """Whether a stream can show more than ASCII; one without an encoding takes everything."""
+    """Return true if a stream can show more than ASCII, or has no encoding."""
     try:
         "✅–".encode(getattr(stream, "encoding", None) or "utf-8")
     except (UnicodeEncodeError, LookupError):
@@ -137,7 +137,7 @@ class TerminalPublisher:
         )
         for line in wrapped or [""]:
             # What was in a line's middle comes to stand at the start of the next.
-            harmless = without_commands(line.rstrip())
+            harmless = remove_commands(line.rstrip())
             code = _CODES.get(style, "") if self.color else ""
             yield f"\x1b[{code}m{harmless}\x1b[0m" if code and harmless else harmless
 

@@ -79,7 +79,7 @@ class _Claims:
     narrow: bool
 
     def place(self, path: str) -> _Place | None:
-        """Where the file stands by these claims; None where they do not speak of it."""
+        """Return where the file stands by these claims; None if they do not speak of it."""
         if path in self.firm:
             return _Place(counts=True, reason=self.firm[path])
         if path in self.read:
@@ -130,7 +130,7 @@ class _Scope:
         return "lines" if self.blocking.narrow or self.advisory.read else "tree"
 
     def place(self, file: FileChange) -> _Place:
-        """Where a file stands."""
+        """Return where a file stands."""
         path = printable(file.path)
         if file.exempt or not file.readable:
             parsed = file.kind is FileKind.LOCK and path in self.blocking.read
@@ -179,7 +179,7 @@ def _why_opaque(file: FileChange) -> str:
 
 
 def _is_opaque(file: FileChange) -> bool:
-    """Whether the change brings content that may be executed and that nobody can read."""
+    """Return true if the change brings content that may be executed and nobody can read."""
     opaque = file.kind is FileKind.SUBMODULE or (
         file.kind is FileKind.BINARY and not is_inert(printable(file.path))
     )
@@ -206,7 +206,7 @@ def _scope(attempts: Sequence[TierAttempt]) -> _Scope:
 
 
 def _has_run(judgment: Judgment) -> bool:
-    """Whether the tree was built: also where what ran passed, and less ran than on the base."""
+    """Return true if the tree was built, also where less ran than on the base."""
     return judgment.status in _RAN or judgment.label in _ASKED
 
 
@@ -254,7 +254,7 @@ def assemble(  # noqa: PLR0913 - each argument is one part of the report
         headline=found,
         tiers=tuple(TierReport(one, tuple(skipped.get(one.name, ()))) for one in held.attempts),
         coverage=coverage,
-        policy=_in_force(policy, gate_policy),
+        policy=_record_gate(policy, gate_policy),
         sandbox=sandbox,
         version=version,
         backports=tuple(backports),
@@ -295,7 +295,7 @@ def gate_policy_of(policy: PolicyOrigin) -> GatePolicy:
     )
 
 
-def _in_force(policy: PolicyOrigin, gate_policy: GatePolicy) -> PolicyOrigin:
+def _record_gate(policy: PolicyOrigin, gate_policy: GatePolicy) -> PolicyOrigin:
     """The policy with the gate as it was really applied (a flag may have changed it)."""
     if gate_policy_of(policy) == gate_policy:
         return policy

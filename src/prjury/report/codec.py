@@ -17,7 +17,7 @@ from prjury.jury.jury import JuryVerdict
 from prjury.jury.score import NumericalScore, Score
 from prjury.jury.voting import Ballot
 from prjury.report.assemble import gate_policy_of, hold
-from prjury.report.invisible_chars import without_surrogates
+from prjury.report.invisible_chars import show_surrogates
 from prjury.report.judge_facts import GeneralFacts
 from prjury.report.model import (
     Backport,
@@ -216,7 +216,7 @@ def verdict_from_report(data: Mapping[str, Any], recount: Recount | None = None)
     return hold(verdict, report.coverage, gate_policy_of(report.policy))
 
 
-def said_in_report(data: Mapping[str, Any]) -> EarlierVotes:
+def read_earlier_votes(data: Mapping[str, Any]) -> EarlierVotes:
     """Return what models said of a change, for the next time that it is judged.
 
     Raises:
@@ -242,7 +242,7 @@ def printable_json(value: object, redact: Redact) -> Any:  # noqa: ANN401 - JSON
 def _printable(value: Any, redact: Redact) -> Any:  # noqa: ANN401 - JSON
     match value:
         case str():
-            return redacted(without_surrogates(value), redact)
+            return redacted(show_surrogates(value), redact)
         case dict():
             return {
                 _printable(key, redact): _printable(item, redact) for key, item in value.items()
@@ -321,7 +321,7 @@ def _judgment(ballot: Ballot) -> Json:
 def _attempt(tier: TierJson, recount: Recount | None) -> TierAttempt:
     ballots = tuple(map(ballot_of, tier.judgments))
     counted = recount(tier.name, ballots, tier.aggregation or {}) if recount and ballots else None
-    verdict = JuryVerdict(counted or _aggregated(tier), ballots)
+    verdict = JuryVerdict(counted or _read_aggregate(tier), ballots)
     return TierAttempt(
         tier.name,
         tier.policy,
@@ -332,7 +332,7 @@ def _attempt(tier: TierJson, recount: Recount | None) -> TierAttempt:
     )
 
 
-def _aggregated(tier: TierJson) -> Judgment:
+def _read_aggregate(tier: TierJson) -> Judgment:
     """Return the tier's own judgment; a tier that says nothing of itself has erred."""
     status = tier.status or Status.ERROR
     counted = tier.aggregation or {}

@@ -81,7 +81,7 @@ def name_finding(finding: Finding) -> str:
     return f"{finding.check.fingerprint}.{finding.voice.key}"
 
 
-def told_words(report: Report) -> str:
+def write_marker_values(report: Report) -> str:
     """Write the values in the hidden line of a report's comment."""
     groups, room = [], _MOST
     every = number_groups(findings(report.verdict, report.dismissals))
@@ -111,7 +111,7 @@ def since(verdict: Verdict, head: str, reported: ToldVerdict | None) -> Since | 
         return None
     then, before = earlier
     left = Counter(finding.check.fingerprint for finding in findings(verdict))
-    judged, fixed, still_open = judged_seats(verdict), 0, 0
+    judged, fixed, still_open = find_judged_seats(verdict), 0, 0
     for name in before:
         fingerprint, _, seat = name.partition(".")
         if left[fingerprint]:
@@ -133,7 +133,7 @@ def settle(report: Report) -> Callable[[str, str], bool]:
     """Return what tells, by fingerprint and judge, if an earlier finding is dismissed or fixed."""
     there = {finding.check.fingerprint for finding in findings(report.verdict)}
     dismissed = {dismissal.finding for dismissal in report.dismissals}
-    judged = judged_seats(report.verdict)
+    judged = find_judged_seats(report.verdict)
 
     def is_settled(finding: str, seat: str) -> bool:
         is_fixed = finding not in there and judged.get(seat, False)
@@ -142,7 +142,7 @@ def settle(report: Report) -> Callable[[str, str], bool]:
     return is_settled
 
 
-def judged_seats(verdict: Verdict) -> Mapping[str, bool]:
+def find_judged_seats(verdict: Verdict) -> Mapping[str, bool]:
     """Return by judge whether it came to a vote; for one that is not known, whether all did."""
     seats = {"": all(attempt.ran for attempt in verdict.attempts)}
     for seat in seat_outcomes(verdict):
@@ -152,7 +152,7 @@ def judged_seats(verdict: Verdict) -> Mapping[str, bool]:
     return seats
 
 
-def dismissed_words(prints: Sequence[str], head: str, by: str, reason: str) -> str:
+def write_dismissal(prints: Sequence[str], head: str, by: str, reason: str) -> str:
     """The values in the hidden line of the answer to a dismissal."""
     why = base64.b64encode(reason.encode(errors="replace")).decode()
     return f"head={head} dismissed={','.join(prints)} by={by} why={why}"
@@ -160,11 +160,11 @@ def dismissed_words(prints: Sequence[str], head: str, by: str, reason: str) -> s
 
 def dismissals(bodies: Iterable[str]) -> tuple[Dismissal, ...]:
     """Every dismissal in comments of ours, the last word on each finding."""
-    found = {one.finding: one for body in bodies for one in _dismissed(body)}
+    found = {one.finding: one for body in bodies for one in _read_dismissals(body)}
     return tuple(found.values())
 
 
-def _dismissed(body: str) -> Iterator[Dismissal]:
+def _read_dismissals(body: str) -> Iterator[Dismissal]:
     values = markers(body) or {}
     prints, by = _read_names(values.get("dismissed", "")), values.get("by", "")
     try:

@@ -154,7 +154,7 @@ def number_groups(every: Sequence[Finding]) -> tuple[Group, ...]:
     return (*blockers, *others)
 
 
-def counted_checks(judgment: Judgment) -> tuple[Check, ...]:
+def select_checks(judgment: Judgment) -> tuple[Check, ...]:
     """The failed checks that are findings.
 
     Checks that only sum up a judge's others, such as the exit code of a build beside its compile
@@ -167,7 +167,7 @@ def counted_checks(judgment: Judgment) -> tuple[Check, ...]:
 
 def blocking_checks(judgment: Judgment) -> tuple[Check, ...]:
     """The findings for which a judgment that rejects does so: those of the highest severity."""
-    failed = counted_checks(judgment)
+    failed = select_checks(judgment)
     worst = min((_SEVERITIES.index(check.severity) for check in failed), default=0)
     return tuple(check for check in failed if check.severity == _SEVERITIES[worst])
 
@@ -181,7 +181,7 @@ def evidence_beyond(check: Check) -> str | None:
 
 def _find_all(verdict: Verdict, dismissals: Mapping[str, Dismissal]) -> Iterator[Finding]:
     for voice in seat_outcomes(verdict):
-        failed = counted_checks(voice.judgment)
+        failed = select_checks(voice.judgment)
         blocking = {check.severity for check in blocking_checks(voice.judgment)}
         blocking = blocking if voice.rejects else set()
         for check in failed:
@@ -201,7 +201,7 @@ def _weight(check: Check, voice: SeatOutcome, blocking: Collection[Severity]) ->
 
 
 def how_to(rules: Sequence[RuleFacts]) -> str:
-    """Where to read more about rules, and how to suppress them."""
+    """Tell where to read more about rules, and how to suppress them."""
     name = rules[0].rule if len(rules) == 1 else "RULE"
     words = f"`prjury rules show {name}` explains it."
     for rule in rules:

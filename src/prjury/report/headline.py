@@ -41,14 +41,16 @@ _KINDS = {"compile": "compile error", "test": "test failure", "lint": "lint erro
 def headline(pull: PullRequest, verdict: Verdict, gate: Gate, coverage: Coverage) -> str:
     """The decision in one line, for people; a symbol, words and the reason."""
     if verdict.status is Status.PASS:
-        return _open(pull, verdict, coverage) if gate is Gate.SUCCESS else _unconfigured(verdict)
+        return (
+            _open(pull, verdict, coverage) if gate is Gate.SUCCESS else _name_unconfigured(verdict)
+        )
     line = f"{_decision(verdict)}: {_reason(pull, verdict)}"
     return f"{line} (not gating)" if gate is Gate.SUCCESS else line
 
 
 def why(pull: PullRequest, verdict: Verdict) -> tuple[tuple[str, str], ...]:
-    """What decided: pairs of who said it (or "") and the first line of what was said."""
-    if reason := _held_back(verdict):
+    """Return what decided: pairs of who said it (or "") and the first line of it."""
+    if reason := _find_hold(verdict):
         return (("", reason),)
     if verdict.status is Status.PASS:
         said = [v for v in seat_outcomes(verdict) if v.counts and v.judgment.status is Status.PASS]
@@ -92,7 +94,7 @@ def _open(pull: PullRequest, verdict: Verdict, coverage: Coverage) -> str:
 
 
 def is_advised_against(verdict: Verdict) -> bool:
-    """Whether an advisory tier fails."""
+    """Return true if an advisory tier fails."""
     return any(map(_objection, verdict.attempts))
 
 
@@ -104,7 +106,7 @@ def is_proven(pull: PullRequest, verdict: Verdict) -> bool:
     """
     builds = _passed_builds(verdict)
     return bool(builds) and all(
-        _has_tested(build) and not _elsewhere(pull, build) for build in builds
+        _has_tested(build) and not _describe_other_base(pull, build) for build in builds
     )
 
 
@@ -121,7 +123,7 @@ def _has_tested(build: BuildFacts) -> bool:
     return ran.tests.run > 0 if ran.tests else not ran.test_files
 
 
-def _elsewhere(pull: PullRequest, build: BuildFacts) -> str:
+def _describe_other_base(pull: PullRequest, build: BuildFacts) -> str:
     base = build.tested_base
     if build.origin != "checks" or pull.base.sha == base or not pull.behind:
         return ""
@@ -152,9 +154,9 @@ def _undone(pull: PullRequest, verdict: Verdict, coverage: Coverage) -> Iterator
         yield "only documentation changes"
     if _is_built(blocking, Status.PASS, Status.FAIL):
         for build in _passed_builds(verdict):
-            yield _elsewhere(pull, build)
+            yield _describe_other_base(pull, build)
             yield _not_compared(build)
-        yield _in_no_build(blocking)
+        yield _count_unbuilt(blocking)
     else:
         yield "not built"
         yield "" if pull.docs_only else _unread(coverage)
@@ -206,7 +208,7 @@ def _word(judgment: Judgment) -> str:
     return _short(judgment.reason or judgment.label or "").replace("_", " ")
 
 
-def _in_no_build(blocking: Sequence[SeatOutcome]) -> str:
+def _count_unbuilt(blocking: Sequence[SeatOutcome]) -> str:
     passed = [voice.judgment for voice in blocking if voice.judgment.status is Status.PASS]
     builds = [build for judgment in passed if (build := BuildFacts.of(judgment))]
     files = sum(len(build.unbuilt or ()) for build in builds)
@@ -217,11 +219,11 @@ def _reserve(judgment: Judgment) -> str:
     build = BuildFacts.of(judgment)
     if build is None:
         return ""
-    edited = _edited(build.settings)
+    edited = _describe_settings(build.settings)
     return ", and ".join(filter(None, [_reserve_of(judgment, build), edited]))
 
 
-def _edited(settings: Sequence[str]) -> str:
+def _describe_settings(settings: Sequence[str]) -> str:
     if not settings:
         return ""
     more = f" and {len(settings) - 1} more" if len(settings) > 1 else ""
@@ -237,7 +239,7 @@ def _reserve_of(judgment: Judgment, build: BuildFacts) -> str:
         return "fails as on the base"
     if build.ran and (missing := _no_results(build.ran)):
         return missing
-    lost = _vanished(build)
+    lost = _count_vanished(build)
     return f"lost {lost} that ran on the base" if lost else ""
 
 
@@ -249,7 +251,7 @@ def _no_results(ran: BuildRunFacts) -> str:
     return f"shows no test results{f', though the tree has {files}' if ran.test_files else ''}"
 
 
-def _vanished(build: BuildFacts | None) -> str:
+def _count_vanished(build: BuildFacts | None) -> str:
     """``2 tests``: those of the base that did not run; empty for none."""
     tests = build.ran.tests if build and build.ran else None
     return counted(tests.vanished, "test") if tests and tests.vanished else ""
@@ -287,10 +289,10 @@ def _silent(attempt: TierAttempt) -> str:
     if not attempt.advisory or attempt.verdict is None:
         return ""
     if attempt.status is Status.ERROR:
-        return f"{attempt.name} could not be judged{_in_brackets(attempt)}"
+        return f"{attempt.name} could not be judged{_bracket_reason(attempt)}"
     if not attempt.worrying_abstention or _names_its_silent(attempt):
         return ""
-    return f"{attempt.name} gives no answer{_in_brackets(attempt)}"
+    return f"{attempt.name} gives no answer{_bracket_reason(attempt)}"
 
 
 def _names_its_silent(attempt: TierAttempt) -> bool:
@@ -300,14 +302,14 @@ def _names_its_silent(attempt: TierAttempt) -> bool:
     return attempt.status is Status.PASS and models
 
 
-def _in_brackets(attempt: TierAttempt) -> str:
+def _bracket_reason(attempt: TierAttempt) -> str:
     judgments: Sequence[Judgment] = attempt.verdict.individual if attempt.verdict else ()
     silent = (said for said in judgments if said.status in {Status.ERROR, Status.ABSTAIN})
     word = next(filter(None, map(_word, silent)), "")
     return f" ({word})" if word else ""
 
 
-def _unconfigured(verdict: Verdict) -> str:
+def _name_unconfigured(verdict: Verdict) -> str:
     silent = [
         voice.ballot.judge
         for voice in seat_outcomes(verdict)
@@ -318,7 +320,7 @@ def _unconfigured(verdict: Verdict) -> str:
 
 
 def _reason(pull: PullRequest, verdict: Verdict) -> str:
-    if reason := _held_back(verdict):
+    if reason := _find_hold(verdict):
         return "; ".join([reason, *_silent_models(verdict)])
     guilty = culprits(verdict)
     if not guilty or verdict.aggregated.label == NOBODY_VOTED:
@@ -337,12 +339,12 @@ def _silence(voice: SeatOutcome) -> str:
     if judgment.label == "suppressed_here":
         return _short(first_line(judgment.reasoning))
     word = _word(judgment)
-    if judgment.label == TESTS_VANISHED and (lost := _vanished(BuildFacts.of(judgment))):
+    if judgment.label == TESTS_VANISHED and (lost := _count_vanished(BuildFacts.of(judgment))):
         return f"{name} lost {lost} that ran on the base"
     return f"{name} ({word})" if word else f"{name}: {_short(first_line(judgment.reasoning))}"
 
 
-def _held_back(verdict: Verdict) -> str:
+def _find_hold(verdict: Verdict) -> str:
     said = verdict.aggregated
     return said.reasoning if said.reason in HELD_BACK else ""
 

@@ -113,7 +113,7 @@ class Reviewer:
         ]
         if not new:
             return None
-        placed = list(islice(self._placed(new), most))
+        placed = list(islice(self._place(new), most))
         at_lines = {id(finding) for finding, _ in placed}
         rest = [finding for finding in new if id(finding) not in at_lines]
         body = self._body(len(placed), rest, len(findings) - len(new))
@@ -127,11 +127,11 @@ class Reviewer:
             yield self._remark(finding, span, again=bool(fix[1]) and fix in offered)
             offered.add(fix)
 
-    def _placed(self, new: Sequence[FindingView]) -> Iterator[tuple[FindingView, Location]]:
+    def _place(self, new: Sequence[FindingView]) -> Iterator[tuple[FindingView, Location]]:
         for finding in new:
             place = finding.place
             if place and place.line and is_sendable(place.path):
-                span = _on_added(place, self.added.get(place.path, {}))
+                span = _narrow_to_added(place, self.added.get(place.path, {}))
                 if span:
                     yield finding, span
 
@@ -217,7 +217,7 @@ class Reviewer:
         return f"*{place} **{plain(check.name, 200, self.redact)}**{message}"
 
 
-def _on_added(place: Location, added: Mapping[int, Line]) -> Location | None:
+def _narrow_to_added(place: Location, added: Mapping[int, Line]) -> Location | None:
     """The place itself where all of it is added, else its first added line."""
     first = place.line or 1
     last = min(place.end_line or first, first + len(added))

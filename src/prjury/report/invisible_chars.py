@@ -25,7 +25,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _LINE_END = re.compile("\r\n|[\r\x85\u2028\u2029]")
 
 
-def one_kind_of_line_end(text: str) -> str:
+def normalise_line_ends(text: str) -> str:
     """The text with every line break as one line feed."""
     return _LINE_END.sub("\n", text)
 
@@ -35,7 +35,7 @@ def show_invisible(text: str) -> str:
     return _HIDDEN.sub(_name, text) if _HIDDEN.search(text) else text
 
 
-def without_surrogates(text: str) -> str:
+def show_surrogates(text: str) -> str:
     """The text as UTF-8 can hold it; other control characters stay."""
     return text if text.isascii() else _SURROGATE.sub(_name, text)
 

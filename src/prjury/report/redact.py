@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 from urllib.parse import quote, quote_plus
 
-from prjury.report.invisible_chars import bare, one_kind_of_line_end
+from prjury.report.invisible_chars import bare, normalise_line_ends
 
 WITHHELD = "[withheld: redaction error]"
 
@@ -103,12 +103,12 @@ class Redactor:
         finds = sorted(self._finds(plain), key=lambda find: (find.start, -find.end))
         if not finds:
             return text
-        return "".join(_replaced(text, positions, finds))
+        return "".join(_replace(text, positions, finds))
 
     def _finds(self, text: str) -> Iterator[_Find]:
         yield from _matches(text, _COMPILED_PHRASES)
         yield from self._tokens(text)
-        joined, at = _joined(text)
+        joined, at = _join_wrapped(text)
         for find in self._tokens(joined) if at else ():
             start, end = at[find.start], at[find.end - 1] + 1
             if end - start > find.end - find.start:
@@ -130,7 +130,7 @@ def redacted(text: str, redact: Redact) -> str:
 
 def _forms_of(value: str) -> Iterator[str]:
     """A value in every form, as the text looks in which it is sought; a key also line by line."""
-    seen = bare(one_kind_of_line_end(value))[0]
+    seen = bare(normalise_line_ends(value))[0]
     lines = [line for line in seen.split("\n") if len(line) >= _LONG_LINE]
     for variant in (value, seen, *lines):
         if len(variant) >= _SHORTEST_SECRET:
@@ -160,7 +160,7 @@ def _matches(text: str, shapes: dict[str, re.Pattern[str]]) -> Iterator[_Find]:
                 yield _Find(start, end, kind)
 
 
-def _joined(text: str) -> tuple[str, list[int]]:
+def _join_wrapped(text: str) -> tuple[str, list[int]]:
     """The text with hard-wrapped lines put together, and where each character was."""
     lines = text.split("\n")
     if not any(len(line) >= _WRAPPED for line in lines[:-1]):
@@ -176,7 +176,7 @@ def _joined(text: str) -> tuple[str, list[int]]:
     return "".join(pieces), positions
 
 
-def _replaced(text: str, positions: list[int] | None, finds: Iterable[_Find]) -> Iterator[str]:
+def _replace(text: str, positions: list[int] | None, finds: Iterable[_Find]) -> Iterator[str]:
     done = 0
     for find in finds:
         start = positions[find.start] if positions else find.start

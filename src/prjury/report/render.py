@@ -17,7 +17,7 @@ from jinja2.sandbox import SandboxedEnvironment
 from markupsafe import Markup
 
 from prjury.report.backports import Backports
-from prjury.report.continuity import told_words
+from prjury.report.continuity import write_marker_values
 from prjury.report.finding_view import View
 from prjury.report.model import Report
 from prjury.report.redact import Redact
@@ -97,7 +97,7 @@ class Renderer:
 
     def comment(self, report: Report, *, id: str = "default", run: str | None = None) -> str:  # noqa: A002 - the marker's own word
         """The sticky comment, found again by the hidden marker in its first line."""
-        line = marker(report, id, run, told_words(report))
+        line = marker(report, id, run, write_marker_values(report))
         return self.fitting(report, "comment.md.j2", COMMENT_SHAPES, COMMENT_LIMIT, line, run=run)
 
     def check(self, report: Report) -> str:
@@ -109,14 +109,14 @@ class Renderer:
         return self.fitting(report, "summary.md.j2", SUMMARY_SHAPES, SUMMARY_LIMIT)
 
     def feedback(self, report: Report) -> str:
-        """What a coding agent has to do: what is wrong, where, what would make it pass."""
+        """Tell a coding agent what is wrong, where, and what would make it pass."""
         return self.fitting(report, "feedback.md.j2", SUMMARY_SHAPES, SUMMARY_LIMIT)
 
     def backports(self, reported: Backports) -> str:
         """The backport judgement alone, in Markdown."""
         view = backports_page(reported)
         template = environment(MarkdownText).get_template("backports.md.j2")
-        return _tidy(template.render(page=self._inked(view, MarkdownText)))
+        return _tidy(template.render(page=self._ink(view, MarkdownText)))
 
     def html(self, report: Report) -> str:
         """One self-contained page that loads nothing and runs nothing."""
@@ -124,7 +124,7 @@ class Renderer:
         style = templates.get_template("report.css").render()
         digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
         return templates.get_template("report.html.j2").render(
-            page=self._inked(page(report, self.redact), HtmlText),
+            page=self._ink(page(report, self.redact), HtmlText),
             style=own(style),
             style_hash=own(f"sha256-{digest}"),
         )
@@ -134,7 +134,7 @@ class Renderer:
         view = page(report, self.redact)
         return render_template("terminal.txt.j2", self.redact, TerminalText, page=view, style=style)
 
-    def _inked(self, view: View, language: type[Text]) -> object:
+    def _ink(self, view: View, language: type[Text]) -> object:
         return inked(view, lambda raw: language(raw, self.redact))
 
     def fitting(
@@ -154,7 +154,7 @@ class Renderer:
             titled: whether the decision stands above; not where the place has a title of its own.
             run: the workflow run, whose page has the logs.
         """
-        view = self._inked(page(report, self.redact, run), MarkdownText)
+        view = self._ink(page(report, self.redact, run), MarkdownText)
         template = environment(MarkdownText).get_template(name)
         text = ""
         for shape in shapes:
@@ -195,7 +195,7 @@ def render_template(
 
 class _Environment(SandboxedEnvironment):
     def is_safe_attribute(self, obj: object, attr: str, value: object) -> bool:
-        """Whether a template may read an attribute; our own values are not asked their type."""
+        """Return true if a template may read an attribute."""
         if isinstance(obj, Inked | Text):
             return not attr.startswith("_")
         return super().is_safe_attribute(obj, attr, value)

@@ -80,7 +80,7 @@ def at_most(every: Sequence[TableRow], most: int) -> tuple[TableRow, ...]:
     by_rank = sorted(range(len(every)), key=lambda at: (every[at].rank, at))
     kept = sorted(by_rank[: most - 1])
     rest = [every[at] for at in by_rank[most - 1 :]]
-    return (*(every[at] for at in kept), _gathered(rest))
+    return (*(every[at] for at in kept), _gather(rest))
 
 
 def word_of(judgment: Judgment) -> str:
@@ -98,8 +98,8 @@ _CLAUSE = re.compile(r"; | \(|: ")
 _COUNTED = re.compile(r"([\d,]+ findings?): ")
 
 
-def subject_of(ballot: Ballot) -> str:
-    """What the judge looked at: its name, with the subject that it gave itself."""
+def name_subject(ballot: Ballot) -> str:
+    """Return the judge's name with the subject that it gave itself."""
     subject = first_line(GeneralFacts.of(ballot.judgment).subject)
     if not subject or subject.startswith(ballot.judge):
         return subject or ballot.judge
@@ -110,7 +110,7 @@ def _tier_rows(report: Report, tier: TierReport, found: AbstractSet[str]) -> Ite
     attempt, conflicts = tier.attempt, bool(report.pull.merge.conflicts)
     if attempt.verdict:
         yield from (_ballot_row(attempt, ballot, found) for ballot in attempt.verdict.ballots)
-    elif attempt.skipped_because and not _nobody_seated(tier, report.policy):
+    elif attempt.skipped_because and not _is_unseated(tier, report.policy):
         words = _NOT_NEEDED if conflicts else f"not run: {attempt.skipped_because}"
         bench = _bench(tier, report.policy)
         yield TableRow(attempt.name, bench, NOT_RUN, words, Rank.NOT_RUN)
@@ -122,13 +122,13 @@ def _tier_rows(report: Report, tier: TierReport, found: AbstractSet[str]) -> Ite
 def _ballot_row(attempt: TierAttempt, ballot: Ballot, found: AbstractSet[str]) -> TableRow:
     judgment = ballot.judgment
     if judgment.label == _CONFLICTS:
-        return TableRow(attempt.name, subject_of(ballot), NOT_RUN, _NOT_NEEDED, Rank.NOT_RUN)
+        return TableRow(attempt.name, name_subject(ballot), NOT_RUN, _NOT_NEEDED, Rank.NOT_RUN)
     symbol, rank = SYMBOLS[judgment.status], Rank[judgment.status.name]
     if attempt.advisory and judgment.status is Status.FAIL:
         symbol = SYMBOLS[Status.ERROR]
     return TableRow(
         attempt.name,
-        subject_of(ballot),
+        name_subject(ballot),
         symbol,
         _row_words(judgment, found),
         rank,
@@ -161,7 +161,7 @@ def _short(judgment: Judgment) -> str:
     return found[1] if found and placed and judgment.status is Status.FAIL else said
 
 
-def _nobody_seated(tier: TierReport, policy: PolicyOrigin) -> bool:
+def _is_unseated(tier: TierReport, policy: PolicyOrigin) -> bool:
     skipped = {judge.judge for judge in tier.skipped}
     names = configured(tier.attempt, policy)
     return bool(skipped) and (not names or set(names) <= skipped)
@@ -191,7 +191,7 @@ def _entry(entry: object) -> str:
     return str(named[0]) if named else "a judge"
 
 
-def _gathered(rest: Sequence[TableRow]) -> TableRow:
+def _gather(rest: Sequence[TableRow]) -> TableRow:
     counts = Counter(row.symbol for row in rest)
     words = {**{SYMBOLS[status]: WORDS[status] for status in Status}, NOT_RUN: "not run"}
     found = listed([f"{count} {words[symbol]}" for symbol, count in counts.items()], most=5)

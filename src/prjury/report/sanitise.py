@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from prjury.report.invisible_chars import one_kind_of_line_end, show_invisible
+from prjury.report.invisible_chars import normalise_line_ends, show_invisible
 from prjury.report.redact import Redact, Redactor, redacted
 
 EMPTY = "(empty)"
@@ -55,7 +55,7 @@ def clean(text: str, limit: int | None = None, redact: Redact = BY_SHAPE) -> str
     """
     seen = text if limit is None else text[: limit + _MARGIN]
     unseen = len(text) - len(seen)
-    composed = unicodedata.normalize("NFC", one_kind_of_line_end(seen))
+    composed = unicodedata.normalize("NFC", normalise_line_ends(seen))
     safe = show_invisible(redacted(composed, redact))
     if unseen:
         unseen += min(_UNSURE, len(safe))
@@ -85,7 +85,7 @@ def block(
     Args:
         language: one word of our own, by which a forge colours it.
     """
-    body = _without_marker(clean(text, limit, redact)).strip("\n") or EMPTY
+    body = _remove_marker(clean(text, limit, redact)).strip("\n") or EMPTY
     fence = "`" * max(3, _longest_run(body) + 1)
     lines = [fence + language, *(body if body.strip() else EMPTY).split("\n"), fence]
     return "\n".join(" " * indent + line for line in lines)
@@ -97,7 +97,7 @@ def plain(text: str, limit: int | None = 300, redact: Redact = BY_SHAPE) -> str:
     Punctuation that can do nothing in the middle of a line stays as it is, because people also
     read the source, in mails.
     """
-    return _escaped(one_line(text, limit, redact))
+    return _escape(one_line(text, limit, redact))
 
 
 def prose(
@@ -109,30 +109,30 @@ def prose(
     end = 0
     for match in CODE_SPAN.finditer(line):
         code = _span(match[1])
-        pieces += _escaped(line[end : match.start()]), code.replace("|", "\\|") if in_cell else code
+        pieces += _escape(line[end : match.start()]), code.replace("|", "\\|") if in_cell else code
         end = match.end()
-    return "".join([*pieces, _escaped(line[end:])])
+    return "".join([*pieces, _escape(line[end:])])
 
 
 def log_line(text: str, limit: int | None = None, redact: Redact = BY_SHAPE) -> str:
     """One line for a log, in which a runner finds no command (``##[…]``, ``::…::``)."""
-    return without_commands(single(text, limit, redact))
+    return remove_commands(single(text, limit, redact))
 
 
-def without_commands(line: str) -> str:
+def remove_commands(line: str) -> str:
     """A line of output, wherever it was broken, in which a runner finds no command."""
     return _LEADING_COMMAND.sub(r"\1: ", _COMMAND.sub("# #", line))
 
 
 def single(text: str, limit: int | None, redact: Redact = BY_SHAPE) -> str:
     r"""One line that shows a line feed as ``\n``."""
-    whole = _without_marker(clean(text, limit, redact))
+    whole = _remove_marker(clean(text, limit, redact))
     return whole.replace("\n", "\\n").replace("\t", " ") if whole.strip() else EMPTY
 
 
 def one_line(text: str, limit: int | None, redact: Redact = BY_SHAPE) -> str:
     """One line with single spaces."""
-    return _without_marker(" ".join(clean(text, limit, redact).split())) or EMPTY
+    return _remove_marker(" ".join(clean(text, limit, redact).split())) or EMPTY
 
 
 def _cut(text: str, limit: int, unseen: int) -> str:
@@ -156,11 +156,11 @@ def _boundary(text: str, at: int) -> int:
 
 
 def _extends(char: str) -> bool:
-    """Whether the character belongs to the one before it: marks, selectors, skin tones."""
+    """Return true for what belongs to the character before it: marks, selectors, skin tones."""
     return unicodedata.category(char).startswith("M") or "\U0001f3fb" <= char <= "\U0001f3ff"
 
 
-def _without_marker(text: str) -> str:
+def _remove_marker(text: str) -> str:
     return _MARKER.sub("<! --", text)
 
 
@@ -175,7 +175,7 @@ def _span(line: str) -> str:
     return f"{fence}{pad}{line}{pad}{fence}"
 
 
-def _escaped(line: str) -> str:
+def _escape(line: str) -> str:
     return _ACTIVE.sub(_defuse, line)
 
 

@@ -80,7 +80,7 @@ class _Writer:
 
     def text(self, raw: str, limit: int = _LONGEST_MESSAGE) -> str:
         """Return words of a message, in which no embedded link is live."""
-        return unlinked(clean(raw, limit, self.redact))
+        return break_links(clean(raw, limit, self.redact))
 
     def name(self, finding: FindingView) -> str:
         """Return the rule's id."""
@@ -124,7 +124,7 @@ class _Writer:
         return {
             "id": name,
             **({"helpUri": str(page_url)} if page_url else {}),
-            "shortDescription": {"text": unlinked(name)},
+            "shortDescription": {"text": break_links(name)},
             "fullDescription": {"text": why},
             "help": {"text": "\n".join([why, *map(self.text, more)])},
             "defaultConfiguration": {"level": _LEVELS[finding.weight]},
@@ -132,7 +132,7 @@ class _Writer:
         }
 
 
-def unlinked(text: str) -> str:
+def break_links(text: str) -> str:
     """The text with no embedded link in it, which SARIF writes as ``[words](target)``."""
     return text.replace("](", "\\](")
 
@@ -143,7 +143,7 @@ def _invocation(
     notifications = [
         {
             "level": _LEVELS[finding.weight],
-            "message": {"text": f"{unlinked(writer.name(finding))}: {writer.message(finding)}"},
+            "message": {"text": f"{break_links(writer.name(finding))}: {writer.message(finding)}"},
         }
         for finding in homeless[:_MOST_NOTIFICATIONS]
     ]

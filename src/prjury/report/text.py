@@ -134,7 +134,7 @@ class HtmlText(Text):
 
     def prose(self, limit: int = 600) -> Markup:
         """Words in one line, with code between backticks."""
-        return _ticked(sanitise.one_line(self._raw, limit, self._redact))
+        return _mark_code(sanitise.one_line(self._raw, limit, self._redact))
 
     def code(self, limit: int = 200) -> Markup:
         """A ``<code>`` element."""
@@ -157,7 +157,7 @@ class HtmlText(Text):
     def paragraph(self, limit: int = 3_000) -> Markup:
         """Prose with line breaks."""
         lines = self._lines(limit) if self._raw.strip() else [sanitise.EMPTY]
-        return Markup("<br>").join(map(_ticked, lines))
+        return Markup("<br>").join(map(_mark_code, lines))
 
 
 class TerminalText(Text):
@@ -191,7 +191,7 @@ def style(name: str) -> Markup:
     return own(f"\0{name}\0")
 
 
-def _ticked(line: str) -> Markup:
+def _mark_code(line: str) -> Markup:
     pieces = sanitise.CODE_SPAN.split(line)
     # The pattern has one group, so every other piece is what stood between backticks.
     return Markup("").join(

@@ -26,11 +26,11 @@ from prjury.report.finding_view import (
 from prjury.report.findings import (
     SeatOutcome,
     Weight,
-    counted_checks,
     findings,
     how_to,
     number_groups,
     seat_outcomes,
+    select_checks,
 )
 from prjury.report.headline import is_advised_against, why
 from prjury.report.judge_facts import GeneralFacts, PanelFacts, RunFacts, SeatFacts
@@ -46,6 +46,8 @@ from prjury.report.wording import (
     SYMBOLS,
     backport_words,
     counted,
+    describe_share,
+    describe_since,
     difference_words,
     duration,
     facts_of,
@@ -53,11 +55,9 @@ from prjury.report.wording import (
     footer,
     is_idle,
     is_prominent,
-    judged_share,
     listed,
     reasons_beyond,
-    since_words,
-    without_symbols,
+    remove_symbols,
 )
 from prjury.snapshot.model import FileChange, FileKind, Side, printable
 
@@ -120,7 +120,7 @@ def page(report: Report, redact: Redact = BY_SHAPE, run: str | None = None) -> V
     return View(
         **parts,
         headline=report.headline,
-        decision=without_symbols(report.headline),
+        decision=remove_symbols(report.headline),
         icon=own(_icon(report)),
         status=own(verdict.status.value),
         gate=own(report.gate.value),
@@ -130,7 +130,7 @@ def page(report: Report, redact: Redact = BY_SHAPE, run: str | None = None) -> V
         next=tuple(map(_next_step, next_steps(report))),
         advised_against=is_advised_against(verdict),
         why=tuple(View(who=who or None, words=words) for who, words in why(report.pull, verdict)),
-        judged=judged_share(report.coverage),
+        judged=describe_share(report.coverage),
         tiles=tuple(_tiles(report, parts["must_fix_count"], parts["should_look_count"])),
         rows=every_row,
         few_rows=at_most(every_row, _FEW_ROWS),
@@ -142,7 +142,7 @@ def page(report: Report, redact: Redact = BY_SHAPE, run: str | None = None) -> V
         backports=tuple(map(_backport, (*prominent, *others))),
         notes=report.notes,
         about_head=own(f"`{report.pull.head.sha[:7]}`"),
-        since=since_words(report),
+        since=describe_since(report),
         names=names_line(report.names),
         recovery=_recovery(report.recovery),
         logs=_logs(report, links, run),
@@ -301,7 +301,7 @@ def _result(seat: SeatFacts) -> str:
 def _judge(seat: SeatOutcome, links: Links, reported: Collection[int]) -> View:
     judgment = seat.judgment
     # Checks that only sum up others quote them once more.
-    sums = {*map(id, judgment.failed_checks)} - {*map(id, counted_checks(judgment))}
+    sums = {*map(id, judgment.failed_checks)} - {*map(id, select_checks(judgment))}
     others = [check for check in judgment.checks if id(check) not in reported]
     return View(
         tier=seat.attempt.name,

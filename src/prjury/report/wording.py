@@ -91,7 +91,7 @@ def listed(words: list[str], most: int = 3) -> str:
     return f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
-def without_symbols(text: str) -> str:
+def remove_symbols(text: str) -> str:
     """Return the text without the symbols of results."""
     return _DRAWN.sub("", text)
 
@@ -101,7 +101,7 @@ def first_line(text: str) -> str:
     return next((line.strip() for line in text.splitlines() if line.strip()), "")
 
 
-def judged_share(coverage: Coverage) -> str:
+def describe_share(coverage: Coverage) -> str:
     """``41 of 43 files``, and what that means where only the tree was judged."""
     total, judged = coverage.files_total, coverage.files_judged
     if not total:
@@ -185,7 +185,7 @@ def _facts(ballot: Ballot) -> Iterator[str]:
 
 
 def panel_words(panel: PanelFacts) -> Iterator[str]:
-    """How many seats agree, how often they were asked, what was discarded, and what it took."""
+    """Yield what is known of a panel: agreement, rounds, discarded quotes, and the cost."""
     if panel.of_seats > 1:
         yield f"{panel.agree} of {panel.of_seats} seats agree"
     if panel.rounds > 1:
@@ -240,10 +240,10 @@ def difference_words(more: int) -> str:
 
 def footer(report: Report) -> tuple[str, ...]:
     """Models, cost, policy, sandbox and version, each as one short phrase."""
-    return (*_cost(report), *_agents(report), *_origin(report), *_ignored(report))
+    return (*_cost(report), *_agents(report), *_origin(report), *_describe_ignored(report))
 
 
-def _ignored(report: Report) -> Iterator[str]:
+def _describe_ignored(report: Report) -> Iterator[str]:
     rules = report.policy.resolved.get("ignore")
     if isinstance(rules, list | tuple) and rules:
         yield f"ignored: {listed([f'`{rule}`' for rule in rules], most=10)}"
@@ -289,7 +289,7 @@ def _origin(report: Report) -> Iterator[str]:
 
 
 def _ran_here(voice: SeatOutcome) -> bool:
-    """Whether the judge has run a command of the change in this run's own sandbox."""
+    """Return true if the judge has run a command of the change in this run's own sandbox."""
     run = RunFacts.of(voice.judgment)
     ran = run.exit_code is not None or (
         run.command is not None and voice.judgment.status in {Status.PASS, Status.FAIL}
@@ -308,8 +308,8 @@ def _policy_words(source: str) -> str:
     return f"`{rest or source}`"
 
 
-def since_words(report: Report) -> str | None:
-    """What became of the findings of the last verdict, and how many are dismissed; None for both.
+def describe_since(report: Report) -> str | None:
+    """Tell what became of the last verdict's findings, and how many are dismissed.
 
     What a judge that did not come to a vote may have found again is not called fixed.
     """

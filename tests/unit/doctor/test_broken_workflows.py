@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from prjury.cli.init import without_commands
+from prjury.cli.init import remove_commands
 from prjury.doctor.finding import Level
 from prjury.doctor.run_checks import examine_setup
 from prjury.doctor.setup import Setup
@@ -391,7 +391,7 @@ def test_a_copy_of_the_action_under_another_name_is_ours() -> None:
 
 def test_conflicts_alone_are_fine() -> None:
     texts = texts_of(ALONE, COMMENT)
-    alone = without_commands(texts.pop(COMMENT))
+    alone = remove_commands(texts.pop(COMMENT))
     setup = set_up({**texts, "prjury-conflicts.yml": alone})
     assert complaints(setup) == []
     assert [one.mode for one in setup.uses] == ["review", "conflicts"]

@@ -12,7 +12,7 @@ from fakes.render import to_comment, to_html
 from fakes.reports import ballot, report, tier
 from prjury.jury.judgment import Check, Judgment, Location
 from prjury.report.codec import report_to_json
-from prjury.report.continuity import ToldVerdict, dismissals, dismissed_words, since
+from prjury.report.continuity import ToldVerdict, dismissals, since, write_dismissal
 from prjury.report.findings import findings
 from prjury.report.model import Dismissal, Report, Since
 from prjury.snapshot.model import Side
@@ -124,7 +124,7 @@ def test_a_damaged_dismissal_is_none(values: str) -> None:
 
 
 def test_a_dismissal_is_read_as_it_was_written() -> None:
-    values = dismissed_words(["a" * 16, "b" * 16], FIRST, "octocat", "--> ünd \u202e so")
+    values = write_dismissal(["a" * 16, "b" * 16], FIRST, "octocat", "--> ünd \u202e so")
     found = dismissals([f"<!-- prjury:v1 id=answer.1 {values} -->\n"])
     assert [(one.finding[0], one.by, one.reason) for one in found] == [
         ("a", "octocat", "--> ünd \u202e so"),

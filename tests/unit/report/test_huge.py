@@ -15,7 +15,7 @@ from fakes.huge import HARMLESS, MESSAGES, PATHS, huge
 from fakes.render import to_comment, to_feedback, to_html, to_summary
 from fakes.skeletons import skeleton
 from prjury.report.annotations import MOST, Annotation, annotate
-from prjury.report.continuity import told_words
+from prjury.report.continuity import write_marker_values
 from prjury.report.findings import Weight, findings
 from prjury.report.inline import MOST_INLINE, Remarks, Reviewer, added_lines, markers
 from prjury.report.model import Report
@@ -88,7 +88,7 @@ def test_the_largest_report_fits_every_place(
 def test_the_largest_comment_keeps_its_marker_and_its_first_line(hostile: Report) -> None:
     text = Renderer().comment(hostile, run="7.1")
     first, second, *rest = text.split("\n")
-    assert first == marker(hostile, "default", "7.1", told_words(hostile))
+    assert first == marker(hostile, "default", "7.1", write_marker_values(hostile))
     assert second.startswith("## ❌ Do not merge: judge 0 ")
     assert rest[0].startswith("**Why:** ")
     assert text.lower().count("<!-- prjury") == 1

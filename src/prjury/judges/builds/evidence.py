@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from prjury.errors import CannotJudgeError
 from prjury.judges.builds.failure import Failure, Line, Results, Text, inside_tree
 from prjury.judges.builds.plan import BuildPlan
-from prjury.report.invisible_chars import without_surrogates
+from prjury.report.invisible_chars import show_surrogates
 from prjury.snapshot.model import visible
 
 SCHEMA_NAME: Final = "prjury/build-evidence/v2"
@@ -362,7 +362,7 @@ def clean_value(value: _Value, clean: Clean) -> _Value:
 
     def walk(part: Any) -> Any:  # noqa: ANN401 - any part of a value
         if isinstance(part, str):
-            return clean(without_surrogates(part))
+            return clean(show_surrogates(part))
         if isinstance(part, Struct):
             fields = {name: walk(getattr(part, name)) for name in part.__struct_fields__}
             return replace(part, **fields)
@@ -383,7 +383,7 @@ def record_build(
 ) -> BuildRecord:
     """Record what became of a plan. What identifies the build stays as it is."""
     if isinstance(outcome, CannotJudgeError):
-        message = clean(without_surrogates(str(outcome)))[:10_000] or outcome.reason
+        message = clean(show_surrogates(str(outcome)))[:10_000] or outcome.reason
         refusal = Refusal(outcome.reason, message)
         return BuildRecord(plan.system, plan.directory, plan.text, error=refusal)
     return BuildRecord(plan.system, plan.directory, plan.text, run=clean_value(outcome, clean))

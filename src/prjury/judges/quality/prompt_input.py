@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
-from prjury.report.invisible_chars import one_kind_of_line_end, show_invisible
+from prjury.report.invisible_chars import normalise_line_ends, show_invisible
 from prjury.report.redact import Redact, redacted
 from prjury.snapshot.model import FileChange, FileKind, Hunk, printable
 
@@ -368,7 +368,7 @@ def document(name: str, kind: str, text: str, redact: Redact) -> Section:
         name: what evidence calls it in place of a path.
         kind: what it is: ``description``, ``answer``, ``context``, …
     """
-    clean = redacted(printable(one_kind_of_line_end(text)), redact)
+    clean = redacted(printable(normalise_line_ends(text)), redact)
     lines = clean.removesuffix("\n").split("\n") if clean else []
     rows = tuple(
         ChunkRow("new", at, " ", _shorten(show_invisible(line)))

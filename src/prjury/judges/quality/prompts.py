@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from prjury.errors import ConfigError
 from prjury.ports import Repository
 from prjury.ports.types import TreeEntry
-from prjury.report.invisible_chars import one_kind_of_line_end, show_invisible
+from prjury.report.invisible_chars import normalise_line_ends, show_invisible
 from prjury.report.redact import Redact, redacted
 from prjury.resources import template_texts
 from prjury.snapshot.exempt import matches
@@ -200,7 +200,7 @@ class OwnTexts:
     def _guideline(self, path: str, redact: Redact) -> str:
         ours = path.startswith(HOME)
         text = self.text(path) if ours else self._content(path).decode("utf-8-sig", "replace")
-        text = _FRONT_MATTER.sub("", one_kind_of_line_end(text), count=1)
+        text = _FRONT_MATTER.sub("", normalise_line_ends(text), count=1)
         # Before it is cut: half a secret is not known for one.
         text = show_invisible(redacted(text, redact)).strip()
         longest = _LONGEST_OWN if ours else _LONGEST_GUIDELINES
@@ -210,7 +210,7 @@ class OwnTexts:
 
     def _is_about(self, path: str, changed: Collection[str]) -> bool:
         """Tell whether a guideline's own globs name a changed path."""
-        text = one_kind_of_line_end(self._content(path).decode("utf-8-sig", "replace"))
+        text = normalise_line_ends(self._content(path).decode("utf-8-sig", "replace"))
         heading = _FRONT_MATTER.match(text)
         globs = _APPLIES_TO.search(heading[0]) if heading else None
         words = re.split(r"[\s,\"'\[\]]+", globs[1]) if globs else []

@@ -21,7 +21,7 @@ from prjury.jury.voting import is_benign
 from prjury.policy.load import read_policy
 from prjury.policy.tiers import BuildOptions
 from prjury.ports import Ports
-from prjury.report.findings import counted_checks
+from prjury.report.findings import select_checks
 from prjury.snapshot.model import Conflict, ConflictType
 
 MAVEN = {"pom.xml": "", "src/main/java/A.java": ""}
@@ -552,7 +552,7 @@ def test_exit_code_0_with_a_broken_report_is_an_error() -> None:
 def test_each_compile_error_is_a_finding_and_the_exit_code_is_none_beside_them() -> None:
     output = "".join(f"a{n}.c:1: error: bad {'x' * n}\n" for n in range(14))
     judgment = judged([Scripted(1, output), Scripted(0)], {"Makefile": "test:\n"})
-    assert [check.name for check in counted_checks(judgment)] == ["compiles"] * 14
+    assert [check.name for check in select_checks(judgment)] == ["compiles"] * 14
     assert len(judgment.metadata["failures"]) == 14
 
 
