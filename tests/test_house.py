@@ -117,10 +117,9 @@ def test_nothing_in_tests_is_patched() -> None:
     assert guilty == []
 
 
-@pytest.mark.parametrize("argument", ["--help", "--version"])
-def test_start_up_imports_nothing_heavy(argument: str) -> None:
+def test_help_imports_nothing_heavy() -> None:
     run = subprocess.run(
-        [sys.executable, "-X", "importtime", "-m", "prjury", argument],
+        [sys.executable, "-X", "importtime", "-m", "prjury", "--help"],
         capture_output=True,
         text=True,
         check=True,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from contextlib import suppress
 from typing import NoReturn
 
 from prjury.errors import PrJuryError
@@ -14,7 +15,11 @@ _MOST_NEW = 200_000
 
 
 def main() -> NoReturn:
-    """Starts over without secrets in the environment if there are any, then runs the command."""
+    """Start over without secrets in the environment if there are any, then run the command."""
+    if sys.argv[1:] in (["--version"], ["-V"]):
+        with suppress(OSError):  # standard output is full, which the ordinary start tells
+            print_version()
+            sys.exit()
     try:
         environ = _environment()
     except PrJuryError as error:
@@ -26,8 +31,16 @@ def main() -> NoReturn:
     run(environ)
 
 
+def print_version() -> None:
+    """Print the version of this installation, which needs nothing else of it."""
+    from importlib.metadata import version  # noqa: PLC0415 - other commands start without it
+
+    sys.stdout.write(f"prjury {version('prjury')}\n")
+    sys.stdout.flush()
+
+
 def _environment() -> dict[str, str]:
-    """The operator's environment; no child of ours inherits the secrets in it."""
+    """Return the operator's environment; no child of ours inherits the secrets in it."""
     from prjury.secret_env import (  # noqa: PLC0415 - as above
         forbid_dumps,
         has_secrets_on_pipe,

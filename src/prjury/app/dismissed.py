@@ -91,8 +91,6 @@ class LenientJudge:
 
 def seat_leniently(cast: Casting, config: Config, dismissals: Sequence[Dismissal]) -> Casting:
     """Seat the same judges, which dismissed findings do not fail."""
-    if not dismissals:
-        return cast
 
     def cast_leniently(place: SeatPosition, make: Make, ports: Ports) -> PullJudge:
         judge = cast(place, make, ports)

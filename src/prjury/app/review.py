@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 from prjury.app import steps
 from prjury.app.composition import others_run_here, review_ports
-from prjury.app.dismissed import seat_leniently
 from prjury.app.registry import Casting, as_named, seat
 from prjury.app.release_branches import with_opinions
 from prjury.app.request import ReviewRequest, RunEnvironment
@@ -47,7 +46,11 @@ def _report_on(change: OpenedChange, environment: RunEnvironment, started: float
     wired = review_ports(request, environment, config, change.snapshot)
     ports = wired.ports
     earlier = steps.reusable_votes(change)
-    casting = seat_leniently(_reused(earlier), config, request.dismissals)
+    casting = _reused(earlier)
+    if request.dismissals:
+        from prjury.app.dismissed import seat_leniently  # noqa: PLC0415 - few are dismissed
+
+        casting = seat_leniently(casting, config, request.dismissals)
     seating = seat(config, ports, change.unwanted, casting)
     if request.models:
         wired.models.warm()

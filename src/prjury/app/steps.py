@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from prjury.app.composition import running
-from prjury.app.earning import earn_gate, read_base_record
 from prjury.app.policy_in_force import edits_workflow, policy_in_force, policy_notes
 from prjury.app.registry import Seating, Unwanted
 from prjury.app.release_branches import BranchJudges, opinion_on
@@ -289,7 +288,11 @@ class BallotKeeper:
 
 
 def earn(change: OpenedChange, verdict: Verdict) -> tuple[Verdict, tuple[str, ...]]:
-    """The verdict with the tiers blocking that have earned it, and why others have not."""
+    """Return the verdict with the tiers blocking that have earned it, and why others have not."""
+    if not any(attempt.advisory and attempt.verdict for attempt in verdict.attempts):
+        return verdict, ()
+    from prjury.app.earning import earn_gate, read_base_record  # noqa: PLC0415 - models were asked
+
     record = read_base_record(change.snapshot.store, change.pull.base.sha, change.config)
     return earn_gate(verdict, change.config, record, datetime.now(UTC).date())
 

@@ -16,6 +16,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
+from prjury.__main__ import print_version
 from prjury.cli.backport import backport
 from prjury.cli.build import build
 from prjury.cli.calibrate import calibrate
@@ -62,9 +63,7 @@ app.add_typer(journal)
 
 def _version(value: bool) -> None:  # noqa: FBT001 - typer hands the flag over like this
     if value:
-        from importlib.metadata import version
-
-        print(f"prjury {version('prjury')}")
+        print_version()
         raise typer.Exit
 
 

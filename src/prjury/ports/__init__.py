@@ -10,14 +10,13 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct, field
 
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
 from prjury.jury.guard import Listener
-from prjury.jury.library.agent import AgentClient
 from prjury.jury.voting import NOT_CONFIGURED, Ballot
 from prjury.ports.messages import Prompt, Reply
 from prjury.ports.types import (
@@ -34,6 +33,9 @@ from prjury.report.redact import Redact
 from prjury.report.sanitise import BY_SHAPE
 from prjury.snapshot.merge_style import RebaseTrial, StyleCommit
 from prjury.snapshot.model import LineSpan, MergeTrial, PullRequest
+
+if TYPE_CHECKING:
+    from prjury.jury.library.agent import AgentClient
 
 
 class Repository(Protocol):
