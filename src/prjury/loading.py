@@ -21,7 +21,7 @@ from threading import Lock
 
 from prjury.code import standby
 from prjury.errors import ConfigError
-from prjury.resources import own_version, pack_texts, template_texts
+from prjury.resources import own_version, pack_texts, published_text, template_texts
 
 #: Packages whose modules are read beforehand and imported when they are needed. The clients of
 #: models are imported beforehand, by `ModelPanel`.
@@ -146,5 +146,6 @@ def _load() -> None:
         provided()
     own_version()
     pack_texts()
+    published_text()
     template_texts()
     parsers.wait()

@@ -68,6 +68,12 @@ def judge_pages() -> Mapping[str, str]:
     return MappingProxyType({file.stem: file.read_text("utf-8") for file in files})
 
 
+@cache
+def published_text() -> str:
+    """The versions that published parents and BOMs manage, read only once."""
+    return (_PACKAGE / "manifests" / "published.json").read_text("utf-8")
+
+
 def rule_packs() -> Path:
     """The directory of the version-pattern packs that ship with the program."""
     return _PACKAGE / "rules"

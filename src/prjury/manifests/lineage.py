@@ -5,13 +5,14 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from prjury.manifests.formats import RANKS, format_of
 from prjury.manifests.manifest import Coordinate, Manifest, ManifestError, Role
 from prjury.manifests.module import DeclaredVersion
 from prjury.manifests.node import list_requests
+from prjury.manifests.published import published_versions
 from prjury.snapshot.model import printable
 
 _PLACEHOLDER = re.compile(r"\$\{([^${}]+)\}|\$([A-Za-z_]\w*)")
@@ -80,7 +81,9 @@ class Chain:
         for link in links:
             for coordinate in link.manifest.coordinates:
                 if not _is_beside(coordinate, requests):
-                    yield _resolve_coordinate(coordinate, properties, link)
+                    declared = _resolve_coordinate(coordinate, properties, link)
+                    yield declared
+                    yield from _list_published(declared)
 
     def _properties(self) -> dict[str, str]:
         merged: dict[str, str] = {}
@@ -91,6 +94,18 @@ class Chain:
             }.items():
                 merged.setdefault(name, value)
         return merged
+
+
+def _list_published(declared: DeclaredVersion) -> Iterator[DeclaredVersion]:
+    """Yield what a published parent or BOM manages; it is further away than all in the tree."""
+    if declared.role not in {Role.PARENT, Role.BOM}:
+        return
+    for name, version in published_versions(str(declared), declared.version).items():
+        group, _, artifact = name.partition(":")
+        role, level = Role.MANAGED, declared.level + RANKS
+        yield replace(
+            declared, group=group, artifact=artifact, version=version, role=role, level=level
+        )
 
 
 def _is_beside(coordinate: Coordinate, requests: Collection[str]) -> bool:
@@ -184,7 +199,7 @@ def _next(path: str, manifest: Manifest, shelf: Shelf) -> tuple[str | None, str 
     other = shelf.get(place) if place else None
     if isinstance(other, ManifestError) or (other and _is(other, parent)):
         return place, None
-    if parent.group in _KNOWN_PARENTS:
+    if parent.group in _KNOWN_PARENTS or published_versions(str(parent), parent.version):
         return None, None
     where = f"{printable(path)}: its parent {printable(str(parent))} is not in the tree"
     return None, where

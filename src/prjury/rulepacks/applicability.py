@@ -96,7 +96,7 @@ def clause(message: str, found: str) -> str:
 
 
 def advice(message: str, found: str, fixed: str | None) -> str:
-    """What to do about it, as a sentence; empty if the message does not say."""
+    """Return the advice as a sentence; empty if the message has none."""
     head, _, tail = message.partition("; ")
     use = _USE.fullmatch(tail)
     if fixed and fixed.strip() and len(fixed) <= _LONGEST and not {*"`\n"} & {*fixed}:
@@ -118,12 +118,12 @@ def finding_text(
     head, words = clause(message, found).rstrip("."), basis.words
     if words and basis.doubt in {"", "some"}:
         head = f"{head}; {words}{', which allows such versions' if basis.doubt else ''}"
-    softer = "A warning only: this module uses it already." if established else _doubted(basis)
+    softer = "A warning only: this module uses it already." if established else _doubt_words(basis)
     more = [part for part in (softer, advice(message, found, fixed)) if part]
     return " ".join([f"{head}.", *more]) if more else head
 
 
-def _doubted(basis: Basis) -> str:
+def _doubt_words(basis: Basis) -> str:
     name = printable(str(basis.declared)) if basis.declared else "it"
     return {
         "itself": f"A hint only: this repository is {name} itself.",
@@ -134,7 +134,7 @@ def _doubted(basis: Basis) -> str:
 
 
 def _stands_in(name: str, found: str) -> bool:
-    """Whether the last word of a name stands in the code."""
+    """Return true if the last word of a name stands in the code."""
     word = _WORD.search(name)
     return bool(word and re.search(rf"(?<!\w){re.escape(word[0])}(?!\w)", found))
 
@@ -170,7 +170,7 @@ class PackApplicability:
 
     @cached_property
     def is_open(self) -> bool:
-        """Whether the pack is looked at in the module at all."""
+        """Return true if the pack is looked at in the module at all."""
         return opens(self.pack, self.module, asked_for=self.asked_for)
 
     @cached_property
@@ -182,7 +182,7 @@ class PackApplicability:
         return _brings(self.module, self.pack.kept_by)
 
     def severity(self, rule: PatternRule) -> Severity | None:
-        """How severe a finding is in the module; None where the rule does not hold.
+        """Rate a finding in the module; None where the rule does not hold.
 
         The rule's own severity needs a declared span of which every version says so. Where some of
         them lack the pattern, or all deprecate it, a finding is a warning; where only some
@@ -195,13 +195,13 @@ class PackApplicability:
         if not self.is_open or self.keeps(rule):
             return None
         required = required_by(self.pack, rule)
-        severity = self._by_version(rule, required)
+        severity = self._rate_by_version(rule, required)
         if severity and self.module.is_itself(required):
             return "hint"
         return "warning" if severity == "error" and self.brings(rule) else severity
 
     def basis(self, rule: PatternRule) -> Basis:
-        """What the severity rests on: the declaration that decides, and what is unsure about it."""
+        """Return the basis of the severity: the declaration that decides, and what is unsure."""
         required = required_by(self.pack, rule)
         asked = [*required, *(rule.deprecated or ()), *(rule.replaceable or ()), *self.pack.gate]
         order = (Truth.YES, Truth.SOME, Truth.NO, Truth.UNKNOWN)
@@ -228,18 +228,20 @@ class PackApplicability:
             return "unknown"
         if removed is Truth.ABSENT:
             return "undeclared"
-        certain = self._by_version(rule, required) == "hint" and deprecated is not Truth.SOME
+        certain = self._rate_by_version(rule, required) == "hint" and deprecated is not Truth.SOME
         return "upcoming" if certain and removed is Truth.NO else "some"
 
     def keeps(self, rule: PatternRule) -> bool:
-        """Whether the module keeps the old way on purpose."""
+        """Return true if the module keeps the old way on purpose."""
         return self._kept or bool(rule.kept_by and _keeps(self.module, rule.kept_by))
 
     def brings(self, rule: PatternRule) -> bool:
-        """Whether a library that the module asks for brings along what the rule is about."""
+        """Return true if a library that the module asks for brings along what the rule is about."""
         return self._brought or bool(rule.kept_by and _brings(self.module, rule.kept_by))
 
-    def _by_version(self, rule: PatternRule, required: Sequence[Requirement]) -> Severity | None:
+    def _rate_by_version(
+        self, rule: PatternRule, required: Sequence[Requirement]
+    ) -> Severity | None:
         removed = self.module.any_of(required)
         if removed is Truth.YES:
             return rule.severity
@@ -258,7 +260,7 @@ class PackApplicability:
 
 
 def required_by(pack: Pack, rule: PatternRule) -> Sequence[Requirement]:
-    """What makes a finding as severe as the rule says: one of these."""
+    """Return the requirements of which one makes a finding as severe as the rule says."""
     required = rule.requires or pack.requires or pack.gate
     return [*required, *rule.or_requires] if rule.or_requires else required
 
@@ -288,13 +290,13 @@ def severity_between(
 
 
 def repairs(pack: Pack, rule: PatternRule, module: ManifestModule) -> bool:
-    """Whether what replaces the pattern is there in every version that the module allows."""
+    """Return true if what replaces the pattern is there in every version that the module allows."""
     asked = rule.replaceable or rule.deprecated or required_by(pack, rule)
     return module.any_of(asked) is Truth.YES
 
 
 def opens(head: Head, module: ManifestModule, *, asked_for: bool) -> bool:
-    """Whether a pack is looked at in the module at all."""
+    """Return true if a pack is looked at in the module at all."""
     truth = module.any_of(head.gate)
     return truth in {*_ALLOWED, Truth.UNKNOWN} or (asked_for and truth is Truth.ABSENT)
 
@@ -305,20 +307,20 @@ def _brings(module: ManifestModule, reason: KeptBy) -> bool:
 
 
 def _keeps(module: ManifestModule, reason: KeptBy) -> bool:
-    """Whether the module keeps the old library on purpose: declares it, or is named for it."""
+    """Return true if the module declares the old library itself, or is named for it."""
     own = map(str, module.kept) if reason.dependencies else ()
     if any(is_one_of(name, reason.dependencies) for name in own):
         return True
-    return any(_found(pattern, name) for pattern in reason.modules for name in module.names)
+    return any(_fits_pattern(pattern, name) for pattern in reason.modules for name in module.names)
 
 
 @cache
-def _found(pattern: str, name: str) -> bool:
+def _fits_pattern(pattern: str, name: str) -> bool:
     return bool(re2.search(pattern, name))
 
 
 def is_one_of(coordinate: str, patterns: Iterable[str]) -> bool:
-    """Whether ``group:artifact`` fits one of the patterns with ``*``."""
+    """Return true if ``group:artifact`` fits one of the patterns with ``*``."""
     return any(fnmatchcase(coordinate, pattern) for pattern in patterns)
 
 
@@ -328,7 +330,7 @@ def at_most(limit: Severity, severity: Severity) -> Severity:
 
 
 def at_least(severity: Severity, threshold: Severity) -> bool:
-    """Whether a severity reaches a threshold."""
+    """Return true if a severity reaches a threshold."""
     return SEVERITIES.index(severity) <= SEVERITIES.index(threshold)
 
 
@@ -361,7 +363,7 @@ def declared(text: str) -> DeclaredVersion:
 
 
 def outcome_of(pack: Pack, rule: PatternRule, case: VersionCase) -> Outcome:
-    """How severe a finding is in a module of the case's making; raises as `declared` does."""
+    """Rate a finding in a module of the case's making; raises as `declared` does."""
     own = tuple(declared(text) for text in case.own)
     inherited = tuple(declared(text) for text in case.declares)
     module = ManifestModule("pom.xml", (case.module,), tuple(sorted((*own, *inherited))), own)

@@ -166,7 +166,7 @@ def converted(
     if not kept:
         raise ConfigError(f"every rule of {name} is off", remedy="Take it out of `paths`")
     head = {"id": _identifier(name), "title": name, "gate": "always"}
-    pack = _validated({**head, "utils": utils}, kept)
+    pack = _validate({**head, "utils": utils}, kept)
     rules = [
         rule.model_copy(update={"tests": _tests_of(one)})
         for rule, one in zip(pack.rules, kept, strict=True)
@@ -177,7 +177,7 @@ def converted(
     return pack, partial(_place, kept)
 
 
-def _validated(head: dict[str, Any], written: Sequence[WrittenRule]) -> Pack:
+def _validate(head: dict[str, Any], written: Sequence[WrittenRule]) -> Pack:
     try:
         return Pack.model_validate({**head, "rules": [_rule(one) for one in written]})
     except ValidationError as error:
@@ -223,7 +223,7 @@ def _globs(glob: str) -> list[str]:
 
 
 def _template(fix: str | dict[str, Any] | list[Any] | None) -> str | None:
-    """What the match becomes; a fix that reaches beyond the match is the reader's to apply."""
+    """Return the fixed match; a fix that reaches beyond the match is the reader's to apply."""
     match fix:
         case str():
             return fix
@@ -283,14 +283,14 @@ _PACK_KEY = re.compile(r"^(?:rules|gate):", re.MULTILINE)
 
 
 def is_project(path: Path) -> bool:
-    """Whether the path is an ``sgconfig.yml``, or a directory with one, or with ``rules`` only."""
+    """Return true for an ``sgconfig.yml``, or a directory with one, or with ``rules`` only."""
     if (path.name == CONFIG and path.is_file()) or (path / CONFIG).is_file():
         return True
     return (path / RULES).is_dir() and not any(path.glob("*.yml"))
 
 
 def is_rule_file(text: str) -> bool:
-    """Whether a text is of ast-grep's format rather than a pack."""
+    """Return true if a text is of ast-grep's format rather than a pack."""
     return bool(_RULE_KEY.search(text)) and not _PACK_KEY.search(text)
 
 
@@ -315,7 +315,7 @@ def project_at(path: Path) -> tuple[Path, AstGrepProject]:
 
 
 def directories(project: AstGrepProject) -> list[str]:
-    """Where a project's files are, relative to its own directory."""
+    """Return the directories of a project's files, relative to its own."""
     tests = [config.testDir for config in project.testConfigs]
     return [*project.ruleDirs, *tests, *project.utilDirs]
 
@@ -383,7 +383,7 @@ _METAVARIABLE = re.compile(r"\${1,3}[A-Z_][A-Z0-9_]*")
 
 
 def refusal(pack: Pack, match: Match, language: Language) -> str | None:
-    """Why ast-grep does not take the match's rule in this language; None where it does."""
+    """Return why ast-grep refuses the match's rule in this language; None where it does not."""
     reply = guarded(job("", language, [pack.config(match, language)]))
     return f"{language.name}: {reply['error']}" if "error" in reply else None
 
@@ -408,7 +408,7 @@ def _patterns(rule: object) -> Iterator[str]:
 
 
 def _is_broken(pattern: str, language: Language) -> bool:
-    """Whether the parser sees pieces of code in it and no whole, so that it could never match.
+    """Return true if the parser sees pieces of code and no whole, so that it never matches.
 
     An expression where the language has none, as on Go's top level, is an error around one whole.
     """

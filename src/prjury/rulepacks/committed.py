@@ -38,7 +38,7 @@ class CommittedPart:
     deep: bool = False
 
     def has(self, name: str) -> bool:
-        """Whether the file belongs to it."""
+        """Return true if the file belongs to it."""
         if self.deep:
             return _is_below(name, self.path) and name.endswith((".yml", ".yaml"))
         return name == self.path or (_parent(name) == self.path and name.endswith(".yml"))
@@ -93,13 +93,15 @@ class _Copy:
         """Writes what stands at the path: a pack with its cases, a directory, a project."""
         if path not in self.tree and not any(_is_below(name, path) for name in self.tree):
             raise ConfigError(f"there is no pack {visible(path)}", remedy=_REMEDY)
-        yield from map(self._written, self._parts(path))
+        yield from map(self._write_files, self._parts(path))
         place = self.root / path
         if astgrep.is_project(place):
             home = _parent(path) if path in self.tree else path
             _, project = astgrep.project_at(place)
             for name in astgrep.directories(project):
-                yield self._written(CommittedPart(_inside(posixpath.join(home, name)), deep=True))
+                yield self._write_files(
+                    CommittedPart(_inside(posixpath.join(home, name)), deep=True)
+                )
 
     def _parts(self, path: str) -> list[CommittedPart]:
         if path in self.tree:
@@ -111,7 +113,7 @@ class _Copy:
         rules = CommittedPart(posixpath.normpath(posixpath.join(path, astgrep.RULES)), deep=True)
         return [listed] if any(map(listed.has, self.tree)) else [listed, rules]
 
-    def _written(self, part: CommittedPart) -> CommittedPart:
+    def _write_files(self, part: CommittedPart) -> CommittedPart:
         names = [name for name in self.tree if part.has(name)]
         for name in names:
             if self.tree[name].mode not in REGULAR_MODES or not is_inside(name):

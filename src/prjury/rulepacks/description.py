@@ -146,7 +146,7 @@ class Sample:
 
     @property
     def is_short(self) -> bool:
-        """Whether a reader sees at a glance what it is about."""
+        """Return true if a reader sees at a glance what it is about."""
         return self.fixed is not None or len(self.code.splitlines()) <= _GLANCE
 
     @property
@@ -179,26 +179,26 @@ class DescribedRule:
     @property
     def error(self) -> str:
         """Empty where a finding is never an error."""
-        return self._own("error")
+        return self._own_words("error")
 
     @property
     def warning(self) -> str:
         """Empty where no declared version makes a warning of a finding."""
         deprecated = self.rule.deprecated if self.rule.severity == "error" else None
-        return self._own("warning") or (since(deprecated) if deprecated else "")
+        return self._own_words("warning") or (since(deprecated) if deprecated else "")
 
     @property
     def hint(self) -> str:
         """Empty where no declared version makes a hint of a finding."""
-        return self._own("hint") or (since(self.rule.replaceable or ()) if self.early else "")
+        return self._own_words("hint") or (since(self.rule.replaceable or ()) if self.early else "")
 
-    def _own(self, severity: str) -> str:
+    def _own_words(self, severity: str) -> str:
         own = required_by(self.pack, self.rule)
         return since(own) if self.rule.severity == severity else ""
 
     @property
     def early(self) -> bool:
-        """Whether the hint comes before all else, because only the replacement is there."""
+        """Return true if the hint comes before all else, because only the replacement is there."""
         own = (list(required_by(self.pack, self.rule)), self.rule.deprecated)
         replaceable = self.rule.replaceable
         return self.rule.severity != "hint" and bool(replaceable) and replaceable not in own
@@ -233,8 +233,8 @@ class DescribedRule:
     @property
     def found(self) -> Sample | None:
         """The first case that is found and fixed, else the first that is found."""
-        fixed = (sample for sample in self._found() if sample.fixed is not None)
-        return next(fixed, next(self._found(), None))
+        fixed = (sample for sample in self._places_words() if sample.fixed is not None)
+        return next(fixed, next(self._places_words(), None))
 
     @property
     def left_alone(self) -> Sample | None:
@@ -242,7 +242,7 @@ class DescribedRule:
         cases = sorted(self.rule.tests.code.items())
         return next((Sample(name, code) for name, c in cases for code in c.valid), None)
 
-    def _found(self) -> Iterator[Sample]:
+    def _places_words(self) -> Iterator[Sample]:
         for name, cases in sorted(self.rule.tests.code.items()):
             for example in cases.invalid:
                 yield Sample(name, example.code, example.fixed)
@@ -298,11 +298,11 @@ def kept(by: KeptBy | None) -> str:
     """Which modules keep the old way on purpose, as sentences; empty where none does."""
     if by is None:
         return ""
-    reasons = [f"that declares {_listed(by.dependencies)} itself"] if by.dependencies else []
-    reasons += [f"whose name fits {_listed(by.modules)}"] if by.modules else []
+    reasons = [f"that declares {_list_words(by.dependencies)} itself"] if by.dependencies else []
+    reasons += [f"whose name fits {_list_words(by.modules)}"] if by.modules else []
     softer = ["that uses the old way already"] if by.code else []
     if by.brought_by:
-        softer.append(f"that asks for what brings it along ({_listed(by.brought_by)})")
+        softer.append(f"that asks for what brings it along ({_list_words(by.brought_by)})")
     reported = [f"A module {_either(reasons)} is left alone."] if reasons else []
     if softer:
         reported.append(f"In a module {_either(softer)} findings are warnings at most.")
@@ -313,6 +313,6 @@ def _either(clauses: Sequence[str]) -> str:
     return f"{', or '.join(clauses)}," if len(clauses) > 1 else clauses[0]
 
 
-def _listed(names: Sequence[str]) -> str:
+def _list_words(names: Sequence[str]) -> str:
     *first, last = (f"`{name}`" for name in names)
     return f"{', '.join(first)} or {last}" if first else last

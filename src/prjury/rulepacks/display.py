@@ -39,7 +39,7 @@ def summary(pack: Pack) -> list[str]:
     return [
         f"{pack.id}: {pack.title}",
         f"    {reported.counted}; {reported.languages}",
-        *_wrapped(f"for {reported.audience}", 4),
+        *_wrap(f"for {reported.audience}", 4),
     ]
 
 
@@ -49,11 +49,11 @@ def pack_lines(pack: Pack) -> list[str]:
     width = max(len(rule.id) for rule in pack.rules)
     rows = [f"    {r.rule.severity:7}  {r.rule.id:{width}}  {r.title}" for r in reported.rules]
     keeping = reported.kept_by.replace("`", "")
-    lines = [*summary(pack), *_wrapped(keeping, 4), "", "Rules:", *rows]
+    lines = [*summary(pack), *_wrap(keeping, 4), "", "Rules:", *rows]
     if pack.not_rules:
         lines += ["", "No rule decides:"]
         for entry in pack.not_rules:
-            lines += _wrapped(f"{entry.id}: {entry.why}", 4)
+            lines += _wrap(f"{entry.id}: {entry.why}", 4)
     return [*lines, "", f"prjury rules show {pack.id}/{pack.rules[0].id} tells about one rule."]
 
 
@@ -64,12 +64,12 @@ def rule_lines(reported: DescribedRule) -> list[str]:
     return [
         f"{reported.pack.id}/{rule.id}: {reported.title}",
         "",
-        *_wrapped(rule.why),
+        *_wrap(rule.why),
         "",
-        *_wrapped(f"It says: {rule.message}"),
+        *_wrap(f"It says: {rule.message}"),
         "",
         *_severities(reported),
-        *_wrapped(reported.kept_by.replace("`", ""), _COLUMN),
+        *_wrap(reported.kept_by.replace("`", ""), _COLUMN),
         "",
         f"Languages   {languages(rule.languages)}",
         *_field("Instead", reported.replacement or "nothing in particular"),
@@ -84,7 +84,7 @@ def rule_lines(reported: DescribedRule) -> list[str]:
     ]
 
 
-def _wrapped(text: str, indent: int = 0) -> list[str]:
+def _wrap(text: str, indent: int = 0) -> list[str]:
     """Prose in lines; words that are too long for one stay whole."""
     margin = " " * indent
     return textwrap.wrap(
@@ -99,14 +99,14 @@ def _wrapped(text: str, indent: int = 0) -> list[str]:
 
 def _field(name: str, text: str) -> list[str]:
     """Prose beside a name."""
-    first, *rest = _wrapped(text, _COLUMN) or [""]
+    first, *rest = _wrap(text, _COLUMN) or [""]
     return [f"{name:{_COLUMN}}{first.strip()}", *rest]
 
 
 def _severities(reported: DescribedRule) -> Iterator[str]:
     yield from _where("Error", reported.error)
     if reported.error:
-        yield from _wrapped(_ELSE, _COLUMN)
+        yield from _wrap(_ELSE, _COLUMN)
     yield from _where("Warning", reported.warning)
     yield from _where("Hint", reported.hint, "before that, " if reported.early else "")
 

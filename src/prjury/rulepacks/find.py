@@ -42,7 +42,7 @@ def provided() -> tuple[LoadedPack, ...]:
 def _of(points: Iterable[EntryPoint]) -> tuple[LoadedPack, ...]:
     by_id: dict[str, tuple[str, LoadedPack]] = {}
     for point in sorted(points, key=lambda point: (point.name, point.value)):
-        for loaded in _loaded(point):
+        for loaded in _load_point(point):
             other, _ = by_id.setdefault(loaded.pack.id, (_name(point), loaded))
             if by_id[loaded.pack.id][1] is not loaded:
                 raise ConfigError(
@@ -52,7 +52,7 @@ def _of(points: Iterable[EntryPoint]) -> tuple[LoadedPack, ...]:
     return tuple(loaded for _, loaded in by_id.values())
 
 
-def _loaded(point: EntryPoint) -> list[LoadedPack]:
+def _load_point(point: EntryPoint) -> list[LoadedPack]:
     path = _path(point)
     try:
         return load_packs([path])

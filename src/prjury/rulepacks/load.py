@@ -66,19 +66,19 @@ def shipped_heads() -> Mapping[str, Head]:
 @cache
 def shipped_pack(name: str) -> Pack:
     """A pack that travels with the program. Its tests are not read."""
-    return read_pack(_shipped_text(name), f"{name}.yml").pack
+    return read_pack(_read_shipped(name), f"{name}.yml").pack
 
 
 @cache
 def shipped_languages(name: str) -> frozenset[str]:
     """The languages that the rules of a shipped pack look at, without reading its rules."""
-    found = _LANGUAGES.findall(_shipped_text(name))
+    found = _LANGUAGES.findall(_read_shipped(name))
     if not found:
         return pack_languages(shipped_pack(name))
     return frozenset(word.strip() for listed in found for word in listed.split(","))
 
 
-def _shipped_text(name: str) -> str:
+def _read_shipped(name: str) -> str:
     text = pack_texts().get(f"{name}.yml")
     if text is None:
         known = ", ".join(sorted(shipped_heads()))
@@ -139,7 +139,7 @@ def load(path: Path, lacking: Callable[[Pack], Iterable[Problem]] | None = None)
 
 def published(path: Path) -> LoadedPack:
     """A pack as `load` reads it, which has all that packs need that others rely on."""
-    return load(path, _undocumented)
+    return load(path, _find_undocumented)
 
 
 def read(path: Path) -> LoadedPack:
@@ -163,7 +163,7 @@ def read_pack(text: str, source: str) -> LoadedPack:
     return LoadedPack(validated(Pack, document), partial(position, document))
 
 
-def _undocumented(pack: Pack) -> Iterator[Problem]:
+def _find_undocumented(pack: Pack) -> Iterator[Problem]:
     """Rules without references, without a word on how sure they are, or without cases."""
     for number, rule in enumerate(pack.rules):
         if not rule.references:
@@ -204,12 +204,12 @@ def _with_cases(loaded: LoadedPack, path: Path) -> LoadedPack:
         if name not in known:
             problem = f"there is no rule {name!r} in {path.name}"
             raise document_error(document, ("tests", name), problem)
-    rules = [_tested(rule, cases.tests.get(rule.id, Tests())) for rule in loaded.pack.rules]
+    rules = [_attach_tests(rule, cases.tests.get(rule.id, Tests())) for rule in loaded.pack.rules]
     pack = loaded.pack.model_copy(update={"rules": rules})
     return LoadedPack(pack, partial(_place_of_case, loaded, document, cases))
 
 
-def _tested(rule: PatternRule, more: Tests) -> PatternRule:
+def _attach_tests(rule: PatternRule, more: Tests) -> PatternRule:
     code = {**rule.tests.code, **more.code}
     versions = [*rule.tests.versions, *more.versions]
     return rule.model_copy(update={"tests": Tests(code=code, versions=versions)})

@@ -189,7 +189,7 @@ class Match(PackSection):
     manifest: ManifestMatch | None = None
 
     @model_validator(mode="after")
-    def _one_matcher(self) -> Match:
+    def _check_matchers(self) -> Match:
         matchers = (self.ast_grep, self.regex, self.manifest, self.uses or self.settings or None)
         if sum(matcher is not None for matcher in matchers) != 1 or (self.uses and self.settings):
             names = "`uses`, `ast-grep`, `regex`, `settings`, `manifest`"
@@ -212,11 +212,11 @@ class Match(PackSection):
 
     @property
     def parses(self) -> bool:
-        """Whether the parser has to look at the file."""
+        """Return true if the parser has to look at the file."""
         return self.ast_grep is not None or bool(self.uses)
 
     def may_find(self, text: str, tight: str, language: Language) -> bool:
-        """Whether a text can hold the pattern at all, by words that it would have to hold.
+        """Return true if a text can hold the pattern at all, by words that it would have to hold.
 
         Args:
             tight: the text with no blanks around dots, in which names stand as they are written.

@@ -168,12 +168,12 @@ class LookContext:
 
     @property
     def is_hollow(self) -> bool:
-        """Whether the change itself is empty, like a commit without files."""
+        """Return true if the change itself is empty, like a commit without files."""
         return self.trial.empty and not self.pull.files
 
     @property
     def has_no_effect(self) -> bool:
-        """Whether the branch has the change's content already."""
+        """Return true if the branch has the change's content already."""
         return self.trial.empty and not self.is_hollow
 
     @cached_property
@@ -224,7 +224,7 @@ class LookContext:
 
     @property
     def gone(self) -> bool:
-        """Whether the branch has none of the files that the change builds on."""
+        """Return true if the branch has none of the files that the change builds on."""
         merge = self.trial.merge
         touched = [file for file in self.pull.files if file.status not in ADDED]
         try:
@@ -243,7 +243,7 @@ class LookContext:
 
     @property
     def has_newer_versions(self) -> bool:
-        """Whether the change only raises versions that the branch has, or has newer ones."""
+        """Return true if the change only raises versions that the branch has, or has newer ones."""
         return only_raises(self.change.bumps, self.pull.files) and all(
             one.relation is Relation.ALREADY for one in self.bumps
         )
@@ -258,7 +258,7 @@ class LookContext:
 
     @property
     def needs_more(self) -> bool:
-        """Whether the pick conflicts or the branch lacks what it uses."""
+        """Return true if the pick conflicts or the branch lacks what it uses."""
         return not self.trial.merge.clean or bool(self.missing.found)
 
     @cached_property

@@ -84,7 +84,7 @@ def origins(message: str, repo: str | None = None) -> Origins:
     lines = [title, *_candidates(body)]
     shas = (sha for line in lines for sha in _shas(line))
     pulls = (number for line in lines for number in _pulls(line, repo))
-    every = (*pulls, *_of_branch(title), *_after(title))
+    every = (*pulls, *_of_branch(title), *_read_trailing_numbers(title))
     return Origins(tuple(dict.fromkeys(shas)), tuple(dict.fromkeys(every)))
 
 
@@ -98,7 +98,7 @@ def _candidates(body: str) -> list[str]:
     return [line for line in short if not line.startswith(("<", ">", "|"))]
 
 
-def _stated(patterns: re.Pattern[str], line: str) -> Iterator[re.Match[str]]:
+def _find_statements(patterns: re.Pattern[str], line: str) -> Iterator[re.Match[str]]:
     """Yield the statements of a line that are not negated."""
     for match in patterns.finditer(line) if _HINT.search(line) else ():
         before = line[max(0, match.start() - 60) : match.start()].rstrip()
@@ -107,13 +107,13 @@ def _stated(patterns: re.Pattern[str], line: str) -> Iterator[re.Match[str]]:
 
 
 def _shas(line: str) -> Iterator[str]:
-    for match in _stated(_FROM_COMMITS, line):
+    for match in _find_statements(_FROM_COMMITS, line):
         for found in filter(None, match.groups()):
             yield from re.findall(_SHA, found.lower())
 
 
 def _pulls(line: str, repo: str | None) -> Iterator[int]:
-    for match in _stated(_OF_PULLS, line):
+    for match in _find_statements(_OF_PULLS, line):
         found = "".join(filter(None, match.groups()))
         addressed = _ADDRESS.findall(found)
         for name, number in addressed:
@@ -133,6 +133,6 @@ def _of_branch(title: str) -> Iterator[int]:
     yield from map(int, named or _DIGITS.findall(numbers[1] if numbers else ""))
 
 
-def _after(title: str) -> Iterator[int]:
+def _read_trailing_numbers(title: str) -> Iterator[int]:
     words = takewhile(_AFTER_TITLE.fullmatch, reversed(title.split()))
     yield from (int(number) for word in reversed([*words]) for number in _DIGITS.findall(word))

@@ -60,19 +60,19 @@ def language_offered(path: str) -> Language | None:
 
 
 def is_program(path: str) -> bool:
-    """Whether a file is source of what is shipped, by its path."""
+    """Return true if a file is source of what is shipped, by its path."""
     return kind_of(path) is FileKind.SOURCE and not is_aside(path)
 
 
 def is_aside(path: str) -> bool:
-    """Whether it is for developers only: documentation, tests, CI."""
+    """Return true if it is for developers only: documentation, tests, CI."""
     kind = kind_of(path)
     aside = kind in {FileKind.DOCS, FileKind.TEST} or _NOTES.search(path) is not None
     return aside or _CONTINUOUS.search(path) is not None
 
 
 def is_example(path: str) -> bool:
-    """Whether it is source without public names, such as a benchmark."""
+    """Return true if it is source without public names, such as a benchmark."""
     return _ASIDE.search(path) is not None
 
 
@@ -103,7 +103,7 @@ def family_of(language: Language) -> str:
 
 
 def is_package(path: str) -> bool:
-    """Whether it is a Python ``__init__.py``, which offers what it imports."""
+    """Return true if it is a Python ``__init__.py``, which offers what it imports."""
     return PurePosixPath(path).name == "__init__.py"
 
 

@@ -57,7 +57,7 @@ class BareCode:
         self.unread.update(wanted.keys() - self.lines.keys())
 
     def _sources(self, wanted: Mapping[str, str]) -> dict[str, Source]:
-        """What is text of those blobs, whose paths are given."""
+        """Read those blobs that are text."""
         found: dict[str, Source] = {}
         for blob, content in self.repository.read(list(wanted)).items():
             language = language_of(wanted[blob])
@@ -67,16 +67,16 @@ class BareCode:
         return found
 
     def holds(self, blob: str, at: Location) -> bool:
-        """Whether there is any code on the line."""
+        """Return true if there is any code on the line."""
         return bool(self._line(blob, at).strip())
 
     def refers(self, blob: str, at: Location, word: str) -> bool:
-        """Whether the line refers to the word."""
+        """Return true if the line refers to the word."""
         line = self._line(blob, at)
         return word in find_referred(line) and not of_standard_library(kin_of(at.path), line, word)
 
     def defines(self, blob: str, at: Location, word: str) -> bool:
-        """Whether the line may define the word."""
+        """Return true if the line may define the word."""
         found = DefinitionFinder(kin_of(at.path) or "", [word]).within(
             self._line(blob, at).encode()
         )
@@ -127,7 +127,7 @@ class ChangeReferences:
 
 
 def needs_of(pull: PullRequest, repository: Repository) -> ChangeReferences:
-    """What the change refers to."""
+    """Collect what the change refers to."""
     if not any(True for _ in code_files(pull)):
         return ChangeReferences(pull, {}, (), {}, BareCode(repository))
     files = code_of(repository, pull.merge_base)

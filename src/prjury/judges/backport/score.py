@@ -64,7 +64,7 @@ class ChangeTraits:
 
     @property
     def unmistakable(self) -> bool:
-        """Whether it is a fix beyond doubt."""
+        """Return true if it is a fix beyond doubt."""
         return self.recorded or (self.plain and self.closes)
 
 
@@ -86,7 +86,7 @@ def traits_of(pull: PullRequest) -> ChangeTraits:
 
 
 def _records_a_fix(file: FileChange) -> bool:
-    """Whether a file is a changelog entry about a fix."""
+    """Return true if a file is a changelog entry about a fix."""
     if not _CHANGELOG.search(file.path) or file.status is FileStatus.DELETED:
         return False
     if _FIX_FRAGMENT.search(file.path):

@@ -84,28 +84,28 @@ class BranchFacts:
 
     @property
     def settled(self) -> bool:
-        """Whether the trial and the history decide alone."""
+        """Return true if the trial and the history decide alone."""
         there = self.present is not None and self.present.stays
         return bool(self.trial.unfinished) or self.trial.empty or there
 
     @property
     def wanted(self) -> bool:
-        """Whether somebody asks for the backport."""
+        """Return true if somebody asks for the backport."""
         return self.asked == "yes"
 
     @property
     def likely(self) -> bool:
-        """Whether the branch takes nearly all such changes."""
+        """Return true if the branch takes nearly all such changes."""
         return self.score is not None and self.score.band == "likely" and self._has_record
 
     @property
     def unlikely(self) -> bool:
-        """Whether the branch takes hardly any such changes."""
+        """Return true if the branch takes hardly any such changes."""
         return self.score is not None and self.score.value < self.score.possible_from / 2
 
     @property
     def considered(self) -> bool:
-        """Whether a request, the policy, the branch's record or a plain fix speaks for it."""
+        """Return true if a request, the policy, the record or a plain fix speaks for it."""
         if self.wanted or self.unnamed or self.default == "yes":
             return True
         if self.is_fix:
@@ -114,7 +114,7 @@ class BranchFacts:
 
     @property
     def is_fix(self) -> bool:
-        """Whether it is a plain fix; without a record of the branch a title may say so."""
+        """Return true if it is a plain fix; without a record of the branch a title may say so."""
         return self.traits.unmistakable or (self.traits.plain and not self._has_record)
 
     @property
@@ -123,7 +123,7 @@ class BranchFacts:
 
     @property
     def helped(self) -> bool:
-        """Whether picking prerequisites adds all that the branch lacks."""
+        """Return true if picking prerequisites adds all that the branch lacks."""
         return self.first is not None and self.first.found and not self.first.lacks
 
     def failed(self, names: frozenset[str], *severities: str) -> tuple[Check, ...]:
@@ -170,7 +170,7 @@ def decide(facts: BranchFacts) -> Backport:
 
 
 def is_open(facts: BranchFacts) -> bool:
-    """Whether deep checks may change the verdict."""
+    """Return true if deep checks may change the verdict."""
     closed = _NOTHING_TO_PICK | {"not_suitable", "not_requested"}
     return _rule(facts).verdict not in closed
 
@@ -338,7 +338,7 @@ def quote(name: str) -> str:
 
 
 def needs_opinion(backport: Backport) -> bool:
-    """Whether a human has to decide about a clean pick, so that a model's opinion helps."""
+    """Return true if a human has to decide about a clean pick, so that a model's opinion helps."""
     return backport.verdict == "needs_human" and backport.applies is True
 
 

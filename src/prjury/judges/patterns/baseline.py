@@ -103,7 +103,7 @@ def read_baseline(content: bytes, file: str) -> Baseline:
         raise _wrong(f"{name} is larger than {MAX_BYTES // 1024**2} MiB")
     try:
         text = content.decode("utf-8-sig")
-        return Baseline(file, tuple(_known(*entry, name) for entry in _entries(text)))
+        return Baseline(file, tuple(_read_entry(*entry, name) for entry in _entries(text)))
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise _wrong(f"{name} line {line} is not UTF-8") from error
@@ -115,21 +115,21 @@ def read_baseline(content: bytes, file: str) -> Baseline:
 
 def _entries(text: str) -> Iterator[tuple[Any, int]]:
     """The values of a JSON list, each with its line."""
-    decoder, at = json.JSONDecoder(), _skipped(text, 0)
+    decoder, at = json.JSONDecoder(), _skip_words(text, 0)
     at, line, counted = _past(text, at, "["), 1, 0
     while text[at : at + 1] != "]":
         line, counted = line + text.count("\n", counted, at), at
         value, end = decoder.raw_decode(text, at)
         yield value, line
-        at = _skipped(text, end)
+        at = _skip_words(text, end)
         if text[at : at + 1] != "]":
             at = _past(text, at, ",")
-    rest = _skipped(text, at + 1)
+    rest = _skip_words(text, at + 1)
     if rest < len(text):
         raise json.JSONDecodeError("something follows the list", text, rest)
 
 
-def _skipped(text: str, at: int) -> int:
+def _skip_words(text: str, at: int) -> int:
     """Past blanks."""
     while at < len(text) and text[at] in _BLANKS:
         at += 1
@@ -140,10 +140,10 @@ def _past(text: str, at: int, mark: str) -> int:
     """Past a mark and the blanks after it."""
     if text[at : at + 1] != mark:
         raise json.JSONDecodeError(f"{mark!r} is missing", text, at)
-    return _skipped(text, at + 1)
+    return _skip_words(text, at + 1)
 
 
-def _known(value: object, line: int, name: str) -> Known:
+def _read_entry(value: object, line: int, name: str) -> Known:
     if not isinstance(value, dict) or set(value) != set(_KEYS):
         raise _wrong(f"{name} line {line}: an entry has exactly the keys {', '.join(_KEYS)}")
     if not all(isinstance(value[key], str) and value[key] for key in _KEYS):

@@ -34,6 +34,7 @@ class PatternFinding:
         path: as git stores it.
         text: the added line, verbatim.
         established: whether the module does the same already, which made a warning of an error.
+        repeated: whether the line that it replaces has it too, which made a hint of it.
         repair: what the rule's own fix changes in the line; None without a fix.
         fixed: the whole line as it would be right, and how sure that is; None without a fix.
         found: the code in which the pattern stands; empty where only the line is known.
@@ -55,6 +56,7 @@ class PatternFinding:
     replacement: str = ""
     basis: Basis = field(default_factory=Basis)
     established: bool = False
+    repeated: bool = False
     fingerprints: tuple[str, ...] = ()
     silencer: Directive | None = None
     silenced_here: bool = False
@@ -90,7 +92,8 @@ class PatternFinding:
         if new := self._own_replacement:
             use = new if " " in new else f"`{new}`"
             message, fixed = f"{message.partition('; ')[0]}; use {use}", None
-        return finding_text(message, self.found, fixed, self.basis, established=self.established)
+        text = finding_text(message, self.found, fixed, self.basis, established=self.established)
+        return f"{text} A hint only: the line before has it too." if self.repeated else text
 
     @property
     def _own_replacement(self) -> str | None:
@@ -168,7 +171,7 @@ class Repair:
         return text, self.applicability
 
     def of(self, text: str, found: str) -> str | None:
-        """What becomes of a piece of the line; None where it does not stand there just once."""
+        """Return the repaired piece of the line; None unless it stands there just once."""
         if not found or text.count(found) != 1 or found.strip() == text.strip():
             return None
         before, after = text.split(found)
@@ -207,7 +210,7 @@ def found_in(scan: FileScan, hit: Hit, line: int, text: str) -> str:
 
 
 def repair_of(scan: FileScan, hit: Hit, line: int, text: str) -> Repair | None:
-    """What the rule's first fix that fits changes in the line.
+    """Return what the rule's first fix that fits changes in the line.
 
     Args:
         text: the line as it stands in the file; only if the parser saw the same is it touched.
@@ -234,7 +237,7 @@ def _rewritten(hit: Hit, spans: list[Range]) -> Repair | None:
 
 
 def _columns(scan: FileScan, hit: Hit, line: int, text: str) -> list[Range]:
-    """Where in the line the matches stand; all of it for a hit that only knows its lines."""
+    """Return the columns of the matches; the whole line for a hit that only knows its lines."""
     if not hit.spans:
         return [(0, len(text))]
     begin = scan.source.starts[bisect_left(scan.source.numbers, line)]

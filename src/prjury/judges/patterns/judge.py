@@ -91,14 +91,14 @@ def decide(
         },
     }
     if grave := [finding for finding in findings if at_least(finding.severity, threshold)]:
-        return Judgment.failed(_sentence(grave) + _aside(outcome), **seen)
+        return Judgment.failed(_sentence(grave) + _rest_words(outcome), **seen)
     if outcome.crashed:
-        return _crashed(outcome, seen)
+        return _report_crash(outcome, seen)
     if unread := sorted(outcome.asked & outcome.unread.keys()):
         return Judgment.abstained(_unread(unread, outcome), "unread", **seen)
     here = [finding for finding in silenced if finding.silenced_here and not whole]
     if relaxed := [finding for finding in here if at_least(finding.severity, threshold)]:
-        return Judgment.abstained(_relaxed(relaxed), "suppressed_here", **seen)
+        return Judgment.abstained(_relax(relaxed), "suppressed_here", **seen)
     if not outcome.read:
         why = "no file that rules look at is touched"
         return Judgment.abstained(why, NOT_APPLICABLE, **seen)
@@ -149,15 +149,15 @@ def scope(outcome: ScanOutcome) -> dict[str, Any]:
     return ScopeFacts(read, unread, outside).to_metadata()
 
 
-def _aside(outcome: ScanOutcome) -> str:
-    """What was found and does not count, at the end of a sentence."""
+def _rest_words(outcome: ScanOutcome) -> str:
+    """Return the number of findings that do not count, as the end of a sentence."""
     kinds, reported = _kinds(outcome.silenced), ""
     if kinds:
         reported = f"; {counted(len(outcome.silenced), 'finding')} silenced by {kinds}"
     return reported + (f"; {len(outcome.known)} known from the baseline" if outcome.known else "")
 
 
-def _relaxed(silenced: Sequence[PatternFinding]) -> str:
+def _relax(silenced: Sequence[PatternFinding]) -> str:
     """``this change silences 2 errors by noqa: python-stdlib/imp (a.py:1) and 1 more``."""
     first = silenced[0]
     where = f"{first.name} ({visible(first.path)}:{first.line})"
@@ -207,7 +207,7 @@ def _clean_sentence(
     packs = named(looked) or counted(sum(each.rules for each in looked), "rule")
     files = counted(len(outcome.read), "file")
     unread = f"; {counted(len(outcome.unread), 'file')} not read" if outcome.unread else ""
-    unread += _aside(outcome)
+    unread += _rest_words(outcome)
     if not findings:
         found = "nothing else found" if outcome.silenced or outcome.known else "nothing found"
         return f"{packs} over {files}: {found}{unread}"
@@ -216,7 +216,7 @@ def _clean_sentence(
     return f"{packs} over {files}: {reported}, none reaches {threshold}{unread}"
 
 
-def _crashed(outcome: ScanOutcome, seen: Mapping[str, Any]) -> Judgment:
+def _report_crash(outcome: ScanOutcome, seen: Mapping[str, Any]) -> Judgment:
     path, first = min(outcome.crashed.items(), key=lambda item: item[0])
     reason = "scanner_died" if first.reason == DIED else first.reason
     return Judgment.errored(
@@ -230,11 +230,13 @@ def _unread(paths: Sequence[str], outcome: ScanOutcome) -> str:
     """Files that rules look at were not read: what is in them is unknown."""
     few = [f"{visible(path)} ({outcome.unread[path]})" for path in paths[:_TOLD]]
     few += [f"{len(paths) - _TOLD} more"] if len(paths) > _TOLD else []
-    return f"{counted(len(paths), 'file')} could not be read: {'; '.join(few)}{_aside(outcome)}"
+    return (
+        f"{counted(len(paths), 'file')} could not be read: {'; '.join(few)}{_rest_words(outcome)}"
+    )
 
 
 def versions(project: Project, heads: Iterable[Head]) -> dict[str, Any]:
-    """What the gates saw: for each module the declarations that decided, and what is not known."""
+    """Return for each module the declarations that decided, and what is not known."""
     found: list[dict[str, Any]] = []
     notes: dict[str, None] = {}
     requirements = [requirement for head in heads for requirement in head.gate]
@@ -290,7 +292,7 @@ class ExistingUsage:
 
 
 def _uses(pattern: re2._Regexp, content: bytes) -> bool:
-    """Whether a line that is no comment line fits."""
+    """Return true if a line that is no comment line fits."""
     return any(
         not content[content.rfind(b"\n", 0, start) + 1 : start].lstrip().startswith(_COMMENTS)
         for start in (match.start() for match in pattern.finditer(content))
@@ -348,7 +350,7 @@ class PatternsJudge:
         pull = getattr(context, "pull", None)
         if not isinstance(pull, PullRequest):
             return _not_applicable("there is no pull request to look at", {})
-        judgment = self._judged(pull, context.deadline)
+        judgment = self._judge_findings(pull, context.deadline)
         if (note := self.own.note(pull)) is None:
             return judgment
         reported = judgment.with_metadata(notes=[*judgment.metadata.get("notes", []), note])
@@ -372,7 +374,7 @@ class PatternsJudge:
             )
         )
 
-    def _judged(self, pull: PullRequest, deadline: Deadline) -> Judgment:
+    def _judge_findings(self, pull: PullRequest, deadline: Deadline) -> Judgment:
         outcome = ScanOutcome(locks=() if self.whole else list_parsed_locks(pull, self.repository))
         changed = [file for file in pull.files if is_code(file, outcome)]
         if not changed:
@@ -405,11 +407,11 @@ class PatternsJudge:
         outcome.leave_out(options.rules.is_ignored)
         self._set_aside(baseline, outcome, reported["packs"])
         outcome.findings = ExistingUsage(project, self.repository).soften(outcome.findings)
-        looked = list(_looked(packs, files, standing))
+        looked = list(_count_rules(packs, files, standing))
         return decide(outcome, looked, options.severity, reported, whole=self.whole)
 
     def _baseline(self, pull: PullRequest) -> Baseline:
-        """What is known, by the base's own word: a pull request adds nothing to it."""
+        """Read the baseline of the base: a pull request adds nothing to it."""
         file = self.options.baseline
         tree = pull.head.sha if self.whole else pull.base.sha
         return load_baseline(self.repository, tree, file) if file else Baseline()
@@ -425,10 +427,10 @@ class PatternsJudge:
             outcome.stale = baseline.stale(marks, packs, outcome.unread)
 
 
-def _looked(
+def _count_rules(
     packs: Iterable[Pack], files: Sequence[FileChange], standing: Mapping[str, ApplicableRules]
 ) -> Iterator[ScannedFiles]:
-    """How many rules of each pack are about how many files, whose versions open the pack."""
+    """Count the rules of each pack, and the files whose versions open the pack."""
     looking: list[list[Active]] = []
     for file in files:
         language = language_of(printable(file.path))

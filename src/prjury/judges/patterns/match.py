@@ -188,7 +188,7 @@ class FileScan:
                 for span in _places(match, self.source.text, comments, strings):
                     yield self._at(active, span)
         yield from self._settings()
-        yield from self._declared()
+        yield from self._find_declarations()
 
     def _settings(self) -> Iterator[Hit]:
         pairs = [(active, match.settings) for active, match in self._pairs if match.settings]
@@ -215,12 +215,12 @@ class FileScan:
         return Hit(active, lines, (span,))
 
     def comments(self, parsed: Parsed | None) -> Sequence[Range]:
-        """Where comments are."""
+        """Return the ranges of comments."""
         if parsed:
             return sorted(parsed.comments)
         return comment_ranges(self.source.text, self.source.language)
 
-    def _declared(self) -> Iterator[Hit]:
+    def _find_declarations(self) -> Iterator[Hit]:
         pairs = [(active, m.manifest) for active, m in self._pairs if m.manifest is not None]
         if not pairs:
             return
@@ -249,7 +249,7 @@ def _places(
 
 
 def _inside(offset: int, ranges: Sequence[Range]) -> bool:
-    """Whether the offset is in one of the ranges, which are sorted and do not overlap."""
+    """Return true if the offset is in one of the ranges, which are sorted and do not overlap."""
     at = bisect_right(ranges, (offset, float("inf")))
     return at > 0 and offset < ranges[at - 1][1]
 
@@ -267,7 +267,7 @@ def _declarations(manifest: Manifest, wanted: ManifestMatch) -> Iterator[tuple[i
 
 
 def _is_wanted(coordinate: Coordinate, manifest: Manifest, wanted: ManifestMatch) -> bool:
-    """Whether a coordinate that stands in a line has the name and the version."""
+    """Return true if a coordinate that stands in a line has the name and the version."""
     name = str(coordinate)
     if not coordinate.lines or is_one_of(name, wanted.except_):
         return False

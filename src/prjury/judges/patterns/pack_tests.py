@@ -86,16 +86,16 @@ class PackCase:
             return f"found in line {found}" if found else None
         if not self.hits:
             return "not found"
-        repaired = self._repaired(self.hits)
+        repaired = self._apply_fix(self.hits)
         return None if self.fixed in {None, repaired} else f"fixed to {repaired!r}"
 
     def shows(self, fix: Fix) -> bool:
-        """Whether this case would come out otherwise without the fix."""
+        """Return true if this case would come out otherwise without the fix."""
         if self.fixed is None or self.unread:
             return False
-        return self._repaired([_without(fix, hit) for hit in self.hits]) != self.fixed
+        return self._apply_fix([_drop_fix(fix, hit) for hit in self.hits]) != self.fixed
 
-    def _repaired(self, hits: Sequence[Hit]) -> str:
+    def _apply_fix(self, hits: Sequence[Hit]) -> str:
         """The code after the fixes of these hits."""
         lines = self.code.split("\n")
         for hit in hits:
@@ -105,7 +105,7 @@ class PackCase:
         return "\n".join(lines)
 
 
-def _without(fix: Fix, hit: Hit) -> Hit:
+def _drop_fix(fix: Fix, hit: Hit) -> Hit:
     left = [other for other in hit.active.rule.fix if other is not fix]
     rule = hit.active.rule.model_copy(update={"fix": left})
     return replace(hit, active=Active(hit.active.pack, rule))
@@ -174,7 +174,7 @@ _OUTCOMES: tuple[Outcome, ...] = (*SEVERITIES, "none")
 
 
 def missing(tested: Tested) -> list[CaseFailure]:
-    """What no case of the pack shows, in the order of its rules."""
+    """Yield what no case of the pack shows, in the order of its rules."""
     return [*_fixes(tested), *_missing_versions(tested)]
 
 
@@ -214,7 +214,7 @@ class PackTestResult:
 
     @property
     def sound(self) -> bool:
-        """Whether nothing failed and nothing is missing."""
+        """Return true if nothing failed and nothing is missing."""
         return not self.found
 
     @property

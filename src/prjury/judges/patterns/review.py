@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from prjury.code.languages import Language, language_of
 from prjury.code.parser import ALL_SECONDS, NotParsed, Parsed, Parser
@@ -20,6 +21,8 @@ from prjury.snapshot.model import MISSING, FileChange, FileKind, FileStatus, pri
 _MISSING = f"its content is {MISSING}"
 _NO_RULE = "no rule looks at it"
 _BATCH = 100
+#: Versions and commits, by which a line differs from the one that a bot has replaced.
+_NUMBERS = re.compile(r"\b[0-9a-f]{40}\b|v?\d[\w.+-]*")
 _NOT_CODE = frozenset({FileKind.DOCS, FileKind.SYMLINK})
 
 
@@ -69,14 +72,14 @@ class ScanOutcome:
 
 
 def is_code(file: FileChange, outcome: ScanOutcome) -> bool:
-    """Whether rules could say anything about the file; readable ones that are not go outside."""
+    """Return true if rules may look at the file; other readable ones go outside."""
     if file.readable and file.kind in _NOT_CODE:
         outcome.outside[printable(file.path)] = file.kind.value
     return file.readable and file.kind not in _NOT_CODE
 
 
 def is_requested(file: FileChange, standing: ApplicableRules, outcome: ScanOutcome) -> bool:
-    """Whether one of the rules that hold looks at the file; others go outside if they are text."""
+    """Return true if a rule that holds looks at the file; other texts go outside."""
     path = printable(file.path)
     language = language_of(path)
     if language and any(map(standing.of, standing.looking(language, file.path))):
@@ -87,7 +90,7 @@ def is_requested(file: FileChange, standing: ApplicableRules, outcome: ScanOutco
 
 
 def is_sound(file: FileChange, outcome: ScanOutcome) -> bool:
-    """Whether its added lines can be looked at; why not goes to the outcome."""
+    """Return true if its added lines can be looked at; why not goes to the outcome."""
     reason = file.unread
     for line in file.added_lines:
         if "\0" in line.text:
@@ -97,6 +100,10 @@ def is_sound(file: FileChange, outcome: ScanOutcome) -> bool:
     if reason:
         outcome.unread[printable(file.path)] = reason
     return reason is None
+
+
+def _shape_of(line: str) -> str:
+    return _NUMBERS.sub("0", line.partition(" #")[0].strip())
 
 
 @dataclass(frozen=True)
@@ -210,6 +217,35 @@ class PatternScan:
             except UnreadableError as error:
                 outcome.unread[path] = str(error)
 
+    def _soften_repeated(
+        self, target: _Target, scan: FileScan, findings: list[PatternFinding]
+    ) -> list[PatternFinding]:
+        """Make hints of findings that the line before had too, with other numbers."""
+        file = target.file
+        lines = [line for hunk in file.hunks for line in hunk.lines if line.sign == "-"]
+        removed = {line.old: _shape_of(line.text) for line in lines}
+        shapes = set(removed.values())
+        if file.old_blob is None or not any(_shape_of(one.text) in shapes for one in findings):
+            return findings
+        content = self.repository.read([file.old_blob]).get(file.old_blob)
+        if content is None:
+            return findings
+        try:
+            old = FileScan(
+                scan.path, Source.of(decode(content), target.language), content, scan.rules
+            )
+            # Matchers that need the parser are about code, which no bot edits.
+            hits = old.hits(None)
+        except UnreadableError:
+            return findings
+        known = {(hit.active.name, removed.get(line)) for hit in hits for line in hit.lines}
+        return [
+            replace(one, severity="hint", repeated=True)
+            if (one.name, _shape_of(one.text)) in known
+            else one
+            for one in findings
+        ]
+
     def _collect(
         self, target: _Target, scan: FileScan, reply: Parsed | None, outcome: ScanOutcome
     ) -> None:
@@ -247,6 +283,6 @@ class PatternScan:
                 )
                 into = outcome.upcoming if found.basis.doubt == "upcoming" else own
                 (outcome.silenced if silencer else into).append(found)
-        outcome.findings += fused(own)
+        outcome.findings += fused(self._soften_repeated(target, scan, own))
         unused = suppressions.unused(added, scan.rules)
         outcome.unused += (Unused(rule, printable(file.path), line) for rule, line in unused)

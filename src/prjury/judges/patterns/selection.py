@@ -34,7 +34,7 @@ class ApplicableRules:
     _held: dict[str, tuple[Active, Severity] | None] = field(default_factory=dict, repr=False)
 
     def any(self) -> bool:
-        """Whether any rule holds at all."""
+        """Return true if any rule holds at all."""
         return any(self._of(*entry) for entry in self._rules())
 
     def of(self, active: Active) -> tuple[Active, Severity] | None:
@@ -43,7 +43,7 @@ class ApplicableRules:
         return self._of(outlooks, active.rule) if outlooks else None
 
     def basis(self, active: Active) -> Basis:
-        """What a finding of the rule rests on here: the side that decides how severe it is."""
+        """Return the basis of a finding of the rule: the side that decides how severe it is."""
         held, (head, base) = self.of(active), self.outlooks[active.pack.id]
         decides = held is None or head.severity(active.rule) == held[1]
         return (head if decides else base).basis(active.rule)
@@ -112,7 +112,7 @@ class PackSelection:
         return [pack for pack in loaded if any(self.standing([pack], s).any() for s in places)]
 
     def is_about(self, places: Collection[Sides], head: Head) -> bool:
-        """Whether a pack is about what the project declares, whichever files are touched."""
+        """Return true if a pack is about what the project declares, whichever files are touched."""
         sides = (side for place in places for side in dict.fromkeys((place.head, place.base)))
         return any(opens(head, module, asked_for=head.id in self.named) for module in sides)
 

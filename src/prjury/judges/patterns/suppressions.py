@@ -39,7 +39,7 @@ class Directive:
     used: bool = False
 
     def covers(self, hit: Hit, names: frozenset[str]) -> bool:
-        """Whether it speaks of a finding with these names, here."""
+        """Return true if it speaks of a finding with these names, here."""
         return bool(self.names & names) and any(line in self.lines for line in hit.lines)
 
     def __str__(self) -> str:
@@ -81,7 +81,7 @@ class CommentPage:
         return range(self.first(span), self.source.line_at(max(span[0], span[1] - 1)) + 1)
 
     def alone(self, span: Range) -> bool:
-        """Whether nothing but blanks stands before a place on its line."""
+        """Return true if nothing but blanks stands before a place on its line."""
         begin = self.source.text.rfind("\n", 0, span[0]) + 1
         return not self.source.text[begin : span[0]].strip()
 
@@ -119,7 +119,7 @@ class Probe:
     item: Mapping[str, Any]
 
 
-def _annotated(regex: str) -> tuple[dict[str, Any], dict[str, Any]]:
+def _find_annotations(regex: str) -> tuple[dict[str, Any], dict[str, Any]]:
     mark = {"kind": "annotation", "regex": regex}
     # Without `all`, ast-grep gives the node that is had.
     return mark, {"all": [{"has": {"kind": "modifiers", "has": mark}}]}
@@ -140,8 +140,10 @@ _GO_ITEMS = _kinds(
 )
 
 PROBES: Mapping[str, Probe] = {
-    "java": Probe("SuppressWarnings", *_annotated(r"^@\s*(java\.lang\.)?SuppressWarnings\b")),
-    "kotlin": Probe("Suppress", *_annotated(r"^@\s*(kotlin\.)?Suppress\b")),
+    "java": Probe(
+        "SuppressWarnings", *_find_annotations(r"^@\s*(java\.lang\.)?SuppressWarnings\b")
+    ),
+    "kotlin": Probe("Suppress", *_find_annotations(r"^@\s*(kotlin\.)?Suppress\b")),
     "rust": Probe(
         "deprecated",
         {**_ATTRIBUTE, "regex": r"^#\s*\[\s*(allow|expect)\b"},
@@ -168,7 +170,7 @@ def declared(page: CommentPage) -> Iterator[Directive]:
             ours = (
                 w.removeprefix(_OURS) if w.startswith(_OURS) else _WORDS.get(w, "") for w in words
             )
-            yield _over(page, label, mark, item, frozenset(ours))
+            yield _find_lines_over(page, label, mark, item, frozenset(ours))
 
 
 def allowed(page: CommentPage) -> Iterator[Directive]:
@@ -180,10 +182,10 @@ def allowed(page: CommentPage) -> Iterator[Directive]:
         lints = [word.strip() for word in match[1].split(",")] if match else []
         at = bisect_left(starts, mark[1])
         if "deprecated" in lints and at < len(items):
-            yield _over(page, "#[allow]", mark, items[at], frozenset({DEPRECATION}))
+            yield _find_lines_over(page, "#[allow]", mark, items[at], frozenset({DEPRECATION}))
 
 
-def _over(
+def _find_lines_over(
     page: CommentPage, label: str, mark: Range, item: Range, names: frozenset[str]
 ) -> Directive:
     text = " ".join(page.text(mark).split())[:_MAX_TEXT]
@@ -286,7 +288,7 @@ class SuppressionRules:
     ecosystem: bool = True
 
     def job(self, scan: FileScan) -> Job | None:
-        """What the parser has to do for the rules, and to find annotations that silence."""
+        """Return the parser's job for the rules, and for annotations that silence."""
         asked, probe = scan.job, self._probe(scan)
         if not asked or not probe:
             return asked
@@ -330,7 +332,7 @@ class Suppressions:
                 self._at.setdefault(line, []).append(directive)
 
     def silencer(self, hit: Hit, severity: Severity) -> Directive | None:
-        """What silences the hit, ours before others; all that do have been used."""
+        """Return the comment that silences the hit, ours before others; all such count as used."""
         names = names_of(hit.active, severity)
         near = [directive for line in hit.lines for directive in self._at.get(line, ())]
         covering = [directive for directive in (*near, *self._wide) if directive.covers(hit, names)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from fakes.repository import BASE, HEAD, FakeRepository, Files
 from prjury.jury.judgment import Status
 from unit.judges.patterns.bench import BOOT_4, dependency, found, judged, pom
@@ -80,3 +82,25 @@ def test_a_module_that_declares_it_is_left_alone_altogether() -> None:
     )
     base = {**BASE_TREE, "other/pom.xml": own}
     assert found(judged(base, {**base, "other/src/A.java": IMPORT})) == []
+
+
+STEPS = "on: push\njobs:\n  a:\n    runs-on: {}\n    steps:\n      - uses: actions/checkout@{}\n"
+WORKFLOW = ".github/workflows/a.yml"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "severities"),
+    [
+        (("ubuntu-24.04", "v4.1.0"), ("ubuntu-24.04", "v4.2.2"), ["hint"]),
+        (("ubuntu-24.04", "v4"), ("ubuntu-24.04", f"{'a' * 40} # v4.2.2"), ["hint"]),
+        (("ubuntu-24.04", "v5"), ("ubuntu-24.04", "v4"), ["warning"]),
+        (("ubuntu-24.04", "v5"), ("ubuntu-20.04", "v5"), ["error"]),
+    ],
+)
+def test_a_pin_that_moves_within_a_major_is_a_hint(
+    old: tuple[str, str], new: tuple[str, str], severities: list[str]
+) -> None:
+    judgment = judged({WORKFLOW: STEPS.format(*old)}, {WORKFLOW: STEPS.format(*new)})
+    assert [severity for _, severity, _ in found(judgment)] == severities
+    told = "the line before has it too" in judgment.failed_checks[0].message
+    assert told is (severities == ["hint"])

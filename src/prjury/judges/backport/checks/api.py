@@ -107,11 +107,11 @@ def interface_of(
         unchecked += [UncheckedFile(file.path, why)] if why else []
     names = changes([text for new, text in texts if not new], [text for new, text in texts if new])
     migrations = migrations_in(pull.files)
-    unchecked += [*_without_support(within), *_beyond(pull.files)]
+    unchecked += [*_list_unsupported(within), *_list_beyond_limits(pull.files)]
     return Interface(tuple(names), migrations, tuple(settings), tuple(unchecked))
 
 
-def _beyond(files: Sequence[FileChange]) -> Iterator[UncheckedFile]:
+def _list_beyond_limits(files: Sequence[FileChange]) -> Iterator[UncheckedFile]:
     """Yield the files beyond the limits of a pull request that may offer something."""
     for file in files:
         offers = is_settings(file.path) or language_offered(file.path)
@@ -203,7 +203,7 @@ def _settings(
     return setting_changes(file.path, old, new)
 
 
-def _without_support(files: Sequence[FileChange]) -> Iterator[UncheckedFile]:
+def _list_unsupported(files: Sequence[FileChange]) -> Iterator[UncheckedFile]:
     for file in files:
         if is_program(file.path) and not is_example(file.path):
             language = language_of(file.path)
@@ -214,7 +214,7 @@ def _without_support(files: Sequence[FileChange]) -> Iterator[UncheckedFile]:
 def names_check(interface: Interface) -> Check:
     """Return the check ``api`` for what a change does to public names."""
     words = list(_words(interface))
-    unchecked = _unchecked(interface.unchecked)
+    unchecked = _unchecked_words(interface.unchecked)
     if not words:
         message = "; ".join(filter(None, ["no public name changes", unchecked]))
         return Check("api", passed=True, message=message)
@@ -268,7 +268,7 @@ def _signatures(change: NameChange) -> Iterator[str]:
         yield f"+ {shortened(change.new.signature, _LONGEST_SIGNATURE)}"
 
 
-def _unchecked(files: Sequence[UncheckedFile]) -> str:
+def _unchecked_words(files: Sequence[UncheckedFile]) -> str:
     """Return ``not checked: a.py and 2 more (not UTF-8)``, or an empty text."""
     reasons: dict[str, list[str]] = {}
     for each in files:

@@ -178,7 +178,7 @@ class BumpOnBranch:
 
     @property
     def unchecked(self) -> bool:
-        """Whether nothing could be read in the branch's version of the file."""
+        """Return true if nothing could be read in the branch's version of the file."""
         return self.relation is Relation.UNKNOWN and self.have is None
 
 
@@ -194,10 +194,10 @@ def bumps_on_branch(bumps: Bumps, tip: str, repository: Repository) -> tuple[Bum
     for path, blob in new:
         found = declared_in(path, blob, read)
         bumps.seen[path, blob] = None if found is None else by_name(found)
-    return tuple(_on_branch(bump, blobs.get(bump.path), bumps) for bump in bumps.changed)
+    return tuple(_compare_on_branch(bump, blobs.get(bump.path), bumps) for bump in bumps.changed)
 
 
-def _on_branch(bump: Bump, blob: str | None, bumps: Bumps) -> BumpOnBranch:
+def _compare_on_branch(bump: Bump, blob: str | None, bumps: Bumps) -> BumpOnBranch:
     named = bumps.seen[bump.path, blob] if blob else {}
     if named is None:
         return BumpOnBranch(bump, None, Relation.UNKNOWN)
@@ -228,16 +228,16 @@ def _relation(bump: Bump, have: str, jump: Distance | None) -> Relation:
 
 
 def only_raises(bumps: Bumps, files: Sequence[FileChange]) -> bool:
-    """Whether a change of these files only moves versions."""
+    """Return true if a change of these files only moves versions."""
     manifests = [file for file in files if file.path not in bumps.lock_files]
     named = {bump.path for bump in bumps.changed}
     return bool(manifests) and all(
-        file.path in named and _only_versions(file, bumps.changed) for file in manifests
+        file.path in named and _moves_versions_alone(file, bumps.changed) for file in manifests
     )
 
 
-def _only_versions(file: FileChange, changed: Sequence[Bump]) -> bool:
-    """Whether each added line is a removed one with another version."""
+def _moves_versions_alone(file: FileChange, changed: Sequence[Bump]) -> bool:
+    """Return true if each added line is a removed one with another version."""
     moved = [bump for bump in changed if bump.path == file.path and bump.old and bump.new]
     removed, added = (
         [line.text for hunk in file.hunks for line in hunk.lines if line.sign == sign]
@@ -281,7 +281,10 @@ def moves_check(found: Sequence[BumpOnBranch], branch: str) -> Check | None:
         return None
     ranked = sorted(found, key=lambda each: _RANKS.index(_severity(each)))
     worst = _severity(ranked[0])
-    lines = [f"{_move(each.bump)}; {_there(each, visible(branch))}" for each in ranked[:_SHOWN]]
+    lines = [
+        f"{_move_words(each.bump)}; {_branch_words(each, visible(branch))}"
+        for each in ranked[:_SHOWN]
+    ]
     more = [f"{len(ranked) - _SHOWN} more"] if len(ranked) > _SHOWN else []
     first = ranked[0].bump
     return Check(
@@ -321,12 +324,12 @@ def _library_severity(standing: BumpOnBranch) -> Severity | None:
 
 
 def _is_dated(bump: Bump) -> bool:
-    """Whether the versions are dates, whose first number says nothing of what breaks."""
+    """Return true if the versions are dates, whose first number says nothing of what breaks."""
     years = [_YEAR.match(version) for version in (bump.old, bump.new) if version]
     return bump.name.casefold() in _DATED or all(years)
 
 
-def _move(bump: Bump) -> str:
+def _move_words(bump: Bump) -> str:
     name = visible(bump.name)
     if bump.old is None:
         return f"adds {name} {visible(bump.new or '')}"
@@ -338,7 +341,7 @@ def _move(bump: Bump) -> str:
     return f"{verb} {name} from {visible(bump.old)} to {visible(bump.new)}"
 
 
-def _there(standing: BumpOnBranch, branch: str) -> str:
+def _branch_words(standing: BumpOnBranch, branch: str) -> str:
     have, jump = visible(standing.have or ""), standing.jump
     match standing.relation:
         case Relation.NOT_THERE:

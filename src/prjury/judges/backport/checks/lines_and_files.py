@@ -1,4 +1,4 @@
-"""Whether the branch has the files that a change touches and the lines that it removes.
+"""Return true if the branch has the files that a change touches and the lines that it removes.
 
 A file that the branch has under another path counts as there, as it does for git's own pick.
 """
@@ -165,7 +165,7 @@ def overlap_check(found: LineOverlap) -> Check:
         f"{visible(gone.path)}:{gone.line}: {visible(gone.text[:_LONGEST_LINE])}"
         for gone in found.absent
     )
-    parts = [_files_words(found), _moved_words(found), _lines_words(found), _unread_words(found)]
+    parts = [_files_words(found), _renames_words(found), _lines_words(found), _unread_words(found)]
     return Check(
         "lines-and-files",
         passed=not found.lacks and not missing,
@@ -188,7 +188,7 @@ def _files_words(found: LineOverlap) -> str:
     return f"{lacks}{source}: {named}{_more(found.lacks)}"
 
 
-def _moved_words(found: LineOverlap) -> str:
+def _renames_words(found: LineOverlap) -> str:
     if not found.moved:
         return ""
     pairs = [f"`{visible(old)}` is `{visible(new)}` there" for old, new in found.moved]

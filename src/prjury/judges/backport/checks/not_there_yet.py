@@ -1,4 +1,4 @@
-"""Whether the branch has the change already.
+"""Return true if the branch has the change already.
 
 It has if it holds the commit itself, the same patch, a commit whose message says that it was picked
 from this one, or if picking the change has no effect.
@@ -50,7 +50,7 @@ class AppliedCommits:
 
     @property
     def stays(self) -> bool:
-        """Whether the branch still has the change."""
+        """Return true if the branch still has the change."""
         return not (self.reverted or self.lost)
 
 
@@ -199,16 +199,16 @@ def history_of_change(copies: Collection[str], messages: Sequence[CommitMessage]
     for message in reversed(messages):
         if message.sha in known:
             found = ChangeHistory(message.sha)
-        if reverted := _reverted_by(message, known, titles):
+        if reverted := _find_reverted(message, known, titles):
             reverts[message.sha] = None
             found = replace(found, undone=message.sha, gone=reverted)
-        elif _reverted_by(message, reverts, titles):
+        elif _find_reverted(message, reverts, titles):
             known[message.sha] = None
             found = ChangeHistory(message.sha)
     return found
 
 
-def _reverted_by(
+def _find_reverted(
     message: CommitMessage, among: Iterable[str], titles: Mapping[str, str]
 ) -> str | None:
     """Return the newest of these commits that a message reverts."""

@@ -1,4 +1,4 @@
-"""Whether the change picks cleanly onto the branch, tried in the object store.
+"""Return true if the change picks cleanly onto the branch, tried in the object store.
 
 A project that squashes or merges backports a pull request as one commit; a project that rebases
 backports its commits one by one.
@@ -63,7 +63,7 @@ class CherryPickTrial:
 
 
 def is_by_hand(path: str) -> bool:
-    """Whether a conflict in the file is always resolved by hand: a changelog or a lock file."""
+    """Return true if conflicts in the file are resolved by hand: changelogs, lock files."""
     return is_changelog(path) or kind_of(path) is FileKind.LOCK
 
 

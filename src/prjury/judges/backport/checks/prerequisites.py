@@ -73,7 +73,7 @@ class Prerequisites:
 
     @property
     def found(self) -> bool:
-        """Whether the pick is clean after earlier commits."""
+        """Return true if the pick is clean after earlier commits."""
         return bool(self.commits)
 
 
@@ -100,7 +100,7 @@ class Search:
             found = Prerequisites() if clean else self.run(trial.merge.conflicts)
             if not missing or not (found.found or clean):
                 return found
-            commits = self._in_order([*found.commits, *self._introducing(missing)])
+            commits = self._sort_commits([*found.commits, *self._introducing(missing)])
             if list(found.commits) != commits:
                 more = self._all_of(commits)
                 found = found if found.found and not more.found else more
@@ -124,13 +124,15 @@ class Search:
         tried, sweeping = self._narrow(candidates)
         for commits in ((commit,) for commit in tried):
             if self._clean_after(commits):
-                return self._found(commits, tried)
+                return self._make_result(commits, tried)
         line = [commit for commit in line if commit in tried] if len(tried) > 1 else []
         together = self._that_pick(line)
         if self._clean_after(together):
-            return self._found(self._needed(together), tried)
+            return self._make_result(self._drop_needless(together), tried)
         unchecked = "" if self.deadline.remaining else "the time for the search ran out"
-        return Prerequisites(tried=tried, in_vain=_in_vain(tried, sweeping), unchecked=unchecked)
+        return Prerequisites(
+            tried=tried, in_vain=_failure_words(tried, sweeping), unchecked=unchecked
+        )
 
     def _introducing(self, missing: Sequence[MissingSymbols]) -> Iterator[StyleCommit]:
         """Yield the commits of the base that added the missing names and files."""
@@ -142,7 +144,7 @@ class Search:
             elif commit := self.releases.bringing(one.name, path, fork, base):
                 yield commit
 
-    def _in_order(self, commits: Sequence[StyleCommit]) -> list[StyleCommit]:
+    def _sort_commits(self, commits: Sequence[StyleCommit]) -> list[StyleCommit]:
         """Return each commit once, in the order in which they came to the base, oldest first."""
         found = {commit.sha: commit for commit in commits if commit.parents}
         if len(found) < 2:  # noqa: PLR2004 - nothing to sort
@@ -165,13 +167,15 @@ class Search:
         """Try commits that are all needed, oldest first."""
         some = tuple(commits[:MOST_TRIED])
         if some and self._clean_after(some):
-            return self._found(some, some[::-1])
+            return self._make_result(some, some[::-1])
         return Prerequisites(tried=some[::-1])
 
-    def _found(
+    def _make_result(
         self, commits: tuple[StyleCommit, ...], tried: tuple[StyleCommit, ...]
     ) -> Prerequisites:
-        return Prerequisites(commits, self._after(commits), tried, onto=self._tree(commits) or "")
+        return Prerequisites(
+            commits, self._pick_after(commits), tried, onto=self._tree(commits) or ""
+        )
 
     def _that_pick(self, line: Sequence[StyleCommit]) -> tuple[StyleCommit, ...]:
         """Return all that can be picked on top of each other, oldest first."""
@@ -181,7 +185,7 @@ class Search:
                 chosen = (*chosen, commit)
         return chosen
 
-    def _needed(self, commits: tuple[StyleCommit, ...]) -> tuple[StyleCommit, ...]:
+    def _drop_needless(self, commits: tuple[StyleCommit, ...]) -> tuple[StyleCommit, ...]:
         """Leave out what the pick does not need, the newest first."""
         for commit in reversed(commits) if len(commits) > 1 else ():
             fewer = tuple(one for one in commits if one != commit)
@@ -190,10 +194,10 @@ class Search:
         return commits
 
     def _clean_after(self, commits: Sequence[StyleCommit]) -> bool:
-        trial = self._after(commits) if commits else None
+        trial = self._pick_after(commits) if commits else None
         return trial is not None and trial.merge.clean and not trial.empty
 
-    def _after(self, commits: Sequence[StyleCommit]) -> CherryPickTrial | None:
+    def _pick_after(self, commits: Sequence[StyleCommit]) -> CherryPickTrial | None:
         """Pick the change after the commits; None if one of them cannot be picked."""
         tree = self._tree(commits)
         if tree is None or not self.deadline.remaining:
@@ -302,7 +306,7 @@ def _no_source(tried: Sequence[StyleCommit]) -> str:
     return f"the commits that add what is missing do not pick cleanly ({_short(tried)})"
 
 
-def _in_vain(tried: Sequence[StyleCommit], sweeping: int) -> str:
+def _failure_words(tried: Sequence[StyleCommit], sweeping: int) -> str:
     reported = []
     if tried:
         what = counted(len(tried), "earlier change")

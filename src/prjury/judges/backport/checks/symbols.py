@@ -115,7 +115,7 @@ def missing_on(
     if missing:
         where = f"{counted(len(missing), 'file')} that this clone lacks"
         return modules.and_more(unchecked=f"names that may be in {where}")
-    named = tuple(_in_code(needs, left))  # which reads the files
+    named = tuple(_filter_code(needs, left))  # which reads the files
     return modules.and_more(named, _unread(needs, left))
 
 
@@ -198,7 +198,7 @@ def _not_in(
     }
 
 
-def _in_code(
+def _filter_code(
     needs: ChangeReferences, suspects: Mapping[str, Sequence[Location]]
 ) -> Iterator[MissingSymbols]:
     """Yield the names that are used and defined in code, not in comments or strings."""

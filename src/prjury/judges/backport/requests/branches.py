@@ -48,8 +48,8 @@ def release_branches(
             if own is None or ((line := line_of(one.name)) and line.version < own.version)
         ]
         kept = [one for one in found if bare(one.name) == bare(default)] or found
-        return _newest(older, kept, config)
-    return _listed(others, config.branches)
+        return _choose_newest(older, kept, config)
+    return _choose_listed(others, config.branches)
 
 
 def is_locked(name: str, locked: Sequence[str]) -> str | None:
@@ -57,7 +57,7 @@ def is_locked(name: str, locked: Sequence[str]) -> str | None:
     return next((entry for entry in locked if fnmatchcase(bare(name), entry)), None)
 
 
-def _listed(found: Sequence[BranchTip], entries: Sequence[str]) -> Chosen:
+def _choose_listed(found: Sequence[BranchTip], entries: Sequence[str]) -> Chosen:
     names: list[str] = []
     notes: list[str] = []
     for entry in entries:
@@ -71,7 +71,7 @@ def _listed(found: Sequence[BranchTip], entries: Sequence[str]) -> Chosen:
     return Chosen(tuple(dict.fromkeys(names)), tuple(notes))
 
 
-def _newest(
+def _choose_newest(
     others: Sequence[BranchTip], found: Sequence[BranchTip], config: BackportConfig
 ) -> Chosen:
     lined = [(one, line) for one in others if (line := line_of(one.name))]
@@ -87,10 +87,10 @@ def _newest(
     if taken:
         return Chosen(tuple(one.name for one in taken))
     left = sorted(lines, key=_newest_first)[:_FEW]
-    return Chosen((), skipped=tuple(_skipped(one, open_=one in open_ones) for one in left))
+    return Chosen((), skipped=tuple(_skip_words(one, open_=one in open_ones) for one in left))
 
 
-def _skipped(branch: BranchTip, *, open_: bool) -> str:
+def _skip_words(branch: BranchTip, *, open_: bool) -> str:
     if not open_:
         return f"{visible(branch.name)} not tried: locked by the policy"
     year = datetime.fromtimestamp(branch.date, UTC).year
@@ -153,7 +153,7 @@ class RequestLine:
 
     @property
     def is_release(self) -> bool:
-        """Whether it is a single release such as ``1.2.3``."""
+        """Return true if it is a single release such as ``1.2.3``."""
         return len(self.version) >= _RELEASE and not self.open
 
 
@@ -164,7 +164,7 @@ def line_of(name: str) -> RequestLine | None:
     """
     match = _NAME.fullmatch(bare(name))
     if match is None:
-        return _other_line_of(bare(name))
+        return _read_other_family(bare(name))
     family = (match["family"] or match["after"] or "").casefold()
     if family.startswith(("release", "version")):
         family = family[:7]
@@ -175,7 +175,7 @@ def line_of(name: str) -> RequestLine | None:
     return RequestLine(version, family, bool(match["x"]), plain)
 
 
-def _other_line_of(name: str) -> RequestLine | None:
+def _read_other_family(name: str) -> RequestLine | None:
     """Return the line of a branch such as ``camel-4.8.x`` or ``PHP-8.2``."""
     match = _OTHER_FAMILY.fullmatch(name)
     if match is None or match["family"].casefold() in _TOPICS:

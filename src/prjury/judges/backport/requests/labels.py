@@ -143,7 +143,7 @@ def _phrase(text: str) -> list[tuple[Answer, str | None]]:
         lower = word[0].casefold()
         done = _DONE.fullmatch(lower)
         if done or _VERB.fullmatch(lower):
-            return _after_verb(text, words[index + 1 :], "state" if done else answer)
+            return _read_targets(text, words[index + 1 :], "state" if done else answer)
         if lower in _REFUSING:
             answer = "no"
         elif lower in _STATE:
@@ -153,7 +153,7 @@ def _phrase(text: str) -> list[tuple[Answer, str | None]]:
     return []
 
 
-def _after_verb(
+def _read_targets(
     text: str, words: Sequence[re.Match[str]], answer: Answer
 ) -> list[tuple[Answer, str | None]]:
     """Return the branches after the verb; words between may change the answer."""

@@ -109,7 +109,7 @@ def _of_trailer(line: str, source: str) -> Iterator[BackportRequest]:
 
 
 def _is_branch(word: str) -> bool:
-    """Whether a word can be a branch: it has a digit or a slash."""
+    """Return true if a word can be a branch: it has a digit or a slash."""
     return bool(_NAME.fullmatch(word)) and bool(re.search(r"[\d/]", word))
 
 

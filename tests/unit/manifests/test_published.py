@@ -1,0 +1,68 @@
+"""Versions that published parents and BOMs manage."""
+
+from __future__ import annotations
+
+import pytest
+
+from prjury.manifests.lineage import maven_chain
+from prjury.manifests.maven import read_pom
+from prjury.manifests.published import published_versions
+
+BOOT = "org.springframework.boot:spring-boot"
+PARENT = (
+    "<project><parent><groupId>org.springframework.cloud</groupId>"
+    "<artifactId>spring-cloud-build</artifactId><version>{}</version><relativePath/></parent>"
+    "<artifactId>a</artifactId>{}</project>"
+)
+IMPORT = (
+    "<project><artifactId>a</artifactId><properties><v>3.20.1</v></properties>"
+    "<dependencyManagement><dependencies><dependency><groupId>io.quarkus.platform</groupId>"
+    "<artifactId>quarkus-bom</artifactId><version>${v}</version><type>pom</type>"
+    "<scope>import</scope></dependency></dependencies></dependencyManagement></project>"
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "version", "boot"),
+    [
+        ("org.springframework.cloud:spring-cloud-build", "3.1.2", "2.6"),
+        ("org.springframework.cloud:spring-cloud-build", "4.0.6", "3.0"),
+        ("org.springframework.cloud:spring-cloud-build", "5.0.1", "4.0"),
+        ("org.springframework.cloud:spring-cloud-build", "5.9.0-SNAPSHOT", "4.0"),
+        ("org.springframework.cloud:spring-cloud-build", "6.0.0", None),
+        ("org.springframework.cloud:spring-cloud-build", "${v}", None),
+        ("org.springframework.cloud:spring-cloud-build", None, None),
+        ("org.acme:parent", "4.0.6", None),
+    ],
+)
+def test_a_version_stands_for_its_minor_line_or_the_last_before(
+    name: str, version: str | None, boot: str | None
+) -> None:
+    managed = published_versions(name, version).get(BOOT, "")
+    assert managed.startswith(f"{boot}." if boot else managed)
+    assert bool(managed) is (boot is not None)
+
+
+def test_a_published_parent_is_as_good_as_one_in_the_tree() -> None:
+    chain = maven_chain("pom.xml", {"pom.xml": read_pom(PARENT.format("4.0.6", "").encode())})
+    (boot,) = [one for one in chain.list_declared() if str(one) == BOOT]
+    assert boot.version is not None
+    assert boot.version.startswith("3.0.")
+    assert (boot.path, chain.notes) == ("pom.xml", ())
+
+
+def test_a_bom_by_a_property_counts_too() -> None:
+    chain = maven_chain("pom.xml", {"pom.xml": read_pom(IMPORT.encode())})
+    names = {str(one): one.version or "" for one in chain.list_declared()}
+    assert names["jakarta.persistence:jakarta.persistence-api"].startswith("3.")
+
+
+def test_what_the_tree_says_is_nearer() -> None:
+    own = (
+        "<dependencyManagement><dependencies><dependency>"
+        "<groupId>org.springframework.boot</groupId><artifactId>spring-boot</artifactId>"
+        "<version>2.7.0</version></dependency></dependencies></dependencyManagement>"
+    )
+    chain = maven_chain("pom.xml", {"pom.xml": read_pom(PARENT.format("4.0.6", own).encode())})
+    versions = [one for one in chain.list_declared() if str(one) == BOOT]
+    assert min(versions).version == "2.7.0"
