@@ -27,7 +27,13 @@ from prjury.judges.builds.plan import LeftOutStep
 from prjury.judges.builds.systems.source_tree import SourceTree
 from prjury.judges.builds.toolchains import Toolchains
 from prjury.manifests.matrix import UNKNOWN, ExpressionContext, matrix_rows
-from prjury.manifests.workflow import CompositeAction, Workflow, WorkflowJob, read_workflow
+from prjury.manifests.workflow import (
+    CompositeAction,
+    Workflow,
+    WorkflowJob,
+    WorkflowStep,
+    read_workflow,
+)
 
 WORKFLOWS = ".github/workflows/"
 _DEEPEST = 3
@@ -52,6 +58,8 @@ class CiJob(msgspec.Struct, frozen=True, dict=True):
         other_rows: the lines by which rows that are not run test something else.
         needs_artifacts: whether it works on what another job has made.
         lacks: the programs that run its tests and are not here.
+        actions: the actions that it uses up to the last test, with their inputs.
+        machine: the labels of the machine that it wants.
     """
 
     path: str
@@ -67,6 +75,8 @@ class CiJob(msgspec.Struct, frozen=True, dict=True):
     other_rows: tuple[str, ...] = ()
     needs_artifacts: bool = False
     lacks: tuple[str, ...] = ()
+    actions: tuple[WorkflowStep, ...] = ()
+    machine: str = ""
 
     @property
     def name(self) -> str:
@@ -187,7 +197,7 @@ class _Reader:
     def __init__(self, root: SourceTree, here: Toolchains) -> None:
         self.root, self.here = root, here
         self.external: list[str] = []
-        self.actions: dict[str, CompositeAction | None] = {}
+        self.composites: dict[str, CompositeAction | None] = {}
         self.workflows = {one.path: one for one in self._workflows()}
 
     def _workflows(self) -> Iterator[Workflow]:
@@ -308,7 +318,6 @@ class _Row(msgspec.Struct, frozen=True, dict=True):
         """The row's place among those that a build here can stand for."""
         title = self.job.title.partition("${{")[0]
         names = f"{self.name} {title} {self.workflow.path.rpartition('/')[2]}"
-        labels = [self.context.filled(label) or "" for label in self.job.runs_on]
         texts = [str(value) for value in self.values.values() if value is not UNKNOWN]
         texts += [*self.values, *job.env.values()]
         marked = has_part(
@@ -317,9 +326,7 @@ class _Row(msgspec.Struct, frozen=True, dict=True):
         return _Rank(
             not_on_pull_requests=not events & {"pull_request", "merge_group"},
             aside=has_part(names, WORDS["aside"]),
-            other_machine=any(
-                has_part(label, WORDS["other_machines"]) for label in (*labels, f"{self.name}-")
-            ),
+            other_machine=has_part(f"{job.machine} {self.name}-", WORDS["other_machines"]),
             lacks=self._count_missing(job),
             instrumented=marked,
             distance=self._distance(job),
@@ -352,24 +359,23 @@ class _Row(msgspec.Struct, frozen=True, dict=True):
 
     def read(self) -> CiJob:
         """The job as it runs in this row."""
-        defaults = {**self.workflow.defaults, **self.job.defaults}
         reader, path = self.reader, self.workflow.path
-        reading = StepReader(reader.root, reader.here, self.context, defaults, path, reader.actions)
+        reading = StepReader(reader.root, reader.here, self.context, path, reader.composites)
+        reading.defaults = {**self.workflow.defaults, **self.job.defaults}
         reading.take(self.job.steps)
-        last = max((at for at, step in enumerate(reading.steps) if step.kind == "test"), default=-1)
-        steps = join_background(reading.steps[: last + 1])
+        kinds = [step.kind for step in reading.steps]
+        last = len(kinds) - kinds[::-1].index("test") if "test" in kinds else 0
         plain = {
             key: str(value)
             for key, value in self.values.items()
             if isinstance(value, str | int | float)
         }
-        left_out = [*dict.fromkeys(reading.left_out[: reading.left_at_test])]
         why = "services are not started here"
-        left_out[:0] = [
+        left_out = [
             LeftOutStep(f"services: {one}", why, "services", path) for one in self.job.services
         ]
-        if image := self.job.container:
-            left_out.insert(0, LeftOutStep(f"container: {image}", "its image is not used here"))
+        if image := f"container: {self.job.container}" if self.job.container else "":
+            left_out.append(LeftOutStep(image, "its image is not used here", "elsewhere", path))
         job = CiJob(
             path,
             self.name,
@@ -377,11 +383,13 @@ class _Row(msgspec.Struct, frozen=True, dict=True):
             reading.versions,
             reading.version_files,
             self.context.values["env"],
-            tuple(steps),
+            tuple(join_background(reading.steps[:last])),
             self.job.services,
-            tuple(left_out),
+            tuple(dict.fromkeys([*left_out, *reading.left_out[: reading.left_at_test]])),
             tuple(dict.fromkeys(reading.linters)),
             needs_artifacts=reading.needs_artifacts,
+            actions=tuple(reading.actions[: reading.actions_at_test]),
+            machine=" ".join(self.context.filled(label) or "" for label in self.job.runs_on),
         )
         tests = (call for step in job.tests for call in step.calls)
         return msgspec.structs.replace(job, lacks=tuple(self._list_missing(job, tests)))

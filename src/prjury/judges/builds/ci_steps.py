@@ -114,12 +114,12 @@ class StepReader:
         root: SourceTree,
         here: Toolchains,
         context: ExpressionContext,
-        defaults: Mapping[str, str],
         path: str,
-        actions: dict[str, CompositeAction | None],
+        composites: dict[str, CompositeAction | None],
     ) -> None:
         self.root, self.here, self.context = root, here, context
-        self.defaults, self.path = defaults, path
+        self.path = path
+        self.defaults: Mapping[str, str] = {}
         self.steps: list[CiStep] = []
         self.versions: dict[str, str] = {}
         self.version_files: dict[str, str] = {}
@@ -129,7 +129,9 @@ class StepReader:
         self.needs_artifacts = False
         self.depth = 0
         self.checkout = ""
-        self.actions = actions
+        self.composites = composites
+        self.actions: list[WorkflowStep] = []
+        self.actions_at_test = 0
 
     def take(self, steps: Sequence[WorkflowStep]) -> None:
         """Read steps, and those of local actions in their place."""
@@ -144,9 +146,9 @@ class StepReader:
                 self._take_setup(step)
 
     def _take_action(self, step: WorkflowStep) -> None:
-        if step.uses not in self.actions:
-            self.actions[step.uses] = self._read_action(step.uses)
-        action = self.actions[step.uses] if self.depth < _DEEPEST else None
+        if step.uses not in self.composites:
+            self.composites[step.uses] = self._read_action(step.uses)
+        action = self.composites[step.uses] if self.depth < _DEEPEST else None
         if action is None:
             return
         inputs = {name: self.context.filled(text) or "" for name, text in step.inputs.items()}
@@ -170,10 +172,11 @@ class StepReader:
             return None
 
     def _take_setup(self, step: WorkflowStep) -> None:
+        inputs = {name: self.context.filled(text) or "" for name, text in step.inputs.items()}
+        self.actions.append(step.model_copy(update={"inputs": inputs}))
         tool, key = SETUP_ACTIONS.get(step.action, ("", ""))
-        text = self.context.filled(step.inputs.get(key, "")) if tool else ""
-        path = self.context.filled(step.inputs.get(f"{key}-file", "")) if tool else ""
-        if version := self._choose_version(tool, text or ""):
+        path = inputs.get(f"{key}-file", "") if tool else ""
+        if version := self._choose_version(tool, inputs.get(key, "") if tool else ""):
             self.versions[tool] = version
         elif step.action == "dtolnay/rust-toolchain" and not step.uses.endswith("@master"):
             self.versions[tool] = step.uses.partition("@")[2]
@@ -183,7 +186,7 @@ class StepReader:
             self.checkout = step.inputs.get("path", "")
         if step.action == _DOWNLOADS and not any(one.kind == "test" for one in self.steps):
             self.needs_artifacts = True
-            self._leave(step.uses, "it brings what another job has made", "other", 0)
+            self._leave(step.uses, "it brings what another job has made", "elsewhere", 0)
         elif step.action.startswith("docker://") or has_part(step.action, WORDS["service_actions"]):
             self._leave(step.uses, "services are not started here", "services", 0)
         elif command := _find_command(step):
@@ -213,10 +216,11 @@ class StepReader:
         directory = self.context.filled(place)
         shell = (self.context.filled(step.shell or self.defaults.get("shell", "")) or "").strip()
         if script is None or directory is None:
-            why = "it wants a secret" if _holds_secret(run) else "it depends on the run itself"
-            self._leave(run, why, "other", step.line)
+            secret = _holds_secret(run)
+            why = "it wants a secret" if secret else "it depends on the run itself"
+            self._leave(run, why, "elsewhere" if secret else "other", step.line)
         elif shell and not shell.startswith(("bash", "sh")) and shell.split()[0] != "python":
-            self._leave(run, f"it wants the shell {shell.split()[0]}", "other", step.line)
+            self._leave(run, f"it wants the shell {shell.split()[0]}", "elsewhere", step.line)
         else:
             below = directory.removeprefix("./").strip("/.")
             script, below = _enter_directory(_join_continued(script), below)
@@ -264,7 +268,7 @@ class StepReader:
             calls = tuple(replace(call, family="", runner="") for call in calls)
         self.steps.append(CiStep(kind, part, origin, directory, env, may_fail, calls))
         if kind == "test":
-            self.left_at_test = len(self.left_out)
+            self.left_at_test, self.actions_at_test = len(self.left_out), len(self.actions)
 
 
 def resolve_call(call: Call, root: SourceTree, directory: str, depth: int = 0) -> Call:

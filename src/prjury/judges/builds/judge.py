@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
 from prjury.judges.builds import wording
-from prjury.judges.builds.ci import find_base_ci
+from prjury.judges.builds.ci import BaseCi, find_base_ci
 from prjury.judges.builds.combine import (
     combine_judgments,
     find_new_builds,
@@ -206,11 +206,18 @@ class TreeBuildJudge:
         judgment = _with_unbuilt(judgment, pull, found, self.own, settings, origin="evidence")
         return refuse_edited(judgment, pull)
 
-    def find_plans(self, merged: str, base: str, changes: Changes | None = None) -> DetectedBuilds:
+    def find_plans(
+        self,
+        merged: str,
+        base: str,
+        changes: Changes | None = None,
+        here: Toolchains | None = None,
+    ) -> DetectedBuilds:
         """The builds that would run for a tree; nothing is run.
 
         Args:
             base: the tree whose own CI counts; the same one where nothing changes.
+            here: the tools of the machine on which they would run, if it is not this one.
 
         Raises:
             CannotJudgeError: when a partial clone lacks a file that says how to build.
@@ -218,10 +225,15 @@ class TreeBuildJudge:
         sides, theirs = (
             BuildSide(tree, self.ports.repository.files(tree)) for tree in (merged, base)
         )
-        return self._detect(self._planner(theirs), sides, changes)
+        return self._detect(self._planner(theirs, here), sides, changes)
 
-    def _planner(self, base: BuildSide) -> BuildPlanner:
-        here = Toolchains(self.ports.shell.environment())
+    def find_ci(self, tree: str, here: Toolchains) -> BaseCi | None:
+        """The CI in the workflows of a tree, as a machine with these tools would run it."""
+        side = BuildSide(tree, self.ports.repository.files(tree))
+        return find_base_ci(self._root(side, None), here)
+
+    def _planner(self, base: BuildSide, here: Toolchains | None = None) -> BuildPlanner:
+        here = here or Toolchains(self.ports.shell.environment())
         ci = find_base_ci(self._root(base, None), here)
         return BuildPlanner(self.options, here, ci, self.own)
 

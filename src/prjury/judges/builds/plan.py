@@ -25,8 +25,9 @@ StepName: TypeAlias = Literal["setup", "build", "test", "lint"]
 PlanSource: TypeAlias = Literal["policy", "recipe", "ci", "convention"]
 
 
-#: What a step needs that is not here: a database or a container, packages of the system, all else.
-LeftOutKind: TypeAlias = Literal["services", "packages", "other"]
+#: What a step needs that is not here: a database or a container, packages of the system, what only
+#: the CI itself has, such as secrets and artifacts of other jobs, or all else.
+LeftOutKind: TypeAlias = Literal["services", "packages", "elsewhere", "other"]
 
 
 class LeftOutStep(Struct, frozen=True):
