@@ -25,7 +25,7 @@ from prjury.judges.builds.evidence import BuildEvidence, Run
 from prjury.judges.builds.kept_base import KeptBase
 from prjury.judges.builds.kept_reports import KeepRun, KeptReports, forget_run
 from prjury.judges.builds.missing_files import object_missing
-from prjury.judges.builds.own_recipes import own_recipes
+from prjury.judges.builds.own_recipes import read_own_recipes
 from prjury.judges.builds.plan import BuildPlan
 from prjury.judges.builds.planner import BuildPlanner
 from prjury.judges.builds.run import BothSides, BuildSide
@@ -55,7 +55,7 @@ def make(options: BuildOptions, ports: Ports) -> TreeBuildJudge:
     Raises:
         ConfigError: for a recipe of the policy that is not there or not valid.
     """
-    return TreeBuildJudge(options, ports, own_recipes(options, ports.repository))
+    return TreeBuildJudge(options, ports, read_own_recipes(options, ports.repository))
 
 
 @dataclass(frozen=True)

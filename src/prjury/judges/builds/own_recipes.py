@@ -2,35 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from prjury.errors import CannotJudgeError, ConfigError
 from prjury.judges.builds.recipe import Recipe, read_recipe
 from prjury.judges.builds.systems.recipes import RecipeSystem
-from prjury.policy.tiers import BuildOptions
+from prjury.policy.schema import BuildOptions
 from prjury.ports import Repository
 from prjury.snapshot.kinds import REGULAR_MODES
 
 
-def own_recipes(options: BuildOptions, repository: Repository) -> tuple[RecipeSystem, ...]:
+def read_own_recipes(options: BuildOptions, repository: Repository) -> tuple[RecipeSystem, ...]:
     """The recipes that the policy names.
 
     Raises:
         ConfigError: for one that is not there or not valid, and for two of one name.
         CannotJudgeError: when a partial clone lacks one.
     """
-    if not options.recipes:
-        return ()
-    if options.commit:
-        recipes = _committed(repository, options.commit, options.recipes)
-    else:
-        recipes = [recipe_at(Path(path), path) for path in options.recipes]
-    named: dict[str, Recipe] = {}
-    for recipe, path in zip(recipes, options.recipes, strict=True):
-        if named.setdefault(recipe.name, recipe) is not recipe:
+    recipes: dict[str, Recipe] = {}
+    for path in options.recipes:
+        committed = _read_committed(repository, options.commit, path) if options.commit else None
+        recipe = committed or recipe_at(Path(path), path)
+        if recipes.setdefault(recipe.name, recipe) is not recipe:
             raise ConfigError(f"{path}: another recipe of the policy is called {recipe.name}")
-    return tuple(RecipeSystem(recipe, own=True) for recipe in recipes)
+    return tuple(RecipeSystem(recipe, own=True) for recipe in recipes.values())
 
 
 def recipe_at(file: Path, shown: str) -> Recipe:
@@ -48,20 +43,14 @@ def recipe_at(file: Path, shown: str) -> Recipe:
         ) from error
 
 
-def _committed(repository: Repository, commit: str, paths: Sequence[str]) -> list[Recipe]:
-    blobs = {e.path: e.blob for e in repository.files(commit) if e.mode in REGULAR_MODES}
-    if missing := [path for path in paths if path not in blobs]:
-        raise ConfigError(f"there is no recipe {missing[0]} in the base commit {commit[:12]}")
-    contents = repository.read([blobs[path] for path in paths])
-    return [read_recipe(_text(contents, blobs[path], path), path) for path in paths]
-
-
-def _text(contents: Mapping[str, bytes | None], blob: str, path: str) -> str:
-    content = contents.get(blob)
+def _read_committed(repository: Repository, commit: str, path: str) -> Recipe:
+    entries = (entry for entry in repository.files(commit) if entry.mode in REGULAR_MODES)
+    blob = next((entry.blob for entry in entries if entry.path == path), None)
+    if blob is None:
+        raise ConfigError(f"there is no recipe {path} in the base commit {commit[:12]}")
+    content = repository.read([blob]).get(blob)
     if content is None:
-        raise CannotJudgeError(
-            f"the recipe {path} cannot be read",
-            why="this partial clone lacks its content",
-            reason="object_missing",
-        )
-    return content.decode("utf-8", "replace")
+        why = "this partial clone lacks its content"
+        what = f"the recipe {path} cannot be read"
+        raise CannotJudgeError(what, why=why, reason="object_missing")
+    return read_recipe(content.decode("utf-8", "replace"), path)

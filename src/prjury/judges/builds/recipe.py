@@ -14,14 +14,14 @@ from prjury.policy.yaml_reader import read_yaml
 
 
 @cache
-def compiled(pattern: str) -> re2._Regexp:
+def compile_expression(pattern: str) -> re2._Regexp:
     """An expression of a recipe, by line; RE2's, as it meets files of a change."""
     return re2.compile(f"(?m){pattern}")
 
 
 def _expression(pattern: str) -> str:
     try:
-        compiled(pattern)
+        compile_expression(pattern)
     except re2.error as error:
         raise ValueError(f"not an expression that RE2 knows: {error}") from error
     return pattern

@@ -6,7 +6,7 @@ import pytest
 
 from fakes.trees import TreeRepository
 from prjury.errors import ConfigError
-from prjury.judges.builds.own_recipes import own_recipes
+from prjury.judges.builds.own_recipes import read_own_recipes
 from prjury.policy.load import read_policy
 from prjury.policy.tiers import BuildOptions
 
@@ -21,7 +21,7 @@ def options(*paths: str) -> BuildOptions:
 
 def test_the_base_commit_has_them() -> None:
     repository = TreeRepository({"base": {"waf.yml": WAF}})
-    (system,) = own_recipes(options("waf.yml"), repository)
+    (system,) = read_own_recipes(options("waf.yml"), repository)
     assert (system.recipe.name, system.own, system.experimental) == ("waf", True, False)
 
 
@@ -36,5 +36,5 @@ def test_the_base_commit_has_them() -> None:
 def test_what_is_wrong_is_refused(paths: list[str], problem: str) -> None:
     repository = TreeRepository({"base": {"waf.yml": WAF, "two.yml": WAF}})
     with pytest.raises(ConfigError) as caught:
-        own_recipes(options(*paths), repository)
+        read_own_recipes(options(*paths), repository)
     assert problem in str(caught.value)

@@ -19,7 +19,7 @@ from typing import get_args
 
 from prjury.judges.builds.systems import cargo, go, gradle, maven, node, python
 from prjury.judges.builds.systems.build_system import BuildSystem
-from prjury.judges.builds.systems.recipes import shipped
+from prjury.judges.builds.systems.recipes import read_shipped
 from prjury.policy.tiers import System
 
 _CODE: Mapping[str, BuildSystem] = {
@@ -33,5 +33,5 @@ _CODE: Mapping[str, BuildSystem] = {
 #: The build systems by the names that the policy uses, in the order in which the builds of one
 #: directory are run.
 SYSTEMS: Mapping[str, BuildSystem] = {
-    name: _CODE.get(name) or shipped(name) for name in get_args(System)
+    name: _CODE.get(name) or read_shipped(name) for name in get_args(System)
 }

@@ -43,7 +43,7 @@ def select_affected(
     """
     chosen: list[BuildPlan] = []
     for directory, project in sorted(projects.items()):
-        plans = [in_directory(plan, directory) for plan in project.plans]
+        plans = [move_to(plan, directory) for plan in project.plans]
         if changes is None or changes.below(directory):
             chosen += plans
         elif project.leads_out:
@@ -76,7 +76,7 @@ def is_below(directory: str, other: str) -> bool:
     return directory != other and is_within(directory, other)
 
 
-def in_directory(plan: BuildPlan, directory: str) -> BuildPlan:
+def move_to(plan: BuildPlan, directory: str) -> BuildPlan:
     """The plan of a project in that directory."""
     return replace(plan, directory=joined(directory, plan.directory) or "") if directory else plan
 

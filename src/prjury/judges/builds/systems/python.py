@@ -10,9 +10,9 @@ from prjury.judges.builds.plan import BuildPlan, BuildStep
 from prjury.judges.builds.systems.build_system import NATIVE, PYTHON, DocsRows, When
 from prjury.judges.builds.systems.projects import (
     FoundProject,
-    in_directory,
     is_below,
     match_members,
+    move_to,
     names_outside,
     select_affected,
 )
@@ -157,7 +157,7 @@ class _PythonProject:
             for place in self.members:
                 if test := find_test_file(self.root.below(place), frozenset()):
                     reasons = (f"{LOCK} is there", f"{place}/{test} is a test")
-                    yield in_directory(_plan_pytest("uv", step, reasons).with_env(versions), place)
+                    yield move_to(_plan_pytest("uv", step, reasons).with_env(versions), place)
             others = (f"--ignore={place}" for place in self.members)
             step = replace(step, command=(*step.command, *others))
         if tests:

@@ -16,21 +16,22 @@ from prjury.judges.builds.recipe import (
     FileTest,
     Recipe,
     RecipeVariant,
-    compiled,
+    compile_expression,
     read_recipe,
 )
 from prjury.judges.builds.systems.build_system import DocsRows, When
-from prjury.judges.builds.systems.projects import in_directory, is_below
+from prjury.judges.builds.systems.projects import is_below, move_to
 from prjury.judges.builds.systems.source_tree import (
     EXECUTABLE,
     Changes,
     SourceTree,
     outermost_first,
+    parent_of,
 )
 from prjury.snapshot.exempt import matches
 
 _PLACE = Path(__file__).parents[1] / "recipes"
-_REPORTS = "{reports}"
+_STEPS: tuple[StepName, ...] = ("setup", "build", "test")
 #: How many files are read for one question.
 _MOST_READ = 200
 EXPERIMENTAL = "this recipe is experimental: it was not tried on a real project"
@@ -70,101 +71,85 @@ class RecipeSystem:
     @property
     def DOCS(self) -> DocsRows:  # noqa: N802
         """Its rows in the documentation."""
-        found = ", ".join(f"`{name}`" for name in self.MANIFESTS)
+        files = ", ".join(f"`{name}`" for name in self.MANIFESTS)
         asked = ", if the policy names it" if self.WHEN == "on_request" else ""
         tried = f"tried on {self.recipe.tried}" if self.recipe.tried else "experimental"
-        run = f"{self.recipe.description} ({tried})"
-        return ((found + asked, run),)
+        return ((files + asked, f"{self.recipe.description} ({tried})"),)
 
     def plans(self, root: SourceTree, _changes: Changes | None, /) -> tuple[BuildPlan, ...]:
         """The outermost projects, whatever changes: no recipe says what a project depends on."""
-        found: dict[str, BuildPlan] = {}
-        places = filter(root.may_hold_project, self._places(root))
-        for directory in outermost_first(places):
-            if any(is_below(directory, place) for place in found):
+        projects: dict[str, BuildPlan] = {}
+        places = {
+            parent_of(path)
+            for path in root.files
+            if any(fnmatchcase(path.rpartition("/")[2], name) for name in self.MANIFESTS)
+        }
+        for directory in outermost_first(filter(root.may_hold_project, places)):
+            if any(is_below(directory, place) for place in projects):
                 continue
             if plan := self._plan(root.below(directory)):
-                found[directory] = in_directory(plan, directory)
-        return tuple(found[directory] for directory in sorted(found))
-
-    def _places(self, root: SourceTree) -> frozenset[str]:
-        plain = [name for name in self.MANIFESTS if not set(name) & set("*?[")]
-        globs = [name for name in self.MANIFESTS if name not in plain]
-        fitting = {
-            path.rpartition("/")[0]
-            for path in (root.files if globs else ())
-            if any(fnmatchcase(path.rpartition("/")[2], glob) for glob in globs)
-        }
-        return root.directories_with(*plain) | fitting
+                projects[directory] = move_to(plan, directory)
+        return tuple(projects[directory] for directory in sorted(projects))
 
     def _plan(self, part: SourceTree) -> BuildPlan | None:
-        marker = _first(part, self.recipe.detect)
-        if marker is None or _first(part, self.recipe.unless):
+        marker = _find_first(part, self.recipe.detect)
+        if marker is None or _find_first(part, self.recipe.unless):
             return None
-        variant, because = self._variant(part)
+        variant, because = self._choose_variant(part)
         commands = self.recipe.steps_of(variant)
         steps = tuple(_make_step(name, commands) for name in _STEPS if commands[name])
         if not {"build", "test"} & {step.name for step in steps}:
             return None
+        versions = self.recipe.versions.items()
+        pins = ((tool, [FileTest(file=file) for file in files]) for tool, files in versions)
+        named = ((tool, _find_first(part, tests)) for tool, tests in pins)
+        texts = self.recipe.env.items()
+        env = {name: escape_braces(x).replace("{{reports}}", "{reports}") for name, x in texts}
         return BuildPlan(
             self.recipe.name,
             steps,
-            (f"{marker} is there", *because, *self._versions(part)),
+            (
+                f"{marker} is there",
+                *because,
+                *(f"{file} says which {tool}" for tool, file in named if file),
+            ),
             (*self.recipe.notes, *([EXPERIMENTAL] if self.experimental else ())),
-            env={**_escape_variables(self.recipe.env), "PRJURY_REPORTS": _REPORTS},
+            env={**env, "PRJURY_REPORTS": "{reports}"},
             reports=tuple(commands["reports"]),
             programs=tuple(self.recipe.tools),
         )
 
-    def _variant(self, part: SourceTree) -> tuple[RecipeVariant | None, Sequence[str]]:
+    def _choose_variant(self, part: SourceTree) -> tuple[RecipeVariant | None, Sequence[str]]:
         for variant in self.recipe.variants:
-            if found := _first(part, variant.when):
-                return variant, (f"{found} decides what is run",)
+            if file := _find_first(part, variant.when):
+                return variant, (f"{file} decides what is run",)
         return None, ()
-
-    def _versions(self, part: SourceTree) -> Iterator[str]:
-        for tool, files in self.recipe.versions.items():
-            if found := _first(part, [FileTest(file=file) for file in files]):
-                yield f"{found} says which {tool}"
-
-
-_STEPS: tuple[StepName, ...] = ("setup", "build", "test")
 
 
 def _make_step(name: StepName, commands: Mapping[str, Any]) -> BuildStep:
-    step = BuildStep(name, _name_reports(commands[name]), all_ran=commands["all_ran"])
-    if name != "test" or not commands["keep_going"]:
-        return step
-    return replace(step, keep_going=replace(step, command=_name_reports(commands["keep_going"])))
+    texts = {key: str(commands[key] or "") for key in (name, "keep_going")}
+    lines = {key: text.replace("{reports}", '"$PRJURY_REPORTS"') for key, text in texts.items()}
+    step = BuildStep(name, lines[name], all_ran=commands["all_ran"])
+    longer = replace(step, command=lines["keep_going"])
+    return replace(step, keep_going=longer) if name == "test" and longer.command else step
 
 
-def _name_reports(command: str) -> str:
-    return command.replace(_REPORTS, '"$PRJURY_REPORTS"')
-
-
-def _escape_variables(env: Mapping[str, str]) -> Mapping[str, str]:
-    """The variables, in which no brace means anything but the directory of reports."""
-    return {
-        name: escape_braces(text).replace("{{reports}}", _REPORTS) for name, text in env.items()
-    }
-
-
-def _first(part: SourceTree, tests: Sequence[FileTest]) -> str | None:
+def _find_first(part: SourceTree, tests: Sequence[FileTest]) -> str | None:
     """The first file that fits one of the tests."""
-    return next((path for test in tests for path in _fitting(part, test)), None)
+    return next((path for test in tests for path in _list_fitting(part, test)), None)
 
 
-def _fitting(part: SourceTree, test: FileTest) -> Iterator[str]:
-    paths = _paths(part, test.file)
+def _list_fitting(part: SourceTree, test: FileTest) -> Iterator[str]:
+    paths = _list_paths(part, test.file)
     if test.executable:
         paths = [path for path in paths if part.files[path].mode == EXECUTABLE]
     if test.matches is None:
         return iter(paths)
-    pattern = compiled(test.matches)
+    pattern = compile_expression(test.matches)
     return (path for path in paths[:_MOST_READ] if pattern.search(part.text(path)))
 
 
-def _paths(part: SourceTree, glob: str) -> Sequence[str]:
+def _list_paths(part: SourceTree, glob: str) -> Sequence[str]:
     """The files with this path; a name alone is one in the directory itself."""
     if not set(glob) & set("*?["):
         return [glob] if glob in part.files else []
@@ -174,7 +159,7 @@ def _paths(part: SourceTree, glob: str) -> Sequence[str]:
 
 
 @cache
-def shipped(name: str) -> RecipeSystem:
+def read_shipped(name: str) -> RecipeSystem:
     """The system of a recipe that travels with the program."""
     file = _PLACE / f"{name}.yml"
     return RecipeSystem(read_recipe(file.read_text("utf-8"), file.name))

@@ -11,7 +11,7 @@ from prjury.errors import ConfigError
 from prjury.judges.builds.plan import BuildPlan
 from prjury.judges.builds.recipe import read_recipe
 from prjury.judges.builds.systems import SYSTEMS
-from prjury.judges.builds.systems.recipes import EXPERIMENTAL, RecipeSystem, shipped
+from prjury.judges.builds.systems.recipes import EXPERIMENTAL, RecipeSystem, read_shipped
 
 RECIPE = """
 name: waf
@@ -77,8 +77,8 @@ NAMES = sorted(name for name, system in SYSTEMS.items() if isinstance(system, Re
 
 @pytest.mark.parametrize("name", NAMES)
 def test_each_is_named_after_its_file(name: str) -> None:
-    assert shipped(name).recipe.name == name
-    assert shipped(name).recipe.description
+    assert read_shipped(name).recipe.name == name
+    assert read_shipped(name).recipe.description
 
 
 def test_no_recipe_is_left_out() -> None:
