@@ -157,7 +157,6 @@ def name_script(call: Call) -> str:
 
 
 def _read_call(words: Sequence[str]) -> Call:
-    """The command that a wrapper or an interpreter runs, and what it is for."""
     before, words = words[0], _unwrap(list(words))
     through = name_program(before) if words[0] != before else ""
     program, rest = name_program(words[0]), words[1:]
@@ -205,7 +204,6 @@ def find_last_call(text: str) -> tuple[Call | None, bool]:
 
 
 def _inner(program: str, words: list[str]) -> list[str]:
-    """The command that a wrapper runs; empty if it does something else."""
     runs = program not in WORDS["wrappers_that_run_with_a_word"]
     at = 0
     while at < len(words):
@@ -228,7 +226,6 @@ def _inner(program: str, words: list[str]) -> list[str]:
 
 
 def _find_runner(program: str, words: Sequence[str], path: str) -> tuple[str, str]:
-    """The family and the runner of tests; empty texts for another command."""
     plain = [word for word in words if not word.startswith("-")]
     if not {"--version", "--help", "--no-run"}.isdisjoint(words):
         return "", ""

@@ -290,7 +290,6 @@ def _context(
     inputs: Mapping[str, str],
     job: WorkflowJob | None = None,
 ) -> ExpressionContext:
-    """The values that expressions may name in a pull request's run on Linux."""
     unknown = "repository_owner repository ref ref_name sha event actor run_id".split()
     github = {"event_name": "pull_request", "workspace": ".", **dict.fromkeys(unknown, UNKNOWN)}
     runner = {"os": "Linux", "arch": "X64", "temp": "$RUNNER_TEMP"}
@@ -342,7 +341,6 @@ class _Row(msgspec.Struct, frozen=True, dict=True):
         return len(services) + sum(others)
 
     def _list_missing(self, job: CiJob, calls: Iterable[Call]) -> list[str]:
-        """The programs of these calls that are neither here nor installed by the job."""
         installs = (call for call in job.calls if call.purpose == "setup")
         words = (word.rpartition("/")[2] for call in installs for word in call.words[1:])
         installed = {word.partition("@")[0] for word in words} & WORDS["installable"]

@@ -256,7 +256,6 @@ def with_ci_options(plan: BuildPlan, job: CiJob, family: str) -> BuildPlan:
 
 
 def _split_words(text: str) -> list[str]:
-    """The words of several options in one; a text with a stray quotation mark stays whole."""
     try:
         return shlex.split(text)
     except ValueError:
@@ -298,7 +297,12 @@ def _is_usable(words: Sequence[str], table: Options) -> bool:
     """True if words mean the same here: they name no other compiler, and skip no tests."""
     text = " ".join(words)
     strict = any(sign in text.lower() for sign in ("werror", "warnings_as_errors"))
-    return not (strict or "$" in text or text.lower().startswith(table.refused or "\0"))
+    return not (
+        strict
+        or "$" in text
+        or text.endswith("=")
+        or text.lower().startswith(table.refused or "\0")
+    )
 
 
 def _list_goals(words: Sequence[str], table: Options) -> list[str]:
@@ -329,7 +333,6 @@ def _with_words(
 
 
 def _hack_features(words: Sequence[str]) -> list[str]:
-    """The largest set of features that ``cargo hack`` goes through; none where it skips some."""
     names = {word.partition("=")[0] for word in words}
     each = {"--feature-powerset", "--each-feature"} & names
     skips = {"--exclude-features", "--skip"} & names

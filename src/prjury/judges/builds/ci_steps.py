@@ -129,6 +129,7 @@ class StepReader:
         self.needs_artifacts = False
         self.depth = 0
         self.checkout = ""
+        self.others: list[str] = []  # directories of other repositories
         self.composites = composites
         self.actions: list[WorkflowStep] = []
         self.actions_at_test = 0
@@ -161,7 +162,6 @@ class StepReader:
         (self.context, self.path, self.defaults), self.depth = outer, self.depth - 1
 
     def _read_action(self, uses: str) -> CompositeAction | None:
-        """The steps of an action of the tree; None if it is a program, or not there."""
         place = uses.removeprefix("./").strip("/")
         path = self.root.has(
             *(f"{place}/{name}".lstrip("/") for name in ("action.yml", "action.yaml"))
@@ -184,6 +184,8 @@ class StepReader:
             self.version_files[tool] = path.removeprefix("./")
         if step.action == "actions/checkout" and "repository" not in step.inputs:
             self.checkout = step.inputs.get("path", "")
+        elif step.action == "actions/checkout":
+            self.others.append(inputs.get("path") or "\0")
         if step.action == _DOWNLOADS and not any(one.kind == "test" for one in self.steps):
             self.needs_artifacts = True
             self._leave(step.uses, "it brings what another job has made", "elsewhere", 0)
@@ -210,7 +212,8 @@ class StepReader:
 
     def _take_run(self, step: WorkflowStep, run: str) -> None:
         text = run.replace("${{github.", "${{ github.").replace(_WORKSPACE, "$GITHUB_WORKSPACE")
-        script = None if _holds_secret(run) else self.context.filled(text)
+        without = ExpressionContext({**self.context.values, "steps": {}})
+        script = None if _holds_secret(run) else without.filled(text)
         place = step.directory or self.defaults.get("working-directory", "")
         place = place.removeprefix(self.checkout) if self.checkout else place
         directory = self.context.filled(place)
@@ -233,7 +236,6 @@ class StepReader:
                     self._add(step, lines, line, below)
 
     def _look_into_script(self, line: str, directory: str) -> tuple[str, LeftOutKind] | None:
-        """Why a script of the tree that a line calls before the tests cannot run here."""
         for call in read_calls(line):
             words = call.words[1:2] if call.program in WORDS["shells"] else call.words[:1]
             path = joined(directory, words[0]) if words and call.purpose != "test" else None
@@ -257,7 +259,9 @@ class StepReader:
         env = dict(fill_variables(self.context, step.env))
         plain = Template(part).safe_substitute({**self.context.values["env"], **env})
         calls = tuple(resolve_call(call, self.root, directory) for call in read_calls(plain))
-        purpose = "other" if _ends_in_background(part) else find_purpose(calls)
+        places = tuple(f"./{place}/" for place in self.others)
+        foreign = any(f"./{one.words[0].removeprefix('./')}".startswith(places) for one in calls)
+        purpose = "other" if foreign or _ends_in_background(part) else find_purpose(calls)
         if purpose == "lint":
             self.linters.append(show_first_line(part))
             return
@@ -305,7 +309,6 @@ def read_script(call: Call, root: SourceTree, directory: str) -> str:
 
 
 def _find_command(step: WorkflowStep) -> str:
-    """The command that an action runs; empty for actions that run none, or one that is unknown."""
     inputs = step.inputs
     if inputs.get("bundler-cache") == "true":
         return "bundle install"
@@ -386,26 +389,27 @@ def _is_one(lines: Sequence[str]) -> bool:
     return False
 
 
+_REFUSALS: Sequence[tuple[str, str, LeftOutKind]] = (
+    ("packages", "it installs packages of the system, or wants its rights", "packages"),
+    ("services", "services are not started here", "services"),
+    ("machine", "it would change the machine's own tools", "other"),
+    ("elsewhere", "it reaches other machines", "other"),
+)
+
+
 def find_refusal(line: str) -> tuple[str, LeftOutKind] | None:
-    """Why a line cannot run here; None if nothing speaks against it."""
+    """Tell why a line cannot run here; None if nothing speaks against it."""
     for call in read_calls(line):
         program, words = name_program(call.words[0]), call.words
-        if program in WORDS["packages"]:
-            return "it installs packages of the system, or wants its rights", "packages"
-        if program in WORDS["services"]:
-            return "services are not started here", "services"
-        if (
-            program in WORDS["machine"]
-            or (program == "corepack" and "enable" in words)
-            or "--system" in words[1:3]
-        ):
-            return "it would change the machine's own tools", "other"
-        if program in WORDS["elsewhere"] or (
-            program in {"git", "npm", "cargo", "twine", "gem"}
-            and words[1:2]
-            and words[1] in WORDS["uploads"]
-        ):
-            return "it reaches other machines", "other"
+        uploads = program in {"git", "npm", "cargo", "twine", "gem"}
+        changes = program == "corepack" and "enable" in words
+        for name, why, kind in _REFUSALS:
+            if (
+                program in WORDS[name]
+                or (name == "machine" and (changes or "--system" in words[1:3]))
+                or (name == "elsewhere" and uploads and {*words[1:2]} & WORDS["uploads"])
+            ):
+                return why, kind
     return None
 
 

@@ -167,7 +167,7 @@ def _choose(
 def _is_replaced(
     root: SourceTree, build: _Build, every: Sequence[_Build], called: frozenset[str]
 ) -> bool:
-    """Whether the policy's own recipe, or a better build of the same family, is run instead.
+    """Tell whether the policy's own recipe, or a better build of the same family, is run instead.
 
     In a family the outermost is better, then the one that runs tests, then the only one that the CI
     calls, then the only one with a wrapper script, then the first.
@@ -192,7 +192,7 @@ def _is_replaced(
 
 
 def _is_outranked(build: _Build, every: Sequence[_Build], called: frozenset[str]) -> bool:
-    """Whether there are better builds of the same code.
+    """Tell whether there are better builds of the same code.
 
     make, just and Task often call the others, and in a directory with sources of another kind a
     few Python files are rarely a project. Of two such builds the one that runs tests is better,
@@ -216,7 +216,7 @@ def _is_outranked(build: _Build, every: Sequence[_Build], called: frozenset[str]
 
 
 def _is_aside(build: _Build, chosen: Sequence[_Build], changes: Changes) -> bool:
-    """Whether a recipe's build, a site or benchmarks lie below another, and nothing there changes.
+    """A recipe's build, a site or benchmarks lie below another build, and nothing changes there.
 
     It is another form of what the outer one builds, or uses it: bindings, packages, CI's files.
     """
@@ -256,7 +256,6 @@ def _find_skipped(
 
 
 def _is_material(place: str, built: frozenset[str]) -> bool:
-    """Whether it is code of others, or lies among the tests of a project that is built."""
     parts = place.lower().split("/")
     of_tests = next((index for index, part in enumerate(parts) if part in _OF_TESTS), None)
     if of_tests is None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from prjury.errors import CannotJudgeError, ConfigError
 from prjury.judges.builds.recipe import Recipe, read_recipe
 from prjury.judges.builds.systems.recipes import RecipeSystem
-from prjury.policy.schema import BuildOptions
+from prjury.policy.tiers import BuildOptions
 from prjury.ports import Repository
 from prjury.snapshot.kinds import REGULAR_MODES
 

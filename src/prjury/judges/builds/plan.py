@@ -96,7 +96,7 @@ class BuildStep(Struct, frozen=True):
         )
 
     def covers(self, other: BuildStep) -> bool:
-        """Whether it runs all that the other runs, perhaps in more parts of the tree."""
+        """Tell whether it runs all that the other runs, perhaps in more parts of the tree."""
         if not self.form:
             return (self.name, self.command) == (other.name, other.command)
         alike = (self.name, self.form) == (other.name, other.form)
@@ -173,12 +173,12 @@ class BuildPlan(Struct, frozen=True):
 
     @property
     def without_setup(self) -> str:
-        """What it proves something by, as a person would type it; all of it if it only sets up."""
+        """The text of the steps that prove something; of all steps if it only sets up."""
         proving = tuple(step for step in self.steps if step.name != "setup")
         return replace(self, steps=proving or self.steps).text
 
     def covers(self, other: BuildPlan) -> bool:
-        """Whether it runs all that the other runs, perhaps more; setup steps do not count."""
+        """Tell whether it runs all that the other runs, perhaps more; setup steps do not count."""
         same_place = (self.system, self.directory) == (other.system, other.directory)
         wanted = [step for step in other.steps if step.name != "setup"]
         return same_place and all(any(own.covers(step) for own in self.steps) for step in wanted)
@@ -224,7 +224,7 @@ class BuildPlan(Struct, frozen=True):
 
     @property
     def tests(self) -> bool:
-        """Whether it runs tests, as far as the steps show."""
+        """Tell whether it runs tests, as far as the steps show."""
         return self.system == CUSTOM or any(step.name == "test" for step in self.steps)
 
 

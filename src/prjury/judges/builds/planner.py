@@ -147,7 +147,8 @@ class BuildPlanner(Struct, frozen=True):
             and plan.tests
         ]
         needs = "services" if job.services else "what another job has made" * job.needs_artifacts
-        needs = needs or ", ".join(f"`{name}`, which is not here" for name in job.lacks[:1])
+        lacking = [name for name in job.lacks if not any(name in plan.text for plan in fitting)]
+        needs = needs or "".join(f"`{name}`, which is not here" for name in lacking[:1])
         if recipes:
             for plan in affected:
                 if (plan.system, plan.directory) in recipes:
@@ -222,7 +223,6 @@ def _list_untested(root: SourceTree, ci: BaseCi, plans: Sequence[BuildPlan]) -> 
 
 
 def _with_job(plan: BuildPlan, job: CiJob, root: SourceTree) -> BuildPlan:
-    """A recipe's plan with the job's options, variables and its other tests."""
     family = kind_of(plan)
     others = list_other_tests(job, family, root)
     plan = with_ci_options(plan, job, family)

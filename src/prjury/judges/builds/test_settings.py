@@ -86,7 +86,6 @@ def _is_setting(path: str) -> bool:
 
 
 def _differs(file: FileChange, name: str, read: ReadBlobs) -> bool:
-    """Whether the part of a file with this name that counts is another than before."""
     if name not in _TABLES and name not in _LINES:
         return False
     blobs = (file.old_blob, file.new_blob)

@@ -102,11 +102,11 @@ class Toolchains(Struct, frozen=True, dict=True):
 
     @property
     def path(self) -> str:
-        """Where steps look for programs."""
+        """Tell where steps look for programs."""
         return self.environ.get("PATH", os.defpath)
 
     def has(self, program: str) -> bool:
-        """Whether a program is on PATH."""
+        """Tell whether a program is on PATH."""
         return shutil.which(program, path=self.path) is not None
 
     def of(self, tool: str) -> tuple[Toolchain, ...]:
@@ -114,7 +114,7 @@ class Toolchains(Struct, frozen=True, dict=True):
         return self._by_tool.get(tool, ())
 
     def distance(self, tool: str, wanted: str) -> float:
-        """How far a wanted version is: 0 for the current one, little for another that is here.
+        """Tell how far a wanted version is: 0 for the current one, little for another that is here.
 
         Else the releases between it and the nearest one that is here.
         """
@@ -184,13 +184,12 @@ class Toolchains(Struct, frozen=True, dict=True):
 
 
 def _releases_between(one: Numbers, other: Numbers) -> float:
-    """The distance of two versions: a major counts like a hundred minors."""
     first, second = ((*numbers, 0, 0)[:2] for numbers in (one, other))
     return abs(first[0] - second[0]) * 100 + abs(first[1] - second[1])
 
 
 def fits(toolchain: Toolchain, wanted: Numbers) -> bool:
-    """Whether it is the wanted release; a patch level may differ, and of Java and Node a minor."""
+    """Tell whether it is the wanted release; patch levels differ, of Java and Node minors too."""
     deep = 1 if toolchain.tool in {"java", "node"} else 2
     if toolchain.tool == "java" and wanted[:1] == (1,):
         wanted = wanted[1:]
@@ -198,7 +197,6 @@ def fits(toolchain: Toolchain, wanted: Numbers) -> bool:
 
 
 def _version_of(tool: str, home: Path) -> Numbers | None:
-    """The version that an installation's own files or its name give."""
     if tool == "java":
         for line in _text(home / "release").splitlines():
             if line.startswith("JAVA_VERSION="):
@@ -224,7 +222,6 @@ def _version_in(name: str) -> Numbers | None:
 
 
 def _text(file: Path) -> str:
-    """The start of a file; empty where it cannot be read."""
     try:
         with file.open(encoding="utf-8", errors="replace") as opened:
             return opened.read(8_000)

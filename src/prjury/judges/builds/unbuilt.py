@@ -72,7 +72,7 @@ def find_source(paths: Iterable[str], changed: Collection[str]) -> str | None:
 
 
 def usual_command(path: str) -> str:
-    """How a project with this source file is usually tested."""
+    """Tell how a project with this source file is usually tested."""
     return _USUAL.get(PurePosixPath(path).suffix.lower(), "make test")
 
 
@@ -115,7 +115,6 @@ def find_unbuilt(
 
 
 def _installs_project(plan: BuildPlan) -> bool:
-    """Whether a step installs the project itself with pip, which compiles its extensions."""
     calls = (call.words for step in plan.steps for call in read_calls(step.text))
     return any(
         "install" in words

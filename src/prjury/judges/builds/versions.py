@@ -35,7 +35,7 @@ _SETUP = {
 def wanted_versions(
     root: SourceTree, directory: str, ci: CiJob | None
 ) -> tuple[WantedVersion, ...]:
-    """What a project asks for: each tool's nearest pin, the base's CI, its manifests."""
+    """Tell what a project asks for: each tool's nearest pin, the base's CI, its manifests."""
     pins, ranges = dict[str, WantedVersion](), dict[str, WantedVersion]()
     for place in (directory, *parents_of(path_in(directory, "x"))):
         for name in VERSION_FILES:
@@ -51,7 +51,6 @@ def wanted_versions(
 
 
 def _read(root: SourceTree, path: str) -> Iterator[WantedVersion]:
-    """The versions in a file."""
     if path in root.files:
         content = root.text(path).encode(errors="surrogateescape")
         for one in runtimes_in(path, content):
@@ -77,7 +76,7 @@ class ToolChoice(Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """What is used and why, in one line."""
+        """Tell what is used and why, in one line."""
         used = self.toolchain
         here = f" {_dotted(used.version)} ({used.source})" if used else ""
         asked = dict.fromkeys(f"{one.origin}: {visible(one.version)}" for one in self.wanted)
@@ -147,7 +146,6 @@ def _remedy(
     ranges: Sequence[WantedVersion],
     known: Sequence[Toolchain],
 ) -> str:
-    """What to set up: a version that is named and that the manifests allow, else their lowest."""
     action, key, deep = _SETUP[strict.tool]
     numbers = strict.span.low[:2] if strict.span else ()
     for one in exact:
@@ -163,7 +161,6 @@ def _remedy(
 
 
 def _is_allowed(numbers: Numbers, wanted: Iterable[WantedVersion]) -> bool:
-    """Whether a version is among all that are asked for."""
     version = trim(numbers)
     spans = [one.span for one in wanted if one.span]
     return all(span.low <= version and (span.high is None or version < span.high) for span in spans)

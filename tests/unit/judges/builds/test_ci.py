@@ -445,6 +445,11 @@ class TestSteps:
         first = blank if blank.startswith("run") else f"{{run: pytest a, {blank}}}"
         assert scripts(read(here, ci=job(first, "run: pytest")))[-1] == ("test", "pytest")
 
+    def test_scripts_of_another_repository_are_no_tests(self, here: Toolchains) -> None:
+        other = "{uses: actions/checkout@v4, with: {repository: o/r, path: r}}"
+        ci = read(here, ci=job(other, "run: r/test/run-tests.sh", "run: pytest"))
+        assert scripts(ci) == [("setup", "r/test/run-tests.sh"), ("test", "pytest")]
+
     def test_what_other_steps_say_is_not_known(self, here: Toolchains) -> None:
         step = "{run: npm test, if: \"steps.a.outputs.only_modified == 'false'\"}"
         assert scripts(read(here, ci=job(step))) == [("test", "npm test")]

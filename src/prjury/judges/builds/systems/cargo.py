@@ -59,7 +59,7 @@ def plans(root: SourceTree, changes: Changes | None) -> tuple[BuildPlan, ...]:
 
 
 def _owns(manifest: CargoToml, place: str, directory: str) -> bool:
-    """Whether Cargo takes a package below for a part of the workspace.
+    """Tell whether Cargo takes a package below for a part of the workspace.
 
     It refuses to build one that the workspace neither has nor excludes.
     """

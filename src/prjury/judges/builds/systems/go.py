@@ -65,7 +65,6 @@ def _plan(part: SourceTree, modules: list[str]) -> BuildPlan:
 
 
 def _has_tests(part: SourceTree, modules: list[str]) -> bool:
-    """Whether a package of the modules has tests; Go ignores some directories."""
     homes = part.directories_with(MANIFEST) | frozenset(modules)
     for path in part.files:
         *parents, _ = path.split("/")

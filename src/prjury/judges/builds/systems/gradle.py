@@ -42,7 +42,6 @@ def plans(root: SourceTree, changes: Changes | None) -> tuple[BuildPlan, ...]:
 
 
 def _owns(build: SourceTree, directory: str) -> bool:
-    """Whether Gradle would look for its settings here."""
     if directory.split("/", maxsplit=1)[0] == "buildSrc":
         return True
     settings = build.directories_with(*SETTINGS)

@@ -93,7 +93,6 @@ def _find_reactors(root: SourceTree) -> dict[str, Reactor]:
 
 
 def _list_modules(root: SourceTree, poms: dict[str, Pom], path: str) -> set[str]:
-    """The build files of the modules of a build file, those of profiles too."""
     modules = set[str]()
     for name in (*poms[path].members, *poms[path].profile_modules):
         place = joined(parent_of(path), name)
@@ -105,7 +104,7 @@ def _list_modules(root: SourceTree, poms: dict[str, Pom], path: str) -> set[str]
 
 
 def _holds(outer: Reactor, place: str, directory: str, inner: Reactor) -> bool:
-    """Whether a build below another one is no build of its own.
+    """Tell whether a build below another one is no build of its own.
 
     It lies among that one's sources, or needs it to be built first.
     """
@@ -121,7 +120,6 @@ def _holds(outer: Reactor, place: str, directory: str, inner: Reactor) -> bool:
 
 
 def _leads_out(root: SourceTree, directory: str, reactor: Reactor) -> bool:
-    """Whether modules, parents or the settings of Maven lie outside of its directory."""
     places = set(map(parent_of, reactor))
     for path, pom in reactor.items():
         parent = joined(parent_of(path), pom.parent_path) if pom.parent_path else None

@@ -61,7 +61,7 @@ def plans(root: SourceTree, changes: Changes | None) -> tuple[BuildPlan, ...]:
 
 
 def list_unreadable(root: SourceTree) -> Mapping[str, str]:
-    """Why packages whose manifest cannot be read are not built, by their directories."""
+    """Tell why packages whose manifest cannot be read are not built, by their directories."""
     reasons: dict[str, str] = {}
     for place in sorted(filter(root.may_hold_project, root.directories_with(MANIFEST))):
         path = path_in(place, MANIFEST)
@@ -75,7 +75,6 @@ def list_unreadable(root: SourceTree) -> Mapping[str, str]:
 def _find_members(
     root: SourceTree, package: PackageJson, tool: NodeTool
 ) -> Mapping[str, PackageJson]:
-    """The packages of a workspace, by directory."""
     source: Manifest | None = package
     if tool.name == "pnpm":  # which has a file of its own for its members
         source = root.readable("pnpm-workspace.yaml", read_pnpm_workspace)
@@ -171,7 +170,6 @@ def find_tool(root: SourceTree, package: PackageJson) -> NodeTool:
 
 
 def _is_modern_yarn(root: SourceTree, manager: str) -> bool:
-    """Whether it is not yarn 1."""
     major = manager.removeprefix("yarn@").partition(".")[0]
     is_named = manager.startswith("yarn@") and major.isdigit() and major != "1"
     return (

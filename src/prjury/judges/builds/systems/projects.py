@@ -72,7 +72,7 @@ def names_outside(
 
 
 def is_below(directory: str, other: str) -> bool:
-    """Whether a directory lies in another one; false for the same directory."""
+    """Tell whether a directory lies in another one; false for the same directory."""
     return directory != other and is_within(directory, other)
 
 

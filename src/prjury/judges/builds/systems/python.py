@@ -93,7 +93,6 @@ def _has_modules(root: SourceTree) -> bool:
 
 
 def _has_only_tests(root: SourceTree, places: frozenset[str]) -> bool:
-    """Whether tests are the only sign of Python, and the root has no other build file."""
     if root.has(*_OTHERS):
         return False
     return bool(find_tests(root, places) or plan_unittests(root, places))
@@ -140,7 +139,6 @@ class _PythonProject:
             yield self._plan_without_pytest("python3")
 
     def _find_session(self) -> str:
-        """The session of nox that runs the tests, where nothing else says what they need."""
         groups = (*self.manifest.groups, *self.manifest.extras)
         if any(name.startswith(("test", "dev")) for name in groups):
             return ""
@@ -148,7 +146,6 @@ class _PythonProject:
         return next((name for name in ("tests", "test") if f"def {name}(" in text), "")
 
     def _list_uv_plans(self, tests: str | None) -> Iterator[BuildPlan]:
-        """What has tests of the project and of its members, in the locked environment."""
         has_pytest = 'name = "pytest"' in self.root.text(LOCK)
         command = ("uv", "run", "--no-sync", *(() if has_pytest else ("--with", "pytest")))
         step = BuildStep("test", (*command, "pytest", "-q"), all_ran=TESTS_FAILED)

@@ -50,7 +50,7 @@ class RecipeSystem:
 
     @property
     def experimental(self) -> bool:
-        """Whether it travels with the program and was not tried on a real project."""
+        """Tell whether it travels with the program and was not tried on a real project."""
         return not self.own and not self.recipe.tried
 
     @cached_property
@@ -135,7 +135,6 @@ def _make_step(name: StepName, commands: Mapping[str, Any]) -> BuildStep:
 
 
 def _find_first(part: SourceTree, tests: Sequence[FileTest]) -> str | None:
-    """The first file that fits one of the tests."""
     return next((path for test in tests for path in _list_fitting(part, test)), None)
 
 

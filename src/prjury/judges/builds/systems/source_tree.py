@@ -84,7 +84,7 @@ class SourceTree:
         return frozenset(parent for path in self.files for parent in parents_of(path))
 
     def may_hold_project(self, directory: str) -> bool:
-        """Whether a project there is built: near the root, or around a change."""
+        """Tell whether a project there is built: near the root, or around a change."""
         changes = self.changed is not None and self.changed.touch(directory)
         near = directory.count("/") < _DEEPEST or changes
         return near and (find_excluded(directory) is None or directory in self.allowed)
@@ -189,7 +189,7 @@ class Changes:
         return any(is_within(path, directory) for path in (*self.paths, *self.docs))
 
     def within(self, directory: str) -> Changes:
-        """What changes in a directory, with paths relative to it."""
+        """Tell what changes in a directory, with paths relative to it."""
         start = len(directory) + bool(directory)
         paths, docs = (
             frozenset(path[start:] for path in every if is_within(path, directory))
@@ -221,7 +221,7 @@ def path_in(directory: str, name: str) -> str:
 
 
 def is_within(path: str, directory: str) -> bool:
-    """Whether a path is the directory itself or lies below it."""
+    """Tell whether a path is the directory itself or lies below it."""
     return not directory or path == directory or path.startswith(f"{directory}/")
 
 
@@ -259,7 +259,7 @@ def _is_excluded(part: str) -> bool:
 
 
 def is_aside(directory: str) -> bool:
-    """Whether a project there is for readers or measurements, not for what is shipped."""
+    """Tell whether a project there is for readers or measurements, not for what is shipped."""
     return find_excluded(directory) is not None or not _ASIDE.isdisjoint(
         directory.lower().split("/")
     )

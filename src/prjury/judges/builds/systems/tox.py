@@ -61,7 +61,7 @@ class ToxSettings(Struct, frozen=True):
 
     @property
     def tests(self) -> bool:
-        """Whether any environment runs tests, as far as the commands show."""
+        """Tell whether any environment runs tests, as far as the commands show."""
         parts = self.commands.replace("/", " ").split()
         return not parts or any("test" in part or part in _RUNNERS for part in parts)
 

@@ -62,7 +62,6 @@ def django_places(root: SourceTree) -> frozenset[str]:
 def _plan_django(
     root: SourceTree, tests: Sequence[str], homes: frozenset[str], python: Sequence[str]
 ) -> BuildPlan | None:
-    """One run of all tests that Django finds below its script."""
     for place in outermost_first(django_places(root)):
         prefix = f"{place}/" if place else ""
         below = [path for path in tests if path.rpartition("/")[2].startswith("test")]
