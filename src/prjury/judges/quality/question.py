@@ -234,6 +234,7 @@ class Form:
         criteria: the questions by name.
         always: documents that stand on every chunk, such as a description.
         facts: what programs know, which stands on every chunk and cannot be quoted.
+        documents_first: whether the documents stand before the files.
     """
 
     name: str
@@ -241,6 +242,7 @@ class Form:
     criteria: Mapping[str, str]
     always: tuple[Section, ...] = ()
     facts: tuple[Fact, ...] = ()
+    documents_first: bool = False
 
     @property
     def size(self) -> int:
@@ -276,6 +278,8 @@ class Form:
             material["documents"] = [section.value for section in self.always]
         if self.facts:
             material["facts"] = [fact.text for fact in self.facts]
+        if self.documents_first:
+            material = {"documents": material.pop("documents"), **material}
         content = _json(material)
         nonce, canary = _absent_from(content, word), _absent_from(content, word)
         prompt = Prompt(

@@ -56,7 +56,7 @@ def test_a_confirmed_error_fails_in_its_own_words() -> None:
     (check,) = judgment.failed_checks
     assert (check.message, check.severity) == ("It adds where it should not.", "error")
     assert judgment.metadata["review"]["confirmed"] == 1
-    assert [is_second(prompt) for prompt in model.asked] == [False, True]
+    assert [is_second(prompt) for prompt in model.asked] == [False, True, True, True]
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_another_model_is_asked_where_there_is_one() -> None:
     models = [always(answers_both(ERROR, HOLDS), name=f"test:{name}") for name in ("one", "two")]
     judge(models, confirm=True).judge(context(SMALL))
     for model in models:
-        assert sorted(is_second(prompt) for prompt in model.asked) == [False, True]
+        assert [is_second(prompt) for prompt in model.asked].count(False) == 1
 
 
 def test_an_unchanged_push_confirms_nothing_again() -> None:
