@@ -6,7 +6,7 @@ import pytest
 
 from prjury.manifests.cargo import read_cargo_toml, read_toolchain
 from prjury.manifests.formats import read_cargo_lock
-from prjury.manifests.manifest import Manifest, ManifestError, Role
+from prjury.manifests.manifest import Manifest, Role
 
 CARGO = b"""\
 [package]
@@ -79,25 +79,6 @@ plain = "1"
         "workspace.dependencies.plain": "1",
     }
     assert told(manifest, Role.MANAGED) == [("shared", "3"), ("plain", "1")]
-
-
-def test_inherited_keys_are_placeholders() -> None:
-    content = (
-        b'[package]\nname = "a"\nedition.workspace = true\nrust-version = {workspace = true}\n'
-    )
-    assert told(read_cargo_toml(content), Role.MANAGED) == [
-        ("rust", "${workspace.package.rust-version}"),
-        ("rust-edition", "${workspace.package.edition}"),
-    ]
-
-
-def test_odd_types_are_passed_over() -> None:
-    odd = (
-        b"package = 1\ndependencies = []\ntarget = {x = 1}\nworkspace = {dependencies = {a = 1}}\n"
-    )
-    assert told(read_cargo_toml(odd)) == []
-    with pytest.raises(ManifestError, match="not TOML"):
-        read_cargo_toml(b"{")
 
 
 def test_a_lock() -> None:

@@ -84,13 +84,6 @@ def test_a_file_of_another_name_declares_nothing() -> None:
     assert list_declared("notes.txt", b"a==1.0\n") is None
 
 
-def test_the_line_is_that_of_the_name() -> None:
-    text = "<project>\n<properties>\n<a.version>1.0</a.version>\n<b.version>1.0</b.version>\n"
-    found = list_declared("pom.xml", f"{text}</properties>\n</project>\n".encode())
-
-    assert [(each.name, each.line) for each in found or ()] == [("a.version", 3), ("b.version", 4)]
-
-
 def test_thousands_of_properties_are_read_in_time() -> None:
     text = "".join(f"a{number}.version=1.0\n" for number in range(10_000))
 

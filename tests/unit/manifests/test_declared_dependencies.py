@@ -10,16 +10,6 @@ from prjury.code.source import Source
 from prjury.judges.patterns.match import Active, FileScan
 from prjury.rulepacks.rule import ManifestMatch, Pack
 
-WORKFLOW = """\
-jobs:
-  a:
-    steps:
-      - uses: actions/cache@v2
-      - uses: actions/cache/restore@v3.0.1
-      - uses: Actions/Cache@0123456789012345678901234567890123456789 # v1.2.0
-      - uses: actions/cache@main
-"""
-
 POM = """\
 <project><properties><v>1.5</v></properties><dependencies><dependency><groupId>g</groupId>
 <artifactId>a</artifactId><version>${v}</version></dependency></dependencies></project>
@@ -59,21 +49,6 @@ _EVIDENCE: dict[str, object] = {}
 
 
 @pytest.mark.parametrize(
-    ("manifest", "lines"),
-    [
-        ({"dependencies": ["actions/cache"]}, [4, 6, 7]),
-        ({"dependencies": "actions/cache*"}, [4, 5, 6, 7]),
-        ({"dependencies": "actions/cache*", "versions": "<3"}, [4, 6]),
-        ({"dependencies": "actions/cache*", "versions": ">=2 <4"}, [4, 5]),
-        ({"dependencies": "actions/*", "except": "actions/cache"}, [5]),
-        ({"dependencies": "actions/cache", "roles": ["plugin"]}, []),
-    ],
-)
-def test_actions(manifest: dict[str, object], lines: list[int]) -> None:
-    assert found("workflow", ".github/workflows/ci.yml", WORKFLOW, **manifest) == lines
-
-
-@pytest.mark.parametrize(
     ("language", "path", "text", "name", "versions"),
     [
         ("npm", "package.json", '{"dependencies":\n{"node-fetch": "^2.6"}}', "node-fetch", "<3"),
@@ -104,13 +79,6 @@ def test_a_version_that_may_be_outside_does_not_count() -> None:
     wanted = {"dependencies": ["django"], "versions": "<4"}
     for told in ("Django", "Django>=3", "Django!=3", "Django @ https://example.org/x.zip"):
         assert found("pypi", "requirements.txt", f"{told}\n", **wanted) == []
-
-
-def test_plugins_only_where_a_rule_asks_for_them() -> None:
-    text = "[build-system]\nrequires = ['setuptools>=40,<60']\n"
-    assert found("pypi", "pyproject.toml", text, dependencies=["setuptools"]) == []
-    wanted = {"dependencies": ["setuptools"], "roles": ["plugin"], "versions": "<60"}
-    assert found("pypi", "pyproject.toml", text, **wanted) == [2]
 
 
 @pytest.mark.parametrize(

@@ -46,11 +46,3 @@ def test_the_first_number_that_differs_tells_how_far_it_is(
     one: str, other: str, between: Distance | None
 ) -> None:
     assert distance(one, other) == between
-
-
-@pytest.mark.parametrize(("one", "other"), [("1.2.3", "1.2.4"), ("1.2", "1.4"), ("1.0rc1", "1.0")])
-def test_back_is_as_far_as_there(one: str, other: str) -> None:
-    there, back = distance(one, other), distance(other, one)
-
-    assert there
-    assert back == Distance(there.step, up=False, count=there.count)

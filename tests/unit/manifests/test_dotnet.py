@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from prjury.manifests.dotnet import read_global_json, read_msbuild, read_packages_config
+from prjury.manifests.dotnet import read_msbuild, read_packages_config
 from prjury.manifests.manifest import Manifest, ManifestError, Role
 
 PROJECT = b"""\
@@ -70,12 +70,6 @@ def test_an_old_project() -> None:
     assert told(read_msbuild(content), Role.MANAGED) == [("dotnet", "net472")]
     packages = b'<packages><package id="EntityFramework" version="6.4.4" /><package /></packages>'
     assert told(read_packages_config(packages)) == [("entityframework", "[6.4.4]")]
-
-
-def test_the_sdk() -> None:
-    content = b'{"sdk": {"version": "8.0.100", "rollForward": "latestFeature"}}'
-    assert told(read_global_json(content), Role.LOCKED) == [("dotnet", "net8.0")]
-    assert read_global_json(b"{}") == Manifest()
 
 
 @pytest.mark.parametrize(

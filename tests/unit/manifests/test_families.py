@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 
 import pytest
-from msgspec.structs import replace
 
 from fakes.repository import BASE, FakeRepository, Files, pull_between
 from prjury.manifests.module import ManifestModule, Sides
 from prjury.manifests.project import NOWHERE, Project
 from prjury.manifests.versions import Requirement, Truth
-from prjury.snapshot.model import FileStatus
 from unit.judges.patterns.bench import pom
 
 
@@ -74,14 +72,6 @@ def test_a_directory_of_many_languages(path: str, build_file: str, holds: str, o
     assert module.path == build_file
     assert truth(module, holds) is Truth.YES
     assert truth(module, other) is Truth.ABSENT
-
-
-@pytest.mark.parametrize("path", [".github/workflows/ci.yml", "Dockerfile", "a.yaml", "x.sh", "z"])
-def test_what_belongs_to_nobody_has_a_module_in_which_always_holds(path: str) -> None:
-    module = sides_of(POLYGLOT, path).head
-    assert module is NOWHERE
-    assert truth(module, "always") is Truth.YES
-    assert truth(module, "npm:react") is Truth.ABSENT
 
 
 def test_a_nearer_build_file_of_another_family_does_not_count() -> None:
@@ -263,13 +253,6 @@ def test_what_is_declared_above_holds_as_well(
     assert len(blobs) == len(set(blobs))
 
 
-def test_a_package_json_without_dependencies_does_not_cut() -> None:
-    base = {"package.json": react("^18"), "esm/package.json": '{"name": "x", "type": "module"}'}
-    module = sides_of(base, "esm/a.js").head
-    assert truth(module, "npm:react >=18 <19") is Truth.YES
-    assert [str(declared) for declared in module.kept] == ["react"]
-
-
 MOVES = [
     ("a.js", "package.json", react("^17"), react("^18"), "npm:react >=18"),
     ("a.py", "requirements.txt", "numpy==1.26\n", "numpy==2.0\n", "pypi:numpy >=2"),
@@ -296,14 +279,6 @@ def test_both_sides_of_a_pull_request_that_moves_a_version(
     back = pull_between({build_file: new}, {build_file: old})
     other = FakeRepository({BASE: {build_file: new}, "head": {build_file: old}})
     assert Project.read(back, other, [path]).of_file[path].moves([Requirement.parse(requirement)])
-
-
-def test_a_list_of_requirements_that_is_new_leaves_the_base_its_say() -> None:
-    base = {"pyproject.toml": "[project]\nname='a'\ndependencies=['numpy>=2']\n", "pkg/a.py": ""}
-    after = {**base, "pkg/new/requirements.txt": "numpy==1.0\n"}
-    sides = sides_of(base, "pkg/new/b.py", after)
-    assert truth(sides.base, "pypi:numpy >=2") is Truth.YES
-    assert truth(sides.head, "pypi:numpy >=2") is Truth.NO
 
 
 def test_a_second_build_file_in_a_directory_grants_no_exemption() -> None:
@@ -359,22 +334,6 @@ def test_a_module_that_is_renamed_has_its_old_self_as_its_base() -> None:
         assert not sides.fresh
 
 
-def test_a_copied_build_file_leaves_the_other_where_it_is() -> None:
-    base = {"package.json": react("^18")}
-    after = {**base, "new/package.json": react("^17"), "a.js": "x"}
-    pull = pull_between(base, after)
-    copied = [
-        replace(file, status=FileStatus.COPIED, old_path="package.json")
-        if file.path == "new/package.json"
-        else file
-        for file in pull.files
-    ]
-    repository = FakeRepository({BASE: base, "head": after})
-    project = Project.read(replace(pull, files=tuple(copied)), repository, ["a.js", "new/a.js"])
-    assert project.of_file["a.js"].head.path == "package.json"
-    assert project.of_file["new/a.js"].fresh
-
-
 def test_a_declaration_that_is_deleted_leaves_the_base_its_say() -> None:
     base = {"pyproject.toml": "[project]\nname='a'\n", "requirements.txt": "numpy==2.0\n"}
     sides = sides_of(base, "a.py", {"pyproject.toml": base["pyproject.toml"]})
@@ -392,15 +351,6 @@ def test_a_broken_build_file_makes_nothing_sure() -> None:
     assert truth(module, "runtime:node >=20") is Truth.ABSENT
     assert truth(module, "pypi:numpy >=2") is Truth.YES
     assert module.notes[0].startswith("pyproject.toml: not TOML")
-
-
-def test_a_broken_lock_is_noted_and_nothing_more() -> None:
-    base = {"package.json": react("^18"), "package-lock.json": "<<<<<<< HEAD"}
-    module = sides_of(base, "a.js").head
-    assert not module.broken
-    assert module.notes[0].startswith("package-lock.json: not JSON")
-    changed = read(base, {**base, "package-lock.json": "[1"}, "a.js")
-    assert changed.unread == {}
 
 
 def test_a_changed_build_file_that_cannot_be_read_is_told() -> None:

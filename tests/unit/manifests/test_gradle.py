@@ -6,7 +6,7 @@ import pytest
 
 from fakes.repository import Files
 from prjury.manifests.gradle import read_catalog, read_script
-from prjury.manifests.manifest import Coordinate, ManifestError, Role
+from prjury.manifests.manifest import ManifestError, Role
 from unit.judges.patterns.bench import found, judged
 
 ENTITY = "import javax.persistence.Entity;\n"
@@ -115,14 +115,6 @@ def test_a_catalog() -> None:
     assert versions["plugins.plug"][1] == "3"
 
 
-def test_an_alias_stands_for_its_library() -> None:
-    library = Coordinate("g", "a", "1", Role.MANAGED)
-    [coordinate] = read_script(
-        "implementation(libs.jackson.databind)", {"jackson.databind": library}
-    ).coordinates
-    assert (str(coordinate), coordinate.role) == ("g:a", Role.DEPENDENCY)
-
-
 @pytest.mark.parametrize("text", ["[", "a = " + "[" * 5000])
 def test_a_catalog_that_is_no_toml(text: str) -> None:
     with pytest.raises(ManifestError, match="not TOML"):
@@ -168,38 +160,8 @@ def test_the_version_of_a_gradle_project(base: Files, expected: list[tuple[str, 
     assert found(judged(base, {**base, "app/src/A.java": ENTITY})) == expected
 
 
-def test_an_added_dependency_is_found_in_its_line() -> None:
-    base = {"build.gradle": BOOT % "4.0.0" + "dependencies {\n}\n"}
-    added = (
-        base["build.gradle"]
-        .replace("}\n}", "}\n}", 1)
-        .replace(
-            "dependencies {\n", "dependencies {\n    api 'javax.servlet:javax.servlet-api:4'\n"
-        )
-    )
-    judgment = judged(base, {"build.gradle": added})
-    assert found(judgment) == [("jakarta/coords", "error", 3)]
-
-
 OLD = "api 'javax.persistence:javax.persistence-api:2.2'\n"
 SET = "dependencySet(group: 'org.springframework.boot', version: '%s') { entry 'spring-boot' }\n"
-
-
-@pytest.mark.parametrize(
-    ("base", "expected"),
-    [
-        ({"app/app.gradle": BOOT % "4.0.0"}, FINDING),
-        ({"app/app.gradle.kts": BOOT % "2.7.0"}, []),
-        ({"build.gradle": BOOT % "4.0.0", "app/app.gradle": OLD}, []),
-        ({"build.gradle": BOOT % "4.0.0", "app/other.gradle": OLD}, []),
-        ({"build.gradle": "", "gradle/versions.gradle": SET % "3.1.0"}, FINDING),
-        ({"build.gradle": "", "gradle/versions.gradle.kts": SET % "2.7.0"}, []),
-        ({"build.gradle": BOOT % "$v", "gradle/versions.gradle": "ext { v = '3.1.0' }"}, FINDING),
-        ({"build.gradle": BOOT % "4.0.0", "gradle/old.gradle": OLD}, FINDING),
-    ],
-)
-def test_scripts_of_other_names(base: Files, expected: list[tuple[str, str, int]]) -> None:
-    assert found(judged(base, {**base, "app/src/A.java": ENTITY})) == expected
 
 
 @pytest.mark.parametrize(

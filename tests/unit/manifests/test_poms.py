@@ -2,13 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from fakes.maven import coordinates, modules, pom, profile, project
+from fakes.maven import coordinates, modules, project
 from prjury.manifests import maven
 from prjury.manifests.manifest import ManifestError
 from prjury.manifests.maven import Pom
 
 OWN = coordinates("a", "<version>1</version>")
-PLUGINS = "org.apache.maven.plugins"
 
 
 def read_pom(text: str) -> Pom:
@@ -24,31 +23,9 @@ def test_a_build_file_by_itself() -> None:
     assert (pom_.group, pom_.name, pom_.packaging, pom_.profile_modules) == ("shop", "a", "jar", ())
 
 
-@pytest.mark.parametrize(("written", "path"), [("../x", "../x"), ("", None), (" ", None)])
-def test_where_the_parent_is(written: str, path: str | None) -> None:
-    assert read_pom(pom("b", ["c"], parent="p")).parent_path == "../pom.xml"
-    assert read_pom(pom("b", path=written)).parent_path == path
-
-
-@pytest.mark.parametrize("newline", ["\n", "\r\n"])
-@pytest.mark.parametrize("start", ["", "\ufeff", '<?xml version="1.0" encoding="ISO-8859-1"?>'])
-def test_what_surrounds_a_project(start: str, newline: str) -> None:
-    text = start + project(OWN + "<!-- ä -->\n<name>é</name>").replace("\n", newline)
-    assert read_pom(text).name == "a"
-
-
 def test_a_project_without_a_namespace() -> None:
     text = f"<project>{OWN}{modules('x')}</project>"
     assert read_pom(text).members == ("x",)
-
-
-def test_modules_of_both_names_and_of_profiles() -> None:
-    read_ = read(
-        f"{modules('x', ' y/z ')}<subprojects><subproject>s</subproject></subprojects>"
-        + profile("p", modules("in"))
-    )
-    assert read_.members == ("x", "y/z", "s")
-    assert read_.profile_modules == ("in",)
 
 
 @pytest.mark.parametrize(

@@ -93,24 +93,6 @@ def test_no_build_file_is_nowhere() -> None:
     assert module_of({}) is NOWHERE
 
 
-def test_a_plugin_says_less_than_a_bom() -> None:
-    plugin = (
-        "<build><plugins><plugin><groupId>org.springframework.boot</groupId>"
-        "<artifactId>spring-boot-maven-plugin</artifactId><version>3.1.0</version>"
-        "</plugin></plugins></build>"
-    )
-    base = {"pom.xml": root(), "m/pom.xml": child(more=plugin)}
-    assert module_of(base).truth(FOUR) is Truth.YES
-    alone = {"pom.xml": f"<project><artifactId>app</artifactId>{plugin}</project>"}
-    assert module_of(alone).truth(FOUR) is Truth.NO
-
-
-def test_a_parent_that_is_not_in_the_tree_is_noted() -> None:
-    module = module_of({"m/pom.xml": child(parent="corporate")})
-    assert module.notes == ("m/pom.xml: its parent g:corporate is not in the tree",)
-    assert not module.broken
-
-
 def test_a_ring_of_parents_ends() -> None:
     ring = {"pom.xml": child("app", "m", where="m/pom.xml"), "m/pom.xml": child()}
     module = module_of(ring)
@@ -129,13 +111,6 @@ def test_a_symbolic_link_is_no_build_file() -> None:
     repository = FakeRepository({BASE: base}, modes={"m/pom.xml": "120000"})
     project = Project.read(pull_between(base, {**base, FILE: "x"}), repository, [FILE])
     assert project.of_file[FILE].head.path == "pom.xml"
-
-
-def test_the_nearest_build_file_counts() -> None:
-    base = {"pom.xml": root(), "m/pom.xml": child(), "m/n/pom.xml": child("n", "m")}
-    assert module_of(base, path="m/n/src/A.java").path == "m/n/pom.xml"
-    assert module_of(base, path="m/nn/A.java").path == "m/pom.xml"
-    assert module_of(base, path="B.java").path == "pom.xml"
 
 
 def test_a_build_file_that_goes_away_counts_no_more() -> None:
@@ -170,22 +145,6 @@ def test_properties_always_come_to_an_end(values: dict[str, str]) -> None:
 
 BOM = "dependencies { api platform('org.springframework.boot:spring-boot-dependencies:4.1.1') }\n"
 OLD_BOM = BOM.replace("4.1.1", "3.5.0")
-
-
-@pytest.mark.parametrize(
-    ("base", "truth"),
-    [
-        ({"m/shop-m.gradle": BOM}, Truth.YES),
-        ({"m/shop-m.gradle.kts": OLD_BOM}, Truth.NO),
-        ({"m/build.gradle": OLD_BOM, "m/deploy.gradle": "apply plugin: 'x'\n"}, Truth.NO),
-        ({"buildSrc/shop.gradle": BOM}, Truth.ABSENT),
-        ({"m/buildSrc/shop.gradle": BOM}, Truth.ABSENT),
-    ],
-)
-def test_a_script_of_any_name_belongs_to_its_directory(base: Files, truth: Truth) -> None:
-    module = module_of({"build.gradle": "plugins { id 'java' }\n", **base})
-
-    assert module.truth(FOUR) is truth
 
 
 PLATFORM = "dependencies { implementation platform(project(':deps')) }\n"
@@ -228,14 +187,6 @@ def test_the_platform_of_another_project_is_followed(base: Files, truth: Truth) 
     module = module_of({"settings.gradle": "include 'm', 'deps'\n", **base})
 
     assert module.truth(FOUR) is truth
-
-
-def test_a_platform_manages_versions_and_asks_for_nothing() -> None:
-    asked = "dependencies { constraints { api 'a:b:1.0' } }\n"
-    module = module_of({"m/build.gradle": PLATFORM, "deps/build.gradle": asked})
-
-    assert [(str(each), each.role.name) for each in module.declared] == [("a:b", "MANAGED")]
-    assert module.kept == ()
 
 
 def test_a_changed_platform_moves_the_module() -> None:

@@ -95,15 +95,6 @@ dev = ["numpy>=2"]
     ]
 
 
-def test_lines_are_those_that_name_a_dependency() -> None:
-    lines = {c.artifact: c.lines for c in read_pyproject(PYPROJECT).coordinates}
-    assert lines["django"] == (10, 21)
-    assert lines["ruamel-yaml"] == (12,)
-    assert lines["importlib-metadata"] == (13,)
-    assert lines["python"] == (8,)
-    assert lines["setuptools"] == (2,)
-
-
 POETRY = b"""\
 [tool.poetry]
 name = "app"

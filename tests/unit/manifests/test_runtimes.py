@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from prjury.manifests.gradle import read_script, read_wrapper
+from prjury.manifests.gradle import read_script
 from prjury.manifests.manifest import Manifest
 from prjury.manifests.maven import read_pom
 
@@ -32,12 +32,6 @@ def runtimes(manifest: Manifest) -> list[tuple[str, str | None]]:
 )
 def test_a_gradle_script(script: str, expected: list[tuple[str, str]]) -> None:
     assert runtimes(read_script(script, {})) == expected
-
-
-def test_a_gradle_wrapper() -> None:
-    url = r"distributionUrl=https\://services.gradle.org/distributions/gradle-8.5-bin.zip"
-    assert runtimes(read_wrapper(f"# x\n{url}\n".encode())) == [("gradle", "8.5")]
-    assert read_wrapper(b"distributionUrl=https://example.org/mine.zip\n") == Manifest()
 
 
 def project(inside: str) -> Manifest:

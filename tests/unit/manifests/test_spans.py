@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from packaging.specifiers import SpecifierSet
 
-from prjury.manifests.spans import Numbers, VersionSpan, hull, overlap, read_span, surely_within
-from prjury.manifests.versions import Requirement, Truth, parse_span
+from prjury.manifests.spans import Numbers, VersionSpan, read_span
+from prjury.manifests.versions import parse_span
 
 EVERYTHING = VersionSpan()
 
@@ -178,18 +178,6 @@ def test_runtimes(name: str, text: str, expected: VersionSpan | None) -> None:
     assert read_span(text, "runtime", name) == expected
 
 
-def test_a_runtime_is_read_by_its_name() -> None:
-    assert Requirement.parse("runtime:go >=1.22").compare("1.21") is Truth.SOME
-    assert Requirement.parse("runtime:go >=1.21").compare("1.22") is Truth.YES
-    assert Requirement.parse("runtime:java >=17").compare("1.8") is Truth.NO
-
-
-@pytest.mark.parametrize("ecosystem", ["pypi", "npm", "cargo"])
-def test_what_allows_everything_is_not_known(ecosystem: str) -> None:
-    assert Requirement.parse(f"{ecosystem}:x >=1").compare("*") is Truth.UNKNOWN
-    assert not surely_within("*", ecosystem, "x", VersionSpan((0,)))
-
-
 @pytest.mark.parametrize("text", ["", "3", "<", "< x", ">=1 && <2", "<2 trailing"])
 def test_what_is_no_span(text: str) -> None:
     with pytest.raises(ValueError, match="are no versions"):
@@ -199,13 +187,6 @@ def test_what_is_no_span(text: str) -> None:
 def test_a_span_of_a_rule() -> None:
     assert parse_span("<3") == span("0", "3")
     assert parse_span(" >=1.2 <4 ") == span("1.2", "4")
-
-
-def test_what_overlaps_and_what_surrounds() -> None:
-    assert overlap([span("1", "3"), span("2")]) == span("2", "3")
-    assert overlap([span("1", "2"), span("2")]) is None
-    assert hull([span("1", "2"), span("3")]) == span("1")
-    assert hull([span("1", "2"), None]) is None
 
 
 NUMBERS = st.lists(st.integers(0, 4), min_size=1, max_size=3)

@@ -53,14 +53,6 @@ def test_without_a_span_any_version_will_do() -> None:
     assert Requirement.parse("maven:tools.jackson.*").compare(None) is Truth.YES
 
 
-def test_names_may_have_stars() -> None:
-    any_jackson = Requirement.parse("maven:tools.jackson.*")
-    assert any_jackson.names("maven", "tools.jackson.core", "jackson-databind")
-    assert not any_jackson.names("maven", "com.fasterxml.jackson.core", "jackson-databind")
-    assert Requirement.parse("maven:a:b").names("maven", "a", "b")
-    assert not Requirement.parse("maven:a:b").names("maven", "a", "c")
-
-
 @pytest.mark.parametrize(
     "text", ["", "maven", "maven:a ==4", "npm:react:x", "cobol:x", "maven:a >=x"]
 )

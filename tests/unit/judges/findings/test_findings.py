@@ -184,18 +184,6 @@ def test_a_report_that_proves_nothing(form: str, report: str | bytes | None, rea
     assert (said.status, said.metadata["reason"]) == (Status.ERROR, reason)
 
 
-def test_a_report_that_could_not_be_kept() -> None:
-    context = PullRequestContext(
-        "merge", pull=pull_between(BEFORE, AFTER, tree=MERGED), deadline=Deadline.after(60)
-    )
-    KeptReports.of(context).files["out/report"] = None
-    repository = FakeRepository({BASE: BEFORE, HEAD: AFTER, MERGED: AFTER})
-    ports = Ports(repository, ScriptedShell([]), SilentProgress())
-    options = FindingsOptions.model_validate({"sarif": "out/report"})
-    said = make(options, ports).judge(context)
-    assert (said.status, said.metadata["reason"]) == (Status.ERROR, "report_invalid")
-
-
 def test_without_a_merged_tree() -> None:
     pull = pull_between(BEFORE, AFTER, tree=None)
     context = PullRequestContext("merge", pull=replace(pull), deadline=Deadline.after(60))

@@ -55,31 +55,6 @@ def names(judgment: Judgment, *, passed: bool) -> list[str]:
 # Merging and squashing
 
 
-def test_a_clean_merge_passes() -> None:
-    judgment = decide(replace(PULL, behind=3), MERGING)
-
-    assert judgment.status is Status.PASS
-    assert judgment.reasoning == "merges cleanly, 3 commits behind"
-    assert judgment.metadata["subject"] == "merge onto `main` @`bbbbbbb`"
-    assert judgment.metadata["strategy"] == {"way": "merge", "reason": "as usual"}
-    assert [(check.name, check.message) for check in judgment.checks] == [
-        ("strategy", "merge: as usual"),
-        ("merge-clean", "no conflicts"),
-    ]
-    assert names(judgment, passed=False) == []
-    assert decide(PULL, MERGING).reasoning == "merges cleanly, up to date"
-
-
-def test_a_squash_is_the_trial_merge() -> None:
-    clean = decide(PULL, Habit(Way.SQUASH, "why"))
-    broken = decide(conflicting(False), Habit(Way.SQUASH, "why"))
-
-    assert (clean.status, clean.reasoning) == (Status.PASS, "merges cleanly, up to date")
-    assert clean.metadata["subject"] == "squash onto `main` @`bbbbbbb`"
-    assert clean.checks[0].message == "squash: why"
-    assert broken.status is Status.FAIL
-
-
 def test_mrg_02_conflicts_fail_and_are_listed() -> None:
     judgment = decide(conflicting(True, False), MERGING)
 
@@ -94,20 +69,6 @@ def test_mrg_02_conflicts_fail_and_are_listed() -> None:
     assert first.fix is None
 
 
-def test_conflicts_are_listed_for_programs() -> None:
-    judgment = decide(conflicting(True, False), MERGING)
-
-    assert judgment.metadata["conflicts"][0] == {
-        "path": "f0.py",
-        "type": "content",
-        "class": "mechanical",
-        "reason": "imports only",
-        "lines": (3, 9),
-        "regions": ({"head": {"first": 3, "count": 7}, "onto": {"first": 3, "count": 0}},),
-    }
-    assert judgment.metadata["conflicts"][1]["class"] == "human"
-
-
 def test_mechanical_conflicts_fail_as_well_and_say_so() -> None:
     judgment = decide(conflicting(True), MERGING)
 
@@ -116,45 +77,6 @@ def test_mechanical_conflicts_fail_as_well_and_say_so() -> None:
         "conflicts in 1 file, all easy to resolve: f0.py (imports only), up to date"
     )
     assert names(judgment, passed=True) == ["strategy"]
-
-
-def test_few_files_are_named_with_what_to_do() -> None:
-    paths = ("pom.xml", "a\u202e.py", "b.py", "c.py", "d.py")
-    reasons = ("take the newer one", "keep both", "", "", "")
-    easy = tuple(
-        Conflict(path, ConflictType.CONTENT, mechanical=True, reason=reason)
-        for path, reason in zip(paths, reasons, strict=True)
-    )
-    three, five = (
-        decide(replace(PULL, merge=MergeTrial(None, easy[:count])), MERGING) for count in (3, 5)
-    )
-    named = r"pom.xml (take the newer one), a\u202e.py (keep both), b.py ()"
-
-    assert three.status is five.status is Status.FAIL
-    assert three.reasoning == f"conflicts in 3 files, all easy to resolve: {named}, up to date"
-    more = f"{named}, and 2 more, up to date"
-    assert five.reasoning == f"conflicts in 5 files, all easy to resolve: {more}"
-
-
-def test_a_file_that_is_renamed_twice_is_one_conflict() -> None:
-    reason = "f renamed to g in the base and to e in the head"
-    renamed = [
-        Conflict(path, ConflictType.RENAME, mechanical=False, reason=reason) for path in "efg"
-    ]
-    one = decide(replace(PULL, merge=MergeTrial(None, tuple(renamed))), MERGING)
-    more = (*renamed, *conflicts(True))
-    two = decide(replace(PULL, merge=MergeTrial(None, more)), MERGING)
-
-    assert one.reasoning == "1 conflict in 3 files, up to date"
-    assert two.reasoning == "2 conflicts in 4 files, up to date"
-    assert [check.message for check in one.failed_checks] == [f"rename conflict: {reason}"]
-    assert one.checks[-1].location == Location("e")
-    assert [listed["path"] for listed in one.metadata["conflicts"]] == ["e", "f", "g"]
-    trial = RebaseTrial(None, 1, stopped_at=SECOND, conflicts=tuple(renamed))
-    rebase = decide(PULL, REBASING, trial)
-    assert "(`eeeeeee` Add it): 1 conflict in 3 files;" in rebase.reasoning
-    assert [check.name for check in rebase.checks].count("conflict") == 1
-    assert len(rebase.metadata["conflicts"]) == 3
 
 
 def test_many_places_are_told_in_few_words() -> None:
@@ -188,17 +110,6 @@ def test_both_texts_of_a_place_are_shown() -> None:
     ]
 
 
-def test_a_file_that_collides_as_a_whole_has_no_lines() -> None:
-    odd = Conflict("x", ConflictType.MODIFY_DELETE, mechanical=False, reason="gone")
-    judgment = decide(replace(PULL, merge=MergeTrial(None, (odd,))), MERGING)
-
-    check = judgment.checks[-1]
-    assert (check.location, check.evidence) == (Location("x"), None)
-    assert check.message == "modify/delete conflict: gone"
-    listed = judgment.metadata["conflicts"][0]
-    assert (listed["lines"], listed["regions"]) == (None, ())
-
-
 def test_no_trial_is_an_error_and_not_a_failure() -> None:
     pull = replace(PULL, merge=MergeTrial(None, impossible="git is too old"))
     judgment = decide(pull, MERGING)
@@ -214,16 +125,6 @@ def test_a_head_that_the_base_holds_already() -> None:
     assert judgment.status is Status.PASS
     assert judgment.reasoning == "nothing to merge: the base holds the head already"
     assert judgment.metadata["subject"] == "merge onto `main` @`bbbbbbb`"
-
-
-def test_names_that_are_not_utf_8_are_shown() -> None:
-    pull = replace(PULL, base=Side("\udcff", "b" * 40))
-    odd = Conflict("\udcfe", ConflictType.OTHER, mechanical=False, reason="gone")
-    judgment = decide(replace(pull, merge=MergeTrial(None, (odd,))), MERGING)
-
-    assert judgment.metadata["subject"] == r"merge onto `\xff` @`bbbbbbb`"
-    assert judgment.checks[-1].location == Location(r"\xfe")
-    assert judgment.metadata["conflicts"][0]["path"] == r"\xfe"
 
 
 def test_a_base_that_is_a_commit_is_named_once() -> None:
@@ -382,15 +283,6 @@ def test_a_merge_that_conflicts_is_known_without_the_rebase() -> None:
     )
 
 
-def test_a_rebase_that_is_not_possible_is_an_error() -> None:
-    trial = RebaseTrial(None, 3, 1, stopped_at=SECOND, impossible="an object is missing")
-    judgment = decide(PULL, REBASING, trial)
-
-    assert judgment.status is Status.ERROR
-    assert judgment.reasoning == "an object is missing"
-    assert judgment.metadata["reason"] == "merge_impossible"
-
-
 # Which way
 
 
@@ -428,23 +320,6 @@ def test_the_judge_is_called_merge() -> None:
     judge = make(MergeOptions(), Ports(Landing({}), ScriptedShell(), SilentProgress()))
 
     assert judge.name == NAME == "merge"
-
-
-@pytest.mark.parametrize(("strategy", "way"), [("merge", "merge"), ("squash", "squash")])
-def test_the_policy_names_the_way(strategy: str, way: str) -> None:
-    repository = Landing({})
-    judgment = judged(repository, strategy=strategy)
-
-    assert judgment.metadata["strategy"] == {"way": way, "reason": "the policy says so"}
-    assert repository.asked == []
-
-
-def test_the_policy_says_rebase() -> None:
-    repository = Landing({}, trial=RebaseTrial("d" * 40, 2, 2))
-    judgment = judged(repository, strategy="rebase")
-
-    assert judgment.reasoning == "2 commits rebase cleanly, up to date"
-    assert repository.asked == [("rebase", "b" * 40, "c" * 40, "54")]
 
 
 def test_the_history_of_the_base_tells_the_way() -> None:

@@ -20,7 +20,6 @@ from prjury.ports import Ports, Shell, SilentProgress
 from prjury.report.judge_facts import LeftOut, MergeFacts
 
 PYPROJECT = '[project]\nname = "p"\nversion = "1"\nrequires-python = ">={}"\n'
-OLD = {"pyproject.toml": PYPROJECT.format("3.9")}
 NODE = shutil.which("node")
 with_node = pytest.mark.skipif(NODE is None, reason="needs node")
 
@@ -254,15 +253,6 @@ def test_git_lfs_pointers_and_large_files_are_not_parsed() -> None:
     pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n"
 
     assert severities({}, {"a.py": pointer, "b.py": "(" * (1024**2 + 1)}) == {}
-
-
-def test_a_renamed_file_is_compared_with_where_it_was() -> None:
-    before, after = {"old.py": 'print "x"\n'}, {"new.py": 'print "x"  # y\n'}
-    pull = pull_between(before, after, renamed={"new.py": "old.py"}, tree=MERGED)
-    repository = FakeRepository({BASE: before, MERGED: after})
-    ports = Ports(repository, ScriptedShell(), SilentProgress())
-
-    assert all(check.passed for check in check_syntax(pull, ports, Deadline.after(60))[0])
 
 
 def test_the_verdict_of_the_judge() -> None:

@@ -87,15 +87,6 @@ def test_reports_of_an_earlier_run_do_not_count(tmp_path: Path) -> None:
     assert judged(BuildJudge.maven(), context).status is Status.PASS
 
 
-def test_paths_of_the_workspace_are_relative_in_words(tmp_path: Path) -> None:
-    context = laid(tmp_path, {"a.c": "int main() {\n"})
-    output = "{tree}/a.c:1:12: error: expected declaration (/not{tree}/b)\n"
-    judgment = judged(BuildJudge("cc a.c"), context, Scripted(1, output))
-    (failure,) = judgment.metadata["failures"]
-    assert (failure["path"], failure["line"]) == ("a.c", 1)
-    assert failure["message"] == f"expected declaration (/not{tmp_path}/b)"
-
-
 @pytest.mark.parametrize(
     ("judge", "files", "status", "label"),
     [

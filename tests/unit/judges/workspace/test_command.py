@@ -13,7 +13,7 @@ from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
 from prjury.judges.workspace.program_judges import CommandJudge
 from prjury.jury.context import JudgmentContext
-from prjury.jury.judgment import Judgment, Status
+from prjury.jury.judgment import Status
 from prjury.jury.jury import Jury
 from prjury.jury.score import BooleanScore
 from prjury.jury.voting import MajorityVoting
@@ -51,33 +51,6 @@ def test_the_expected_exit_code_passes(context: JudgmentContext) -> None:
         "log": None,
     }
     assert progress.said == ["$ make all"]
-
-
-def test_it_runs_in_the_workspace_with_the_shells_environment(context: JudgmentContext) -> None:
-    shell = ScriptedShell()
-    judge = CommandJudge(["make", "all"], shell=shell, progress=SilentProgress())
-    judge.judge(context)
-    (command,) = shell.commands
-    assert command.argv == ("make", "all")
-    assert command.directory == context.workspace
-    assert command.env == {"PATH": "/usr/bin:/bin"}
-    assert judge.command == ("make", "all")
-
-
-def test_another_exit_code_fails_with_the_end_of_the_log(context: JudgmentContext) -> None:
-    output = "".join(f"line {number}\n" for number in range(1, 41))
-    judgment = shell_judge("make", Scripted(2, output)).judge(context)
-    (check,) = judgment.checks
-    assert (judgment.status, judgment.reasoning) == (
-        Status.FAIL,
-        "`make` ended with exit code 2; exit code 0 is expected",
-    )
-    assert judgment.score == BooleanScore.FAIL
-    assert not check.passed
-    assert check.message == judgment.reasoning
-    assert check.evidence == "\n".join(f"line {number}" for number in range(11, 41))
-    assert judgment.metadata["reason"] == "exit_code"
-    assert Path(judgment.metadata["log"]).read_text() == output
 
 
 def test_logs_are_kept_for_failures_only(context: JudgmentContext) -> None:
@@ -173,15 +146,6 @@ def test_a_tool_that_the_shell_does_not_find_is_an_error(
     assert judgment.metadata == {"reason": "tool_missing"}
 
 
-@pytest.mark.parametrize(
-    ("exit_code", "output"),
-    [(127, "x: not found\nbut something else\n"), (127, ""), (1, "x: not found\n")],
-)
-def test_other_ends_are_failures(context: JudgmentContext, exit_code: int, output: str) -> None:
-    judgment = shell_judge("x", Scripted(exit_code, output)).judge(context)
-    assert judgment.status is Status.FAIL
-
-
 def test_a_program_that_is_not_there_is_an_error(context: JudgmentContext) -> None:
     missing = CannotJudgeError(
         "`x` is not installed", why="the build needs it", remedy="ask", reason="tool_missing"
@@ -200,36 +164,6 @@ def test_other_errors_of_the_shell_stay_as_they_are(context: JudgmentContext) ->
     judgment = shell_judge("x", Scripted(error=refusal)).judge(context)
     assert judgment.reasoning == "no sandbox. Get one."
     assert judgment.metadata == {"reason": "sandbox_unavailable"}
-
-
-class RefusingShell(ScriptedShell):
-    """A system that does not start the program."""
-
-    def run(self, command: ShellCommand, deadline: Deadline, progress: Progress) -> Completed:
-        raise OSError(7, "Argument list too long")
-
-
-def test_a_system_that_refuses_is_an_error(context: JudgmentContext) -> None:
-    judge = CommandJudge("x", shell=RefusingShell(), progress=SilentProgress())
-    judgment = judge.judge(context)
-    assert judgment.status is Status.ERROR
-    assert judgment.reasoning == (
-        "`x` could not be started: Argument list too long. The system refuses it. "
-        "Try it by hand in the workspace."
-    )
-    assert judgment.metadata == {"reason": "not_started"}
-
-
-def test_no_workspace() -> None:
-    judgment = shell_judge().judge(JudgmentContext("goal"))
-    assert isinstance(judgment, Judgment)
-    assert judgment.metadata == {"reason": "no_workspace"}
-
-
-def test_long_and_odd_commands_are_one_short_line(context: JudgmentContext) -> None:
-    judgment = shell_judge("echo \x1b[2J \\\n\n  " + "y" * 300).judge(context)
-    assert judgment.reasoning == "`echo \\x1b[2J \\ " + "y" * 184 + "…` ended with exit code 0"
-    assert judgment.metadata["command"] == "echo \x1b[2J \\\n\n  " + "y" * 300
 
 
 @pytest.mark.parametrize("command", ["", "  \n", [], [""], [" ", "x"]])
@@ -253,35 +187,6 @@ def test_exit_codes_that_no_program_has(exit_code: int) -> None:
         shell_judge(exit_code=exit_code)
 
 
-@pytest.mark.parametrize("exit_code", [True, "0", None, 1.0])
-def test_exit_codes_that_are_none(exit_code: Any) -> None:
-    with pytest.raises(TypeError, match="an exit code is an integer, not"):
-        shell_judge(exit_code=exit_code)
-
-
-@pytest.mark.parametrize("timeout", [0, -1, 0.0])
-def test_timeouts_that_are_over_at_once(timeout: float) -> None:
-    with pytest.raises(ValueError, match="the timeout is above 0 seconds, not"):
-        shell_judge(timeout=timeout)
-
-
-@pytest.mark.parametrize("timeout", [float("inf"), float("nan")])
-def test_timeouts_without_an_end(timeout: float) -> None:
-    with pytest.raises(ValueError, match="the timeout must be finite"):
-        shell_judge(timeout=timeout)
-
-
-def test_timeouts_that_are_no_number() -> None:
-    with pytest.raises(TypeError, match="the timeout must be a number, not '30s'"):
-        shell_judge(timeout="30s")
-
-
-def test_equal_judges_are_equal_whatever_shell_they_have() -> None:
-    assert shell_judge(["a", "b"]) == shell_judge(("a", "b"))
-    assert shell_judge("a") != shell_judge("a", exit_code=1)
-    assert "shell" not in repr(shell_judge("a"))
-
-
 @pytest.mark.parametrize(
     ("expected", "passes"),
     [
@@ -303,12 +208,6 @@ def test_what_it_prints_is_compared(
     assert judgment.status is (Status.PASS if passes else Status.FAIL)
     assert judgment.metadata.get("reason") == (None if passes else "output")
     assert (judgment.metadata["log"] is None) is passes
-
-
-def test_output_that_is_expected_saves_no_wrong_exit_code(context: JudgmentContext) -> None:
-    failing = shell_judge(script=Scripted(exit_code=2, output="ok\n"), contains="ok")
-    judgment = failing.judge(context)
-    assert (judgment.status, judgment.metadata["reason"]) == (Status.FAIL, "exit_code")
 
 
 @pytest.mark.parametrize("expected", [{"exact": "a", "regex": "b"}, {"contains": ""}])

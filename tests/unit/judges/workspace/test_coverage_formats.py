@@ -54,12 +54,6 @@ def written(place: Path, name: str, text: str) -> Path:
     return place / name
 
 
-def test_lines_that_several_tests_name_count_once(tmp_path: Path) -> None:
-    again = "SF:a.js\nDA:2,3\nend_of_record\n"
-    found = parse_coverage(written(tmp_path, "lcov.info", RECORD + again)).counters["line"]
-    assert (found.covered, found.total) == (2, 2)
-
-
 def test_the_lines_of_a_report_without_totals_are_counted(tmp_path: Path) -> None:
     text = (REPORTS / "c8.xml").read_text().replace("-valid", "-of")
     metrics = parse_coverage(written(tmp_path, "coverage.xml", text))

@@ -3,7 +3,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from textwrap import dedent
 
 import pytest
 
@@ -171,13 +170,6 @@ def test_crashes_are_errors(place: Path, name: str, told: str) -> None:
     assert ballot.judgment.metadata == {"reason": "crashed"}
 
 
-def test_a_file_that_is_no_python_is_an_error(place: Path) -> None:
-    judgment = asked(place, "syntax.py:x").judgment
-    assert judgment.status is Status.ERROR
-    assert judgment.reasoning.startswith("crashed with File ")
-    assert "SyntaxError" in judgment.reasoning
-
-
 def test_a_factory_that_breaks_is_an_error(place: Path) -> None:
     judgment = asked(place, "judges.py:Judging", number="broken").judgment
     assert judgment.status is Status.ERROR
@@ -215,38 +207,6 @@ FORMS = "Name a judge of yours as package.module:function or path/to/file.py:fun
 )
 def test_names_of_nothing(place: Path, name: str, told: str) -> None:
     assert refusal(place, name) == told
-
-
-def test_a_file_of_any_name_can_hold_judges(place: Path) -> None:
-    (place / "own").mkdir()
-    (place / "own" / "judges").write_text(JUDGES)
-    (place / "own" / "neighbour.py").write_text("WORD = 'heard'\n")
-    assert asked(place, "own/judges:plain").judgment == Judgment.passed("heard goal")
-
-
-def test_dataclasses_can_be_judges(place: Path) -> None:
-    text = """
-        from __future__ import annotations
-        from dataclasses import dataclass
-        from prjury import Judgment
-
-        @dataclass(frozen=True)
-        class Word:
-            word: str
-            name: str = "word"
-
-            def judge(self, context):
-                return Judgment.passed(self.word + __file__[-7:])
-    """
-    (place / "data.py").write_text(dedent(text))
-    assert asked(place, "data.py:Word", word="x").judgment == Judgment.passed("xdata.py")
-
-
-def test_an_empty_module_is_told(place: Path) -> None:
-    (place / "empty.py").touch()
-    assert refusal(place, "empty.py:x") == (
-        "there is no x in empty.py. It holds nothing. Correct the name."
-    )
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -65,22 +64,6 @@ def test_tests_are_counted_one_by_one(project: Path) -> None:
     assert found.log.read_text() == "BUILD FAILURE\n"
 
 
-def test_all_modules_and_failsafe_count(project: Path) -> None:
-    found = run(
-        project,
-        red(
-            {
-                f"a/{SUREFIRE}": GREEN,
-                "b/target/failsafe-reports/TEST-shop.TillIT.xml": REPORT,
-                "b/target/failsafe-reports/failsafe-summary.xml": REPORT,
-                "b/target/surefire-reports/shop.TillTest.txt": "text",
-                "b/mytarget/surefire-reports/TEST-x.xml": REPORT,
-            }
-        ),
-    )
-    assert (found.tests, found.failed, found.skipped) == (7, 1, 1)
-
-
 def test_reports_of_earlier_runs_do_not_count(project: Path) -> None:
     for name in ("old", "again"):
         file = project / f"target/surefire-reports/TEST-{name}.xml"
@@ -95,29 +78,6 @@ def test_failing_tests_that_maven_ignores_are_failing_tests(project: Path) -> No
     for kind in ("failure", "error"):
         report = f"<testsuite><testcase name='a'><{kind}/></testcase></testsuite>"
         assert not run(project, Scripted(0, files={SUREFIRE: report})).passed
-
-
-def test_no_tests_at_all(project: Path) -> None:
-    found = run(project)
-    assert (found.tests, found.passed) == (0, True)
-
-
-def test_a_run_that_takes_too_long(project: Path) -> None:
-    script = Scripted(-15, stopped="timeout", files={SUREFIRE: GREEN[:30]})
-    found = run(project, script)
-    assert (found.passed, found.stopped, found.exit_code, found.tests) == (
-        False,
-        "timeout",
-        -15,
-        0,
-    )
-
-
-def test_a_stopped_run_has_not_passed_whatever_its_exit_code(project: Path) -> None:
-    found = run(project, Scripted(0, stopped="output_limit", files={SUREFIRE: GREEN[:30]}))
-    assert not found.passed
-    assert not replace(found, stopped=None, failed=1).passed
-    assert replace(found, stopped=None).passed
 
 
 def test_half_a_report_of_a_failed_run_is_left_out(project: Path) -> None:
@@ -139,16 +99,6 @@ def test_the_wrapper_is_used_where_it_can_be_executed(
     assert run(project).command[0] == program
 
 
-def test_a_directory_is_no_wrapper(project: Path) -> None:
-    (project / "mvnw").mkdir()
-    assert run(project).command[0] == "mvn"
-
-
-def test_other_goals(project: Path) -> None:
-    found = run_maven_tests(project, 60, shell=ScriptedShell(), goals=("clean", "verify"))
-    assert found.command[-2:] == ("clean", "verify")
-
-
 def test_no_project(tmp_path: Path) -> None:
     with pytest.raises(CannotJudgeError) as refused:
         run(tmp_path)
@@ -168,13 +118,6 @@ def test_no_maven(project: Path) -> None:
         "`mvn` is not installed. There is no Maven on the PATH, and no wrapper `mvnw` that can be "
         "executed. Install Apache Maven, or commit the wrapper (`mvn wrapper:wrapper`)."
     )
-
-
-def test_other_errors_of_the_shell_go_on(project: Path) -> None:
-    refusal = CannotJudgeError("no sandbox", reason="sandbox_unavailable")
-    with pytest.raises(CannotJudgeError) as refused:
-        run(project, Scripted(error=refusal))
-    assert refused.value is refusal
 
 
 @pytest.mark.parametrize("timeout", [0, -1])

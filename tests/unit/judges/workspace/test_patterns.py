@@ -13,7 +13,7 @@ from prjury.errors import ConfigError
 from prjury.judges.workspace.directory_patterns import directory_patterns
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judgment import Judgment, Status
-from unit.judges.patterns.bench import BOOT_2, BOOT_4, found, pom
+from unit.judges.patterns.bench import BOOT_4, found, pom
 
 JAVA = "src/main/java/x/A.java"
 IMPORT = "import javax.persistence.Entity;"
@@ -55,18 +55,6 @@ def test_every_line_counts_by_the_versions_that_are_declared_there(place: Path) 
     assert left_out(judgment) == {}
     laid(place, {"pom.xml": pom(None)})
     assert judged(place).label == "not_applicable"
-
-
-def test_code_that_is_used_already_is_no_excuse_in_a_whole_tree(place: Path) -> None:
-    mapper = "import com.fasterxml.jackson.databind.ObjectMapper;\n"
-    laid(place, {JAVA: mapper, "src/main/java/x/B.java": mapper})
-    assert {severity for _, severity, _ in found(judged(place))} == {"error"}
-
-
-def test_each_module_has_its_own_versions(place: Path) -> None:
-    laid(place, {"old/pom.xml": pom(BOOT_2), "old/src/main/java/x/A.java": ENTITY})
-    told = [str(check.location) for check in judged(place).failed_checks]
-    assert told == [f"{JAVA}:2"]
 
 
 def test_options(place: Path) -> None:
@@ -225,27 +213,6 @@ def test_a_baseline_is_written_and_then_in_force(place: Path) -> None:
     assert known.reasoning.endswith("nothing else found; 1 known from the baseline")
     laid(place, {JAVA: f"{IMPORT}\n{ENTITY}"})
     assert found(judged(place, baseline=file)) == [("jakarta/persistence", "error", 3)]
-
-
-def test_entries_that_match_nothing_any_more_are_hints(place: Path) -> None:
-    laid(place, {"B.java": ENTITY})
-    judged(place, write_baseline="known.json")
-    laid(place, {JAVA: "class A {}\n"})
-    judgment = judged(place, baseline="known.json")
-    assert judgment.status is Status.PASS
-    assert found(judgment) == [("patterns/stale-baseline", "hint", 3)]
-    assert f"jakarta/persistence in {JAVA} is in the baseline and not found" in (
-        judgment.failed_checks[0].message
-    )
-    assert found(judged(place, baseline="known.json", packs=["jackson-3"])) == []
-    laid(place, {JAVA: b"\0"})
-    assert found(judged(place, baseline="known.json")) == []
-
-
-def test_a_finding_that_is_silenced_is_not_stale(place: Path) -> None:
-    judged(place, write_baseline="known.json")
-    laid(place, {JAVA: ENTITY.replace("import", "// prjury-ignore[persistence]\nimport")})
-    assert found(judged(place, baseline="known.json")) == [("jakarta/persistence", "warning", 3)]
 
 
 def test_a_baseline_that_is_missing_or_malformed_is_an_error(place: Path) -> None:

@@ -29,17 +29,6 @@ def refusal(path: Path) -> CannotJudgeError:
     return refused.value
 
 
-def test_elements_come_as_they_start_and_end(tmp_path: Path) -> None:
-    file = written(tmp_path, "<a><b x='1'/><c>text</c></a>")
-    assert tags(file) == ["start a", "start b", "end b", "start c", "end c", "end a"]
-
-
-def test_what_has_ended_is_let_go(tmp_path: Path) -> None:
-    file = written(tmp_path, "<a><b x='1'>text<c/></b></a>")
-    seen = [element for event, element in read_elements(file) if event == "end"]
-    assert [(element.attrib, element.text, len(element)) for element in seen] == [({}, None, 0)] * 3
-
-
 @pytest.mark.parametrize(
     "doctype",
     [
@@ -66,29 +55,6 @@ def test_entities_are_refused(tmp_path: Path, doctype: str) -> None:
     assert error.why == "It declares entities, which are refused"
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        "",
-        "no XML",
-        "<a>",
-        "<a/><b/>",
-        "<a/>more",
-        "<a>\0</a>",
-        b"<a>\xff</a>",
-        '<?xml version="1.0" encoding="nonesuch"?><a/>',
-        '<?xml version="1.0" encoding="utf-7"?><a/>',
-    ],
-)
-def test_what_is_no_xml(tmp_path: Path, content: str | bytes) -> None:
-    file = written(tmp_path, content)
-    error = refusal(file)
-    assert error.reason == "report_invalid"
-    assert error.what == f"the report {file} cannot be understood"
-    assert error.why.startswith("It is not XML: ")
-    assert error.remedy == "Have it written again by a complete build"
-
-
 def test_other_encodings_are_read(tmp_path: Path) -> None:
     assert tags(written(tmp_path, "<a/>".encode("utf-16"))) == ["start a", "end a"]
 
@@ -107,15 +73,6 @@ def test_size_is_bounded(tmp_path: Path) -> None:
     error = refusal(file)
     assert error.reason == "too_large"
     assert error.what == f"the report {file} is larger than 256 MiB"
-
-
-def test_a_missing_report(tmp_path: Path) -> None:
-    error = refusal(tmp_path / "report.xml")
-    assert error.reason == "report_missing"
-    assert str(error) == (
-        f"there is no report at {tmp_path}/report.xml. The build has not run, or writes its "
-        "reports elsewhere. Run it first, or name the report's place."
-    )
 
 
 def test_what_is_no_regular_file(tmp_path: Path) -> None:

@@ -10,9 +10,8 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from prjury.errors import CannotJudgeError
-from prjury.judges.workspace.files import LARGEST_TEXT, Workspace, check_path, judge_or_error
+from prjury.judges.workspace.files import LARGEST_TEXT, Workspace, check_path
 from prjury.jury.context import JudgmentContext
-from prjury.jury.judgment import Judgment, Status
 
 
 @pytest.fixture
@@ -32,28 +31,12 @@ def workspace_of(place: Path | None) -> Workspace:
     return Workspace.of(JudgmentContext("goal", workspace=place))
 
 
-def test_no_workspace_is_told() -> None:
-    with pytest.raises(CannotJudgeError) as refusal:
-        workspace_of(None)
-    assert refusal.value.reason == "no_workspace"
-    assert str(refusal.value) == (
-        "there is no workspace to look into. The context names none. "
-        "Hand one over: JudgmentContext(goal, workspace=Path(...))."
-    )
-
-
 @pytest.mark.parametrize("name", ["a.txt", "nowhere"])
 def test_a_workspace_that_is_no_directory(place: Path, name: str) -> None:
     with pytest.raises(CannotJudgeError) as refusal:
         workspace_of(place / name)
     assert refusal.value.reason == "no_workspace"
     assert refusal.value.what == f"the workspace {place / name} is not a directory"
-
-
-def test_a_workspace_behind_a_link(place: Path) -> None:
-    link = place.parent / "link"
-    link.symlink_to(place)
-    assert workspace_of(link).kind("a.txt") == "file"
 
 
 @pytest.mark.parametrize(
@@ -106,11 +89,6 @@ def test_paths_that_leave_the_workspace(place: Path, path: str, why: str) -> Non
         assert refusal.value.remedy == "Name a path inside the workspace, relative to it"
 
 
-def test_an_absolute_path_into_the_workspace_is_still_absolute(place: Path) -> None:
-    with pytest.raises(CannotJudgeError, match="It is absolute"):
-        workspace_of(place).kind(str(place / "a.txt"))
-
-
 @pytest.mark.parametrize(
     ("link", "target", "path"),
     [
@@ -128,13 +106,6 @@ def test_links_that_leave_the_workspace(place: Path, link: str, target: str, pat
         workspace_of(place).kind(path)
     assert refusal.value.reason == "outside_workspace"
     assert refusal.value.why == f"A symbolic link leads to {real}"
-
-
-def test_a_link_to_a_link_that_leaves_the_workspace(place: Path) -> None:
-    (place / "one").symlink_to("two")
-    (place / "two").symlink_to("../secret.txt")
-    with pytest.raises(CannotJudgeError, match="leaves the workspace"):
-        workspace_of(place).text("one")
 
 
 def test_links_within_the_workspace(place: Path) -> None:
@@ -157,11 +128,6 @@ def test_links_that_go_round(place: Path) -> None:
         "one cannot be read. Too many levels of symbolic links. "
         "Check its permissions, and that it is a regular file."
     )
-
-
-def test_a_name_that_is_too_long(place: Path) -> None:
-    with pytest.raises(CannotJudgeError, match="File name too long"):
-        workspace_of(place).kind("x" * 300)
 
 
 @pytest.mark.parametrize(
@@ -254,21 +220,3 @@ def test_nothing_in_a_message_controls_a_terminal(place: Path) -> None:
 def test_what_is_no_path(path: str) -> None:
     with pytest.raises(ValueError, match="is not a path"):
         check_path(path)
-
-
-def test_paths_of_all_types() -> None:
-    assert check_path(Path("a/b")) == "a/b"
-    with pytest.raises(TypeError, match=r"a path is text, not b'a'"):
-        check_path(os.fsencode("a"))  # type: ignore[arg-type]
-    with pytest.raises(TypeError):
-        check_path(3)  # type: ignore[arg-type]
-
-
-def test_an_error_becomes_a_judgment() -> None:
-    def fail() -> Judgment:
-        raise CannotJudgeError("it broke", remedy="Mend it", reason="broken")
-
-    judgment = judge_or_error(fail)
-    assert judgment.status is Status.ERROR
-    assert judgment.reasoning == "it broke. Mend it."
-    assert judgment.metadata == {"reason": "broken"}
