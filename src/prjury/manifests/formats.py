@@ -16,7 +16,12 @@ from prjury.manifests.action_pins import read_workflow_pins
 from prjury.manifests.cargo import read_cargo_toml, read_toolchain
 from prjury.manifests.dotnet import read_global_json, read_msbuild, read_packages_config
 from prjury.manifests.go import read_go_mod
-from prjury.manifests.gradle import read_script_bytes, read_shared_script, read_wrapper
+from prjury.manifests.gradle import (
+    read_constants,
+    read_script_bytes,
+    read_shared_script,
+    read_wrapper,
+)
 from prjury.manifests.manifest import Coordinate, Manifest, ManifestError, Role
 from prjury.manifests.maven import read_pom
 from prjury.manifests.node import read_node_version, read_package_json, read_pnpm_workspace
@@ -188,9 +193,15 @@ _BY_NAME: Mapping[str, ManifestFormat] = {
 }
 _BY_SUFFIX = {".csproj": _MSBUILD, ".fsproj": _MSBUILD, ".vbproj": _MSBUILD}
 #: The reader of a catalog is the script's: it depends on what the scripts call it.
-_BY_TAIL = {
+_BY_TAIL: dict[str, ManifestFormat] = {
     CATALOG: ManifestFormat("jvm", read_script_bytes, 7),
     _WRAPPER: ManifestFormat("jvm", read_wrapper, 8),
+}
+#: Objects of constants, as builds in Kotlin's language keep their versions.
+_BY_TAIL |= {
+    f"buildSrc/src/main/{folder}/{name}.{suffix}": ManifestFormat("jvm", read_constants, 8)
+    for folder, suffix in (("kotlin", "kt"), ("java", "kt"), ("java", "java"))
+    for name in ("Versions", "Dependencies", "Deps", "Libs")
 }
 #: How files of requirements end.
 LISTS = (".txt", ".in")

@@ -20,7 +20,8 @@ from prjury.manifests.manifest import Coordinate, Manifest, Role, runtime
 from prjury.manifests.syntax import table, text_of, toml_of
 
 _PLUGIN = re2.compile(
-    r"""\bid\s*\(?\s*["']([\w.-]+)["']\s*\)?\s*version\s*\(?\s*["']([^"'\n]*)["']"""
+    r"""\bid\s*\(?\s*["']([\w.-]+)["']\s*\)?\s*version\s*\(?\s*"""
+    r"""(?:["']([^"'\n]*)["']|([A-Z]\w*(?:\.\w+)+))"""
 )
 _NOTATION = re2.compile(
     r"""(\b(?:platform|enforcedPlatform|mavenBom)\s*\(?\s*)?["']([\w.-]+):([\w.-]+)"""
@@ -46,7 +47,8 @@ _SET = re2.compile(
 _ENTRY = re2.compile(r"""\bentry\s*\(?\s*["']([\w.-]+)["']""")
 _ALIAS = re2.compile(r"\blibs\.([A-Za-z][\w.]*)")
 _KOTLIN_PLUGIN = re2.compile(
-    r"""\bkotlin\s*\(\s*["'][\w.-]+["']\s*\)\s*version\s*\(?\s*["']([^"'\n]*)["']"""
+    r"""\bkotlin\s*\(\s*["'][\w.-]+["']\s*\)\s*version\s*\(?\s*"""
+    r"""(?:["']([^"'\n]*)["']|([A-Z]\w*(?:\.\w+)+))"""
 )
 _KOTLIN = "org.jetbrains.kotlin"
 #: Ways to name the release of Java whose interfaces code may use; the earlier ones say more.
@@ -130,7 +132,8 @@ def _runtimes(source: Source, code: str, declared: tuple[Coordinate, ...]) -> It
         version = java[1].replace("_", ".")
         yield runtime("java", version, (source.line_at(java.start(1)),))
     for match in _KOTLIN_PLUGIN.finditer(code):
-        yield runtime("kotlin", match[1], (source.line_at(match.start()),))
+        version = _plugin_version(match[1], match[2])
+        yield runtime("kotlin", version, (source.line_at(match.start()),))
     for coordinate in declared:
         if coordinate.role is Role.PLUGIN and coordinate.group.startswith(_KOTLIN):
             via = coordinate.artifact
@@ -141,7 +144,8 @@ def _find_dependencies(
     source: Source, code: str, catalog: Mapping[str, Coordinate]
 ) -> Iterator[Coordinate]:
     for match in _PLUGIN.finditer(code):
-        yield Coordinate(match[1], f"{match[1]}.gradle.plugin", match[2], Role.PLUGIN)
+        version = _plugin_version(match[2], match[3])
+        yield Coordinate(match[1], f"{match[1]}.gradle.plugin", version, Role.PLUGIN)
     yield from _sets(source, code)
     code = _SET.sub(_blank, code)
     for match in _NOTATION.finditer(code):
@@ -210,7 +214,8 @@ def read_catalog_bytes(content: bytes) -> Manifest:
     text = text_of(content)
     entries = read_catalog(text)
     versions = {
-        name: _version(value, {}) for name, value in table(toml_of(text), "versions").items()
+        name: _version(value, {})
+        for name, value in _flatten(table(toml_of(text), "versions"), _VERSION_KEYS)
     }
     return Manifest(
         coordinates=tuple(entries.values()),
@@ -218,16 +223,53 @@ def read_catalog_bytes(content: bytes) -> Manifest:
     )
 
 
+_OBJECT = re.compile(r"\bobject\s+(\w+)|\b(?:val|String)\s+(\w+)\s*=\s*\"([^\"\n]+)\"")
+
+
+def read_constants(content: bytes) -> Manifest:
+    """Read the texts that an object of ``buildSrc`` names, such as ``Versions.KOTLIN``."""
+    properties: dict[str, str] = {}
+    owner = ""
+    for match in _OBJECT.finditer(text_of(content)):
+        owner = match[1] or owner
+        if match[2]:
+            properties[f"{owner}.{match[2]}"] = match[3]
+    return Manifest(properties=properties)
+
+
+def _plugin_version(text: str | None, constant: str | None) -> str | None:
+    return text if constant is None else f"${{{constant}}}"
+
+
+def _flatten(
+    entries: Mapping[str, Any], keys: frozenset[str], prefix: str = ""
+) -> Iterator[tuple[str, Any]]:
+    """Yield entries by their dotted names, which TOML reads as tables of tables.
+
+    Args:
+        keys: what an entry may say; a table without any of these is part of a name.
+    """
+    for name, value in entries.items():
+        if isinstance(value, dict) and value and not value.keys() & keys:
+            yield from _flatten(value, keys, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", value
+
+
+_VERSION_KEYS = frozenset(("strictly", "require", "prefer", "reject", "rejectAll"))
+_ENTRY_KEYS = frozenset(("module", "group", "name", "id", "version"))
+
+
 def read_catalog(text: str) -> dict[str, Coordinate]:
     """The libraries and plugins of a ``libs.versions.toml`` by the alias that scripts use."""
     document = toml_of(text)
-    versions = table(document, "versions")
+    versions = dict(_flatten(table(document, "versions"), _VERSION_KEYS))
     entries = {
         _alias(alias): entry
-        for alias, value in table(document, "libraries").items()
+        for alias, value in _flatten(table(document, "libraries"), _ENTRY_KEYS)
         if (entry := _library(value, versions))
     }
-    for alias, value in table(document, "plugins").items():
+    for alias, value in _flatten(table(document, "plugins"), _ENTRY_KEYS):
         if plugin := _catalog_plugin(value, versions):
             entries[f"plugins.{_alias(alias)}"] = plugin
     return entries
