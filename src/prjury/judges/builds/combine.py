@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from prjury.judges.builds.environment import POLICY, Snippet, give_reason, paste
 from prjury.judges.builds.plan import BuildPlan
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.score import BooleanScore
@@ -46,7 +48,7 @@ def refuse_edited(judgment: Judgment, pull: PullRequest) -> Judgment:
         f"there, but by the change's own rules, so look at it. {judgment.reasoning}",
         "build_changed",
         checks=judgment.checks,
-        metadata={**judgment.metadata, "reason": "build_changed"},
+        metadata={**judgment.metadata, **give_reason("build_changed")},
     )
 
 
@@ -152,13 +154,14 @@ def refuse_replaced_build(
         return judgment
     here = [plan for plan in ours if plan.directory == lost[0].directory] or list(ours)
     now = f"{here[0].system}, `{here[0].without_setup}`" if here else "nothing"
+    snippet = Snippet("yaml", POLICY, f"build: {{command: {json.dumps(lost[0].text)}}}")
     return Judgment.abstained(
         f"this change replaces the build that judges it: the base is tested by {lost[0].system}, "
         f"`{lost[0].without_setup}`, the merged tree by {now}, which passed. Look at it, or name "
         f"the build in the policy: `build: {{command: {lost[0].text}}}`.",
         "build_changed",
         checks=judgment.checks,
-        metadata={**judgment.metadata, "reason": "build_changed"},
+        metadata={**judgment.metadata, "reason": "build_changed", **paste("", snippet)},
     )
 
 

@@ -9,7 +9,14 @@ from typing import Any
 
 from prjury.judges.builds import wording
 from prjury.judges.builds.compare import Comparison, find_doubt
-from prjury.judges.builds.environment import POLICY, Remedy, Snippet, find_remedy
+from prjury.judges.builds.environment import (
+    POLICY,
+    Remedy,
+    Snippet,
+    find_remedy,
+    give_reason,
+    paste,
+)
 from prjury.judges.builds.evidence import StepRun, TreeRun
 from prjury.judges.builds.failure import Failure, Results
 from prjury.judges.builds.plan import CUSTOM, BuildPlan
@@ -188,16 +195,12 @@ def _err(
     return Judgment.errored(words, checks=make_checks(comparison), metadata=metadata)
 
 
-def paste(remedy: str, snippet: Snippet) -> dict[str, Any]:
-    """Metadata of a remedy: the sentence, and the lines to paste."""
-    lines = {"language": snippet.language, "where": snippet.where, "text": snippet.text}
-    return {**({"remedy": remedy} if remedy else {}), "snippet": lines}
-
-
 def decide_untried(plan: BuildPlan, why: str, reason: str) -> Judgment:
     """The ERROR of a build that could not be run."""
     which = {"command": plan.text, "system": plan.system, "directory": plan.directory}
-    return Judgment.errored(why, metadata={"reason": reason, **which, **BuildFacts().to_metadata()})
+    wants = [(wanted.tool, wanted.version) for wanted in plan.wants]
+    facts = BuildFacts().to_metadata()
+    return Judgment.errored(why, metadata={**give_reason(reason, wants), **which, **facts})
 
 
 def make_checks(comparison: Comparison) -> tuple[Check, ...]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -25,6 +26,7 @@ _REACH = 12
 #: From the version of a class file to that of Java.
 _BEFORE_JAVA_1 = 44
 POLICY = ".github/prjury.yml"
+_LANGUAGES = {"a shell": "sh", "a comment": "text"}
 
 
 class Snippet(Struct, frozen=True):
@@ -53,13 +55,18 @@ class Remedy(Struct, frozen=True):
     download: bool = False
 
 
-class Row(Struct, frozen=True, forbid_unknown_fields=True):
+class Paste(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Lines of the table to paste, and where."""
+
+    paste: str
+    where: str = "the workflow"
+
+
+class Row(Paste, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A row of the table; see there."""
 
     marks: tuple[str, ...]
     remedy: str
-    paste: str
-    where: str = "the workflow"
     tool: str = ""
     setup: str = ""
     strict: bool = False
@@ -74,6 +81,7 @@ class Table(Struct, frozen=True, forbid_unknown_fields=True):
 
     rows: tuple[Row, ...]
     downloads: tuple[str, ...]
+    pastes: dict[str, Paste]
 
 
 @cache
@@ -179,12 +187,38 @@ def _make_remedy(
     if row.tool and wanted:
         comparison = f"; here is {version}" if version else ""
         words = f"this project wants {row.tool} {printable(wanted)}{comparison}: {words}"
-    number = choose_number(wanted, row.setup)
-    text = row.paste.strip().replace("{version}", number).replace("{name}", printable(wanted))
-    language = "sh" if row.where == "a shell" else "yaml"
-    shown = line.strip()[:_LONGEST_LINE]
-    snippet = Snippet(language, row.where, text)
+    shown, snippet = line.strip()[:_LONGEST_LINE], _make_snippet(row, wanted, row.setup)
     return Remedy(shown, words, snippet, row.passes, row.strict, row.download)
+
+
+def _make_snippet(row: Paste, wanted: str = "", tool: str = "") -> Snippet:
+    number = choose_number(wanted, tool)
+    text = row.paste.strip().replace("{version}", number).replace("{name}", printable(wanted))
+    return Snippet(_LANGUAGES.get(row.where, "yaml"), row.where, text)
+
+
+def give_reason(reason: str, wants: Sequence[tuple[str, str]] = ()) -> dict[str, Any]:
+    """Metadata of what is no answer: the reason, and the lines to paste, if the table has any.
+
+    Args:
+        wants: the tools that the project asks for, with their versions.
+    """
+    return {"reason": reason, **paste("", _find_paste(reason, wants))}
+
+
+def _find_paste(reason: str, wants: Sequence[tuple[str, str]]) -> Snippet | None:
+    table = read_table()
+    for tool, version in wants if reason == "environment" else ():
+        for row in table.rows:
+            if row.setup == tool:
+                return _make_snippet(row, version, tool)
+    return _make_snippet(table.pastes[reason]) if reason in table.pastes else None
+
+
+def paste(remedy: str, snippet: Snippet | None) -> dict[str, Any]:
+    """Metadata of a remedy: the sentence, and the lines to paste."""
+    words = {"remedy": remedy} if remedy else {}
+    return {**words, "snippet": msgspec.to_builtins(snippet)} if snippet else words
 
 
 def choose_number(wanted: str, tool: str) -> str:

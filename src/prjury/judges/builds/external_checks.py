@@ -13,8 +13,7 @@ from prjury.errors import CannotJudgeError, SourceError
 from prjury.judges.builds.check_summary import CheckSummary, Wanted
 from prjury.judges.builds.combine import WORST_FIRST, refuse_edited
 from prjury.judges.builds.compare import compare
-from prjury.judges.builds.decide import paste
-from prjury.judges.builds.environment import POLICY, Snippet
+from prjury.judges.builds.environment import POLICY, Snippet, paste
 from prjury.judges.builds.failure import Results
 from prjury.judges.builds.reported import ReportedTests, decide_reported, read_reported
 from prjury.judges.builds.wording import format_duration, join_names

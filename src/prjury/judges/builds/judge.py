@@ -21,6 +21,7 @@ from prjury.judges.builds.combine import (
 from prjury.judges.builds.compare import compare
 from prjury.judges.builds.decide import decide, decide_untried
 from prjury.judges.builds.detect import DetectedBuilds
+from prjury.judges.builds.environment import POLICY, Snippet, give_reason, paste
 from prjury.judges.builds.evidence import BuildEvidence, Run
 from prjury.judges.builds.kept_base import KeptBase
 from prjury.judges.builds.kept_reports import KeepRun, KeptReports, forget_run
@@ -199,7 +200,7 @@ class TreeBuildJudge:
             build = EvidenceBuild(self.options, pull, _paths(merged), reports)
             judgments = build.judge_builds(evidence, found.plans)
         except CannotJudgeError as error:
-            return Judgment.errored(str(error), metadata={"reason": error.reason})
+            return Judgment.errored(str(error), metadata=give_reason(error.reason))
         settings = changed_test_settings(pull.files, self.ports.repository.read)
         notes = (*found.notes, *_note_settings(settings), wording.FROM_EVIDENCE)
         judgment = combine_judgments(judgments, notes)
@@ -364,6 +365,7 @@ def _no_build_system(found: DetectedBuilds, source: str | None) -> Judgment:
         f"{POLICY_PATH}, with the command that builds and tests it: "
         f"`build: {{command: {command}}}`. Or pass --no-build if there is nothing to build.",
         "no_build_system",
+        metadata=paste("", Snippet("yaml", POLICY, f"build: {{command: {command}}}")),
     )
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from prjury.errors import CannotJudgeError
 from prjury.judges.builds.compare import Comparison
 from prjury.judges.builds.decide import decide
+from prjury.judges.builds.environment import give_reason
 from prjury.judges.builds.evidence import Run, StepRun, TreeRun
 from prjury.judges.builds.failure import Results
 from prjury.judges.builds.plan import REPORTED, BuildPlan, BuildStep
@@ -88,7 +89,7 @@ def decide_reported(comparison: Comparison) -> Judgment:
         "those of the base as well, or how the CI's job ended",
         "reports_alone",
         checks=judgment.checks,
-        metadata={**judgment.metadata, "reason": "reports_alone"},
+        metadata={**judgment.metadata, **give_reason("reports_alone")},
     )
 
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 from msgspec import structs
 
+from prjury.judges.builds import decide
 from prjury.judges.builds.compare import Comparison
-from prjury.judges.builds.decide import make_checks, make_metadata
+from prjury.judges.builds.decide import decide_untried, make_checks, make_metadata
 from prjury.judges.builds.evidence import Run, StepRun, TreeRun
 from prjury.judges.builds.failure import Failure, Results, make_failure
 from prjury.judges.builds.plan import BuildPlan, BuildStep
+from prjury.judges.builds.toolchains import WantedVersion
 from prjury.jury.judgment import Check, Location
 from prjury.policy.tiers import BuildOptions
 
@@ -199,3 +203,41 @@ def test_what_make_says_last_is_not_the_first_finding() -> None:
     goal = make_failure("error", "make: *** [Makefile:2: test] Error 1")
     case = compared(outcome([goal, make_failure("error", "cannot open x.dat")]))
     assert case.ordered[-1] is goal
+
+
+#: What says nothing of a judgment's end: it is caught, or the review was stopped.
+CAUGHT = {"no_such_directory", "interrupted", "report_invalid"}
+
+
+def test_whatever_keeps_a_build_from_being_judged_ends_with_lines_to_paste() -> None:
+    folder = Path(decide.__file__).parent
+    raised = {
+        str(keyword.value.value)
+        for path in folder.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id == "CannotJudgeError"
+        for keyword in node.keywords
+        if keyword.arg == "reason" and isinstance(keyword.value, ast.Constant)
+    }
+    assert {"tool_missing", "object_missing"} <= raised
+    for reason in {*raised, "build_changed", "reports_alone", "sandbox_unavailable"} - CAUGHT:
+        judgment = decide_untried(PLAN, "it could not be tried", reason)
+        assert judgment.metadata["snippet"]["text"], reason
+
+
+@pytest.mark.parametrize(
+    ("tool", "version", "line"),
+    [
+        ("node", "^22.13.0 || >=24", 'with: {node-version: "22.13"}'),
+        ("java", "21", 'with: {distribution: temurin, java-version: "21"}'),
+    ],
+)
+def test_a_version_that_is_missing_is_set_up_by_the_workflow(
+    tool: str, version: str, line: str
+) -> None:
+    wanted = WantedVersion(tool, version, "package.json", "needs")
+    judgment = decide_untried(structs.replace(PLAN, wants=(wanted,)), "too old", "environment")
+    assert judgment.metadata["snippet"]["text"].splitlines()[-1].strip() == line
+    assert judgment.metadata["snippet"]["where"] == "the workflow"
