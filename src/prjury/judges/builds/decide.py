@@ -198,7 +198,7 @@ def _err(
 def decide_untried(plan: BuildPlan, why: str, reason: str) -> Judgment:
     """The ERROR of a build that could not be run."""
     which = {"command": plan.text, "system": plan.system, "directory": plan.directory}
-    wants = [(wanted.tool, wanted.version) for wanted in plan.wants]
+    wants = [(wish.tool, wish.version) for wish in plan.wants]
     facts = BuildFacts().to_metadata()
     return Judgment.errored(why, metadata={**give_reason(reason, wants), **which, **facts})
 

@@ -24,11 +24,13 @@ _ERROR = re.compile(
 _SYNTAX = frozenset({"SyntaxError", "IndentationError", "TabError"})
 #: What a goal says that gave up because of other failures.
 _CONSEQUENCES = (
-    "There are test failures",
-    "Compilation failure",
-    "There were failing tests",
-    "Compilation failed",
-    "Compilation error",
+    "There are test failures", "Compilation failure", "There were failing tests",
+    "Compilation failed", "Compilation error",
+)  # fmt: skip
+_SHELLS = frozenset("sh bash dash zsh ash ksh make env".split())
+#: The ends of a command that could not be executed.
+_NOT_RUN = tuple(
+    f"{word} {code}" for word in ("Error", "code", "status", "exit") for code in (126, 127)
 )
 _WHY = (
     "not found", "Permission denied", "No such file", "No such file or directory",
@@ -280,16 +282,7 @@ def _read_shells(section: LogSection) -> Found:
         if number.isdigit():
             rest = rest[1:]
         program = posixpath.basename(shell)
-        is_shell = program.rstrip("]0123456789[") in {
-            "sh",
-            "bash",
-            "dash",
-            "zsh",
-            "ash",
-            "ksh",
-            "make",
-            "env",
-        }
+        is_shell = program.rstrip("]0123456789[") in _SHELLS
         if not rest or not (is_shell or number.isdigit()):
             continue
         message = ": ".join(rest).strip("‘’'\"").replace("’: ", ": ").replace("': ", ": ")
@@ -306,16 +299,7 @@ def _gives_up(below: Sequence[str]) -> bool:
     following = next((line for line in below if line.strip()), None)
     if following is None or (following.startswith("make") and "*** [" in following):
         return True
-    ends = (
-        "Error 126",
-        "Error 127",
-        "code 126",
-        "code 127",
-        "status 126",
-        "status 127",
-        "exit 127",
-    )
-    return any(end in line for line in below for end in ends)
+    return any(end in line for line in below for end in (*_NOT_RUN, "exit 127"))
 
 
 _READERS = (

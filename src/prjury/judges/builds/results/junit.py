@@ -39,33 +39,17 @@ _FAILED = frozenset({"failure", "error"})
 
 #: Reports of tests in another form than JUnit's, by their root.
 _OTHER_TESTS = {
-    "testrun": "TRX",
-    "test-run": "NUnit",
-    "test-results": "NUnit",
-    "test-suite": "NUnit",
-    "assemblies": "xUnit.net",
-    "assembly": "xUnit.net",
-    "testng-results": "TestNG",
-    "robot": "Robot Framework",
-    "testexecutions": "SonarQube",
-    "site": "CTest (Dart)",
-    "testresults": "JMeter",
-    "testsuiteresult": "JUnit's legacy",
-}
+    "testrun": "TRX", **dict.fromkeys(("test-run", "test-results", "test-suite"), "NUnit"),
+    **dict.fromkeys(("assemblies", "assembly"), "xUnit.net"), "testng-results": "TestNG",
+    "robot": "Robot Framework", "testexecutions": "SonarQube", "site": "CTest (Dart)",
+    "testresults": "JMeter", "testsuiteresult": "JUnit's legacy",
+}  # fmt: skip
 #: What else lies beside test reports; it says nothing of tests.
 _NO_TESTS = {
-    "checkstyle": "Checkstyle",
-    "coverage": "coverage",
-    "report": "JaCoCo",
-    "coveragesession": "OpenCover",
-    "pmd": "PMD",
-    "pmd-cpd": "CPD",
-    "bugcollection": "SpotBugs",
-    "issues": "Android Lint",
-    "findbugssummary": "SpotBugs",
-    "html": "HTML",
-    "project": "Maven or Ant",
-}
+    "checkstyle": "Checkstyle", "coverage": "coverage", "report": "JaCoCo", "pmd": "PMD",
+    "coveragesession": "OpenCover", "pmd-cpd": "CPD", "issues": "Android Lint", "html": "HTML",
+    **dict.fromkeys(("bugcollection", "findbugssummary"), "SpotBugs"), "project": "Maven or Ant",
+}  # fmt: skip
 
 Test: TypeAlias = tuple[str, str]
 Relative: TypeAlias = Callable[[str], str]

@@ -21,12 +21,9 @@ from prjury.judges.builds.results.tree import TreeFiles
 
 #: The runner by the name that it gives to the whole of a report or of a suite.
 _BY_NAME = {
-    "pytest": "pytest",
-    "jest tests": "jest",
-    "vitest tests": "vitest",
-    "mocha tests": "mocha",
+    "pytest": "pytest", "jest tests": "jest", "vitest tests": "vitest", "mocha tests": "mocha",
     "nextest": "nextest",
-}
+}  # fmt: skip
 _JVM_PLACES = ("surefire-reports/", "failsafe-reports/", "test-results/")
 #: Runners that give no two tests the same name: a name that comes again is another attempt.
 _UNIQUE = frozenset({"pytest", "go", "nextest"})

@@ -27,18 +27,10 @@ _HOOKS = ('"before', '"after')
 
 #: Words of a list of counts, and what they count.
 _COUNTED = {
-    "passed": "passed",
-    "xpassed": "passed",
-    "measured": "passed",
-    "failed": "failed",
-    "failures": "failed",
-    "unexpected successes": "failed",
-    "error": "broken",
-    "errors": "broken",
-    "skipped": "left",
-    "ignored": "left",
-    "todo": "left",
-    "xfailed": "left",
+    **dict.fromkeys(("passed", "xpassed", "measured"), "passed"),
+    **dict.fromkeys(("failed", "failures", "unexpected successes"), "failed"),
+    **dict.fromkeys(("error", "errors"), "broken"),
+    **dict.fromkeys(("skipped", "ignored", "todo", "xfailed"), "left"),
 }
 
 
