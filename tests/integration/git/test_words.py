@@ -136,3 +136,11 @@ def test_a_real_branch_lacks_what_came_after_it(history: History) -> None:
         lacked = missing_on(needs_of(pull, store), history.sha("1.x"), store, store)
 
     assert [str(each) for each in lacked.found] == ["newer (app.py:3; on the base in helper.py:5)"]
+
+
+def test_the_same_words_are_looked_for_once(history: History) -> None:
+    sha = history.commit({"a.py": "foo\n"})
+    with open_store(open_repository(history.path)) as store:
+        first = store.with_words(sha, ["foo"])
+        assert store.with_words(sha, ("foo",)) is first
+        assert store.with_words(sha, ["bar"]) == WordPlaces({})

@@ -29,18 +29,12 @@ _SHOWN = 20
 class ClassVersionJudge:
     """PASS where every class below a directory of the workspace runs on a Java release, else FAIL.
 
-    Files with the ending ``.class`` are looked at, not those within archives. ERROR
-    ``no_workspace``, ``outside_workspace``, ``unreadable``, and ``no_classes`` where there are
-    none, because nothing is compiled yet.
+    Archives are not looked into. ERROR ``no_classes`` where nothing is compiled yet.
 
     Args:
         release: the highest Java release that a class may need, such as 17.
         path: the directory, relative to the workspace.
         exactly: whether each class has to be compiled for just that release.
-
-    Raises:
-        ValueError: for a release below 1, an empty path, or one with a NUL character.
-        TypeError: for a release that is not an integer.
     """
 
     release: int

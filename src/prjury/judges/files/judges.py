@@ -38,16 +38,12 @@ class SemanticComparisonJudge:
 
     Source code is compared by the leaves of its syntax tree, ``pom.xml`` as a project, XML, JSON,
     YAML and TOML by their content, anything else as words. Further files of the workspace do not
-    matter. The score is the share of files that are as expected. ERROR ``no_workspace``,
-    ``outside_workspace``, ``no_expectation``, ``unreadable``, ``too_large``, ``not_utf8``, or
+    matter. The score is the share of files that are as expected. ERROR ``no_expectation``, or
     ``not_comparable`` where an expected file cannot be understood.
 
     Args:
         expected: a file or a directory; relative to the current directory.
-        path: where it belongs in the workspace, if that is another place than by its name.
-
-    Raises:
-        ValueError: for an empty path, or one with a NUL character.
+        path: its place in the workspace, if that is another one than by its name.
     """
 
     expected: str | os.PathLike[str]

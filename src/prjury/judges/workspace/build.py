@@ -39,22 +39,14 @@ class BuildJudge:
     ``BuildJudge("make test")``, ``BuildJudge.maven("clean", "verify")``,
     ``BuildJudge.gradle("test")``, and ``BuildJudge.detect()``, which finds every build that a
     review would find. It builds where the work lies, so that what it writes, such as a coverage
-    report, is there afterwards.
-
-    Each failure is a check, and an entry of ``metadata["failures"]`` with its path, line and
-    message. ABSTAIN ``not_applicable`` where there is nothing to build, ``no_build_system`` where
-    nothing says how. ERROR ``no_build_system`` where the system that is named is not there,
-    ``tool_missing``, ``environment`` where the machine or the network is to blame,
-    ``tested_elsewhere``, ``report_invalid``, ``no_workspace``, and ``timeout`` where the vote that
-    it is part of ends before its own time does.
+    report, is there afterwards. ABSTAIN ``not_applicable`` where there is nothing to build,
+    ``no_build_system`` where nothing says how; ERROR where the environment is to blame.
 
     Args:
         command: one line for ``/bin/sh``, or the program and its arguments; ``"auto"`` detects.
         timeout: seconds, for all builds together.
         system: the only build system that is looked for, such as ``"maven"``.
         goals: what Maven or Gradle is asked for in place of ``verify`` or ``build``.
-        shell: where it runs; by default a contained one with this process's environment.
-        progress: hears of its output.
 
     Raises:
         ValueError: for an empty command, an unknown system, goals of another system than Maven and

@@ -33,14 +33,7 @@ TextCheck: TypeAlias = Callable[[str, str], Check]
 class FileExistsJudge:
     """PASS where the path is a regular file of the workspace, FAIL where it is not.
 
-    A directory, a FIFO, a socket or a device is no file. A link counts as what it leads to. ERROR
-    ``no_workspace``, ``outside_workspace`` or ``unreadable`` where that cannot be known.
-
-    Args:
-        path: the file, relative to the workspace.
-
-    Raises:
-        ValueError: for an empty path, or one with a NUL character.
+    A link counts as what it leads to. ERROR where that cannot be known.
     """
 
     path: str | os.PathLike[str]
@@ -67,9 +60,8 @@ class FileContentJudge:
     r"""PASS where a file's text is, contains or matches what is expected, else FAIL.
 
     The text is UTF-8, with or without a byte order mark; ``\r\n`` counts as ``\n``, in the
-    expectation too. A file that is not there, or a directory in its place, is FAIL. ERROR
-    ``no_workspace``, ``outside_workspace``, ``unreadable`` (also a FIFO, a socket, a device),
-    ``too_large`` (16 MiB) or ``not_utf8`` where the text cannot be had.
+    expectation too. A file that is not there, or a directory in its place, is FAIL. ERROR where the
+    text cannot be had: not a regular file, above 16 MiB, not UTF-8, outside of the workspace.
 
     Args:
         path: the file, relative to the workspace.
@@ -78,9 +70,7 @@ class FileContentJudge:
         regex: an RE2 expression that has to match somewhere; ``^`` and ``$`` are those of lines.
 
     Raises:
-        ValueError: unless exactly one expectation is named; for an empty ``contains`` or ``regex``,
-            an expression that RE2 refuses, an empty path, or one with a NUL character.
-        TypeError: for an expectation that is not text.
+        ValueError: unless exactly one expectation is named that can be met and missed.
     """
 
     path: str | os.PathLike[str]

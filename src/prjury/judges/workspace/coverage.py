@@ -41,35 +41,24 @@ class CoverageJudge:
     """PASS where a coverage report of the workspace holds what is asked, else FAIL.
 
     ``CoverageJudge(minimum=80)`` finds the report, or those of several modules, by the usual names;
-    ``CoverageJudge("target/jacoco.xml", minimum=80, metric="branch")`` takes this one; for a change
-    ``CoverageJudge("coverage.xml", minimum=90, mode="added_lines")``.
+    for a change ``CoverageJudge("coverage.xml", minimum=90, mode="added_lines")``.
 
-    Without a ``mode`` everything that is named is asked for. ``minimum`` asks for at least so many
-    percent. ``max_drop`` asks for no more than so many points below the ``baseline``; a baseline
-    alone asks for no drop at all. The modes are: ``floor``, the minimum alone; ``preserved``, no
-    drop but ``max_drop``; ``improved``, more than the baseline, with the share of the possible gain
-    as score; ``added_lines``, the minimum of the lines that the context's ``diff`` adds, each
-    uncovered one a check with its place.
-
-    Where a baseline is needed and none is given it is that of the context's
-    ``metadata["baseline_coverage"]``, else ABSTAIN ``no_baseline``, unless the minimum is missed
-    already. ABSTAIN ``not_applicable`` where no added line is code, ``not_measured`` where the
-    report knows none of the changed source files. ERROR ``no_workspace``, ``outside_workspace``,
-    ``report_missing``, ``report_invalid``, ``too_large``, ``no_diff``, ``diff_invalid``,
-    ``baseline_invalid``, and ``no_such_counter`` where the report does not count what is asked.
+    Without a ``mode`` everything that is named is asked for. The modes are: ``floor``, the minimum;
+    ``preserved``, no drop below the baseline but ``max_drop``; ``improved``, more than the
+    baseline; ``added_lines``, the minimum of the lines that the context's ``diff`` adds. A baseline
+    that is not given is that of the context's ``metadata["baseline_coverage"]``, else ABSTAIN
+    ``no_baseline``. ABSTAIN ``not_applicable`` where no added line is code, ``not_measured`` where
+    the report knows none of the changed source files; ERROR where something cannot be read.
 
     Args:
-        report: a report, or a directory that holds some, relative to the workspace, which is
-            searched by default.
-        minimum: percent, 0..100.
+        report: a report, or a directory that holds some, relative to the workspace.
+        minimum, baseline: percent, 0..100.
         metric: line, branch, method, instruction, complexity or class.
-        baseline: percent, 0..100.
         max_drop: percentage points, 0..100.
         diff: the change as a unified diff, where the context has none.
 
     Raises:
-        ValueError: when nothing is asked, for numbers outside 0..100, an unknown metric or mode, an
-            empty path, or a mode that does not go with the rest.
+        ValueError: when nothing is asked, or for options that do not go together.
         TypeError: for anything but numbers.
     """
 
@@ -141,16 +130,14 @@ class CoverageJudge:
         from prjury.git.directory import open_directory  # noqa: PLC0415 - only this mode needs it
 
         diff = context.diff if context.diff is not None else self.diff
-        if diff is None:
-            raise _no_diff(
-                "The context has no diff",
-                "Hand it over: JudgmentContext(goal, workspace=..., diff=...), or name a file with "
-                "the option diff",
-                "no_diff",
+        if diff is None or (diff.strip() and not _DIFF.search(diff)):
+            raise CannotJudgeError(
+                "which lines were added is not known",
+                why="The context has no diff" if diff is None else "What it has is no diff",
+                remedy="Hand over what git diff prints: JudgmentContext(..., diff=...), or name a "
+                "file with the option diff",
+                reason="no_diff" if diff is None else "diff_invalid",
             )
-        if diff.strip() and not _DIFF.search(diff):
-            remedy = "Hand over what git diff prints"
-            raise _no_diff("What was handed over is no diff", remedy, "diff_invalid")
         added = read_added_lines(diff)
         paths = [entry.path for entry in open_directory(workspace.root).entries]
         coverage = match_coverage(read_coverage(place), added, paths, str(workspace.root))
@@ -265,15 +252,11 @@ class CoverageJudge:
 
 
 class CoverageImprovementJudge(CoverageJudge):
-    """PASS where coverage is above its baseline and has reached the target, else FAIL.
-
-    ``CoverageImprovementJudge(baseline=50, target=85)``; the score is the share of the possible
-    gain. It is `CoverageJudge` in its mode ``improved``, with the same reasons.
+    """`CoverageJudge` in its mode ``improved``; the score is the share of the possible gain.
 
     Args:
-        baseline: percent; that of the context's ``metadata["baseline_coverage"]`` if not given.
+        baseline: percent; that of the context if not given.
         target: percent; any gain is enough if not given.
-        report: a report, or a directory that holds some, relative to the workspace.
     """
 
     def __init__(
@@ -298,11 +281,6 @@ class CoverageImprovementJudge(CoverageJudge):
 def _check_choice(kind: str, value: str, choices: Sequence[str]) -> None:
     if value not in choices:
         raise ValueError(f"there is no {kind} {value!r}; known are {', '.join(choices)}")
-
-
-def _no_diff(why: str, remedy: str, reason: str) -> CannotJudgeError:
-    words = "which lines were added is not known"
-    return CannotJudgeError(words, why=why, remedy=remedy, reason=reason)
 
 
 def _find_baseline(context: JudgmentContext) -> float | None:

@@ -69,29 +69,22 @@ class CommandJudge:
     """PASS where a command in the workspace ends with the expected exit code, else FAIL.
 
     ``CommandJudge("make test")``, ``CommandJudge(["go", "vet", "./..."], timeout=60)``,
-    ``CommandJudge("./app --version", contains="2.1")``.
-
-    FAIL as well where it takes longer than its ``timeout``, or exceeds a limit of the shell; the
-    reason is in ``metadata["reason"]``. ERROR ``no_workspace``; ``tool_missing`` where there is no
-    such program, ``not_started`` where the system refuses it; ``timeout`` where the vote that it is
-    part of ends before its own time does.
+    ``CommandJudge("./app --version", contains="2.1")``. FAIL as well where it takes longer than its
+    ``timeout``, or exceeds a limit of the shell. ERROR where there is no such program, or the vote
+    that it is part of ends before its own time does.
 
     Args:
         command: one line for ``/bin/sh``, or the program and its arguments.
         exit_code: the expected one; minus a signal's number for an end by that signal.
         timeout: seconds.
-        exact: all that it has to print, standard output and error together; line ends at its end
-            aside.
-        contains: what it has to print somewhere.
-        regex: an RE2 expression that has to match what it prints, as for `FileContentJudge`.
-        shell: where it runs; by default a contained one with this process's environment.
+        exact, contains, regex: what it has to print, standard output and error together, as for
+            `FileContentJudge`; line ends at the end aside.
+        shell: a contained one with this process's environment by default.
         progress: hears of its output.
 
     Raises:
-        ValueError: for an empty command, one with a NUL character, an exit code that no program can
-            have, a timeout that is not above zero, or several expectations of what it prints.
-        TypeError: for anything but text in the command, a number as the timeout, or an integer as
-            the exit code.
+        ValueError: for a command, exit code, timeout or expectation that makes no sense.
+        TypeError: for one of another type.
     """
 
     command: str | Sequence[str]
@@ -292,19 +285,12 @@ def run_maven_tests(
 ) -> MavenTests:
     """Run a Maven project's tests in place, and count those that the reports of this run hold.
 
-    The wrapper ``mvnw`` is used if it is there and can be executed, else ``mvn``.
-
-    Args:
-        path: the directory with the ``pom.xml``.
-        timeout: seconds; a run that takes longer has not passed and has ``stopped == "timeout"``.
-        goals: such as ``("verify",)``.
-        shell: a contained one by default.
-        progress: hears of its output.
+    The wrapper ``mvnw`` is used if it is there and can be executed, else ``mvn``. A run that takes
+    longer than ``timeout`` seconds has not passed and has ``stopped == "timeout"``.
 
     Raises:
         CannotJudgeError: ``no_pom``, ``tool_missing``; ``report_invalid`` or the like when Maven is
             content and a test report cannot be read.
-        ValueError: for a timeout that is not above zero.
     """
     directory, shell = Path(path), shell or contained_shell()
     _check_timeout(timeout)
