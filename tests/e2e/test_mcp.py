@@ -3,15 +3,33 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
+import subprocess
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
 from e2e.conftest import Prjury
 from fakes.history import History
+
+_READ = {"path": "shadow", "contains": "root"}
+REFUSED: dict[str, tuple[str, dict[str, Any]]] = {
+    "absolute": ("judge", {"name": "file-content", "workspace": "/etc", "options": _READ}),
+    "above": ("judge", {"name": "file-exists", "workspace": "..", "options": {"path": "x"}}),
+    "linked": ("judge", {"name": "file-content", "workspace": "link", "options": _READ}),
+    "difference": ("judge", {"name": "coverage", "options": {"diff": "/etc/shadow"}}),
+    "other repository": ("review", {"repo": "/", "base": "main"}),
+    "build": ("judge", {"name": "build"}),
+    "command": ("judge", {"name": "command", "options": {"command": "touch ran"}}),
+    "long": ("review", {"base": "x" * 300}),
+    "long title": ("review", {"title": "x" * 10_001}),
+}
 
 
 @pytest.fixture
@@ -51,6 +69,9 @@ async def session(history: History, state: Path) -> dict[str, Any]:
         scripted = {"name": "correctness", "options": {"model": "scripted:yes.json"}}
         found["scripted"] = await client.call_tool("judge", scripted)
         found["misspelt"] = await client.call_tool("review", {"work_tree": True})
+        (history.path / "link").symlink_to("/etc")
+        for name, (tool, arguments) in REFUSED.items():
+            found[name] = await client.call_tool(tool, arguments)
         found["wrong"] = await client.call_tool("review", {"base": "nowhere", "head": "change"})
     return found
 
@@ -73,6 +94,15 @@ def test_a_client_lists_and_calls_every_tool(
         "program": "is for the operator to choose",
         "scripted": "is for the operator to choose",
         "misspelt": "work_tree",
+        "absolute": "none of the directories",
+        "above": "none of the directories",
+        "linked": "none of the directories",
+        "difference": "none of the directories",
+        "other repository": "none of the directories",
+        "build": "--no-build",
+        "command": "--no-build",
+        "long": "more than 256",
+        "long title": "more than 10000",
         "wrong": "there is no branch, ref or commit 'nowhere'",
     }.items():
         assert found[name].is_error
@@ -88,3 +118,59 @@ def test_a_missing_sdk_is_said(prjury: Prjury, tmp_path: Path) -> None:
     run = prjury("mcp", env={"PYTHONPATH": str(tmp_path)})
     assert run.code == 2
     assert run.complaint.endswith("Install it: pip install 'prjury[mcp]'.")
+
+
+_HELLO: tuple[dict[str, Any], ...] = (
+    {
+        "method": "initialize",
+        "id": 1,
+        "params": {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": {"name": "test", "version": "1"},
+        },
+    },
+    {"method": "notifications/initialized"},
+    {"method": "tools/call", "id": 2, "params": {"name": "judge", "arguments": {}}},
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ending", ["end of input", "cancel"])
+def test_a_run_that_nobody_waits_for_is_ended(tmp_path: Path, ending: str) -> None:
+    marker = str(uuid4().int % 10**9 + 10**9)
+    (tmp_path / "repo").mkdir()
+    options = {"command": f"echo begun; sleep {marker}"}
+    _HELLO[2]["params"]["arguments"] = {"name": "command", "options": options}
+    environ = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
+    arguments = ["-m", "prjury", "mcp", "--repo", str(tmp_path / "repo"), "--commands"]
+    with subprocess.Popen(
+        [sys.executable, *arguments], env=environ, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
+    ) as server:
+        assert server.stdin
+        for message in _HELLO:
+            server.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+            server.stdin.flush()
+        assert eventually(lambda: is_running(marker))
+        if ending == "cancel":
+            cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled"}
+            content = json.dumps({**cancel, "params": {"requestId": 2}})
+            server.stdin.write(content.encode() + b"\n")
+            server.stdin.flush()
+            assert eventually(lambda: not is_running(marker))
+        server.stdin.close()
+        assert server.wait(30) == 0
+    assert not is_running(marker)
+
+
+def is_running(marker: str) -> bool:
+    return subprocess.run(["pgrep", "-xf", f"sleep {marker}"], check=False).returncode == 0
+
+
+def eventually(true: Callable[[], bool], seconds: float = 30) -> bool:
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        if true():
+            return True
+        time.sleep(0.05)
+    return False

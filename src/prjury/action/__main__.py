@@ -20,7 +20,7 @@ from prjury.secret_env import (
 #: How this program is started: isolated from the environment and the directory.
 _COMMAND = [sys.executable, "-I", "-m", "prjury.action"]
 #: What a runner sends where a job is cancelled, seconds apart, before it kills.
-_ENDINGS = (signal.SIGINT, signal.SIGTERM)
+_ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def start() -> NoReturn:

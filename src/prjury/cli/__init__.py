@@ -97,7 +97,9 @@ def main(environ: Mapping[str, str]) -> NoReturn:
     Args:
         environ: the operator's environment, with the secrets that the process's own does not have.
     """
-    signal.signal(signal.SIGTERM, _interrupt)
+    for ending in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(ending) is not signal.SIG_IGN:  # such as below nohup
+            signal.signal(ending, _interrupt)
     _open_streams()
     sys.argv += ["--help"] * (len(sys.argv) == 1)
     run = CommandRun(environ)

@@ -1,18 +1,22 @@
 """``prjury mcp``: the jury as tools of an agent, over standard input and output.
 
 An agent asks before it opens a pull request. What it may not say is how it is judged: policy,
-addresses and programs of models, and judges from files are the operator's alone.
+addresses and programs of models, judges from files, directories outside of the roots and commands
+are the operator's alone.
 """
 
 from __future__ import annotations
 
+import functools
+import select
+import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -31,11 +35,20 @@ _INSTRUCTIONS = (
     "uncommitted work, correct what its feedback names, and call it again."
 )
 
+#: Characters; what an agent says is bounded.
+_LONGEST_NAME, _LONGEST_TEXT = 256, 10_000
 
-def mcp(
+
+def mcp(  # noqa: PLR0913 - the command's options
     context: typer.Context,
     *,
-    repo: flags.Repo = Path(),
+    repo: Annotated[
+        list[Path] | None,
+        typer.Option(help="A directory in which agents may ask; repeatable."),
+    ] = None,
+    commands: Annotated[
+        bool, typer.Option("--commands", help="Let agents have commands of their own run.")
+    ] = False,
     config: flags.Config = None,
     no_build: flags.NoBuild = False,
     no_llm: flags.NoLlm = False,
@@ -43,13 +56,28 @@ def mcp(
     offline: flags.Offline = False,
 ) -> None:
     """Serve review, judge, backport and explain as tools to an agent, over stdio (MCP)."""
+    from prjury.sandbox.held import interrupt
+
+    roots = tuple(place.resolve() for place in repo or [Path()])
     tools = AgentTools(
         context.obj,
-        flags.ChangeOptions(repo=repo.absolute(), config=flags.absolute(config), offline=offline),
+        flags.ChangeOptions(repo=roots[0], config=flags.absolute(config), offline=offline),
         flags.JudgeOptions(no_build=no_build, no_llm=no_llm),
         flags.ModelOptions(model=model),
+        roots,
+        commands=commands,
     )
-    serve(tools).run("stdio")
+    server = serve(tools)
+    threading.Thread(target=_await_end, args=(interrupt,), daemon=True).start()
+    server.run("stdio")
+
+
+def _await_end(call: Callable[[], None]) -> None:
+    """Call something when the other end of standard input is closed."""
+    poller = select.poll()
+    poller.register(sys.stdin.fileno(), 0)  # it hears of the end alone
+    poller.poll()
+    call()
 
 
 def serve(tools: AgentTools) -> MCPServer[Any]:
@@ -74,9 +102,27 @@ def serve(tools: AgentTools) -> MCPServer[Any]:
         "prjury",
         instructions=_INSTRUCTIONS,
         version=own_version(),
-        tools=[_strict(Tool.from_function(call)) for call in calls],
+        tools=[_strict(Tool.from_function(_make_interruptible(call))) for call in calls],
         log_level="WARNING",
     )
+
+
+def _make_interruptible(call: Callable[..., Any]) -> Callable[..., Any]:
+    """The call in a thread; where it is cancelled, the programs that it runs are ended."""
+    import anyio
+
+    from prjury.sandbox.held import interrupt
+
+    @functools.wraps(call)
+    async def run(**arguments: Any) -> Any:  # noqa: ANN401 - those of the tool
+        work = functools.partial(call, **arguments)
+        try:
+            return await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
+        except anyio.get_cancelled_exc_class():
+            interrupt()
+            raise
+
+    return run
 
 
 def _strict(tool: Tool) -> Tool:
@@ -94,12 +140,16 @@ class AgentTools:
 
     Attributes:
         change: the operator's options, which hold for every call.
+        roots: the directories in which an agent may ask.
+        commands: whether it may have commands of its own run.
     """
 
     terminal: Terminal
     change: flags.ChangeOptions
     judges: flags.JudgeOptions
     models: flags.ModelOptions
+    roots: tuple[Path, ...]
+    commands: bool = False
     _turn: threading.Lock = field(default_factory=threading.Lock)
 
     def review(  # noqa: PLR0913 - the tool's parameters
@@ -133,7 +183,7 @@ class AgentTools:
 
         with self._called("review"):
             change = self._change(repo, target, base, head)
-            judges = replace(self.judges, title=title)
+            judges = replace(self.judges, title=_bound("title", title, _LONGEST_TEXT))
             request = flags.request_of(self.terminal, change, judges, self.models)
             work = flags.UncommittedOptions(worktree=worktree, staged=staged)
             found = run(work.applied(request, change), self.terminal.environment())
@@ -174,17 +224,16 @@ class AgentTools:
         from prjury.report.codec import printable_json
 
         with self._called("judge"):
-            place = (self.change.repo / workspace).resolve()
-            if not place.is_dir():
-                raise UsageError(
-                    f"{workspace} is not a directory",
-                    remedy=f"Name one by its path from {self.change.repo.resolve()}",
-                )
+            place = self._find_directory(workspace)
+            _bound("name", name)
+            _bound("goal", goal, _LONGEST_TEXT)
             allowed = self._options(name, options or {})
             context = JudgmentContext(goal, workspace=place)
-            said = ask_judge(self.terminal, name, allowed, context).judgment
-            found: dict[str, Any] = printable_json(judgment_to_json(said), self.terminal.redact)
-            return found
+            judgment = ask_judge(self.terminal, name, allowed, context).judgment
+            answer: dict[str, Any] = printable_json(
+                judgment_to_json(judgment), self.terminal.redact
+            )
+            return answer
 
     def _options(self, name: str, given: dict[str, str]) -> dict[str, str]:
         from prjury.judges.workspace.catalog import KINDS
@@ -196,6 +245,12 @@ class AgentTools:
                 f"{what} is for the operator to choose, not for an agent",
                 remedy="Name a judge that ships with prjury or is installed; models: --model",
             )
+        if name in {"build", "command"} and self.judges.no_build:
+            raise UsageError(f"{name} runs programs, and the operator allows none (--no-build)")
+        if (name == "command" or "command" in given) and not self.commands:
+            raise UsageError("commands are for the operator to allow (--commands)")
+        if "diff" in given:
+            self._find_path(given["diff"])
         takes_model = name in KINDS and "model" in KINDS[name].options
         if takes_model and self.judges.no_llm:
             raise UsageError(f"{name} asks a model, and the operator allows none (--no-llm)")
@@ -225,6 +280,8 @@ class AgentTools:
 
         with self._called("backport"):
             change = self._change(repo, target, base, head)
+            for branch in onto:
+                _bound("branch", branch)
             request = flags.request_of(
                 self.terminal, change, self.judges, self.models, onto=list(onto)
             )
@@ -249,8 +306,11 @@ class AgentTools:
         """One call: alone, in the journal, with our errors as answers for the agent."""
         from mcp.server.mcpserver.exceptions import ToolError
 
+        from prjury.sandbox.held import resume
+
         journal = self.terminal.run.opened(self.terminal.redact)
         with self._turn:
+            resume()
             started = time.monotonic()
             try:
                 yield
@@ -263,5 +323,36 @@ class AgentTools:
     def _change(
         self, repo: str | None, target: str | None, base: str | None, head: str | None
     ) -> flags.ChangeOptions:
-        place = self.change.repo / repo if repo else self.change.repo
+        for what, name in (("target", target), ("base", base), ("head", head)):
+            _bound(what, name)
+        place = self._find_directory(repo) if repo else self.change.repo
         return replace(self.change, repo=place, target=target, base=base, head=head)
+
+    def _find_directory(self, path: str) -> Path:
+        place = self._find_path(path)
+        if not place.is_dir():
+            raise UsageError(
+                "there is no such directory",
+                remedy=f"Name one by its path from {self.change.repo}",
+            )
+        return place
+
+    def _find_path(self, path: str) -> Path:
+        """Follow a path, and links, to what lies below one of the roots."""
+        _bound("path", path, _LONGEST_TEXT)
+        try:
+            place = (self.change.repo / path).resolve()
+        except (OSError, ValueError, RuntimeError):
+            place = Path("/")
+        if not any(place.is_relative_to(root) for root in self.roots):
+            raise UsageError(
+                "the path leads to none of the directories that are served",
+                remedy="The operator may add it: prjury mcp --repo DIR, repeatable",
+            )
+        return place
+
+
+def _bound(what: str, text: str | None, most: int = _LONGEST_NAME) -> str | None:
+    if text and len(text) > most:
+        raise UsageError(f"the {what} has more than {most} characters")
+    return text

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import weakref
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
@@ -40,6 +41,8 @@ class LauncherServer:
         Raises:
             CannotJudgeError: when the process is gone: another one could be a different program.
         """
+        if _interrupted.is_set():
+            raise CannotJudgeError("the run was interrupted", reason="interrupted")
         sys.audit("prjury.launch", request["argv"])
         ours, theirs = socket.socketpair()
         with theirs, tempfile.TemporaryFile() as file:
@@ -52,6 +55,7 @@ class LauncherServer:
                 ours.close()
                 raise _lost() from error
         running = RunningLauncher(ours)
+        _running.add(running)
         word, running.pid = running.receive(_SECONDS_TO_START) or ("", 0)
         if word != "pid":
             ours.close()
@@ -65,7 +69,7 @@ class LauncherServer:
         self.process.wait()
 
 
-@dataclass
+@dataclass(eq=False)
 class RunningLauncher:
     """A launcher at work, and the socket to it."""
 
@@ -103,6 +107,20 @@ class RunningLauncher:
 
 
 _starting = threading.Lock()
+_running: weakref.WeakSet[RunningLauncher] = weakref.WeakSet()
+_interrupted = threading.Event()
+
+
+def interrupt() -> None:
+    """End all programs that are running, and start none until `resume`."""
+    _interrupted.set()
+    for running in tuple(_running):
+        running.order(b"K")
+
+
+def resume() -> None:
+    """Start programs again."""
+    _interrupted.clear()
 
 
 def launcher_server() -> LauncherServer:
