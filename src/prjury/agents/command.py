@@ -10,7 +10,7 @@ from pathlib import Path
 from prjury.agents.answer import AgentAnswer, read_answer
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
-from prjury.judges.workspace.program_judges import contained_shell, own_environment
+from prjury.judges.workspace.program_judges import LIMITS, contained_shell, own_environment
 from prjury.jury.context import ExecutionStatus
 from prjury.jury.guard import patience
 from prjury.jury.library.agent import AgentResult
@@ -23,12 +23,6 @@ AGENT_TIMEOUT = 600.0
 _MOST_PRINTED, _MOST_READ = 64 << 20, 4 << 20
 _LONGEST_ERROR = 2000
 _GOAL = "PRJURY_GOAL_FILE"
-_STOPPED = {
-    "timeout": "took longer than {seconds:g} s",
-    "output_limit": "printed more than {mebibytes} MiB",
-    "memory_limit": "used more memory than it may have",
-    "process_limit": "started more processes than it may have",
-}
 
 
 @dataclass(frozen=True)
@@ -122,7 +116,7 @@ class CommandAgent:
         metadata = {**read.metadata, "seconds": round(done.seconds, 1)}
         if done.stopped:
             limits = {"seconds": self.timeout, "mebibytes": _MOST_PRINTED >> 20}
-            error = f"it {_STOPPED[done.stopped].format(**limits)}"
+            error = f"it {LIMITS[done.stopped].format(**limits)}"
             late = done.stopped == "timeout"
             status = ExecutionStatus.TIMEOUT if late else ExecutionStatus.FAILED
             return AgentResult(read.text, status, error, {**metadata, "reason": done.stopped})

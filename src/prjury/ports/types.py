@@ -87,7 +87,7 @@ class Completed(Struct, frozen=True):
         exit_code: its exit code; minus the signal's number if a signal ended it.
         log: the file that holds everything it printed, standard output and error together.
         stopped: which limit we ended it at (``"timeout"``, ``"output_limit"``, ``"memory_limit"``,
-            ``"process_limit"``), else None.
+            ``"process_limit"``, ``"disk_limit"``, ``"file_limit"``), else None.
         seconds: how long it ran.
     """
 

@@ -91,14 +91,15 @@ def _place(environ: Mapping[str, str], below: str) -> Path | None:
 
 def _is_small(directory: Path, most_files: int) -> bool:
     size = 0
-    for files, entry in enumerate(_entries(directory), 1):
+    for files, entry in enumerate(walk(directory), 1):
         size += entry.stat(follow_symlinks=False).st_blocks * 512
         if files > most_files or size > _MOST_BYTES:
             return False
     return True
 
 
-def _entries(directory: Path) -> Iterator[os.DirEntry[str]]:
+def walk(directory: Path) -> Iterator[os.DirEntry[str]]:
+    """Every file and directory below one; what cannot be listed is left out."""
     waiting = [str(directory)]
     while waiting:
         try:

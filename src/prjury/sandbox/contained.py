@@ -160,6 +160,7 @@ class ContainedShell:
                 network=self._network,
                 walls=stack.enter_context(self._walls(command, env, layered=layered)),
                 own_home=self._find_scratch(env["HOME"]) is not None,
+                scratches=sorted({place.parent for place in self._find_scratches(command, env)}),
             )
             return run.complete(deadline, progress, self._meanwhile)
 
@@ -172,8 +173,7 @@ class ContainedShell:
             yield None
             return
         home = self._find_scratch(env["HOME"])
-        places = (str(command.directory), env["HOME"], env["TMPDIR"])
-        roots = {place for place in map(self._find_scratch, places) if place}
+        roots = self._find_scratches(command, env)
         outside = command.writable or [command.directory]  # a name inside may have become a link
         roots |= {place for place in outside if self._find_scratch(str(place)) is None}
         walls = self._reach.walls(roots, mounts=self._powers.mounts)
@@ -220,6 +220,10 @@ class ContainedShell:
     def _copies(self) -> bool:
         """Whether caches can only be had as copies."""
         return self.level == "L2" and not self._powers.mounts
+
+    def _find_scratches(self, command: ShellCommand, env: Mapping[str, str]) -> set[Path]:
+        places = (str(command.directory), env["HOME"], env["TMPDIR"])
+        return {place for place in map(self._find_scratch, places) if place}
 
     def _find_scratch(self, path: str) -> Path | None:
         """The scratch directory of this shell in which a path lies by its name."""

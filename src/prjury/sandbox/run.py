@@ -21,6 +21,7 @@ from prjury.ports import Progress
 from prjury.ports.types import Completed
 from prjury.processes import kill_marked
 from prjury.sandbox import launcher
+from prjury.sandbox.caches import walk
 from prjury.sandbox.held import RunningLauncher, launcher_server
 from prjury.sandbox.launcher import descendants
 from prjury.sandbox.walls import Walls
@@ -38,11 +39,15 @@ class Limits:
         grace: seconds between being asked to end and being killed.
         memory: bytes of resident memory, all processes added up.
         processes: how many there may be at once.
+        disk: bytes that its scratch directories may take.
+        files: how many there may be in them.
     """
 
     grace: float = 10.0
     memory: int = 6 * 1024**3
     processes: int = 512
+    disk: int = 5 * 1024**3
+    files: int = 500_000
 
 
 @dataclass
@@ -70,11 +75,48 @@ def _plain(line: str) -> str:
 
 
 @dataclass
+class DiskUse:
+    """What is in scratch directories; counted only when the disk has lost as much meanwhile."""
+
+    places: Sequence[Path]
+    limits: Limits
+
+    def __post_init__(self) -> None:
+        self._bytes_left, self._files_left = self._free()
+        self._bytes_left -= self.limits.disk
+        self._files_left -= self.limits.files
+
+    def over(self) -> str | None:
+        """The limit that is exceeded."""
+        bytes_free, files_free = self._free()
+        if bytes_free >= self._bytes_left and files_free >= self._files_left:
+            return None
+        size = files = 0
+        for place in self.places:
+            for entry in walk(place):
+                with contextlib.suppress(OSError):
+                    size += entry.stat(follow_symlinks=False).st_blocks * 512
+                files += 1
+        self._bytes_left = bytes_free + size - self.limits.disk  # others fill the disk as well
+        self._files_left = files_free + files - self.limits.files
+        if size > self.limits.disk:
+            return "disk_limit"
+        return "file_limit" if files > self.limits.files else None
+
+    def _free(self) -> tuple[int, int]:
+        if not self.places:
+            return 0, 0
+        status = os.statvfs(self.places[0])
+        return status.f_bfree * status.f_frsize, status.f_ffree
+
+
+@dataclass
 class ProcessTree:
     """The processes below the launcher; measured now and then, because measuring costs."""
 
     root: int
     limits: Limits
+    disk: DiskUse
     every: float = 0.5
     measured: float = field(default_factory=time.monotonic)
 
@@ -87,7 +129,9 @@ class ProcessTree:
         pids = descendants(self.root)
         if len(pids) > self.limits.processes:
             return "process_limit"
-        return "memory_limit" if sum(map(_resident, pids)) > self.limits.memory else None
+        if sum(map(_resident, pids)) > self.limits.memory:
+            return "memory_limit"
+        return self.disk.over()
 
 
 def _resident(pid: int) -> int:
@@ -117,6 +161,7 @@ class ProcessRun:
         network: whether it may use the network.
         walls: what it may do; None for what the operator may.
         own_home: whether HOME was made for it alone.
+        scratches: the directories whose size is limited.
     """
 
     argv: Sequence[str]
@@ -128,6 +173,7 @@ class ProcessRun:
     network: bool = True
     walls: Walls | None = None
     own_home: bool = True
+    scratches: Sequence[Path] = ()
 
     def complete(
         self, deadline: Deadline, progress: Progress, meanwhile: Callable[[], None]
@@ -143,7 +189,8 @@ class ProcessRun:
         started = time.monotonic()
         with self.log.open("ab") as log, self.log.open("rb") as tail:
             running = launcher_server().launch(self._request(), log.fileno())
-            tree = ProcessTree(running.pid, self.limits)
+            disk = DiskUse(self.scratches, self.limits)
+            tree = ProcessTree(running.pid, self.limits, disk)
             supervision = _Supervision(running, tree, LastLine(tail, progress))
             finish = functools.partial(self._finish, supervision)
             ending = functools.partial(_at_the_end, supervision, finish, self.log)

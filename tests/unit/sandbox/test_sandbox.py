@@ -29,7 +29,7 @@ from prjury.ports.types import Completed, ShellCommand
 from prjury.sandbox.contained import ContainedShell
 from prjury.sandbox.environment import allowed, is_refused, machine_memory, smaller_machine
 from prjury.sandbox.reach import Powers
-from prjury.sandbox.run import Limits
+from prjury.sandbox.run import DiskUse, Limits
 from prjury.scratch import have_removed, remove
 
 ENVIRON = {"PATH": os.environ["PATH"], "HOME": "/nonexistent/operator"}
@@ -244,6 +244,26 @@ def test_too_much_memory(tmp_path: Path) -> None:
     code = "import time; hog = b'x' * 300_000_000; time.sleep(30)"
     done = bench.run((sys.executable, "-c", code))
     assert (done.stopped, done.exit_code) == ("memory_limit", -signal.SIGKILL)
+
+
+@pytest.mark.parametrize(
+    ("limits", "script", "stopped"),
+    [
+        (Limits(disk=50 << 20), "head -c 80000000 /dev/zero > $TMPDIR/a; sleep 30", "disk_limit"),
+        (Limits(disk=50 << 20), "head -c 80000000 /dev/zero > $HOME/a; sleep 30", "disk_limit"),
+        (Limits(files=500), "cd $HOME; seq 900 | xargs touch; sleep 30", "file_limit"),
+    ],
+)
+def test_too_much_on_the_disk(tmp_path: Path, limits: Limits, script: str, stopped: str) -> None:
+    assert Bench(tmp_path, limits=limits).sh(script).stopped == stopped
+
+
+def test_a_disk_that_others_fill(tmp_path: Path) -> None:
+    (tmp_path / "own").mkdir()
+    disk = DiskUse([tmp_path / "own"], Limits(disk=1 << 20))
+    (tmp_path / "others").write_bytes(os.urandom(8 << 20))
+    os.sync()
+    assert disk.over() is None
 
 
 def test_a_program_that_kills_the_launcher(tmp_path: Path, marker: str) -> None:

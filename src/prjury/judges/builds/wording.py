@@ -33,6 +33,8 @@ _LIMITS = {
     "output_limit": "printed more than 200 MiB and was stopped",
     "memory_limit": "used more than the memory that a build may have and was stopped",
     "process_limit": "started more processes than a build may have and was stopped",
+    "disk_limit": "wrote more than 5 GiB and was stopped",
+    "file_limit": "made more than 500,000 files and was stopped",
 }
 _DOUBTS = {
     "not_tests": "not only tests failed, so something may have kept tests from running",

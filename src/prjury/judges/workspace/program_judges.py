@@ -34,11 +34,13 @@ _LONGEST_COMMAND = 200
 _NOT_FOUND = 127
 #: Last words of a shell that finds no such program.
 _ABSENT = re.compile(r"(not found|No such file or directory)\s*\Z")
-_LIMITS = {
+LIMITS = {
     "timeout": "took longer than {seconds:g} s",
     "output_limit": "printed more than {mebibytes} MiB",
     "memory_limit": "used more memory than it may have",
     "process_limit": "started more processes than it may have",
+    "disk_limit": "wrote more than 5 GiB",
+    "file_limit": "made more than 500,000 files",
 }
 
 #: No program is kept off the PATH, those of the virtual environment that this runs in neither: a
@@ -157,7 +159,7 @@ class CommandJudge:
         subject, reason = f"`{_show_command(command)}`", done.stopped
         if reason:
             mebibytes = command.output_limit // 1024**2
-            limit = _LIMITS[reason].format(seconds=self.timeout, mebibytes=mebibytes)
+            limit = LIMITS[reason].format(seconds=self.timeout, mebibytes=mebibytes)
             words = f"{subject} {limit} and was stopped"
         elif done.exit_code == self.exit_code:
             words = f"{subject} ended with exit code {self.exit_code}"
