@@ -7,6 +7,9 @@ differently from what it is. They are never dropped: what was there is named.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
+from collections.abc import Sequence
+from itertools import accumulate
 
 #: Unseen characters, as the inside of a regular expression's character class. Line feed and tab
 #: are not among them; what is left of the line separators has become a line feed before.
@@ -40,22 +43,32 @@ def show_surrogates(text: str) -> str:
     return text if text.isascii() else _SURROGATE.sub(_name, text)
 
 
-def bare(text: str) -> tuple[str, list[int] | None]:
+class Pieces:
+    """Pieces of a text, put together to another one: where its characters were."""
+
+    def __init__(self, spans: Sequence[tuple[int, int]]) -> None:
+        """Take the pieces by their starts and ends in the first text."""
+        self._old = [start for start, _ in spans]
+        ends = accumulate((end - start for start, end in spans), initial=0)
+        self._new = list(ends)[:-1]
+
+    def find(self, at: int) -> int:
+        """Where a character of the second text was in the first."""
+        piece = bisect_right(self._new, at) - 1
+        return self._old[piece] + at - self._new[piece]
+
+
+def bare(text: str) -> tuple[str, Pieces | None]:
     """The text without terminal sequences and hidden characters, for finding what they interrupt.
 
     Returns:
-        The bare text, and for each of its characters the position in the original, or None where
-        nothing was hidden.
+        The bare text, and where its characters were, or None where nothing was hidden.
     """
     if not _HIDDEN.search(text):
         return text, None
-    kept: list[int] = []
-    end = 0
-    for match in _SKIPPED.finditer(text):
-        kept.extend(range(end, match.start()))
-        end = match.end()
-    kept.extend(range(end, len(text)))
-    return "".join([text[at] for at in kept]), kept
+    ends = [0, *(end for match in _SKIPPED.finditer(text) for end in match.span()), len(text)]
+    spans = [(start, end) for start, end in zip(ends[::2], ends[1::2], strict=True) if end > start]
+    return "".join([text[start:end] for start, end in spans]), Pieces(spans)
 
 
 def _name(match: re.Match[str]) -> str:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import base64
 import json
+import time
 from urllib.parse import quote, quote_plus
 
 import pytest
@@ -24,6 +25,11 @@ TOKENS = [
     "AIza" + "S" * 35,
     "eyJhbGciOiJIUzI1NiJ9." + "eyJzdWIiOiIxIn0" + ".c2lnbmF0dXJl",
     "glpat-" + "a" * 20,
+    "hf_" + "aB" * 17,
+    "dckr_" + "pat_" + "aB1-" * 7,
+    "SG." + "a1B2" * 5 + "." + "c3D4" * 10,
+    "sk_live" + "_" + "a1" * 12,
+    "whsec" + "_" + "a1B2" * 8,
     PEM,
 ]
 REDACT = Redactor()
@@ -121,3 +127,48 @@ def test_a_failure_withholds_the_text() -> None:
         raise ValueError("no")
 
     assert redacted("secret", broken) == WITHHELD
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "password=hunter2-x9!",
+        'PASSWORD: "c0rrect-horse"',
+        "db.passwd = s3cretvalue",
+        "AccountKey=" + "a1B2" * 10 + "==",
+        "SharedAccessKey=" + "a1B2" * 10 + "=",
+        '{"api_key": "' + "a1B2" * 5 + '"}',
+    ],
+)
+def test_what_is_assigned_as_a_secret_goes(text: str) -> None:
+    assert "[redacted: " in REDACT(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'password = os.environ["DB_PASSWORD_1"]',
+        "password: ${{ secrets.PASSWORD_2 }}",
+        "def reset(password: str, length: int = 12) -> None:",
+        "password=get_password(user1)",
+        "the password has to have at least 8 characters",
+        "shf_table12345678901234567890123456789012",
+        "MSG.format_exc_1234567890abcdefghij.another_name_1234567890",
+        "task_sk_lives_on",
+    ],
+)
+def test_code_about_secrets_stays(text: str) -> None:
+    assert REDACT(text) == text
+
+
+@pytest.mark.parametrize(
+    "unit",
+    (
+        "eyJ|_eyJ|authorization:|api_key=|pypi-|bearer |-----BEGIN RSA PRIVATE KEY-----|-----BEGIN "
+        "|://|://a:a|password=|SG.|\x1b[|\x1b]|authorization      |sk-|x\n"
+    ).split("|"),
+)
+def test_no_text_takes_more_time_than_its_length(unit: str) -> None:
+    began = time.process_time()
+    REDACT(unit * (500_000 // len(unit)))
+    assert time.process_time() - began < 5  # a quadratic shape takes minutes
