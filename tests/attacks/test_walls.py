@@ -137,7 +137,6 @@ WRITES = {
     "truncate": (": > {beside}",),
     "rename": ("mv {beside} {beside}.old",),
     "delete": ("rm -rf {home}/notes",),
-    "mode": ("chmod 777 {home}/.ssh",),
     "hard-link": ("ln {beside} $TMPDIR/link && echo x >> $TMPDIR/link",),
     "symbolic-link": ("ln -s {beside} link && echo x >> link",),
     "root-of-a-process": ("echo x >> /proc/self/root{beside}",),
@@ -169,14 +168,14 @@ REACHES = {
 }
 #: As little as possible is asked of the machine: not every user could do these without walls.
 CLOSED = {
+    "environment-of-a-process": ("tr '\\0' '\\n' </proc/{victim}/environ",),
+    "memory": ('{python} -c \'open("/proc/{victim}/mem", "r+b")\'',),
     "disk": ("head -c 64 /dev/vda /dev/sda /dev/nvme0n1 /dev/mem | grep -c .",),
     "shadow": ("cat /etc/shadow",),
     "mount": ("unshare -rm mount -t tmpfs none /mnt",),
 }
 NEVER = {
-    "environment-of-a-process": ("tr '\\0' '\\n' </proc/{victim}/environ",),
     "environment-of-the-launcher": ("tr '\\0' '\\n' </proc/$PPID/environ",),
-    "memory": ('{python} -c \'open("/proc/{victim}/mem", "r+b")\'',),
     "capabilities": ("grep -q 'CapBnd:.0000000000000000' /proc/self/status && exit 1",),
     "new-rights": ("grep -q 'NoNewPrivs:.1' /proc/self/status && exit 1",),
     "terminal": ("echo x >/dev/tty",),
@@ -187,6 +186,14 @@ LEAVES = {
     "ignores-the-end": ("trap '' TERM HUP INT; nohup sleep {marker} & exit 0",),
     "namespace": ("unshare -r setsid sleep {marker} & sleep 0.2; exit 0",),
 }
+
+
+def test_modes_are_out_of_reach_where_homes_are_private(world: World) -> None:
+    if HIGHEST < "L2" or ContainedShell({"PATH": os.environ["PATH"]}).gaps:
+        pytest.skip("this user may not mount")
+    before = world.content()
+    run(world, "L2", "chmod 777 {home}/.ssh; touch -d 2001-01-01 {home}/.ssh")
+    assert world.content() == before
 
 
 def require(level: str) -> None:
