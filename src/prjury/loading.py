@@ -140,6 +140,7 @@ def _load() -> None:
     for name in _LATE:
         with suppress(ImportError):  # some Pythons lack sqlite3
             import_module(name)
+    import_module("prjury.judges.builds.results.runners")  # it reads its table
     from prjury.rulepacks.find import provided  # noqa: PLC0415 - see above
 
     with suppress(ConfigError):  # raised again where the packs are needed

@@ -275,11 +275,15 @@ def test_the_usual_name_of_the_file(project: History, prjury: Prjury, tmp_path: 
     assert told(project.path / "build-evidence.json")["builds"]
 
 
+#: With it a build can write where a test sees it.
+OPEN = "sandbox: {level: L1}\n"
+
+
 def test_a_command_that_the_policy_says_once(
     project: History, evidence: Path, tmp_path: Path, prjury: Prjury
 ) -> None:
     own = tmp_path / "own.yml"
-    own.write_text(f"build: {{command: 'touch {tmp_path}/on; exit 1'}}\n")
+    own.write_text(f"build: {{command: 'touch {tmp_path}/on; exit 1'}}\n{OPEN}")
     project.commit({"calc.py": CALC + "\n"}, "Add a line")
     run = prjury(*("build", "--repo", project.path), *("--config", own, "--output", evidence))
     assert run.code == 3, run.err  # the base fails alike
@@ -289,7 +293,7 @@ def test_a_command_that_the_policy_says_once(
 def test_an_interrupted_build(project: History, evidence: Path, tmp_path: Path) -> None:
     own = tmp_path / "own.yml"
     own.write_text(
-        (POLICY % "run").replace("}}", f", command: 'touch {tmp_path}/on; sleep 99'}}}}")
+        (POLICY % "run").replace("}}", f", command: 'touch {tmp_path}/on; sleep 99'}}}}") + OPEN
     )
     project.commit({"calc.py": CALC + "\n"}, "Add a line")
     with started(
