@@ -245,9 +245,10 @@ class AgentTools:
                 f"{what} is for the operator to choose, not for an agent",
                 remedy="Name a judge that ships with prjury or is installed; models: --model",
             )
-        if name in {"build", "command"} and self.judges.no_build:
+        runs = name in KINDS and KINDS[name].runs_programs
+        if runs and self.judges.no_build:
             raise UsageError(f"{name} runs programs, and the operator allows none (--no-build)")
-        if (name == "command" or "command" in given) and not self.commands:
+        if given.get("command") and not self.commands:
             raise UsageError("commands are for the operator to allow (--commands)")
         if "diff" in given:
             self._find_path(given["diff"])

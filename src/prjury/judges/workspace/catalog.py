@@ -59,6 +59,11 @@ class JudgeKind:
     options: Options
     required: int = 1
 
+    @property
+    def runs_programs(self) -> bool:
+        """It runs what it is told to, or what the directory says."""
+        return "command" in self.options
+
 
 def _convert_to(form: Any, words: str) -> Callable[[str], Any]:  # noqa: ANN401 - a type
     def convert(text: str) -> Any:  # noqa: ANN401 - of the type
