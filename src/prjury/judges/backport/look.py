@@ -285,6 +285,12 @@ class LookContext:
         """The pick as a pull request onto the branch; there has to be a final tree."""
         return self.tools.releases.picked(self.pull, self.tip, self.final_tree or "")
 
+    @property
+    def reached(self) -> int:
+        """The number of earlier changes that reached this or another branch."""
+        histories = [self.history.earlier, *self.others]
+        return sum(change.reached for history in histories for change in history)
+
     @cached_property
     def score(self) -> Score | None:
         """How likely people are to backport the change; None if its history is not known."""
@@ -325,7 +331,7 @@ def look(context: LookContext) -> BranchFacts:
         asked=context.requests.answer,
         unnamed=context.requests.unnamed,
         traits=context.change.traits,
-        reached=sum(change.reached for change in context.history.earlier),
+        reached=context.reached,
         gone=context.gone,
         newer=context.has_newer_versions,
         checks=(*first, *_run(context, "cheap")),

@@ -35,9 +35,6 @@ _CHANGELOG = re.compile(
 _FIX_LABEL = re.compile(
     r"(?:.*[:/ ])?(?:bug|bug-?fix(?:es)?|regression|security|defect)(?:[:/ ].*)?", re.IGNORECASE
 )
-_CLOSES = re.compile(
-    r"\b(?:fix(?:e[sd])?|close[sd]?|resolve[sd]?):? \S{0,80}(?:#|/issues/)\d+", re.IGNORECASE
-)
 #: Classes of titles beside which a fix is not one of the program itself.
 _ASIDE = frozenset({"feature", "docs", "tests", "build", "dependency", "tidying", "removal"})
 
@@ -51,21 +48,14 @@ class ChangeTraits:
         fix: whether the title calls it a fix.
         plain: whether the title calls it a fix of the program and nothing else.
         recorded: whether a label or a changelog entry calls it a fix.
-        closes: whether it closes an issue.
     """
 
     words: frozenset[str] = frozenset()
     fix: bool = False
     plain: bool = False
     recorded: bool = False
-    closes: bool = False
     lines: int = 0
     new_files: int = 0
-
-    @property
-    def unmistakable(self) -> bool:
-        """Return true if it is a fix beyond doubt."""
-        return self.recorded or (self.plain and self.closes)
 
 
 def traits_of(pull: PullRequest) -> ChangeTraits:
@@ -79,7 +69,6 @@ def traits_of(pull: PullRequest) -> ChangeTraits:
         fix=fix,
         recorded=labels or any(map(_records_a_fix, pull.files)),
         plain=fix and classes.isdisjoint(_ASIDE) and not pull.docs_only,
-        closes=bool(_CLOSES.search(pull.body)),
         lines=pull.additions + pull.deletions,
         new_files=sum(file.status is FileStatus.ADDED for file in pull.files),
     )

@@ -54,7 +54,7 @@ class BranchFacts:
         asked: a request or refusal; None without one.
         unnamed: whether somebody asks for a backport without naming a branch.
         traits: what is known of the change itself.
-        reached: the number of earlier changes that reached the branch.
+        reached: the number of earlier changes that reached this or another branch.
         hollow: whether the change itself is empty.
         gone: whether the branch has none of the touched files.
         newer: whether the change only raises versions that the branch has already.
@@ -114,8 +114,8 @@ class BranchFacts:
 
     @property
     def is_fix(self) -> bool:
-        """Return true if it is a plain fix; without a record of the branch a title may say so."""
-        return self.traits.unmistakable or (self.traits.plain and not self._has_record)
+        """Return true if a label, a changelog entry or nothing but its title calls it a fix."""
+        return self.traits.recorded or self.traits.plain
 
     @property
     def _has_record(self) -> bool:

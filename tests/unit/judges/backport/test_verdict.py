@@ -66,7 +66,7 @@ RULINGS: dict[str, tuple[dict[str, Any], str]] = {
     "grey, and the policy says yes": (GREY | {"default": "yes"}, "suitable"),
     "rare": (RARE, "not_requested"),
     "rare, and a fix beyond doubt": (RARE | {"traits": FIX}, "needs_human"),
-    "rare, and a fix by its title": (RARE | {"traits": TITLE}, "not_requested"),
+    "rare, and a fix by its title": (RARE | {"traits": TITLE}, "needs_human"),
     "rare, and the policy says no": (RARE | {"default": "no"}, "not_suitable"),
     "unlikely": (UNLIKELY, "not_requested"),
     "unlikely, and a fix beyond doubt": (UNLIKELY | {"traits": FIX}, "not_requested"),
