@@ -34,6 +34,7 @@ from prjury.snapshot.model import visible
 
 _AUTOMATIC = tuple(name for name, system in SYSTEMS.items() if system.WHEN != "on_request")
 _MOST_NAMED = 5
+ALSO_FOUND = "also found and not run"
 #: The programs by which builds of the JVM are called, the wrapper script last.
 WRAPPED = {"maven": ("mvn", "mvnw"), "gradle": ("gradle", "gradlew")}
 #: Code of others, which is not built here.
@@ -271,7 +272,7 @@ def _list_notes(
     systems: Sequence[str] | None,
 ) -> list[str]:
     """The builds that are not run, systems that are not there, packages that are unreadable."""
-    notes = _note("also found and not run", every, {one.place for one in chosen})
+    notes = _note(ALSO_FOUND, every, {one.place for one in chosen})
     for name in SYSTEMS.keys() - _AUTOMATIC if systems is None else ():
         if marker := root.has(*SYSTEMS[name].MANIFESTS):
             only = f"but {name.capitalize()} runs only if `systems` names it"

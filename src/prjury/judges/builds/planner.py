@@ -18,6 +18,7 @@ from prjury.judges.builds.ci_plan import (
     with_ci_options,
 )
 from prjury.judges.builds.detect import (
+    ALSO_FOUND,
     DetectedBuilds,
     detect_builds,
 )
@@ -122,7 +123,8 @@ class BuildPlanner(Struct, frozen=True):
             names = join_names([job.job for job in ci.others], _MOST_NAMED)
             notes.append(f"its CI also tests in other jobs, which are not run here: {names}")
         skipped = {plan.directory for plan in left if plan.directory} | {*affected.skipped}
-        return DetectedBuilds(tuple(plans), (*notes, *affected.notes), tuple(sorted(skipped)))
+        notes += (note for note in affected.notes if not note.startswith(ALSO_FOUND))
+        return DetectedBuilds(tuple(plans), tuple(notes), tuple(sorted(skipped)))
 
     def _plans_of_job(
         self,
