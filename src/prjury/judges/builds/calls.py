@@ -330,6 +330,8 @@ def says_test(name: str) -> bool:
     pieces = split_name(name)
     beside = not WORDS["beside"].isdisjoint(pieces) or not WORDS["preparing"].isdisjoint(pieces[:1])
     tests = not WORDS["test_names"].isdisjoint(pieces) or name.lower().startswith("test")
+    ends = (one.endswith(("test", "tests")) for one in pieces if one not in WORDS["no_test_names"])
+    tests = tests or any(ends)
     return (tests or (bool(pieces) and WORDS["test_names_alone"].issuperset(pieces))) and not beside
 
 

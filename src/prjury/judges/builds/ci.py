@@ -103,7 +103,8 @@ class CiJob(msgspec.Struct, frozen=True, dict=True):
             if call.family
         }
         if any(call.program == "cmake" and "--build" not in call.words for call in self.calls):
-            families = {("cmake", _outside_of_builds(place)) for _, place in families}
+            places = ("" if "build" in place.lower() else place for _, place in families)
+            families = {("cmake", place) for place in places}
         return frozenset(families)
 
     @property
@@ -117,10 +118,6 @@ class CiJob(msgspec.Struct, frozen=True, dict=True):
         return frozenset(call.program for call in self.calls)
 
 
-def _outside_of_builds(place: str) -> str:
-    return "" if "build" in place.lower() else place
-
-
 class BaseCi(msgspec.Struct, frozen=True):
     """The CI of the base.
 
@@ -128,11 +125,13 @@ class BaseCi(msgspec.Struct, frozen=True):
         jobs: those that a build here stands for, the main one first.
         others: the remaining ones that run tests.
         external: the workflows of other repositories that it calls.
+        left_out: tests that cannot run here, of jobs in which nothing else tests.
     """
 
     jobs: tuple[CiJob, ...] = ()
     others: tuple[CiJob, ...] = ()
     external: tuple[str, ...] = ()
+    left_out: tuple[LeftOutStep, ...] = ()
 
     @property
     def programs(self) -> frozenset[str]:
@@ -148,11 +147,13 @@ def find_base_ci(root: SourceTree, here: Toolchains) -> BaseCi | None:
     """
     reader = _Reader(root, here)
     ranked = sorted(reader.list_jobs(), key=lambda one: (one[0], "gradle" in one[1].programs))
+    external = tuple(dict.fromkeys(reader.external))
+    nothing = BaseCi(external=external, left_out=tuple(dict.fromkeys(reader.left_out)))
     if not ranked:
-        return BaseCi(external=tuple(dict.fromkeys(reader.external))) if reader.external else None
+        return nothing if external or nothing.left_out else None
     (first, main), *rest = ranked
-    if first.aside and reader.external:
-        return BaseCi(external=tuple(dict.fromkeys(reader.external)))
+    if first.aside and (reader.external or reader.left_out):
+        return nothing
     chosen, covered = [main], set(main.kinds)
     for rank, job in rest:
         plain = not any(family in WRAPPING for family, _ in job.kinds)
@@ -163,7 +164,7 @@ def find_base_ci(root: SourceTree, here: Toolchains) -> BaseCi | None:
             chosen.append(job)
             covered |= job.kinds
     others = tuple(job for _, job in rest if job not in chosen)
-    return BaseCi(tuple(chosen), others, tuple(dict.fromkeys(reader.external)))
+    return BaseCi(tuple(chosen), others, external)
 
 
 #: Families behind which any kind of code may be tested.
@@ -197,6 +198,7 @@ class _Reader:
     def __init__(self, root: SourceTree, here: Toolchains) -> None:
         self.root, self.here = root, here
         self.external: list[str] = []
+        self.left_out: list[LeftOutStep] = []
         self.composites: dict[str, CompositeAction | None] = {}
         self.workflows = {one.path: one for one in self._workflows()}
 
@@ -269,6 +271,9 @@ class _Reader:
             if found.tests and not (rank.not_on_pull_requests and (rank.aside or not on_push))
         ]
         if not tested:
+            for rank, found in read:
+                if not (rank.not_on_pull_requests or rank.aside or rank.other_machine):
+                    self.left_out += (step for step in found.left_out if step.tests)
             return None
         rank, best = min(tested, key=lambda one: one[0])
         lines = {step.script for step in best.tests}
@@ -383,7 +388,7 @@ class _Row(msgspec.Struct, frozen=True, dict=True):
             self.context.values["env"],
             tuple(join_background(reading.steps[:last])),
             self.job.services,
-            tuple(dict.fromkeys([*left_out, *reading.left_out[: reading.left_at_test]])),
+            tuple(dict.fromkeys([*left_out, *reading.left_out[: reading.left_at_test or None]])),
             tuple(dict.fromkeys(reading.linters)),
             needs_artifacts=reading.needs_artifacts,
             actions=tuple(reading.actions[: reading.actions_at_test]),

@@ -96,7 +96,7 @@ def _fit_tox(step: CiStep, here: Toolchains) -> CiStep:
         factor, dash, rest = name.partition("-")
         number = factor.removeprefix("py").removeprefix("thon")
         version = f"{number[:1]}.{number[1:]}" if number.isdigit() else number
-        if word == "-e" and len(number) > 1 and here.distance("python", version) >= 1:
+        if word == "-e" and len(number) > 1 and here.distance("python", version) > 0:
             script = script.replace(name, f"py{dash}{rest}")
     return msgspec.structs.replace(step, script=script)
 
@@ -158,11 +158,8 @@ def _npm_settings(here: Toolchains) -> Mapping[str, str]:
     """The machine's own settings of npm, which it would not find below another prefix."""
     node = next(iter(here.of("node")), None)
     settings = node.home / "etc/npmrc" if node else None
-    return (
-        {"npm_config_globalconfig": escape_braces(str(settings))}
-        if settings and settings.is_file()
-        else {}
-    )
+    there = settings is not None and settings.is_file()
+    return {"npm_config_globalconfig": escape_braces(str(settings))} if there else {}
 
 
 def _notes_of(job: CiJob) -> tuple[str, ...]:
@@ -263,11 +260,8 @@ def _split_words(text: str) -> list[str]:
 
 
 def _is_of(call: Call, family: str) -> bool:
-    if family == "cmake":
-        return (
-            call.program == "cmake" and "--build" not in call.words and call.words[1:2] != ("-E",)
-        )
-    return call.family == family
+    configures = call.program == "cmake" and not {"--build", "-E"} & {*call.words}
+    return configures if family == "cmake" else call.family == family
 
 
 def _breadth(step: CiStep, call: Call) -> float:
@@ -278,17 +272,14 @@ def _take_words(words: Sequence[str], table: Options) -> list[str]:
     before = words[: words.index("--")] if "--" in words else words
     taken: list[str] = []
     for word, after in pairwise([*before, ""]):
-        name = word.partition("=")[0]
         pair: list[str] = []
-        if word in table.valued and after:
-            pair = [f"{word}{after}"] if f"{word}" in table.prefixes else [word, after]
-        elif (
-            word in table.flags
-            or name in table.valued
-            or (word.startswith(table.prefixes or "\0") and word not in table.valued)
+        if word in table.valued:
+            pair = [word + after] if word in table.prefixes else [word, after]
+        elif word.partition("=")[0] in table.flags | table.valued or word.startswith(
+            table.prefixes or "\0"
         ):
             pair = [word]
-        if pair and _is_usable(pair, table):
+        if all(pair) and pair and _is_usable(pair, table):
             taken += pair
     return list(dict.fromkeys(taken)) if table.prefixes else taken
 

@@ -87,15 +87,9 @@ def join_background(steps: Sequence[CiStep]) -> list[CiStep]:
     for step in steps:
         before = merged[-1] if merged else None
         if before and _ends_in_background(before.script) and before.directory == step.directory:
-            env = {**before.env, **step.env}
+            env, calls = {**before.env, **step.env}, (*before.calls, *step.calls)
             script = f"{before.script}\n{step.script}"
-            merged[-1] = replace(
-                step,
-                script=script,
-                env=env,
-                origin=before.origin,
-                calls=(*before.calls, *step.calls),
-            )
+            merged[-1] = replace(step, script=script, env=env, origin=before.origin, calls=calls)
         else:
             merged.append(step)
     return merged

@@ -89,7 +89,9 @@ class BuildPlanner(Struct, frozen=True):
         else:
             if systems is None and not builds.plans:
                 builds = detect_builds(changed(root, allowed=_TESTS_ALONE), part, None, self.own)
-            equipped = tuple(self._equip(root, plan, None) for plan in builds.plans)
+            left_out = self.ci.left_out if self.ci else ()
+            found = (replace(plan, left_out=left_out) for plan in builds.plans)
+            equipped = tuple(self._equip(root, plan, None) for plan in found)
             external = self.ci.external[:1] if self.ci and not self.ci.jobs else ()
             elsewhere = "its CI calls {}, which lies in another repository"
             notes = (elsewhere.format(visible(one)) for one in external)

@@ -171,6 +171,13 @@ class TestLines:
         assert plan.source == "recipe"
         assert any("`pixi`" in note for note in plan.notes)
 
+    def test_a_ci_whose_tests_cannot_run_here_leads_to_the_recipe_and_is_named(
+        self, here: Toolchains
+    ) -> None:
+        line = "sudo -E make localunittest"
+        plan = only(plans(here, job(f"run: {line}"), GO))
+        assert (plan.source, [one.text for one in plan.left_out]) == ("recipe", [line])
+
     def test_what_is_left_out_is_data_and_the_rest_is_told(self, here: Toolchains) -> None:
         workflow = job("run: sudo apt-get install x", "run: ruff check", "run: ./run test",
                        more="    services: {postgres: {image: postgres}}\n")  # fmt: skip
