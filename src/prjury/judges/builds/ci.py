@@ -24,7 +24,7 @@ from prjury.judges.builds.ci_steps import (
     join_background,
 )
 from prjury.judges.builds.plan import LeftOutStep
-from prjury.judges.builds.systems.source_tree import SourceTree
+from prjury.judges.builds.systems.source_tree import SourceTree, parent_of
 from prjury.judges.builds.toolchains import Toolchains
 from prjury.manifests.matrix import UNKNOWN, ExpressionContext, matrix_rows
 from prjury.manifests.workflow import (
@@ -35,7 +35,7 @@ from prjury.manifests.workflow import (
     read_workflow,
 )
 
-WORKFLOWS = ".github/workflows/"
+WORKFLOWS = ".github/workflows"
 _DEEPEST = 3
 _MOST_ROWS = 40
 
@@ -192,6 +192,16 @@ class _Rank(msgspec.Struct, frozen=True, order=True):
         return not (self.not_on_pull_requests or self.aside or self.other_machine or self.lacks)
 
 
+class _Called(msgspec.Struct, frozen=True):
+    """A workflow as an event, or a job of another one, starts it."""
+
+    workflow: Workflow
+    events: frozenset[str]
+    inputs: Mapping[str, str] = {}
+    caller: str = ""
+    depth: int = 0
+
+
 class _Reader:
     """Reads the workflows and local actions of one tree."""
 
@@ -200,10 +210,11 @@ class _Reader:
         self.external: list[str] = []
         self.left_out: list[LeftOutStep] = []
         self.composites: dict[str, CompositeAction | None] = {}
-        self.workflows = {one.path: one for one in self._workflows()}
+        self.workflows = {one.path: one for one in self._read_workflows()}
 
-    def _workflows(self) -> Iterator[Workflow]:
-        paths = [path for path in sorted(self.root.files) if _is_workflow(path)]
+    def _read_workflows(self) -> Iterator[Workflow]:
+        files = sorted(path for path in self.root.files if parent_of(path) == WORKFLOWS)
+        paths = [path for path in files if path.endswith((".yml", ".yaml"))]
         for path, text in self.root.texts(paths):
             try:
                 yield read_workflow(text, path)
@@ -214,93 +225,71 @@ class _Reader:
         """The jobs that run tests, each in its best row."""
         for workflow in self.workflows.values():
             if set(workflow.triggers) != {"workflow_call"}:
-                yield from self._list_jobs(workflow, workflow.triggers.keys(), {}, "", 0)
+                yield from self._list_jobs(_Called(workflow, frozenset(workflow.triggers)))
 
-    def _list_jobs(
-        self,
-        workflow: Workflow,
-        events: Iterable[str],
-        inputs: Mapping[str, str],
-        caller: str,
-        depth: int,
-    ) -> Iterator[tuple[_Rank, CiJob]]:
-        for job in workflow.jobs:
-            name = f"{caller}{job.id}"
-            context = _context(workflow, {}, inputs)
+    def _list_jobs(self, called: _Called) -> Iterator[tuple[_Rank, CiJob]]:
+        context = _context(called, {})
+        for job in called.workflow.jobs:
+            name = f"{called.caller}{job.id}"
             if context.holds(job.condition) is False:
                 continue
             if job.uses:
-                called = self.workflows.get(job.uses.removeprefix("./"))
-                if called is None or depth == _DEEPEST:
+                workflow = self.workflows.get(job.uses.removeprefix("./"))
+                if workflow is None or called.depth == _DEEPEST:
                     self.external += [] if job.uses.startswith("./") else [job.uses]
                     continue
-                trigger = called.triggers.get("workflow_call")
-                defaults = trigger.inputs if trigger else {}
-                handed_over = {key: context.filled(text) or "" for key, text in job.inputs.items()}
-                yield from self._list_jobs(
-                    called, events, {**defaults, **handed_over}, f"{name} / ", depth + 1
-                )
-            elif ranked := self._best_row(workflow, job, events, inputs, name):
+                trigger = workflow.triggers.get("workflow_call")
+                inputs = dict(trigger.inputs) if trigger else {}
+                inputs |= {key: context.filled(text) or "" for key, text in job.inputs.items()}
+                depth = called.depth + 1
+                inner = _Called(workflow, called.events, inputs, f"{name} / ", depth)
+                yield from self._list_jobs(inner)
+            elif ranked := self._choose_row(called, job, name):
                 yield ranked
 
-    def _best_row(
-        self,
-        workflow: Workflow,
-        job: WorkflowJob,
-        events: Iterable[str],
-        inputs: Mapping[str, str],
-        name: str,
+    def _choose_row(
+        self, called: _Called, job: WorkflowJob, name: str
     ) -> tuple[_Rank, CiJob] | None:
         if any("prjury" in step.action or "pr-jury" in step.action for step in job.steps):
             return None
-        outer = _context(workflow, {}, inputs)
+        outer = _context(called, {})
         matrix = job.strategy.get("matrix")
-        values = list(
-            matrix_rows(
-                outer.value(matrix.strip("${} ")) if isinstance(matrix, str) else matrix, outer
-            )
-        )
-        rows = [_Row(self, workflow, job, row, inputs, name) for row in values[:_MOST_ROWS]]
+        axes = outer.value(matrix.strip("${} ")) if isinstance(matrix, str) else matrix
+        values = [*matrix_rows(axes, outer)][:_MOST_ROWS]
+        rows = [_Row(self, called, job, row, name) for row in values]
         rows = [row for row in rows if row.context.holds(job.condition) is not False]
-        read = [(row.rank(job_row := row.read(), frozenset(events)), job_row) for row in rows]
-        released = workflow.path.endswith(("release.yml", "publish.yml"))
-        on_push = "push" in events and not released
+        ranked = [(row.rank(one := row.read()), one) for row in rows]
+        released = called.workflow.path.endswith(("release.yml", "publish.yml"))
+        on_push = "push" in called.events and not released
         tested = [
-            (rank, found)
-            for rank, found in read
-            if found.tests and not (rank.not_on_pull_requests and (rank.aside or not on_push))
+            (rank, one)
+            for rank, one in ranked
+            if one.tests and not (rank.not_on_pull_requests and (rank.aside or not on_push))
         ]
         if not tested:
-            for rank, found in read:
+            for rank, one in ranked:
                 if not (rank.not_on_pull_requests or rank.aside or rank.other_machine):
-                    self.left_out += (step for step in found.left_out if step.tests)
+                    self.left_out += (step for step in one.left_out if step.tests)
             return None
-        rank, best = min(tested, key=lambda one: one[0])
-        lines = {step.script for step in best.tests}
-        others = (
-            step.script for one, found in tested if not one.other_machine for step in found.tests
-        )
-        more = tuple(dict.fromkeys(line for line in others if line not in lines))
-        return rank, msgspec.structs.replace(best, other_rows=more)
-
-
-def _is_workflow(path: str) -> bool:
-    below = path.removeprefix(WORKFLOWS)
-    return below != path and "/" not in below and below.endswith((".yml", ".yaml"))
+        best_rank, best = min(tested, key=lambda one: one[0])
+        usual = (one for rank, one in tested if not rank.other_machine)
+        lines = dict.fromkeys(step.script for one in usual for step in one.tests)
+        own = {step.script for step in best.tests}
+        more = tuple(line for line in lines if line not in own)
+        return best_rank, msgspec.structs.replace(best, other_rows=more)
 
 
 def _context(
-    workflow: Workflow,
-    row: Mapping[str, Any],
-    inputs: Mapping[str, str],
-    job: WorkflowJob | None = None,
+    called: _Called, row: Mapping[str, Any], job: WorkflowJob | None = None
 ) -> ExpressionContext:
     unknown = "repository_owner repository ref ref_name sha event actor run_id".split()
     github = {"event_name": "pull_request", "workspace": ".", **dict.fromkeys(unknown, UNKNOWN)}
     runner = {"os": "Linux", "arch": "X64", "temp": "$RUNNER_TEMP"}
-    values = {"github": github, "runner": runner, "steps": UNKNOWN, "matrix": row, "inputs": inputs}
-    variables = {**workflow.env, **(job.env if job else {})}
-    first = ExpressionContext({**values, "env": workflow.env})
+    values = {"github": github, "runner": runner, "steps": UNKNOWN, "matrix": row}
+    values |= {"inputs": called.inputs}
+    env = called.workflow.env
+    variables = {**env, **(job.env if job else {})}
+    first = ExpressionContext({**values, "env": env})
     return ExpressionContext({**values, "env": dict(fill_variables(first, variables))})
 
 
@@ -308,27 +297,26 @@ class _Row(msgspec.Struct, frozen=True, dict=True):
     """A job in one row of its matrix."""
 
     reader: _Reader
-    workflow: Workflow
+    called: _Called
     job: WorkflowJob
     values: Mapping[str, Any]
-    inputs: Mapping[str, str]
     name: str
 
     @cached_property
     def context(self) -> ExpressionContext:
-        return _context(self.workflow, self.values, self.inputs, self.job)
+        return _context(self.called, self.values, self.job)
 
-    def rank(self, job: CiJob, events: frozenset[str]) -> _Rank:
+    def rank(self, job: CiJob) -> _Rank:
         """The row's place among those that a build here can stand for."""
         title = self.job.title.partition("${{")[0]
-        names = f"{self.name} {title} {self.workflow.path.rpartition('/')[2]}"
+        names = f"{self.name} {title} {job.path.rpartition('/')[2]}"
         texts = [str(value) for value in self.values.values() if value is not UNKNOWN]
         texts += [*self.values, *job.env.values()]
         marked = has_part(
             " ".join([*texts, *(step.script for step in job.steps)]), WORDS["instrumented"]
         )
         return _Rank(
-            not_on_pull_requests=not events & {"pull_request", "merge_group"},
+            not_on_pull_requests=not self.called.events & {"pull_request", "merge_group"},
             aside=has_part(names, WORDS["aside"]),
             other_machine=has_part(f"{job.machine} {self.name}-", WORDS["other_machines"]),
             lacks=self._count_missing(job),
@@ -362,9 +350,9 @@ class _Row(msgspec.Struct, frozen=True, dict=True):
 
     def read(self) -> CiJob:
         """The job as it runs in this row."""
-        reader, path = self.reader, self.workflow.path
+        reader, path = self.reader, self.called.workflow.path
         reading = StepReader(reader.root, reader.here, self.context, path, reader.composites)
-        reading.defaults = {**self.workflow.defaults, **self.job.defaults}
+        reading.defaults = {**self.called.workflow.defaults, **self.job.defaults}
         reading.take(self.job.steps)
         kinds = [step.kind for step in reading.steps]
         last = len(kinds) - kinds[::-1].index("test") if "test" in kinds else 0

@@ -158,8 +158,8 @@ def _npm_settings(here: Toolchains) -> Mapping[str, str]:
     """The machine's own settings of npm, which it would not find below another prefix."""
     node = next(iter(here.of("node")), None)
     settings = node.home / "etc/npmrc" if node else None
-    there = settings is not None and settings.is_file()
-    return {"npm_config_globalconfig": escape_braces(str(settings))} if there else {}
+    exists = settings is not None and settings.is_file()
+    return {"npm_config_globalconfig": escape_braces(str(settings))} if exists else {}
 
 
 def _notes_of(job: CiJob) -> tuple[str, ...]:

@@ -116,12 +116,12 @@ def detect_builds(
             run.
         called: the programs that the CI calls, which decide between builds of the same code.
     """
-    asked = {name: SYSTEMS[name] for name in SYSTEMS if name in (systems or _AUTOMATIC)}
-    asked |= {one.recipe.name: one for one in own}
+    by_name = {name: SYSTEMS[name] for name in SYSTEMS if name in (systems or _AUTOMATIC)}
+    by_name |= {one.recipe.name: one for one in own}
     root = changed(root, changed=changes) if changes else root
-    every = _find_all(root, None, asked)
+    every = _find_all(root, None, by_name)
     chosen = _choose(root, every, called, explicit=bool(systems))
-    skipped = _find_skipped(root, asked, chosen, explicit=bool(systems))
+    skipped = _find_skipped(root, by_name, chosen, explicit=bool(systems))
     notes = [*_list_notes(root, every, chosen, systems)]
     places = frozenset(one.plan.directory for one in chosen)
     if changes is None or not changes.paths:
@@ -133,8 +133,8 @@ def detect_builds(
             for one in chosen
         ]
     else:
-        there = {one.place for one in chosen}
-        builds = (one for one in _find_all(root, changes, asked) if one.place in there)
+        chosen_places = {one.place for one in chosen}
+        builds = (one for one in _find_all(root, changes, by_name) if one.place in chosen_places)
         affected = [one for one in builds if not _is_aside(one, chosen, changes)]
         built = {one.place for one in affected}
         notes += _note("not touched by the change and not built", chosen, built)
@@ -143,10 +143,10 @@ def detect_builds(
     return DetectedBuilds(tuple(plans), tuple(notes), skipped)
 
 
-def _find_all(root: SourceTree, changes: Changes | None, asked: Asked) -> list[_Build]:
+def _find_all(root: SourceTree, changes: Changes | None, by_name: Asked) -> list[_Build]:
     return [
         _Build(name, plan, system)
-        for name, system in asked.items()
+        for name, system in by_name.items()
         for plan in system.plans(root, changes)
     ]
 
@@ -230,13 +230,13 @@ def _is_aside(build: _Build, chosen: Sequence[_Build], changes: Changes) -> bool
 
 
 def _find_skipped(
-    root: SourceTree, asked: Asked, chosen: Sequence[_Build], *, explicit: bool
+    root: SourceTree, by_name: Asked, chosen: Sequence[_Build], *, explicit: bool
 ) -> tuple[str, ...]:
     """The nearest project around each changed file that is not built because of its name.
 
     A directory whose manifest belongs to a workspace is built with it, and is none of them.
     """
-    manifests = root.directories_with(*(name for one in asked.values() for name in one.MANIFESTS))
+    manifests = root.directories_with(*(name for one in by_name.values() for name in one.MANIFESTS))
     built = frozenset(one.plan.directory for one in chosen)
     chains: list[list[str]] = []
     for path in root.changed.paths if root.changed else ():
@@ -250,7 +250,7 @@ def _find_skipped(
     if not candidates:
         return ()
     allowed = changed(root, allowed=candidates)
-    builds = _choose(allowed, _find_all(allowed, None, asked), frozenset(), explicit=explicit)
+    builds = _choose(allowed, _find_all(allowed, None, by_name), frozenset(), explicit=explicit)
     projects = candidates & {one.plan.directory for one in builds}
     first = (next((place for place in chain if place in projects), None) for chain in chains)
     return tuple(sorted({place for place in first if place is not None}))
@@ -282,8 +282,8 @@ def _list_notes(
     if systems is None or "node" in systems:
         built = frozenset(one.plan.directory for one in chosen if one.system == "node")
         unreadable = node.list_unreadable(root).items()
-        left = [why for place, why in unreadable if nearest(path_in(place, "x"), built) is None]
-        notes += left[:_MOST_NAMED]
+        reasons = [why for place, why in unreadable if nearest(path_in(place, "x"), built) is None]
+        notes += reasons[:_MOST_NAMED]
     return notes
 
 

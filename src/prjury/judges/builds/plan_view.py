@@ -26,13 +26,13 @@ _NONE = (
 )
 
 
-def plan_document(found: DetectedBuilds) -> Mapping[str, Any]:
+def plan_document(builds: DetectedBuilds) -> Mapping[str, Any]:
     """The plans as JSON, in the form ``prjury/build-plan/v1``."""
     return {
         "schema": SCHEMA_NAME,
-        "builds": [_document(plan) for plan in found.plans],
-        "notes": list(found.notes),
-        "skipped": list(found.skipped),
+        "builds": [_document(plan) for plan in builds.plans],
+        "notes": list(builds.notes),
+        "skipped": list(builds.skipped),
     }
 
 
@@ -53,9 +53,9 @@ def _document(plan: BuildPlan) -> Mapping[str, Any]:
     }
 
 
-def plan_lines(found: DetectedBuilds) -> Iterator[str]:
+def plan_lines(builds: DetectedBuilds) -> Iterator[str]:
     """The plans line by line."""
-    for plan in found.plans:
+    for plan in builds.plans:
         where = f" in {plan.directory}" if plan.directory else ""
         yield f"{plan.system}{where}, by {_SOURCES[plan.source]}"
         for step in plan.steps:
@@ -70,24 +70,24 @@ def plan_lines(found: DetectedBuilds) -> Iterator[str]:
         yield from _label_lines("lacks", [plan.missing] * bool(plan.missing))
         older = f"{plan.older}; it is tried all the same"
         yield from _label_lines("older", [older] * bool(plan.older))
-        left = (f"{one.text}: {one.why}  # {one.origin}" for one in plan.left_out)
-        yield from _label_lines("not run", left)
+        lines = (f"{one.text}: {one.why}  # {one.origin}" for one in plan.left_out)
+        yield from _label_lines("not run", lines)
         yield from _label_lines("note", plan.notes)
-    if not found.plans:
+    if not builds.plans:
         yield _NONE
-    yield from (f"note: {note}" for note in found.notes)
-    yield from (f"not built, by its name: {place}" for place in found.skipped)
+    yield from (f"note: {note}" for note in builds.notes)
+    yield from (f"not built, by its name: {place}" for place in builds.skipped)
 
 
-def plan_summary(found: DetectedBuilds) -> tuple[str, bool]:
+def plan_summary(builds: DetectedBuilds) -> tuple[str, bool]:
     """The builds in one line, and whether all of them could run here."""
-    if not found.plans:
+    if not builds.plans:
         return _NONE, False
-    first = found.plans[:_MOST_NAMED]
-    named = [f"{one.system}, `{one.steps[-1].text.splitlines()[0]}`" for one in first]
-    more = [f"{len(found.plans) - _MOST_NAMED} more"] * (len(found.plans) > _MOST_NAMED)
-    lacks = next((one.missing for one in found.plans if one.missing), "")
-    line = "; ".join([*named, *more])
+    first = builds.plans[:_MOST_NAMED]
+    labels = [f"{one.system}, `{one.steps[-1].text.splitlines()[0]}`" for one in first]
+    more = [f"{len(builds.plans) - _MOST_NAMED} more"] * (len(builds.plans) > _MOST_NAMED)
+    lacks = next((one.missing for one in builds.plans if one.missing), "")
+    line = "; ".join([*labels, *more])
     return (f"{line}; {lacks}", False) if lacks else (f"{line} ({_SOURCES[first[0].source]})", True)
 
 

@@ -90,8 +90,8 @@ class BuildPlanner(Struct, frozen=True):
             if systems is None and not builds.plans:
                 builds = detect_builds(changed(root, allowed=_TESTS_ALONE), part, None, self.own)
             left_out = self.ci.left_out if self.ci else ()
-            found = (replace(plan, left_out=left_out) for plan in builds.plans)
-            equipped = tuple(self._equip(root, plan, None) for plan in found)
+            noted = (replace(plan, left_out=left_out) for plan in builds.plans)
+            equipped = tuple(self._equip(root, plan, None) for plan in noted)
             external = self.ci.external[:1] if self.ci and not self.ci.jobs else ()
             elsewhere = "its CI calls {}, which lies in another repository"
             notes = (elsewhere.format(visible(one)) for one in external)
@@ -117,14 +117,14 @@ class BuildPlanner(Struct, frozen=True):
                 notes.append(f"not touched by the change and not built: {job.job} in {min(places)}")
             else:
                 plans += self._plans_of_job(root, job, affected.plans, every)
-        left = _list_untested(root, ci, affected.plans)
-        if left:
-            names = join_names([plan.label for plan in left], _MOST_NAMED)
+        untested = _list_untested(root, ci, affected.plans)
+        if untested:
+            names = join_names([plan.label for plan in untested], _MOST_NAMED)
             notes.append(f"not built, since its CI does not build it: {names}")
         if ci.others:
             names = join_names([job.job for job in ci.others], _MOST_NAMED)
             notes.append(f"its CI also tests in other jobs, which are not run here: {names}")
-        skipped = {plan.directory for plan in left if plan.directory} | {*affected.skipped}
+        skipped = {plan.directory for plan in untested if plan.directory} | {*affected.skipped}
         notes += (note for note in affected.notes if not note.startswith(ALSO_FOUND))
         return DetectedBuilds(tuple(plans), tuple(notes), tuple(sorted(skipped)))
 
@@ -216,14 +216,14 @@ def _list_untested(root: SourceTree, ci: BaseCi, plans: Sequence[BuildPlan]) -> 
     """The builds that the CI does not test; members of uv's workspace are tested with its root."""
     kinds = {kind for job in (*ci.jobs, *ci.others) for kind in (*job.kinds, *job.places)}
     wrapped = {place for family, place in kinds if family in WRAPPING}
-    left = []
+    untested = []
     for plan in plans:
         own_lock = path_in(plan.directory, "uv.lock") in root.files
         by_root = plan.system == "uv" and ("python", "") in kinds and not own_lock
         tested = {(kind_of(plan), plan.directory), ("cmake", plan.directory)} & kinds
         if not (by_root or tested or wrapped & {"", plan.directory}):
-            left.append(plan)
-    return left
+            untested.append(plan)
+    return untested
 
 
 def _with_job(plan: BuildPlan, job: CiJob, root: SourceTree) -> BuildPlan:

@@ -118,13 +118,13 @@ class Toolchains(Struct, frozen=True, dict=True):
 
         Else the releases between it and the nearest one that is here.
         """
-        numbers, known = release(wanted), self.of(tool)
-        if numbers is None or not known:
+        numbers, toolchains = release(wanted), self.of(tool)
+        if numbers is None or not toolchains:
             return 1.0 if wanted.startswith("old") else 0.0
-        fitting = [one for one in known if fits(one, numbers)]
+        fitting = [one for one in toolchains if fits(one, numbers)]
         if fitting:
             return 0.0 if fitting[0].current else 0.1
-        return 1 + min(_releases_between(numbers, one.version) for one in known)
+        return 1 + min(_releases_between(numbers, one.version) for one in toolchains)
 
     @cached_property
     def _by_tool(self) -> Mapping[str, tuple[Toolchain, ...]]:

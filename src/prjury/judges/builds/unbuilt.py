@@ -96,8 +96,8 @@ def find_unbuilt(
     for plan in plans:
         covered |= covers.get(plan.system, frozenset())
         covered |= NATIVE if _installs_project(plan) else frozenset()
-    known = _NOT_BUILT.union(*covers.values())
-    left: list[LeftOut] = []
+    suffixes = _NOT_BUILT.union(*covers.values())
+    entries: list[LeftOut] = []
     for file in files:
         suffix = PurePosixPath(file.path).suffix.lower()
         project = next((place for place in skipped if file.path.startswith(f"{place}/")), None)
@@ -106,12 +106,12 @@ def find_unbuilt(
             reason = f"the project in {visible(project)} was not built"
         elif other := find_other_system(file.path):
             reason = f"it is built on {other} alone"
-        elif suffix in known and not covered & {suffix, *ANY_LANGUAGE}:
+        elif suffix in suffixes and not covered & {suffix, *ANY_LANGUAGE}:
             reason = "no build that ran knows this language"
             counts = suffix not in _BESIDE_OTHERS
         if reason and file.kind in _CODE:
-            left.append(LeftOut(printable(file.path), reason, counts))
-    return left
+            entries.append(LeftOut(printable(file.path), reason, counts))
+    return entries
 
 
 def _installs_project(plan: BuildPlan) -> bool:

@@ -104,24 +104,28 @@ def choose_tools(
     """
     choices: list[ToolChoice] = []
     for tool in tools:
-        own, known = tuple(one for one in wanted if one.tool == tool), here.of(tool)
-        if tool in _SETUP and known and system != "uv":
-            choices.append(_choose(tool, own, known))
+        own, toolchains = tuple(one for one in wanted if one.tool == tool), here.of(tool)
+        if tool in _SETUP and toolchains and system != "uv":
+            choices.append(_choose(tool, own, toolchains))
         elif own or tool == tools[0]:
-            current = known[0] if known and known[0].current and system != "uv" else None
+            current = (
+                toolchains[0] if toolchains and toolchains[0].current and system != "uv" else None
+            )
             choices.append(ToolChoice(tool, own, current))
     return tuple(choice for choice in choices if choice.wanted or choice.tool == tools[0])
 
 
-def _choose(tool: str, wanted: tuple[WantedVersion, ...], known: Sequence[Toolchain]) -> ToolChoice:
+def _choose(
+    tool: str, wanted: tuple[WantedVersion, ...], toolchains: Sequence[Toolchain]
+) -> ToolChoice:
     """The pinned version, else that of the CI, else the first one that the manifests allow.
 
     The current Python stays, as the project may be installed in it, unless a manifest refuses it.
     """
     ranges = [one for one in wanted if one.kind == "range"]
     exact = [one for one in wanted if one.kind != "range" and release(one.version)]
-    current = known[0] if known[0].current else None
-    allowed = [one for one in known if _is_allowed(one.version, ranges)]
+    current = toolchains[0] if toolchains[0].current else None
+    allowed = [one for one in toolchains if _is_allowed(one.version, ranges)]
     for one in exact if tool != "python" else ():
         for toolchain in allowed:
             if fits(toolchain, release(one.version) or ()):
@@ -133,10 +137,10 @@ def _choose(tool: str, wanted: tuple[WantedVersion, ...], known: Sequence[Toolch
         unmet = [one for one in pins if (release(one.version) or (0,)) > used.version]
     if not unmet:
         return ToolChoice(tool, wanted, used)
-    remedy = _remedy(next(one for one in unmet if one.span), exact, ranges, known)
+    remedy = _remedy(next(one for one in unmet if one.span), exact, ranges, toolchains)
     if tool != "node":
         return ToolChoice(tool, wanted, current, remedy)
-    newest = max(known, key=lambda one: one.version)  # much runs with an older one
+    newest = max(toolchains, key=lambda one: one.version)  # much runs with an older one
     return ToolChoice(tool, wanted, newest, older=remedy)
 
 
@@ -144,7 +148,7 @@ def _remedy(
     strict: WantedVersion,
     exact: Sequence[WantedVersion],
     ranges: Sequence[WantedVersion],
-    known: Sequence[Toolchain],
+    toolchains: Sequence[Toolchain],
 ) -> str:
     action, key, deep = _SETUP[strict.tool]
     numbers = strict.span.low[:2] if strict.span else ()
@@ -153,9 +157,9 @@ def _remedy(
         if all(version >= each.span.low[: len(version)] for each in ranges if each.span):
             numbers = version
             break
-    here = ", ".join(dict.fromkeys(_dotted(one.version) for one in known))
+    versions = ", ".join(dict.fromkeys(_dotted(one.version) for one in toolchains))
     return (
-        f"this project wants {strict.text} ({visible(strict.origin)}); here is {here}: add "
+        f"this project wants {strict.text} ({visible(strict.origin)}); here is {versions}: add "
         f"{action} with {key}: {_dotted(numbers)} before the build"
     )
 

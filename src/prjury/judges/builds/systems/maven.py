@@ -114,7 +114,7 @@ def _holds(outer: Reactor, place: str, directory: str, inner: Reactor) -> bool:
     if len(outer) == 1 and pom.packaging == "pom":
         return False  # others only inherit from it
     names = {one.name for one in outer.values()}
-    needed = {named.artifact for one in inner.values() for named in one.coordinates}
+    needed = {coordinate.artifact for one in inner.values() for coordinate in one.coordinates}
     own = {one.name for one in inner.values()}
     return "src" in directory.removeprefix(place).split("/") or not names.isdisjoint(needed - own)
 

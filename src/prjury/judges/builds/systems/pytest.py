@@ -45,8 +45,8 @@ def find_test_file(root: SourceTree, others: frozenset[str]) -> str | None:
     homes = others | {""}
     for path in root.files:
         stem, dot, suffix = path.rpartition("/")[2].rpartition(".")
-        named = stem.startswith("test_") or stem.endswith("_test")
-        if (dot, suffix) == (".", "py") and named and (not others or nearest(path, homes) == ""):
+        is_test = stem.startswith("test_") or stem.endswith("_test")
+        if (dot, suffix) == (".", "py") and is_test and (not others or nearest(path, homes) == ""):
             return path
     return None
 

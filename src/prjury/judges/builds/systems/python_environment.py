@@ -72,8 +72,8 @@ def with_environment(
     if not command:
         return plan
     # the variables are set for all of the line, but not for the tests
-    told = " ".join(f'{name}="$PRJURY_VERSION"' for name in versions)
-    line = f"export {told} && {command}" if told else command
+    variables = " ".join(f'{name}="$PRJURY_VERSION"' for name in versions)
+    line = f"export {variables} && {command}" if variables else command
     prepared = replace(
         plan,
         steps=(BuildStep("setup", _VENV), BuildStep("setup", line), *plan.steps),

@@ -102,7 +102,7 @@ class RecipeSystem:
             return None
         versions = self.recipe.versions.items()
         pins = ((tool, [FileTest(file=file) for file in files]) for tool, files in versions)
-        named = ((tool, _find_first(part, tests)) for tool, tests in pins)
+        pinned = ((tool, _find_first(part, tests)) for tool, tests in pins)
         texts = self.recipe.env.items()
         env = {name: escape_braces(x).replace("{{reports}}", "{reports}") for name, x in texts}
         return BuildPlan(
@@ -111,7 +111,7 @@ class RecipeSystem:
             (
                 f"{marker} is there",
                 *because,
-                *(f"{file} says which {tool}" for tool, file in named if file),
+                *(f"{file} says which {tool}" for tool, file in pinned if file),
             ),
             (*self.recipe.notes, *([EXPERIMENTAL] if self.experimental else ())),
             env={**env, "PRJURY_REPORTS": "{reports}"},

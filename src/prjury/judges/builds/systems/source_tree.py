@@ -65,10 +65,10 @@ class SourceTree:
 
     @cached_property
     def _by_name(self) -> dict[str, list[str]]:
-        named: dict[str, list[str]] = {}
+        by_name: dict[str, list[str]] = {}
         for path in self.files:
-            named.setdefault(path.rpartition("/")[2], []).append(path)
-        return named
+            by_name.setdefault(path.rpartition("/")[2], []).append(path)
+        return by_name
 
     @cached_property
     def _texts(self) -> dict[str, str]:
@@ -136,8 +136,8 @@ class SourceTree:
             entries = [self.files[path] for path in paths[start : start + _BATCH]]
             many = self.read_many(entries) if self.read_many else {}
             for entry in entries:
-                found = many.get(entry.blob)
-                yield entry.path, self.read(entry) if found is None else found
+                text = many.get(entry.blob)
+                yield entry.path, self.read(entry) if text is None else text
 
     def below(self, directory: str) -> SourceTree:
         """The part of the tree in a directory, with paths relative to it."""

@@ -46,9 +46,9 @@ def plan_unittests(
 def _may_test(path: str) -> bool:
     *parts, name = path.split("/")
     stem = name.removesuffix(".py")
-    named = stem.startswith("test") or stem.endswith(("_test", "_tests"))
+    is_test = stem.startswith("test") or stem.endswith(("_test", "_tests"))
     aside = any(part in _ASIDE or part.startswith(".") for part in parts)
-    return name.endswith(".py") and stem.isidentifier() and named and not aside
+    return name.endswith(".py") and stem.isidentifier() and is_test and not aside
 
 
 def django_places(root: SourceTree) -> frozenset[str]:
