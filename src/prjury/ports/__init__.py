@@ -224,7 +224,7 @@ class Memory(Protocol):
 class NoModels:
     """There is no model."""
 
-    def __init__(self, missing: str = Panel.missing, label: str = Panel.label) -> None:
+    def __init__(self, missing: str = Panel().missing, label: str = Panel().label) -> None:
         self._nobody = Panel(missing=missing, label=label)
 
     def panel(self, request: str = "auto") -> Panel:  # noqa: ARG002 - there is none of any name
