@@ -22,6 +22,7 @@ PINS: Mapping[str, tuple[str, str]] = {
     "actions/setup-node": ("48b55a011bda9f5d6aeb4c2d9c7362e8dae4041e", "v6.4.0"),
     "actions/setup-python": ("5fda3b95a4ea91299a34e894583c3862153e4b97", "v7.0.0"),
     "actions/setup-go": ("4a3601121dd01d1626a1e23e37211e3254c1c06c", "v6.4.0"),
+    "actions/setup-dotnet": ("a98b56852c35b8e3190ac28c8c2271da59106c68", "v6"),
     "pnpm/action-setup": ("8912a9102ac27614460f54aedde9e1e7f9aec20d", "v6.0.5"),
     "oven-sh/setup-bun": ("0c5077e51419868618aeaa5fe8019c62421857d6", "v2"),
     "astral-sh/setup-uv": ("c771a70e6277c0a99b617c7a806ffedaca235ff9", "v9.0.0"),
@@ -82,7 +83,7 @@ def with_setup(workflow: str, steps: Sequence[SetupStep]) -> str:
 
 
 def setup_steps(
-    plans: Sequence[BuildPlan], files: frozenset[str], from_ci: Sequence[SetupStep] = ()
+    plans: Sequence[BuildPlan], files: frozenset[str], from_ci: Mapping[str, SetupStep] = {}
 ) -> tuple[SetupStep, ...]:
     """The steps that the builds need, each tool once; none where runners have all of it.
 
@@ -91,7 +92,7 @@ def setup_steps(
         from_ci: the steps of the CI's own test job, which know best.
     """
     found = {step.action: step for plan in plans for step in _steps(plan, files)}
-    found |= {step.action: step for step in from_ci}
+    found |= from_ci
     for tool in ("tox", "nox"):
         if any(_calls(plan, tool) for plan in plans):
             found[tool] = SetupStep(f"Install {tool}", command=f"pipx install {tool}")
@@ -121,6 +122,9 @@ def _steps(plan: BuildPlan, files: frozenset[str]) -> Iterator[SetupStep]:
         yield SetupStep("Set up Node", "actions/setup-node", {**(node or _LATEST_NODE), **cache})
     if (python := _version("python", wanted)) and plan.system != "uv":
         yield SetupStep("Set up Python", "actions/setup-python", python)
+    if plan.system == "dotnet" and "global.json" in files:
+        inputs = {"global-json-file": "global.json"}
+        yield SetupStep("Set up .NET", "actions/setup-dotnet", inputs)
     if go := _version("go", wanted):
         yield SetupStep("Set up Go", "actions/setup-go", go)
 

@@ -15,11 +15,11 @@ import typer
 
 from prjury.cli import options
 from prjury.cli.output import Terminal
-from prjury.errors import ConfigError, ExitCode, PrJuryError, SourceError, UsageError
+from prjury.errors import ExitCode, PrJuryError, SourceError, UsageError
 
 if TYPE_CHECKING:
-    from prjury.app.test_job import TestJob
     from prjury.git.operator import OperatorRepository
+    from prjury.judges.builds.ci import BaseCi
     from prjury.judges.builds.detect import DetectedBuilds
 
 WORKFLOWS = ".github/workflows"
@@ -103,7 +103,7 @@ def init(
     workflows = _read_templates(situation, action)
     repository = open_repository(repo)
     root = _work_tree(repository)
-    ci = _find_ci(root)
+    ci = _find_ci(root, terminal)
     reason = _reason_for_checks(situation, ci)
     built = "" if reason else _plan(root, terminal)
     workflows = by_checks(workflows) if reason else _equip(workflows, root, built, ci)
@@ -129,28 +129,30 @@ def _refuse_contradictions(situation: Situation) -> None:
         )
 
 
-def _find_ci(root: Path) -> TestJob | None:
-    from prjury.app.test_job import find_test_job
-    from prjury.manifests.workflow import LARGEST, read_workflow
+def _find_ci(root: Path, terminal: Terminal) -> BaseCi | None:
+    from prjury.app.ci_needs import GitHubRunner
+    from prjury.app.request import RunEnvironment
+    from prjury.app.stages.plan import find_ci
 
-    workflows = []
-    for file in sorted((root / WORKFLOWS).glob("*.y*ml")):
-        if file.is_symlink() or not file.is_file() or file.stat().st_size > LARGEST:
-            continue
-        try:
-            text = file.read_text("utf-8", "replace")
-            workflows.append(read_workflow(text, f"{WORKFLOWS}/{file.name}"))
-        except ConfigError:
-            continue  # a file that GitHub does not run either
-    return find_test_job(workflows)
+    return find_ci(root, RunEnvironment(terminal.environ), GitHubRunner(terminal.environ))
 
 
-def _reason_for_checks(situation: Situation, ci: TestJob | None) -> str:
+def _reason_for_checks(situation: Situation, ci: BaseCi | None) -> str:
+    """Return why the build is taken from the CI's checks; empty if it is built here."""
     if situation.from_ci:
         return "--from-ci"
-    if ci is None or not ci.needs or situation.build or situation.forks:
+    if situation.build or situation.forks:
         return ""
-    return f"{ci.path}, job {ci.job}, needs {', '.join(ci.needs[:3])}; --build builds all the same"
+    lacks = _describe_needs(ci)
+    return f"{lacks}; --build builds all the same" if lacks else ""
+
+
+def _describe_needs(ci: BaseCi | None) -> str:
+    from prjury.app.ci_needs import find_main_job, list_needs
+
+    needs, job = list_needs(ci), find_main_job(ci)
+    who = f"{job.path}, job {job.job}," if job else "the test of pull requests"
+    return f"{who} needs {', '.join(needs[:3])}" if needs else ""
 
 
 def policy_text(action: str | None, *, from_checks: bool) -> str:
@@ -312,25 +314,28 @@ def _lines(
 
 
 def _plan(root: Path, terminal: Terminal) -> DetectedBuilds | str:
+    from prjury.app.ci_needs import GitHubRunner
     from prjury.app.request import RunEnvironment
     from prjury.app.stages.plan import plan_directory
 
     try:
-        return plan_directory(root, RunEnvironment(terminal.environ))
+        runner = GitHubRunner(terminal.environ)
+        return plan_directory(root, RunEnvironment(terminal.environ), here=runner)
     except PrJuryError as error:
         return str(error)
 
 
 def _equip(
-    workflows: Mapping[str, str], root: Path, built: DetectedBuilds | str, ci: TestJob | None
+    workflows: Mapping[str, str], root: Path, built: DetectedBuilds | str, ci: BaseCi | None
 ) -> Mapping[str, str]:
+    from prjury.app.ci_needs import list_setup
     from prjury.app.setup_steps import setup_steps, with_setup
     from prjury.git.directory import TREE, open_directory
 
     if isinstance(built, str):
         return workflows
     files = frozenset(entry.path for entry in open_directory(root).files(TREE))
-    steps = setup_steps(built.plans, files, ci.setup if ci else ())
+    steps = setup_steps(built.plans, files, list_setup(ci))
     places = {f"{WORKFLOWS}/{name}" for name in _BUILDING}
     return {
         path: with_setup(text, steps) if path in places else text
@@ -354,17 +359,17 @@ def _watch_default(
 
 
 def _lines_on_build(
-    built: DetectedBuilds | str, situation: Situation, ci: TestJob | None
+    built: DetectedBuilds | str, situation: Situation, ci: BaseCi | None
 ) -> Iterator[str]:
     from prjury.judges.builds.plan_view import plan_summary
 
     line = built if isinstance(built, str) else plan_summary(built)[0]
     yield f"What it would build: {line}. See prjury build --plan."
-    if ci and ci.needs:
+    if lacks := _describe_needs(ci):
         how = "" if situation.forks else ", or leave out --build"
         yield (
-            f"{ci.path}, job {ci.job}, needs {', '.join(ci.needs[:3])}, which a build here does "
-            f"not have: name a command with `build: {{command: …}}`{how}."
+            f"{lacks}, which a build here does not have: name a command with "
+            f"`build: {{command: …}}`{how}."
         )
 
 

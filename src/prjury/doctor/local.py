@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from importlib.metadata import version
 from pathlib import Path
 
+from prjury.app.ci_needs import GitHubRunner, find_main_job, list_needs
 from prjury.app.composition import builds
 from prjury.app.request import RunEnvironment
-from prjury.app.stages.plan import plan_directory
-from prjury.app.test_job import find_test_job
+from prjury.app.stages.plan import find_ci, plan_directory
 from prjury.doctor.checked import checked_policy, doubts
 from prjury.doctor.finding import Diagnosis, fine, one_sentence, problem, unknown, warning
 from prjury.doctor.setup import GATE, Setup
@@ -66,7 +66,7 @@ def policy(root: Path) -> Iterator[Diagnosis]:
     yield fine("", f"{POLICY_PATH} is valid")
 
 
-def build(root: Path, environ: Mapping[str, str], read: Sequence[Workflow]) -> Iterator[Diagnosis]:
+def build(root: Path, environ: Mapping[str, str]) -> Iterator[Diagnosis]:
     """Tell whether the build is known and can run here, and what the CI needs besides."""
     if _takes_checks(root):
         yield fine("", "the build is taken from the checks of the head")
@@ -82,12 +82,14 @@ def build(root: Path, environ: Mapping[str, str], read: Sequence[Workflow]) -> I
     notes = [f"the CI's `{step.text}` is not run here: {step.why}" for step in left_out]
     for note in dict.fromkeys([*notes, *planned.notes]):
         yield warning("the build", f"{note}; see `prjury build --plan`")
-    ci = find_test_job(read)
-    if ci and ci.needs:
+    ci = find_ci(root, RunEnvironment(environ), GitHubRunner(environ))
+    if needs := list_needs(ci):
+        job = find_main_job(ci)
         yield warning(
-            ci.path,
-            f"the job `{ci.job}` needs {', '.join(ci.needs[:3])}, which a build here does not "
-            "have; take the build from its checks with `build: {from: checks}`",
+            job.path if job else WORKFLOWS,
+            f"the job `{job.job if job else 'that tests'}` needs {', '.join(needs[:3])}, which a "
+            "build here does not have; take the build from its checks with "
+            "`build: {from: checks}`",
         )
 
 

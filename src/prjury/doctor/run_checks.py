@@ -69,7 +69,7 @@ def examination(
     else:
         yield from local.policy(root)
         read, unread = local.workflows(root)
-        yield from local.build(root, environ, read)
+        yield from local.build(root, environ)
         yield from unread
         setup = local.setup(repository, root, read)
         complete = all(one.level is not Level.PROBLEM for one in unread)

@@ -33,15 +33,9 @@ KINDS: dict[str, tuple[Mapping[str, str], Mapping[str, Mapping[str, object]]]] =
         {"settings.gradle": "", "build.gradle": GRADLE},
         {"actions/setup-java": {**JAVA, "cache": "gradle"}},
     ),
-    "gradle, by its projects": (
-        {
-            "settings.gradle.kts": 'include("app")\n',
-            "app/build.gradle.kts": 'plugins { id("java") }\n' + GRADLE.replace("21", "17"),
-            "buildSrc/src/main/kotlin/ours.gradle.kts": GRADLE,
-            "samples/settings.gradle.kts": "",
-            "samples/build.gradle.kts": GRADLE.replace("21", "24"),
-        },
-        {"actions/setup-java": {**JAVA, "cache": "gradle"}},
+    "dotnet": (
+        {"a.csproj": "<Project/>", "global.json": "{}"},
+        {"actions/setup-dotnet": {"global-json-file": "global.json"}},
     ),
     "pnpm": (
         {"package.json": PACKAGE, "pnpm-lock.yaml": "lockfileVersion: '9.0'\n"},

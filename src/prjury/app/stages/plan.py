@@ -13,8 +13,10 @@ from prjury.git.directory import TREE, open_directory
 from prjury.git.open_snapshot import NothingToReview
 from prjury.git.operator import open_repository
 from prjury.git.store import open_store
+from prjury.judges.builds.ci import BaseCi
 from prjury.judges.builds.detect import DetectedBuilds
 from prjury.judges.builds.judge import TreeBuildJudge, changes_of, make
+from prjury.judges.builds.toolchains import Toolchains
 from prjury.policy.load import POLICY_PATH, default_policy, read_policy
 from prjury.policy.schema import Config
 from prjury.policy.tiers import BuildOptions
@@ -40,15 +42,29 @@ def plan_change(
 
 
 def plan_directory(
-    root: Path, environment: RunEnvironment, config: Path | None = None
+    root: Path,
+    environment: RunEnvironment,
+    config: Path | None = None,
+    here: Toolchains | None = None,
 ) -> DetectedBuilds:
-    """All that would be built of a directory, or of the newest commit of a bare repository."""
+    """All that would be built of a directory, or of the newest commit of a bare repository.
+
+    Args:
+        here: the machine that it is planned for; None for this one.
+    """
     if _is_bare(root):
         repository = open_repository(root)
         with open_store(repository) as store:
             head = repository.commit("HEAD").sha
             return _judge(environment, _config(None, config), store).find_plans(head, head)
-    return _judge(environment, _config(root, config), open_directory(root)).find_plans(TREE, TREE)
+    judge = _judge(environment, _config(root, config), open_directory(root))
+    return judge.find_plans(TREE, TREE, here=here)
+
+
+def find_ci(root: Path, environment: RunEnvironment, here: Toolchains) -> BaseCi | None:
+    """The CI of a directory, in the rows of its matrices that fit a machine."""
+    judge = _judge(environment, default_policy().config, open_directory(root))
+    return judge.find_ci(TREE, here)
 
 
 def _is_bare(root: Path) -> bool:
