@@ -78,6 +78,10 @@ def _list_needs(job: CiJob) -> Iterator[str]:
             yield f"containers (`{step.text}`)"
         elif step.kind == "elsewhere":
             yield f"`{step.text}` ({step.why})"
+    yield from _list_needs_of_steps(job)
+
+
+def _list_needs_of_steps(job: CiJob) -> Iterator[str]:
     for action in (step.action for step in job.actions):
         is_known = action.lower() in _TOOLS or has_part(action, WORDS["harmless_actions"])
         if not is_known and action not in _HARMLESS:
