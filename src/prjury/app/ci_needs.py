@@ -59,7 +59,7 @@ def find_main_job(ci: BaseCi | None) -> CiJob | None:
 
 
 def list_needs(ci: BaseCi | None) -> tuple[str, ...]:
-    """What its main job needs beside the tree and its tools, one clause each."""
+    """The needs of its main job beside the tree and its tools, one clause each."""
     job = find_main_job(ci)
     if job:
         return tuple(dict.fromkeys(_list_needs(job)))

@@ -42,7 +42,6 @@ class ServerState:
     facts: RepositoryFacts
     rules: BranchRules | str = field(default_factory=BranchRules)
     protection: tuple[RequiredCheck, ...] | str = ()
-    permissions: str = "read"
     said: tuple[NamedCheck, ...] | str = ()
     actions_app: int | None = None
 
@@ -79,7 +78,6 @@ def ask_server(rights: RepoSettings, setup: Setup) -> Iterator[Diagnosis]:
         facts,
         _or_why(lambda: rights.rules(branch)),
         _or_why(lambda: rights.protection(branch)),
-        _or_why(rights.default_permissions) or "no answer",
         _or_why(lambda: rights.said((setup.gate_names or [GATE])[0])),
         rights.actions_app,
     )
@@ -195,22 +193,9 @@ def imitations(standing: ServerState) -> Iterator[Diagnosis]:
             )
 
 
-def default_permissions(standing: ServerState) -> Iterator[Diagnosis]:
-    """What jobs may do that do not say it."""
-    if standing.permissions == "write":
-        yield warning(
-            "the settings of Actions",
-            "a job that declares no `permissions` may write; set the default to read in Settings, "
-            "Actions, General",
-        )
-    elif standing.permissions != "read":
-        yield unknown("the settings of Actions", standing.permissions)
-
-
 CHECKS: tuple[DoctorCheck[ServerState], ...] = (
     DoctorCheck("pull requests from forks are judged with models and comments", forks),
     DoctorCheck("the gate is required", required),
     DoctorCheck("the merge queue asks PR Jury", queue),
     DoctorCheck("nobody else reports by the gate's name", imitations),
-    DoctorCheck("jobs that declare no permissions may only read", default_permissions),
 )

@@ -136,15 +136,6 @@ class RepoSettings:
                 raise
             return shown
 
-    def default_permissions(self) -> str:
-        """Return what a job may do that says nothing of it: ``read`` or ``write``."""
-        return self._room.get(
-            f"read the settings of Actions in {self.repo}",
-            "/actions/permissions/workflow",
-            lambda content: text(at(content, "default_workflow_permissions")),
-            needs=_SETTINGS,
-        )
-
     def said(self, name: str) -> tuple[NamedCheck, ...]:
         """The checks and statuses of that name on the heads of the latest pull requests."""
         pulls = self._room.get(

@@ -177,19 +177,6 @@ CASES = {
         replace(FINE, said="Could not read the checks of a commit"),
         ["not checked: recent commits: Could not read the checks of a commit"],
     ),
-    "jobs that may write": (
-        replace(FINE, permissions="write"),
-        [
-            (
-                "warning: the settings of Actions: a job that declares no `permissions` may write; "
-                "set the default to read in Settings, Actions, General"
-            )
-        ],
-    ),
-    "settings that cannot be read": (
-        replace(FINE, permissions="Could not read the settings"),
-        ["not checked: the settings of Actions: Could not read the settings"],
-    ),
 }
 
 
@@ -242,13 +229,3 @@ def test_a_limit_is_no_problem_of_the_set_up() -> None:
         fake.faults.append(rate_limited("GET", "/repos/octo/shop"))
         (found,) = asked(fake, "ghp_octocat", FINE.setup)
     assert found.startswith("not checked: GitHub: Could not see octo/shop; ")
-
-
-def test_a_token_that_may_read_little_hears_what_it_did_not_learn() -> None:
-    with running() as fake:
-        fake.repositories["octo/shop"] = {"private": True, "visibility": "private"}
-        fake.rules["main"] = [rule_payload("octo/shop", "prjury", ACTIONS_APP, 7)]
-        found = asked(fake, "ghs_actions", FINE.setup)
-    assert len(found) == 1
-    assert found[0].startswith("not checked: the settings of Actions: Could not read the settings")
-    assert found[0].endswith("give the token the permission `administration: read`")

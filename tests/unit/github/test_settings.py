@@ -93,13 +93,6 @@ def test_who_sees_no_checks_and_may_not_read_the_protection_knows_nothing() -> N
     assert "administration: read" in caught.value.remedy
 
 
-def test_the_settings_of_actions_take_a_permission() -> None:
-    with running() as fake, rights(fake) as port:
-        assert port.default_permissions() == "read"
-    with running() as fake, rights(fake, JOB) as port, pytest.raises(SourceError):
-        port.default_permissions()
-
-
 def test_checks_and_statuses_of_a_name_are_told_with_their_authors() -> None:
     with running() as fake, rights(fake, JOB) as port:
         fake.add_pull("octo/shop", 7, labels=[])
