@@ -363,7 +363,8 @@ def _find_stops(run: TreeRun, plan: BuildPlan) -> Iterator[Doubt]:
     Lines of others leave out what comes after one that fails.
     """
     stopping = plan.source == "ci" or plan.system in _STOPPERS
-    deciding = run.failed_steps or (run.last,)
+    allowed = any(step.may_fail and not step.good for step in run.steps)
+    deciding = run.failed_steps or (() if allowed else (run.last,))
     for step, planned in zip(run.steps, plan.steps, strict=False):
         if step not in deciding or step.exit_code == planned.all_ran:
             continue

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from prjury.errors import CannotJudgeError
@@ -142,16 +143,10 @@ _LONGEST_PATH = 1_000
 
 def _root_of(contents: Iterator[bytes], known: frozenset[str]) -> str:
     """The place of the tree: the text before most names of its files; empty for none."""
-    roots = Counter[str]()
-    seen = 0
-    for content in contents:
-        for match in _ABSOLUTE.finditer(content):
-            seen += 1
-            if seen > _MOST_PATHS:
-                return _most_common(roots)
-            path = match[0][:_LONGEST_PATH].decode("utf-8", "replace")
-            roots.update(_above(path, known))
-    return _most_common(roots)
+    matches = (match[0] for content in contents for match in _ABSOLUTE.finditer(content))
+    paths = (path[:_LONGEST_PATH].decode("utf-8", "replace") for path in matches)
+    roots = Counter(root for path in islice(paths, _MOST_PATHS) for root in _above(path, known))
+    return roots.most_common(1)[0][0] if roots else ""
 
 
 def _above(path: str, known: frozenset[str]) -> Iterator[str]:
@@ -162,10 +157,6 @@ def _above(path: str, known: frozenset[str]) -> Iterator[str]:
             return
 
 
-def _most_common(roots: Counter[str]) -> str:
-    return roots.most_common(1)[0][0] if roots else ""
-
-
 def refuse_no_reports(places: Sequence[Path]) -> None:
     """Refuse places where there is nothing, and directories without a report.
 
@@ -173,18 +164,12 @@ def refuse_no_reports(places: Sequence[Path]) -> None:
         CannotJudgeError: ``report_missing``, which names the first one.
     """
     unread = Found()
-    missing = next(
-        (
-            one
-            for one in places
-            if not (one.exists() and (any(_named((one,), unread)) or unread.problems))
-        ),
-        None,
-    )
-    if missing is not None:
-        where = "below" if missing.is_dir() else "at"
+    for place in places:
+        if place.exists() and (any(_named((place,), unread)) or unread.problems):
+            continue
+        where = "below" if place.is_dir() else "at"
         raise CannotJudgeError(
-            f"there is no report (*.xml) {where} {printable(str(missing))}",
+            f"there is no report (*.xml) {where} {printable(str(place))}",
             why="the tests did not run, or their reports were not brought here",
             remedy="look at the job that runs them, and name files or directories that it leaves",
             reason="report_missing",

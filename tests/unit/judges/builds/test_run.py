@@ -404,6 +404,17 @@ class TestSeveralTestSteps:
         comparison, _ = run([Scripted(0), says(1, "!t"), late], self.PLAN, compare="on_failure")
         assert (len(comparison.outcome.steps), comparison.outcome.last.stopped) == (3, "timeout")
 
+    @pytest.mark.parametrize("code", [1, None])
+    def test_one_that_may_fail_and_always_does_makes_no_change_red(self, code: int | None) -> None:
+        may = BuildStep("test", "one", may_fail=True, all_ran=code)
+        plan = replace(self.PLAN, steps=(may, BuildStep("test", "two", all_ran=code)))
+        old, good = self.script(1, "one", "!t", "u"), self.script(0, "two", "v")
+        judgment = judge([old, good, old, good], plan)
+        assert judgment.status is Status.PASS, judgment.reasoning
+        worse = self.script(1, "one", "!t", "!u")
+        judgment = judge([old, good, worse, good, worse, good], plan)
+        assert (judgment.status, states(judgment)["u"]) == (Status.FAIL, "new")
+
     def test_set_up_that_fails_is_not_gone_on_after(self) -> None:
         assert run([Scripted(1)], self.PLAN, compare="on_failure")[1] == ["get"] * 4
 
