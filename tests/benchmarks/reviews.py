@@ -221,7 +221,7 @@ def main() -> None:
         print(f"{calls:.1f} calls, {characters:,.0f} characters a change")
         through = reported = 0
         for kind in INVENTIONS:
-            outcomes = [review_inventions(kind, errs, seed) for seed in range(5)]
+            outcomes = [review_inventions(kind, errs, seed) for seed in range(10)]
             failed_here = sum(o.failed for o in outcomes)
             reported_here = sum(o.reported for o in outcomes)
             through, reported = through + failed_here, reported + reported_here
