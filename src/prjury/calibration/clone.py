@@ -60,7 +60,6 @@ class CloneHistory:
         return bool(whole & self._patch_ids(*each))
 
     def _patch_ids(self, *command: str) -> set[str]:
-        """Return the names of the patches that a command prints."""
         names = self._git("patch-id", "--stable", stdin=self._git(*command)).decode()
         return {line.split()[0] for line in names.splitlines()}
 

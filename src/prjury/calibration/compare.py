@@ -10,7 +10,7 @@ from prjury.report.codec import ReportJson
 
 def compare_reports(ones: Sequence[ReportJson], others: Sequence[ReportJson]) -> Iterator[str]:
     """Iterate over lines: each finding that one has alone, and then the costs."""
-    first, second = _by_change(ones), _by_change(others)
+    first, second = _index_by_change(ones), _index_by_change(others)
     shared = [change for change in first if change in second]
     both = alone = 0
     for change in shared:
@@ -30,7 +30,7 @@ def compare_reports(ones: Sequence[ReportJson], others: Sequence[ReportJson]) ->
         yield f"{sign} {_cost(reports)}"
 
 
-def _by_change(reports: Sequence[ReportJson]) -> dict[str, ReportJson]:
+def _index_by_change(reports: Sequence[ReportJson]) -> dict[str, ReportJson]:
     return {f"{name_pull(r.pull)}@{r.pull.head.sha[:7]}": r for r in reports}
 
 

@@ -65,7 +65,7 @@ class Counts(Struct, frozen=True):
 
     @property
     def missing(self) -> int:
-        """How many more answers, all right, the promise needs; 0 where it is kept."""
+        """Return how many more answers, all right, the promise needs; 0 where it is kept."""
         if keeps_promise(self.mended, self.wrong):
             return 0
         return fewest_answers(self.wrong) - self.mended - self.wrong

@@ -80,7 +80,7 @@ class JournalEvent:
 
     @property
     def state(self) -> str | None:
-        """What was at work, in a word or two; None for an event that is no step."""
+        """Return what was at work, in a word or two; None for an event that is no step."""
         if self.kind in _NO_STEP:
             return None
         if self.kind == "command":
@@ -112,12 +112,12 @@ class JournalFile:
 
     @property
     def seconds(self) -> float:
-        """How long the run took."""
+        """Return how long the run took."""
         return max((event.at for event in self.events), default=0.0)
 
     @property
     def states(self) -> list[str]:
-        """What was at work, one after the other."""
+        """Return what was at work, one after the other."""
         return [event.state for event in self.events if event.state]
 
     def last(self, kind: str) -> JournalEvent | None:

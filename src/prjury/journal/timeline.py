@@ -39,10 +39,10 @@ def _head(journal: JournalFile) -> Iterator[str]:
     yield f"{_seconds(journal.seconds).strip()} s, {how}"
     if verdict:
         yield _cut(verdict.text("headline"), WIDTH)
-        yield _spent(verdict)
+        yield _describe_cost(verdict)
 
 
-def _spent(verdict: JournalEvent) -> str:
+def _describe_cost(verdict: JournalEvent) -> str:
     usd = verdict.facts.get("usd")
     price = "price unknown" if usd is None else f"${verdict.number('usd'):.4f}"
     tokens = f"{verdict.number('input_tokens'):,.0f} + {verdict.number('output_tokens'):,.0f}"
@@ -58,11 +58,11 @@ def _timeline(journal: JournalFile) -> Iterator[str]:
         if len(steps) > _MOST_ROWS and index == half:
             yield f"{'':>18} … {len(steps) - _MOST_ROWS} more …"
         took = _seconds(event.seconds) if event.seconds else ""
-        what = f"{_cut(_what(event), _WHAT):<{_WHAT}}"
+        what = f"{_cut(_describe(event), _WHAT):<{_WHAT}}"
         yield f"{_seconds(event.began):>8} {took:>8}  {what}{_bar(event, journal.seconds)}".rstrip()
 
 
-def _what(event: JournalEvent) -> str:
+def _describe(event: JournalEvent) -> str:
     match event.kind:
         case "judged":
             label = event.text("label") or event.text("status")

@@ -36,7 +36,7 @@ class Transitions:
         return cls(tuple(dict.fromkeys(steps)), pairs)
 
     def share(self, before: str, after: str) -> float:
-        """How often the second follows where the first was, 0..1."""
+        """Return how often the second follows where the first was, 0..1."""
         total = sum(count for (first, _), count in self.counts.items() if first == before)
         return self.counts[before, after] / total if total else 0.0
 
@@ -59,7 +59,7 @@ def find_loops(sequence: Sequence[str]) -> list[tuple[tuple[str, ...], int]]:
             unit = tuple(sequence[start : start + length])
             rounds = _rounds(sequence, start, unit)
             if rounds >= _FEWEST_ROUNDS and (length == 1 or len(set(unit)) > 1):
-                if not _is_turned(unit, found):
+                if not _is_known_loop(unit, found):
                     found[unit] = max(rounds, found.get(unit, 0))
                 start += length * rounds
             else:
@@ -75,8 +75,7 @@ def _rounds(sequence: Sequence[str], start: int, unit: tuple[str, ...]) -> int:
     return rounds
 
 
-def _is_turned(unit: tuple[str, ...], found: dict[tuple[str, ...], int]) -> bool:
-    """Whether the loop is known already, with another beginning or gone round twice."""
+def _is_known_loop(unit: tuple[str, ...], found: dict[tuple[str, ...], int]) -> bool:
     turns = {unit[index:] + unit[:index] for index in range(1, len(unit))}
     half = unit[: len(unit) // 2]
     return bool(turns & found.keys()) or (half * 2 == unit and half in found)

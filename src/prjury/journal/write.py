@@ -79,7 +79,7 @@ class RunJournal:
 
     @property
     def began(self) -> bool:
-        """Whether anything was recorded."""
+        """Tell whether anything was recorded."""
         return self._descriptor is not None
 
     def record(self, event: str, /, **facts: object) -> None:
@@ -90,7 +90,7 @@ class RunJournal:
                 return
             try:
                 if self._descriptor is None:
-                    self._descriptor = self._opened()
+                    self._descriptor = self._create_file()
                 self._write(at, event, facts)
             except (OSError, ValueError, SourceError) as error:
                 self._failed = True
@@ -119,7 +119,7 @@ class RunJournal:
             return value
         return log_line(str(value), LONGEST_TEXT, self._redact)
 
-    def _opened(self) -> int:
+    def _create_file(self) -> int:
         """The new file, with its first line written.
 
         Raises:
@@ -191,7 +191,7 @@ class RecordedProgress:
         )
 
     def say(self, text: str) -> None:
-        """What is being done right now; only commands are written down."""
+        """Return what is being done right now; only commands are written down."""
         self._shown.say(text)
         if text.startswith(_COMMAND):
             self._recorder.record("command", text=text.removeprefix(_COMMAND))

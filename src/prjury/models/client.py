@@ -96,7 +96,7 @@ class ModelClient:
     ) -> None:
         given = {**options, "timeout": timeout}
         self._timeout = timeout
-        self.model = _connected(name, given, os.environ if environ is None else environ)
+        self.model = _connect(name, given, os.environ if environ is None else environ)
 
     @property
     def name(self) -> str:
@@ -116,7 +116,7 @@ class ModelClient:
         return self.model.ask(asked, Deadline.after(self._timeout))
 
 
-def _connected(name: str, options: Mapping[str, object], environ: Mapping[str, str]) -> ChatModel:
+def _connect(name: str, options: Mapping[str, object], environ: Mapping[str, str]) -> ChatModel:
     from pydantic import ValidationError  # noqa: PLC0415 - importing the package costs nothing
 
     from prjury.errors import ConfigError, UsageError  # noqa: PLC0415 - as above

@@ -169,7 +169,7 @@ class CommandModel(ChosenModel):
         return None
 
     def ask(self, prompt: Prompt, deadline: Deadline) -> Reply:
-        """What the program answers; how many tokens that took is not known.
+        """Return what the program answers; how many tokens that took is not known.
 
         Raises:
             ModelError: ``not_installed``, ``timeout``, ``reply_too_large``; ``refused`` for an
@@ -179,13 +179,13 @@ class CommandModel(ChosenModel):
         deadline = deadline.within(self._choice.timeout)
         if not deadline.remaining:
             raise late()
-        return Reply(self._answer(self._printed(prompt, deadline)), self._choice.name)
+        return Reply(self._answer(self._read_output(prompt, deadline)), self._choice.name)
 
     @property
     def _remedy(self) -> str:
         return f"Run `{self._program}` by hand, with a question on its standard input"
 
-    def _found(self) -> str:
+    def _find_program(self) -> str:
         """The program's path; the current directory, which may be a pull request's, has none."""
         found = None
         if "/" not in self._program or Path(self._program).is_absolute():
@@ -199,13 +199,13 @@ class CommandModel(ChosenModel):
             remedy="Install it, or change `command` in the configuration",
         )
 
-    def _printed(self, prompt: Prompt, deadline: Deadline) -> bytes:
+    def _read_output(self, prompt: Prompt, deadline: Deadline) -> bytes:
         """All that the program prints before it ends well.
 
         Raises:
             ModelError: when it is missing, takes or prints too much, or fails.
         """
-        argv = [self._found(), *self._choice.command[1:]]
+        argv = [self._find_program(), *self._choice.command[1:]]
         try:
             code, printed = self._programs.run(
                 argv, prompt.text.encode(errors="replace"), self._environ, deadline
@@ -231,11 +231,11 @@ class CommandModel(ChosenModel):
         except UnicodeDecodeError:
             raise self._strange("prints what is not UTF-8") from None
         if text.strip() and self._choice.answer is not None:
-            text = self._picked(text, self._choice.answer)
+            text = self._pick_answer(text, self._choice.answer)
         refuse_no_answer(text)
         return text.strip()
 
-    def _picked(self, text: str, answer: str) -> str:
+    def _pick_answer(self, text: str, answer: str) -> str:
         """The text at a dotted path of keys and indices; JSON values are written out as JSON."""
         try:
             value: Any = json.loads(text)

@@ -181,7 +181,6 @@ _SHAPE = (
 
 
 def _read(text: str) -> list[Any]:
-    """The entries of JSON or JSONL text."""
     try:
         value = json.loads(text)
     except json.JSONDecodeError:
@@ -231,10 +230,10 @@ class HostedModel(ChosenModel):
         """
         until = deadline.within(self._choice.timeout)
         try:
-            reply = self._once(prompt, self._mode, until)
+            reply = self._ask_once(prompt, self._mode, until)
         except SchemaRefusedError:
             # Asked without it the server may still object, but then to something else.
-            reply = self._once(prompt, "json", until)
+            reply = self._ask_once(prompt, "json", until)
             self._mode = "json"
         except BusyError as busy:
             self._turn(busy)
@@ -248,7 +247,7 @@ class HostedModel(ChosenModel):
         if own_server and not self._answered and busy.status == _BROKEN:
             self._mode = "json" if self._mode == "schema" else "schema"
 
-    def _once(self, prompt: Prompt, mode: Mode, deadline: Deadline) -> Reply:
+    def _ask_once(self, prompt: Prompt, mode: Mode, deadline: Deadline) -> Reply:
         try:
             from prjury.models.wire import converse  # noqa: PLC0415 - heavy and optional
         except ImportError:

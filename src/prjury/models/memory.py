@@ -99,16 +99,16 @@ class SqliteMemory:
         self._writing = threading.Lock()
 
     def recall(self, key: str) -> str | None:
-        """What was kept under the key, if it is still as it was written."""
-        return self._tried(lambda connection: self._recalled(connection, _bytes(key)))
+        """Return what was kept under the key, if it is still as it was written."""
+        return self._try(lambda connection: self._look_up(connection, _bytes(key)))
 
     def keep(self, key: str, value: str) -> None:
         """Keeps it, if that can be had."""
         # Threads take turns here, for SQLite lets only one of them in and the others time out.
         with self._writing:
-            self._tried(lambda connection: self._kept(connection, _bytes(key), _bytes(value)))
+            self._try(lambda connection: self._store(connection, _bytes(key), _bytes(value)))
 
-    def _recalled(self, connection: sqlite3.Connection, key: bytes) -> str | None:
+    def _look_up(self, connection: sqlite3.Connection, key: bytes) -> str | None:
         found = connection.execute(
             "SELECT value, digest, written FROM answers WHERE key = ?", (key,)
         ).fetchone()
@@ -121,7 +121,7 @@ class SqliteMemory:
             return None
         return value.decode("utf-8", "surrogatepass")
 
-    def _kept(self, connection: sqlite3.Connection, key: bytes, value: bytes) -> None:
+    def _store(self, connection: sqlite3.Connection, key: bytes, value: bytes) -> None:
         now = float(self._now())
         connection.execute("BEGIN IMMEDIATE")
         connection.execute(
@@ -143,7 +143,7 @@ class SqliteMemory:
         head = f"{len(key)} {written!r} ".encode()
         return hmac.digest(self._secret, head + key + value, "sha256")
 
-    def _tried(self, work: _Work[T]) -> T | None:
+    def _try(self, work: _Work[T]) -> T | None:
         """The work's result; the file is made where it is missing, and again if it is damaged."""
         try:
             import sqlite3  # noqa: PLC0415 - costs start-up time, and some Pythons lack it
@@ -173,14 +173,13 @@ class SqliteMemory:
 
         if not self._is_ours():
             return None
-        with _opened(self._path) as connection:
+        with _open(self._path) as connection:
             (version,) = connection.execute("PRAGMA user_version").fetchone()
             if version < _VERSION:
                 raise sqlite3.DatabaseError("older than this program")
             return work(connection) if version == _VERSION else None
 
     def _is_ours(self) -> bool:
-        """Whether there is a plain file of ours; where nothing is, one is made."""
         if not os.path.lexists(self._path):
             _lay_out(self._path)
         # Not opened to look: closing it would drop the locks that other threads have on it.
@@ -202,7 +201,7 @@ class SqliteMemory:
 
 
 @contextlib.contextmanager
-def _opened(path: Path) -> Iterator[sqlite3.Connection]:
+def _open(path: Path) -> Iterator[sqlite3.Connection]:
     import sqlite3  # noqa: PLC0415 - costs start-up time
 
     connection = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)
@@ -217,7 +216,7 @@ def _lay_out(path: Path) -> None:
     descriptor, name = tempfile.mkstemp(prefix=f"{path.name}.", dir=path.parent)
     os.close(descriptor)
     try:
-        with _opened(Path(name)) as connection:
+        with _open(Path(name)) as connection:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.executescript(_SCHEMA)
         with contextlib.suppress(FileExistsError):
@@ -243,7 +242,6 @@ def _held(directory: int, mode: int) -> None:
 
 
 def _tells_damage(error: sqlite3.DatabaseError) -> bool:
-    """Whether the file is no database, a damaged or an older one, or holds other tables."""
     import sqlite3  # noqa: PLC0415 - costs start-up time
 
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_NOTADB) & 0xFF

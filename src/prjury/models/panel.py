@@ -111,10 +111,10 @@ class FallbackModel(WrappedModel):
                     break
             else:
                 return replace(reply, stand_in=place > 0 or reply.stand_in)
-        raise _told(failed)
+        raise _join_failures(failed)
 
 
-def _told(failed: Sequence[tuple[str, ModelError]]) -> ModelError:
+def _join_failures(failed: Sequence[tuple[str, ModelError]]) -> ModelError:
     """The last failure; where others came before it, they are named."""
     *before, (_, last) = failed
     if not before:
@@ -129,7 +129,7 @@ _COMMAND = re.compile(r"(?:^|,)\s*command:(.*)", re.DOTALL)
 
 
 def names_a_program(text: str) -> bool:
-    """Whether a wish is for a program to be run."""
+    """Tell whether a wish is for a program to be run."""
     return _COMMAND.search(text) is not None
 
 
@@ -249,12 +249,12 @@ class ModelPanel:
 
     @property
     def spent(self) -> Spent:
-        """What all calls of the run have used so far."""
+        """Return what all calls of the run have used so far."""
         return self._budget.spent
 
     @property
     def secret(self) -> bytes:
-        """What only this user knows: the keys of all models that could be asked, as one digest."""
+        """One digest of the keys of all models that could be asked, which only this user knows."""
         config = self._config
         named = (config.default, *config.fallback, *config.panel, *filter(None, [config.chair]))
         names = sorted({*KEYS.values(), *(one.key_env for one in named if one.key_env)})
@@ -262,7 +262,7 @@ class ModelPanel:
         return hashlib.sha256("\n".join(keys).encode()).digest() if any(keys) else b""
 
     def panel(self, request: str = AUTO) -> Panel:
-        """Who is asked: by the flag, or else by the judge's wish, or else by the policy.
+        """Return who is asked: by the flag, or else by the judge's wish, or else by the policy.
 
         A model that cannot be had keeps its seat among others, and answers ``unauthorized``.
 
@@ -280,7 +280,7 @@ class ModelPanel:
         retry = self._config.retry
         first = [seat[0] for seat in seats if len(seat) == 1]
         return Panel(
-            tuple(map(self._seated, seats)),
+            tuple(map(self._seat_model, seats)),
             absent={one.name: one.why for one in first if isinstance(one, MissingModel)},
             chair=self._chair(),
             confidence=retry.confidence,
@@ -332,21 +332,19 @@ class ModelPanel:
         return [[WantedModel(config.default, "models.default"), *others]]
 
     def _chair(self) -> ChatModel | None:
-        """Who decides, by the policy; where the flag names who is asked, nobody else is."""
         chair = self._config.chair
         if chair is None or self._flag:
             return None
-        return self._seated([self._choose(WantedModel(chair, "models.chair"))])
+        return self._seat_model([self._choose(WantedModel(chair, "models.chair"))])
 
     def _choose(self, wanted: WantedModel) -> ModelChoice | MissingModel:
         return choose_model(wanted, self._config, self._environ, offline=self._offline)
 
-    def _seated(self, choices: Sequence[ModelChoice | MissingModel]) -> ChatModel:
+    def _seat_model(self, choices: Sequence[ModelChoice | MissingModel]) -> ChatModel:
         models = [self._model(choice) for choice in choices]
         return models[0] if len(models) == 1 else FallbackModel(models)
 
     def _model(self, choice: ModelChoice | MissingModel) -> ChatModel:
-        """The one model of this choice."""
         if isinstance(choice, MissingModel):
             return UnavailableModel(choice, self._config.default.room)
         with self._lock:

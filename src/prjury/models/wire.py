@@ -201,18 +201,17 @@ def _words(error: ModelAPIError, status: int | None) -> _Words:
     if isinstance(error, ModelRequestRejectedError) and status is None:
         return _REFUSED  # by the library, which knows what the server would say
     if status is None:
-        return _ELSEWHERE if any(map(_redirected, _chain(error))) else _STRANGE
+        return _ELSEWHERE if any(map(_follow_redirect, _chain(error))) else _STRANGE
     passing = status >= _FIRST_SERVER_ERROR or status in _PASSING
     return _FAILING if passing else _REFUSED
 
 
-def _redirected(error: BaseException) -> bool:
+def _follow_redirect(error: BaseException) -> bool:
     status = getattr(error, "status_code", None)
     return isinstance(status, int) and status < _FIRST_CLIENT_ERROR
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:
-    """The error and what it came from."""
     seen: set[int] = set()
     while error is not None and id(error) not in seen:
         seen.add(id(error))
@@ -286,7 +285,7 @@ def in_time(work: Callable[[], Awaitable[T]], deadline: Deadline) -> T:
     finished: list[asyncio.Task[T]] = []
 
     async def bounded() -> None:
-        task = asyncio.ensure_future(_awaited(work))
+        task = asyncio.ensure_future(_await(work))
         await asyncio.wait({task}, timeout=deadline.remaining)
         if task.done():
             finished.append(task)
@@ -299,7 +298,7 @@ def in_time(work: Callable[[], Awaitable[T]], deadline: Deadline) -> T:
     return finished[0].result()
 
 
-async def _awaited(work: Callable[[], Awaitable[T]]) -> T:
+async def _await(work: Callable[[], Awaitable[T]]) -> T:
     return await work()
 
 
@@ -350,7 +349,7 @@ def _parameters(model: Model, prompt: Prompt, mode: Mode) -> ModelRequestParamet
     )
 
 
-def _counted(reply: Reply, used: RequestUsage, choice: ModelChoice) -> Reply:
+def _count_tokens(reply: Reply, used: RequestUsage, choice: ModelChoice) -> Reply:
     """The reply with what it cost; tokens from the provider's cache are input tokens too."""
     tokens_in, tokens_out = max(0, used.input_tokens), max(0, used.output_tokens)
     read = min(max(0, used.cache_read_tokens), tokens_in)
@@ -361,9 +360,8 @@ def _counted(reply: Reply, used: RequestUsage, choice: ModelChoice) -> Reply:
 
 
 def _read(response: ModelResponse, choice: ModelChoice) -> Reply:
-    """The reply of a response that came to its proper end."""
     text = "".join(part.content for part in response.parts if isinstance(part, TextPart))
-    reply = _counted(Reply(text, response.model_name or choice.name), response.usage, choice)
+    reply = _count_tokens(Reply(text, response.model_name or choice.name), response.usage, choice)
     details = response.provider_details or {}
     refused = "refusal" in details or details.get("finish_reason") == "refusal"
     if response.finish_reason == "content_filter" and refused:

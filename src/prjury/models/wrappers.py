@@ -187,7 +187,7 @@ class RateLimit:
             ModelError: with the reason ``timeout`` when no turn comes before the deadline.
         """
         if not self._free.acquire(timeout=deadline.remaining):
-            raise _too_late("others are being asked")
+            raise _refuse_late("others are being asked")
         try:
             self._sleep_until_the_minute_has_room(deadline)
             yield
@@ -202,7 +202,7 @@ class RateLimit:
             full = len(self._begun) == self._per_minute
             begin = max(now, self._begun[0] + _MINUTE) if full else now
             if begin > now and begin - now >= deadline.remaining:
-                raise _too_late(f"models.rate.requests_per_minute is {self._per_minute}")
+                raise _refuse_late(f"models.rate.requests_per_minute is {self._per_minute}")
             self._begun.append(begin)
         if begin > now:
             self._sleep(begin - now)
@@ -225,7 +225,7 @@ class RateLimitedModel(WrappedModel):
             return self._inner.ask(prompt, deadline)
 
 
-def _too_late(why: str) -> ModelError:
+def _refuse_late(why: str) -> ModelError:
     return UnsentError(
         "There was no time left to wait for a turn with the model",
         "timeout",
@@ -279,12 +279,12 @@ class Budget:
 
     @property
     def spent(self) -> Spent:
-        """What has been used, with the estimates for calls whose usage is not known."""
+        """Return what has been used, with the estimates for calls whose usage is not known."""
         with self._lock:
             return self._spent
 
     def refusal(self, input_tokens: int, usd: float | None) -> str | None:
-        """Why so much cannot be spent on top of what is spent and promised; None where it can."""
+        """Return why so much cannot be spent besides what is promised; None if it can."""
         with self._lock:
             return self._refusal(Spent(0, input_tokens, 0, usd))
 
@@ -311,16 +311,18 @@ class Budget:
     def _refusal(self, estimate: Spent) -> str | None:
         tokens = self._spent.input_tokens + self._promised_tokens
         if tokens + estimate.input_tokens > self._limits.input_tokens:
-            return _over(
+            return _refuse_spending(
                 f"{tokens:,} of {self._limits.input_tokens:,} input tokens are used or promised, "
                 f"and this takes about {estimate.input_tokens:,}",
                 "limits.input_tokens",
             )
         if estimate.usd is None and not self._limits.usd:
-            return _over("nothing may be spent, and the price of this is not known", "limits.usd")
+            return _refuse_spending(
+                "nothing may be spent, and the price of this is not known", "limits.usd"
+            )
         usd = self._usd + self._promised_usd
         if estimate.usd and usd + estimate.usd > self._limits.usd:
-            return _over(
+            return _refuse_spending(
                 f"{usd:.4f} of {self._limits.usd:.4f} US dollars are spent or promised, and this "
                 f"may cost {estimate.usd:.4f}",
                 "limits.usd",
@@ -362,22 +364,21 @@ class BudgetedModel(WrappedModel):
         used: Spent | None = estimate
         try:
             reply = self._inner.ask(prompt, deadline)
-            used = self._used(reply, estimate)
+            used = self._measure(reply, estimate)
         except ModelError as error:
-            used = self._used_in_vain(error, estimate)
+            used = self._measure_failure(error, estimate)
             if used is not None:
-                error.spent = _charged(error.spent or Reply("", self.name), used)
+                error.spent = _charge(error.spent or Reply("", self.name), used)
             raise
         finally:
             self._budget.settle(estimate, used)
-        return _charged(reply, used)
+        return _charge(reply, used)
 
     def _estimate(self, prompt: Prompt) -> Spent:
         output = min(self._output or prompt.answer_tokens, prompt.answer_tokens)
         return Spent(1, prompt.tokens, output, self.price(prompt.tokens, output))
 
-    def _used(self, reply: Reply, estimate: Spent) -> Spent:
-        """What a reply cost; where it does not say, what was set aside for it."""
+    def _measure(self, reply: Reply, estimate: Spent) -> Spent:
         tokens_in, tokens_out = reply.input_tokens, reply.output_tokens
         if not tokens_in and estimate.usd != 0.0:
             tokens_in = estimate.input_tokens
@@ -385,9 +386,9 @@ class BudgetedModel(WrappedModel):
         usd = reply.usd if reply.usd is not None else self.price(tokens_in, tokens_out)
         return Spent(1, tokens_in, tokens_out, usd)
 
-    def _used_in_vain(self, error: ModelError, estimate: Spent) -> Spent | None:
+    def _measure_failure(self, error: ModelError, estimate: Spent) -> Spent | None:
         if error.spent is not None:
-            return self._used(error.spent, estimate)
+            return self._measure(error.spent, estimate)
         if isinstance(error, UnsentError):
             return None
         if isinstance(error, UnansweredError) or error.reason in _FREE:
@@ -396,13 +397,13 @@ class BudgetedModel(WrappedModel):
         return estimate
 
 
-def _charged(reply: Reply, used: Spent) -> Reply:
+def _charge(reply: Reply, used: Spent) -> Reply:
     """The reply with the figures of the budget, so that everybody counts the same."""
     tokens_in, tokens_out = used.input_tokens, used.output_tokens
     return replace(reply, input_tokens=tokens_in, output_tokens=tokens_out, usd=used.usd)
 
 
-def _over(figures: str, limit: str) -> str:
+def _refuse_spending(figures: str, limit: str) -> str:
     remedy = f"Raise {limit} in the policy, or judge less at once"
     return f"The budget of this run does not allow it: {figures}. {remedy}"
 

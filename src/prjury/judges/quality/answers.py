@@ -30,7 +30,7 @@ def chat_model(model: JudgeModel | Callable[[str], ModelReply]) -> ChatModel:
     return model.model if isinstance(model, ModelClient) else TextModel(asker(model))
 
 
-def _shown(text: str) -> str:
+def _show(text: str) -> str:
     """A statement or a document's name as reports show it: without secrets, and cut."""
     from prjury.judges.quality.votes import prose  # noqa: PLC0415 - as above
     from prjury.report.redact import redacted  # noqa: PLC0415 - as above
@@ -136,7 +136,7 @@ class _RagJudge(_AnswerJudge):
         inquiry = inquiry_about(self.NAME, rag, BY_SHAPE, self.threshold)
         said = self._ask(inquiry, JudgmentContext(rag.question or ""))
         about = subjects(self.NAME, rag).items()
-        return said.with_metadata(subjects={name: _shown(text) for name, text in about})
+        return said.with_metadata(subjects={name: _show(text) for name, text in about})
 
 
 @dataclass(frozen=True)

@@ -58,7 +58,6 @@ class _Side:
 
     @cached_property
     def _definitions(self) -> Mapping[int, str]:
-        """The name that each defining row gives, by the row's number."""
         text = "\n".join(row[:LONGEST_LINE] for row, _ in self.rows)
         finder = DefinitionFinder(self.kin, sorted(set(re.findall(WORD, text))))
         names: dict[int, str] = {}

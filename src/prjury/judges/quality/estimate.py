@@ -54,7 +54,7 @@ class Forecast:
 
     @property
     def characters(self) -> int:
-        """What would be sent, in one round."""
+        """Return what would be sent, in one round."""
         return sum(call.characters for call in self.paid)
 
     @property
@@ -64,14 +64,14 @@ class Forecast:
 
     @property
     def usd(self) -> float | None:
-        """What one round would cost; None where a price is not known."""
+        """Return what one round would cost; None where a price is not known."""
         prices = [call.usd for call in self.paid]
         known = [price for price in prices if price is not None]
         return math.fsum(known) if len(known) == len(prices) else None
 
 
 def planned_calls(model_seat: ModelSeat, case: InquiryInput) -> Iterator[PlannedCall]:
-    """What this seat would be asked about the case in the first round, as the budget counts it."""
+    """Return what this seat would be asked in the first round, as the budget counts it."""
     made = model_seat.plan(case)
     memory = model_seat.call_context.memory
     for chunk in made.chunks:

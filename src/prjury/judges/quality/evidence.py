@@ -202,7 +202,7 @@ class VerifiedAnswer:
 
     @property
     def dropped(self) -> int:
-        """How many findings do not count at all."""
+        """Return how many findings do not count at all."""
         return self.no_quote + self.not_changed
 
     @property

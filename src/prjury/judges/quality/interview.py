@@ -65,12 +65,12 @@ class UsageLog:
 
     @property
     def answered_by(self) -> str:
-        """Who answered, as the servers call their models."""
+        """Return who answered, as the servers call their models."""
         return ", ".join(self._answered_by)
 
     @property
     def stand_ins(self) -> list[str]:
-        """Who answered in the place of somebody who could not, as the servers call them."""
+        """Return who answered in the place of somebody who could not, as the servers call them."""
         return list(self._stand_ins)
 
     @property

@@ -156,12 +156,12 @@ class ModelBackedJudge(Generic[ContextT]):
 
     @property
     def description(self) -> str:
-        """What it does."""
+        """Return what it does."""
         return self.inquiry.about
 
     @property
     def lowers_only(self) -> bool:
-        """Whether its approval must not lift what others say."""
+        """Tell whether its approval must not lift what others say."""
         return self.inquiry.lowers_only
 
     def judge(self, context: ContextT, /) -> Judgment:
@@ -171,18 +171,18 @@ class ModelBackedJudge(Generic[ContextT]):
             return Judgment.abstained(self.panel.missing, self.panel.label, metadata=subject)
         case, warnings = self.case(context)
         if isinstance(case, Judgment):
-            return _with(case, warnings, subject)
+            return _add(case, warnings, subject)
         subject |= {"basis": self._basis(case.form).to_metadata()}
         # A round that the budget does not allow as a whole would be paid for nothing.
-        if refusal := self._planned(case).refusal:
-            return _with(_unanswered(case, refusal, "budget"), warnings, subject)
+        if refusal := self._plan_calls(case).refusal:
+            return _add(_abstain_unread(case, refusal, "budget"), warnings, subject)
         call_context = self._call_context()
         model_seats = self._model_seats(call_context)
         verdict = self._vote(model_seats, case)
-        ballots = [_in_own_words(ballot, case) for ballot in verdict.ballots]
+        ballots = [_word_timeout(ballot, case) for ballot in verdict.ballots]
         judgment = Poll(ballots, self._chairs_word(verdict)).judgment()
-        judgment = _untainted(_sure(judgment, verdict), call_context.leaks)
-        judgment = _without(case.inapplicable, judgment)
+        judgment = _refuse_leaks(_refuse_flips(judgment, verdict), call_context.leaks)
+        judgment = _name_inapplicable(case.inapplicable, judgment)
         about = {
             **subject,
             "answered_by": prose(call_context.usage_log.answered_by)[:200],
@@ -191,7 +191,7 @@ class ModelBackedJudge(Generic[ContextT]):
             "usage": call_context.usage_log.usage,
             **_rounds(verdict),
         }
-        return _with(judgment, warnings, about)
+        return _add(judgment, warnings, about)
 
     def _basis(self, form: Form) -> AnswerBasis:
         """On what its answers depend: a record of how often they were right holds for these."""
@@ -214,8 +214,8 @@ class ModelBackedJudge(Generic[ContextT]):
         return replace(plain, confirmer=confirmer)
 
     def case(self, context: ContextT) -> tuple[InquiryInput | Judgment, tuple[Check, ...]]:
-        """What the seats are asked about, or why nobody is; and what the program noticed."""
-        deadline = _sooner(self.time(context).within(ALL_CALLS))
+        """Return what the seats are asked about, or why nobody is; and what the program noticed."""
+        deadline = _shorten(self.time(context).within(ALL_CALLS))
         gathered = self.inquiry.gather(context, deadline)
         if isinstance(gathered, Judgment):
             return gathered, ()
@@ -231,7 +231,7 @@ class ModelBackedJudge(Generic[ContextT]):
             inapplicable=inapplicable,
             left_out=gathered.left_out,
         )
-        if message := self._crowded(gathered):
+        if message := self._find_crowding(gathered):
             return Judgment.abstained(message, "too_large"), gathered.warnings
         if gathered.sections:
             return case, gathered.warnings
@@ -240,8 +240,8 @@ class ModelBackedJudge(Generic[ContextT]):
         metadata = ScopeFacts(unread=unread).to_metadata()
         return Judgment.abstained(message, "too_large", metadata=metadata), gathered.warnings
 
-    def _crowded(self, material: Material) -> str | None:
-        """Why the texts beside the work leave too little room for it; None where they do not.
+    def _find_crowding(self, material: Material) -> str | None:
+        """Return why the texts beside the work leave too little room for it; None if they do not.
 
         Nobody must be able to make one question of every line by writing much.
         """
@@ -253,13 +253,13 @@ class ModelBackedJudge(Generic[ContextT]):
         return f"{beside:,} characters of {names} take more than half of a model's room"
 
     def forecast(self, context: ContextT) -> Forecast:
-        """What would be asked; nothing is."""
+        """Return what would be asked; nothing is."""
         if not self.panel.models:
             return Forecast(self.name, nothing_because=self.panel.missing)
         case, _ = self.case(context)
         if isinstance(case, Judgment):
             return Forecast(self.name, nothing_because=case.reasoning)
-        return self._planned(case)
+        return self._plan_calls(case)
 
     def _form(self, context: ContextT, material: Material) -> Form:
         inquiry = self.inquiry
@@ -275,11 +275,10 @@ class ModelBackedJudge(Generic[ContextT]):
         return model_seats
 
     def _most_rounds(self) -> int:
-        """How often all are asked at most: a single seat has nobody to agree with."""
         alone = len(self.panel.models) * self.runs == 1 and self.panel.trigger == "agreement"
         return 1 if alone else self.panel.rounds
 
-    def _planned(self, case: InquiryInput) -> Forecast:
+    def _plan_calls(self, case: InquiryInput) -> Forecast:
         seats = self._model_seats(CallContext(memory=self.memory))
         model_seats = [
             model_seat for model_seat in seats if model_seat.model.name not in self.panel.absent
@@ -314,22 +313,22 @@ class ModelBackedJudge(Generic[ContextT]):
         return verdict.aggregated if self.panel.chair is not None else None
 
 
-def _unanswered(case: InquiryInput, because: str, label: str) -> Judgment:
+def _abstain_unread(case: InquiryInput, because: str, label: str) -> Judgment:
     paths = dict.fromkeys(section.path for section in case.sections)
     unread = tuple(LeftOut(path, f"no answer: {label}") for path in paths)
     return Judgment.abstained(because, label, metadata=ScopeFacts(unread=unread).to_metadata())
 
 
-def _in_own_words(ballot: Ballot, case: InquiryInput) -> Ballot:
+def _word_timeout(ballot: Ballot, case: InquiryInput) -> Ballot:
     """A seat that was abandoned, because it did not keep to its time, has not answered in time."""
     said = ballot.judgment
     if said.status is not Status.ERROR or said.metadata.get("reason") != "timeout":
         return ballot
     message = "The model did not answer in time"
-    return replace(ballot, judgment=_unanswered(case, message, "timeout"))
+    return replace(ballot, judgment=_abstain_unread(case, message, "timeout"))
 
 
-def _sooner(deadline: Deadline) -> Deadline:
+def _shorten(deadline: Deadline) -> Deadline:
     """A little before the time is over, so that the reason can still be reported."""
     left = deadline.remaining
     return Deadline(deadline.at - min(_HEAD_START, left * _HEAD_SHARE))
@@ -348,24 +347,24 @@ def share_of_true_quotes(judgment: Judgment) -> float | None:
     return 1 - dropped / review["reported"] if review["reported"] else 1.0
 
 
-def _untainted(judgment: Judgment, leaks: Sequence[TaintedError]) -> Judgment:
+def _refuse_leaks(judgment: Judgment, leaks: Sequence[TaintedError]) -> Judgment:
     """One answer that was steered from outside is enough not to approve."""
     if not leaks or judgment.status is not Status.PASS:
         return judgment
-    return _withheld(judgment, str(leaks[0]), leaks[0].reason)
+    return _withhold(judgment, str(leaks[0]), leaks[0].reason)
 
 
-def _sure(judgment: Judgment, verdict: JuryVerdict) -> Judgment:
+def _refuse_flips(judgment: Judgment, verdict: JuryVerdict) -> Judgment:
     """An approval that a seat takes back when the files come in another order is none."""
     flipped = any(said.metadata.get("flipped") for said in verdict.individual)
     met = verdict.aggregated.metadata.get("met_threshold")
     if judgment.status is not Status.PASS or met or not flipped:
         return judgment
     message = "it says otherwise, or nothing, with the files in another order"
-    return _withheld(judgment, message, "unsure")
+    return _withhold(judgment, message, "unsure")
 
 
-def _withheld(judgment: Judgment, because: str, label: str) -> Judgment:
+def _withhold(judgment: Judgment, because: str, label: str) -> Judgment:
     """An approval that does not count; nothing was read that was not judged."""
     scope = ScopeFacts.of(judgment) or ScopeFacts()
     unread = (*(LeftOut(path, f"no answer: {label}") for path in scope.read), *scope.unread)
@@ -374,8 +373,7 @@ def _withheld(judgment: Judgment, because: str, label: str) -> Judgment:
     return Judgment.abstained(because, label, checks=judgment.failed_checks, metadata=metadata)
 
 
-def _without(inapplicable: Mapping[str, str], judgment: Judgment) -> Judgment:
-    """The judgment, which says which criteria do not count."""
+def _name_inapplicable(inapplicable: Mapping[str, str], judgment: Judgment) -> Judgment:
     if not inapplicable:
         return judgment
     message = f"{judgment.reasoning}; {_reasons(inapplicable)}"
@@ -387,13 +385,12 @@ def _reasons(inapplicable: Mapping[str, str]) -> str:
 
 
 def _rounds(verdict: JuryVerdict) -> dict[str, Any]:
-    """How often everybody was asked, and why, where it was more than once."""
     message = verdict.aggregated.metadata
     if message.get("iterations", 1) == 1:
         return {}
     return {"iterations": message["iterations"], "retry": message["retry"]}
 
 
-def _with(judgment: Judgment, checks: tuple[Check, ...], more: Mapping[str, Any]) -> Judgment:
+def _add(judgment: Judgment, checks: tuple[Check, ...], more: Mapping[str, Any]) -> Judgment:
     added = replace(judgment, checks=(*judgment.checks, *checks))
     return added.with_metadata(**more)

@@ -86,35 +86,6 @@ def keep(memory: Memory, key: str, shown: Chunk, answers: Answers) -> None:
     memory.keep(key, json.dumps(value))
 
 
-class KnownSheets:
-    """Which sections were asked about together, so that a plan keeps them together.
-
-    Args:
-        about: whatever all the questions have in common.
-    """
-
-    def __init__(self, memory: Memory, about: str) -> None:
-        self._memory = memory
-        self._about = about
-
-    def __call__(self, digests: Sequence[str]) -> Iterable[Sequence[str]]:
-        """The chunks that hold any of these sections, as digests of their sections."""
-        texts = (self._memory.recall(self._key(digest)) for digest in digests)
-        for text in dict.fromkeys(filter(None, texts)):
-            chunk = text.split()
-            if chunk and all(len(digest) == len(digests[0]) for digest in chunk):
-                yield chunk
-
-    def keep(self, chunk: Chunk) -> None:
-        """Remembers a chunk that has been answered."""
-        digests = " ".join(section.digest for section in chunk.sections)
-        for section in chunk.sections:
-            self._memory.keep(self._key(section.digest), digests)
-
-    def _key(self, digest: str) -> str:
-        return digest_of([_FORM, "sheet", self._about, digest])
-
-
 def _restore(
     kept: _KeptAnswer, rows: Sequence[tuple[Section, ChunkRow]], lines: Lines
 ) -> VerifiedAnswer:
@@ -125,7 +96,6 @@ def _restore(
 
 
 def _pack(claim: Claim, rows: Sequence[tuple[Section, ChunkRow]]) -> dict[str, Any]:
-    """A claim with the first and the last row of its quote."""
     finding = claim.finding
     at = [
         number

@@ -22,8 +22,8 @@ from prjury.judges.quality.evidence import (
 )
 from prjury.judges.quality.facts import Fact
 from prjury.judges.quality.interview import TaintedError, UsageLog, interview, random_word
-from prjury.judges.quality.known_answers import KnownSheets, keep, key_of, remembered
-from prjury.judges.quality.prompt_input import Chunk, NotSent, Plan, Section, digest_of, plan
+from prjury.judges.quality.known_answers import keep, key_of, remembered
+from prjury.judges.quality.prompt_input import Chunk, NotSent, Plan, Section, plan
 from prjury.judges.quality.question import CHARACTERS_PER_TOKEN, Form, Question
 from prjury.judges.quality.votes import NO_OPINION, PassMark, decide, failures, prose
 from prjury.jury.context import JudgmentContext
@@ -129,7 +129,7 @@ class SeatAnswer:
 
     @property
     def silence(self) -> str | None:
-        """Why nothing that counts is said of it; None where something is."""
+        """Return why nothing that counts is said of it; None where something is."""
         if self.trouble is not None:
             return self.trouble.reason
         return None if speaks(self.answers or {}) else NO_OPINION
@@ -166,7 +166,7 @@ class ModelSeat:
         made = case.plans.get(whose)
         if made is None:
             budget = self.model.room * CHARACTERS_PER_TOKEN - case.form.size
-            made = plan(case.sections, case.left_out, max(budget, 1), self._known(case))
+            made = plan(case.sections, case.left_out, max(budget, 1))
             case.plans[whose] = made
         if not case.turned:
             return made
@@ -178,11 +178,11 @@ class ModelSeat:
         with self._turning:
             turn = self.turn(next(self._turns[case.turned]), case)
         outcomes = self._ask_all(case, made, turn)
-        judgment = _decided(outcomes, Lines(case.shown(made.sections).sections), case.mark)
-        message = judgment.with_metadata(**_about(self.model, made, outcomes, judgment))
-        return message if case.turned else self._kept(message, outcomes)
+        judgment = _decide(outcomes, Lines(case.shown(made.sections).sections), case.mark)
+        message = judgment.with_metadata(**_describe_reading(self.model, made, outcomes, judgment))
+        return message if case.turned else self._keep_failure(message, outcomes)
 
-    def _kept(self, judgment: Judgment, outcomes: Sequence[SeatAnswer]) -> Judgment:
+    def _keep_failure(self, judgment: Judgment, outcomes: Sequence[SeatAnswer]) -> Judgment:
         """The judgment; where a later round has no answer, a failure of the one before stands.
 
         An approval does not: everybody was asked again because it was in doubt.
@@ -202,7 +202,7 @@ class ModelSeat:
         return self.question(case, made, made.chunks[0]).about
 
     def question(self, case: InquiryInput, made: Plan, chunk: Chunk) -> Question:
-        """What it is asked about one chunk."""
+        """Return what it is asked about one chunk."""
         return case.form.ask(chunk, made, self.call_context.word)
 
     def key(self, question: Question, chunk: Chunk, turn: int = 0) -> str:
@@ -215,12 +215,8 @@ class ModelSeat:
 
     @staticmethod
     def turn(number: int, case: InquiryInput) -> int:
-        """Which of its equal questions it is; those about a turned case have their own numbers."""
+        """Return which of its equal questions it is; a turned case has its own numbers."""
         return number + case.turned * _TURNS // 2
-
-    def _known(self, case: InquiryInput) -> KnownSheets:
-        about = digest_of([self.model.identity, case.form.digest])
-        return KnownSheets(self.call_context.memory, about)
 
     def _ask_all(self, case: InquiryInput, made: Plan, turn: int) -> list[SeatAnswer]:
         def work(chunk: Chunk) -> SeatAnswer:
@@ -263,7 +259,6 @@ class ModelSeat:
         answers = verify(replies, Lines(shown.sections))
         if lasting:
             keep(memory, key, shown, answers)
-            self._known(case).keep(chunk.turned() if case.turned else chunk)
         return answers
 
 
@@ -271,15 +266,15 @@ def _at_once(work: Callable[[Chunk], SeatAnswer], chunks: tuple[Chunk, ...]) -> 
     """Every outcome. The threads are daemons: a model that hangs keeps no program alive."""
     turns = threading.Semaphore(_AT_ONCE)
 
-    def in_turn(chunk: Chunk) -> SeatAnswer:
+    def work_in_turn(chunk: Chunk) -> SeatAnswer:
         with turns:
             return work(chunk)
 
-    waiting = [aside(partial(in_turn, chunk)) for chunk in chunks]
+    waiting = [aside(partial(work_in_turn, chunk)) for chunk in chunks]
     return [outcome.result() for outcome in waiting]
 
 
-def _decided(outcomes: list[SeatAnswer], lines: Lines, mark: PassMark) -> Judgment:
+def _decide(outcomes: list[SeatAnswer], lines: Lines, mark: PassMark) -> Judgment:
     """A failure that is proven counts, whatever was not answered; a pass needs every answer."""
     answered = [outcome.answers for outcome in outcomes if outcome.answers is not None]
     troubles = [outcome.trouble for outcome in outcomes if outcome.trouble is not None]
@@ -297,7 +292,7 @@ def _decided(outcomes: list[SeatAnswer], lines: Lines, mark: PassMark) -> Judgme
     return Judgment.abstained(message, trouble.reason, checks=checks, metadata={"review": review})
 
 
-def _about(
+def _describe_reading(
     model: ChatModel, made: Plan, outcomes: list[SeatAnswer], judgment: Judgment
 ) -> Mapping[str, Any]:
     """The model, how many chunks it had, and which files it has read."""

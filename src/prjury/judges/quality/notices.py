@@ -115,7 +115,7 @@ def instructions(files: Iterable[FileChange]) -> tuple[Check, ...]:
     """A warning for each added line and path that talks to the judge, and each file for agents."""
     found: list[Check] = []
     for file in files:
-        for check in _in_file(file):
+        for check in _check_file(file):
             found.append(check)
             if len(found) == _TOLD:
                 return tuple(found)
@@ -137,7 +137,7 @@ def spoken(name: str, text: str) -> tuple[Check, ...]:
     return ()
 
 
-def _in_file(file: FileChange) -> Iterator[Check]:
+def _check_file(file: FileChange) -> Iterator[Check]:
     path = printable(file.path)
     if _AGENT_FILES.search(path):
         message = "this file tells coding agents what to do in the repository"
@@ -152,7 +152,6 @@ def _in_file(file: FileChange) -> Iterator[Check]:
 
 
 def _begins(line: str, following: str | None) -> bool:
-    """Whether such a phrase begins in the line; it may end in the next, as comments wrap."""
     text = _plain(line)
     rest = _LEADER.sub("", _plain(following)) if following else ""
     found = _phrases().search(f"{text} {rest}")

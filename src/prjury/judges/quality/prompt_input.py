@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeVar
@@ -165,14 +164,6 @@ def _size(value: object) -> int:
     return len(json.dumps(value, ensure_ascii=False)) + 2
 
 
-#: From the digests of all sections to chunks that were asked about before, as digests of theirs.
-Known = Callable[[Sequence[str]], Iterable[Sequence[str]]]
-
-
-def _nothing_known(_: Sequence[str]) -> Iterable[Sequence[str]]:
-    return ()
-
-
 @dataclass(frozen=True)
 class Plan:
     """Chunks that together hold everything that is sent, and the files that are on none."""
@@ -196,40 +187,22 @@ def plan(
     sections: Sequence[Section],
     left_out: tuple[NotSent, ...],
     budget: int,
-    known: Known = _nothing_known,
 ) -> Plan:
     """Put everything into one chunk if it fits, else into as few as first fit needs.
 
     A section is split only if it is larger than a chunk, and then between hunks; a hunk only if
-    it is itself larger than a chunk. Where there are several chunks, those that were asked about
-    before are kept as they were, so that an answer to them still counts.
+    it is itself larger than a chunk.
 
     Args:
         budget: characters of a chunk.
     """
     if sizes(sections) <= budget:
         return Plan((Chunk(tuple(sections)),) if sections else (), left_out)
-    parts = [part for section in sections for part in _parts(section, budget)]
-    kept = list(_kept(parts, known([part.digest for part in parts]), budget))
-    taken = {section.digest for chunk in kept for section in chunk.sections}
-    fresh = _packed((part for part in parts if part.digest not in taken), budget)
-    return Plan((*kept, *fresh), left_out)
+    parts = (part for section in sections for part in _parts(section, budget))
+    return Plan(tuple(_pack_chunks(parts, budget)), left_out)
 
 
-def _kept(parts: Sequence[Section], known: Iterable[Sequence[str]], budget: int) -> Iterator[Chunk]:
-    """The known chunks whose sections are all still there and fit, each section in one chunk."""
-    counted = Counter(part.digest for part in parts)
-    free = {part.digest: part for part in parts if counted[part.digest] == 1}
-    for digests in known:
-        if len(set(digests)) != len(digests) or not all(digest in free for digest in digests):
-            continue
-        sections = tuple(free[digest] for digest in digests)
-        if len(sections) == 1 or 0 < sizes(sections) <= budget:
-            yield Chunk(tuple(free.pop(digest) for digest in digests))
-
-
-def _packed(sections: Iterable[Section], budget: int) -> Iterator[Chunk]:
-    """Put each section into the first chunk that has room for it."""
+def _pack_chunks(sections: Iterable[Section], budget: int) -> Iterator[Chunk]:
     chunks: list[list[Section]] = []
     room: list[int] = []
     for section in sections:
@@ -333,7 +306,7 @@ def _section(file: FileChange, redact: Redact) -> Section:
 
 
 def _passage(hunk: Hunk, redact: Redact) -> Passage:
-    texts = _without_secrets([printable(line.text) for line in hunk.lines], redact)
+    texts = _remove_secrets([printable(line.text) for line in hunk.lines], redact)
     rows = []
     for line, text in zip(hunk.lines, texts, strict=True):
         side = "old" if line.new is None else "new"
@@ -343,20 +316,19 @@ def _passage(hunk: Hunk, redact: Redact) -> Passage:
     return Passage(show_invisible(redacted(printable(hunk.section), redact)), tuple(rows))
 
 
-def _without_secrets(lines: list[str], redact: Redact) -> list[str]:
+def _remove_secrets(lines: list[str], redact: Redact) -> list[str]:
     """The lines without secrets, still as many: a secret may span several of them."""
     # A line feed is what separates them, so none may hide inside.
     lines = [line.replace("\n", " ") for line in lines]
     clean = redacted("\n".join(lines), redact).split("\n")
     if len(clean) == len(lines):
         return clean
-    first = _alike(lines, clean)
-    last = min(_alike(lines[::-1], clean[::-1]), min(len(lines), len(clean)) - first)
+    first = _count_equal(lines, clean)
+    last = min(_count_equal(lines[::-1], clean[::-1]), min(len(lines), len(clean)) - first)
     return [*lines[:first], *[_LEFT_OUT] * (len(lines) - first - last), *lines[len(lines) - last :]]
 
 
-def _alike(some: list[str], others: list[str]) -> int:
-    """How many lines at the beginning are the same."""
+def _count_equal(some: list[str], others: list[str]) -> int:
     pairs = enumerate(zip(some, others, strict=False))
     return next((i for i, (a, b) in pairs if a != b), min(len(some), len(others)))
 

@@ -93,7 +93,7 @@ class Prompts:
 
         # The text is sent to a model, not to a browser.
         return ImmutableSandboxedEnvironment(
-            loader=DictLoader({**_shipped(), **self.own}),
+            loader=DictLoader({**_shipped_templates(), **self.own}),
             undefined=StrictUndefined,
             autoescape=False,
             trim_blocks=True,
@@ -101,7 +101,7 @@ class Prompts:
         )
 
 
-def _shipped() -> dict[str, str]:
+def _shipped_templates() -> dict[str, str]:
     """The templates that come with the program, by their file names."""
     texts = template_texts().items()
     return {
@@ -173,7 +173,7 @@ class OwnTexts:
         return Prompts({name: self.text(path) for name, path in named.items()})
 
     def guidelines(self, changed: Collection[str] = (), redact: Redact = str) -> str:
-        """What the project expects of a change; empty where it does not say.
+        """Return what the project expects of a change; empty where it does not say.
 
         Guidelines that are made for this program have to be in order. Those that are made for
         people are taken as they are, and a link to them is passed over.
@@ -209,7 +209,6 @@ class OwnTexts:
         return f"{path}:\n\n{cut}"
 
     def _is_about(self, path: str, changed: Collection[str]) -> bool:
-        """Tell whether a guideline's own globs name a changed path."""
         text = normalise_line_ends(self._content(path).decode("utf-8-sig", "replace"))
         heading = _FRONT_MATTER.match(text)
         globs = _APPLIES_TO.search(heading[0]) if heading else None
@@ -244,7 +243,6 @@ class OwnTexts:
         return content
 
     def _near(self, path: str) -> Iterable[str]:
-        """Files of the same name elsewhere."""
         name = path.rpartition("/")[2]
         return [p for p in self.entries if p.rpartition("/")[2] == name]
 

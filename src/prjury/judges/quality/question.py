@@ -114,7 +114,7 @@ def read(text: str, criteria: Iterable[str]) -> Mapping[str, Answer]:
     try:
         document = _Document.model_validate(_load(text))
     except ValidationError as error:
-        raise InvalidReplyError(_told(error, {*_KEYS, *criteria})) from None
+        raise InvalidReplyError(_describe_error(error, {*_KEYS, *criteria})) from None
     expected = list(criteria)
     missing = [name for name in expected if name not in document.criteria]
     if missing:
@@ -160,7 +160,7 @@ def _finite(digits: str) -> float:
     return value
 
 
-def _told(error: ValidationError, known: Collection[str]) -> str:
+def _describe_error(error: ValidationError, known: Collection[str]) -> str:
     """The first thing that is wrong; keys are cut short, because the model chose them."""
     first = error.errors(include_url=False, include_input=False, include_context=False)[0]
     # Keys that the model chose are not repeated in the message.
@@ -271,7 +271,7 @@ class Form:
         """
         elsewhere = [section.heading for section in plan.elsewhere(chunk)]
         left_out = [{"path": file.name, "reason": file.reason} for file in plan.left_out]
-        lists = {"elsewhere": _listed(elsewhere), "not_shown": _listed(left_out)}
+        lists = {"elsewhere": _list_entries(elsewhere), "not_shown": _list_entries(left_out)}
         around = {name: listed for name, listed in lists.items() if listed["count"]}
         material = {"files": [section.value for section in chunk.sections], **around}
         if self.always:
@@ -296,8 +296,7 @@ class Form:
         return Question(prompt, nonce, canary, digest_of([self.digest, others]))
 
 
-def _listed(entries: list[dict[str, str]]) -> dict[str, Any]:
-    """How many there are, and as many of them as there is room for."""
+def _list_entries(entries: list[dict[str, str]]) -> dict[str, Any]:
     ends = accumulate(len(_json(entry)) + 1 for entry in entries)
     some = [entry for entry, end in zip(entries, ends, strict=True) if end <= LISTS]
     return {"count": len(entries), "files": some}

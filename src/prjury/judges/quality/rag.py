@@ -102,7 +102,7 @@ def criterion(one: str, span: range) -> str:
 
 
 def subjects(name: str, rag: RagContext) -> Mapping[str, str]:
-    """What the criteria of a judge are about: statements, or the documents' names."""
+    """Return what the criteria of a judge are about: statements, or the documents' names."""
     if name == RELEVANCE:
         one, texts, joined = "document", tuple(rag.texts), ", "
     else:

@@ -46,12 +46,12 @@ def decide(opinion: Opinion, mark: PassMark) -> Judgment:
     the share; after a failed must criterion it is 0, so that no average of scores passes.
     """
     should = [name for name in opinion.answers if name not in mark.must]
-    share, broken = opinion.share(should), _broken(opinion, mark)
+    share, broken = opinion.share(should), _find_broken(opinion, mark)
     metadata = {**_metadata(opinion), "share": share, "must_failed": broken}
     enough = share is None or share >= mark.threshold
     passed = enough and not broken
-    if not opinion.counted or (passed and _why_not_pass(opinion, mark)):
-        reason = _why_not_pass(opinion, mark) or _too_few(opinion)
+    if not opinion.counted or (passed and _find_doubt(opinion, mark)):
+        reason = _find_doubt(opinion, mark) or _describe_silence(opinion)
         return Judgment.abstained(reason, NO_OPINION, checks=failures(opinion), metadata=metadata)
     confidences = [answer.confidence for answer in opinion.counted.values()]
     blamed = {*broken, *(() if enough else should)}
@@ -65,23 +65,21 @@ def decide(opinion: Opinion, mark: PassMark) -> Judgment:
     )
 
 
-def _broken(opinion: Opinion, mark: PassMark) -> list[str]:
-    """The must criteria that fail, with evidence that is there."""
+def _find_broken(opinion: Opinion, mark: PassMark) -> list[str]:
     return [n for n, it in opinion.counted.items() if n in mark.must and it.verdict == "fail"]
 
 
-def _why_not_pass(opinion: Opinion, mark: PassMark) -> str | None:
-    """Why there is no approval although what counts passes; None where there is."""
+def _find_doubt(opinion: Opinion, mark: PassMark) -> str | None:
     asked = len(opinion.answers)
     if not opinion.has_quorum or len(opinion.counted) < mark.quorum * asked:
-        return _too_few(opinion)
+        return _describe_silence(opinion)
     if not opinion.doubts:
         return None
     names = ", ".join(opinion.doubts)
     return f"said to fail, without an error that stands in the change and was confirmed: {names}"
 
 
-def _too_few(opinion: Opinion) -> str:
+def _describe_silence(opinion: Opinion) -> str:
     silent = [name for name in opinion.answers if name not in opinion.counted]
     if not silent:
         return "too few parts of the change could be judged"
@@ -89,12 +87,12 @@ def _too_few(opinion: Opinion) -> str:
 
 
 def failures(opinion: Opinion) -> tuple[Check, ...]:
-    """What fails in a part of the whole, where the rest is not known."""
+    """Return what fails in a part of the whole, where the rest is not known."""
     return tuple(check for check in _checks(opinion, ()) if not check.passed)
 
 
 def prose(text: str) -> str:
-    """What the model wrote, on one line, with hidden characters visible and cut to a length."""
+    """Return text of a model on one line, with hidden characters visible and cut to a length."""
     message = show_invisible(" ".join(text.split()))
     more = len(message) - _LONGEST_REASONING
     return f"{message[:_LONGEST_REASONING]}… (+{more} chars)" if more > 0 else message
@@ -177,8 +175,7 @@ def _sentence(opinion: Opinion, mark: PassMark) -> str:
 
 
 def _limit(opinion: Opinion, mark: PassMark) -> str:
-    """Which rule the criteria were measured by."""
-    if broken := _broken(opinion, mark):
+    if broken := _find_broken(opinion, mark):
         return f", but {' and '.join(broken)} must pass"
     limit = f", the threshold is {mark.threshold:.2f}"
     should = [name for name in opinion.counted if name not in mark.must]
@@ -220,7 +217,6 @@ class Poll:
         return message.with_metadata(**about, **self._scope(speaker))
 
     def _status(self) -> Status | None:
-        """What the seats come to; None where too few of them voted."""
         if self.chair is not None:
             return self._chairs_vote(self.chair)
         passed, failed = (len(self._saying(status)) for status in _VOTES)
@@ -229,7 +225,6 @@ class Poll:
         return Status.PASS if passed > failed else Status.FAIL
 
     def _chairs_vote(self, chair: Judgment) -> Status | None:
-        """What the chair says: it breaks ties, and may lower what the seats come to."""
         passed, failed = (len(self._saying(status)) for status in _VOTES)
         if chair.status is Status.PASS and failed > passed:
             return Status.FAIL
@@ -238,7 +233,6 @@ class Poll:
 
     @property
     def _has_quorum(self) -> bool:
-        """Whether more than half of the seats voted."""
         return sum(len(self._saying(status)) for status in _VOTES) * 2 > len(self.ballots)
 
     def _saying(self, status: Status | None) -> list[Judgment]:
@@ -266,7 +260,6 @@ class Poll:
         return f"{message} of {len(self.ballots)} seats{chair}: {speaker.reasoning}"
 
     def _objections(self, speaker: Judgment) -> Iterator[Check]:
-        """What others found wrong and the speaker did not, each once, as warnings."""
         seen = {_place(check) for check in speaker.failed_checks}
         for ballot in self.ballots:
             for check in ballot.judgment.failed_checks:
@@ -276,7 +269,6 @@ class Poll:
                     yield replace(check, message=message, severity="warning")
 
     def _scope(self, speaker: Judgment) -> dict[str, Any]:
-        """Which files were read: by the seats, for the chair has read opinions alone."""
         if speaker is not self.chair:
             return {}
         said = next(b.judgment for b in self.ballots if b.judgment.status in _VOTES)
@@ -296,7 +288,6 @@ def _lowest_first(said: Judgment) -> tuple[float, bool]:
 
 
 def _place(check: Check) -> tuple[str, Location | None, str | None]:
-    """Where a check stands; where its location is no line, by its evidence."""
     placed = check.location is not None and check.location.line is not None
     return check.name, check.location, None if placed else check.evidence
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from fakes.llm import FOUR, Notebook, answer, changed, quote, reply, words
 from prjury.judges.quality.evidence import Answers, Lines, verify
-from prjury.judges.quality.known_answers import KnownSheets, keep, key_of, remembered
+from prjury.judges.quality.known_answers import keep, key_of, remembered
 from prjury.judges.quality.prompt_input import Chunk, pieces_of, plan
 from prjury.judges.quality.prompts import Prompts
 from prjury.judges.quality.question import Form, Question, read
@@ -171,27 +171,3 @@ def test_the_numbers_of_lines_are_not_in_the_key() -> None:
 
 
 # Which pieces were asked about together.
-
-
-def two_pieces() -> Chunk:
-    sections, _ = pieces_of([changed("a.py", "+a"), changed("b.py", "+b")], str)
-    return Chunk(sections)
-
-
-def test_a_sheet_is_known_by_any_of_its_pieces() -> None:
-    memory, on = Notebook(), two_pieces()
-    digests = [section.digest for section in on.sections]
-    KnownSheets(memory, "about").keep(on)
-    for wanted in (digests, digests[:1], [digests[1], "f" * 64]):
-        assert list(KnownSheets(memory, "about")(wanted)) == [digests]
-    assert list(KnownSheets(memory, "other")(digests)) == []
-    assert list(KnownSheets(memory, "about")([])) == []
-
-
-@pytest.mark.parametrize("text", ["", " ", "x", "x y", "\ud800", "{}"])
-def test_a_damaged_sheet_is_not_known(text: str) -> None:
-    memory, on = Notebook(), two_pieces()
-    known = KnownSheets(memory, "about")
-    known.keep(on)
-    memory.kept = dict.fromkeys(memory.kept, text)
-    assert list(known([section.digest for section in on.sections])) == []

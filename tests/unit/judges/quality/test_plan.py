@@ -1,14 +1,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
 
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from fakes.llm import changed, hunk, long_file
-from prjury.judges.quality.prompt_input import Known, NotSent, Plan, Section, pieces_of, plan, sizes
+from prjury.judges.quality.prompt_input import NotSent, Plan, Section, pieces_of, plan
 from prjury.report.invisible_chars import show_invisible
 from prjury.snapshot.model import FileChange
 
@@ -21,8 +20,8 @@ def sections(*files: FileChange) -> tuple[Section, ...]:
     return laid_out
 
 
-def planned(*files: FileChange, budget: int = BUDGET, known: Known = lambda _: ()) -> Plan:
-    return plan(sections(*files), (), budget, known)
+def planned(*files: FileChange, budget: int = BUDGET) -> Plan:
+    return plan(sections(*files), (), budget)
 
 
 def chunks(made: Plan) -> list[tuple[str, ...]]:
@@ -85,43 +84,6 @@ def test_nothing_is_lost_and_no_sheet_is_too_large(
     assert there == sorted(
         show_invisible(line.text) for c in changes for h in c.hunks for line in h.lines
     )
-
-
-# What was asked about before.
-
-
-def remembers(made: Plan) -> Known:
-    """Finds the sheets of a plan by the pieces on them."""
-
-    def known(wanted: Sequence[str]) -> Iterable[Sequence[str]]:
-        return [chunk for chunk in digests(made) if set(chunk) & set(wanted)]
-
-    return known
-
-
-A, B, C = long_file("a.py", 15), long_file("b.py", 15), changed("c.py", "+x")
-
-
-def test_known_sheets_are_kept_where_first_fit_would_lay_them_out_anew() -> None:
-    before = planned(A, B, C)
-    after = planned(A, long_file("b.py", 16), C, known=remembers(before))
-    assert chunks(after) == [("a.py", "c.py"), ("b.py",)]
-    smaller = planned(long_file("a.py", 10), B, C, known=remembers(before))
-    assert chunks(smaller) == [("b.py",), ("a.py", "c.py")]
-    assert digests(smaller)[0] == digests(before)[1]
-
-
-def test_no_piece_is_on_two_sheets_whatever_is_known() -> None:
-    one, other = digests(planned(A, B, C))
-    overlapping = [one, [one[0], *other], [*one, *one], [], ["unknown"]]
-    made = planned(A, B, C, known=lambda _: overlapping)
-    assert sorted(section.path for section in made.sections) == ["a.py", "b.py", "c.py"]
-
-
-def test_a_known_sheet_that_is_too_large_today_is_not_kept() -> None:
-    together = [[digest for chunk in digests(planned(A, B, C)) for digest in chunk]]
-    made = planned(A, B, C, known=lambda _: together)
-    assert all(sizes(chunk.sections) <= BUDGET for chunk in made.chunks)
 
 
 @given(files, st.integers(300, 2_000), st.integers(0, 100_000))

@@ -36,7 +36,7 @@ CRITERIA: Mapping[str, str] = MappingProxyType(
 
 
 def correctness_of_output(redact: Redact, threshold: float = 1.0) -> Inquiry[JudgmentContext]:
-    """Whether what an agent said, and the diff that is known of its work, reach the goal."""
+    """Tell whether what an agent said, and the diff that is known of its work, reach the goal."""
 
     def gather(context: JudgmentContext, _: Deadline) -> Material | Judgment:
         if not context.goal.strip():
@@ -53,7 +53,7 @@ def correctness_of_output(redact: Redact, threshold: float = 1.0) -> Inquiry[Jud
 
 
 def correctness(files: Files, redact: Redact, threshold: float = 1.0) -> Inquiry[JudgmentContext]:
-    """Whether the work in a workspace reaches the context's goal.
+    """Tell whether the work in a workspace reaches the context's goal.
 
     Args:
         files: what the work is made of.

@@ -85,7 +85,7 @@ def about_answer(
 def about_documents(
     rag: RagContext, redact: Redact, threshold: float = 0.5
 ) -> Inquiry[JudgmentContext]:
-    """Whether the question can be answered from the documents, and which of them bear on it.
+    """Tell whether the question can be answered from the documents, and which of them bear on it.
 
     Args:
         threshold: the share of documents that have to bear on the question; that it can be
@@ -135,7 +135,7 @@ ABOUT: Mapping[str, str] = MappingProxyType(
 def inquiry_about(
     name: str, rag: RagContext, redact: Redact, threshold: float | None = None
 ) -> Inquiry[JudgmentContext]:
-    """What the judge of this name asks a model.
+    """Return what the judge of this name asks a model.
 
     Args:
         threshold: the share of statements or documents that have to pass; by default all

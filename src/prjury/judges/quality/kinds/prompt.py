@@ -44,7 +44,7 @@ def make(options: PromptOptions, ports: Ports) -> ModelBackedJudge[PullRequestCo
 
 
 def text_of(options: PromptOptions, own: OwnTexts) -> str:
-    """What matters, in the words of the judge's author.
+    """Return what matters, in the words of the judge's author.
 
     Raises:
         ConfigError: when the file is not there, or cannot be read.

@@ -29,7 +29,7 @@ def chosen(options: QualityOptions) -> Mapping[str, str]:
         ConfigError: for a name that is not known, is listed twice or cannot be a key.
     """
     if isinstance(options.criteria, list):
-        return MappingProxyType(_by_name(options.criteria))
+        return MappingProxyType(_find_questions(options.criteria))
     for name, question in options.criteria.items():
         if not CRITERION_NAME.fullmatch(name):
             raise ConfigError(
@@ -42,7 +42,7 @@ def chosen(options: QualityOptions) -> Mapping[str, str]:
     return MappingProxyType(dict(options.criteria))
 
 
-def _by_name(names: list[str]) -> dict[str, str]:
+def _find_questions(names: list[str]) -> dict[str, str]:
     """The questions of these names, in which a hyphen is as good as an underscore."""
     chosen_names = [plain_name(name) for name in names]
     for given, name in zip(names, chosen_names, strict=True):
@@ -87,11 +87,11 @@ def make(options: QualityOptions, ports: Ports) -> ModelBackedJudge[PullRequestC
         about="asks a model about the quality of the change",
         instruct=instruct,
         must=options.musts(criteria),
-        inapplicable=lambda context: _without_tests_due(criteria, context.pull),
+        inapplicable=lambda context: _find_inapplicable(criteria, context.pull),
     )
 
 
-def _without_tests_due(criteria: Mapping[str, str], pull: PullRequest) -> Mapping[str, str]:
+def _find_inapplicable(criteria: Mapping[str, str], pull: PullRequest) -> Mapping[str, str]:
     """Our question about tests where the change has no line of code, and why it does not count."""
     asked = criteria.get(_TESTS) == KNOWN[_TESTS]
     if not asked or any(map(_changes_code, pull.files)):

@@ -176,7 +176,7 @@ class ChangeReader:
         return wider if more <= questions and len(wider) == len(sections) else sections
 
     def is_mine(self, file: FileChange) -> bool:
-        """Whether the file is read, or would be if it could; lock files and the like are named."""
+        """Tell whether the file is read, or would be if it could; others are named."""
         return file.kind in self.kinds or (self.kinds == SENT_KINDS and file.kind not in SENT_KINDS)
 
 
@@ -210,7 +210,7 @@ def judge_of(  # noqa: PLR0913 - what kinds differ in
     panel = ports.models.panel(options.model)
     read = _reader(ChangeReader.of(ports, panel, kinds), aside, described=described)
 
-    def instructed(context: PullRequestContext) -> Instructions:
+    def make_instructions(context: PullRequestContext) -> Instructions:
         base = context.pull.base.sha
         own = context.once.get("own texts", lambda: OwnTexts.of(ports.repository, base))
         if instruct:
@@ -218,7 +218,15 @@ def judge_of(  # noqa: PLR0913 - what kinds differ in
         return own.prompts().render(template, {"criteria": dict(criteria)})
 
     inquiry = Inquiry(
-        name, about, criteria, options.threshold, read, instructed, described, must, inapplicable
+        name,
+        about,
+        criteria,
+        options.threshold,
+        read,
+        make_instructions,
+        described,
+        must,
+        inapplicable,
     )
     return ModelBackedJudge(inquiry, panel, options.runs, ports.memory, _time_of)
 
@@ -252,7 +260,7 @@ def description(pull: PullRequest, redact: Redact) -> Section:
 
 
 def not_applicable(pull: PullRequest) -> str | None:
-    """Why there is nothing for judges of changes, or None where there is."""
+    """Return why there is nothing for judges of changes, or None where there is."""
     if pull.docs_only:
         return "only documentation changes"
     if not any(file.hunks or file.unread for file in pull.files if file.kind in SENT_KINDS):

@@ -44,6 +44,5 @@ def make(options: QuestionOptions, ports: Ports) -> ModelBackedJudge[PullRequest
 
 
 def _has_tests(pull: PullRequest) -> bool:
-    """Whether a line of a test is added; one that cannot be read may be."""
     tests = [file for file in pull.files if file.kind is FileKind.TEST]
     return any(file.unread or next(file.added_lines, None) is not None for file in tests)
