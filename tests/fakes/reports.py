@@ -14,6 +14,7 @@ from prjury.jury.jury import JuryVerdict
 from prjury.jury.score import NumericalScore
 from prjury.jury.voting import AverageVoting, Ballot, ConsensusVoting, ErrorPolicy, VotingStrategy
 from prjury.report.assemble import assemble
+from prjury.report.judge_facts import BuildFacts, BuildRunFacts, TestFacts
 from prjury.report.model import Backport, Cost, PolicyOrigin, Report, Sandbox, SkippedJudge
 from prjury.snapshot.merge_style import Habit, Way
 from prjury.snapshot.model import (
@@ -420,3 +421,88 @@ def with_findings(
         tier("t", ballot("patterns", judgment)),
         pull_request=pull([file(f"f{n}.java", unread="too many") for n in range(count)]),
     )
+
+
+def environment() -> Report:
+    """A build that could not download what it needs."""
+    failed = Judgment.errored(
+        "the build could not download what it needs: repo.maven.apache.org does not answer",
+        checks=[Check("download", False, "org.junit:junit-bom:5.11.0: Name or service not known")],
+        metadata={
+            "reason": "environment",
+            "remedy": "run the job again; behind a proxy, set HTTPS_PROXY in the workflow",
+            "subject": "build: `./mvnw -q verify`",
+            "log": "/tmp/01.log",
+        },
+    )
+    return report(
+        tier("build", ballot("merge", MERGED), ballot("build", failed, 181_000)),
+        not_run("version-patterns", "build could not be judged"),
+        not_run("quality", "build could not be judged", final=True),
+    )
+
+
+def vanished() -> Report:
+    """A build that passes with a test less than on the base."""
+    tests = TestFacts(883, vanished=1, base=TestFacts(884))
+    facts = BuildFacts(ran=BuildRunFacts(compared=True, tests=tests))
+    lost = Judgment.abstained(
+        "1 test that ran on the base did not run here; nothing else failed.",
+        "tests_vanished",
+        checks=[
+            Check(
+                "tests-vanished",
+                False,
+                "1 test that ran on the base did not run here",
+                severity="warning",
+                evidence="shop.CartTests.roundsOnce",
+            )
+        ],
+        metadata={
+            **facts.to_metadata(),
+            "subject": "build: `./mvnw -q verify`",
+            "snippet": {
+                "language": "yaml",
+                "where": ".github/prjury.yml",
+                "text": "build: {vanished: warn}",
+            },
+        },
+    )
+    return report(
+        tier("build", ballot("merge", MERGED), ballot("build", lost, 181_000)),
+        tier("version-patterns", ballot("patterns", PATTERNS)),
+        quality_tier(NO_MODEL, 3),
+    )
+
+
+def advised_against() -> Report:
+    """A change that a model found a bug in, and that somebody wants on a release branch."""
+    place = Location("src/main/java/shop/Cart.java", 42)
+    bug = "a cart without items divides by zero in `total`, where `count` is 0"
+    found = Judgment.failed(
+        "1 of 4 criteria fails: correctness",
+        checks=[Check("correctness", False, bug, place, "error", "return sum / count;")],
+        metadata={"model": "openai:gpt-5-mini", "must_failed": ["correctness"]},
+    )
+    asked = Backport(
+        "1.1.x",
+        "suitable",
+        applies=True,
+        asked="yes",
+        reasons=("asked for by the label `backport-1.1`",),
+        commands=("git switch -c 'backport-42-to-1.1.x' '1.1.x'",),
+    )
+    return report(
+        tier("build", ballot("merge", MERGED), ballot("build", BUILT, 181_000)),
+        tier("version-patterns", ballot("patterns", PATTERNS)),
+        quality_tier(found),
+        cost=Cost(4, 0, 20_000, 900, 0.02),
+        backports=(asked,),
+    )
+
+
+def unread() -> Report:
+    """A policy that wants more read than any judge has."""
+    scope = {"scope": {"read": ["pom.xml"], "unread": []}}
+    read = Judgment.passed("nothing found", metadata=scope)
+    return report(tier("version-patterns", ballot("patterns", read)))

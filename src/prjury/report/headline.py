@@ -70,8 +70,18 @@ def _objections(attempt: TierAttempt) -> list[tuple[str, str]]:
     if attempt.verdict is None or not (_objection(attempt) or _silent(attempt)):
         return []
     ballots = [b for b in attempt.verdict.ballots if b.judgment.status is attempt.status]
-    pairs = [(ballot.judge, first_line(ballot.judgment.reasoning)) for ballot in ballots]
+    pairs = [(ballot.judge, _first_objection(ballot.judgment)) for ballot in ballots]
     return pairs or [(attempt.name, first_line(attempt.verdict.aggregated.reasoning))]
+
+
+def _first_objection(judgment: Judgment) -> str:
+    """Return the first problem with its place; what the judge says in all, if it names none."""
+    errors = [check for check in judgment.failed_checks if check.severity == "error"]
+    if judgment.status is not Status.FAIL or not errors or not errors[0].message.strip():
+        return first_line(judgment.reasoning)
+    place = f" ({errors[0].location})" if errors[0].location else ""
+    more = f" and {counted(len(errors) - 1, 'other problem')}" if len(errors) > 1 else ""
+    return f"{first_line(errors[0].message)}{place}{more}"
 
 
 def _decision(verdict: Verdict) -> str:

@@ -21,13 +21,14 @@ from prjury.report.judge_facts import (
 )
 from prjury.report.model import Report
 from prjury.resources import DOCUMENTATION
-from prjury.snapshot.model import printable, visible
+from prjury.snapshot.model import FileKind, printable, visible
 
 _POLICY = ".github/prjury.yml of the base"
 _MOST_PATHS = 5
 #: A path with one of these would exempt others.
 _GLOB = re.compile(r"[*?\[\\]")
 _WORD = re.compile(r"[a-z_]{1,40}")
+_BY_HAND = frozenset({FileKind.SOURCE, FileKind.TEST, FileKind.CONFIG, FileKind.DOCS})
 _COVERAGE_FLOOR = "coverage_floor"
 
 
@@ -106,7 +107,10 @@ def _is_word(reason: str | None) -> bool:
 def _steps(report: Report) -> Iterator[NextStep]:
     verdict = report.verdict
     if verdict.aggregated.reason == _COVERAGE_FLOOR:
-        paths = [entry.path for entry in report.coverage.not_checked]
+        unread = {entry.path for entry in report.coverage.not_checked}
+        # Written by hand, a file is to be read, not exempted.
+        files = [file for file in report.pull.files if file.unread or file.kind not in _BY_HAND]
+        paths = [path for file in files if (path := printable(file.path)) in unread]
         yield _exempt("Have a maintainer read what was not checked", paths)
     elif verdict.aggregated.label == UNREAD_CONTENT:
         yield _exempt("Have a maintainer look at these files", report.coverage.unread_content)
@@ -123,8 +127,11 @@ def _steps(report: Report) -> Iterator[NextStep]:
 def _exempt(words: str, paths: Sequence[str]) -> NextStep:
     plain = [visible(path) for path in paths if not _GLOB.search(path)]
     quoted = (path.replace("'", "''") for path in plain[:_MOST_PATHS])
+    decide = f"{words} and write `/prjury override REASON`."
+    if not plain:
+        return NextStep(decide)
     return _policy(
-        f"{words} and override this verdict. Generated files can be exempted.",
+        f"{decide} Generated files can be exempted.",
         "coverage:",
         "  exempt:",
         *(f"    - '{path}'" for path in quoted),

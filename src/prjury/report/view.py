@@ -121,7 +121,7 @@ def page(report: Report, redact: Redact = BY_SHAPE, run: str | None = None) -> V
         **parts,
         headline=report.headline,
         decision=remove_symbols(report.headline),
-        icon=own(_icon(report)),
+        icon=own(_icon(report.headline)),
         status=own(verdict.status.value),
         gate=own(report.gate.value),
         version=report.version,
@@ -161,10 +161,10 @@ def _next_step(step: NextStep) -> View:
     return View(words=step.words, snippet=shown)
 
 
-def _icon(report: Report) -> str:
-    if report.gate is not Gate.SUCCESS or report.verdict.status is not Status.PASS:
-        return report.verdict.status.value
-    return "error" if is_advised_against(report.verdict) or report.override else "pass"
+def _icon(headline: str) -> str:
+    """Return the result in one word, for the colour of the decision, by its symbol."""
+    symbols = {symbol: status.value for status, symbol in SYMBOLS.items()}
+    return symbols.get(headline.partition(" ")[0], "abstain")
 
 
 def _tiles(report: Report, must_fix: int, should_look: int) -> Iterator[View]:
@@ -300,6 +300,8 @@ def _result(seat: SeatFacts) -> str:
 
 def _judge(seat: SeatOutcome, links: Links, reported: Collection[int]) -> View:
     judgment = seat.judgment
+    is_advice = seat.attempt.advisory and judgment.status is Status.FAIL
+    status = Status.ERROR if is_advice else judgment.status
     # Checks that only sum up others quote them once more.
     sums = {*map(id, judgment.failed_checks)} - {*map(id, select_checks(judgment))}
     others = [check for check in judgment.checks if id(check) not in reported]
@@ -307,9 +309,9 @@ def _judge(seat: SeatOutcome, links: Links, reported: Collection[int]) -> View:
         tier=seat.attempt.name,
         judge=seat.ballot.judge,
         source=join_source(seat.attempt.name, seat.ballot.judge),
-        symbol=SYMBOLS[judgment.status],
-        word=word_of(judgment),
-        status=own(judgment.status.value),
+        symbol=SYMBOLS[status],
+        word="advises against" if is_advice else word_of(judgment),
+        status=own(status.value),
         reasoning=judgment.reasoning,
         question=GeneralFacts.of(judgment).question or None,
         facts=facts_of(seat.ballot),

@@ -89,7 +89,7 @@ def total(report: Report) -> int:
 
 def entries(text: str, mark: str) -> int:
     """How many findings a text lists: a line with a count is as many as it says."""
-    found = 0
+    found = sum(int(count) - 1 for count in re.findall(r"<summary>(\d+) places<", text))
     for line in re.findall(mark, text, re.MULTILINE):
         several = re.search(r"(\d+) places", line)
         found += int(several[1]) if several else 1

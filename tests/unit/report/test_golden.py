@@ -19,6 +19,10 @@ COMMENTS = {
     "comment-conflict.md": fake.conflicting,
     "comment-needs-a-human.md": fake.needs_a_human,
     "comment-panel.md": fake.panel,
+    "comment-environment.md": fake.environment,
+    "comment-vanished.md": fake.vanished,
+    "comment-advice.md": fake.advised_against,
+    "comment-unread.md": fake.unread,
 }
 
 

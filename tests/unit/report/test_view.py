@@ -156,7 +156,8 @@ def test_the_link_names_the_reason_and_no_other_word() -> None:
 def test_files_to_exempt_are_named_and_none_that_would_exempt_others() -> None:
     names = ["a'b.py", "**", "gen/x.py"]
     judgment = Judgment.passed("ok", metadata={"scope": {"read": [], "unread": []}})
-    pull = fake.pull([fake.file(name) for name in names])
+    files = [fake.file(name, kind=FileKind.GENERATED) for name in names]
+    pull = fake.pull([*files, fake.file("by_hand.py")])
     (step,) = next_steps(closed(judgment, pull_request=pull))
     assert step.snippet
     assert step.snippet.text.splitlines()[2:] == ["    - 'a''b.py'", "    - 'gen/x.py'"]
