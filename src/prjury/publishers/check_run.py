@@ -321,14 +321,9 @@ class CheckRunReport:
         content = {"output": output, **self._origin, "status": "in_progress", **state}
         doing, path = f"update the check run of {self.room.repo}", f"/check-runs/{run.id}"
         with write_once():
+            kind, once = type(run), not annotations
             return self.room.write(
-                type(run),
-                doing,
-                "PATCH",
-                path,
-                content,
-                needs=_WRITES,
-                repeatable=not annotations,
+                kind, doing, "PATCH", path, content, needs=_WRITES, repeatable=once
             )
 
 

@@ -85,14 +85,8 @@ class CommitStatus:
 
     def _create(self, sha: str, state: str, description: str, page: str) -> None:
         with write_once():
-            set_status(
-                self.room,
-                sha,
-                self.context,
-                state=state,
-                description=description,
-                target_url=page,
-            )
+            told = {"state": state, "description": description, "target_url": page}
+            set_status(self.room, sha, self.context, **told)
 
     def _find_newer(self, statuses: Iterable[PostedStatus]) -> PostedStatus | None:
         return find_newer(statuses, find_run(self.page), self._find_writer)

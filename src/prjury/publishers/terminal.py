@@ -14,17 +14,15 @@ from typing import TextIO
 
 from prjury.errors import PublishError
 from prjury.report.backports import Backports
-from prjury.report.model import Backport, Report
+from prjury.report.model import Report
 from prjury.report.redact import Redact
-from prjury.report.render import Renderer
+from prjury.report.render import Renderer, render_template
 from prjury.report.sanitise import BY_SHAPE, log_line, remove_commands
-from prjury.report.text import STYLED
-from prjury.report.wording import backport_line, reasons_beyond
-from prjury.snapshot.model import printable
+from prjury.report.text import STYLED, TerminalText
+from prjury.report.view import backports_page
 
 _WIDTH = 100
 _LONGEST_LINE = 600
-_MOST_CONFLICTS = 20
 _ASCII = str.maketrans(
     {
         "✅": "[ok]",
@@ -71,10 +69,7 @@ def takes_symbols(stream: TextIO) -> bool:
 
 def printable_line(text: str, stream: TextIO, redact: Redact = BY_SHAPE) -> str:
     """A text as one line that the stream can show and that controls nothing."""
-    line = log_line(text, _LONGEST_LINE, redact)
-    encoding = getattr(stream, "encoding", None) or "utf-8"
-    shown = line if takes_symbols(stream) else line.translate(_ASCII)
-    return shown.encode(encoding, "backslashreplace").decode(encoding)
+    return _encodable(log_line(text, _LONGEST_LINE, redact), stream)
 
 
 @dataclass(frozen=True)
@@ -101,9 +96,8 @@ class TerminalPublisher:
             PublishError: when the stream cannot be written to.
         """
         text = self._render(report)
-        encoding = getattr(self.stream, "encoding", None) or "utf-8"
         try:
-            self.stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
+            self.stream.write(text)
             self.stream.flush()
         except (OSError, ValueError) as error:
             raise PublishError(
@@ -113,8 +107,7 @@ class TerminalPublisher:
             ) from error
 
     def _render(self, report: Report) -> str:
-        text = Renderer(self.redact).terminal(report)
-        text = text if takes_symbols(self.stream) else text.translate(_ASCII)
+        text = _encodable(Renderer(self.redact).terminal(report), self.stream)
         is_screen = self.stream.isatty()
         width = self.width or (shutil.get_terminal_size().columns if is_screen else _WIDTH)
         lines = (line for raw in text.split("\n") for line in self._layout(raw, width))
@@ -142,28 +135,14 @@ class TerminalPublisher:
             yield f"\x1b[{code}m{harmless}\x1b[0m" if code and harmless else harmless
 
 
-def backport_lines(found: Backports, stream: TextIO, redact: Redact = BY_SHAPE) -> Iterator[str]:
-    """Yield the lines of backport verdicts, with only what the stream can show."""
-    for line in _backports(found):
-        words = line.lstrip()
-        indent = line[: len(line) - len(words)]
-        yield indent + printable_line(words, stream, redact) if words else ""
+def backport_lines(found: Backports, stream: TextIO, redact: Redact = BY_SHAPE) -> list[str]:
+    """Return the lines of backport verdicts, with only what the stream can show."""
+    page = backports_page(found)
+    text = render_template("backports.txt.j2", redact, TerminalText, page=page).rstrip("\n")
+    return _encodable(text, stream).split("\n")
 
 
-def _backports(found: Backports) -> Iterator[str]:
-    yield found.headline
-    yield from (f"Note: {note}" for note in found.notes)
-    for backport in found.backports:
-        yield ""
-        yield from _branch(backport)
-
-
-def _branch(backport: Backport) -> Iterator[str]:
-    yield backport_line(backport)
-    yield from (f"   {reason}" for reason in reasons_beyond(backport))
-    for conflict in backport.conflicts[:_MOST_CONFLICTS]:
-        yield f"   conflict in {printable(conflict.path)}: {conflict.reason}"
-    if len(backport.conflicts) > _MOST_CONFLICTS:
-        yield f"   … and {len(backport.conflicts) - _MOST_CONFLICTS} more conflicts"
-    yield from (f"   needs first: {commit}" for commit in backport.prerequisites)
-    yield from (f"   $ {command}" for command in backport.commands)
+def _encodable(text: str, stream: TextIO) -> str:
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    shown = text if takes_symbols(stream) else text.translate(_ASCII)
+    return shown.encode(encoding, "backslashreplace").decode(encoding)

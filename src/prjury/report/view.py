@@ -58,6 +58,7 @@ from prjury.report.wording import (
     listed,
     reasons_beyond,
     remove_symbols,
+    verdict_symbol,
 )
 from prjury.snapshot.model import FileChange, FileKind, Side, printable
 
@@ -264,6 +265,8 @@ def backports_page(found: Backports) -> View:
 def _backport(backport: Backport) -> View:
     return View(
         branch=backport.branch,
+        symbol=own(verdict_symbol(backport)),
+        command_list=backport.commands,
         words=backport_words(backport),
         reasons=reasons_beyond(backport),
         conflicts=backport.conflicts,

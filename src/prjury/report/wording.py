@@ -121,10 +121,15 @@ def verdict_words(backport: Backport) -> str:
     return _BACKPORTS[backport.verdict][1]
 
 
+def verdict_symbol(backport: Backport) -> str:
+    """``✅`` for a branch that it suits."""
+    return _BACKPORTS[backport.verdict][0]
+
+
 def backport_line(backport: Backport) -> str:
     """``✅ 1.1.x: suitable, picks cleanly``."""
-    symbol, _ = _BACKPORTS[backport.verdict]
-    return f"{symbol} {printable(backport.branch)}: {backport_words(backport)}"
+    branch, words = printable(backport.branch), backport_words(backport)
+    return f"{verdict_symbol(backport)} {branch}: {words}"
 
 
 def backport_words(backport: Backport) -> str:
