@@ -151,11 +151,11 @@ class RepoClient:
 
         read_number(at(payload, "id"), f"the id of the {kind.__name__}")
         entries = payload.items() if isinstance(payload, Mapping) else ()
-        told = {name: value for name, value in entries if value is not None}
+        attributes = {name: value for name, value in entries if value is not None}
         build: Callable[..., Posted] = kind
         if issubclass(kind, CompletableGithubObject):
             build = partial(build, completed=True)
-        return build(self.client.api.requester, {}, told)
+        return build(self.client.api.requester, {}, attributes)
 
     def write(
         self,

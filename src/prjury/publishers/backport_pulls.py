@@ -254,9 +254,9 @@ class BackportPulls:
 
 
 def _is_from(pull: PullRequest, branch: str) -> bool:
-    told = pull.raw_data
-    head, base = (at(told, side, "repo", "full_name") for side in ("head", "base"))
-    return at(told, "head", "ref") == branch and head is not None and head == base
+    payload = pull.raw_data
+    head, base = (at(payload, side, "repo", "full_name") for side in ("head", "base"))
+    return at(payload, "head", "ref") == branch and head is not None and head == base
 
 
 def _refuse_moved(pick: Pick, tip: str | None) -> None:

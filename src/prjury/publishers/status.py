@@ -85,8 +85,8 @@ class CommitStatus:
 
     def _create(self, sha: str, state: str, description: str, page: str) -> None:
         with write_once():
-            told = {"state": state, "description": description, "target_url": page}
-            set_status(self.room, sha, self.context, **told)
+            words = {"state": state, "description": description, "target_url": page}
+            set_status(self.room, sha, self.context, **words)
 
     def _find_newer(self, statuses: Iterable[PostedStatus]) -> PostedStatus | None:
         return find_newer(statuses, find_run(self.page), self._find_writer)
