@@ -55,7 +55,7 @@ _FORGET_A_TENTH = """
     )
 """
 #: Seconds that another process or thread is waited for.
-_PATIENCE = 2.0
+_PATIENCE = 10.0
 
 
 def memory_at(environ: Mapping[str, str], secret: bytes = b"") -> Memory:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import errno
 import functools
 import os
 import re
@@ -232,6 +233,13 @@ class ProcessRun:
             kill_marked(f"HOME={self.env['HOME']}")
 
     def _refuse_unstarted(self, supervision: _Supervision) -> None:
+        if supervision.word == "exec" and supervision.number == errno.E2BIG:
+            raise CannotJudgeError(
+                f"`{self.argv[0]}` cannot be started: {os.strerror(supervision.number)}",
+                why="its command line is longer than the system takes",
+                remedy="put it into a script",
+                reason="not_started",
+            )
         if supervision.word == "exec":
             raise CannotJudgeError(
                 f"`{self.argv[0]}` cannot be started: {os.strerror(supervision.number)}",

@@ -311,7 +311,7 @@ def test_tsx_is_read_as_typescript_is() -> None:
 
 @pytest.mark.parametrize("name", sorted(name for name, each in LANGUAGES.items() if each.parser))
 def test_every_language_that_programs_are_written_in_has_definitions(name: str) -> None:
-    data = {"json", "npm", "yaml", "workflow"}
+    data = {"application", "json", "npm", "yaml", "workflow"}
     assert has_definitions(LANGUAGES[name]) is (name not in data)
 
 

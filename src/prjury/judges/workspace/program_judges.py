@@ -126,13 +126,6 @@ class CommandJudge:
             if error.reason != "tool_missing":
                 raise
             raise _tool_missing(error.what) from error  # the shell's advice is about builds
-        except OSError as error:  # too long a command line, or a workspace that is closed to us
-            raise CannotJudgeError(
-                f"`{_show_command(command)}` could not be started: {error.strerror}",
-                why="The system refuses it",
-                remedy="Try it by hand in the workspace",
-                reason="not_started",
-            ) from error
         if completed.stopped == "timeout" and deadline is not own:
             words = f"was stopped after {completed.seconds:.1f} s, because the vote was over"
             raise CannotJudgeError(f"`{_show_command(command)}` {words}", reason="timeout")
