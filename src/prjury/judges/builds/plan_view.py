@@ -9,6 +9,7 @@ from msgspec import to_builtins
 
 from prjury.judges.builds.detect import DetectedBuilds
 from prjury.judges.builds.plan import BuildPlan
+from prjury.judges.builds.wording import join_names
 
 _MOST_NAMED = 3
 
@@ -83,12 +84,11 @@ def plan_summary(builds: DetectedBuilds) -> tuple[str, bool]:
     """The builds in one line, and whether all of them could run here."""
     if not builds.plans:
         return _NONE, False
-    first = builds.plans[:_MOST_NAMED]
-    labels = [f"{one.system}, `{one.steps[-1].text.splitlines()[0]}`" for one in first]
-    more = [f"{len(builds.plans) - _MOST_NAMED} more"] * (len(builds.plans) > _MOST_NAMED)
+    labels = [f"{one.system}, `{one.steps[-1].text.splitlines()[0]}`" for one in builds.plans]
+    line = join_names(labels, _MOST_NAMED)
     lacks = next((one.missing for one in builds.plans if one.missing), "")
-    line = "; ".join([*labels, *more])
-    return (f"{line}; {lacks}", False) if lacks else (f"{line} ({_SOURCES[first[0].source]})", True)
+    source = _SOURCES[builds.plans[0].source]
+    return (f"{line}; {lacks}", False) if lacks else (f"{line} ({source})", True)
 
 
 def _label_lines(label: str, texts: Any) -> Iterator[str]:  # noqa: ANN401 - any texts

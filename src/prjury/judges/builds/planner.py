@@ -17,19 +17,9 @@ from prjury.judges.builds.ci_plan import (
     plan_of_job,
     with_ci_options,
 )
-from prjury.judges.builds.detect import (
-    ALSO_FOUND,
-    DetectedBuilds,
-    detect_builds,
-)
+from prjury.judges.builds.detect import ALSO_FOUND, DetectedBuilds, detect_builds
 from prjury.judges.builds.git_version import MISSING, with_repository
-from prjury.judges.builds.plan import (
-    CUSTOM,
-    BuildPlan,
-    BuildStep,
-    StepName,
-    escape_braces,
-)
+from prjury.judges.builds.plan import CUSTOM, BuildPlan, BuildStep, StepName, escape_braces
 from prjury.judges.builds.systems import SYSTEMS
 from prjury.judges.builds.systems.affected import narrow_to_affected
 from prjury.judges.builds.systems.pytest import PYTEST_ENV

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from prjury.judges.builds.ci import CiJob
-from prjury.judges.builds.systems.source_tree import SourceTree, parents_of, path_in
+from prjury.judges.builds.systems.source_tree import SourceTree, nearest, parents_of, path_in
 from prjury.judges.builds.toolchains import Toolchain, Toolchains, WantedVersion, fits, shown_tool
 from prjury.manifests.manifest import Role
 from prjury.manifests.spans import Numbers, release, trim
@@ -23,6 +23,8 @@ TOOLS_OF: Mapping[str, tuple[str, ...]] = {
     "cargo": ("rust",),
     "go": ("go",),
 }
+#: Scripts of one Gradle build that are read for the version of Java.
+_MOST_SCRIPTS = 200
 #: What is chosen here, its setup action, and how many numbers tell its releases apart. The others
 #: choose for themselves: rustup, go, Corepack.
 _SETUP = {
@@ -41,6 +43,14 @@ def wanted_versions(
         for name in VERSION_FILES:
             for one in _read(root, path_in(place, name)):
                 (pins if one.kind == "pin" else ranges).setdefault(one.tool, one)
+    builds = root.directories_with("settings.gradle", "settings.gradle.kts")
+    if directory in builds and "java" not in ranges:
+        # one JDK compiles all projects of a build: the newest that their scripts name
+        scripts = (path for path in root.files if path.endswith((".gradle", ".gradle.kts")))
+        own = [path for path in scripts if nearest(path, builds) == directory][:_MOST_SCRIPTS]
+        java = [one for path in own for one in _read(root, path, "build.gradle")]
+        java = [one for one in java if one.tool == "java"]
+        ranges |= {"java": max(java, key=lambda one: release(one.version) or ())} if java else {}
     by_ci = list[WantedVersion]()
     if ci:
         by_ci += [WantedVersion(tool, text, ci.name, "ci") for tool, text in ci.versions.items()]
@@ -50,10 +60,10 @@ def wanted_versions(
     return (*pins.values(), *by_ci, *ranges.values())
 
 
-def _read(root: SourceTree, path: str) -> Iterator[WantedVersion]:
+def _read(root: SourceTree, path: str, kind_of: str = "") -> Iterator[WantedVersion]:
     if path in root.files:
         content = root.text(path).encode(errors="surrogateescape")
-        for one in runtimes_in(path, content):
+        for one in runtimes_in(kind_of or path, content):
             kind = "pin" if one.role is Role.LOCKED else "range"
             yield WantedVersion(one.artifact, one.version or "", path, kind)
 

@@ -9,13 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from prjury.judges.builds.plan import BuildPlan, BuildScope
-from prjury.judges.builds.systems.source_tree import (
-    Changes,
-    SourceTree,
-    is_within,
-    joined,
-    path_in,
-)
+from prjury.judges.builds.systems.source_tree import Changes, SourceTree, is_within, joined, path_in
 from prjury.manifests.manifest import Manifest
 
 _OUTSIDE = BuildScope(because="it names places outside of it, on which it depends")

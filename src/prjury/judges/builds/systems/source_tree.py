@@ -85,8 +85,8 @@ class SourceTree:
 
     def may_hold_project(self, directory: str) -> bool:
         """Tell whether a project there is built: near the root, or around a change."""
-        changes = self.changed is not None and self.changed.touch(directory)
-        near = directory.count("/") < _DEEPEST or changes
+        inside = self.changed.within(directory) if self.changed else Changes(frozenset())
+        near = directory.count("/") < _DEEPEST or bool(inside.paths | inside.docs)
         return near and (find_excluded(directory) is None or directory in self.allowed)
 
     def has(self, *paths: str) -> str | None:
@@ -183,10 +183,6 @@ class Changes:
     def below(self, directory: str) -> frozenset[str]:
         """The changed paths in a directory; all of them for the root, ``""``."""
         return frozenset(path for path in self.paths if is_within(path, directory))
-
-    def touch(self, directory: str) -> bool:
-        """True if any file changes there, documentation among them."""
-        return any(is_within(path, directory) for path in (*self.paths, *self.docs))
 
     def within(self, directory: str) -> Changes:
         """Tell what changes in a directory, with paths relative to it."""
