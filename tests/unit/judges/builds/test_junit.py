@@ -75,32 +75,6 @@ def write(
     return path
 
 
-def test_surefire(tmp_path: Path) -> None:
-    write(tmp_path, SUREFIRE)
-    reports = read(tmp_path)
-    assert (reports.files, reports.tests, reports.problems) == (1, 4, ())
-    assert [(failure.name, failure.place, failure.message) for failure in reports.failures] == [
-        ("p.FooTest#bad", "src/test/java/p/FooTest.java:5", "expected: <1> but was: <2>"),
-        (
-            "p.FooTest$In#inner",
-            "src/test/java/p/FooTest.java:6",
-            "java.lang.IllegalStateException: x",
-        ),
-    ]
-
-
-def test_pytest(tmp_path: Path) -> None:
-    tree, place = tmp_path / "tree", tmp_path / "reports"
-    tree.mkdir()
-    write(place, PYTEST.replace("{tree}", str(tree)), "pytest.xml")
-    failures = read(tree, place).failures
-    assert [(failure.kind, failure.place, failure.message) for failure in failures] == [
-        ("test", "tests/test_a.py:4", "AssertionError: not two"),
-        ("test", "tests/test_a.py:12", "gone"),
-        ("compile", "tests/test_c.py:3", "SyntaxError: invalid syntax"),
-    ]
-
-
 def test_what_several_test_modules_import_is_broken_once(tmp_path: Path) -> None:
     case = PYTEST[PYTEST.index('<testcase classname="" ') :].partition("</testcase>")[0]
     case = f"{case.replace('{tree}/tests/test_c.py', '{tree}/a.py')}</testcase>"
@@ -368,20 +342,6 @@ def test_gradle(tmp_path: Path) -> None:
         for task in ("slowTest", "test")
     ]
     assert reports.by_runner == {"jvm": 4}
-
-
-def test_jest_s_report_of_a_file_that_cannot_be_loaded(tmp_path: Path) -> None:
-    text = (
-        '<testsuites name="jest tests"><testsuite name="c.test.js"><testcase classname="Test suite '
-        'failed to run" name="c.test.js" time="0"><error>Cannot find module</error></testcase>'
-        "</testsuite></testsuites>"
-    )
-    write(tmp_path, text, "junit.xml")
-    reports = read(tmp_path)
-    assert [(f.kind, f.place, f.message) for f in reports.failures] == [
-        ("compile", "c.test.js", "Cannot find module")
-    ]
-    assert reports.ran == ()
 
 
 def test_tests_that_googletest_did_not_run(tmp_path: Path) -> None:
