@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
@@ -88,8 +89,17 @@ class CommandAgent:
                 self._environment(around, goal_file),
                 _MOST_PRINTED,
                 writable=[directory, *filter(None, [self.home])],
+                readable=self._find_files(),
             )
             return self._started(command)
+
+    def _find_files(self) -> Sequence[Path]:
+        """The files that the command names, such as the agent's own program."""
+        try:
+            words = shlex.split(self.command)
+        except ValueError:
+            return []
+        return [path for path in map(Path, words) if path.is_absolute() and path.is_file()]
 
     def _environment(self, around: Path, goal: Path) -> Mapping[str, str]:
         named = {name: self.environ[name] for name in self.env if name in self.environ}

@@ -66,6 +66,7 @@ class ShellCommand(Struct, frozen=True):
         env: the whole environment; nothing is inherited.
         output_limit: bytes of output beyond which the program is stopped.
         writable: where it may write besides a scratch directory; its own directory by default.
+        readable: what it needs of places that are hidden from programs of a change.
     """
 
     argv: Sequence[str] | str
@@ -73,6 +74,7 @@ class ShellCommand(Struct, frozen=True):
     env: Mapping[str, str] = msgspec.field(default_factory=dict)
     output_limit: int = 200 * 1024 * 1024
     writable: Sequence[Path] = ()
+    readable: Sequence[Path] = ()
 
     @property
     def text(self) -> str:

@@ -177,6 +177,7 @@ class ContainedShell:
         outside = command.writable or [command.directory]  # a name inside may have become a link
         roots |= {place for place in outside if self._find_scratch(str(place)) is None}
         walls = self._reach.walls(roots, mounts=self._powers.mounts)
+        walls = {**walls, "readable": [*walls["readable"], *map(str, command.readable)]}
         if home is None or not self._powers.mounts:
             yield {**walls, "mounts": False}
             return

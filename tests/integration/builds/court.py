@@ -68,12 +68,14 @@ class Court:
     Attributes:
         place: where those are.
         environ: what differs in the operator's environment.
+        level: that of the sandbox.
     """
 
     place: Path
     toolbox: Toolbox
     environ: dict[str, str] = field(default_factory=dict)
     progress: SilentProgress = field(default_factory=SilentProgress)
+    level: str = "auto"
 
     @classmethod
     def at(cls, tmp_path: Path) -> Court:
@@ -113,7 +115,7 @@ class Court:
         number = len(list(self.place.iterdir())) if self.place.exists() else 0
         history = History(self.place / f"repository-{number}")
         mounts = "build.gradle" in base and (self.toolbox.place / "debian-gradle/root").exists()
-        policy = _policy(options, level="L1" if mounts else "auto")  # Debian's Gradle mounts
+        policy = _policy(options, level="L1" if mounts else self.level)  # Debian's Gradle mounts
         history.commit({**base, ".github/prjury.yml": policy}, "start")
         history.switch("change", create=True)
         history.commit(change, "change")

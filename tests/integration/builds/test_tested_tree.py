@@ -54,7 +54,9 @@ def site(tmp_path: Path, court: Court) -> Path:
 
 @pytest.fixture
 def court(tmp_path: Path) -> Court:
-    return Court.at(tmp_path / "court")
+    court = Court.at(tmp_path / "court")
+    court.level = "L1"  # at L2 nothing beside the tree is seen at all
+    return court
 
 
 #: Without our own plugin: in the site of these tests its package is not installed.

@@ -131,6 +131,7 @@ def test_a_base_that_fails_by_chance_hides_no_lost_test(tmp_path: Path) -> None:
     """Neither in the review in which it fails nor in a later one."""
     flag = tmp_path / "flag"
     court = Court.at(tmp_path / "court")
+    court.level = "L1"  # the flag lies outside
     court.environ["XDG_CACHE_HOME"] = str(tmp_path / "cache")
     options = {"command": "sh check.sh", "junit": ["tests.xml"]}
     history = court.history(check(flag, "one two"), {"note.txt": "a\n"}, **options)
@@ -148,12 +149,14 @@ def test_a_change_that_takes_away_what_the_base_needs_hides_no_lost_test(tmp_pat
     flag.touch()
     change = check(tmp_path, "one", first=f"rm -f {flag}\n")
     court = Court.at(tmp_path / "court")
+    court.level = "L1"  # the flag lies outside
     told = court.judge(check(flag, "one two"), change, command="sh check.sh", junit=["tests.xml"])
     assert (told.build.status, told.build.label) == (Status.ABSTAIN, "tests_vanished")
 
 
 def test_a_base_that_fails_where_the_change_passes_is_no_comparison(tmp_path: Path) -> None:
     court = Court.at(tmp_path / "court")
+    court.level = "L1"  # the flag lies outside
     gone, there = tmp_path / "gone", tmp_path
     told = court.judge(
         check(gone, "one two"), check(there, "one"), command="sh check.sh", junit=["tests.xml"]
