@@ -21,6 +21,7 @@ from fakes.shell import SilentProgress
 from prjury.deadline import Deadline
 from prjury.ports.types import ShellCommand
 from prjury.sandbox.contained import ContainedShell
+from prjury.sandbox.reach import Powers
 
 CANARY = "canary-4f1c"
 #: Files of the operator; those of the first kind hold a secret.
@@ -33,6 +34,8 @@ CACHES = (
     ".m2/repository/a .cargo/registry/a .npm/a .cache/uv/a go/pkg/mod/a .cache/go-build/a".split()
 )
 STATE = ".local/state/prjury/bases.sqlite3"
+#: Level L2 where the user may not mount.
+BARE = "L2 without mounts"
 HIGHEST = ContainedShell({"PATH": os.environ["PATH"]}).level
 
 
@@ -98,7 +101,8 @@ def run(world: World, level: str, *scripts: str) -> tuple[list[int], str]:
         "XDG_STATE_HOME": str(world.home / ".local/state"),
     }
     logs = world.place / "logs"
-    shell = ContainedShell(environ, level=level, logs=logs)
+    powers = Powers(version=3) if level == BARE else None
+    shell = ContainedShell(environ, level=level[:2], powers=powers, logs=logs)
     marker = str(uuid4().int % 10**9 + 10**9)
     codes, printed = [], ""
     with shell.scratch() as scratch:
@@ -121,7 +125,7 @@ def run(world: World, level: str, *scripts: str) -> tuple[list[int], str]:
 
 
 def attacks(
-    kind: Mapping[str, tuple[str, ...]], *, held: str, levels: Sequence[str] = ("L1", "L2")
+    kind: Mapping[str, tuple[str, ...]], *, held: str, levels: Sequence[str] = ("L1", "L2", BARE)
 ) -> list[object]:
     return [
         pytest.param(level, level >= held, scripts, id=f"{name}-{level}")
@@ -197,7 +201,7 @@ def test_modes_are_out_of_reach_where_homes_are_private(world: World) -> None:
 
 
 def require(level: str) -> None:
-    if level > HIGHEST:
+    if level[:2] > HIGHEST:
         pytest.skip(f"this kernel keeps {HIGHEST}")
 
 

@@ -137,6 +137,7 @@ def allowed(
         **kept,
         **_uv(environ, own_prefix),
         "PATH": _path(environ.get("PATH", os.defpath), own_prefix),
+        **({"TAR_OPTIONS": "--no-same-owner"} if os.geteuid() == 0 else {}),  # it may not chown
         "LANG": "C.UTF-8",
         "CI": "true",
     }
@@ -167,14 +168,15 @@ def find_writable_places(given: Mapping[str, str]) -> list[str]:
 def fresh_places(env: Mapping[str, str]) -> dict[str, str]:
     """Variables by which tools keep in HOME what they would keep in places of the operator.
 
-    Java takes the user's own directory for HOME, whatever the variable says.
+    Java takes the user's own directories for HOME and TMPDIR, whatever the variables say.
     """
     home = env["HOME"]
     places = {name: f"{home}/{below}" for name, below in _CACHE_PLACES.items() if name not in env}
+    java = f"-Duser.home={home} -Djava.io.tmpdir={env['TMPDIR']}"
     programs = [f"{home}/{below}" for below in (".local/bin", ".cargo/bin", "go/bin")]
     return {
         **places,
-        "MAVEN_OPTS": f"{env.get('MAVEN_OPTS', '')} -Duser.home={home}".strip(),
+        "JAVA_TOOL_OPTIONS": f"{env.get('JAVA_TOOL_OPTIONS', '')} {java}".strip(),
         "NPM_CONFIG_PREFIX": f"{home}/.local",
         "PATH": os.pathsep.join([*programs, env.get("PATH", os.defpath)]),
     }

@@ -281,7 +281,7 @@ def test_no_canary_reaches_a_program(tmp_path: Path) -> None:
     text = done.log.read_text()
     assert "canary-" not in text
     names = {line.partition("=")[0] for line in text.splitlines()}
-    of_sh, of_ours = {"PWD", "OLDPWD", "SHLVL", "_"}, {"MAVEN_OPTS"}
+    of_sh, of_ours = {"PWD", "OLDPWD", "SHLVL", "_"}, {"MAVEN_OPTS", "TAR_OPTIONS"}
     given = {"CI", "HARMLESS", "HOME", "JAVA_HOME", "LANG", "PATH", "TMPDIR"}
     assert names - of_sh - of_ours == given
     assert shell.refused == tuple(CANARIES)
