@@ -98,7 +98,7 @@ def group_by_pull(reports: Sequence[ReportJson]) -> dict[str, list[ReportJson]]:
     return groups
 
 
-def confirmed_errors(report: ReportJson) -> dict[FindingKey, Check]:
+def find_confirmed_errors(report: ReportJson) -> dict[FindingKey, Check]:
     """Return the errors that a second question has confirmed."""
     errors = {}
     for ballot in model_ballots(report):
@@ -119,7 +119,7 @@ def find_answers(reports: Sequence[ReportJson], history: MergeHistory) -> list[E
     for name, group in group_by_pull(reports).items():
         first: dict[FindingKey, tuple[int, Check]] = {}
         for at, report in enumerate(group):
-            for key, check in confirmed_errors(report).items():
+            for key, check in find_confirmed_errors(report).items():
                 first.setdefault(key, (at, check))
         for key, (at, check) in first.items():
             outcome = _find_outcome(key, group[at:], history)

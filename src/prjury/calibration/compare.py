@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from prjury.calibration.answers import FindingKey, confirmed_errors, model_ballots, name_pull
+from prjury.calibration.answers import FindingKey, find_confirmed_errors, model_ballots, name_pull
 from prjury.report.codec import ReportJson
 
 
@@ -14,7 +14,7 @@ def compare_reports(ones: Sequence[ReportJson], others: Sequence[ReportJson]) ->
     shared = [change for change in first if change in second]
     both = alone = 0
     for change in shared:
-        left, right = (confirmed_errors(side[change]) for side in (first, second))
+        left, right = (find_confirmed_errors(side[change]) for side in (first, second))
         both += len(left.keys() & right.keys())
         for sign, errors, more in (("-", left, right), ("+", right, left)):
             for key in errors.keys() - more.keys():
