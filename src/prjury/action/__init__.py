@@ -44,26 +44,28 @@ def main(
     """
     log = Log(stream)
     with log.commands_stopped():
-        code, complaint = _guarded(environ, log, dependencies)
+        code, complaint = _run_guarded(environ, log, dependencies)
     if complaint:
         log.error(complaint)
     return int(code)
 
 
-def _guarded(environ: Mapping[str, str], log: Log, dependencies: Dependencies | None) -> JobResult:
+def _run_guarded(
+    environ: Mapping[str, str], log: Log, dependencies: Dependencies | None
+) -> JobResult:
     """The outermost handler: every way to fail ends in one line and a documented exit code."""
     try:
         log.redact = Redactor(secrets_in(environ))
         inputs = read_inputs(environ)
         parts = dependencies or wire(environ, log.stream, log.redact)
-        return _attempt(inputs, Job(inputs, environ, log, parts, JobDirectories.of(environ)))
+        return _run_job(inputs, Job(inputs, environ, log, parts, JobDirectories.of(environ)))
     except PrJuryError as error:
         return JobResult(error.exit_code, str(error))
     except KeyboardInterrupt:
         return JobResult(ExitCode.INTERRUPTED, "Interrupted; nothing was published.")
 
 
-def _attempt(inputs: Inputs, job: Job) -> JobResult:
+def _run_job(inputs: Inputs, job: Job) -> JobResult:
     try:
         ended = _run_mode(job)
     except PrJuryError as error:

@@ -51,11 +51,11 @@ def heed_endings() -> None:
 
 def _interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
     for each in _ENDINGS:
-        signal.signal(each, _heard)
+        signal.signal(each, _ignore)
     raise KeyboardInterrupt
 
 
-def _heard(_signal: int, _frame: FrameType | None) -> None:
+def _ignore(_signal: int, _frame: FrameType | None) -> None:
     """A runner that cancels says so twice; what is being ended after the first is not cut short."""
 
 

@@ -46,7 +46,7 @@ def backport(job: Job) -> JobResult:
     event = read_event(job.environ)
     _refuse_other_events(event, job)
     with job.dependencies.connect(event, job.inputs) as client:
-        event, reason = _merged(event, client)
+        event, reason = _ask_for_merge(event, client)
         opened = reason or open_backports(job, event, client)
     return job.nothing(opened) if isinstance(opened, str) else opened.ended()
 
@@ -83,7 +83,7 @@ def _refuse_other_events(event: Event, job: Job) -> None:
         raise job.no_token
 
 
-def _merged(event: Event, client: GitHub) -> tuple[Event, str]:
+def _ask_for_merge(event: Event, client: GitHub) -> tuple[Event, str]:
     if event.action != "closed":
         return event, "Nothing to do: it was not closed."
     found = client.pull(event.repo, event.number or 0)

@@ -27,6 +27,8 @@ from prjury.snapshot.model import visible
 CONFLICT = "conflict"
 #: The variable that says what the gate is: a job, or a status where building is a job of its own.
 GATE = "PRJURY_GATE"
+#: The line of a status until there is a verdict. GitHub builds no head whose message skips the CI.
+_WAITING = "The verdict follows. If the head's message says [skip ci], nothing starts: push again"
 #: Pull requests that are looked at for one push, and conflicts that are judged for it.
 _MOST, _MOST_JUDGED = 50, 10
 
@@ -93,7 +95,7 @@ class _Watch:
         A run that has judged this meanwhile is a later one, and its word stays.
         """
         with Publication(self.job, self.event, by_status=True) as publication:
-            publication.close("The verdict follows")
+            publication.close(_WAITING)
             publication.mark_superseded()
 
     def look_through(self) -> None:

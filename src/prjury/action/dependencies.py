@@ -36,12 +36,12 @@ class Nothing(Protocol):
 
     @property
     def superseded(self) -> bool:
-        """Whether there is a newer head than this run's."""
+        """True if there is a newer head than this run's."""
         ...
 
 
 def clone_url(event: Event) -> str:
-    """Where the event's repository is fetched from."""
+    """The address from which the event's repository is fetched."""
     return f"{event.server_url}/{event.repo}.git"
 
 
@@ -238,10 +238,10 @@ def _picks(
 def request_of(
     event: Event | None, inputs: Inputs, environment: RunEnvironment, git: GitAccess
 ) -> ReviewRequest:
-    """What the workflow asks for; without an event of no pull request in particular."""
+    """The wishes of the workflow; without an event of no pull request in particular."""
     around, only_merges = environment.environ, inputs.mode == "conflicts"
     return ReviewRequest(
-        wanted=_wanted(event, inputs, git, around) if event else SnapshotRequest(),
+        wanted=_make_snapshot_request(event, inputs, git, around) if event else SnapshotRequest(),
         policy_path=inputs.config or POLICY_PATH,
         build=inputs.build and not only_merges,
         models=not only_merges,
@@ -267,7 +267,7 @@ def _model(event: Event | None, inputs: Inputs, environ: Mapping[str, str]) -> s
 
 
 def is_owners(event: Event) -> bool:
-    """Whether the base's policy is the owner's, and may say where keys go.
+    """Tell whether the base's policy is the owner's, and may say where keys go.
 
     Those who may push a branch write its policy; only the default branch speaks for the repository.
     """
@@ -279,7 +279,7 @@ def with_inputs(environment: RunEnvironment, inputs: Inputs) -> RunEnvironment:
     return replace(environment, environ=_with_secrets(environment.environ, inputs))
 
 
-def _wanted(
+def _make_snapshot_request(
     event: Event, inputs: Inputs, git: GitAccess, environ: Mapping[str, str]
 ) -> SnapshotRequest:
     pull, group = event.pull, event.kind is EventKind.MERGE_GROUP

@@ -38,9 +38,9 @@ def event_of(job: Job) -> Event:
         )
     pull = event.pull
     if event.kind is EventKind.WORKFLOW_DISPATCH and event.number:
-        pull = _completed(event, job)
+        pull = _complete(event, job)
     if event.kind is EventKind.PULL_REQUEST and event.run and event.run.attempt > 1:
-        pull = _described_anew(event, job)
+        pull = _refresh_words(event, job)
     if job.inputs.base:
         pull = replace(pull, base=Tip(job.inputs.base))
     if job.inputs.head:
@@ -56,7 +56,7 @@ def event_of(job: Job) -> Event:
     return replace(event, pull=pull)
 
 
-def _completed(event: Event, job: Job) -> PullFacts:
+def _complete(event: Event, job: Job) -> PullFacts:
     named = event.pull
     with job.dependencies.connect(event, job.inputs) as client:
         found = client.pull(named.repo, named.number or 0)
@@ -64,7 +64,7 @@ def _completed(event: Event, job: Job) -> PullFacts:
     return replace(found, base=base, head=named.head)
 
 
-def _described_anew(event: Event, job: Job) -> PullFacts:
+def _refresh_words(event: Event, job: Job) -> PullFacts:
     """With title, text and base of today: a run that is started again has its event's."""
     if not job.inputs.github_token:
         return event.pull
@@ -125,7 +125,7 @@ def confirm_newer_head(event: Event, job: Job) -> None:
 
 
 def target_of(event: Event, job: Job, files: str = "", *, by_status: bool = False) -> Target:
-    """Where the report of an event goes.
+    """The place to which the report of an event goes.
 
     A job that only publishes runs on the default branch, so its own success is no gate.
     """

@@ -95,7 +95,8 @@ class EarlierComments:
 class PullHistory:
     """What was said and done on one pull request before this run; each is read once.
 
-    The properties raise PublishError, the methods `read_…` report what they cannot read.
+    All of it raises PublishError or SourceError where GitHub cannot be asked; `read_earlier` and
+    `read_words` tell the reason instead.
     """
 
     client: GitHub
@@ -134,11 +135,7 @@ class PullHistory:
         return [(comment, verdict) for comment, verdict in pairs if verdict]
 
     def statuses(self, head: str) -> Mapping[str, PostedStatus]:
-        """The last status of each context of a commit.
-
-        Raises:
-            PublishError: if GitHub cannot be asked.
-        """
+        """The last status of each context of a commit."""
         if head not in self._statuses:
             oldest_first = reversed(list(list_statuses(self.room, head)))
             self._statuses[head] = {status.context: status for status in oldest_first}
@@ -150,11 +147,7 @@ class PullHistory:
         return status if status and self._is_ours(status) else None
 
     def is_from_writer(self, comment: CommentFacts) -> bool:
-        """Tell whether a person who may write has written a comment, as it stands.
-
-        Raises:
-            SourceError: if GitHub cannot be asked.
-        """
+        """Tell whether a person who may write has written a comment, as it stands."""
         author = comment.author
         if comment.by_program or comment.edited or not author:
             return False
@@ -172,7 +165,8 @@ class PullHistory:
 
     def _find_dismissals(self) -> dict[str, Dismissal]:
         """The last valid word on each finding."""
-        answers = [(marker, words) for marker, comment in self.own if (words := _read(comment))]
+        answers = [(marker, dismissals([comment.body])) for marker, comment in self.own]
+        answers = [(marker, words) for marker, words in answers if words]
         by_finding: dict[str, Dismissal] = {}
         for marker, words in answers[-_MOST:]:
             match = _ANSWER.fullmatch(marker.id)
@@ -218,11 +212,7 @@ class PullHistory:
         return (comment.author, command) if holds else None
 
     def keep_command(self, head: str, context: str, comment: CommentFacts, url: str) -> None:
-        """Leave what a comment asks for on a commit; once more is the same as once.
-
-        Raises:
-            PublishError: if the status cannot be set.
-        """
+        """Leave what a comment asks for on a commit; once more is the same as once."""
         latest = self.statuses(head).get(context)
         if latest and self._is_ours(latest) and latest.target_url == url:
             return
@@ -234,11 +224,7 @@ class PullHistory:
         return login_of(status.creator) == self.room.account()
 
     def read_report(self, run: int) -> dict[str, Any] | None:
-        """Read the report that a run has kept; None for none, and for one of another version.
-
-        Raises:
-            SourceError: where GitHub cannot be asked.
-        """
+        """Read the report that a run has kept; None for none, and for one of another version."""
         try:
             archive = fetch_artifact(self.client, self.repo, run, _REPORT)
             report: dict[str, Any] = json.loads(extract_file(archive, _REPORT_FILE, alone=False))
@@ -248,11 +234,7 @@ class PullHistory:
         return report
 
     def read_votes(self, pull: PullFacts) -> EarlierVotes | None:
-        """The models' votes in the newest readable report of the pull request's head.
-
-        Raises:
-            PrJuryError: where GitHub cannot be asked.
-        """
+        """The models' votes in the newest readable report of the pull request's head."""
         for run in self._list_runs(pull.head.sha or ""):
             if report := self.read_report(run):
                 return read_earlier_votes(report)
@@ -269,7 +251,3 @@ class PullHistory:
         for run in WorkflowRuns(self.client, self.repo).of_head(head):
             if run.is_own:
                 yield run.id
-
-
-def _read(comment: CommentFacts) -> tuple[Dismissal, ...]:
-    return dismissals([comment.body])

@@ -94,7 +94,7 @@ class Job:
 
     @property
     def no_token(self) -> UsageError:
-        """What is wrong where the mode takes a token and there is none."""
+        """The error where the mode takes a token and there is none."""
         return UsageError(
             f"The mode {self.inputs.mode} takes a token",
             remedy="Give `github-token: ${{ github.token }}` to the action",

@@ -27,7 +27,7 @@ def download_artifacts(job: Job, name: str, variable: str) -> bytes:
         SourceError: when it is not there, or is another one.
         UsageError: when the workflow does not say which one it has to be.
     """
-    digest = _told(job.environ, variable)
+    digest = _read_digest(job.environ, variable)
     what = Path(name).stem
     path = job.places.report_file(name)
     return read_artifact_file(path, what, digest, LARGEST)
@@ -59,7 +59,7 @@ def refuse_other(evidence: StageEvidence | NoEvidence, event: Event) -> None:
         )
 
 
-def _told(environ: Mapping[str, str], variable: str) -> str:
+def _read_digest(environ: Mapping[str, str], variable: str) -> str:
     digest = environ.get(variable)
     if digest is None:
         raise UsageError(

@@ -90,7 +90,7 @@ class Publication:
 
     @cached_property
     def history(self) -> PullHistory | None:
-        """What was said on the pull request before; None without a token or a number."""
+        """The history of the pull request; None without a token or a number."""
         number = self.event.number or queued_number(self.event)
         if self.past or not (self._hub and number):
             return self.past
@@ -98,7 +98,7 @@ class Publication:
 
     @cached_property
     def earlier(self) -> EarlierComments:
-        """What our earlier comments on the pull request say."""
+        """The words of our earlier comments on the pull request."""
         earlier = self.history.read_earlier() if self.history else EarlierComments()
         if earlier.problem:
             self.job.log.say(earlier.problem)
@@ -167,7 +167,7 @@ class Publication:
         posts = self._posts()
         status = posts.status() if posts else None
         if status and (head := self.event.pull.head.sha):
-            with self._collected():
+            with self._collect_errors():
                 status.open(reason, head)
         return self.complaints
 
@@ -189,9 +189,9 @@ class Publication:
         if self._hub:
             self._post(report, wanted, seen)
         self._note_withheld()
-        with self._collected():
+        with self._collect_errors():
             self._tell_in_summary()
-        with self._collected():
+        with self._collect_errors():
             if outputs := self.job.places.outputs:
                 own = {
                     name: value for name, value in seen.items() if value or name == "comment-url"
@@ -207,15 +207,15 @@ class Publication:
         if wanted.get("sarif"):
             files.append(("", "report.sarif", dependencies.sarif))
         for output, file, render in files:
-            with self._collected():
+            with self._collect_errors():
                 path = places.report_file(file)
                 seen[output] = ReportFile(path, render, output or file).publish(report) or ""
         seen.pop("", None)
-        with self._collected():
+        with self._collect_errors():
             ballots = (voice.judgment for voice in seat_outcomes(report.verdict))
             logs = keep_logs(ballots, places, self.job.log.redact)
             seen["build-log"] = str(logs[0]) if logs else ""
-        with self._collected():
+        with self._collect_errors():
             if places.summary and wanted.get("summary", True):
                 JobSummary(places.summary, dependencies.summary).publish(report)
 
@@ -223,22 +223,22 @@ class Publication:
         posts = self._posts()
         if posts is None:
             return
-        with self._told("comment"):
+        with self._sort_errors("comment"):
             if self.job.inputs.mode == "review":  # the others have just asked for the head
                 posts.refuse_old_head()
             for output, publisher in posts.of_pull_request(wanted):
-                with self._told(publisher.name):
+                with self._sort_errors(publisher.name):
                     address = publisher.publish(report) or ""
                     seen |= {output: address} if output else {}
                     self.notes += getattr(publisher, "notes", ())
                 if _is_outdated(publisher):
                     break
         if check := self._check or posts.check(wanted):
-            with self._told(check.name):
+            with self._sort_errors(check.name):
                 check.publish(report)
             self.notes += check.notes
         if status := posts.status():
-            with self._collected():
+            with self._collect_errors():
                 status.publish(report)
         self._gates = False
 
@@ -261,14 +261,14 @@ class Publication:
         return PublisherFactory(target, self._hub, words, self.job.log.redact)
 
     @contextmanager
-    def _collected(self) -> Iterator[None]:
+    def _collect_errors(self) -> Iterator[None]:
         try:
             yield
         except PublishError as error:
             self.complaints.append(str(error))
 
     @contextmanager
-    def _told(self, what: str) -> Iterator[None]:
+    def _sort_errors(self, what: str) -> Iterator[None]:
         try:
             yield
         except PublishError as error:

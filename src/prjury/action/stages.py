@@ -88,7 +88,7 @@ def build(job: Job) -> JobResult:
     if not job.inputs.build:
         return job.nothing("Nothing to do: the input build is false.")
     event = event_of(job)
-    outcome = _built(job, event)
+    outcome = _build(job, event)
     if isinstance(outcome, NothingToReview):
         return job.nothing(outcome.reason, is_open=not outcome.superseded)
     written = json.dumps(outcome.evidence, indent=1, allow_nan=False) + "\n"
@@ -104,8 +104,8 @@ def _build_result(judgment: Judgment) -> JobResult:
     return JobResult(code, judgment.reasoning if code else None)
 
 
-def _built(job: Job, event: Event) -> BuiltEvidence | NothingToReview:
-    request, environment = _request(job, event), _environment(job)
+def _build(job: Job, event: Event) -> BuiltEvidence | NothingToReview:
+    request, environment = _make_request(job, event), _make_environment(job)
     if not job.inputs.junit:
         return build_stage(request, environment)
     places = read_junit(job.inputs.junit, job.environ)
@@ -114,7 +114,7 @@ def _built(job: Job, event: Event) -> BuiltEvidence | NothingToReview:
 
 def collect(job: Job) -> JobResult:
     """Finds the pull request of the build that has ended, and what can be known of it."""
-    event, run = _triggered(job)
+    event, run = _read_trigger(job)
     if run.conclusion not in ENDED - {"cancelled"}:
         return job.nothing(_not_run(run))
     with job.dependencies.connect(event, job.inputs) as client:
@@ -123,8 +123,8 @@ def collect(job: Job) -> JobResult:
             return job.nothing(pull.reason)
         event = replace(event, pull=pull)
         artifact = BuildArtifact(client, event.repo, run.id)
-        request = replace(_request(job, event), evidence=artifact, actor=run.actor)
-        found = collect_stage(request, _environment(job), run.path)
+        request = replace(_make_request(job, event), evidence=artifact, actor=run.actor)
+        found = collect_stage(request, _make_environment(job), run.path)
     if isinstance(found, NothingToReview) and found.superseded:
         return job.nothing(found.reason)
     outcome = (
@@ -143,7 +143,7 @@ def decide(job: Job) -> JobResult:
     if isinstance(evidence, NoEvidence):
         return job.nothing(evidence.reason, is_open=True)
     digest = sha256(content)
-    opinions = decide_stage(evidence, digest, _request(job, None), _environment(job))
+    opinions = decide_stage(evidence, digest, _make_request(job, None), _make_environment(job))
     report = publish_stage(evidence, digest, opinions)
     job.log.say(report.headline)
     text = verdict_to_text(report, opinions, job.log.redact)
@@ -153,7 +153,7 @@ def decide(job: Job) -> JobResult:
 
 def publish(job: Job) -> JobResult:
     """Find the pull request again, make the report, and publish it everywhere."""
-    event, run = _triggered(job)
+    event, run = _read_trigger(job)
     if run.conclusion not in ENDED:
         return job.nothing(_not_run(run))
     with Publication(job, event) as publication:
@@ -163,12 +163,12 @@ def publish(job: Job) -> JobResult:
             return job.nothing(pull.reason)
         publication.event = event = replace(event, pull=pull)
         if run.conclusion == "cancelled":
-            return _cancelled(job, run, publication)
+            return _end_cancelled(job, run, publication)
         content = download_artifacts(job, EVIDENCE, EVIDENCE_DIGEST)
         evidence = evidence_from_text(content)
         refuse_other(evidence, event)
         if isinstance(evidence, NoEvidence):
-            return _opened(job, evidence.reason, publication)
+            return _open_gate(job, evidence.reason, publication)
         verdict = _read_verdict(job)
         digest = sha256(content)
         opinions = (
@@ -190,7 +190,7 @@ def _not_run(run: TriggeringRun) -> str:
     return f"Nothing to do: run {run.id} has run nothing ({run.conclusion or 'no conclusion'})."
 
 
-def _cancelled(job: Job, run: TriggeringRun, publication: Publication) -> JobResult:
+def _end_cancelled(job: Job, run: TriggeringRun, publication: Publication) -> JobResult:
     """A build that was cancelled is no evidence and no error: the gate waits for another one."""
     publication.mark_superseded()
     if has_newer_run(publication.client, publication.event.repo, run):
@@ -199,14 +199,14 @@ def _cancelled(job: Job, run: TriggeringRun, publication: Publication) -> JobRes
     return job.nothing("The build was cancelled, so that there is nothing to judge.")
 
 
-def _opened(job: Job, reason: str, publication: Publication) -> JobResult:
+def _open_gate(job: Job, reason: str, publication: Publication) -> JobResult:
     complaints = publication.open(reason)
     ended = job.nothing(reason, is_open=True)
     code = ExitCode.NOT_PUBLISHED if complaints else ended.code
     return JobResult(code, " ".join(complaints) or None)
 
 
-def _triggered(job: Job) -> tuple[Event, TriggeringRun]:
+def _read_trigger(job: Job) -> tuple[Event, TriggeringRun]:
     event = read_event(job.environ)
     if event.kind is not EventKind.WORKFLOW_RUN or event.trigger is None:
         raise UsageError(
@@ -217,9 +217,9 @@ def _triggered(job: Job) -> tuple[Event, TriggeringRun]:
     return event, event.trigger
 
 
-def _request(job: Job, event: Event | None) -> ReviewRequest:
+def _make_request(job: Job, event: Event | None) -> ReviewRequest:
     return request_of(event, job.inputs, job.dependencies.environment, job.dependencies.git)
 
 
-def _environment(job: Job) -> RunEnvironment:
+def _make_environment(job: Job) -> RunEnvironment:
     return with_inputs(job.dependencies.environment, job.inputs)

@@ -33,7 +33,7 @@ def read_artifact_file(path: Path, what: str, digest: str | None, largest: int) 
         SourceError: ``…_missing`` or ``…_invalid``.
     """
     try:
-        content = _read(path, largest)
+        content = _read_regular_file(path, largest)
     except FileNotFoundError as error:
         raise SourceError(
             f"There is no {visible(path.name)}",
@@ -43,10 +43,10 @@ def read_artifact_file(path: Path, what: str, digest: str | None, largest: int) 
             reason=f"{what}_missing",
         ) from error
     except OSError as error:
-        raise _refused(path, what, error.strerror or str(error)) from error
+        raise _make_refusal(path, what, error.strerror or str(error)) from error
     expected = None if digest is None else digest.strip().removeprefix("sha256:").lower()
     if expected is not None and not hmac.compare_digest(sha256(content), expected):
-        raise _refused(path, what, "it is not the file that the job before has made")
+        raise _make_refusal(path, what, "it is not the file that the job before has made")
     return content
 
 
@@ -72,7 +72,7 @@ class EvidenceFile:
         """
         shown = visible(str(self.path))
         try:
-            return _read(self.path, LARGEST)
+            return _read_regular_file(self.path, LARGEST)
         except FileNotFoundError as error:
             raise CannotJudgeError(
                 f"there is no evidence at {shown}",
@@ -89,7 +89,7 @@ class EvidenceFile:
             ) from error
 
 
-def _read(path: Path, largest: int) -> bytes:
+def _read_regular_file(path: Path, largest: int) -> bytes:
     """The bytes of a regular file that is no link: a stranger may have packed it.
 
     Raises:
@@ -112,7 +112,7 @@ def _read(path: Path, largest: int) -> bytes:
     return content
 
 
-def _refused(path: Path, what: str, why: str) -> SourceError:
+def _make_refusal(path: Path, what: str, why: str) -> SourceError:
     return SourceError(
         f"The {what} in {visible(path.name)} is refused: {why}",
         why="It was replaced, or the jobs of the workflow are not those of the examples",

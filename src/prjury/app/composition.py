@@ -61,7 +61,7 @@ def agents_for(
     nobody: NoModels | None,
     panel: ModelPanel,
 ) -> Agents:
-    """Who starts the agents of the policy: nobody where models are not asked either.
+    """The starter of the policy's agents: nobody where models are not asked either.
 
     An agent may use the network: without it, it would not reach its model.
     """
@@ -203,12 +203,12 @@ def contained_shell(
 
 
 def builds_here(request: ReviewRequest, config: Config) -> bool:
-    """Whether code of the change may run."""
+    """Tell whether code of the change may run."""
     return request.build and any(each.from_ == "run" for each in running(config))
 
 
 def others_run_here(request: ReviewRequest, config: Config) -> bool:
-    """Whether code of the change, or an agent, may run."""
+    """Tell whether code of the change, or an agent, may run."""
     agents = any(entry.agent for tier in config.tiers for entry in tier.judges)
     return builds_here(request, config) or (request.models and agents)
 

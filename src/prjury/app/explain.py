@@ -72,10 +72,10 @@ def _passages(name: str, pages: Mapping[str, str]) -> Iterator[str]:
                 title, heading = title or found[1], found[1]
             if f"`{name}`" in block:
                 place = title if heading == title else f"{title}: {heading}"
-                yield f"{place} (prjury explain {page})\n\n{_about(name, block)}"
+                yield f"{place} (prjury explain {page})\n\n{_cut_table(name, block)}"
 
 
-def _about(name: str, block: str) -> str:
+def _cut_table(name: str, block: str) -> str:
     lines = block.split("\n")
     if not lines[0].startswith("|"):
         return block

@@ -61,7 +61,7 @@ def text_at(repository: Repository, commit: str, path: str, shown: str) -> str |
     content = repository.read([entries[0].blob])[entries[0].blob]
     if content is None:
         raise SourceError(f"{shown} is {MISSING}", reason="object_missing")
-    return _decoded(content, shown)
+    return _decode(content, shown)
 
 
 def policy_notes(
@@ -71,7 +71,7 @@ def policy_notes(
     work_tree: Path | None,
     path: str = POLICY_PATH,
 ) -> tuple[str, ...]:
-    """What a reader has to know if the change touches the rules it is judged by."""
+    """The notes for a reader if the change touches the rules it is judged by."""
     notes: list[str] = []
     if not own:
         has_one = bool(_entries(repository, pull.base.sha, path))
@@ -101,7 +101,7 @@ def text_of(file: Path) -> str:
         ConfigError: when it cannot be read or is not UTF-8.
     """
     try:
-        return _decoded(file.read_bytes(), str(file))
+        return _decode(file.read_bytes(), str(file))
     except OSError as error:
         raise ConfigError(
             f"the configuration {file} cannot be read: {error.strerror}",
@@ -115,7 +115,7 @@ def _entries(repository: Repository, commit: str, path: str) -> list[TreeEntry]:
     return [e for e in entries if e.path == path or e.path.startswith(below)]
 
 
-def _decoded(content: bytes, shown: str) -> str:
+def _decode(content: bytes, shown: str) -> str:
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -216,7 +216,7 @@ def _tier(
     jury: Jury[PullRequestContext] | None = None
     _refuse_to_accept(config, seats)
     if seats:
-        jury = _held_down(Jury(seats, voting_strategy(config.voting), config.name))
+        jury = _hold_down(Jury(seats, voting_strategy(config.voting), config.name))
     return Tier(
         config.name,
         jury,
@@ -239,7 +239,7 @@ def _refuse_to_accept(config: TierConfig, seats: Sequence[Seat[PullRequestContex
         )
 
 
-def _held_down(jury: Jury[PullRequestContext]) -> Jury[PullRequestContext]:
+def _hold_down(jury: Jury[PullRequestContext]) -> Jury[PullRequestContext]:
     """The jury, whose vote overrules no unanimous or must failure; models lift nothing."""
     lowering = [seat.title for seat in jury.seats if getattr(seat.judge, "lowers_only", False)]
     voting = NeverLifting(jury.voting, frozenset(lowering)) if lowering else jury.voting

@@ -46,7 +46,7 @@ def _report_on(change: OpenedChange, environment: RunEnvironment, started: float
     wired = review_ports(request, environment, config, change.snapshot)
     ports = wired.ports
     earlier = steps.reusable_votes(change)
-    casting = _reused(earlier)
+    casting = _reuse(earlier)
     if request.dismissals:
         from prjury.app.dismissed import seat_leniently  # noqa: PLC0415 - few are dismissed
 
@@ -88,7 +88,7 @@ def _report_on(change: OpenedChange, environment: RunEnvironment, started: float
     )
 
 
-def _reused(earlier: EarlierVotes | None) -> Casting:
+def _reuse(earlier: EarlierVotes | None) -> Casting:
     if earlier is None:
         return as_named
     from prjury.app.stages.replay import reused  # noqa: PLC0415 - a first run has nothing to repeat

@@ -58,11 +58,11 @@ def tiers_aside(config: Config, pull: PullRequest) -> tuple[str, ...]:
     if not (config.paths and pull.files):
         return ()
     paths = {path for file in pull.files for path in (file.path, file.old_path) if path}
-    asked = {name for path in paths for name in _asked(path, config, every)}
+    asked = {name for path in paths for name in _list_asked_tiers(path, config, every)}
     return tuple(name for name in every if name not in asked)
 
 
-def _asked(path: str, config: Config, every: Iterable[str]) -> Iterable[str]:
+def _list_asked_tiers(path: str, config: Config, every: Iterable[str]) -> Iterable[str]:
     entries = (e for e in config.paths if any(matches(path, glob) for glob in e.match))
     found = next(entries, None)
     return found.tiers if found else every
@@ -110,19 +110,19 @@ class OpenedChange:
 
     @property
     def seconds(self) -> float:
-        """How long all judges together may take."""
+        """The time of all judges together."""
         timeout = self.request.timeout
         return self.config.limits.wall if timeout is None else timeout
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader has to know if the change touches the rules it is judged by."""
+        """The notes for a reader if the change touches the rules it is judged by."""
         request, store = self.request, self.snapshot.store
         work_tree = store.operator.work_tree
         return policy_notes(self.pull, store, request.config, work_tree, request.policy_path)
 
     def start_clock(self) -> PullRequestContext:
-        """What the judges are asked about; their time runs from here."""
+        """The context of the judges; their time runs from here."""
         return context_of(self.pull, self.seconds)
 
     def look_around(self, context: PullRequestContext) -> PullRequestContext:
@@ -248,7 +248,7 @@ def reusable_votes(change: OpenedChange) -> EarlierVotes | None:
 
 
 def context_of(pull: PullRequest, seconds: float) -> PullRequestContext:
-    """What judges are asked about, and until when."""
+    """The change that judges are asked about, and their deadline."""
     goal = f"merge {printable(pull.head.ref)} into {printable(pull.base.ref)}"
     return PullRequestContext(goal, pull=pull, deadline=Deadline.after(seconds))
 
@@ -304,7 +304,7 @@ def repair(
     ports: Ports,
     context: PullRequestContext,
 ) -> Recovery | None:
-    """What came of an agent's attempt to repair the tests, where the policy wants one."""
+    """The outcome of an agent's attempt to repair the tests, where the policy wants one."""
     fix = change.config.fix
     if not fix.enabled or (fix.when == "asked" and not change.request.asks_fix):
         return None
@@ -388,7 +388,7 @@ def make_report(  # noqa: PLR0913 - what a report is made of
 
 
 def find_interface(change: OpenedChange, deadline: Deadline) -> Interface | None:
-    """What the change does to what it offers; None where nobody could tell in time.
+    """The changes of what it offers; None where nobody could tell in time.
 
     It is looked for before anything of the change is built.
     """

@@ -61,7 +61,7 @@ app.add_typer(evidence)
 app.add_typer(journal)
 
 
-def _version(value: bool) -> None:  # noqa: FBT001 - typer hands the flag over like this
+def _show_version(value: bool) -> None:  # noqa: FBT001 - typer hands the flag over like this
     if value:
         print_version()
         raise typer.Exit
@@ -73,7 +73,9 @@ def _globals(
     *,
     version: Annotated[  # noqa: ARG001 - the callback does the work
         bool,
-        typer.Option("--version", "-V", callback=_version, is_eager=True, help="Show the version."),
+        typer.Option(
+            "--version", "-V", callback=_show_version, is_eager=True, help="Show the version."
+        ),
     ] = False,
     verbose: Annotated[
         bool,
@@ -103,8 +105,8 @@ def main(environ: Mapping[str, str]) -> NoReturn:
     _open_streams()
     sys.argv += ["--help"] * (len(sys.argv) == 1)
     run = CommandRun(environ)
-    code = _guarded(run)
-    code = _flushed(code)
+    code = _run_guarded(run)
+    code = _flush(code)
     run.end(code)
     sys.stderr.flush()
     # Threads of judges that hang are abandoned, not waited for; what they left behind is removed.
@@ -112,19 +114,19 @@ def main(environ: Mapping[str, str]) -> NoReturn:
     os._exit(int(code))
 
 
-def _flushed(code: int) -> int:
+def _flush(code: int) -> int:
     """The exit code once standard output is written; a full disk takes the place of a success."""
     try:
         sys.stdout.flush()
     except OSError as error:
         close_terminal()
         if not code and not isinstance(error, BrokenPipeError):
-            return _unprinted(f"standard output cannot be written: {error.strerror}")
+            return _complain_unprinted(f"standard output cannot be written: {error.strerror}")
     return code
 
 
-def _unprinted(what: str) -> int:
-    return _told(f"{what}. Free some space, or read all of the output.", ExitCode.NOT_PUBLISHED)
+def _complain_unprinted(what: str) -> int:
+    return _complain(f"{what}. Free some space, or read all of the output.", ExitCode.NOT_PUBLISHED)
 
 
 def _open_streams() -> None:
@@ -154,34 +156,34 @@ def _interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
     raise KeyboardInterrupt
 
 
-def _guarded(run: CommandRun) -> int:  # noqa: PLR0911 - one for each way to end
+def _run_guarded(run: CommandRun) -> int:  # noqa: PLR0911 - one for each way to end
     """The outermost handler: every way to fail ends in one line and a documented exit code."""
     try:
         code = int(app(standalone_mode=False, obj=run, prog_name="prjury") or ExitCode.OPEN)
         # Typer answers Ctrl-C with a number.
-        return _interrupted() if code == ExitCode.INTERRUPTED else code
+        return _end_interrupted() if code == ExitCode.INTERRUPTED else code
     except typer.TyperException as error:
-        return _told(_usage(error), ExitCode.USAGE)
+        return _complain(_usage(error), ExitCode.USAGE)
     except PrJuryError as error:
-        return _told(str(error), error.exit_code)
+        return _complain(str(error), error.exit_code)
     except typer.Exit as done:
         return done.exit_code
     except (KeyboardInterrupt, typer.Abort):
-        return _interrupted()
+        return _end_interrupted()
     except SystemExit:
         # Typer ends like this when the reader of our output has gone away.
         close_terminal()
         if {"-h", "--help", "-V", "--version"} & set(sys.argv):
             return ExitCode.OPEN
-        return _unprinted("the reader of standard output has gone away")
+        return _complain_unprinted("the reader of standard output has gone away")
     except OSError as error:
         what = f"the system refuses a file or directory: {error}."
-        return _told(f"{what} Check TMPDIR, the disk and the permissions.", ExitCode.SOURCE)
+        return _complain(f"{what} Check TMPDIR, the disk and the permissions.", ExitCode.SOURCE)
     except Exception as bug:  # noqa: BLE001 - the last resort: no traceback for users
         if {"-v", "--verbose"} & set(sys.argv):
             traceback.print_exc()
         what = f"a bug in PR Jury: {type(bug).__name__}: {bug}."
-        return _told(f"{what} Run it with -v and report the traceback.", ExitCode.BUG)
+        return _complain(f"{what} Run it with -v and report the traceback.", ExitCode.BUG)
 
 
 def _usage(error: typer.TyperException) -> str:
@@ -193,11 +195,11 @@ def _usage(error: typer.TyperException) -> str:
     return f"{what}{end} See: {context.command_path if context else 'prjury'} --help"
 
 
-def _interrupted() -> int:
-    return _told("interrupted; nothing was published", ExitCode.INTERRUPTED)
+def _end_interrupted() -> int:
+    return _complain("interrupted; nothing was published", ExitCode.INTERRUPTED)
 
 
-def _told(line: str, code: int) -> int:
+def _complain(line: str, code: int) -> int:
     text = " ".join(line.split()).encode(errors="backslashreplace").decode()
     print(f"prjury: {text}", file=sys.stderr)
     return int(code)

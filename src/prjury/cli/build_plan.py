@@ -20,9 +20,9 @@ def print_plan(terminal: Terminal, change: options.ChangeOptions, kind: PlainFor
     from prjury.judges.builds.plan_view import plan_document, plan_lines
     from prjury.publishers.terminal import printable_line
 
-    found = _planned(terminal, change)
+    found = _find_plan(terminal, change)
     if kind is PlainFormat.JSON:
-        document = _redacted(plan_document(found), terminal.redact)
+        document = _redact(plan_document(found), terminal.redact)
         print_out("plan", json.dumps(document, indent=2))
     else:
         for line in plan_lines(found):
@@ -43,7 +43,7 @@ def _refusal(found: DetectedBuilds) -> str:
     )
 
 
-def _planned(terminal: Terminal, change: options.ChangeOptions) -> DetectedBuilds:
+def _find_plan(terminal: Terminal, change: options.ChangeOptions) -> DetectedBuilds:
     from prjury.app.stages.plan import plan_change, plan_directory
     from prjury.errors import SourceError
     from prjury.git.open_snapshot import NothingToReview
@@ -63,9 +63,9 @@ def _planned(terminal: Terminal, change: options.ChangeOptions) -> DetectedBuild
     return plan_directory(change.repo, environment, change.config)
 
 
-def _redacted(value: Any, redact: Callable[[str], str]) -> Any:  # noqa: ANN401 - JSON
+def _redact(value: Any, redact: Callable[[str], str]) -> Any:  # noqa: ANN401 - JSON
     if isinstance(value, str):
         return redact(value)
     if isinstance(value, dict):
-        return {key: _redacted(item, redact) for key, item in value.items()}
-    return [_redacted(item, redact) for item in value] if isinstance(value, list) else value
+        return {key: _redact(item, redact) for key, item in value.items()}
+    return [_redact(item, redact) for item in value] if isinstance(value, list) else value

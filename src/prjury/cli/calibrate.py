@@ -88,7 +88,7 @@ def read_reports(places: Sequence[Path]) -> list[ReportJson]:
 
     reports = []
     for place in places:
-        files = sorted(place.rglob("*.json"), key=_by_number) if place.is_dir() else [place]
+        files = sorted(place.rglob("*.json"), key=_group_by_number) if place.is_dir() else [place]
         for file in files:
             value = _read_json(file)
             if place.is_dir() and not (isinstance(value, dict) and "schema" in value):
@@ -103,7 +103,7 @@ def read_reports(places: Sequence[Path]) -> list[ReportJson]:
     return reports
 
 
-def _by_number(file: Path) -> list[str]:
+def _group_by_number(file: Path) -> list[str]:
     """A key that sorts 9 before 10."""
     return [part.zfill(20) if part.isdigit() else part for part in re.split(r"(\d+)", str(file))]
 

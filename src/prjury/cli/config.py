@@ -34,7 +34,7 @@ def check_config(
     except ConfigError as error:
         if not error.problems:
             raise
-        raise _listed(file, error.problems) from error
+        raise _print_problems(file, error.problems) from error
     for doubt in placed_lines(read_yaml(text, str(file)), doubts(policy.config)):
         print(f"warning: {doubt}", file=sys.stderr)
     print(f"{file} is valid. In force:")
@@ -60,7 +60,7 @@ def _root_for(file: Path) -> Path:
     return directory.parent if directory.name == ".github" else Path.cwd()
 
 
-def _listed(file: Path, problems: tuple[str, ...]) -> ConfigError:
+def _print_problems(file: Path, problems: tuple[str, ...]) -> ConfigError:
     for problem in problems:
         print(problem, file=sys.stderr)
     number = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"

@@ -41,7 +41,7 @@ def demo(
         repository = _empty(place) / "shelf.git"
         make_repository(repository)
         print("Five pull requests of a small repository, merged, built and judged for real:\n")
-        wrong = [pull for pull in PULLS if not _judged(pull, repository, terminal, keep)]
+        wrong = [pull for pull in PULLS if not _judge_pull(pull, repository, terminal, keep)]
     print(f"\n{time.monotonic() - started:.1f} s, no network, no token, no key.", end=" ")
     print(f"Reports are in {keep}." if keep else "See the reports: prjury demo --keep DIR")
     print("In your own repository, on a branch: prjury review")
@@ -68,7 +68,7 @@ def _empty(place: Path) -> Path:
     return place
 
 
-def _judged(pull: SamplePull, repository: Path, terminal: Terminal, keep: Path | None) -> bool:
+def _judge_pull(pull: SamplePull, repository: Path, terminal: Terminal, keep: Path | None) -> bool:
     from prjury.app.request import ReviewRequest
     from prjury.app.review import run
     from prjury.git.open_snapshot import SnapshotRequest

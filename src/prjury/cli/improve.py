@@ -105,7 +105,7 @@ def improve(  # noqa: PLR0913 - the options of the command
             done = improved(goal, program, rounds, max_rounds, workspace)
     finally:
         environment.progress.close()
-    return _told(terminal, done, format)
+    return _print_outcome(terminal, done, format)
 
 
 def _options_of(judges: Sequence[str], texts: Sequence[str]) -> dict[str, dict[str, str]]:
@@ -147,7 +147,7 @@ def _agent(
         raise UsageError(str(error), remedy="Correct --agent or --env") from None
 
 
-def _told(terminal: Terminal, done: Improvement, kind: PlainFormat) -> int:
+def _print_outcome(terminal: Terminal, done: Improvement, kind: PlainFormat) -> int:
     import json
 
     from prjury.jury.judgment import Status

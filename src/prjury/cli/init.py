@@ -187,8 +187,7 @@ def _write(terminal: Terminal, root: Path, new: Mapping[str, str], *, force: boo
 
 def _difference(path: str, root: Path, text: str) -> Iterator[str]:
     there = (root / path).read_bytes().decode("utf-8", "replace").splitlines()
-    lines = difflib.unified_diff(there, text.splitlines(), path, f"{path} (new)", lineterm="", n=1)
-    return iter(list(lines))
+    return difflib.unified_diff(there, text.splitlines(), path, f"{path} (new)", lineterm="", n=1)
 
 
 def _read_templates(situation: Situation, action: str | None) -> Mapping[str, str]:

@@ -59,7 +59,7 @@ def judge(
         )
     with own_output_only():
         ballot = ask_judge(terminal, name, options, JudgmentContext(goal, workspace=workspace))
-    return _told(terminal, ballot, format)
+    return _print_judgment(terminal, ballot, format)
 
 
 def parsed_options(texts: Sequence[str]) -> dict[str, str]:
@@ -146,7 +146,7 @@ def named_judge(
     return cast("Judge[JudgmentContext]", judge_factory(name)(options, ports))
 
 
-def _told(terminal: Terminal, ballot: Ballot, kind: JudgmentFormat) -> int:
+def _print_judgment(terminal: Terminal, ballot: Ballot, kind: JudgmentFormat) -> int:
     from prjury.jury.judgment import Status
     from prjury.jury.jury import JuryVerdict
     from prjury.jury.voting import NOT_APPLICABLE

@@ -181,7 +181,7 @@ class AgentTools:
         from prjury.app.review import run
         from prjury.git.open_snapshot import NothingToReview
 
-        with self._called("review"):
+        with self._run_call("review"):
             change = self._change(repo, target, base, head)
             judges = replace(self.judges, title=_bound("title", title, _LONGEST_TEXT))
             request = flags.request_of(self.terminal, change, judges, self.models)
@@ -223,7 +223,7 @@ class AgentTools:
         from prjury.jury.context import JudgmentContext
         from prjury.report.codec import printable_json
 
-        with self._called("judge"):
+        with self._run_call("judge"):
             place = self._find_directory(workspace)
             _bound("name", name)
             _bound("goal", goal, _LONGEST_TEXT)
@@ -279,7 +279,7 @@ class AgentTools:
         from prjury.git.open_snapshot import NothingToReview
         from prjury.report.backports import backports_to_json
 
-        with self._called("backport"):
+        with self._run_call("backport"):
             change = self._change(repo, target, base, head)
             for branch in onto:
                 _bound("branch", branch)
@@ -299,11 +299,11 @@ class AgentTools:
         """
         from prjury.app.explain import explain as page
 
-        with self._called("explain"):
+        with self._run_call("explain"):
             return page(name)
 
     @contextmanager
-    def _called(self, tool: str) -> Iterator[None]:
+    def _run_call(self, tool: str) -> Iterator[None]:
         """One call: alone, in the journal, with our errors as answers for the agent."""
         from mcp.server.mcpserver.exceptions import ToolError
 

@@ -113,7 +113,7 @@ class Terminal:
         logger.setLevel(logging.DEBUG)
 
     def environment(self) -> RunEnvironment:
-        """What one run finds around it; progress goes to standard error, live on a terminal."""
+        """The surroundings of one run; progress goes to standard error, live on a terminal."""
         from prjury.app.request import RunEnvironment
         from prjury.journal.write import RecordedProgress
         from prjury.publishers.progress import LiveProgress, PlainProgress

@@ -123,11 +123,11 @@ def run_tests(
     if format is PlainFormat.JSON:
         _print_json({"passed": sound, "packs": [trial.json for trial in trials]})
     else:
-        _print_lines([*_told(trials), _last_line(trials, time.monotonic() - started)])
+        _print_lines([*_list_results(trials), _last_line(trials, time.monotonic() - started)])
     return ExitCode.OPEN if sound else ExitCode.REJECTED
 
 
-def _told(trials: Sequence[PackTestResult]) -> Iterator[str]:
+def _list_results(trials: Sequence[PackTestResult]) -> Iterator[str]:
     for trial in trials:
         yield trial.line
         yield from (f"    {line}" for line in trial.failures)

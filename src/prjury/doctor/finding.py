@@ -56,7 +56,7 @@ class DoctorCheck(Generic[Subject]):
 
 
 def examine(subject: Subject, checks: Sequence[DoctorCheck[Subject]]) -> Iterator[Diagnosis]:
-    """What all checks find; one that finds nothing says what is fine."""
+    """The findings of all checks; one that finds nothing says what is fine."""
     for check in (check for check in checks if check.applies(subject)):
         found = list(check.ask(subject))
         yield from found or [Diagnosis(Level.FINE, "", check.fine)]

@@ -52,7 +52,7 @@ class ServerState:
 
     @property
     def gate_names(self) -> list[str]:
-        """What the gate is called here, or would be."""
+        """The names of the gate here, or what it would be called."""
         return self.setup.gate_names or [GATE]
 
     @property

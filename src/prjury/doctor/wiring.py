@@ -25,7 +25,7 @@ _ON_LABELS = frozenset({"labeled", "unlabeled"})
 
 
 def check_use(setup: Setup) -> Iterator[Diagnosis]:
-    """Whether PR Jury runs here at all."""
+    """Tell whether PR Jury runs here at all."""
     if setup.uses:
         return
     for workflow in setup.workflows:

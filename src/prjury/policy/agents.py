@@ -17,11 +17,11 @@ _NEVER = re.compile(
 
 
 def is_kept_from_agents(name: str) -> bool:
-    """Whether a variable of this name is never handed to an agent."""
+    """Tell whether a variable of this name is never handed to an agent."""
     return _NEVER.fullmatch(name) is not None
 
 
-def _one_line(command: str) -> str:
+def _check_command(command: str) -> str:
     if not command.strip() or "\0" in command:
         raise ValueError("a command is needed, such as `claude -p --output-format json`")
     return command
@@ -33,7 +33,7 @@ def _is_an_agents(name: str) -> str:
     return name
 
 
-AgentCommand: TypeAlias = Annotated[str, AfterValidator(_one_line)]
+AgentCommand: TypeAlias = Annotated[str, AfterValidator(_check_command)]
 AgentVariable: TypeAlias = Annotated[
     str, Field(pattern=r"^[A-Za-z_]\w*$"), AfterValidator(_is_an_agents)
 ]

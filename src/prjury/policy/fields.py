@@ -67,7 +67,7 @@ Duration: TypeAlias = Annotated[
 ]
 
 
-def _whole(value: object) -> object:
+def _check_version(value: object) -> object:
     """Refuses ``true`` and ``1.0``, which Python holds to be equal to 1."""
     if type(value) is not int:
         raise ValueError("the version is 1")
@@ -75,7 +75,7 @@ def _whole(value: object) -> object:
 
 
 def is_inside(path: str) -> bool:
-    """Whether a path stays inside the directory that it is relative to."""
+    """Tell whether a path stays inside the directory that it is relative to."""
     parts = path.split("/")
     return not any(part in {"", ".", ".."} for part in parts)
 
@@ -90,7 +90,7 @@ def _inside(path: str) -> str:
 InsidePath: TypeAlias = Annotated[str, AfterValidator(_inside)]
 
 
-Version: TypeAlias = Annotated[Literal[1], BeforeValidator(_whole)]
+Version: TypeAlias = Annotated[Literal[1], BeforeValidator(_check_version)]
 
 
 def _label(name: str) -> str:

@@ -25,6 +25,6 @@ SEATS = {
 
 
 def replacement_of_key(path: Sequence[str | int]) -> str:
-    """What to use in place of a key that is gone; empty for any other key."""
+    """The replacement of a key that is gone; empty for any other key."""
     words = ["", *(part for part in path if isinstance(part, str))]
     return _KEYS.get((words[-2], words[-1]), "")

@@ -46,7 +46,7 @@ class Policy:
     def built_elsewhere(self) -> Policy:
         """The policy where its builds were made in another job."""
         tiers = [
-            tier.model_copy(update={"judges": list(map(_elsewhere, tier.judges))})
+            tier.model_copy(update={"judges": list(map(_take_evidence, tier.judges))})
             for tier in self.config.tiers
         ]
         return Policy(self.config.model_copy(update={"tiers": tiers}), self.source)
@@ -65,7 +65,7 @@ class Policy:
         return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _elsewhere(entry: JudgeEntry) -> JudgeEntry:
+def _take_evidence(entry: JudgeEntry) -> JudgeEntry:
     ran = entry.build or entry.command
     if ran is None or ran.from_ != "run":
         return entry
@@ -159,18 +159,18 @@ class Problem:
 
 def refused(document: Document, problems: Sequence[Problem]) -> ConfigError:
     """The error with all problems, in the order of the file."""
-    placed = _placed(document, problems)
+    placed = _place_problems(document, problems)
     reported = [f"{document.source} line {line}: {text}" for line, _, text in placed]
     return ConfigError("; ".join(reported)).at(placed_lines(document, problems))
 
 
 def placed_lines(document: Document, problems: Iterable[Problem]) -> list[str]:
     """``file:line:column: text`` for each, in the order of the file."""
-    placed = _placed(document, problems)
+    placed = _place_problems(document, problems)
     return [f"{document.source}:{line}:{column}: {text}" for line, column, text in placed]
 
 
-def _placed(document: Document, problems: Iterable[Problem]) -> list[tuple[int, int, str]]:
+def _place_problems(document: Document, problems: Iterable[Problem]) -> list[tuple[int, int, str]]:
     return sorted({(*document.place_of(each.path), each.text) for each in problems})
 
 
@@ -214,11 +214,11 @@ def _problem(path: KeyPath, detail: dict[str, Any], model: type[BaseModel]) -> t
         if path and path[-1] == wrong:
             return "", f"{name} is not a known key{_hint(path, model)}", ""
         return f"{name}: ", f"{visible(wrong)} is not known{_hint((*path, wrong), model)}", ""
-    return f"{name}: ", _requirement(detail), _found(detail)
+    return f"{name}: ", _requirement(detail), _show_value(detail)
 
 
 def _stands(part: str | int, document: Document) -> bool:
-    """Whether the part of a location is a key of the file, not a branch of a union type."""
+    """Tell whether the part of a location is a key of the file, not a branch of a union type."""
     return isinstance(part, int) or any(part in path for path in document.lines)
 
 
@@ -242,7 +242,7 @@ def _requirement(detail: dict[str, Any]) -> str:
 _WITHOUT_THE_VALUE = frozenset({"missing", "too_short", "complete"})
 
 
-def _found(detail: dict[str, Any]) -> str:
+def _show_value(detail: dict[str, Any]) -> str:
     value = detail.get("input")
     whole = detail["type"] == "value_error" and isinstance(value, dict | list)
     if whole or isinstance(value, BaseModel) or detail["type"] in _WITHOUT_THE_VALUE:

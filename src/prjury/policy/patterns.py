@@ -30,7 +30,7 @@ class RuleSelection:
     per_file: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def is_ignored(self, rule: str, path: str | None = None) -> bool:
-        """Whether a rule, as ``pack/rule``, is ignored everywhere, or in a file."""
+        """Tell whether a rule, as ``pack/rule``, is ignored everywhere, or in a file."""
         names = {rule, rule.partition("/")[0]}
         if names & set(self.ignore):
             return True

@@ -80,12 +80,12 @@ def _keeping(entry: JudgeEntry, tiers: Sequence[TierConfig], wanted: Sequence[st
         return entry
     new: dict[str, object] = {"keep": [*dict.fromkeys([*entry.runs.keep, *wanted])]}
     if entry.build:
-        new |= _measured(entry.build, tiers)
+        new |= _choose_measures(entry.build, tiers)
     runs = entry.runs.model_copy(update=new)
     return entry.model_copy(update={entry.name: runs})
 
 
-def _measured(build: BuildOptions, tiers: Sequence[TierConfig]) -> dict[str, object]:
+def _choose_measures(build: BuildOptions, tiers: Sequence[TierConfig]) -> dict[str, object]:
     seats = [one.coverage for tier in tiers for one in tier.judges if one.coverage]
     compared = sorted({seat.report for seat in seats if seat.baseline == "base"})
     new: dict[str, object] = {"keep_of_base": [*dict.fromkeys([*build.keep_of_base, *compared])]}

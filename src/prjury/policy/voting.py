@@ -44,7 +44,7 @@ class ScoreOptions(PolicySection):
 
     @field_validator("undecided")
     @classmethod
-    def _in_order(cls, band: tuple[float, float] | None) -> tuple[float, float] | None:
+    def _check_band(cls, band: tuple[float, float] | None) -> tuple[float, float] | None:
         if band and band[0] > band[1]:
             raise ValueError("the lower end of the band comes first, such as [0.4, 0.6]")
         return band

@@ -66,8 +66,8 @@ def evidence_from_text(content: bytes) -> StageEvidence | NoEvidence:
     """
     value = _value_of(content, "evidence", EVIDENCE_SCHEMA, LARGEST)
     if "reason" in value:
-        return _checked(NoEvidence, value, "evidence")
-    return _checked(StageEvidence, value, "evidence")
+        return _convert(NoEvidence, value, "evidence")
+    return _convert(StageEvidence, value, "evidence")
 
 
 def verdict_to_text(report: Report, opinions: Opinions, redact: Redact = BY_SHAPE) -> str:
@@ -86,7 +86,7 @@ def opinions_from_text(content: bytes) -> Opinions:
     if "opinions" not in value:
         raise _invalid("verdict", "it holds no opinions; a report alone cannot be published")
     opinions = _of_version(value["opinions"], "verdict", OPINIONS_SCHEMA)
-    return _checked(Opinions, opinions, "verdict")
+    return _convert(Opinions, opinions, "verdict")
 
 
 def _text(value: Json) -> str:
@@ -99,7 +99,10 @@ def _value_of(content: bytes, what: str, schema: str, largest: int) -> Json:
         raise _invalid(what, f"it is larger than {largest // 1024**2} MiB")
     try:
         value = json.loads(
-            content, object_pairs_hook=_once, parse_constant=_refuse, parse_float=_finite
+            content,
+            object_pairs_hook=_refuse_repeated_keys,
+            parse_constant=_refuse,
+            parse_float=_finite,
         )
     except (ValueError, RecursionError) as error:
         raise _invalid(what, "it is not JSON, or a key stands twice") from error
@@ -115,7 +118,7 @@ def _of_version(value: object, what: str, schema: str) -> Json:
     return value
 
 
-def _once(pairs: Sequence[tuple[str, Any]]) -> Json:
+def _refuse_repeated_keys(pairs: Sequence[tuple[str, Any]]) -> Json:
     value = dict(pairs)
     if len(value) != len(pairs):
         raise ValueError("a key stands twice")
@@ -133,7 +136,7 @@ def _refuse(word: str) -> float:
     raise ValueError(f"{word} is no number")
 
 
-def _checked(kind: type[Passed], value: Json, what: str) -> Passed:
+def _convert(kind: type[Passed], value: Json, what: str) -> Passed:
     absent = [each.name for each in fields(kind) if each.name not in value]
     if absent:
         raise _invalid(what, f"{absent[0]} is missing")

@@ -115,7 +115,7 @@ class Refused:
         )
 
 
-def _edited(snapshot: Snapshot, workflow: str | None) -> str:
+def _describe_edit(snapshot: Snapshot, workflow: str | None) -> str:
     """Why what the workflow left behind proves nothing; empty where the change leaves it alone.
 
     The runner takes the workflow from the merge of the change with its base, so it is the base's
@@ -136,7 +136,7 @@ def _edited(snapshot: Snapshot, workflow: str | None) -> str:
 
 def _ports(change: OpenedChange, environment: RunEnvironment, workflow: str | None) -> Ports:
     ports = program_ports(change.request, environment, change.config, change.snapshot.store)
-    edited = _edited(change.snapshot, workflow)
+    edited = _describe_edit(change.snapshot, workflow)
     evidence = Refused(edited) if edited else ports.evidence
     return structs.replace(ports, models=RecordingModels(), evidence=evidence)
 

@@ -37,7 +37,7 @@ _Seconds: TypeAlias = Annotated[float, Field(ge=0.0, allow_inf_nan=False)]
 _Bytes: TypeAlias = str | dict[Literal["base64"], str]
 
 
-def _held_as(form: Any, write: Callable[..., Any], read: Callable[..., Any]) -> GetPydanticSchema:  # noqa: ANN401 - a type expression
+def _hold_as(form: Any, write: Callable[..., Any], read: Callable[..., Any]) -> GetPydanticSchema:  # noqa: ANN401 - a type expression
     """Hold a value in a file in another form, which is checked before it is read."""
     writing = core_schema.plain_serializer_function_ser_schema(write)
     return GetPydanticSchema(
@@ -81,13 +81,13 @@ def _read_policy(form: _PolicyJson) -> Policy:
     return policy
 
 
-_Judgment = Annotated[Judgment, _held_as(Json, judgment_to_json, judgment_from_json)]
-_Policy = Annotated[Policy, _held_as(_PolicyJson, _write_policy, _read_policy)]
-_Content = Annotated[bytes, _held_as(_Bytes, _write_bytes, _read_bytes)]
+_Judgment = Annotated[Judgment, _hold_as(Json, judgment_to_json, judgment_from_json)]
+_Policy = Annotated[Policy, _hold_as(_PolicyJson, _write_policy, _read_policy)]
+_Content = Annotated[bytes, _hold_as(_Bytes, _write_bytes, _read_bytes)]
 
 
 def _struct(form: Any) -> GetPydanticSchema:  # noqa: ANN401 - a type expression
-    return _held_as(Any, to_builtins, lambda value: read_form(value, form))
+    return _hold_as(Any, to_builtins, lambda value: read_form(value, form))
 
 
 _Pull = Annotated[PullRequest, _struct(PullRequest)]
@@ -147,7 +147,7 @@ def _read_records(forms: Sequence[_SeatJson]) -> dict[SeatPosition, SeatRecord]:
 
 #: What was said in which place.
 Records: TypeAlias = Annotated[
-    Mapping[SeatPosition, SeatRecord], _held_as(list[_SeatJson], _write_records, _read_records)
+    Mapping[SeatPosition, SeatRecord], _hold_as(list[_SeatJson], _write_records, _read_records)
 ]
 
 
@@ -234,7 +234,7 @@ class ReadingAlong:
 
     @property
     def seen(self) -> Files:
-        """What was read, as much as is taken along."""
+        """The files that were read, as many as are taken along."""
         entries = tuple(e for e in self.repository.files(self.commit) if e.blob in self._blobs)
         return Files(self.commit, entries, dict(self._blobs))
 

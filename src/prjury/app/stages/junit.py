@@ -32,7 +32,7 @@ class JunitPlaces:
 
     @property
     def good(self) -> bool | None:
-        """Whether it succeeded; None where that is not known."""
+        """True if it succeeded; None where that is not known."""
         return self.result == "success" if self.result else None
 
     def refuse_unended(self) -> None:

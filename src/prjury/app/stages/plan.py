@@ -26,7 +26,7 @@ from prjury.ports import Repository
 def plan_change(
     request: ReviewRequest, environment: RunEnvironment
 ) -> DetectedBuilds | NothingToReview:
-    """What would be built of a change.
+    """The builds of a change.
 
     Raises:
         CannotJudgeError: where the merge has conflicts.

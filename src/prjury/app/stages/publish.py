@@ -61,7 +61,7 @@ def publish_stage(
     absent: Any = None
     ports = Ports(absent, absent, SilentProgress())
     config = evidence.policy.config
-    records = dismiss_in_records(_answered(evidence, opinions), config, dismissals)
+    records = dismiss_in_records(_add_answers(evidence, opinions), config, dismissals)
     casting = replayed(records)
     seating = seat(evidence.policy.config, ports, evidence.unwanted, casting)
     context = steps.context_of(evidence.pull, _SECONDS)
@@ -83,7 +83,7 @@ def publish_stage(
     )
 
 
-def _answered(evidence: StageEvidence, opinions: Opinions) -> dict[SeatPosition, SeatRecord]:
+def _add_answers(evidence: StageEvidence, opinions: Opinions) -> dict[SeatPosition, SeatRecord]:
     """The records of all seats; who sits in a place is taken from the evidence alone."""
     return {
         place: replace(record, judgment=answer.judgment, elapsed_ms=answer.elapsed_ms)

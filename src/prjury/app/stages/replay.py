@@ -31,12 +31,12 @@ class _StandIn:
 
     @property
     def type(self) -> JudgeType:
-        """Where its answers come from."""
+        """The source of its answers."""
         return self.record.type
 
     @property
     def lowers_only(self) -> bool:
-        """Whether its approval must not lift what others say."""
+        """Tell whether its approval must not lift what others say."""
         return self.record.lowers_only
 
 
@@ -48,7 +48,7 @@ class RecordedJudge(_StandIn):
     description: str = "was asked in another job"
 
     def judge(self, _context: PullRequestContext, /) -> Judgment:
-        """What was said."""
+        """The recorded judgment."""
         return self.record.judgment or Judgment.errored(
             "it was not asked in the job before this one", metadata={"reason": "not_asked"}
         )
