@@ -290,8 +290,7 @@ def test_the_machine_readable_reason(workspace: Path, prjury: Prjury) -> None:
         (
             ["command", "--option", "command=ls", "--option", "timeout=0"],
             (
-                "prjury: command: timeout=0: a duration is more than 0 seconds, such as 90s, "
-                "30m, 2h. "
+                "prjury: command: the timeout is above 0 seconds, not 0.0. "
                 "Options are command, and optionally exit_code, timeout, exact, "
                 "contains, regex: --option NAME=VALUE."
             ),

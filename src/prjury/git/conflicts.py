@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import PurePosixPath
+
+from msgspec import Struct
 
 from prjury.git.command import PLAIN_DIFF, Git, GitError, blob_sizes, read_blobs
 from prjury.snapshot.diff import DiffError, FilePatch, read_patches
@@ -35,24 +36,22 @@ _TYPES: Mapping[str, ConflictType] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class FailedMerge:
+class FailedMerge(Struct, frozen=True):
     """A merge that did not succeed by itself.
 
     Attributes:
-        ours: the commit that is merged onto.
-        theirs: the commit that is merged.
+        onto: the commit that is merged onto.
+        head: the commit that is merged.
         names: what both are called in sentences.
     """
 
     git: Git
-    ours: str
-    theirs: str
+    onto: str
+    head: str
     names: SideNames
 
 
-@dataclass(frozen=True, slots=True)
-class MergeMessage:
+class MergeMessage(Struct, frozen=True):
     """One of git's messages about the merge: the paths concerned, its type, its words."""
 
     paths: tuple[str, ...]
@@ -60,16 +59,14 @@ class MergeMessage:
     words: str
 
 
-@dataclass(frozen=True, slots=True)
-class ConflictStage:
+class ConflictStage(Struct, frozen=True):
     """A version of a path: git's file mode and the object's name."""
 
     mode: str
     blob: str
 
 
-@dataclass(frozen=True, slots=True)
-class ConflictReader:
+class ConflictReader(Struct, frozen=True):
     """A path that does not merge.
 
     Attributes:
@@ -246,7 +243,7 @@ def quote_git(clash: ConflictReader, trial: FailedMerge) -> str:
         return "git could not merge it"
     words = clash.first_message.words.strip()
     words = _PREFIX.sub("", words).partition(".  ")[0].partition("; ")[0].removesuffix(".")
-    words = words.replace(trial.ours, trial.names.onto).replace(trial.theirs, trial.names.head)
+    words = words.replace(trial.onto, trial.names.onto).replace(trial.head, trial.names.head)
     return visible(words)
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from prjury.errors import SourceError
 from prjury.git.command import TIMEOUT, Git
@@ -14,8 +15,7 @@ from prjury.snapshot.model import Side, visible
 MOST_NAMED = 200
 
 
-@dataclass(frozen=True)
-class LogEntries:
+class LogEntries(Struct, frozen=True):
     """A commit of the log, its tree, and a mark that the other side has its change already."""
 
     commit: StyleCommit

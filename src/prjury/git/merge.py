@@ -27,8 +27,8 @@ _MOST_SQUASHES = 50
 
 def try_merge(
     git: Git,
-    ours: str,
-    theirs: str,
+    onto: str,
+    head: str,
     names: SideNames = BASE_AND_HEAD,
     *,
     timeout: float = TIMEOUT,
@@ -36,26 +36,26 @@ def try_merge(
     """Merge two commits; the result's tree exists in ``git``'s object store.
 
     Args:
-        ours: what is merged onto.
-        theirs: what is merged.
+        onto: what is merged onto.
+        head: what is merged.
         names: what both are called in sentences.
         timeout: seconds for the merge itself.
 
     Raises:
         GitError: when git takes too long, prints too much, or the conflicts cannot be read.
     """
-    args = ("merge-tree", "--write-tree", "-z", "--messages", ours, theirs)
+    args = ("merge-tree", "--write-tree", "-z", "--messages", onto, head)
     output, code, stderr = git.try_run(*args, timeout=timeout)
     if code not in {0, 1}:
         return MergeTrial(None, impossible=_explain_failure(stderr, code))
     tree, *rest = decode_path(output).split("\0")
     if code == 0:
         return MergeTrial(tree)
-    trial = FailedMerge(git, ours, theirs, names)
-    return MergeTrial(None, find_conflicts(trial, _read_clashes(rest, (ours, theirs))))
+    trial = FailedMerge(git, onto, head, names)
+    return MergeTrial(None, find_conflicts(trial, _read_clashes(rest, (onto, head))))
 
 
-def merge_trees(git: Git, ours: str, theirs: str, *, timeout: float = TIMEOUT) -> str | None:
+def merge_trees(git: Git, onto: str, head: str, *, timeout: float = TIMEOUT) -> str | None:
     """Return the tree of a trial merge; None if it conflicts or cannot be tried.
 
     To say what collides is often most of the work, and not everybody asks for it.
@@ -63,7 +63,7 @@ def merge_trees(git: Git, ours: str, theirs: str, *, timeout: float = TIMEOUT) -
     Raises:
         GitError: when git takes too long.
     """
-    args = ("merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", ours, theirs)
+    args = ("merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", onto, head)
     output, code, _ = git.try_run(*args, timeout=timeout)
     return output.partition(b"\0")[0].decode() if code == 0 else None
 

@@ -17,6 +17,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from msgspec import Struct
+
 from prjury.deadline import Deadline
 from prjury.git.command import (
     PLAIN_DIFF,
@@ -103,8 +105,7 @@ _DIFF_OPTIONS = (
 )
 
 
-@dataclass(frozen=True)
-class RawChange:
+class RawChange(Struct, frozen=True):
     """One entry of git's raw diff: modes and object names on both sides, status letter, paths."""
 
     old_mode: str

@@ -66,7 +66,7 @@ def read_package_json(content: bytes) -> PackageJson:
         members=members or (),
         unclear=members is None,
         local=tuple(
-            match[1] for _, _, wanted in _list_entries(document) if (match := _LINKED.match(wanted))
+            match[1] for _, _, spec in _list_entries(document) if (match := _LINKED.match(spec))
         ),
         scripts={
             name: text if isinstance(text, str) else ""
@@ -98,13 +98,13 @@ def _first_version(entries: Sequence[Coordinate]) -> Coordinate:
     return replace(first, lines=lines)
 
 
-def _dependency(name: str, wanted: str, role: Role, lines: tuple[int, ...]) -> Coordinate:
+def _dependency(name: str, spec: str, role: Role, lines: tuple[int, ...]) -> Coordinate:
     """A package under its true name; a version that says nothing is none."""
-    version: str | None = wanted.strip()
-    if alias := _ALIAS.fullmatch(wanted.strip()):
+    version: str | None = spec.strip()
+    if alias := _ALIAS.fullmatch(spec.strip()):
         name, version = alias[1], alias[2]
-    if wanted.startswith(_CATALOG):
-        version = f"${{{_catalog_key(wanted.removeprefix(_CATALOG), name)}}}"
+    if spec.startswith(_CATALOG):
+        version = f"${{{_catalog_key(spec.removeprefix(_CATALOG), name)}}}"
     return Coordinate("", name, None if version in _ANYTHING else version, role, lines, "npm")
 
 

@@ -55,7 +55,7 @@ def family_of(path: str) -> str:
 class BuildFilesByDirectory:
     """Build files by the family and the directory to which they belong, the telling ones first."""
 
-    found: Mapping[tuple[str, str], Sequence[str]]
+    by_place: Mapping[tuple[str, str], Sequence[str]]
 
     @classmethod
     def of(cls, paths: Iterable[str]) -> BuildFilesByDirectory:
@@ -76,14 +76,14 @@ class BuildFilesByDirectory:
 
     def anchor(self, directory: str, family: str) -> str | None:
         """The build file with which a module of this very directory begins."""
-        files = self.found.get((family, directory), ())
+        files = self.by_place.get((family, directory), ())
         return next((path for path in files if _kind(path).anchor), None)
 
     def list_around(self, build_file: str) -> list[list[str]]:
         """A module's build files in its directory and in each one above, without Maven's."""
         family = _kind(build_file).family
         inside = f"{directory_of(build_file)}/x".lstrip("/")
-        places = (self.found.get((family, directory), ()) for directory in _upwards(inside))
+        places = (self.by_place.get((family, directory), ()) for directory in _upwards(inside))
         return [[path for path in files if not _is_pom(path)] for files in places]
 
 
@@ -204,7 +204,7 @@ class BuildTree:
         above = [directory for directory in _upwards(path) if self._is_root(directory)]
         names = project.strip(":").split(":")
         directory = "/".join([above[0] if above else "", *names]).strip("/")
-        files = self.places.found.get(("jvm", directory), ())
+        files = self.places.by_place.get(("jvm", directory), ())
         namesakes = self._scripts.get(names[-1], [])
         scripts = [each for each in files if _is_script(each) and _kind(each).anchor]
         return next(iter(scripts or (namesakes if len(namesakes) == 1 else [])), None)

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from fakes.history import Entry, Files, History, link, script, snapshot, submodule
-from prjury.git import conflicts as versions
 from prjury.git.operator import open_repository
 from prjury.git.releases import ReleaseBranches
 from prjury.git.store import open_store
@@ -283,21 +282,6 @@ def test_a_renamed_file_is_looked_into_line_by_line(history: History) -> None:
     assert conflict.regions == (ConflictRegion(head=LineSpan(9, 1), onto=LineSpan(10, 1)),)
 
 
-def test_lines_are_those_of_the_files_themselves(history: History) -> None:
-    ours = "1\n2\n" + edited(edited(TEXT, 5, "five"), 20, "a\nb\nc").replace("line 30\n", "")
-    theirs = edited(edited(edited(TEXT, 2, "two\ntoo"), 20, "twenty"), 30, "thirty")
-    conflict = parted(history, {"f": TEXT}, {"f": ours}, {"f": theirs})["f"]
-
-    assert conflict.lines == (21, 31)
-    assert conflict.regions == (
-        ConflictRegion(head=LineSpan(21, 1), onto=LineSpan(22, 3)),
-        ConflictRegion(head=LineSpan(31, 1), onto=LineSpan(34, 0)),
-    )
-    assert ours.splitlines()[21:24] == ["a", "b", "c"]
-    assert theirs.splitlines()[20] == "twenty"
-    assert theirs.splitlines()[30] == "thirty"
-
-
 def test_both_sides_of_a_criss_cross(history: History) -> None:
     history.commit({"a": "1\n", "f": TEXT})
     history.branch("change")
@@ -315,20 +299,6 @@ def test_both_sides_of_a_criss_cross(history: History) -> None:
     bases = history.git("merge-base", "--all", "main", "change").split()
     assert len(bases) == 2
     assert found(history)["f"].regions == (ConflictRegion(LineSpan(3, 1), LineSpan(3, 1)),)
-
-
-@pytest.mark.parametrize(
-    ("before", "ours", "theirs"),
-    [
-        ("<<<<<<< a\n=======\n>>>>>>> b\nx\n", "<<<<<<< a\nimport b;\n", "<<<<<<<<<< c\n=======\n"),
-        ("x\n", "=======\nimport a;\n>>>>>>> b\n", "|||||||\nimport b;\n"),
-    ],
-)
-def test_markers_that_are_content(history: History, before: str, ours: str, theirs: str) -> None:
-    conflict = parted(history, {"A.java": before}, {"A.java": ours}, {"A.java": theirs})["A.java"]
-
-    assert not conflict.mechanical
-    assert len(conflict.regions) == 1
 
 
 @pytest.mark.parametrize(
@@ -364,21 +334,6 @@ def test_lock_files_are_made_anew_whatever_they_hold(history: History) -> None:
     assert not conflicts["Cargo.lock"].mechanical
 
 
-def test_a_file_beyond_the_cap_is_not_looked_into(history: History) -> None:
-    size = versions._FILE_BYTES
-    big = "x\n" * (size // 2)
-    conflicts = parted(
-        history,
-        {"big": big, "fits": big},
-        {"big": big + "1\n", "fits": big[:-2] + "1\n"},
-        {"big": big + "2\n", "fits": big[:-2] + "2\n"},
-    )
-
-    assert "not looked into: larger than 1024 KiB" in conflicts["big"].reason
-    assert (conflicts["big"].mechanical, conflicts["big"].lines) == (False, None)
-    assert conflicts["fits"].lines == (size // 2, size // 2)
-
-
 def test_very_many_regions_are_counted_and_not_all_listed(history: History) -> None:
     def every_other(word: str) -> str:
         return "".join(f"{word if n % 2 else 'same'} {n}\n" for n in range(1, 2_401))
@@ -389,22 +344,6 @@ def test_very_many_regions_are_counted_and_not_all_listed(history: History) -> N
 
     assert conflict.lines == (1, 2_399)
     assert len(conflict.regions) == 100
-
-
-def test_a_mode_that_changes_beside_the_content(history: History) -> None:
-    conflict = parted(history, {"f": TEXT}, {"f": script("a\n" + TEXT)}, {"f": "b\n" + TEXT})["f"]
-
-    assert (conflict.type, conflict.lines) == (ConflictType.CONTENT, (1, 1))
-
-
-def test_files_of_one_side_named_like_the_other_side_s_commits(history: History) -> None:
-    history.commit({"x": "x\n"})
-    history.branch("change")
-    base = history.commit({"f": "1\n"})
-    history.switch("change")
-    history.commit({f"f~{base}": "2\n", "f": "3\n"})
-
-    assert sorted(found(history)) == ["f"]
 
 
 def test_a_backport_speaks_of_its_branch(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from fakes.history import History, snapshot
 from prjury.errors import ExitCode, SourceError, UsageError
-from prjury.git.fetch import Remote, Transport, default_branch, strip_credentials
+from prjury.git.fetch import Remote, Transport, strip_credentials
 from prjury.git.open_snapshot import (
     NothingToReview,
     Snapshot,
@@ -78,20 +78,6 @@ def test_without_a_local_clone(tmp_path: Path, origin: History, temporary: Path)
     assert list(temporary.iterdir()) == []
 
 
-def test_the_remote_s_default_branch_keeps_its_name(tmp_path: Path, origin: History) -> None:
-    origin.switch("stable", create=True)
-    origin.git("update-ref", "-d", "refs/heads/main")
-
-    assert default_branch(Remote(origin.url, FILE)) == "stable"
-    assert fetched(tmp_path, origin).base.ref == "stable"
-
-
-def test_another_base(tmp_path: Path, origin: History) -> None:
-    origin.branch("1.x", "main~2")
-
-    assert fetched(tmp_path, origin, base="1.x").base.sha == origin.sha("1.x")
-
-
 def test_both_sides_by_their_commits(tmp_path: Path, origin: History) -> None:
     base, head = origin.sha("main~1"), origin.sha("refs/pull/7/head")
     origin.pad(60)
@@ -99,12 +85,6 @@ def test_both_sides_by_their_commits(tmp_path: Path, origin: History) -> None:
 
     assert (pull.base.sha, pull.head.sha, pull.number) == (base, head, None)
     assert (pull.behind, pull.ahead) == (0, 2)
-
-
-def test_both_sides_by_their_branches(tmp_path: Path, origin: History) -> None:
-    origin.branch("topic", "refs/pull/7/head")
-
-    assert fetched_alone(tmp_path, origin, base="main", head="topic").ahead == 2
 
 
 def fetched_alone(directory: Path, origin: History, base: str, head: str) -> PullRequest:
@@ -137,12 +117,6 @@ def test_a_head_that_has_moved_on_is_not_judged(tmp_path: Path, origin: History)
         assert isinstance(taken, NothingToReview)
         assert taken.superseded
         assert origin.sha("refs/pull/7/head")[:12] in taken.reason
-
-
-def test_nothing_named(tmp_path: Path, origin: History) -> None:
-    wanted = SnapshotRequest(tmp_path, base="main", url=origin.url, transport=FILE, local=False)
-    with pytest.raises(UsageError, match="It is not clear what to review"), open_snapshot(wanted):
-        pass
 
 
 def test_a_release_branch_is_brought_for_a_trial_pick(tmp_path: Path, origin: History) -> None:
@@ -210,15 +184,6 @@ def test_a_partial_clone_that_lacks_what_the_change_builds_on(
         assert isinstance(taken, Snapshot)
         (file,) = taken.pull.files
         assert [line.text for line in file.added_lines] == ["one more"]
-
-
-def test_a_pull_request_that_is_here_is_not_fetched(tmp_path: Path, origin: History) -> None:
-    clone = origin.clone(tmp_path / "clone")
-    clone.git("fetch", "--quiet", "origin", "refs/pull/7/head:refs/pull/7/head")
-    clone.git("config", "remote.origin.url", "file:///nowhere")
-    with open_snapshot(SnapshotRequest(clone.path, number=7)) as taken:
-        assert isinstance(taken, Snapshot)
-        assert taken.pull.ahead == 2
 
 
 @pytest.mark.parametrize("commits", [60, 400, 7_000])

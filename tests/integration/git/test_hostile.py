@@ -261,22 +261,6 @@ def test_git_25_alternates_are_read_and_never_written(history: History, tmp_path
     assert sorted(path for path in other.git_dir.rglob("*")) == before
 
 
-def test_an_alternate_that_does_not_exist_does_no_harm(history: History) -> None:
-    info = history.git_dir / "objects" / "info"
-    info.mkdir(exist_ok=True)
-    (info / "alternates").write_text("/nowhere/objects\n")
-    history.commit({"a.py": "x = 2\n"})
-
-    assert added(history) == {"a.py": ["x = 2"]}
-
-
-def test_a_configuration_that_includes_itself(history: History) -> None:
-    history.git("config", "include.path", "config")
-
-    with pytest.raises(SourceError, match="exceeded maximum include depth"):
-        snapshot(history)
-
-
 def test_settings_of_the_repository_do_not_change_the_diff(history: History) -> None:
     for setting, value in {
         "diff.context": "0",

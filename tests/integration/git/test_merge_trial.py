@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fakes.history import Entry, Files, History, link, script, snapshot, submodule
+from fakes.history import Files, History, link, snapshot, submodule
 from prjury.snapshot.model import Conflict, ConflictRegion, ConflictType, LineSpan
 
 TEXT = "".join(f"line {number}\n" for number in range(1, 31))
@@ -123,40 +123,6 @@ def test_how_sides_collide(
     assert not any(conflict.mechanical for conflict in found.values())
     if expected is not None:
         assert {path: conflict.type for path, conflict in found.items()} == expected
-
-
-def test_a_collision_that_leaves_no_path_in_conflict_is_listed(history: History) -> None:
-    # Our side splits the directory in two halves; nobody knows where a new file belongs.
-    before = {f"d/{number}": TEXT * number for number in range(1, 5)}
-    halves = {f"{'e' if number < 3 else 'f'}/{number}": TEXT * number for number in range(1, 5)}
-    (conflict,) = conflicts(
-        history, before, {**dict.fromkeys(before), **halves}, {"d/new": "new\n"}
-    )
-
-    assert conflict.type is ConflictType.RENAME
-    assert conflict.path == "d"
-
-
-def test_several_hundred_conflicts_are_read_together(history: History) -> None:
-    names = [f"f{number}.py" for number in range(450)]
-    found = conflicts(
-        history,
-        dict.fromkeys(names, "x = 0\n"),
-        dict.fromkeys(names, "x = 1\n"),
-        dict.fromkeys(names, "x = 2\n"),
-    )
-
-    assert len(found) == 450
-    assert {conflict.lines for conflict in found} == {(1, 1)}
-
-
-@pytest.mark.parametrize("entry", [script("a\n"), link("a\n"), Entry(b"b\n")])
-def test_what_one_side_alone_changes_merges(history: History, entry: Entry) -> None:
-    parted(history, {"f": "a\n"}, {"other": "1\n"}, {"f": entry})
-
-    assert snapshot(history).merge.tree == history.git(
-        "merge-tree", "--write-tree", "main", "change"
-    )
 
 
 def test_git_04_merge_union_of_the_change_resolves_nothing(history: History) -> None:

@@ -43,14 +43,6 @@ def refusal(history: History) -> SourceError:
     return caught.value
 
 
-def test_git_24_a_shallow_clone_with_the_merge_base(history: History, tmp_path: Path) -> None:
-    pull = snapshot(cut(history, tmp_path / "clone", 4), "origin/main", "origin/change")
-    whole = snapshot(history)
-
-    assert (pull.merge_base, pull.files, pull.merge) == (whole.merge_base, whole.files, whole.merge)
-    assert (pull.behind, pull.ahead) == (2, 2)
-
-
 @pytest.mark.parametrize("depth", [1, 2])
 def test_git_24_a_shallow_clone_without_the_merge_base(
     history: History, tmp_path: Path, depth: int
@@ -171,25 +163,6 @@ def test_a_tree_without_its_large_files_is_exported_but_for_those(
     absent = exported(clone, "origin/change", tmp_path / "out")
     assert absent == ("data/large.bin", "\udcff\n*")
     assert written(tmp_path / "out") == ["a.py", "b.py", "d.py"]
-
-
-def test_a_damaged_file_beside_a_missing_one_is_an_error(history: History, tmp_path: Path) -> None:
-    loose(history, "change:b.py").unlink()
-    damage(history, "change:d.py", "other")
-    with pytest.raises(SourceError) as caught:
-        exported(history, "change", tmp_path / "out")
-
-    assert caught.value.reason == "git_failed"
-
-
-def test_missing_content_is_none(history: History, tmp_path: Path) -> None:
-    clone = history.clone(tmp_path / "clone", "--filter=blob:none", "--no-checkout")
-    with open_store(open_repository(clone.path)) as store:
-        files = store.files(clone.sha("origin/change"))
-        content = store.read([file.blob for file in files])
-
-    assert set(content.values()) == {None}
-    assert len(content) == 3
 
 
 def loose(history: History, name: str) -> Path:

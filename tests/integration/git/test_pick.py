@@ -146,17 +146,6 @@ def with_merges(history: History) -> None:
     history.commit({"old.py": "o\n"})
 
 
-def test_several_commits_are_tried_as_one(history: History) -> None:
-    with_merges(history)
-    tree = trial(history).merge.tree
-
-    history.git("checkout", "--quiet", "1.x")
-    history.write("a.py", TEXT.replace("line 3\n", "three\n"))
-    history.write("b.py", "bb\n")
-    history.git("add", "--all")
-    assert tree == history.git("write-tree")
-
-
 @pytest.mark.parametrize("onto", ["1.x", "refs/heads/1.x", "origin/2.x", "2.x", "v1"])
 def test_a_target_may_be_any_branch_ref_or_commit(history: History, onto: str) -> None:
     with_merges(history)
@@ -175,14 +164,6 @@ def test_a_target_that_does_not_exist(history: History) -> None:
     assert caught.value.reason == "no_such_ref"
     with pytest.raises(UsageError):
         trial(history, "--output=x")
-
-
-def test_an_unrelated_target_is_tried_all_the_same(history: History) -> None:
-    with_merges(history)
-    history.orphan("other")
-    history.commit({"a.py": TEXT, "b.py": "b\n"}, parents=())
-
-    assert trial(history, "other").merge.clean
 
 
 def test_the_operator_s_repository_gets_no_objects(history: History) -> None:

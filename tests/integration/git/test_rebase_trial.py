@@ -13,7 +13,6 @@ from prjury.git.merge import MOST_COMMITS, try_rebase
 from prjury.git.operator import open_repository
 from prjury.git.store import open_store
 from prjury.snapshot.merge_style import RebaseTrial, StyleCommit, Way, habit
-from prjury.snapshot.model import ConflictType
 
 TEXT = "".join(f"line {number}\n" for number in range(1, 31))
 
@@ -68,15 +67,6 @@ def test_the_first_commit_that_conflicts_is_named(history: History) -> None:
     assert snapshot(history).merge.clean
 
 
-def test_conflicts_of_a_rebase_speak_of_the_commit(history: History) -> None:
-    parted(history)
-    history.commit({"f": None})
-    (conflict,) = trial(history).conflicts
-
-    assert conflict.type is ConflictType.MODIFY_DELETE
-    assert conflict.reason == "f deleted in the commit and modified in the base"
-
-
 def test_commits_that_the_base_has_already_are_left_out(history: History) -> None:
     history.commit({"f": TEXT})
     history.branch("change")
@@ -90,15 +80,6 @@ def test_commits_that_the_base_has_already_are_left_out(history: History) -> Non
     found = trial(history)
     assert (found.total, found.picked, found.applied) == (1, 1, 1)
     assert found.clean
-
-
-def test_a_head_whose_commits_the_base_all_has(history: History) -> None:
-    parted(history)
-    history.commit({"f": edited(3)}, "The same")
-
-    found = trial(history)
-    assert (found.total, found.applied) == (0, 1)
-    assert found.tree == history.sha("main^{tree}")
 
 
 def test_a_commit_that_changes_nothing_any_more_is_dropped(history: History) -> None:
@@ -136,24 +117,6 @@ def test_merges_are_left_out_and_what_they_resolved_is_not(history: History) -> 
     assert (found.total, found.picked, found.clean) == (1, 0, False)
     assert found.stopped_at
     assert found.stopped_at.subject == "change"
-
-
-def test_a_merge_without_a_conflict_does_no_harm(history: History) -> None:
-    parted(history)
-    history.commit({"f": edited(20)})
-    history.merge("main")
-    history.commit({"g": "g\n"})
-
-    found = trial(history)
-    assert (found.total, found.picked, found.clean) == (2, 2, True)
-    assert found.tree == history.sha("change^{tree}")
-
-
-def test_nothing_to_pick(history: History) -> None:
-    parted(history)
-
-    assert trial(history) == RebaseTrial(history.sha("main^{tree}"), 0)
-    assert trial(history, "main", "main") == RebaseTrial(history.sha("main^{tree}"), 0)
 
 
 def test_a_commit_without_parents_is_picked_from_nothing(history: History) -> None:
@@ -248,15 +211,6 @@ def test_missing_objects_are_told_and_not_taken_for_conflicts(
         trial(clone)
 
 
-def test_the_operator_s_repository_gets_no_objects(history: History) -> None:
-    parted(history)
-    history.commit({"f": edited(20)})
-    before = sorted(history.git_dir.rglob("*"))
-    trial(history)
-
-    assert sorted(history.git_dir.rglob("*")) == before
-
-
 # What is read of the base's history
 
 
@@ -279,12 +233,6 @@ def test_the_newest_commits_along_first_parents(history: History) -> None:
         StyleCommit(first, (), "One"),
     ]
     assert [commit.sha for commit in recent(history, 2)] == [merge, second]
-
-
-def test_commits_without_a_message(history: History) -> None:
-    sha = history.commit({"f": "1\n"}, "")
-
-    assert recent(history, 3) == [StyleCommit(sha, (), "")]
 
 
 def test_a_shallow_clone_tells_what_it_has(history: History, tmp_path: Path) -> None:

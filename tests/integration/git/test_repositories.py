@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fakes.history import ENVIRONMENT, History, link, snapshot, submodule
+from fakes.history import History, snapshot
 from prjury.errors import ExitCode, SourceError, UsageError
 from prjury.git.open_snapshot import NothingToReview, Snapshot, SnapshotRequest, open_snapshot
 from prjury.git.operator import open_repository
@@ -57,12 +57,6 @@ def test_the_current_branch_against_its_default_branch(history: History) -> None
     assert pull.notes == ()
 
 
-def test_a_subdirectory_will_do(history: History) -> None:
-    history.commit({"sub/deep/b.py": "b\n"})
-
-    assert taken(SnapshotRequest(history.path / "sub" / "deep")).head.sha == history.head
-
-
 def test_a_number_in_a_bare_repository(tmp_path: Path) -> None:
     history = grow(History(tmp_path / "repo.git", bare=True))
     sha = history.pull_ref(7)
@@ -98,24 +92,6 @@ def test_on_the_default_branch(history: History) -> None:
         "Nothing to review: main is the default branch (1 file is not committed). To judge "
         "something, commit to a branch of your own, or name both sides with --base REF --head REF."
     )
-
-
-def test_level_with_the_base(history: History) -> None:
-    history.switch("level", create=True, at="main")
-
-    assert "level is level with main" in reason(SnapshotRequest(history.path))
-    assert "main is level with change" in reason(
-        SnapshotRequest(history.path, base="change", head=None)
-    ) or (
-        "level has no commit that change lacks"
-        in reason(SnapshotRequest(history.path, base="change"))
-    )
-
-
-def test_behind_the_base(history: History) -> None:
-    told = reason(SnapshotRequest(history.path, base="change", head="main"))
-
-    assert "main has no commit that change lacks in repo" in told
 
 
 def test_a_detached_head(history: History) -> None:
@@ -195,13 +171,6 @@ def test_the_name_of_a_repository(history: History, url: str, name: str) -> None
     assert open_repository(history.path).name == name
 
 
-def test_origin_names_the_repository_whatever_comes_first(history: History) -> None:
-    history.remote("https://github.com/someone/else.git", name="fork")
-    history.remote("https://github.com/ada/engine.git")
-
-    assert open_repository(history.path).name == "ada/engine"
-
-
 def test_stacked_branches(history: History) -> None:
     history.switch("second", create=True)
     history.commit({"b.py": "b\n"})
@@ -248,15 +217,6 @@ def test_branches_of_the_remote(history: History, ref: str) -> None:
     history.git("update-ref", "-d", "refs/heads/main")
 
     assert snapshot(history, ref).base.sha == history.sha("refs/remotes/origin/main")
-
-
-def test_tags_of_commits_and_of_trees(history: History) -> None:
-    history.git("tag", "-a", "v1", "-m", "one", "main")
-    history.git("tag", "tree", "main^{tree}")
-
-    assert snapshot(history, "v1").base.sha == history.sha("main")
-    with pytest.raises(SourceError, match="there is no branch, ref or commit 'tree'"):
-        snapshot(history, "tree")
 
 
 def test_a_ref_that_does_not_exist(history: History) -> None:
@@ -356,16 +316,6 @@ def test_directories_with_odd_names(tmp_path: Path, name: bytes, bare: bool) -> 
     assert pull.repo.isprintable()
 
 
-@pytest.mark.parametrize("name", ["~", "$HOME", "-x"])
-def test_relative_directories_are_taken_as_they_are(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
-    history = grow(History(tmp_path / name))
-    monkeypatch.chdir(tmp_path)
-
-    assert taken(SnapshotRequest(Path(name))).head.sha == history.head
-
-
 def test_no_repository(tmp_path: Path) -> None:
     for place in (tmp_path, tmp_path / "missing"):
         error = refusal(SnapshotRequest(place))
@@ -393,27 +343,6 @@ def test_f7_a_conditional_include_in_the_repository_s_own_configuration(
 
     assert open_repository(history.path).remote_url == "https://github.com/ada/engine.git"
     assert snapshot(history).repo == "ada/engine"
-
-
-def test_f7_a_remote_in_an_included_file(history: History) -> None:
-    (history.git_dir / "more").write_text('[remote "origin"]\n\turl = git@example.org:a/b.git\n')
-    history.git("config", f"includeIf.gitdir:{history.git_dir}.path", "more")
-
-    assert snapshot(history).repo == "a/b"
-
-
-def test_a_repository_without_a_configuration(history: History) -> None:
-    (history.git_dir / "config").unlink()
-
-    assert taken(SnapshotRequest(history.path)).ahead == 1
-
-
-def test_a_bare_repository_without_a_configuration(tmp_path: Path) -> None:
-    history = grow(History(tmp_path / "repo.git", bare=True))
-    (history.git_dir / "config").unlink()
-
-    assert open_repository(history.path).work_tree is None
-    assert snapshot(history).ahead == 1
 
 
 def test_a_configuration_that_git_cannot_read_is_named(history: History) -> None:
@@ -463,13 +392,6 @@ def test_sha256_repositories(tmp_path: Path) -> None:
     assert pull.notes == ("1 file is not committed and not judged: a.py",)
 
 
-def test_borrowed_objects(history: History, tmp_path: Path) -> None:
-    borrower = tmp_path / "borrower"
-    history.git("clone", "--quiet", "--shared", str(history.path), str(borrower))
-
-    assert snapshot(borrower, "origin/main", "origin/change").ahead == 1
-
-
 def test_git_variables_of_the_caller_are_ignored(
     history: History, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -500,18 +422,6 @@ def test_git_variables_of_the_caller_are_ignored(
     assert [file.path for file in pull.files] == ["a.py"]
     assert pull.notes == ()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["other", "repo"]
-
-
-def test_git_variables_are_ignored_in_a_bare_repository(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    history = grow(History(tmp_path / "repo.git", bare=True))
-    other = History(tmp_path / "other")
-    monkeypatch.setenv("GIT_WORK_TREE", str(other.path))
-    monkeypatch.setenv("GIT_COMMON_DIR", str(other.git_dir))
-
-    assert open_repository(history.path).work_tree is None
-    assert snapshot(history).ahead == 1
 
 
 @pytest.fixture
@@ -584,12 +494,6 @@ def test_uncommitted_files_are_counted_and_named(history: History) -> None:
     assert note(history).endswith("staged.py, …")
 
 
-def test_a_clean_work_tree_has_no_note(history: History) -> None:
-    history.write("a.py", "x = 2\n")
-
-    assert note(history) == ""
-
-
 def test_ignored_files_do_not_count(history: History, home: Path) -> None:
     history.commit({".gitignore": "*.log\n"})
     history.write("a.log", "x")
@@ -599,15 +503,6 @@ def test_ignored_files_do_not_count(history: History, home: Path) -> None:
     (history.git_dir / "info" / "exclude").write_text("*.bak\n")
     (home / "mine").write_text("*.tmp\n")
     (home / ".gitconfig").write_text("[core]\n\texcludesFile = ~/mine\n")
-
-    assert note(history) == ""
-
-
-def test_the_usual_file_of_ignored_names(history: History, home: Path) -> None:
-    history.write("a.tmp", "x")
-    ignore = home / ".config" / "git" / "ignore"
-    ignore.parent.mkdir(parents=True)
-    ignore.write_text("*.tmp\n")
 
     assert note(history) == ""
 
@@ -639,26 +534,6 @@ def test_modes_do_not_count_where_the_file_system_has_none(history: History) -> 
     assert note(history) == ""
 
 
-def test_links_and_directories_in_place_of_files_count(history: History) -> None:
-    history.commit({"link": link("a.py"), "dir.py": "d\n"})
-    (history.path / "link").unlink()
-    (history.path / "link").symlink_to("b.py")
-    (history.path / "dir.py").unlink()
-    history.write("dir.py/x", "x")
-
-    assert note(history).startswith("3 files are not committed")
-
-
-def test_conflicts_in_the_index_count(history: History) -> None:
-    history.branch("other", "main")
-    history.switch("other")
-    history.commit({"a.py": "x = 9\n"})
-    history.switch("change")
-    history.git("merge", "other", ok=(1,))
-
-    assert note(history) == "1 file is not committed and not judged: a.py"
-
-
 def test_a_submodule_counts_when_another_commit_is_checked_out(
     history: History, tmp_path: Path
 ) -> None:
@@ -674,19 +549,9 @@ def test_a_submodule_counts_when_another_commit_is_checked_out(
     assert note(history) == "1 file is not committed and not judged: lib"
 
 
-def test_a_submodule_that_is_not_checked_out(history: History) -> None:
-    history.commit({"lib": submodule("1" * 40)})
-
-    assert note(history) == ""
-
-
 def test_the_operator_s_repository_is_never_written_to(history: History) -> None:
     history.write("a.py", "x = 3\n")
     before = {path: path.stat().st_mtime_ns for path in history.git_dir.rglob("*")}
     taken(SnapshotRequest(history.path))
 
     assert {path: path.stat().st_mtime_ns for path in history.git_dir.rglob("*")} == before
-
-
-def test_the_builder_is_not_influenced_by_its_user() -> None:
-    assert ENVIRONMENT["GIT_CONFIG_GLOBAL"] == os.devnull

@@ -61,22 +61,6 @@ def test_sides_that_are_the_same_do_not_collide(history: History, store: Store) 
     assert counts == {"x": 0, "y": 0, "z": 1, "w": 0}
 
 
-def test_a_large_file_takes_no_room_of_the_others(tmp_path: Path) -> None:
-    history = History(tmp_path / "repo", bare=True)
-    large = "x" * (12 * 2**20)
-    history.commit({"a": large + "a", "b": large + "b", "c": large + "c", "x": "x", "y": "y"})
-    clashes = [clash(history, "big", "a", "b", "c"), clash(history, "small", "x", "y", "x")]
-    with open_store(open_repository(history.path)) as store:
-        found = versions.compare_versions(store.git, clashes)
-
-    assert found["big"] == "not looked into: larger than 1024 KiB"
-    assert isinstance(found["small"], ThreeWay)
-
-
-def test_nothing_is_read_of_nothing(store: Store) -> None:
-    assert versions.compare_versions(store.git, []) == {}
-
-
 def test_content_that_is_missing_is_said(history: History, store: Store) -> None:
     whole = clash(history, "x", "a", "b", "c")
     gone = ConflictReader("y", {**whole.stages, BASE: ConflictStage("100644", "1" * 40)})

@@ -44,14 +44,6 @@ def test_only_whole_words_count(history: History, text: str) -> None:
     assert found(history.path, sha, "foo") == WordPlaces({})
 
 
-def test_only_the_commit_that_is_asked_for_is_searched(history: History) -> None:
-    first = history.commit({"a.py": "foo\n"})
-    second = history.commit({"a.py": "bar\n"})
-
-    assert set(found(history.path, first, "foo", "bar").places) == {"foo"}
-    assert set(found(history.path, second, "foo", "bar").places) == {"bar"}
-
-
 @pytest.mark.parametrize("path", ["a b\tc.py", "ä.py", 'q"\n.py', b"\xff.py", "-e.py", "x:1:y.py"])
 def test_a_path_may_be_anything(history: History, path: str | bytes) -> None:
     sha = history.commit({path: "foo\n"})
@@ -83,12 +75,6 @@ def test_attributes_of_the_repository_hide_nothing(history: History) -> None:
     sha = history.commit({"a.py": "foo\n", ".gitattributes": "*.py -diff binary\n"})
 
     assert found(history.path, sha, "foo").places == {"foo": (("a.py", 1),)}
-
-
-def test_no_words_are_nowhere(history: History) -> None:
-    sha = history.commit({"a.py": "foo\n"})
-
-    assert found(history.path, sha) == WordPlaces({})
 
 
 def test_a_commit_that_is_not_there_is_an_error(history: History) -> None:

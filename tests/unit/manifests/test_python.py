@@ -6,7 +6,7 @@ import pytest
 
 from prjury.manifests.formats import read_pipfile_lock, read_python_lock
 from prjury.manifests.manifest import Manifest, ManifestError, Role
-from prjury.manifests.python import read_pipfile, read_pyproject, read_python_version
+from prjury.manifests.python import read_pipfile, read_pyproject
 from prjury.manifests.requirements import read_constraints, read_requirements
 from prjury.manifests.setuptools import read_setup_cfg, read_setup_py
 
@@ -321,19 +321,3 @@ source = { editable = "." }
     assert told(read_python_lock(lock), Role.LOCKED) == [("pypi", "django", "==4.2.1")]
     pipfile = b'{"default": {"Django": {"version": "==4.2"}, "x": {"git": "y"}}, "develop": {}}'
     assert told(read_pipfile_lock(pipfile), Role.LOCKED) == [("pypi", "django", "==4.2")]
-
-
-@pytest.mark.parametrize(
-    ("content", "version"),
-    [
-        (b"3.12\n", "==3.12.*"),
-        (b"# pyenv\n3.11.4\n3.10\n", "==3.11.4"),
-        (b"3\n", "==3.*"),
-        (b"pypy3.9-7.3\n", None),
-        (b"3.13-dev\n", None),
-        (b"", None),
-    ],
-)
-def test_a_python_version(content: bytes, version: str | None) -> None:
-    found = [c.version for c in read_python_version(content).coordinates]
-    assert found == ([version] if version else [])

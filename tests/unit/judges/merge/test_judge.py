@@ -136,22 +136,6 @@ def test_a_base_that_is_a_commit_is_named_once() -> None:
 # Rebasing
 
 
-def test_a_clean_rebase_passes() -> None:
-    judgment = decide(replace(PULL, behind=2, ahead=3), REBASING, RebaseTrial("d" * 40, 3, 3))
-
-    assert judgment.status is Status.PASS
-    assert judgment.reasoning == "3 commits rebase cleanly, 2 commits behind"
-    assert judgment.metadata["subject"] == "rebase onto `main` @`bbbbbbb`"
-    assert [(check.name, check.message) for check in judgment.checks] == [
-        ("strategy", "rebase: as told"),
-        ("rebase-clean", "3 commits picked"),
-        ("merge-clean", "no conflicts"),
-    ]
-    one = decide(PULL, REBASING, RebaseTrial("d" * 40, 1, 1))
-    assert one.reasoning == "1 commit rebases cleanly, up to date"
-    assert one.checks[1].message == "1 commit picked"
-
-
 def test_what_a_rebase_leaves_out_is_said() -> None:
     pull = replace(PULL, ahead=8)
     judgment = decide(pull, REBASING, RebaseTrial("d" * 40, 4, 4, emptied=1, applied=2))
@@ -190,19 +174,6 @@ def test_a_rebase_that_conflicts_fails_though_a_merge_is_clean() -> None:
         "place": "commit 2 of 5",
     }
     assert len(judgment.metadata["conflicts"]) == 2
-
-
-def test_the_last_commit_s_lines_are_the_head_s() -> None:
-    last = replace(SECOND, sha=PULL.head.sha)
-    trial = RebaseTrial(None, 2, 1, stopped_at=last, conflicts=conflicts(False))
-    judgment = decide(conflicting(False), REBASING, trial)
-
-    assert judgment.reasoning == (
-        "commit 2 of 2 (`ccccccc` Add it): conflicts in 1 file; "
-        "a plain merge conflicts as well, up to date"
-    )
-    assert names(judgment, passed=False) == ["conflict"]
-    assert judgment.checks[-1].location == Location("f0.py", 3, 9)
 
 
 @pytest.mark.parametrize(
@@ -320,18 +291,6 @@ def test_the_judge_is_called_merge() -> None:
     judge = make(MergeOptions(), Ports(Landing({}), ScriptedShell(), SilentProgress()))
 
     assert judge.name == NAME == "merge"
-
-
-def test_the_history_of_the_base_tells_the_way() -> None:
-    line = [StyleCommit("a" * 40, ("b" * 40,), "Fix")] * 12
-    repository = Landing({}, history=line, trial=RebaseTrial("d" * 40, 2, 2))
-    judgment = judged(repository)
-
-    assert judgment.metadata["strategy"]["reason"].startswith("of the last 12 commits on the base")
-    assert repository.asked == [
-        ("recent", "b" * 40, "60"),
-        ("rebase", "b" * 40, "c" * 40, "54"),
-    ]
 
 
 def test_a_short_history_tells_nothing() -> None:

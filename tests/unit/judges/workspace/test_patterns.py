@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 from pathlib import Path
@@ -45,16 +44,6 @@ def left_out(judgment: Judgment) -> dict[str, str]:
 
 def git(root: Path, *words: str) -> None:
     subprocess.run(["git", "-C", root, *words], check=True, capture_output=True)
-
-
-def test_every_line_counts_by_the_versions_that_are_declared_there(place: Path) -> None:
-    judgment = judged(place)
-    assert judgment.status is Status.FAIL
-    assert found(judgment) == ERROR
-    assert judgment.metadata["scope"]["read"] == ("pom.xml", JAVA)
-    assert left_out(judgment) == {}
-    laid(place, {"pom.xml": pom(None)})
-    assert judged(place).label == "not_applicable"
 
 
 def test_options(place: Path) -> None:
@@ -191,16 +180,6 @@ def test_a_file_without_permission_is_named(place: Path) -> None:
     (place / JAVA).chmod(0)
     reason = judged(place).metadata["scope"]["unread"][0]["reason"]
     assert reason == "it cannot be read: check its permissions"
-
-
-def test_names_of_files_may_be_anything(place: Path) -> None:
-    for name in (b"a\nb.java", b"\xff.java", b"--help.java", b"\x1b[31m.java"):
-        Path(os.fsdecode(os.fsencode(place) + b"/" + name)).write_text(ENTITY)
-    judgment = judged(place)
-    assert len(judgment.failed_checks) == 5
-    assert json.dumps(judgment.metadata)
-    git(place, "init", "-q")
-    assert judged(place).checks == judgment.checks
 
 
 def test_a_baseline_is_written_and_then_in_force(place: Path) -> None:

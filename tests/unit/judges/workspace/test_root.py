@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import os
-import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -59,16 +58,6 @@ def test_kinds(place: Path, path: str, kind: str) -> None:
     assert workspace_of(place).kind(path) == kind
 
 
-def test_other_kinds(place: Path) -> None:
-    os.mkfifo(place / "fifo")
-    with socket.socket(socket.AF_UNIX) as server:
-        server.bind(str(place / "s"))
-        workspace = workspace_of(place)
-        assert workspace.kind("fifo") == "FIFO"
-        assert workspace.kind("s") == "socket"
-    assert Workspace(Path("/dev")).kind("null") == "device"
-
-
 @pytest.mark.parametrize(
     ("path", "why"),
     [
@@ -106,16 +95,6 @@ def test_links_that_leave_the_workspace(place: Path, link: str, target: str, pat
         workspace_of(place).kind(path)
     assert refusal.value.reason == "outside_workspace"
     assert refusal.value.why == f"A symbolic link leads to {real}"
-
-
-def test_links_within_the_workspace(place: Path) -> None:
-    (place / "b").symlink_to("sub/b.txt")
-    (place / "folder").symlink_to(place / "sub")
-    (place / "gone").symlink_to("nothing")
-    workspace = workspace_of(place)
-    assert workspace.text("b") == "b\n"
-    assert workspace.text("folder/b.txt") == "b\n"
-    assert workspace.kind("gone") == "missing"
 
 
 def test_links_that_go_round(place: Path) -> None:
