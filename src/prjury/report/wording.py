@@ -221,10 +221,10 @@ def find_tests(judgment: Judgment) -> TestFacts | None:
 
 
 def tests_words(tests: TestFacts) -> str:
-    """``9 tests, 4 fewer than on the base, 3 failed``."""
-    words = [counted(tests.run, "test")]
-    words += [difference_words(tests.run - tests.base.run)] if tests.base else []
+    """``9 tests, 4 fewer than on the base``; ``9 tests, 3 failed, 4 fewer tests than on …``."""
+    words, noun = [counted(tests.run, "test")], "tests " if tests.failed else ""
     words += [f"{tests.failed:,} failed"] if tests.failed else []
+    words += [difference_words(tests.run - tests.base.run, noun)] if tests.base else []
     words += [f"{tests.skipped:,} skipped"] if tests.skipped else []
     return ", ".join(words)
 
@@ -236,11 +236,11 @@ def first_words(judgment: Judgment) -> str:
     return tests_words(tests) if tests and is_plain else words
 
 
-def difference_words(more: int) -> str:
+def difference_words(more: int, noun: str = "") -> str:
     """``4 fewer than on the base``; ``as many as on the base``."""
     if not more:
-        return "as many as on the base"
-    return f"{abs(more):,} {'more' if more > 0 else 'fewer'} than on the base"
+        return f"as many {noun}as on the base"
+    return f"{abs(more):,} {'more' if more > 0 else 'fewer'} {noun}than on the base"
 
 
 def footer(report: Report) -> tuple[str, ...]:
