@@ -77,10 +77,12 @@ def _plain(line: str) -> str:
 
 @dataclass
 class DiskUse:
-    """What is in scratch directories; counted only when the disk has lost as much meanwhile."""
+    """What is in scratch directories; counted when the disk has lost as much, and now and then."""
 
     places: Sequence[Path]
     limits: Limits
+    every: float = 20.0
+    counted: float = field(default_factory=time.monotonic)
 
     def __post_init__(self) -> None:
         self._bytes_left, self._files_left = self._free()
@@ -90,7 +92,8 @@ class DiskUse:
     def over(self) -> str | None:
         """The limit that is exceeded."""
         bytes_free, files_free = self._free()
-        if bytes_free >= self._bytes_left and files_free >= self._files_left:
+        enough = bytes_free >= self._bytes_left and files_free >= self._files_left
+        if enough and time.monotonic() < self.counted + self.every:
             return None
         size = files = 0
         for place in self.places:
@@ -98,7 +101,8 @@ class DiskUse:
                 with contextlib.suppress(OSError):
                     size += entry.stat(follow_symlinks=False).st_blocks * 512
                 files += 1
-        self._bytes_left = bytes_free + size - self.limits.disk  # others fill the disk as well
+        self.counted = time.monotonic()  # others fill and empty the disk as well
+        self._bytes_left = bytes_free + size - self.limits.disk
         self._files_left = files_free + files - self.limits.files
         if size > self.limits.disk:
             return "disk_limit"

@@ -249,13 +249,13 @@ def test_too_much_memory(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("limits", "script", "stopped"),
     [
-        (Limits(disk=50 << 20), "head -c 80000000 /dev/zero > $TMPDIR/a; sleep 30", "disk_limit"),
-        (Limits(disk=50 << 20), "head -c 80000000 /dev/zero > $HOME/a; sleep 30", "disk_limit"),
-        (Limits(files=500), "cd $HOME; seq 900 | xargs touch; sleep 30", "file_limit"),
+        (Limits(disk=50 << 20), "head -c 80000000 /dev/zero > $TMPDIR/a; sleep 90", "disk_limit"),
+        (Limits(disk=50 << 20), "head -c 80000000 /dev/zero > $HOME/a; sleep 90", "disk_limit"),
+        (Limits(files=500), "cd $HOME; seq 900 | xargs touch; sleep 90", "file_limit"),
     ],
 )
 def test_too_much_on_the_disk(tmp_path: Path, limits: Limits, script: str, stopped: str) -> None:
-    assert Bench(tmp_path, limits=limits).sh(script).stopped == stopped
+    assert Bench(tmp_path, limits=limits).sh(script, timeout=80).stopped == stopped
 
 
 def test_a_disk_that_others_fill(tmp_path: Path) -> None:
