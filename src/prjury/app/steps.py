@@ -163,9 +163,8 @@ class OpenedChange:
         except SourceError as error:
             return Chosen(named, (f"the release branches cannot be listed: {error}",))
         taken = release_branches(found, default, self.config.backport, self.pull.base.ref)
-        asking = self.pull if texts else replace(self.pull, title="", body="")
         own = self.config.publish.labels.get("backport")
-        sources = find_requests(asking, self.config.backport, (), own)
+        sources = find_requests(self.pull, self.config.backport, (), own, texts=texts)
         aside = {bare(default), bare(self.pull.base.ref)}
         others = [branch.name for branch in found if bare(branch.name) not in aside]
         requested, notes = requested_branches(sources, others)

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from msgspec import structs
-from msgspec.structs import replace
 
 from prjury.code.parser import Parser
 from prjury.deadline import Deadline
@@ -120,10 +119,9 @@ class BackportJudge:
         tools: Tools,
         pool: Executor,
     ) -> list[LookContext]:
-        asking = pull if self.texts else replace(pull, title="", body="")
         # Git reads the branches while the change's public names are compared here.
         reading = pool.map(lambda tip: read_history(pull, tip, self.releases), picking)
-        change = change_of(pull, asking, self.own_label, tools, self.interface)
+        change = change_of(pull, self.texts, self.own_label, tools, self.interface)
         histories = list(reading)
         newest = min((len(one.earlier) for one in histories if one.fork_point), default=0)
         return [

@@ -102,7 +102,7 @@ class Change:
 
 def change_of(
     pull: PullRequest,
-    asking: PullRequest,
+    texts: bool,  # noqa: FBT001 - a fact
     own: str | None,
     tools: Tools,
     known: Interface | None = None,
@@ -110,7 +110,7 @@ def change_of(
     """Find what the change brings.
 
     Args:
-        asking: the pull request with the texts that may ask for a backport.
+        texts: whether title and description may ask for a backport.
         own: the label with ``{branch}`` that this program sets, which is no request.
         known: the interface of the change; found anew where a part of it was not checked.
     """
@@ -123,7 +123,7 @@ def change_of(
         pull,
         repository,
         identity_of(pull, [(one.parents[0], one.sha) for one in single]),
-        find_requests(asking, tools.config, [one.text for one in commits], own),
+        find_requests(pull, tools.config, [one.text for one in commits], own, texts=texts),
         known,
         bumps_of(pull, repository),
         traits_of(pull),

@@ -62,15 +62,18 @@ def find_requests(
     config: BackportConfig,
     messages: Sequence[str] = (),
     own: str | None = None,
+    *,
+    texts: bool = True,
 ) -> RequestSources:
-    """Read labels, milestone, texts and commit messages; ``own`` is this program's label."""
+    """Read labels but this program's ``own``, milestone, messages and, if trusted, ``texts``."""
     author = f"@{pull.author}" if pull.author else "the author"
     requests = [
         *of_labels(pull.labels, config.labels, [own] if own else []),
         *_of_milestone(pull.milestone or ""),
-        *of_title(pull.title, f"{author} in the title"),
-        *of_text(pull.body, author),
     ]
+    if texts:
+        requests += of_title(pull.title, f"{author} in the title")
+        requests += of_text(pull.body, author)
     for message in messages:
         requests += of_message(message, "a commit")
     mended = [sha for message in messages for sha in _FIXES.findall(message)]

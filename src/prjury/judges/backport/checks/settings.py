@@ -1,7 +1,4 @@
-"""Settings that a change adds, renames and removes, as far as shipped schemas declare them.
-
-These are Spring's configuration metadata and JSON Schemas.
-"""
+"""Settings that a change adds, renames and removes, as metadata and schemas declare them."""
 
 from __future__ import annotations
 
