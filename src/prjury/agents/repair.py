@@ -20,7 +20,7 @@ from prjury.git.graft import changes_between, graft, patch_between
 from prjury.git.store import Store
 from prjury.journal.write import record_tools
 from prjury.judges.builds.judge import TreeBuildJudge
-from prjury.judges.builds.test_settings import changed_test_settings
+from prjury.judges.builds.test_settings import find_changed_settings
 from prjury.judges.context import PullRequestContext
 from prjury.jury.context import ExecutionStatus
 from prjury.jury.feedback import feedback_on
@@ -193,7 +193,7 @@ class TestsRepair:
         """The edits without files that say which tests run, or how their results come about."""
         grafted = graft(self.store, tree, edits.accepted)
         changed = self._changes(tree, grafted)
-        settings = set(changed_test_settings(changed, self.store.read))
+        settings = set(find_changed_settings(changed, self.store.read))
         refused = [RefusedEdit(path, "it decides which tests run") for path in sorted(settings)]
         kept = {path: file for path, file in edits.accepted.items() if path not in settings}
         return Edits(kept, (*edits.refused, *refused))

@@ -160,7 +160,6 @@ def _find_call(words: Sequence[str], call: Call, start: int) -> int:
 
 
 def _reaches_runner(call: Call, step: CiStep, root: SourceTree) -> bool:
-    """True if options at the end of a package manager's command reach the runner."""
     last, _ = find_last_call(read_script(call, root, step.directory))
     options = {word.partition("=")[0] for word in last.words} if last else {"--json"}
     return last is not None and last.runner == call.runner and not options & _PRINTING

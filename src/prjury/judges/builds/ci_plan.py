@@ -102,7 +102,6 @@ def _fit_tox(step: CiStep, here: Toolchains) -> CiStep:
 
 
 def _wants_venv(call: Call) -> bool:
-    """True if a call takes the Python that is there, which uv wants to be a private one."""
     bare = call.program in WORDS["python"] and call.through in _BARE
     return bare or call.words[:2] == ("uv", "pip")
 
@@ -142,7 +141,6 @@ def _name_system(job: CiJob) -> str:
 
 
 def _collect_variables(job: CiJob, here: Toolchains) -> Mapping[str, str]:
-    """The job's variables, and the places of programs; compilers only where they are here."""
     variables = {
         name: escape_braces(text)
         for name, text in job.env.items()
@@ -155,7 +153,6 @@ def _collect_variables(job: CiJob, here: Toolchains) -> Mapping[str, str]:
 
 
 def _npm_settings(here: Toolchains) -> Mapping[str, str]:
-    """The machine's own settings of npm, which it would not find below another prefix."""
     node = next(iter(here.of("node")), None)
     settings = node.home / "etc/npmrc" if node else None
     exists = settings is not None and settings.is_file()

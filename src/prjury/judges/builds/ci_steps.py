@@ -26,7 +26,7 @@ from prjury.judges.builds.calls import (
     read_calls,
 )
 from prjury.judges.builds.plan import LeftOutKind, LeftOutStep, StepName
-from prjury.judges.builds.systems.source_tree import SourceTree, joined, path_in
+from prjury.judges.builds.systems.source_tree import SourceTree, join_path, path_in
 from prjury.judges.builds.systems.tox import tox_settings
 from prjury.judges.builds.toolchains import Toolchains
 from prjury.manifests.matrix import ExpressionContext
@@ -232,7 +232,7 @@ class StepReader:
     def _look_into_script(self, line: str, directory: str) -> tuple[str, LeftOutKind] | None:
         for call in read_calls(line):
             words = call.words[1:2] if call.program in WORDS["shells"] else call.words[:1]
-            path = joined(directory, words[0]) if words and call.purpose != "test" else None
+            path = join_path(directory, words[0]) if words and call.purpose != "test" else None
             for inner in list_lines(self.root.text(path)) if path else ():
                 if refusal := find_refusal(inner):
                     return refusal
@@ -295,7 +295,7 @@ def read_script(call: Call, root: SourceTree, directory: str) -> str:
         return package.scripts.get(name_script(call), "") if package else ""
     plain = [word for word in call.words[1:] if not word.startswith("-")]
     path = plain[0] if call.program in WORDS["shells"] and plain else call.words[0]
-    place = joined(directory, path) if "/" in path or call.program in WORDS["shells"] else None
+    place = join_path(directory, path) if "/" in path or call.program in WORDS["shells"] else None
     if not place or place.endswith((".py", ".js", ".rb", ".pl")):
         return ""
     text = root.text(place)
@@ -323,7 +323,7 @@ def _enter_directory(script: str, directory: str) -> tuple[str, str]:
     first, line_end, rest = script.partition("\n")
     change, _, more = first.partition("&&")
     word, _, place = change.strip().partition(" ")
-    inside = joined(directory, place) if set(place).isdisjoint("$`~*?;&|()'\" ") else None
+    inside = join_path(directory, place) if set(place).isdisjoint("$`~*?;&|()'\" ") else None
     if word != "cd" or inside is None or not (more or rest):
         return script, directory
     return f"{more.lstrip()}{line_end}{rest}", inside

@@ -32,7 +32,7 @@ from prjury.judges.builds.planner import BuildPlanner
 from prjury.judges.builds.run import BothSides, BuildSide
 from prjury.judges.builds.systems.recipes import RecipeSystem
 from prjury.judges.builds.systems.source_tree import Changes, SourceTree
-from prjury.judges.builds.test_settings import changed_test_settings
+from prjury.judges.builds.test_settings import find_changed_settings
 from prjury.judges.builds.toolchains import Toolchains
 from prjury.judges.builds.unbuilt import find_source, find_unbuilt, usual_command
 from prjury.judges.builds.workplace import Builder
@@ -107,7 +107,7 @@ class TreeBuildJudge:
             judged = self._judge_evidence(context, builds, merged, recorded)
             return _unless_changed(judged, list_builds, base_plans)
         judgments = self._run_builds(context, builds, merged, base)
-        settings = changed_test_settings(pull.files, self.ports.repository.read)
+        settings = find_changed_settings(pull.files, self.ports.repository.read)
         notes = (
             *builds.notes,
             *find_new_builds(builds.plans, base_plans),
@@ -177,7 +177,7 @@ class TreeBuildJudge:
         judgment = build.judge_reports(evidence)
         if judgment is None:
             return evidence
-        settings = changed_test_settings(pull.files, self.ports.repository.read)
+        settings = find_changed_settings(pull.files, self.ports.repository.read)
         facts = BuildFacts.of(judgment) or BuildFacts()
         notes = (*_note_settings(settings), wording.FROM_EVIDENCE)
         noted = combine_judgments([judgment], notes)
@@ -201,7 +201,7 @@ class TreeBuildJudge:
             judgments = build.judge_builds(evidence, found.plans)
         except CannotJudgeError as error:
             return Judgment.errored(str(error), metadata=give_reason(error.reason))
-        settings = changed_test_settings(pull.files, self.ports.repository.read)
+        settings = find_changed_settings(pull.files, self.ports.repository.read)
         notes = (*found.notes, *_note_settings(settings), wording.FROM_EVIDENCE)
         judgment = combine_judgments(judgments, notes)
         judgment = _with_unbuilt(judgment, pull, found, self.own, settings, origin="evidence")

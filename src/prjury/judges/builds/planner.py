@@ -27,7 +27,7 @@ from prjury.judges.builds.systems.python_environment import with_environment
 from prjury.judges.builds.systems.recipes import RecipeSystem
 from prjury.judges.builds.systems.source_tree import Changes, SourceTree, path_in
 from prjury.judges.builds.toolchains import Toolchains
-from prjury.judges.builds.versions import TOOLS_OF, ToolChoice, choose_tools, wanted_versions
+from prjury.judges.builds.versions import TOOLS_OF, ToolChoice, choose_tools, list_wanted_versions
 from prjury.judges.builds.wording import join_names
 from prjury.policy.tiers import BuildOptions, Steps
 from prjury.sandbox.environment import is_refused
@@ -158,7 +158,7 @@ class BuildPlanner(Struct, frozen=True):
 
     def _equip(self, root: SourceTree, plan: BuildPlan, job: CiJob | None) -> BuildPlan:
         """The plan with the versions of its tools, and what a tree needs to be built."""
-        wanted = wanted_versions(root, plan.directory, job)
+        wanted = list_wanted_versions(root, plan.directory, job)
         by_lines = plan.source == "ci" and job is not None
         of_family = TOOLS_OF.get(_FAMILIES.get(plan.system, ""), ())
         tools = tuple(job.versions) if job and by_lines else of_family

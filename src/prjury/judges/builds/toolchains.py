@@ -29,7 +29,7 @@ _SHOWN = {"java": "JDK", "node": "Node", "python": "Python", "go": "Go", "rust":
           "ruby": "Ruby", "php": "PHP", "dotnet": ".NET"}  # fmt: skip
 
 
-def shown_tool(tool: str) -> str:
+def name_tool(tool: str) -> str:
     """The name of a tool in a sentence."""
     return _SHOWN.get(tool, tool)
 
@@ -60,7 +60,7 @@ class WantedVersion(Struct, frozen=True):
     @property
     def text(self) -> str:
         """It in a sentence."""
-        return f"{shown_tool(self.tool)} {visible(self.version)}"
+        return f"{name_tool(self.tool)} {visible(self.version)}"
 
 
 class Toolchain(Struct, frozen=True):

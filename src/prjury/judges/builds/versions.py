@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from prjury.judges.builds.ci import CiJob
 from prjury.judges.builds.systems.source_tree import SourceTree, nearest, parents_of, path_in
-from prjury.judges.builds.toolchains import Toolchain, Toolchains, WantedVersion, fits, shown_tool
+from prjury.judges.builds.toolchains import Toolchain, Toolchains, WantedVersion, fits, name_tool
 from prjury.manifests.manifest import Role
 from prjury.manifests.spans import Numbers, release, trim
 from prjury.manifests.tool_versions import VERSION_FILES, runtimes_in
@@ -34,7 +34,7 @@ _SETUP = {
 }
 
 
-def wanted_versions(
+def list_wanted_versions(
     root: SourceTree, directory: str, ci: CiJob | None
 ) -> tuple[WantedVersion, ...]:
     """Tell what a project asks for: each tool's nearest pin, the base's CI, its manifests."""
@@ -88,9 +88,9 @@ class ToolChoice(Struct, frozen=True):
     def text(self) -> str:
         """Tell what is used and why, in one line."""
         used = self.toolchain
-        here = f" {_dotted(used.version)} ({used.source})" if used else ""
+        here = f" {_format_version(used.version)} ({used.source})" if used else ""
         asked = dict.fromkeys(f"{one.origin}: {visible(one.version)}" for one in self.wanted)
-        line = f"{shown_tool(self.tool)}{here}"
+        line = f"{name_tool(self.tool)}{here}"
         return f"{line}: {'; '.join(asked)}" if asked else line * bool(used)
 
     @property
@@ -100,7 +100,7 @@ class ToolChoice(Struct, frozen=True):
         used = self.toolchain if self.tool in _SETUP and self.tool != "python" else None
         if self.missing or not used or not exact or fits(used, release(exact[0].version) or ()):
             return ""
-        dotted = _dotted(used.version)
+        dotted = _format_version(used.version)
         return f"{visible(exact[0].origin)} names {exact[0].text}; {dotted} is used"
 
 
@@ -167,10 +167,10 @@ def _remedy(
         if all(version >= each.span.low[: len(version)] for each in ranges if each.span):
             numbers = version
             break
-    versions = ", ".join(dict.fromkeys(_dotted(one.version) for one in toolchains))
+    versions = ", ".join(dict.fromkeys(_format_version(one.version) for one in toolchains))
     return (
         f"this project wants {strict.text} ({visible(strict.origin)}); here is {versions}: add "
-        f"{action} with {key}: {_dotted(numbers)} before the build"
+        f"{action} with {key}: {_format_version(numbers)} before the build"
     )
 
 
@@ -180,5 +180,5 @@ def _is_allowed(numbers: Numbers, wanted: Iterable[WantedVersion]) -> bool:
     return all(span.low <= version and (span.high is None or version < span.high) for span in spans)
 
 
-def _dotted(numbers: Numbers) -> str:
+def _format_version(numbers: Numbers) -> str:
     return ".".join(map(str, numbers))

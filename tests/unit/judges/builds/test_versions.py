@@ -7,7 +7,7 @@ import pytest
 from fakes.roots import root_of
 from prjury.judges.builds.ci import CiJob
 from prjury.judges.builds.toolchains import Toolchains
-from prjury.judges.builds.versions import ToolChoice, choose_tools, wanted_versions
+from prjury.judges.builds.versions import ToolChoice, choose_tools, list_wanted_versions
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def here(tmp_path: Path) -> Toolchains:
 def chosen(
     here: Toolchains, tool: str, files: dict[str, str], ci: dict[str, str] | None = None
 ) -> ToolChoice:
-    wanted = wanted_versions(root_of(files), "", CiJob("ci.yml", "test", versions=ci or {}))
+    wanted = list_wanted_versions(root_of(files), "", CiJob("ci.yml", "test", versions=ci or {}))
     (choice,) = choose_tools((tool,), wanted, here)
     return choice
 
@@ -58,7 +58,7 @@ def test_the_jdk_that_is_used(
 def test_the_jdk_in_a_file_that_the_ci_names(here: Toolchains) -> None:
     ci = CiJob("ci.yml", "test", version_files={"java": ".github/workflows/.java-version"})
     files = {"pom.xml": pom("8"), ".github/workflows/.java-version": "21\n"}
-    (choice,) = choose_tools(("java",), wanted_versions(root_of(files), "", ci), here)
+    (choice,) = choose_tools(("java",), list_wanted_versions(root_of(files), "", ci), here)
     assert choice.toolchain
     assert choice.toolchain.version == (21, 0, 2)
     assert ".github/workflows/.java-version: 21" in choice.text
@@ -98,7 +98,7 @@ def test_the_python_that_is_used(tmp_path: Path) -> None:
     def used(system: str, requires: str, pin: str = "") -> tuple[str, str, str]:
         project = f'[project]\nname = "a"\nrequires-python = "{requires}"\n'
         files = {"pyproject.toml": project, **({".python-version": pin} if pin else {})}
-        wanted = wanted_versions(root_of(files), "", None)
+        wanted = list_wanted_versions(root_of(files), "", None)
         (choice,) = choose_tools(("python",), wanted, here, system)
         return choice.text.split(":")[0], choice.missing, choice.note
 
@@ -134,7 +134,7 @@ def test_tools_that_choose_for_themselves_are_only_named(here: Toolchains) -> No
 
 def test_the_nearest_file_counts() -> None:
     root = root_of({".nvmrc": "18", "web/.nvmrc": "20"})
-    assert [(w.version, w.origin) for w in wanted_versions(root, "web", None)] == [
+    assert [(w.version, w.origin) for w in list_wanted_versions(root, "web", None)] == [
         ("20", "web/.nvmrc")
     ]
 

@@ -15,7 +15,7 @@ from prjury.judges.builds.systems.source_tree import (
     Changes,
     SourceTree,
     is_within,
-    joined,
+    join_path,
     nearest,
     outermost_first,
     path_in,
@@ -49,7 +49,7 @@ def plans(root: SourceTree, changes: Changes | None) -> tuple[BuildPlan, ...]:
             continue
         part = root.below(directory)
         manifest = part.readable(MANIFEST, read_cargo_toml) or CargoToml()
-        offered = (joined(part.place, path) for path in manifest.offered.values())
+        offered = (join_path(part.place, path) for path in manifest.offered.values())
         leads_out = any(path and not is_within(path, part.place) for path in offered)
         places = part.directories_with(MANIFEST)
         leads_out = leads_out or names_outside(part, places, MANIFEST, read_cargo_toml)
@@ -63,14 +63,13 @@ def _owns(manifest: CargoToml, place: str, directory: str) -> bool:
 
     It refuses to build one that the workspace neither has nor excludes.
     """
-    excluded = (joined(place, path) for path in manifest.excluded)
+    excluded = (join_path(place, path) for path in manifest.excluded)
     return manifest.is_workspace and not any(
         path is not None and is_within(directory, path) for path in excluded
     )
 
 
 def _plan(part: SourceTree, manifest: CargoToml) -> BuildPlan:
-    """All packages, or those that Cargo builds by default and the ones that change."""
     which = ("--workspace",) if manifest.is_workspace and not manifest.default else ()
     steps = [BuildStep("build", ("cargo", "test", "--no-run", *which))]
     besides = [word for name in _list_changed(part, manifest) for word in ("-p", name)]

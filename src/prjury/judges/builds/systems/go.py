@@ -5,7 +5,7 @@ from __future__ import annotations
 from prjury.judges.builds.plan import BuildPlan, BuildStep
 from prjury.judges.builds.systems.build_system import NATIVE, DocsRows, When
 from prjury.judges.builds.systems.projects import FoundProject, names_outside, select_affected
-from prjury.judges.builds.systems.source_tree import Changes, SourceTree, joined, nearest
+from prjury.judges.builds.systems.source_tree import Changes, SourceTree, join_path, nearest
 from prjury.manifests.go import read_go_mod
 
 MANIFEST, WORK = "go.mod", "go.work"
@@ -43,7 +43,7 @@ def plans(root: SourceTree, changes: Changes | None) -> tuple[BuildPlan, ...]:
 def _list_used(root: SourceTree, place: str) -> list[str]:
     """The modules that the ``go.work`` of a directory names, from the root of the tree."""
     manifest = root.below(place).readable(WORK, read_go_mod)
-    places = (joined(place, name) for name in (manifest.members if manifest else ()))
+    places = (join_path(place, name) for name in (manifest.members if manifest else ()))
     return sorted(module for module in places if module is not None)
 
 

@@ -13,7 +13,7 @@ from prjury.judges.builds.systems.source_tree import (
     Changes,
     SourceTree,
     is_within,
-    joined,
+    join_path,
     nearest,
     outermost_first,
     parent_of,
@@ -60,7 +60,6 @@ def plans(root: SourceTree, changes: Changes | None) -> tuple[BuildPlan, ...]:
 
 
 def _plan(root: SourceTree, directory: str, scope: BuildScope) -> BuildPlan:
-    """The one build, which goes on at failing tests if it has to."""
     wrapper = find_wrapper(root, directory, "mvnw", "mvn", (_SETTINGS,))
     version = wrapper.settings.partition("apache-maven-")[2].partition("-")[0].split(".")
     old = all(map(str.isdigit, version)) and [*map(int, version)] < _QUIET_SINCE
@@ -95,7 +94,7 @@ def _find_reactors(root: SourceTree) -> dict[str, Reactor]:
 def _list_modules(root: SourceTree, poms: dict[str, Pom], path: str) -> set[str]:
     modules = set[str]()
     for name in (*poms[path].members, *poms[path].profile_modules):
-        place = joined(parent_of(path), name)
+        place = join_path(parent_of(path), name)
         module = None if place is None else root.has(place, path_in(place, POM))
         if module:
             poms.setdefault(module, root.readable(module, read_pom) or Pom())
@@ -122,7 +121,7 @@ def _holds(outer: Reactor, place: str, directory: str, inner: Reactor) -> bool:
 def _leads_out(root: SourceTree, directory: str, reactor: Reactor) -> bool:
     places = set(map(parent_of, reactor))
     for path, pom in reactor.items():
-        parent = joined(parent_of(path), pom.parent_path) if pom.parent_path else None
+        parent = join_path(parent_of(path), pom.parent_path) if pom.parent_path else None
         places |= {parent_of(parent)} if parent and root.has(parent) else set()
     settings = any(path_in(place, ".mvn") in root.directories for place in parents_of(directory))
     return settings or not all(is_within(place, directory) for place in places)

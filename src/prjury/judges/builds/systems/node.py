@@ -89,7 +89,6 @@ def _find_members(
 def _plan(
     root: SourceTree, package: PackageJson, tool: NodeTool, members: Mapping[str, PackageJson]
 ) -> BuildPlan | None:
-    """The build; None if no script builds or tests anything."""
     steps = [BuildStep("setup", tool.install)] if tool.install else []
     scripts: tuple[StepName, ...] = ("build", "test")
     for name in scripts:

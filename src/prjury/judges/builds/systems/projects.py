@@ -9,7 +9,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from prjury.judges.builds.plan import BuildPlan, BuildScope
-from prjury.judges.builds.systems.source_tree import Changes, SourceTree, is_within, joined, path_in
+from prjury.judges.builds.systems.source_tree import (
+    Changes,
+    SourceTree,
+    is_within,
+    join_path,
+    path_in,
+)
 from prjury.manifests.manifest import Manifest
 
 _OUTSIDE = BuildScope(because="it names places outside of it, on which it depends")
@@ -57,9 +63,9 @@ def names_outside(
     """
     for directory in directories:
         manifest = root.readable(path_in(directory, name), reader)
-        home = joined(root.place, directory) or ""
+        home = join_path(root.place, directory) or ""
         for local in manifest.local if manifest else ():
-            place = joined(home, local)
+            place = join_path(home, local)
             if place is not None and not is_within(place, root.place):
                 return True
     return False
@@ -72,7 +78,8 @@ def is_below(directory: str, other: str) -> bool:
 
 def move_to(plan: BuildPlan, directory: str) -> BuildPlan:
     """The plan of a project in that directory."""
-    return replace(plan, directory=joined(directory, plan.directory) or "") if directory else plan
+    place = join_path(directory, plan.directory) or ""
+    return replace(plan, directory=place) if directory else plan
 
 
 #: Patterns with more choices or steps of any depth than this fit nothing.

@@ -164,7 +164,6 @@ class _PythonProject:
             yield replace(plan, system="uv")
 
     def _plan_without_pytest(self, *python: str) -> BuildPlan:
-        """The tests for Django's runner or unittest; without any, the compiler."""
         if plan := plan_unittests(self.root, self.below, python):
             return replace(plan, reasons=(self._name_marker(), *plan.reasons))
         own = ("-x", r"/\.venv/") if self.root.has(LOCK) else ()

@@ -108,7 +108,6 @@ def _sync(root: SourceTree, ci: Iterable[str]) -> tuple[str, ...]:
 
 
 def _bring_pytest(manifest: PyProject) -> tuple[str, ...]:
-    """The options for the extra and group for tests, or for the ones that have pytest."""
     options: list[str] = []
     for option, groups in (("--group", manifest.groups), ("--extra", manifest.extras)):
         own = [name for name in groups if name.startswith("test")]
@@ -194,7 +193,6 @@ class PythonEnvironment:
         return [*self.manifest.extras, *inside, *(quoted if "extras_require" in setup else ())]
 
     def _list_hatch(self) -> Iterator[str]:
-        """The dependencies of hatch's environment for tests, if one is described."""
         own = table(self.root.settings("hatch.toml"), "envs")
         envs = own or table(self.settings, "tool", "hatch", "envs")
         name = next((one for one in ("hatch-test", *_TESTS, "default") if one in envs), "")

@@ -116,7 +116,7 @@ class SourceTree:
         Raises:
             ManifestError: for one that cannot be read.
         """
-        return reader(check_size(_encoded(self.text(path))))
+        return reader(check_size(_encode(self.text(path))))
 
     def readable(self, path: str, reader: Callable[[bytes], _Read]) -> _Read | None:
         """A build file; None for one that cannot be read."""
@@ -127,7 +127,7 @@ class SourceTree:
     def settings(self, path: str) -> dict[str, Any]:
         """A file of settings in TOML; nothing for one that cannot be read."""
         with suppress(ManifestError):
-            return toml_of(text_of(check_size(_encoded(self.text(path)))))
+            return toml_of(text_of(check_size(_encode(self.text(path)))))
         return {}
 
     def texts(self, paths: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -151,13 +151,13 @@ class SourceTree:
                 ],
                 self.read,
                 self.read_many,
-                joined(self.place, directory) or "",
+                join_path(self.place, directory) or "",
                 self.changed and self.changed.within(directory),
             )
         return self._parts[directory] if directory else self
 
 
-def _encoded(text: str) -> bytes:
+def _encode(text: str) -> bytes:
     return text.encode(errors="surrogateescape")
 
 
@@ -221,7 +221,7 @@ def is_within(path: str, directory: str) -> bool:
     return not directory or path == directory or path.startswith(f"{directory}/")
 
 
-def joined(directory: str, relative: str) -> str | None:
+def join_path(directory: str, relative: str) -> str | None:
     """A path in a manifest of a directory, from the root; None if it leaves the tree.
 
     ``""`` is the root itself.

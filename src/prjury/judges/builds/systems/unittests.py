@@ -82,7 +82,6 @@ def _plan_django(
 def _plan_discovery(
     root: SourceTree, tests: Sequence[str], python: Sequence[str]
 ) -> BuildPlan | None:
-    """One search for each top-level directory and pattern, which together find all tests."""
     files = [
         path
         for path, text in root.texts(tests[:_MOST_READ])

@@ -11,7 +11,7 @@ from prjury.judges.builds.systems.source_tree import (
     Changes,
     SourceTree,
     find_excluded,
-    joined,
+    join_path,
     nearest,
     parent_of,
     parents_of,
@@ -37,7 +37,7 @@ from prjury.ports.types import TreeEntry
     ],
 )
 def test_joined(directory: str, relative: str, path: str | None) -> None:
-    assert joined(directory, relative) == path
+    assert join_path(directory, relative) == path
 
 
 def test_the_directories_above_a_path() -> None:
@@ -47,7 +47,7 @@ def test_the_directories_above_a_path() -> None:
 
 @given(st.text("ab./", max_size=20))
 def test_what_is_joined_stays_in_the_tree(relative: str) -> None:
-    path = joined("a/b", relative)
+    path = join_path("a/b", relative)
     assert path is None or not {"", ".", ".."} & set(path.split("/") if path else ())
 
 
