@@ -122,13 +122,10 @@ def named_judge(
         UsageError: for an unknown name or option.
     """
     from prjury.app.registry import installed, judge_factory
-    from prjury.judges.workspace.catalog import (
-        KINDS,
-        RunTexts,
-        judge_by_name,
-    )
+    from prjury.judges.workspace.catalog import KINDS, judge_by_name
     from prjury.judges.workspace.custom_judges import is_own, own_judge
     from prjury.judges.workspace.program_judges import contained_shell
+    from prjury.judges.workspace.run_texts import RunTexts
     from prjury.ports import Ports
 
     if is_own(name):

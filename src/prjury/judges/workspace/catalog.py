@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, TypeAlias, cast
 
 import msgspec
 
@@ -16,33 +16,12 @@ from prjury.judges.workspace.content import FileContentJudge, FileExistsJudge
 from prjury.judges.workspace.coverage import CoverageJudge
 from prjury.judges.workspace.directory_patterns import directory_patterns
 from prjury.judges.workspace.program_judges import CommandJudge
-from prjury.jury.context import JudgmentContext
-from prjury.jury.judge import Judge
+from prjury.judges.workspace.run_texts import DirectoryJudge, RunTexts
 from prjury.jury.judgment import Severity
 from prjury.policy.fields import is_inside, parse_duration
-from prjury.ports import NoRecorder, Progress, Recorder, Shell
-from prjury.report.redact import Redact
-from prjury.report.sanitise import BY_SHAPE
 from prjury.snapshot.model import visible
 
-DirectoryJudge: TypeAlias = Judge[JudgmentContext]
 Options: TypeAlias = Mapping[str, Callable[[str], Any]]
-
-
-@dataclass(frozen=True)
-class RunTexts:
-    """Ports of judges of a directory.
-
-    Attributes:
-        environ: the operator's environment, for the models' keys.
-        journal: keeps the calls of models.
-    """
-
-    shell: Shell
-    progress: Progress
-    environ: Mapping[str, str] = field(default_factory=dict)
-    redact: Redact = BY_SHAPE
-    journal: Recorder = field(default_factory=NoRecorder)
 
 
 @dataclass(frozen=True)
@@ -113,16 +92,13 @@ def _read_inner_path(text: str) -> str:
     return text
 
 
-def _make_semantic(_: RunTexts, expected: str, path: str | None = None) -> DirectoryJudge:
-    from prjury.judges.files.judges import SemanticComparisonJudge  # noqa: PLC0415 - as above
+def _compare_files(name: str) -> Callable[..., DirectoryJudge]:
+    def make(_: RunTexts, expected: str, path: str | None = None) -> DirectoryJudge:
+        from prjury.judges.files import judges  # noqa: PLC0415 - as above
 
-    return SemanticComparisonJudge(expected, path)
+        return cast("DirectoryJudge", getattr(judges, name)(expected, path))
 
-
-def _make_superset(_: RunTexts, expected: str, path: str | None = None) -> DirectoryJudge:
-    from prjury.judges.files.judges import SupersetJudge  # noqa: PLC0415 - as above
-
-    return SupersetJudge(expected, path)
+    return make
 
 
 def _without_ports(judge: Callable[..., DirectoryJudge]) -> Callable[..., DirectoryJudge]:
@@ -175,8 +151,8 @@ KINDS: Mapping[str, JudgeKind] = {
     "command": JudgeKind(_with_shell(CommandJudge), _COMMAND),
     "build": JudgeKind(_with_shell(BuildJudge), _BUILD, required=0),
     "coverage": JudgeKind(_without_ports(CoverageJudge), _COVERAGE, required=0),
-    "semantic": JudgeKind(_make_semantic, _EXPECTED),
-    "superset-diff": JudgeKind(_make_superset, _EXPECTED),
+    "semantic": JudgeKind(_compare_files("SemanticComparisonJudge"), _EXPECTED),
+    "superset-diff": JudgeKind(_compare_files("SupersetJudge"), _EXPECTED),
     "class-version": JudgeKind(_without_ports(ClassVersionJudge), _CLASSES),
     "patterns": JudgeKind(_without_ports(directory_patterns), _PATTERNS, required=0),
     "quality": _with_models("quality", {"criteria": _read_names, "must": _read_names}),

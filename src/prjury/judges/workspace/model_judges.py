@@ -19,8 +19,8 @@ from prjury.judges.quality.kinds.agent_work import correctness
 from prjury.judges.quality.kinds.grounded import ABOUT, inquiry_about
 from prjury.judges.quality.kinds.quality import chosen
 from prjury.judges.quality.rag import RagContext
-from prjury.judges.workspace.catalog import DirectoryJudge, RunTexts
 from prjury.judges.workspace.files import Workspace, judge_or_error
+from prjury.judges.workspace.run_texts import DirectoryJudge, RunTexts
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import FunctionJudge, JudgeType
 from prjury.jury.judgment import Judgment

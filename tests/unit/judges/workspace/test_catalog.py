@@ -5,10 +5,11 @@ import pytest
 from fakes.shell import ScriptedShell, SilentProgress
 from prjury.errors import UsageError
 from prjury.judges.workspace.build import BuildJudge
-from prjury.judges.workspace.catalog import RunTexts, judge_by_name
+from prjury.judges.workspace.catalog import judge_by_name
 from prjury.judges.workspace.content import FileContentJudge, FileExistsJudge
 from prjury.judges.workspace.coverage import CoverageJudge
 from prjury.judges.workspace.program_judges import CommandJudge
+from prjury.judges.workspace.run_texts import RunTexts
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import Judge
 
