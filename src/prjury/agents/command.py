@@ -91,7 +91,7 @@ class CommandAgent:
                 writable=[directory, *filter(None, [self.home])],
                 readable=self._find_files(),
             )
-            return self._started(command)
+            return self._run_program(command)
 
     def _find_files(self) -> Sequence[Path]:
         """The files that the command names, such as the agent's own program."""
@@ -111,14 +111,14 @@ class CommandAgent:
             _GOAL: str(goal),
         }
 
-    def _started(self, command: ShellCommand) -> AgentResult:
+    def _run_program(self, command: ShellCommand) -> AgentResult:
         own, vote = Deadline.after(self.timeout), patience(None)
         deadline = min(own, vote or own, key=lambda deadline: deadline.at)
         try:
             done = self.shell.run(command, deadline, self.progress)
         except CannotJudgeError as error:
             return AgentResult("", ExecutionStatus.FAILED, str(error), {"reason": error.reason})
-        with _forgotten(done.log):
+        with _forget_log(done.log):
             return self._result(done)
 
     def _result(self, done: Completed) -> AgentResult:
@@ -130,12 +130,12 @@ class CommandAgent:
             late = done.stopped == "timeout"
             status = ExecutionStatus.TIMEOUT if late else ExecutionStatus.FAILED
             return AgentResult(read.text, status, error, {**metadata, "reason": done.stopped})
-        own = _own_error(done, read)
+        own = _find_error(done, read)
         status = ExecutionStatus.FAILED if own else ExecutionStatus.SUCCESS
         return AgentResult(read.text, status, own, metadata)
 
 
-def _own_error(done: Completed, read: AgentAnswer) -> str | None:
+def _find_error(done: Completed, read: AgentAnswer) -> str | None:
     if read.error:
         return read.error[-_LONGEST_ERROR:]
     if done.exit_code == 0:
@@ -152,7 +152,7 @@ def _end_of(log: Path) -> str:
 
 
 @contextlib.contextmanager
-def _forgotten(log: Path) -> Iterator[None]:
+def _forget_log(log: Path) -> Iterator[None]:
     try:
         yield
     finally:

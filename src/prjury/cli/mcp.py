@@ -183,7 +183,7 @@ class AgentTools:
 
         with self._run_call("review"):
             change = self._change(repo, target, base, head)
-            judges = replace(self.judges, title=_bound("title", title, _LONGEST_TEXT))
+            judges = replace(self.judges, title=_check_length("title", title, _LONGEST_TEXT))
             request = flags.request_of(self.terminal, change, judges, self.models)
             work = flags.UncommittedOptions(worktree=worktree, staged=staged)
             found = run(work.applied(request, change), self.terminal.environment())
@@ -225,8 +225,8 @@ class AgentTools:
 
         with self._run_call("judge"):
             place = self._find_directory(workspace)
-            _bound("name", name)
-            _bound("goal", goal, _LONGEST_TEXT)
+            _check_length("name", name)
+            _check_length("goal", goal, _LONGEST_TEXT)
             allowed = self._options(name, options or {})
             context = JudgmentContext(goal, workspace=place)
             judgment = ask_judge(self.terminal, name, allowed, context).judgment
@@ -282,7 +282,7 @@ class AgentTools:
         with self._run_call("backport"):
             change = self._change(repo, target, base, head)
             for branch in onto:
-                _bound("branch", branch)
+                _check_length("branch", branch)
             request = flags.request_of(
                 self.terminal, change, self.judges, self.models, onto=list(onto)
             )
@@ -325,7 +325,7 @@ class AgentTools:
         self, repo: str | None, target: str | None, base: str | None, head: str | None
     ) -> flags.ChangeOptions:
         for what, name in (("target", target), ("base", base), ("head", head)):
-            _bound(what, name)
+            _check_length(what, name)
         place = self._find_directory(repo) if repo else self.change.repo
         return replace(self.change, repo=place, target=target, base=base, head=head)
 
@@ -340,7 +340,7 @@ class AgentTools:
 
     def _find_path(self, path: str) -> Path:
         """Follow a path, and links, to what lies below one of the roots."""
-        _bound("path", path, _LONGEST_TEXT)
+        _check_length("path", path, _LONGEST_TEXT)
         try:
             place = (self.change.repo / path).resolve()
         except (OSError, ValueError, RuntimeError):
@@ -353,7 +353,7 @@ class AgentTools:
         return place
 
 
-def _bound(what: str, text: str | None, most: int = _LONGEST_NAME) -> str | None:
+def _check_length(what: str, text: str | None, most: int = _LONGEST_NAME) -> str | None:
     if text and len(text) > most:
         raise UsageError(f"the {what} has more than {most} characters")
     return text

@@ -148,12 +148,12 @@ class ContainedShell:
         with contextlib.ExitStack() as stack:
             env = dict(command.env)
             for name in {"HOME", "TMPDIR"} - env.keys():
-                env[name] = str(stack.enter_context(self._own(scratch())))
+                env[name] = str(stack.enter_context(self._make_private(scratch())))
             self._lend_files(env["HOME"])
             run = ProcessRun(
                 argv=argv,
                 directory=command.directory,
-                env={**env, **self._moved_places(env)},
+                env={**env, **self._find_moved_places(env)},
                 log=self._new_log(argv),
                 output_limit=command.output_limit,
                 limits=self._limits,
@@ -213,7 +213,7 @@ class ContainedShell:
     def _powers(self) -> Powers:
         return self._given_powers or _find_powers()
 
-    def _moved_places(self, env: Mapping[str, str]) -> Mapping[str, str]:
+    def _find_moved_places(self, env: Mapping[str, str]) -> Mapping[str, str]:
         """Variables by which tools keep their caches in HOME where no layer is to be had."""
         return fresh_places(env) if self._copies and self._find_scratch(env["HOME"]) else {}
 
@@ -286,10 +286,10 @@ class ContainedShell:
 
         Nothing waits for that, not even the end of this process.
         """
-        return self._own(scratch(later=True))
+        return self._make_private(scratch(later=True))
 
     @contextlib.contextmanager
-    def _own(self, made: contextlib.AbstractContextManager[Path]) -> Iterator[Path]:
+    def _make_private(self, made: contextlib.AbstractContextManager[Path]) -> Iterator[Path]:
         with made as around:
             place, beside = around / "run", around / "beside"
             place.mkdir()

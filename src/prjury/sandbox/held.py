@@ -53,13 +53,13 @@ class LauncherServer:
                     socket.send_fds(self.channel, [b"R"], [file.fileno(), theirs.fileno(), log])
             except OSError as error:
                 ours.close()
-                raise _lost() from error
+                raise _make_error() from error
         running = RunningLauncher(ours)
         _running.add(running)
         word, running.pid = running.receive(_SECONDS_TO_START) or ("", 0)
         if word != "pid":
             ours.close()
-            raise _lost()
+            raise _make_error()
         return running
 
     def close(self) -> None:
@@ -148,7 +148,7 @@ def _start_server() -> LauncherServer:
     return server
 
 
-def _lost() -> CannotJudgeError:
+def _make_error() -> CannotJudgeError:
     return CannotJudgeError(
         "the process that starts programs is gone",
         why="a program of the change has ended it, or the machine had no memory left",

@@ -110,7 +110,7 @@ class Reach:
             sides: where these are, out of reach but through them.
             layered: whether what is lent can be written to, in layers that are kept there too.
         """
-        names = _TEMPORARY | dict.fromkeys(_own_homes(), "home")
+        names = _TEMPORARY | dict.fromkeys(_find_homes(), "home")
         private = {}
         for place, name in names.items():
             if Path(place).is_dir() and os.path.realpath(place) == place:
@@ -128,13 +128,13 @@ class Reach:
     @cached_property
     def _secrets(self) -> frozenset[str]:
         """What stays hidden in the directories of tools."""
-        homes = {*_own_homes(), self.environ.get("HOME", "/")}
+        homes = {*_find_homes(), self.environ.get("HOME", "/")}
         paths = {f"{home}/{secret}" for home in homes for secret in _SECRETS}
         return frozenset(map(os.path.realpath, paths - self.lent))
 
     @cached_property
     def _hidden_paths(self) -> frozenset[str]:
-        places = [*_PRIVATE_PLACES, *_own_homes(), *self.hidden, tempfile.gettempdir()]
+        places = [*_PRIVATE_PLACES, *_find_homes(), *self.hidden, tempfile.gettempdir()]
         places += [self.environ.get(name, "") for name in _PRIVATE_VARIABLES]
         for variable in ("XDG_STATE_HOME", "XDG_CACHE_HOME"):
             if self.environ.get(variable):
@@ -158,7 +158,7 @@ class Reach:
 _OWN_PACKAGE = str(Path(__file__).resolve().parents[1])
 
 
-def _own_homes() -> list[str]:
+def _find_homes() -> list[str]:
     """The directory that programs take for HOME without asking the environment."""
     try:
         return [pwd.getpwuid(os.getuid()).pw_dir]

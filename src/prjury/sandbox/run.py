@@ -89,7 +89,7 @@ class DiskUse:
         self._bytes_left -= self.limits.disk
         self._files_left -= self.limits.files
 
-    def over(self) -> str | None:
+    def find_excess(self) -> str | None:
         """The limit that is exceeded."""
         bytes_free, files_free = self._free()
         enough = bytes_free >= self._bytes_left and files_free >= self._files_left
@@ -125,7 +125,7 @@ class ProcessTree:
     every: float = 0.5
     measured: float = field(default_factory=time.monotonic)
 
-    def over(self) -> str | None:
+    def find_excess(self) -> str | None:
         """The limit that the tree exceeds, if it is time to look and one is exceeded."""
         now = time.monotonic()
         if now - self.measured < self.every:
@@ -136,7 +136,7 @@ class ProcessTree:
             return "process_limit"
         if sum(map(_resident, pids)) > self.limits.memory:
             return "memory_limit"
-        return self.disk.over()
+        return self.disk.find_excess()
 
 
 def _resident(pid: int) -> int:
@@ -207,7 +207,7 @@ class ProcessRun:
                 atexit.unregister(ending)
                 finish()
             _refuse_interrupted(supervision)
-            log_path = _kept(self.log, tail)
+            log_path = _keep_log(self.log, tail)
         self._refuse_unstarted(supervision)
         seconds = time.monotonic() - started
         return Completed(supervision.exit_code, log_path, seconds, supervision.stopped)
@@ -295,7 +295,7 @@ class _Supervision:
             self.stopped = self.stopped or "output_limit"
 
     def _keep_limits(self, deadline: Deadline, now: float) -> None:
-        self.stopped = self.tree.over()
+        self.stopped = self.tree.find_excess()
         if self.stopped:
             self.kill_at = now
         elif not deadline.remaining:
@@ -329,7 +329,7 @@ def _refuse_interrupted(supervision: _Supervision) -> None:
         raise CannotJudgeError("the run was interrupted", reason="interrupted")
 
 
-def _kept(log: Path, opened: IO[bytes]) -> Path:
+def _keep_log(log: Path, opened: IO[bytes]) -> Path:
     """The log's path; another one with the same content if the program put something else there."""
     with contextlib.suppress(OSError):
         found, ours = log.lstat(), os.fstat(opened.fileno())

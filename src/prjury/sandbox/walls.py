@@ -282,7 +282,7 @@ def _create_ruleset() -> int:
     version = landlock_version()
     size = 24 if version >= VERSION_WITH_SCOPES else 16 if version >= _VERSION_WITH_NETWORK else 8
     attributes = struct.pack("QQQ", _ALL, 0, _SCOPES)
-    return _checked(_libc.syscall(_CREATE_RULESET, attributes, ctypes.c_size_t(size), 0))
+    return _check_descriptor(_libc.syscall(_CREATE_RULESET, attributes, ctypes.c_size_t(size), 0))
 
 
 def _allow(ruleset: int, path: str, rights: int) -> None:
@@ -306,7 +306,7 @@ def _check(result: int) -> None:
         raise OSError(ctypes.get_errno(), "the kernel refused")
 
 
-def _checked(descriptor: int) -> int:
+def _check_descriptor(descriptor: int) -> int:
     """Return a descriptor or a count that is no error."""
     _check(min(0, descriptor))
     return descriptor

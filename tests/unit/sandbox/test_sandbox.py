@@ -263,7 +263,7 @@ def test_a_disk_that_others_fill(tmp_path: Path) -> None:
     disk = DiskUse([tmp_path / "own"], Limits(disk=1 << 20))
     (tmp_path / "others").write_bytes(os.urandom(8 << 20))
     os.sync()
-    assert disk.over() is None
+    assert disk.find_excess() is None
 
 
 def test_a_program_that_kills_the_launcher(tmp_path: Path, marker: str) -> None:
