@@ -169,7 +169,7 @@ def test_a_list_that_is_cut_says_how_much_is_missing(harmless: Report) -> None:
 
 
 def test_files_that_were_not_read_are_told_by_reason(harmless: Report) -> None:
-    (line,) = (line for line in to_comment(harmless).split("\n") if " (3000 files)" in line)
+    (line,) = (line for line in to_comment(harmless).split("\n") if " (3,000 files)" in line)
     assert line.endswith(" and 2995 more")
     assert " and 2900 more" in to_html(harmless)
 
