@@ -156,7 +156,7 @@ class CheckRunReport:
         for older in own:
             if older.id != shown.id and _conclusion_of(older) != words.conclusion:
                 self._conclude(older, replaced)
-        if missing is None and not fresh:
+        if missing is None:
             # A second look: GitHub shows the check run that was begun last, which may be ours.
             own = self._find_own(head)
             if newer := self._find_newer(own):

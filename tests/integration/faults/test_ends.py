@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from pathlib import Path
+from threading import Event
 
 import pytest
 
@@ -37,8 +38,7 @@ def test_a_status_that_cannot_be_set_leaves_no_check_in_progress(
         furnish(fake, cases["pass"].head)
         fake.faults = [Fault(method, path, ALWAYS, status=404, body="{}")]
         assert Stage(tmp_path, fake.url, "publish").run(broken(cases["pass"])) == ExitCode.SOURCE
-        (check,) = fake.checks(cases["pass"].head)
-    assert check["conclusion"] == "action_required"
+        assert fake.checks(cases["pass"].head) == []
 
 
 def test_a_check_run_that_cannot_be_ended_leaves_no_green_status(
@@ -66,7 +66,12 @@ def test_a_check_run_that_could_not_be_begun_is_ended_all_the_same(
 @pytest.mark.parametrize(
     ("mode", "method", "path"),
     [
-        *((mode, *moment) for mode in MODES for moment in MOMENTS_OF_BOTH),
+        *(
+            (mode, *moment)
+            for mode in MODES
+            for moment in MOMENTS_OF_BOTH
+            if (mode, moment[1]) != ("publish", "/pulls/7$")
+        ),
         ("publish", "GET", "/statuses"),
         ("publish", "POST", "/statuses/"),
     ],
@@ -79,11 +84,15 @@ def test_a_newer_run_while_an_older_one_is_about_to_write(
         furnish(fake, newer.head)
         stage = Stage(tmp_path, fake.url, mode)
 
+        ended = Event()  # where the older one waits too long, it asks again and goes on beside
+
         def overtake() -> None:
             assert stage.run(newer, 13) == newer.code
+            ended.set()
 
         fake.faults = [Fault(method, path, 1, status=NO_FAULT, action=overtake)]
         assert stage.run(older, 12) == older.code
+        assert ended.wait(60)
         assert said(fake, newer.head, mode) == (1, "failure", "failure")
 
 
