@@ -30,7 +30,7 @@ def place(tmp_path: Path) -> Path:
     return made
 
 
-def change(place: Path, base: dict[str, str] | None = None) -> None:
+def change(place: Path, base: dict[str, str] | None = None, title: str = "two") -> None:
     """A base with these files and a branch that changes one more of them."""
     for path, text in {"src/app.py": "x = 1\n", **(base or {})}.items():
         (place / path).parent.mkdir(parents=True, exist_ok=True)
@@ -40,7 +40,7 @@ def change(place: Path, base: dict[str, str] | None = None) -> None:
     git(place, "branch", "1.x")
     git(place, "switch", "-qc", "topic")
     (place / "src/app.py").write_text("x = 2\n")
-    git(place, "commit", "-qam", "two")
+    git(place, "commit", "-qam", title)
 
 
 def review(place: Path, *, build: bool = False, onto: tuple[str, ...] = ()) -> Report:
@@ -79,7 +79,7 @@ def test_what_a_build_could_have_written_is_not_believed_without_a_key(place: Pa
 
 
 def test_a_broken_template_of_the_backport_opinion_costs_no_review(place: Path) -> None:
-    change(place, BROKEN)
+    change(place, BROKEN, "Fix a crash in app")
     report = review(place, onto=("1.x",))
     (backport,) = report.backports
     assert report.verdict.status.value == "pass"

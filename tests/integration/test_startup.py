@@ -35,7 +35,7 @@ main()
 """
 
 #: At most: modules of ours; dataclasses, also those of libraries; regular expressions.
-LIMITS = {"modules": 210, "classes": 235, "expressions": 360}
+LIMITS = {"modules": 216, "classes": 240, "expressions": 370}
 
 
 @pytest.fixture

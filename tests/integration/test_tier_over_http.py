@@ -615,9 +615,10 @@ def test_a_dry_run_tells_what_the_next_run_does(server: Aimock, shop: Shop) -> N
     said = shop.review(policy(advisory=False), "--model", "openai:a,openai:b")
     assert told.report["calls"] == said.cost["llm_calls"] == len(server.requests) == 2
     messages = [message for asked in server.requests for message in asked.body["messages"]]
-    assert told.report["characters"] == sum(len(message["content"]) for message in messages)
+    facts = sum(len(message["content"]) for message in messages) - told.report["characters"]
+    assert 0 <= facts <= 2 * 2_000  # what programs find in the run itself
     after = shop.review(policy(advisory=False), "--model", "openai:a,openai:b", "--dry-run")
-    assert (after.report["calls"], after.report["characters"]) == (0, 0)
+    assert after.report == told.report  # what programs will find is not known before
 
 
 LIMITS: Mapping[str, tuple[str, Mapping[str, float]]] = {

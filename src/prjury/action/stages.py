@@ -174,6 +174,8 @@ def publish(job: Job) -> JobResult:
         opinions = (
             opinions_from_text(verdict) if verdict else opinions_without_models(evidence, digest)
         )
+        if run.attempt > 1:
+            publication.close("Judging")  # what the earlier attempt said counts no longer
         override, dismissals = publication.read_words().override, publication.earlier.dismissals
         report = publish_stage(evidence, digest, opinions, override, dismissals)
         return publication.finish(report)

@@ -167,7 +167,7 @@ class Zones:
     def workflow_run(self, **more: Any) -> dict[str, Any]:
         run = {
             "id": 500,
-            "run_attempt": 1,
+            "run_attempt": self.attempt,
             "event": "pull_request",
             "head_sha": self.head,
             "head_branch": "cart",
