@@ -65,10 +65,10 @@ def open_backports(
         return judged.reason or "The policy opens no backports: `backport.open`."
     round_ = BackportRound(job, event, judged.opening, client)
     if moved := round_.go_through(judged):
-        again = picking(event, job.inputs, tuple(moved))
-        still = round_.go_through(again)
-        left = moved.keys() - {pick.branch for pick in again.picks}
-        for branch in sorted({*still, *left}):
+        second = picking(event, job.inputs, tuple(moved))
+        still = round_.go_through(second)
+        missing = moved.keys() - {pick.branch for pick in second.picks}
+        for branch in sorted({*still, *missing}):
             round_.complain(branch, str(still.get(branch, moved[branch])))
     return round_
 
@@ -86,12 +86,12 @@ def _refuse_other_events(event: Event, job: Job) -> None:
 def _ask_for_merge(event: Event, client: GitHub) -> tuple[Event, str]:
     if event.action != "closed":
         return event, "Nothing to do: it was not closed."
-    found = client.pull(event.repo, event.number or 0)
-    if not found.merged:
+    pull = client.pull(event.repo, event.number or 0)
+    if not pull.merged:
         return event, f"Nothing to do: #{event.number} is not merged."
-    if not found.is_fork and (found.head.ref or "").startswith(HEADS):
+    if not pull.is_fork and (pull.head.ref or "").startswith(HEADS):
         return event, f"Nothing to do: #{event.number} is a backport itself."
-    return replace(event, pull=found), ""
+    return replace(event, pull=pull), ""
 
 
 @dataclass

@@ -188,8 +188,8 @@ class Replies:
     def _find_group(self, number: int) -> tuple[str, ...]:
         groups = self._verdict.groups
         if number > len(groups):
-            there = f"the last is {len(groups)}" if groups else "there are none"
-            raise DeclinedError(f"There is no finding with the number {number}; {there}.")
+            range_text = f"the last is {len(groups)}" if groups else "there are none"
+            raise DeclinedError(f"There is no finding with the number {number}; {range_text}.")
         return groups[number - 1]
 
     def _refuse_lasting(self, number: int, group: tuple[str, ...]) -> None:
@@ -240,16 +240,16 @@ class Replies:
 
     def _find_run(self) -> PostedRun | None:
         runs = [run for run in self._runs.of_head(self._head) if run.conclusion != "skipped"]
-        ours = [run for run in runs if PurePosixPath(run.path).name in {_ALONE, _BUILD}]
+        own_runs = [run for run in runs if PurePosixPath(run.path).name in {_ALONE, _BUILD}]
         last = self._verdicts[-1][1] if self._verdicts else None
         number = last.run if last and last.head == self._head else None
-        if not ours:
+        if not own_runs:
             return self._run_of(number)
-        for run in ours:
+        for run in own_runs:
             if run.id == number:
                 return run
         # Of `prjury.yml` the newest may be that of an edited title; the first has judged the head.
-        return ours[-1] if PurePosixPath(ours[0].path).name == _ALONE else ours[0]
+        return own_runs[-1] if PurePosixPath(own_runs[0].path).name == _ALONE else own_runs[0]
 
     def _start_again(self, run: PostedRun | None) -> None:
         if run is None:

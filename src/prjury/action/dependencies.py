@@ -221,10 +221,10 @@ def _picks(
     # asked where a token may write.
     request, pull = request_of(event, inputs, environment, git), event.pull
     landed = Landed(pull.commits or 1, pull.head.sha)
-    wanted = replace(request.wanted, head=pull.merge_sha, head_sha=pull.merge_sha, landed=landed)
+    target = replace(request.wanted, head=pull.merge_sha, head_sha=pull.merge_sha, landed=landed)
     request = replace(
         request,
-        wanted=wanted,
+        wanted=target,
         backport_to=tuple(branches),
         build=False,
         models=False,
@@ -256,14 +256,14 @@ def _model(event: Event | None, inputs: Inputs, environ: Mapping[str, str]) -> s
 
     Runs for a fork's pull request, and those of Dependabot, are given no secrets.
     """
-    named = inputs.model or None
+    model = inputs.model or None
     if event is None or event.kind is not EventKind.PULL_REQUEST:
-        return named
+        return model
     around = _with_secrets(environ, inputs)
     keyless = inputs.model.startswith(("command:", "scripted:"))
     reachable = keyless or around.get(_variable(inputs)) or around.get("OPENAI_BASE_URL")
     withheld = event.pull.is_fork or event.sender == "dependabot[bot]"
-    return None if withheld and not reachable else named
+    return None if withheld and not reachable else model
 
 
 def is_owners(event: Event) -> bool:

@@ -64,12 +64,12 @@ def keep_logs(judgments: Iterable[Judgment], places: JobDirectories, redact: Red
     Raises:
         PublishError: when a copy cannot be written.
     """
-    kept = []
+    remaining = []
     for number, content in enumerate(_contents(judgments), 1):
         path = places.report_file(f"build-{number}.log")
         write_atomically(path, redacted(content.decode("utf-8", "replace"), redact))
-        kept.append(path)
-    return kept
+        remaining.append(path)
+    return remaining
 
 
 def _contents(judgments: Iterable[Judgment]) -> Iterator[bytes]:

@@ -57,11 +57,11 @@ def event_of(job: Job) -> Event:
 
 
 def _complete(event: Event, job: Job) -> PullFacts:
-    named = event.pull
+    stated = event.pull
     with job.dependencies.connect(event, job.inputs) as client:
-        found = client.pull(named.repo, named.number or 0)
-    base = named.base if named.base.named else found.base
-    return replace(found, base=base, head=named.head)
+        pull = client.pull(stated.repo, stated.number or 0)
+    base = stated.base if stated.base.named else pull.base
+    return replace(pull, base=base, head=stated.head)
 
 
 def _refresh_words(event: Event, job: Job) -> PullFacts:
@@ -70,13 +70,13 @@ def _refresh_words(event: Event, job: Job) -> PullFacts:
         return event.pull
     try:
         with job.dependencies.connect(event, job.inputs) as client:
-            found = client.pull(event.repo, event.number or 0)
+            pull = client.pull(event.repo, event.number or 0)
     except SourceError as error:
         if error.reason != "permission":
             raise
         job.log.say(f"Title, text and base are those of the first attempt: {error}")
         return event.pull
-    return replace(event.pull, title=found.title, body=found.body, base=found.base)
+    return replace(event.pull, title=pull.title, body=pull.body, base=pull.base)
 
 
 def refuse_twin(event: Event, job: Job) -> None:
@@ -114,8 +114,8 @@ def confirm_newer_head(event: Event, job: Job) -> None:
         SourceError: when GitHub still calls the event's head the current one.
     """
     with job.dependencies.connect(event, job.inputs) as client:
-        found = client.pull(event.repo, event.number or 0)
-    if found.head.sha == event.pull.head.sha:
+        pull = client.pull(event.repo, event.number or 0)
+    if pull.head.sha == event.pull.head.sha:
         raise SourceError(
             f"The head of #{event.number} cannot be fetched",
             why="The server's refs/pull is not at the head that GitHub names; it may lag behind",

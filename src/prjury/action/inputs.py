@@ -101,9 +101,9 @@ def read_inputs(environ: Mapping[str, str]) -> Inputs:
     Raises:
         UsageError: for an input that there is not, or a value that it cannot have.
     """
-    known = {entry.variable for entry in INPUTS}
+    variables = {entry.variable for entry in INPUTS}
     for variable in environ:
-        if variable.startswith(_PREFIX) and variable not in known:
+        if variable.startswith(_PREFIX) and variable not in variables:
             raise UsageError(
                 f"There is no input for {variable}",
                 why="action.yml and the program are of different versions",

@@ -37,21 +37,21 @@ def refuse_other(evidence: StageEvidence | NoEvidence, event: Event) -> None:
     """Refuse files that are not about this pull request."""
     pull = event.pull
     if isinstance(evidence, NoEvidence):
-        found = (evidence.repo, evidence.number, evidence.head_sha)
+        identity = (evidence.repo, evidence.number, evidence.head_sha)
         base = evidence.base_ref
     else:
-        found = (evidence.pull.repo, evidence.pull.number, evidence.pull.head.sha)
+        identity = (evidence.pull.repo, evidence.pull.number, evidence.pull.head.sha)
         base = evidence.pull.base.ref
-    if found == (pull.repo, pull.number, pull.head.sha) and base != pull.base.ref:
+    if identity == (pull.repo, pull.number, pull.head.sha) and base != pull.base.ref:
         raise SourceError(
             f"#{pull.number} was judged against {visible(base)}, and its base is another one now",
             why="It was moved to another base meanwhile",
             remedy="The move has started a run of its own; otherwise push again",
             reason="evidence_mismatch",
         )
-    if found != (pull.repo, pull.number, pull.head.sha):
+    if identity != (pull.repo, pull.number, pull.head.sha):
         raise SourceError(
-            f"The evidence is about #{found[1]} at {found[2][:12]}, and this run about "
+            f"The evidence is about #{identity[1]} at {identity[2][:12]}, and this run about "
             f"#{pull.number} at {str(pull.head.sha)[:12]}",
             why="The files come from another run, or were forged",
             remedy="Run all jobs of the workflow again",

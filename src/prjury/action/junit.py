@@ -24,20 +24,20 @@ def read_junit(text: str, environ: Mapping[str, str]) -> JunitPlaces:
     Raises:
         UsageError: for reports of the base alone, and for more than one result.
     """
-    found: dict[str, list[str]] = {key: [] for key in _KEYS}
+    paths_by_key: dict[str, list[str]] = {key: [] for key in _KEYS}
     for line in filter(None, map(str.strip, text.splitlines())):
         key, colon, value = line.partition(":")
-        named = bool(colon) and key in _KEYS
-        found[key if named else "head"].append(value.strip() if named else line)
-    if not found["head"] or len(found["result"]) > 1:
+        has_key = bool(colon) and key in _KEYS
+        paths_by_key[key if has_key else "head"].append(value.strip() if has_key else line)
+    if not paths_by_key["head"] or len(paths_by_key["result"]) > 1:
         raise UsageError(
             "The input junit names no reports of the head, or more than one result",
             remedy="Give lines such as `head: reports/head`, `base: reports/base` and "
             "`result: success`",
         )
     root = Path(environ.get("GITHUB_WORKSPACE") or ".")
-    head, base = ([root / path for path in found[key]] for key in ("head", "base"))
-    return JunitPlaces(head, base, "".join(found["result"]))
+    head, base = ([root / path for path in paths_by_key[key]] for key in ("head", "base"))
+    return JunitPlaces(head, base, "".join(paths_by_key["result"]))
 
 
 @dataclass(frozen=True)

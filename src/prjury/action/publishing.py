@@ -146,8 +146,8 @@ class Publication:
     def begin(self, policy: Policy) -> None:
         """Set the check in progress, where the policy wants one."""
         posts = self._posts()
-        wanted = policy.resolved.get("publish", {})
-        self._check = posts.check(wanted) if posts else None
+        options = policy.resolved.get("publish", {})
+        self._check = posts.check(options) if posts else None
         if self._check and (head := self.event.pull.head.sha):
             with suppress(PublishError):  # it is tried again with the verdict
                 self._check.start(head, is_new=self.event.is_first_run)
@@ -183,11 +183,11 @@ class Publication:
         return job_result(report, self.complaints)
 
     def _publish(self, report: Report) -> None:
-        wanted = report.policy.resolved.get("publish", {})
+        options = report.policy.resolved.get("publish", {})
         seen = dict.fromkeys(OUTPUTS, "")
-        self._write_files(report, wanted, seen)
+        self._write_files(report, options, seen)
         if self._hub:
-            self._post(report, wanted, seen)
+            self._post(report, options, seen)
         self._note_withheld()
         with self._collect_errors():
             self._tell_in_summary()

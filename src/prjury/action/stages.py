@@ -124,13 +124,13 @@ def collect(job: Job) -> JobResult:
         event = replace(event, pull=pull)
         artifact = BuildArtifact(client, event.repo, run.id)
         request = replace(_make_request(job, event), evidence=artifact, actor=run.actor)
-        found = collect_stage(request, _make_environment(job), run.path)
-    if isinstance(found, NothingToReview) and found.superseded:
-        return job.nothing(found.reason)
+        collected = collect_stage(request, _make_environment(job), run.path)
+    if isinstance(collected, NothingToReview) and collected.superseded:
+        return job.nothing(collected.reason)
     outcome = (
-        NoEvidence(found.reason, event.repo, pull.number, run.head_sha, pull.base.ref or "")
-        if isinstance(found, NothingToReview)
-        else found
+        NoEvidence(collected.reason, event.repo, pull.number, run.head_sha, pull.base.ref or "")
+        if isinstance(collected, NothingToReview)
+        else collected
     )
     write_atomically(job.places.report_file(EVIDENCE), evidence_to_text(outcome))
     return JobResult(ExitCode.OPEN)
@@ -182,8 +182,8 @@ def publish(job: Job) -> JobResult:
 
 
 def _read_verdict(job: Job) -> bytes | None:
-    asked = job.environ.get(MODELS_ASKED, "true") != "false"
-    return download_artifacts(job, VERDICT, VERDICT_DIGEST) if asked else None
+    models_asked = job.environ.get(MODELS_ASKED, "true") != "false"
+    return download_artifacts(job, VERDICT, VERDICT_DIGEST) if models_asked else None
 
 
 def _not_run(run: TriggeringRun) -> str:

@@ -41,14 +41,14 @@ class AgentAnswer:
     @property
     def metadata(self) -> dict[str, Any]:
         """What is known of usage and cost, as JSON."""
-        reported = {
+        facts = {
             "input_tokens": self.input_tokens,
             "output_tokens": self.output_tokens,
             "usd": self.usd,
             "turns": self.turns,
             "tool_calls": [call.as_json for call in self.calls],
         }
-        return {name: value for name, value in reported.items() if value}
+        return {name: value for name, value in facts.items() if value}
 
 
 def read_answer(printed: str) -> AgentAnswer:
@@ -126,8 +126,8 @@ def _ends(event: Mapping[str, Any]) -> bool:
 
 
 def _cost(event: Mapping[str, Any]) -> float | None:
-    found = (event.get(name) for name in _COSTS)
-    costs = (c for c in found if isinstance(c, int | float) and not isinstance(c, bool))
+    values = (event.get(name) for name in _COSTS)
+    costs = (c for c in values if isinstance(c, int | float) and not isinstance(c, bool))
     return next((float(cost) for cost in costs if 0 <= cost < 1e6), None)  # noqa: PLR2004 - finite
 
 

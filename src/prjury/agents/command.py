@@ -102,10 +102,10 @@ class CommandAgent:
         return [path for path in map(Path, words) if path.is_absolute() and path.is_file()]
 
     def _environment(self, around: Path, goal: Path) -> Mapping[str, str]:
-        named = {name: self.environ[name] for name in self.env if name in self.environ}
+        variables = {name: self.environ[name] for name in self.env if name in self.environ}
         return {
             **self.shell.environment(),
-            **named,
+            **variables,
             "HOME": str(self.home or around / "home"),
             "TMPDIR": str(around / "tmp"),
             _GOAL: str(goal),

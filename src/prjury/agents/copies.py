@@ -49,11 +49,11 @@ class DirectoryState:
     def edits_until(self, later: DirectoryState) -> tuple[FileEdit, ...]:
         """What became different, by path."""
         old, new = self.signatures, later.signatures
-        found = [FileEdit(path, "deleted") for path in old.keys() - new.keys()]
-        found += [FileEdit(path, "added") for path in new.keys() - old.keys()]
+        edits = [FileEdit(path, "deleted") for path in old.keys() - new.keys()]
+        edits += [FileEdit(path, "added") for path in new.keys() - old.keys()]
         common = old.keys() & new.keys()
-        found += [FileEdit(path, "changed") for path in common if old[path] != new[path]]
-        return tuple(sorted(edit for edit in found if edit.path not in _NOISE))
+        edits += [FileEdit(path, "changed") for path in common if old[path] != new[path]]
+        return tuple(sorted(edit for edit in edits if edit.path not in _NOISE))
 
 
 @contextlib.contextmanager
@@ -117,7 +117,7 @@ def _walk(root: Path, *, directories: bool = False) -> Iterator[tuple[str, os.Di
 
 def _signature(entry: os.DirEntry[str]) -> _Signature:
     try:
-        found = entry.stat(follow_symlinks=False)
+        status = entry.stat(follow_symlinks=False)
     except OSError:
         return (0, 0, 0, 0, 0)
-    return (found.st_mode, found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
+    return (status.st_mode, status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)

@@ -87,8 +87,8 @@ class EditRules:
                 accepted[edit.path] = (self.modes.get(edit.path, "100644"), content)
         weakened = _weakened({path: new for path, (_, new) in accepted.items()}, old)
         refused += [RefusedEdit(path, why) for path, why in weakened.items()]
-        kept = {path: file for path, file in accepted.items() if path not in weakened}
-        return Edits(kept, tuple(refused))
+        remaining = {path: file for path, file in accepted.items() if path not in weakened}
+        return Edits(remaining, tuple(refused))
 
     def _content(self, root: Path, edit: FileEdit, count: int) -> bytes | str:
         path = edit.path
@@ -115,11 +115,11 @@ class EditRules:
         if language_of(path) is None:
             return False
         others = set(self.modes).difference(self.may_change())
-        named = (PurePosixPath(other) for other in others if other.endswith(place.name))
+        places = (PurePosixPath(other) for other in others if other.endswith(place.name))
         return any(
             other.name == place.name
             and (other.parent.name == place.parent.name or other.parent.name in _TOPS)
-            for other in named
+            for other in places
         )
 
     def may_change(self) -> list[str]:
@@ -133,8 +133,8 @@ def _plain_content(file: Path) -> bytes | str:
     except OSError:
         return "it is a link, or cannot be read"
     with os.fdopen(opened, "rb") as content:
-        found = os.fstat(content.fileno())
-        if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
+        status = os.fstat(content.fileno())
+        if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:
             return "it is no plain file, or has a second name elsewhere"
         read = content.read(_LARGEST + 1)
     if len(read) > _LARGEST:
@@ -150,19 +150,19 @@ def _weakened(new: Mapping[str, bytes], old: Mapping[str, bytes]) -> dict[str, s
     files = {f"{side} {path}": data for side, files in (("new", new), ("old", old))
              for path, data in files.items() if path in new}  # fmt: skip
     code = _code(files)
-    found = {}
+    lines_by_path = {}
     for path in new:
         if path not in old:
             if _SKIP.search(code[f"new {path}"]):
-                found[path] = "it skips tests"
+                lines_by_path[path] = "it skips tests"
             continue
         before, after = code[f"old {path}"], code[f"new {path}"]
         was, now = _assertions(before), _assertions(after)
         if now < was:
-            found[path] = f"it has fewer assertions ({now} of {was})"
+            lines_by_path[path] = f"it has fewer assertions ({now} of {was})"
         elif len(_SKIP.findall(after)) > len(_SKIP.findall(before)):
-            found[path] = "it skips tests"
-    return found
+            lines_by_path[path] = "it skips tests"
+    return lines_by_path
 
 
 def _assertions(code: str) -> int:

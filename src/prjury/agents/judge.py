@@ -157,8 +157,8 @@ def with_undone(judgment: Judgment, edits: tuple[FileEdit, ...]) -> Judgment:
     """The judgment, which names what the agent changed although it was asked to look."""
     if not edits:
         return judgment
-    named = [f"{edit.kind} {edit.path}" for edit in edits[:_MOST_NAMED]]
+    examples = [f"{edit.kind} {edit.path}" for edit in edits[:_MOST_NAMED]]
     count = f"{len(edits)} file{'s' if len(edits) > 1 else ''}"
-    found = f"{judgment.reasoning} (the agent changed {count}: undone)"
-    undone = {"count": len(edits), "files": named}
-    return replace(judgment, reasoning=found).with_metadata(undone=undone)
+    reasoning = f"{judgment.reasoning} (the agent changed {count}: undone)"
+    undone = {"count": len(edits), "files": examples}
+    return replace(judgment, reasoning=reasoning).with_metadata(undone=undone)

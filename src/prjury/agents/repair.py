@@ -141,25 +141,25 @@ class TestsRepair:
         number = len(state.rounds) + 1
         self.ports.progress.say(f"repair, round {number}: asking the agent")
         result, edits = self._edited(context, state)
-        found = _told(number, result)
+        repair_round = _told(number, result)
         if result.status is not ExecutionStatus.SUCCESS:
             state.stop = f"the agent {_ENDED.get(result.status, 'failed')}: {result.error}"
-            return structs.replace(found, outcome=_short(state.stop))
+            return structs.replace(repair_round, outcome=_short(state.stop))
         edits = self._without_settings(state.tree, edits)
         state.refused = edits.refused
-        found = structs.replace(
-            found,
+        repair_round = structs.replace(
+            repair_round,
             edited=tuple(sorted(map(visible, edits.accepted))),
             refused=tuple(_shown(edits.refused)),
             refused_total=len(edits.refused),
         )
         if not edits.accepted:
             state.outcome = "the agent changed nothing that it may change"
-            return structs.replace(found, outcome=state.outcome)
+            return structs.replace(repair_round, outcome=state.outcome)
         state.tree = graft(self.store, state.tree, edits.accepted)
         self.ports.progress.say(f"repair, round {number}: building again")
         self._judge(context, tree, state)
-        return structs.replace(found, outcome=_short(state.outcome))
+        return structs.replace(repair_round, outcome=_short(state.outcome))
 
     def _edited(self, context: PullRequestContext, state: _State) -> tuple[AgentResult, Edits]:
         entries = {entry.path: entry for entry in self.store.files(state.tree)}
@@ -195,8 +195,8 @@ class TestsRepair:
         changed = self._changes(tree, grafted)
         settings = set(find_changed_settings(changed, self.store.read))
         refused = [RefusedEdit(path, "it decides which tests run") for path in sorted(settings)]
-        kept = {path: file for path, file in edits.accepted.items() if path not in settings}
-        return Edits(kept, (*edits.refused, *refused))
+        remaining = {path: file for path, file in edits.accepted.items() if path not in settings}
+        return Edits(remaining, (*edits.refused, *refused))
 
     def _changes(self, old: str, new: str) -> tuple[FileChange, ...]:
         return tuple(
@@ -219,8 +219,8 @@ class TestsRepair:
         repaired = [file for file in self._changes(tree, state.tree) if file.path not in touched]
         merge = structs.replace(pull.merge, tree=state.tree)
         files = (*pull.files, *repaired)
-        again = replace(context, pull=structs.replace(pull, merge=merge, files=files))
-        state.found = [_judged(judge, again, first) for judge, first in self.builds]
+        repaired_context = replace(context, pull=structs.replace(pull, merge=merge, files=files))
+        state.found = [_judged(judge, repaired_context, first) for judge, first in self.builds]
         state.outcome = _worst(state.found).reasoning
 
     def _recovered(self, state: _State, tree: str) -> Recovery:
@@ -299,14 +299,14 @@ def _worst(found: Sequence[Judgment]) -> Judgment:
 
 
 def _told(number: int, result: AgentResult) -> RepairRound:
-    known: Mapping[str, Any] = result.metadata
+    details: Mapping[str, Any] = result.metadata
     return RepairRound(
         number,
         "",
-        seconds=float(known.get("seconds", 0.0)),
-        input_tokens=int(known.get("input_tokens", 0)),
-        output_tokens=int(known.get("output_tokens", 0)),
-        usd=known.get("usd"),
+        seconds=float(details.get("seconds", 0.0)),
+        input_tokens=int(details.get("input_tokens", 0)),
+        output_tokens=int(details.get("output_tokens", 0)),
+        usd=details.get("usd"),
     )
 
 

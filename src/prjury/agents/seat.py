@@ -89,16 +89,16 @@ class AgentSeat:
             root.mkdir()
             self.ports.repository.export(pull.merge.tree, root)
             before = DirectoryState.of(root)
-            asked: AgentJudge[PullRequestContext] = AgentJudge(
+            agent_judge: AgentJudge[PullRequestContext] = AgentJudge(
                 lambda goal, _: client.run(goal, root), lambda _: goal
             )
-            judgment = asked.judge(context)
+            judgment = agent_judge.judge(context)
             return with_undone(judgment, before.edits_until(DirectoryState.of(root)))
 
 
 def goal_of(question: str, files: tuple[FileChange, ...]) -> str:
     """What the agent is asked, with the files that the change touches."""
-    named = [f"- {visible(file.path)} ({file.status})" for file in files[:_MOST_FILES]]
+    lines = [f"- {visible(file.path)} ({file.status})" for file in files[:_MOST_FILES]]
     if len(files) > _MOST_FILES:
-        named.append(f"- and {len(files) - _MOST_FILES} more")
-    return _GOAL.format(question=question, files="\n".join(named), form=YES_OR_NO_FORM)
+        lines.append(f"- and {len(files) - _MOST_FILES} more")
+    return _GOAL.format(question=question, files="\n".join(lines), form=YES_OR_NO_FORM)

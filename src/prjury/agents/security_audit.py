@@ -99,11 +99,11 @@ class SecurityAudit(AgentJudge[JudgmentContext]):
 
     def judge(self, context: JudgmentContext, /) -> Judgment:
         """The agent's findings, compared with the workspace as it was before."""
-        said = super().judge(context)
+        judgment = super().judge(context)
         workspace = context.workspace
-        if workspace is None or said.status is Status.ERROR:
-            return said
-        return _verified(said, workspace)
+        if workspace is None or judgment.status is Status.ERROR:
+            return judgment
+        return _verified(judgment, workspace)
 
     def asking_confidence(self) -> Self:
         """The audit itself: its form asks for a confidence."""
@@ -112,16 +112,17 @@ class SecurityAudit(AgentJudge[JudgmentContext]):
 
 def audited(reply: str, names: Iterable[str]) -> Judgment:
     """The assessment, lowered where its findings say less than its status."""
-    said = assessment(reply)
-    if said.status is not Status.PASS:
-        return said
-    if any(check.severity == "error" for check in said.failed_checks):
-        return replace(said, status=Status.FAIL, score=None)
-    seen = {check.name for check in said.checks}
+    judgment = assessment(reply)
+    if judgment.status is not Status.PASS:
+        return judgment
+    if any(check.severity == "error" for check in judgment.failed_checks):
+        return replace(judgment, status=Status.FAIL, score=None)
+    seen = {check.name for check in judgment.checks}
     if missing := [name for name in names if name not in seen]:
-        found = f"the agent says nothing of {', '.join(missing)}"
-        return Judgment.abstained(found, "not_checked", checks=said.checks, metadata=said.metadata)
-    return said
+        gap = f"the agent says nothing of {', '.join(missing)}"
+        checks, metadata = judgment.checks, judgment.metadata
+        return Judgment.abstained(gap, "not_checked", checks=checks, metadata=metadata)
+    return judgment
 
 
 def _verified(said: Judgment, root: Path) -> Judgment:

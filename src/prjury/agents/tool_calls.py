@@ -38,8 +38,8 @@ class ToolCall:
     @property
     def as_json(self) -> dict[str, str]:
         """What is known of it, short."""
-        known = {"name": _short(self.name), "target": _short(self.target), "outcome": self.outcome}
-        return {key: text for key, text in known.items() if text}
+        fields = {"name": _short(self.name), "target": _short(self.target), "outcome": self.outcome}
+        return {key: text for key, text in fields.items() if text}
 
 
 def tool_calls(events: Iterable[Mapping[str, Any]]) -> tuple[ToolCall, ...]:
@@ -83,9 +83,9 @@ def _item(item: Mapping[str, Any]) -> Iterator[ToolCall]:
 
 
 def _target(block: Mapping[str, Any]) -> str:
-    given = block.get("input")
-    found = (_text(given, key) for key in _TARGETS) if isinstance(given, dict) else ()
-    return next(filter(None, found), "")
+    arguments = block.get("input")
+    targets = (_text(arguments, key) for key in _TARGETS) if isinstance(arguments, dict) else ()
+    return next(filter(None, targets), "")
 
 
 def _text(of: Mapping[str, Any], key: str) -> str:

@@ -44,8 +44,8 @@ def backport(request: ReviewRequest, environment: RunEnvironment) -> Backports |
 
     A change that the base has already is judged as it was merged.
     """
-    with judge_backports(request, environment) as found:
-        return found.verdicts if isinstance(found, BackportResult) else found
+    with judge_backports(request, environment) as result:
+        return result.verdicts if isinstance(result, BackportResult) else result
 
 
 @contextmanager
@@ -58,8 +58,8 @@ def judge_backports(
         texts: whether title and description may ask for a backport.
     """
     started = time.monotonic()
-    wanted = replace(request.wanted, landed=request.wanted.landed or Landed())
-    with steps.open_change(replace(request, wanted=wanted)) as change:
+    target = replace(request.wanted, landed=request.wanted.landed or Landed())
+    with steps.open_change(replace(request, wanted=target)) as change:
         if isinstance(change, NothingToReview):
             yield change
             return
@@ -74,12 +74,12 @@ def judge_backports(
         context = change.start_clock()
         judges = BranchJudges(snapshot, wired.ports, policy.config, request.build, texts)
         with closing(wired.ports.progress):
-            found = judges.judge(chosen.names, context.deadline)
+            backports = judges.judge(chosen.names, context.deadline)
             if request.models:
-                found = with_opinions(found, opinion_on(found, wired.ports, context))
+                backports = with_opinions(backports, opinion_on(backports, wired.ports, context))
         verdicts = Backports(
             pull=snapshot.pull,
-            backports=found,
+            backports=backports,
             policy=policy.source,
             policy_hash=policy.hash,
             version=own_version(),
@@ -110,14 +110,14 @@ def picks_of(request: ReviewRequest, environment: RunEnvironment) -> Picks:
 
     Title and description ask for nothing here, because both can be edited after a review.
     """
-    with judge_backports(request, environment, texts=False) as found:
-        if isinstance(found, NothingToReview):
-            return Picks(None, reason=found.reason)
-        policy, backports = found.policy.config.backport.open, found.verdicts.backports
+    with judge_backports(request, environment, texts=False) as result:
+        if isinstance(result, NothingToReview):
+            return Picks(None, reason=result.reason)
+        policy, backports = result.policy.config.backport.open, result.verdicts.backports
         if not policy.enabled:
             return Picks(None, backports)
         opening = Opening(policy.conflicts, tuple(policy.labels))
-        maker = _PickMaker(found, ReleaseBranches(found.snapshot.store))
+        maker = _PickMaker(result, ReleaseBranches(result.snapshot.store))
         picks = [maker.pick(one) for one in backports if is_proposable(one, opening)]
         return Picks(opening, backports, tuple(picks))
 
@@ -154,7 +154,7 @@ class _PickMaker:
         )
 
     def _commits(self, backport: Backport, tree: str) -> Iterator[PickedCommit]:
-        shas = [named.split(" ")[0] for named in backport.prerequisites]
+        shas = [entry.split(" ")[0] for entry in backport.prerequisites]
         pull = self._pull
         rebases = self.found.policy.config.backport.merge == "rebase" and pull.ahead > 1
         for sha in shas:

@@ -92,8 +92,8 @@ def program_ports(
         from prjury.github.checks import checks_of  # noqa: PLC0415 - few ask for them
 
         url = request.wanted.url or store.operator.remote_url
-        found = checks_of(url, environment.environ, offline=request.offline)
-        more = {"checks_missing": found} if isinstance(found, str) else {"checks": found}
+        checks = checks_of(url, environment.environ, offline=request.offline)
+        more = {"checks_missing": checks} if isinstance(checks, str) else {"checks": checks}
         ports = replace(ports, **more)
     if request.evidence and "evidence" in sources:
         ports = replace(ports, evidence=request.evidence)

@@ -25,17 +25,17 @@ def explain(name: str) -> str:
     Raises:
         UsageError: for a name that none of them has.
     """
-    pages, wanted = judge_pages(), name.strip()
-    if page := _page_of(wanted, pages):
+    pages, topic = judge_pages(), name.strip()
+    if page := _page_of(topic, pages):
         return page
     packs = known_packs([])
-    if text := "\n\n".join(_rules(wanted, packs)) or "\n\n".join(_passages(wanted, pages)):
+    if text := "\n\n".join(_rules(topic, packs)) or "\n\n".join(_passages(topic, pages)):
         return text
     checks = {found for page in pages.values() for found in _CHECK_NAME.findall(page)}
-    known = {*pages, *KINDS, *JUDGES, *(pack.id for pack in packs), *checks}
+    topics = {*pages, *KINDS, *JUDGES, *(pack.id for pack in packs), *checks}
     raise UsageError(
         f"there is no judge, check or rule called {name!r}",
-        why=did_you_mean(wanted, known),
+        why=did_you_mean(topic, topics),
         remedy=f"Judges are {', '.join(sorted(pages))}; rules are listed by: prjury rules list",
     )
 
@@ -59,9 +59,9 @@ def _rules(name: str, packs: list[Pack]) -> Iterator[str]:
     for pack in packs:
         if pack.id == name:
             yield "\n".join(pack_lines(pack))
-        for reported in Described(pack).rules:
-            if name in {reported.rule.id, f"{pack.id}/{reported.rule.id}"}:
-                yield "\n".join(rule_lines(reported))
+        for described in Described(pack).rules:
+            if name in {described.rule.id, f"{pack.id}/{described.rule.id}"}:
+                yield "\n".join(rule_lines(described))
 
 
 def _passages(name: str, pages: Mapping[str, str]) -> Iterator[str]:

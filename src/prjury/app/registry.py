@@ -106,11 +106,11 @@ def judge_factory(name: str, where: str = "") -> JudgeFactory:
     outside = installed()
     if name in outside:
         return lambda options, ports: _outsider(name, outside[name], options, ports)
-    known = {*JUDGES, *outside}
+    names = {*JUDGES, *outside}
     what = f"there is no judge called {name!r}"
     raise ConfigError(
         f"{where}{': ' if where else ''}{what}",
-        why=did_you_mean(name, known) or f"Known are {', '.join(sorted(known))}",
+        why=did_you_mean(name, names) or f"Known are {', '.join(sorted(names))}",
         remedy="Correct the name in the configuration, or install the package that brings it",
     )
 

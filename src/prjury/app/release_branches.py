@@ -99,8 +99,8 @@ class BranchJudges:
         refusal = _REFUSALS.get(verdict)
         tried = [name for name in branches if refusal is None or name in (self.thorough or ())]
         judged = begun.result() if tried and begun else self.judge(tried, deadline)
-        found = {one.branch: one for one in judged if one.branch in tried}
-        return tuple(found.get(name) or _not_tried(name, refusal or "") for name in branches)
+        by_branch = {one.branch: one for one in judged if one.branch in tried}
+        return tuple(by_branch.get(name) or _not_tried(name, refusal or "") for name in branches)
 
     @cached_property
     def picked(self) -> PickedJudges:

@@ -75,8 +75,8 @@ class SetupStep:
 
 def with_setup(workflow: str, steps: Sequence[SetupStep]) -> str:
     """A workflow whose first job begins with these steps, under the condition of its first one."""
-    found = _CONDITION.search(workflow)
-    condition = [found[1]] if found else []
+    match = _CONDITION.search(workflow)
+    condition = [match[1]] if match else []
     named = ((first, *condition, *rest) for first, *rest in map(SetupStep.lines, steps))
     text = "".join(f"{line}\n" for lines in named for line in lines)
     return workflow.replace(_PLACE, _PLACE + text, 1)
@@ -91,41 +91,41 @@ def setup_steps(
         files: the paths of the tree.
         from_ci: the steps of the CI's own test job, which know best.
     """
-    found = {step.action: step for plan in plans for step in _steps(plan, files)}
-    found |= from_ci
+    steps_by_action = {step.action: step for plan in plans for step in _steps(plan, files)}
+    steps_by_action |= from_ci
     for tool in ("tox", "nox"):
         if any(_calls(plan, tool) for plan in plans):
-            found[tool] = SetupStep(f"Install {tool}", command=f"pipx install {tool}")
-    if not found:
+            steps_by_action[tool] = SetupStep(f"Install {tool}", command=f"pipx install {tool}")
+    if not steps_by_action:
         return ()
     checkout = SetupStep(
         "Check out, for the caches", "actions/checkout", {"persist-credentials": "false"}
     )
-    return (checkout, *found.values())
+    return (checkout, *steps_by_action.values())
 
 
 def _steps(plan: BuildPlan, files: frozenset[str]) -> Iterator[SetupStep]:
-    wanted = {one.tool: one for one in reversed(plan.wants)}
+    wants = {one.tool: one for one in reversed(plan.wants)}
     if plan.system == "pnpm":
-        version = {} if "pnpm" in wanted else {"version": _PNPM}
+        version = {} if "pnpm" in wants else {"version": _PNPM}
         yield SetupStep("Set up pnpm", "pnpm/action-setup", version)
     if plan.system == "bun":
-        yield SetupStep("Set up Bun", "oven-sh/setup-bun", _version("bun", wanted))
+        yield SetupStep("Set up Bun", "oven-sh/setup-bun", _version("bun", wants))
     if plan.system == "uv":
         yield SetupStep("Set up uv", "astral-sh/setup-uv", {"enable-cache": "true"})
     cache = _cache(plan, files)
-    if java := _version("java", wanted):
+    if java := _version("java", wants):
         vendor = {"distribution": "temurin"}
         yield SetupStep("Set up Java", "actions/setup-java", {**vendor, **java, **cache})
-    node = _version("node", wanted)
+    node = _version("node", wants)
     if node or (cache and plan.system in {"npm", "pnpm", "yarn"}):
         yield SetupStep("Set up Node", "actions/setup-node", {**(node or _LATEST_NODE), **cache})
-    if (python := _version("python", wanted)) and plan.system != "uv":
+    if (python := _version("python", wants)) and plan.system != "uv":
         yield SetupStep("Set up Python", "actions/setup-python", python)
     if plan.system == "dotnet" and "global.json" in files:
         inputs = {"global-json-file": "global.json"}
         yield SetupStep("Set up .NET", "actions/setup-dotnet", inputs)
-    if go := _version("go", wanted):
+    if go := _version("go", wants):
         yield SetupStep("Set up Go", "actions/setup-go", go)
 
 

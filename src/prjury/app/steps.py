@@ -58,14 +58,14 @@ def tiers_aside(config: Config, pull: PullRequest) -> tuple[str, ...]:
     if not (config.paths and pull.files):
         return ()
     paths = {path for file in pull.files for path in (file.path, file.old_path) if path}
-    asked = {name for path in paths for name in _list_asked_tiers(path, config, every)}
-    return tuple(name for name in every if name not in asked)
+    names = {name for path in paths for name in _list_asked_tiers(path, config, every)}
+    return tuple(name for name in every if name not in names)
 
 
 def _list_asked_tiers(path: str, config: Config, every: Iterable[str]) -> Iterable[str]:
     entries = (e for e in config.paths if any(matches(path, glob) for glob in e.match))
-    found = next(entries, None)
-    return found.tiers if found else every
+    entry = next(entries, None)
+    return entry.tiers if entry else every
 
 
 #: Public names of each kind that a report holds, characters of one, seconds to find them.
@@ -142,9 +142,9 @@ class OpenedChange:
         self, ports: Ports, interface: Interface | None, *, build: bool = False
     ) -> BranchJudges:
         """Those that judge release branches beside a review; the operator's own get all checks."""
-        named = frozenset(self.request.backport_to)
+        requested = frozenset(self.request.backport_to)
         return BranchJudges(
-            self.snapshot, ports, self.config, build, thorough=named, interface=interface
+            self.snapshot, ports, self.config, build, thorough=requested, interface=interface
         )
 
     def choose_branches(self, *, alone: bool = False, texts: bool = True) -> Chosen:
@@ -159,14 +159,14 @@ class OpenedChange:
             return Chosen(tuple(dict.fromkeys(named)))
         operator = self.snapshot.store.operator
         try:
-            found, default = operator.branches(), operator.default_branch().ref
+            branches, default = operator.branches(), operator.default_branch().ref
         except SourceError as error:
             return Chosen(named, (f"the release branches cannot be listed: {error}",))
-        taken = release_branches(found, default, self.config.backport, self.pull.base.ref)
+        taken = release_branches(branches, default, self.config.backport, self.pull.base.ref)
         own = self.config.publish.labels.get("backport")
         sources = find_requests(self.pull, self.config.backport, (), own, texts=texts)
         aside = {bare(default), bare(self.pull.base.ref)}
-        others = [branch.name for branch in found if bare(branch.name) not in aside]
+        others = [branch.name for branch in branches if bare(branch.name) not in aside]
         requested, notes = requested_branches(sources, others)
         names = dict.fromkeys((*named, *taken.names, *requested))
         return Chosen(tuple(names), (*taken.notes, *notes), taken.skipped)

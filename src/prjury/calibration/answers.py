@@ -81,8 +81,8 @@ def join_bases(parts: Sequence[AnswerBasis]) -> AnswerBasis | None:
 
 def model_ballots(report: ReportJson) -> list[Ballot]:
     """Return what judges that ask models have said."""
-    said = [judgment for tier in report.tiers for judgment in tier.judgments]
-    return [ballot_of(judgment) for judgment in said if judgment.type in _MODEL_BACKED]
+    judgments = [judgment for tier in report.tiers for judgment in tier.judgments]
+    return [ballot_of(judgment) for judgment in judgments if judgment.type in _MODEL_BACKED]
 
 
 def name_pull(pull: PullJson) -> str:

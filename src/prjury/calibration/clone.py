@@ -45,8 +45,8 @@ class CloneHistory:
             return False
         if pull.number is not None:
             subjects = self._git.text("log", "--first-parent", "--format=%s", f"{base}..{tip}")
-            named = rf"\(#{pull.number}\)$|^Merge pull request #{pull.number} "
-            if re.search(named, subjects, re.MULTILINE):
+            pattern = rf"\(#{pull.number}\)$|^Merge pull request #{pull.number} "
+            if re.search(pattern, subjects, re.MULTILINE):
                 return True
         if not self.knows(head):
             return False

@@ -72,7 +72,7 @@ class Counts(Struct, frozen=True):
 
     def __str__(self) -> str:
         """The counts in one line."""
-        reported = self.mended + self.wrong + self.open
+        total = self.mended + self.wrong + self.open
         parts = (
             f"{self.mended} mended",
             f"{self.dismissed} dismissed",
@@ -80,7 +80,7 @@ class Counts(Struct, frozen=True):
             f"{self.open} open",
         )
         verdict = f"{self.missing} more before it may block" if self.missing else "it may block"
-        return f"{reported} told: {', '.join(parts)}: {verdict}"
+        return f"{total} told: {', '.join(parts)}: {verdict}"
 
 
 class Record(Struct, frozen=True):

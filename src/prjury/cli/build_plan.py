@@ -20,17 +20,17 @@ def print_plan(terminal: Terminal, change: options.ChangeOptions, kind: PlainFor
     from prjury.judges.builds.plan_view import plan_document, plan_lines
     from prjury.publishers.terminal import printable_line
 
-    found = _find_plan(terminal, change)
+    planned = _find_plan(terminal, change)
     if kind is PlainFormat.JSON:
-        document = _redact(plan_document(found), terminal.redact)
+        document = _redact(plan_document(planned), terminal.redact)
         print_out("plan", json.dumps(document, indent=2))
     else:
-        for line in plan_lines(found):
+        for line in plan_lines(planned):
             print(printable_line(line, sys.stdout, terminal.redact))
-    known = bool(found.plans) and not any(plan.missing for plan in found.plans)
-    if not known:
-        print(f"prjury: {_refusal(found)}", file=sys.stderr)
-    return ExitCode.OPEN if known else ExitCode.NOT_JUDGED
+    complete = bool(planned.plans) and not any(plan.missing for plan in planned.plans)
+    if not complete:
+        print(f"prjury: {_refusal(planned)}", file=sys.stderr)
+    return ExitCode.OPEN if complete else ExitCode.NOT_JUDGED
 
 
 def _refusal(found: DetectedBuilds) -> str:
@@ -49,17 +49,17 @@ def _find_plan(terminal: Terminal, change: options.ChangeOptions) -> DetectedBui
     from prjury.git.open_snapshot import NothingToReview
 
     environment = terminal.environment()
-    named = change.target or change.base or change.head
+    stated = change.target or change.base or change.head
     try:
-        found = plan_change(options.request_of(terminal, change), environment)
+        planned = plan_change(options.request_of(terminal, change), environment)
     except SourceError:
-        if named or not change.repo.is_dir():
+        if stated or not change.repo.is_dir():
             raise
         return plan_directory(change.repo, environment, change.config)
     finally:
         environment.progress.close()
-    if not isinstance(found, NothingToReview):
-        return found
+    if not isinstance(planned, NothingToReview):
+        return planned
     return plan_directory(change.repo, environment, change.config)
 
 

@@ -73,8 +73,8 @@ def _calibrate(reports: Sequence[ReportJson], repo: Path) -> tuple[str, int]:
     if not counts.missing or place.is_file():
         place.parent.mkdir(exist_ok=True)
         place.write_text(str(Record.of(basis, counts, datetime.now(UTC).date())))
-        kept = "Commit it" if not counts.missing else "Commit it, so that the tier only advises"
-        words += f"\n{place} is written. {kept}"
+        advice = "Commit it" if not counts.missing else "Commit it, so that the tier only advises"
+        words += f"\n{place} is written. {advice}"
     return words, ExitCode.REJECTED if counts.missing else ExitCode.OPEN
 
 

@@ -47,15 +47,15 @@ def doctor(
     problems = sum(finding.level is Level.PROBLEM for finding in findings)
     if not problems:
         return ExitCode.OPEN
-    found = counted(problems, "problem")
-    print(f"prjury: the set-up has {found}. Do what is said of each.", file=sys.stderr)
+    count = counted(problems, "problem")
+    print(f"prjury: the set-up has {count}. Do what is said of each.", file=sys.stderr)
     return ExitCode.REJECTED
 
 
 def _as_json(findings: Sequence[Diagnosis], terminal: Terminal) -> dict[str, object]:
     from prjury.report.sanitise import log_line
 
-    found = [
+    entries = [
         {
             "level": str(finding.level),
             "about": log_line(finding.about, redact=terminal.redact) if finding.about else "",
@@ -63,7 +63,7 @@ def _as_json(findings: Sequence[Diagnosis], terminal: Terminal) -> dict[str, obj
         }
         for finding in findings
     ]
-    return {"schema": SCHEMA, "findings": found}
+    return {"schema": SCHEMA, "findings": entries}
 
 
 def _print(findings: Sequence[Diagnosis], terminal: Terminal, *, everything: bool) -> None:

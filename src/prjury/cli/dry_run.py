@@ -75,8 +75,8 @@ def _sum(total: Forecast) -> str:
         return "No model would be called"
     calls, characters = counted(len(total.paid), "call"), counted(total.characters, "character")
     tokens = counted(total.input_tokens, "token")
-    again = f"; in case of doubt up to {total.rounds} times that" if total.rounds > 1 else ""
-    return f"{calls}, {characters}, about {tokens} in, price {_money(total.usd)}{again}"
+    repetition = f"; in case of doubt up to {total.rounds} times that" if total.rounds > 1 else ""
+    return f"{calls}, {characters}, about {tokens} in, price {_money(total.usd)}{repetition}"
 
 
 def _money(usd: float | None) -> str:

@@ -111,7 +111,7 @@ def improve(  # noqa: PLR0913 - the options of the command
 def _options_of(judges: Sequence[str], texts: Sequence[str]) -> dict[str, dict[str, str]]:
     if len(set(judges)) != len(judges):
         raise UsageError("--judge names the same judge twice", remedy="Leave one of them out")
-    found: dict[str, list[str]] = {name: [] for name in judges}
+    options: dict[str, list[str]] = {name: [] for name in judges}
     for text in texts:
         owner = max((n for n in judges if text.startswith(f"{n}.")), key=len, default="")
         if not owner and len(judges) != 1:
@@ -119,8 +119,8 @@ def _options_of(judges: Sequence[str], texts: Sequence[str]) -> dict[str, dict[s
                 f"--option {text!r} does not say whose it is",
                 remedy=f"Put the judge in front, such as --option {judges[0]}.{text}",
             )
-        found[owner or judges[0]].append(text.removeprefix(f"{owner}.") if owner else text)
-    return {name: parsed_options(each) for name, each in found.items()}
+        options[owner or judges[0]].append(text.removeprefix(f"{owner}.") if owner else text)
+    return {name: parsed_options(each) for name, each in options.items()}
 
 
 def _agent(

@@ -107,9 +107,9 @@ def init(
     reason = _reason_for_checks(situation, ci)
     built = "" if reason else _plan(root, terminal)
     workflows = by_checks(workflows) if reason else _equip(workflows, root, built, ci)
-    wanted = _watch_default(workflows, repository)
-    wanted = {**wanted, POLICY: policy_text(action, from_checks=bool(reason))}
-    new = {path: text for path, text in wanted.items() if not _is_there(root / path, text)}
+    files = _watch_default(workflows, repository)
+    files = {**files, POLICY: policy_text(action, from_checks=bool(reason))}
+    new = {path: text for path, text in files.items() if not _is_there(root / path, text)}
     _write(terminal, root, new, force=force)
     _print(terminal, _lines(list(new), root, situation, action=action))
     if reason:
@@ -186,8 +186,8 @@ def _write(terminal: Terminal, root: Path, new: Mapping[str, str], *, force: boo
 
 
 def _difference(path: str, root: Path, text: str) -> Iterator[str]:
-    there = (root / path).read_bytes().decode("utf-8", "replace").splitlines()
-    return difflib.unified_diff(there, text.splitlines(), path, f"{path} (new)", lineterm="", n=1)
+    lines = (root / path).read_bytes().decode("utf-8", "replace").splitlines()
+    return difflib.unified_diff(lines, text.splitlines(), path, f"{path} (new)", lineterm="", n=1)
 
 
 def _read_templates(situation: Situation, action: str | None) -> Mapping[str, str]:
@@ -273,13 +273,13 @@ def _is_there(path: Path, text: str) -> bool:
         raise UsageError(
             f"{path.name} is a link or a directory", remedy="Put a regular file there, or none"
         )
-    there = path.read_bytes().decode("utf-8", "replace").replace("\r\n", "\n")
-    if text.startswith(_EDITORS) and there.startswith(_EDITORS):
-        text, there = text.partition("\n")[2], there.partition("\n")[2]
+    existing = path.read_bytes().decode("utf-8", "replace").replace("\r\n", "\n")
+    if text.startswith(_EDITORS) and existing.startswith(_EDITORS):
+        text, existing = text.partition("\n")[2], existing.partition("\n")[2]
     pattern = re.escape(text).replace(
         re.escape(PLACEHOLDER), f"({re.escape(PLACEHOLDER)}|{_PINNED})"
     )
-    return re.fullmatch(pattern, there) is not None
+    return re.fullmatch(pattern, existing) is not None
 
 
 def _lines(

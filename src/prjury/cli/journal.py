@@ -36,8 +36,8 @@ def show_journal(
     from prjury.journal.timeline import show
 
     terminal: Terminal = context.obj
-    found = read_journal(file or _newest(terminal))
-    print_out("journal", terminal.redact("\n".join(show(found))))
+    entries = read_journal(file or _newest(terminal))
+    print_out("journal", terminal.redact("\n".join(show(entries))))
 
 
 def _newest(terminal: Terminal) -> Path:

@@ -85,15 +85,15 @@ def parsed_options(texts: Sequence[str]) -> dict[str, str]:
 def own_output_only() -> Iterator[None]:
     """Send what a judge, or a program that it runs, prints meanwhile to standard error."""
     sys.stdout.flush()
-    ours, errors = sys.stdout.fileno(), sys.stderr.fileno()
-    kept = os.dup(ours)
-    os.dup2(errors, ours)
+    output, errors = sys.stdout.fileno(), sys.stderr.fileno()
+    duplicate = os.dup(output)
+    os.dup2(errors, output)
     try:
         yield
     finally:
         sys.stdout.flush()
-        os.dup2(kept, ours)
-        os.close(kept)
+        os.dup2(duplicate, output)
+        os.close(duplicate)
 
 
 def ask_judge(

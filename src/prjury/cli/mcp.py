@@ -286,10 +286,10 @@ class AgentTools:
             request = flags.request_of(
                 self.terminal, change, self.judges, self.models, onto=list(onto)
             )
-            found = judge_backport(request, self.terminal.environment())
-            if isinstance(found, NothingToReview):
-                return {"status": "nothing_to_review", "reason": found.reason}
-            return backports_to_json(found, self.terminal.redact)
+            report = judge_backport(request, self.terminal.environment())
+            if isinstance(report, NothingToReview):
+                return {"status": "nothing_to_review", "reason": report.reason}
+            return backports_to_json(report, self.terminal.redact)
 
     def explain(self, name: str) -> str:
         """Explain a judge, a check or a rule: what it asks, and what its outcomes mean.

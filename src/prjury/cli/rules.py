@@ -89,8 +89,8 @@ def show(
     if format is PlainFormat.JSON and rule:
         _print_json(display.rule_json(DescribedRule(pack, rule)))
     elif format is PlainFormat.JSON:
-        found = [display.rule_json(one) for one in Described(pack).rules]
-        _print_json({**display.pack_json(pack), "rules": found})
+        entries = [display.rule_json(one) for one in Described(pack).rules]
+        _print_json({**display.pack_json(pack), "rules": entries})
     elif rule:
         _print_lines(display.rule_lines(DescribedRule(pack, rule)))
     else:
@@ -135,8 +135,8 @@ def _list_results(trials: Sequence[PackTestResult]) -> Iterator[str]:
 
 def _last_line(trials: Sequence[PackTestResult], seconds: float) -> str:
     failures = sum(len(trial.failures) for trial in trials)
-    found = f"{failures} {'failure' if failures == 1 else 'failures'}" if failures else "all sound"
-    return f"{len(trials)} {'pack' if len(trials) == 1 else 'packs'}, {found}, {seconds:.1f} s"
+    count = f"{failures} {'failure' if failures == 1 else 'failures'}" if failures else "all sound"
+    return f"{len(trials)} {'pack' if len(trials) == 1 else 'packs'}, {count}, {seconds:.1f} s"
 
 
 def _progress(text: str) -> None:

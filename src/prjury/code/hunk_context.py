@@ -47,13 +47,13 @@ def with_context(
     """
     lines = text.split("\n")
     nesting = _Nesting(scopes)
-    wanted = (
+    ranges = (
         place
         for hunk in hunks
         for change in _changes(hunk, lines)
         for place in change.environment(nesting, lines, longest)
     )
-    places = (place for place in set(wanted) if _is_readable(place, lines))
+    places = (place for place in set(ranges) if _is_readable(place, lines))
     shown = sorted({number for first, last in places for number in range(first, last + 1)})
     return tuple(_join_hunks(parts) for parts in _touching(_parts(hunks, lines, shown)))
 

@@ -71,8 +71,8 @@ class TreePaths(Struct, frozen=True):
 
     def standing_for(self, wanted: ImportTarget) -> str | None:
         """A file that the import may stand for."""
-        found = (path for end in wanted.paths for path in self._ending(end, wanted.anywhere))
-        return next(found, None)
+        endings = (path for end in wanted.paths for path in self._ending(end, wanted.anywhere))
+        return next(endings, None)
 
     def _ending(self, end: str, anywhere: bool) -> Iterator[str]:  # noqa: FBT001
         if not anywhere:

@@ -146,11 +146,11 @@ def _find_bound(kin: str, text: str) -> Iterator[str]:
 
 def uses(pull: PullRequest, words: Iterable[str]) -> dict[str, tuple[Location, ...]]:
     """Every added line that refers to one of the words, by word."""
-    wanted = list(words)
-    found: dict[str, list[Location]] = {word: [] for word in wanted}
-    if not wanted:
+    listed_words = list(words)
+    found: dict[str, list[Location]] = {word: [] for word in listed_words}
+    if not listed_words:
         return {}
-    pattern = re.compile(rf"\b(?:{'|'.join(map(re.escape, wanted))})\b")
+    pattern = re.compile(rf"\b(?:{'|'.join(map(re.escape, listed_words))})\b")
     for file in code_files(pull):
         for line in file.added_lines:
             if line.new and len(line.text) <= LONGEST_LINE:

@@ -60,7 +60,6 @@ def strip_lines(
 
 
 def _strip(source: Source, ranges: Iterable[tuple[int, int]]) -> Sequence[str]:
-    """The lines in git's numbers."""
     lines = dict[int, str]()
     for number, line in zip(source.numbers, mask(source.text, ranges).split("\n"), strict=True):
         lines[number] = f"{lines[number]} {line}" if number in lines else line

@@ -117,19 +117,20 @@ def _fill(template: str, node: SgNode) -> str:
 
 
 def _named(root: SgNode, language: str, configs: list[dict[str, Any]]) -> list[Any]:
-    """The rules with their words for qualified names put into the terms of this file."""
-    named = [config.get("names") or {} for config in configs]
-    names = [name for words in named for listed in words.values() for name in listed]
+    """The rules with their words for tables names put into the terms of this file."""
+    tables = [config.get("names") or {} for config in configs]
+    names = [name for words in tables for listed in words.values() for name in listed]
     plain: list[Any] = [{k: v for k, v in config.items() if k != "names"} for config in configs]
     if not names:
         return plain
     from prjury.code.names import bound, utilities  # noqa: PLC0415 - found once `main` has looked
 
     bindings = bound(root, language, names)
-    for config, words in zip(plain, named, strict=True):
+    for config, words in zip(plain, tables, strict=True):
         if words:
             config["utils"] = {**config.get("utils", {}), **utilities(language, bindings, words)}
-    return [prune(config) if words else config for config, words in zip(plain, named, strict=True)]
+    pairs = zip(plain, tables, strict=True)
+    return [prune(config) if words else config for config, words in pairs]
 
 
 def prune(config: dict[str, Any]) -> dict[str, Any]:

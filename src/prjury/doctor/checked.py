@@ -74,10 +74,10 @@ def _packs_of(options: PatternsOptions, path: KeyPath, root: Path) -> Iterator[P
             yield _problem((*path, "paths", number), error)
     if options.packs == "auto":
         return
-    known = {*shipped_heads(), *(p.id for p in own), *(it.pack.id for it in provided())}
+    packs = {*shipped_heads(), *(p.id for p in own), *(it.pack.id for it in provided())}
     for number, name in enumerate(options.packs):
-        if name not in known:
-            meant = did_you_mean(name, known) or "`prjury rules list` names the packs"
+        if name not in packs:
+            meant = did_you_mean(name, packs) or "`prjury rules list` names the packs"
             yield _problem((*path, "packs", number), f"there is no pack {name!r}. {meant}")
 
 
@@ -98,7 +98,7 @@ def _strange_rules(config: Config, root: Path) -> Iterator[Problem]:
 
 
 def _bad_recipes(config: Config, root: Path) -> Iterator[Problem]:
-    named: dict[str, str] = {}
+    sources: dict[str, str] = {}
     for number, place in enumerate(config.build.recipes):
         path = ("build", "recipes", number)
         try:
@@ -106,7 +106,7 @@ def _bad_recipes(config: Config, root: Path) -> Iterator[Problem]:
         except ConfigError as error:
             yield _problem(path, error.problems[0] if error.problems else error)
             continue
-        if (other := named.setdefault(recipe.name, place)) != place:
+        if (other := sources.setdefault(recipe.name, place)) != place:
             yield _problem(path, f"{other} is called {recipe.name} as well")
 
 

@@ -58,8 +58,8 @@ class DoctorCheck(Generic[Subject]):
 def examine(subject: Subject, checks: Sequence[DoctorCheck[Subject]]) -> Iterator[Diagnosis]:
     """The findings of all checks; one that finds nothing says what is fine."""
     for check in (check for check in checks if check.applies(subject)):
-        found = list(check.ask(subject))
-        yield from found or [Diagnosis(Level.FINE, "", check.fine)]
+        findings = list(check.ask(subject))
+        yield from findings or [Diagnosis(Level.FINE, "", check.fine)]
 
 
 #: Something that makes the gate wrong, open or stuck.

@@ -135,8 +135,8 @@ def _text(file: Path, shown: str) -> str:
 
 def setup(repository: OperatorRepository, root: Path, read: list[Workflow]) -> Setup:
     """The workflows with what git tells of the default branch."""
-    branch, there = _default(repository)
-    return Setup(tuple(read), _is_home(root), branch, there)
+    branch, exists = _default(repository)
+    return Setup(tuple(read), _is_home(root), branch, exists)
 
 
 def _is_home(root: Path) -> bool:

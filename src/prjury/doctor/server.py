@@ -107,31 +107,31 @@ def forks(standing: ServerState) -> Iterator[Diagnosis]:
 def required(standing: ServerState) -> Iterator[Diagnosis]:
     """Tell whether the gate is required, and from whom."""
     about = f"the rules of `{standing.branch}`"
-    ours = [check for check in standing.required if check.context in standing.gate_names]
-    for check in ours:
+    own_checks = [check for check in standing.required if check.context in standing.gate_names]
+    for check in own_checks:
         yield _of_source(standing, about, check)
     yield from _misspelt(standing, about)
-    if not ours:
+    if not own_checks:
         yield from _not_required(standing, about)
 
 
 def _of_source(standing: ServerState, about: str, check: RequiredCheck) -> Diagnosis:
-    found = f"`{check.context}` is required by {check.source}"
+    sentence = f"`{check.context}` is required by {check.source}"
     if any(use.posts_as_app for use in standing.setup.of_modes("publish")):
-        return fine(about, found)
+        return fine(about, sentence)
     if check.app is None:
         return warning(
             about,
-            f"{found} from any source, so that another app or a person can turn it green; "
+            f"{sentence} from any source, so that another app or a person can turn it green; "
             "choose GitHub Actions as its source",
         )
     if standing.actions_app and check.app != standing.actions_app:
         return problem(
             about,
-            f"{found} from the app {check.app}, but it comes from GitHub Actions "
+            f"{sentence} from the app {check.app}, but it comes from GitHub Actions "
             f"({standing.actions_app}) and never comes; choose that as its source",
         )
-    return fine(about, found)
+    return fine(about, sentence)
 
 
 def _misspelt(standing: ServerState, about: str) -> Iterator[Diagnosis]:

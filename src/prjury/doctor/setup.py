@@ -138,5 +138,5 @@ class Setup:
         _, _, name = step.action.partition("/")
         if name.partition("/")[0].lower() in _NAMES:
             return True
-        ours = PurePosixPath(workflow.path).stem.startswith(GATE)
-        return ours and bool(name) and step.name in _STEPS
+        is_own = PurePosixPath(workflow.path).stem.startswith(GATE)
+        return is_own and bool(name) and step.name in _STEPS

@@ -103,16 +103,16 @@ def _fetch(client: GitHub, repo: str, artifact: Artifact) -> bytes:
 
 
 def _newest(client: GitHub, repo: str, run: int, name: str) -> Artifact:
-    found = _list_artifacts(client, repo, run, {"name": name})
-    there = [each for each in found if each.name == name]
-    if not there:
+    artifacts = _list_artifacts(client, repo, run, {"name": name})
+    matching = [each for each in artifacts if each.name == name]
+    if not matching:
         raise CannotJudgeError(
             f"run {run} has left no {name} behind",
             why="It was cancelled, it crashed, its artifact could not be uploaded, or has expired",
             remedy="Look into its log for a used-up artifact quota, then run the build again",
             reason="evidence_missing",
         )
-    newest = max(there, key=_AGE)
+    newest = max(matching, key=_AGE)
     if newest.size > _LARGEST_ZIP:
         raise _refusal(f"it is larger than {_LARGEST_ZIP // 1024**2} MiB")
     return newest
@@ -121,7 +121,7 @@ def _newest(client: GitHub, repo: str, run: int, name: str) -> Artifact:
 def _list_artifacts(
     client: GitHub, repo: str, run: int, query: Mapping[str, object] | None = None
 ) -> list[Artifact]:
-    found = client.repo(repo).every(
+    artifacts = client.repo(repo).every(
         f"list the artifacts of run {run}",
         f"/actions/runs/{run}/artifacts",
         _artifact,
@@ -129,7 +129,7 @@ def _list_artifacts(
         needs="actions: read",
         query=query,
     )
-    return [each for each in found if not each.expired]
+    return [each for each in artifacts if not each.expired]
 
 
 def junit_artifacts(
@@ -179,7 +179,7 @@ def junit_files(content: bytes, room: int) -> dict[str, bytes]:
     Raises:
         CannotJudgeError: ``evidence_invalid`` for an archive that is damaged or holds too much.
     """
-    found: dict[str, bytes] = {}
+    contents: dict[str, bytes] = {}
     with _open(content) as archive:
         entries = archive.infolist()
         if len(entries) > _MOST_IN_REPORTS:
@@ -193,8 +193,8 @@ def junit_files(content: bytes, room: int) -> dict[str, bytes]:
             if room < 0:
                 raise _refusal(f"its reports unpack to more than {_MOST_XML // 1024**2} MiB")
             if b"<testsuite" in text[:_HEAD]:
-                found[printable(entry.filename)] = text
-    return found
+                contents[printable(entry.filename)] = text
+    return contents
 
 
 def _is_plain(entry: zipfile.ZipInfo) -> bool:
@@ -233,10 +233,10 @@ def _entry(archive: zipfile.ZipFile, name: str, *, alone: bool) -> zipfile.ZipIn
     entries = archive.infolist()
     if len(entries) > _MOST_ENTRIES:
         raise _refusal(f"it holds more than {_MOST_ENTRIES} files")
-    named = [entry for entry in entries if entry.filename == name]
-    if len(named) != 1 or (alone and len(entries) != 1):
+    matching = [entry for entry in entries if entry.filename == name]
+    if len(matching) != 1 or (alone and len(entries) != 1):
         raise _refusal(f"it does not hold {name} alone, once")
-    entry = named[0]
+    entry = matching[0]
     kind = stat.S_IFMT(entry.external_attr >> 16)
     if entry.is_dir() or kind not in {0, stat.S_IFREG}:
         raise _refusal(f"its {name} is no regular file")

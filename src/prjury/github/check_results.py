@@ -143,7 +143,7 @@ def read_check_run(payload: object) -> ReportedRun:
     """
     suite, address = at(payload, "check_suite", "id"), _url(at(payload, "details_url"))
     app = text(at(payload, "app", "slug"))
-    named = _RUN_URL.search(address or "") if app == ACTIONS else None
+    match = _RUN_URL.search(address or "") if app == ACTIONS else None
     number = read_number(at(payload, "id"), "id")
     return ReportedRun(
         number,
@@ -156,7 +156,7 @@ def read_check_run(payload: object) -> ReportedRun:
             _moment(at(payload, "completed_at")),
         ),
         None if suite is None else read_number(suite, "check_suite.id"),
-        int(named[1]) if named else None,
+        int(match[1]) if match else None,
         text(at(payload, "external_id")),
     )
 
@@ -191,11 +191,11 @@ class CommitRuns:
 
     def said(self) -> tuple[CheckResult, ...]:
         """Return what counts of it, this program's own reports left out."""
-        ours = self._ours()
+        own = self._ours()
         runs = [
             run
             for run in self.runs
-            if self._question(run) not in ours and not (_is_ours(run) or self._is_report(run))
+            if self._question(run) not in own and not (_is_ours(run) or self._is_report(run))
         ]
         statuses = [status for status in self.statuses if not _is_ours(status)]
         message = map(self._with_base, (*self._newest(runs), *self._newest(statuses)))
@@ -225,10 +225,10 @@ class CommitRuns:
         return reported.run.app, series, reported.run.name
 
     def _newest(self, of: Iterable[ReportedRun]) -> Iterator[ReportedRun]:
-        asked: dict[_Question, list[ReportedRun]] = {}
+        questions: dict[_Question, list[ReportedRun]] = {}
         for reported in of:
-            asked.setdefault(self._question(reported), []).append(reported)
-        for answers in asked.values():
+            questions.setdefault(self._question(reported), []).append(reported)
+        for answers in questions.values():
             opinions = [one for one in answers if one.run.conclusion not in _SKIPPED]
             yield from self._last(opinions or answers)
 

@@ -68,8 +68,8 @@ def message_of(data: object) -> str:
 def _reason(error: object) -> str:
     if not isinstance(error, Mapping):
         return _line(error)
-    if said := _line(error.get("message")):
-        return said
+    if message := _line(error.get("message")):
+        return message
     return " ".join(_words(error))
 
 

@@ -89,14 +89,14 @@ def has_newer_run(client: GitHub, repo: str, run: TriggeringRun) -> bool:
     Raises:
         SourceError: when GitHub cannot be asked.
     """
-    reported = client.repo(repo).get(
+    pulls = client.repo(repo).get(
         f"list the runs of {run.head_sha[:12]}",
         "/actions/runs",
         lambda it: it,
         needs="actions: read",
         query={"head_sha": run.head_sha, "event": run.event, "per_page": "100"},
     )
-    listed = at(reported, "workflow_runs")
+    listed = at(pulls, "workflow_runs")
     runs = [read_trigger(one) for one in listed] if isinstance(listed, list) else []
     return any(
         one.path == run.path
@@ -130,8 +130,8 @@ def bound(client: GitHub, repo: str, run: TriggeringRun) -> PullFacts | Supersed
     every = open_pulls(client, repo, run.head_sha, run.head_repo, run.head_branch)
     refuse_twins(every, run.head_sha)
     own = [pull for pull in every if _is_of(pull, repo, run)]
-    if found := [pull for pull in own if pull.head.sha == run.head_sha]:
-        return found[0]
+    if pulls := [pull for pull in own if pull.head.sha == run.head_sha]:
+        return pulls[0]
     if own:
         newer = ", ".join(f"#{p.number} is at {str(p.head.sha)[:12]}" for p in own)
         return Superseded(f"Superseded: {newer} by now, and this run is about {run.head_sha[:12]}.")
@@ -401,8 +401,8 @@ def _of_issue_comment(payload: object, repo: str) -> PullFacts:
 
 def _comment(kind: EventKind, payload: object) -> CommentFacts | None:
     below_pull = at(payload, "issue", "pull_request") is not None
-    said = kind is EventKind.ISSUE_COMMENT and below_pull
-    return read_comment(at(payload, "comment")) if said else None
+    is_command = kind is EventKind.ISSUE_COMMENT and below_pull
+    return read_comment(at(payload, "comment")) if is_command else None
 
 
 def _trigger(kind: EventKind, payload: object) -> TriggeringRun | None:

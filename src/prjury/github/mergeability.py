@@ -46,17 +46,17 @@ def merge_states(client: GitHub, repo: str, base: str, most: int) -> tuple[list[
         SourceError: when GitHub cannot be asked.
     """
     owner, _, name = repo.partition("/")
-    asked = {"owner": owner, "name": name, "base": base, "size": most}
+    variables = {"owner": owner, "name": name, "base": base, "size": most}
     for pause in (*_PAUSES, 0.0):
-        found, total = client.ask(
+        pulls, total = client.ask(
             f"tell which pull requests onto {base} can be merged",
-            lambda: _read(client.api.requester.graphql_query(_QUERY, asked)[1]),
+            lambda: _read(client.api.requester.graphql_query(_QUERY, variables)[1]),
             needs="pull-requests: read",
         )
-        if not pause or all(one.mergeable is not None for one in found):
+        if not pause or all(one.mergeable is not None for one in pulls):
             break
         client.sleep(pause)
-    return found, total
+    return pulls, total
 
 
 def await_pull(client: GitHub, repo: str, number: int) -> PullFacts:
@@ -66,11 +66,11 @@ def await_pull(client: GitHub, repo: str, number: int) -> PullFacts:
         SourceError: when GitHub cannot be asked.
     """
     for pause in (*_PAUSES, 0.0):
-        reported = client.pull(repo, number)
-        if reported.closed or reported.mergeable is not None or not pause:
+        pull = client.pull(repo, number)
+        if pull.closed or pull.mergeable is not None or not pause:
             break
         client.sleep(pause)
-    return reported
+    return pull
 
 
 def _read(answer: object) -> tuple[list[MergeState], int]:

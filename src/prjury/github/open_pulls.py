@@ -31,14 +31,14 @@ def open_pulls(
     listed = list(islice(entries, _FEW))
     if len(listed) < _FEW:
         return client.ask(doing, lambda: list(map(read_pull, listed)))
-    found = {pull.number: pull for pull in _search(client, repo, head_sha)}
+    pulls = {pull.number: pull for pull in _search(client, repo, head_sha)}
     query |= {"head": f"{(head_repo or '').partition('/')[0]}:{branch or ''}"}
     own = client.repo(repo).every(doing, "/pulls", read_pull, needs=needs, query=query)
-    unknown = [pull for pull in twins_of(own, head_sha) if pull.number not in found]
+    unknown = [pull for pull in twins_of(own, head_sha) if pull.number not in pulls]
     if unknown:
         why = f"GitHub's search does not know #{unknown[0].number} by its head yet"
         raise not_bound(why, "Run the job again in a minute")
-    return list((found | {pull.number: pull for pull in own}).values())
+    return list((pulls | {pull.number: pull for pull in own}).values())
 
 
 def _search(client: GitHub, repo: str, head_sha: str) -> Iterator[PullFacts]:

@@ -152,8 +152,8 @@ def _flag(value: object) -> bool | None:
 
 
 def _count(payload: object, key: str) -> int | None:
-    found = at(payload, key)
-    return found if type(found) is int and found >= 0 else None
+    value = at(payload, key)
+    return value if type(value) is int and value >= 0 else None
 
 
 def _merge_sha(payload: object) -> str | None:

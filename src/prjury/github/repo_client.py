@@ -99,13 +99,13 @@ class RepoClient:
             key: where the entries stand in the answer; None where they are all of it.
             kept: what was read before, and is renewed here.
         """
-        known = {} if kept is None else kept
+        pages = {} if kept is None else kept
         for number in range(1, _MOST_PAGES + 1):
-            before = known.get((path, number))
-            asked = {**(query or {}), "per_page": _PAGE, "page": number}
-            call = partial(self._page, path, asked, key, before)
+            before = pages.get((path, number))
+            parameters = {**(query or {}), "per_page": _PAGE, "page": number}
+            call = partial(self._page, path, parameters, key, before)
             page = self.client.ask(doing, call, error=self.error, needs=needs)
-            known[path, number] = page
+            pages[path, number] = page
             yield from page.entries
             if page.is_last:
                 return
@@ -124,8 +124,8 @@ class RepoClient:
         kept: KeptPages | None = None,
     ) -> list[Result]:
         """Every entry of a list, read; see `entries`."""
-        found = list(self.entries(doing, path, needs=needs, key=key, query=query, kept=kept))
-        return self.client.ask(doing, lambda: list(map(read, found)), error=self.error)
+        entries = list(self.entries(doing, path, needs=needs, key=key, query=query, kept=kept))
+        return self.client.ask(doing, lambda: list(map(read, entries)), error=self.error)
 
     def objects(
         self,

@@ -147,8 +147,8 @@ class RepoSettings:
         )
         listed = pulls if isinstance(pulls, list) else []
         heads = {object_name(at(pull, "head", "sha"), "head.sha") for pull in listed}
-        found = [check for sha in sorted(heads) for check in self._list_checks(sha, name)]
-        return tuple(dict.fromkeys(found))
+        checks = [check for sha in sorted(heads) for check in self._list_checks(sha, name)]
+        return tuple(dict.fromkeys(checks))
 
     def _list_checks(self, sha: str, name: str) -> Iterator[NamedCheck]:
         runs = self._room.entries(

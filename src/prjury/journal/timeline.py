@@ -80,8 +80,8 @@ def _describe(event: JournalEvent) -> str:
             return f"read the change, {event.text('files')} files"
         case "verdict":
             return f"verdict: {event.text('status')}, gate {event.text('gate')}"
-    found = (event.text(name) for name in ("number", "name", "status"))
-    return " ".join([event.kind, *filter(None, found)])
+    texts = (event.text(name) for name in ("number", "name", "status"))
+    return " ".join([event.kind, *filter(None, texts)])
 
 
 def _bar(event: JournalEvent, total: float) -> str:

@@ -23,7 +23,7 @@ def count(voting: VotingStrategy, ballots: Sequence[Ballot], *, lift: bool = Fal
     """
     judgment = _aggregate(voting, ballots)
     if judgment.status is Status.PASS and not has_vote(ballots):
-        return _names_unearned(judgment, ballots)
+        return _describe_unearned(judgment, ballots)
     return judgment if lift else hold_down(judgment, JudgeType.DETERMINISTIC, voting, ballots)
 
 
@@ -48,12 +48,14 @@ def hold_down(
         return said
     alone = _aggregate(voting, certain)
     against = alone.status in {Status.FAIL, Status.ERROR}
-    lifted = against or (said.status is Status.PASS and _abstain_within(alone, certain))
+    lifted = against or (said.status is Status.PASS and _is_undecided(alone, certain))
     return _lower(said, alone) if lifted else said
 
 
-def _abstain_within(alone: Judgment, certain: Sequence[Ballot]) -> bool:
-    voted = has_vote(certain) and alone.metadata.get("reason") != NOBODY_VOTED
+def _is_undecided(alone: Judgment, certain: Sequence[Ballot]) -> bool:
+    # An error that counts as a failure is no vote, and leaves the strategy undecided all the same.
+    reason = alone.metadata.get("reason")
+    voted = reason == "undecided" or (has_vote(certain) and reason != NOBODY_VOTED)
     return alone.status is Status.ABSTAIN and voted
 
 
@@ -66,7 +68,7 @@ def _aggregate(voting: VotingStrategy, ballots: Sequence[Ballot]) -> Judgment:
     return judgment
 
 
-def _names_unearned(said: Judgment, ballots: Sequence[Ballot]) -> Judgment:
+def _describe_unearned(said: Judgment, ballots: Sequence[Ballot]) -> Judgment:
     erred = any(ballot.judgment.status is Status.ERROR for ballot in ballots)
     return Judgment(
         Status.ERROR if erred else Status.ABSTAIN,
@@ -148,7 +150,7 @@ class NeverOverruling:
     def aggregate(self, ballots: Sequence[Ballot]) -> Judgment:
         """Return what the inner strategy says, or FAIL where it must not overrule one."""
         judgment = self.inner.aggregate(ballots)
-        why = _report_crash(ballots) or (judgment.status is Status.PASS and _unanimous(ballots))
+        why = _name_broken(ballots) or (judgment.status is Status.PASS and _unanimous(ballots))
         if judgment.status is Status.FAIL or not why:
             return judgment
         words = f"{why}, whatever the vote: {judgment.reasoning}"
@@ -157,7 +159,7 @@ class NeverOverruling:
         return Judgment.failed(words, metadata=metadata)
 
 
-def _report_crash(ballots: Sequence[Ballot]) -> str:
+def _name_broken(ballots: Sequence[Ballot]) -> str:
     names = {
         ballot.judge: ballot.judgment.metadata.get("must_failed") for ballot in _fails(ballots)
     }

@@ -262,10 +262,10 @@ def _provider(
         return next((name for name, variable in KEYS.items() if _key(environ, variable)), None)
     provider = _PROVIDERS.get(named)
     if provider is None or (provider == "scripted" and not wanted.script):
-        known = [name for name in (AUTO, *_PROVIDERS) if name != "scripted"]
+        names = [name for name in (AUTO, *_PROVIDERS) if name != "scripted"]
         raise ConfigError(
             f"{wanted.place} names the provider {named!r}, which is not known",
-            remedy=f"Use one of {', '.join(known)}, or --model scripted:FILE",
+            remedy=f"Use one of {', '.join(names)}, or --model scripted:FILE",
         )
     return provider
 

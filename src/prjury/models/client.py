@@ -94,9 +94,9 @@ class ModelClient:
         environ: Mapping[str, str] | None = None,
         **options: object,
     ) -> None:
-        given = {**options, "timeout": timeout}
+        arguments = {**options, "timeout": timeout}
         self._timeout = timeout
-        self.model = _connect(name, given, os.environ if environ is None else environ)
+        self.model = _connect(name, arguments, os.environ if environ is None else environ)
 
     @property
     def name(self) -> str:
@@ -112,8 +112,8 @@ class ModelClient:
         Raises:
             ModelError: unreachable, out of time, not authorised, or without a reply.
         """
-        asked = Prompt("", prompt, {}, "text/1")
-        return self.model.ask(asked, Deadline.after(self._timeout))
+        question = Prompt("", prompt, {}, "text/1")
+        return self.model.ask(question, Deadline.after(self._timeout))
 
 
 def _connect(name: str, options: Mapping[str, object], environ: Mapping[str, str]) -> ChatModel:
@@ -125,17 +125,17 @@ def _connect(name: str, options: Mapping[str, object], environ: Mapping[str, str
     from prjury.models.panel import parse_model_spec  # noqa: PLC0415 - as above
     from prjury.policy.models import ModelConfig, ModelsConfig  # noqa: PLC0415 - as above
 
-    wanted = parse_model_spec(name, "ModelClient", ModelsConfig(), script=True)
-    if len(wanted) != 1:
+    specs = parse_model_spec(name, "ModelClient", ModelsConfig(), script=True)
+    if len(specs) != 1:
         raise UsageError(f"{name} names several models", remedy="Make a client for each")
-    given = {**wanted[0].config.model_dump(exclude_none=True), **options}
+    arguments = {**specs[0].config.model_dump(exclude_none=True), **options}
     try:
-        config = ModelConfig.model_validate(given)
+        config = ModelConfig.model_validate(arguments)
     except ValidationError as error:
         what = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(map(str, what["loc"])) or name
         raise ConfigError(f"ModelClient: {place}: {what['msg']}") from None
-    choice = choose_model(replace(wanted[0], config=config), ModelsConfig(), environ)
+    choice = choose_model(replace(specs[0], config=config), ModelsConfig(), environ)
     if isinstance(choice, MissingModel):
         raise ConfigError(f"{name} cannot be asked: {choice.why}", remedy="Set the key")
     return connect(choice, environ)

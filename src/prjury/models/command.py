@@ -187,11 +187,11 @@ class CommandModel(ChosenModel):
 
     def _find_program(self) -> str:
         """The program's path; the current directory, which may be a pull request's, has none."""
-        found = None
+        program = None
         if "/" not in self._program or Path(self._program).is_absolute():
-            found = shutil.which(self._program, path=self._path)
-        if found:
-            return found
+            program = shutil.which(self._program, path=self._path)
+        if program:
+            return program
         raise UnsentError(
             f"`{self._program}` is not installed",
             "not_installed",

@@ -109,12 +109,12 @@ class SqliteMemory:
             self._try(lambda connection: self._store(connection, _bytes(key), _bytes(value)))
 
     def _look_up(self, connection: sqlite3.Connection, key: bytes) -> str | None:
-        found = connection.execute(
+        row = connection.execute(
             "SELECT value, digest, written FROM answers WHERE key = ?", (key,)
         ).fetchone()
-        if found is None:
+        if row is None:
             return None
-        value, digest, written = found
+        value, digest, written = row
         if not isinstance(value, bytes) or not self._is_signed(key, value, written, digest):
             return None  # somebody else, or the disk, has changed it: SQLite does not notice
         if written < self._now() - LIFETIME:
@@ -183,8 +183,8 @@ class SqliteMemory:
         if not os.path.lexists(self._path):
             _lay_out(self._path)
         # Not opened to look: closing it would drop the locks that other threads have on it.
-        found = self._path.lstat()
-        return stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid()
+        status = self._path.lstat()
+        return stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid()
 
     def _throw_away(self) -> None:
         for suffix in ("-wal", "-shm", ""):

@@ -256,8 +256,8 @@ class ModelPanel:
     def secret(self) -> bytes:
         """One digest of the keys of all models that could be asked, which only this user knows."""
         config = self._config
-        named = (config.default, *config.fallback, *config.panel, *filter(None, [config.chair]))
-        names = sorted({*KEYS.values(), *(one.key_env for one in named if one.key_env)})
+        configs = (config.default, *config.fallback, *config.panel, *filter(None, [config.chair]))
+        names = sorted({*KEYS.values(), *(one.key_env for one in configs if one.key_env)})
         keys = [self._environ.get(name, "").strip() for name in names]
         return hashlib.sha256("\n".join(keys).encode()).digest() if any(keys) else b""
 
@@ -311,8 +311,8 @@ class ModelPanel:
 
     def _check(self, flag: str) -> None:
         """Refuses a model that the operator names and that nobody could ask."""
-        for wanted in parse_model_spec(flag, "--model", self._config, script=True):
-            choice = self._choose(wanted)
+        for spec in parse_model_spec(flag, "--model", self._config, script=True):
+            choice = self._choose(spec)
             if isinstance(choice, MissingModel):
                 raise ConfigError(
                     f"--model {flag} cannot be asked: {choice.why}",

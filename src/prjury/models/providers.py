@@ -154,9 +154,9 @@ def connect(choice: ModelChoice, client: httpx2.AsyncClient) -> Model:
     Raises:
         ModelError: when the provider's library is not installed.
     """
-    known = {"openai": _openai, "anthropic": _anthropic, "google": _google}
+    makers = {"openai": _openai, "anthropic": _anthropic, "google": _google}
     try:
-        return known[choice.provider](choice, client)
+        return makers[choice.provider](choice, client)
     except ImportError:
         raise not_installed(choice.provider) from None
 

@@ -255,12 +255,12 @@ class Spent:
     usd: float | None = 0.0
 
     def __add__(self, other: Spent) -> Spent:
-        known = self.usd is not None and other.usd is not None
+        has_prices = self.usd is not None and other.usd is not None
         return Spent(
             self.calls + other.calls,
             self.input_tokens + other.input_tokens,
             self.output_tokens + other.output_tokens,
-            (self.usd or 0.0) + (other.usd or 0.0) if known else None,
+            (self.usd or 0.0) + (other.usd or 0.0) if has_prices else None,
         )
 
 

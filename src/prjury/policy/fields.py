@@ -48,13 +48,13 @@ def parse_duration(text: str) -> float:
 
 def _seconds(value: object, info: ValidationInfo) -> object:
     """Read a duration; numbers are seconds, and in a hand-written file must have a unit."""
-    given = value
+    text = value
     if isinstance(value, str):
         value = parse_duration(value)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
         raise ValueError("a duration is more than 0 seconds, such as 90s, 30m, 2h")
-    if not isinstance(given, str) and (info.context or {}).get("written"):
-        raise complete(f"{given} has no unit; write {given}s or {given}m")
+    if not isinstance(text, str) and (info.context or {}).get("written"):
+        raise complete(f"{text} has no unit; write {text}s or {text}m")
     return float(value)
 
 

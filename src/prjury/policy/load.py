@@ -179,15 +179,15 @@ def _problems(
 ) -> Iterator[Problem]:
     details: list[dict[str, Any]] = [{**detail} for detail in error.errors()]
     paths = [tuple(part for part in each["loc"] if _stands(part, document)) for each in details]
-    found: dict[tuple[KeyPath, str, str], list[str]] = {}
+    requirements_by_place: dict[tuple[KeyPath, str, str], list[str]] = {}
     for path, detail in zip(paths, details, strict=True):
         if detail["type"] in _OTHER_FORM and any(
             other[: len(path)] == path != other for other in paths
         ):
             continue  # another form of the value was meant, and the problem is inside of it
         name, requirement, given = _problem(path, detail, model)
-        found.setdefault((path, name, given), []).append(requirement)
-    for (path, name, given), requirements in found.items():
+        requirements_by_place.setdefault((path, name, given), []).append(requirement)
+    for (path, name, given), requirements in requirements_by_place.items():
         yield Problem(path, f"{name}{_either(requirements)}{given}")
 
 
@@ -208,9 +208,9 @@ def _problem(path: KeyPath, detail: dict[str, Any], model: type[BaseModel]) -> t
     name = dotted(path) or "the file"
     if detail["type"] == "extra_forbidden":
         wrong = str(detail["loc"][-1])
-        here = path if path and path[-1] == wrong else (*path, wrong)
-        if instead := replacement_of_key(here):
-            return "", f"{dotted(here)} is gone; {instead}", ""
+        place = path if path and path[-1] == wrong else (*path, wrong)
+        if instead := replacement_of_key(place):
+            return "", f"{dotted(place)} is gone; {instead}", ""
         if path and path[-1] == wrong:
             return "", f"{name} is not a known key{_hint(path, model)}", ""
         return f"{name}: ", f"{visible(wrong)} is not known{_hint((*path, wrong), model)}", ""
@@ -263,8 +263,8 @@ def _keys_at(path: Sequence[str | int], model: type[BaseModel]) -> Iterator[str]
     for part in path:
         if isinstance(part, str):
             models = [m for model in models for m in _models_in(_annotation(model, part))]
-    for known in models:
-        for name, info in known.model_fields.items():
+    for candidate in models:
+        for name, info in candidate.model_fields.items():
             yield info.alias or name
 
 

@@ -133,8 +133,8 @@ class ModelsConfig(PolicySection):
     @property
     def reaches_out(self) -> bool:
         """Whether it says where models are reached, with which key, or by which program."""
-        named = [self.default, *self.fallback, *self.panel, *filter(None, [self.chair])]
-        own = any(model.base_url or model.key_env or model.command for model in named)
+        configs = [self.default, *self.fallback, *self.panel, *filter(None, [self.chair])]
+        own = any(model.base_url or model.key_env or model.command for model in configs)
         return own or self.base_url is not None
 
     @property

@@ -58,8 +58,8 @@ def keep_reports(tiers: list[TierConfig], more: Sequence[str] = ()) -> list[Tier
     Raises:
         ValueError: for a judge that reads a report before anything is run.
     """
-    wanted = sorted({path for tier in tiers for one in tier.judges for path in one.reports})
-    wanted += [glob for glob in more if glob not in wanted]
+    globs = sorted({path for tier in tiers for one in tier.judges for path in one.reports})
+    globs += [glob for glob in more if glob not in globs]
     ran = False
     for tier in tiers:
         reading = next((one.name for one in tier.judges if one.reports), None)
@@ -70,7 +70,7 @@ def keep_reports(tiers: list[TierConfig], more: Sequence[str] = ()) -> list[Tier
             )
         ran = ran or any(one.runs for one in tier.judges)
     return [
-        tier.model_copy(update={"judges": [_keeping(one, tiers, wanted) for one in tier.judges]})
+        tier.model_copy(update={"judges": [_keeping(one, tiers, globs) for one in tier.judges]})
         for tier in tiers
     ]
 
@@ -295,8 +295,8 @@ class BuildConfig(BuildChoices):
     @property
     def said(self) -> Mapping[str, Any]:
         """The options of the judge that are set, be it to their default."""
-        given = {key: getattr(self, key) for key in self.model_fields_set - {"coverage"}}
-        return {key: value for key, value in given.items() if value is not None}
+        options = {key: getattr(self, key) for key in self.model_fields_set - {"coverage"}}
+        return {key: value for key, value in options.items() if value is not None}
 
 
 def _with_build(tier: TierConfig, said: Mapping[str, Any], commit: str | None) -> TierConfig:

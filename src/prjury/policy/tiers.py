@@ -165,8 +165,8 @@ class BuildOptions(BuildChoices):
 
     @model_validator(mode="after")
     def _checks_are_read(self) -> Self:
-        named = {"checks": self.checks, "artifacts": self.artifacts}
-        idle = next((key for key, value in named.items() if isinstance(value, list)), None)
+        lists = {"checks": self.checks, "artifacts": self.artifacts}
+        idle = next((key for key, value in lists.items() if isinstance(value, list)), None)
         if idle and self.from_ != "checks":
             raise ValueError(f"`{idle}` names what `from: checks` reads; set that as well")
         return self
@@ -205,10 +205,10 @@ class QualityOptions(QuestionOptions):
         """The default ones need not be asked, also where a resolved policy names them."""
         if must == cls.model_fields["must"].default:
             return must
-        known = {plain_name(name) for name in info.data.get("criteria", must)}
+        names = {plain_name(name) for name in info.data.get("criteria", must)}
         for name in must:
-            if plain_name(name) not in known:
-                raise ValueError(f"{name} is not one of the criteria: {', '.join(sorted(known))}")
+            if plain_name(name) not in names:
+                raise ValueError(f"{name} is not one of the criteria: {', '.join(sorted(names))}")
         return must
 
     def musts(self, criteria: Iterable[str]) -> frozenset[str]:
@@ -297,15 +297,15 @@ class JudgeEntry(NamedEntry):
         if self.python and self.python.function in self.known():
             raise ValueError(f"{self.python.function} is the name of another judge")
         if len(self._named) != 1:
-            named = " and ".join(sorted(self._named)) or "none"
-            raise ValueError(f"an entry names exactly one judge, not {named}")
+            alternatives = " and ".join(sorted(self._named)) or "none"
+            raise ValueError(f"an entry names exactly one judge, not {alternatives}")
         return self
 
     @classmethod
     def known(cls) -> dict[str, str]:
         """Our own judges' names, each with the field of its options."""
-        named = {field.alias or name: name for name, field in cls.model_fields.items()}
-        return {name: attribute for name, attribute in named.items() if name != "weight"}
+        fields = {field.alias or name: name for name, field in cls.model_fields.items()}
+        return {name: attribute for name, attribute in fields.items() if name != "weight"}
 
     @property
     def _named(self) -> dict[str, Any]:

@@ -73,8 +73,8 @@ class VotingEntry(NamedEntry):
     @model_validator(mode="after")
     def _exactly_one(self) -> VotingEntry:
         if len(self.model_fields_set) != 1:
-            named = " and ".join(sorted(self.model_fields_set)) or "none"
-            raise ValueError(f"name exactly one voting strategy, not {named}")
+            alternatives = " and ".join(sorted(self.model_fields_set)) or "none"
+            raise ValueError(f"name exactly one voting strategy, not {alternatives}")
         return self
 
     @property
@@ -108,5 +108,5 @@ class BranchCase(PolicySection):
     @property
     def settings(self) -> dict[str, Any]:
         """The settings of the tier that it replaces."""
-        given = {"voting": self.voting, "min_confidence": self.min_confidence}
-        return {key: value for key, value in given.items() if value is not None}
+        options = {"voting": self.voting, "min_confidence": self.min_confidence}
+        return {key: value for key, value in options.items() if value is not None}

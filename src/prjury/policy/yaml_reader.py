@@ -154,13 +154,13 @@ def _pairs(node: yaml.MappingNode, path: KeyPath, document: Document) -> Iterato
         if not isinstance(key_node, yaml.ScalarNode):
             raise _refusal(document.source, _place(key_node), "has a key that is not a word")
         key = key_node.value
-        here = (*path, key)
+        place = (*path, key)
         if key in seen:
-            found = ".".join(map(str, here))
-            raise _refusal(document.source, _place(key_node), f"repeats the key {found}")
+            dotted = ".".join(map(str, place))
+            raise _refusal(document.source, _place(key_node), f"repeats the key {dotted}")
         seen.add(key)
-        value = _convert(value_node, here, document)
-        _note(document, here, key_node)
+        value = _convert(value_node, place, document)
+        _note(document, place, key_node)
         yield key, value
 
 

@@ -231,12 +231,12 @@ def _split_into_requests(
 
 def _find_obstacles(files: Sequence[PickedFile]) -> list[PickedFile]:
     """Return removed files where a directory is added, or in a directory that becomes a file."""
-    there = {file.path for file in files if file.mode}
-    above = {parent for path in there for parent in _parents(path)}
+    present = {file.path for file in files if file.mode}
+    above = {parent for path in present for parent in _parents(path)}
     return [
         file
         for file in files
-        if not file.mode and (file.path in above or there.intersection(_parents(file.path)))
+        if not file.mode and (file.path in above or present.intersection(_parents(file.path)))
     ]
 
 

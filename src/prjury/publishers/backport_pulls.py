@@ -284,8 +284,9 @@ def _explain(error: PublishError, head: str) -> PublishError:
     remedy = error.remedy
     if error.reason == "permission":
         remedy = f"{remedy}; for a job's own token, also switch on '{_SETTING}' in the settings"
-    left = f"The branch {visible(head)} exists and will be used next time"
-    return PublishError(error.what, why=f"{error.why}. {left}", remedy=remedy, reason=error.reason)
+    notice = f"The branch {visible(head)} exists and will be used next time"
+    why = f"{error.why}. {notice}"
+    return PublishError(error.what, why=why, remedy=remedy, reason=error.reason)
 
 
 #: GitHub allows 256 characters; some of them say how many were cut.

@@ -206,8 +206,8 @@ class CheckRunReport:
         )
         own = {run.id: run for run in runs if self._is_marked(run)}
         app = self._find_app() if own else ""
-        ours = [run for run in own.values() if app and at(run.raw_data, "app", "slug") == app]
-        return sorted(ours, key=attrgetter("id"))
+        own_runs = [run for run in own.values() if app and at(run.raw_data, "app", "slug") == app]
+        return sorted(own_runs, key=attrgetter("id"))
 
     def _is_marked(self, run: CheckRun) -> bool:
         return run.external_id == self._marker or self._find_writer(run) is not None
@@ -261,13 +261,13 @@ class CheckRunReport:
         """Return the annotations that a run lacks; None where it has some that no longer hold."""
         doing = f"list the annotations of a check run of {self.room.repo}"
         path = f"/check-runs/{run.id}/annotations"
-        there = Counter(self.room.every(doing, path, identify, needs=_READS))
-        if there - Counter(map(identify, wanted)):
+        counts = Counter(self.room.every(doing, path, identify, needs=_READS))
+        if counts - Counter(map(identify, wanted)):
             return None
         missing = []
         for annotation in wanted:
-            if there[identify(annotation)] > 0:
-                there[identify(annotation)] -= 1
+            if counts[identify(annotation)] > 0:
+                counts[identify(annotation)] -= 1
             else:
                 missing.append(annotation)
         return missing

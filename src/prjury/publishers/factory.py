@@ -116,11 +116,11 @@ class PublisherFactory:
         if not (target.head_sha and target.number):
             return
         try:
-            found = self.client.pull(target.repo, target.number)
+            pull = self.client.pull(target.repo, target.number)
         except SourceError as error:
             raise error.phrase_error(PublishError) from error
-        if found.closed or target.head_sha != found.head.sha:
-            now = "is closed" if found.closed else "has a newer head"
+        if pull.closed or target.head_sha != pull.head.sha:
+            now = "is closed" if pull.closed else "has a newer head"
             raise PublishError(
                 f"Superseded: the pull request {now}, so nothing was posted to it",
                 reason="superseded",

@@ -69,8 +69,9 @@ class JudgmentPrinter:
     def _check(self, check: Check, judgment: Judgment) -> Iterator[str]:
         symbol = SYMBOLS[Status.PASS] if check.passed else SEVERITY_SYMBOLS[check.severity]
         place = f"{check.location} " if check.location else ""
-        said = check.message.strip() and check.message != judgment.reasoning
-        yield self._line(f"  {symbol} {place}{check.name}{f': {check.message}' if said else ''}")
+        has_message = check.message.strip() and check.message != judgment.reasoning
+        message = f": {check.message}" if has_message else ""
+        yield self._line(f"  {symbol} {place}{check.name}{message}")
         if check.passed:
             return
         evidence = [line for line in (check.evidence or "").splitlines() if line.strip()]

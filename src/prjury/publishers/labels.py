@@ -42,18 +42,18 @@ class Labels:
     def publish(self, report: Report) -> str | None:
         """Add and remove what differs, and ask for nothing where there is no mapping."""
         mapping = labels_of(report) if self.mapping is None else self.mapping
-        wanted, ours = _find_wanted(report, mapping), _producible(report, mapping)
-        if not ours:
+        desired, producible = _find_wanted(report, mapping), _producible(report, mapping)
+        if not producible:
             return None
-        there = self._list()
-        known = {name.casefold() for name in there}
-        missing = [name for name in wanted if name.casefold() not in known]
+        present = self._list()
+        names = {name.casefold() for name in present}
+        missing = [name for name in desired if name.casefold() not in names]
         usable = [name for name in missing if _is_label(name)]
         if usable:
             add_labels(self.room, self.number, usable)
-        keep = {name.casefold() for name in wanted}
-        for name in there:
-            if name.casefold() in ours and name.casefold() not in keep:
+        keep = {name.casefold() for name in desired}
+        for name in present:
+            if name.casefold() in producible and name.casefold() not in keep:
                 self._remove(name)
         if left_out := len(missing) - len(usable):
             words = f"Not set: {counted(left_out, 'label')} that GitHub does not accept."

@@ -87,8 +87,8 @@ class _Watch:
         self._running.append(Running(jury, judge, now, now))
 
     def _finish(self, jury: str, ballot: Ballot) -> None:
-        here = [one for one in self._running if (one.jury, one.judge) == (jury, ballot.judge)]
-        for running in here[:1]:
+        matching = [one for one in self._running if (one.jury, one.judge) == (jury, ballot.judge)]
+        for running in matching[:1]:
             self._running.remove(running)
 
     def _hear(self, text: str) -> Running | None:

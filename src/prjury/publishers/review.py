@@ -81,13 +81,13 @@ class LineReview:
 
     def _attempt(self, reviewer: Reviewer, *, inline: bool = True) -> str | None:
         head = reviewer.report.pull.head.sha
-        reported: set[str] = set()
+        fingerprints: set[str] = set()
         for posted, values in self._find_own():
             if values.get("head") == head:
                 return posted.html_url
-            reported |= {values["finding"]} if "finding" in values else set()
-            reported |= set(values.get("told", "").split(","))
-        new = reviewer.remarks(reported) if inline else reviewer.remarks(reported, most=0)
+            fingerprints |= {values["finding"]} if "finding" in values else set()
+            fingerprints |= set(values.get("told", "").split(","))
+        new = reviewer.remarks(fingerprints) if inline else reviewer.remarks(fingerprints, most=0)
         return self._post(head, new, reviewer) if new else None
 
     def _find_own(self) -> list[tuple[Posted, dict[str, str]]]:

@@ -103,10 +103,10 @@ class _Claims:
 
 
 def _reasons(entries: Iterable[LeftOut]) -> dict[str, str]:
-    found: dict[str, str] = {}
+    reasons: dict[str, str] = {}
     for entry in entries:
-        found.setdefault(entry.path, entry.reason)
-    return found
+        reasons.setdefault(entry.path, entry.reason)
+    return reasons
 
 
 @dataclass(frozen=True)
@@ -174,8 +174,8 @@ def measure(pull: PullRequest, attempts: Sequence[TierAttempt]) -> Coverage:
 
 
 def _why_opaque(file: FileChange) -> str:
-    said = _REASONS[file.kind]
-    return f"{said}, which only a human can judge{_EXEMPT}" if _is_opaque(file) else said
+    reason = _REASONS[file.kind]
+    return f"{reason}, which only a human can judge{_EXEMPT}" if _is_opaque(file) else reason
 
 
 def _is_opaque(file: FileChange) -> bool:
@@ -190,8 +190,8 @@ def _is_opaque(file: FileChange) -> bool:
 def _scope(attempts: Sequence[TierAttempt]) -> _Scope:
     blocking = [ballot for a in attempts if not a.advisory for ballot in _ballots(a)]
     advisory = [ballot for a in attempts if a.advisory for ballot in _ballots(a)]
-    said = [ballot.judgment for ballot in (*blocking, *advisory)]
-    ran = [build for one in said if _has_run(one) and (build := BuildFacts.of(one))]
+    judgments = [ballot.judgment for ballot in (*blocking, *advisory)]
+    ran = [build for one in judgments if _has_run(one) and (build := BuildFacts.of(one))]
     return _Scope(
         _Claims.of(blocking),
         _Claims.of(advisory),
@@ -200,7 +200,7 @@ def _scope(attempts: Sequence[TierAttempt]) -> _Scope:
             one.path: _Place(one.counts, one.reason) for build in ran for one in build.unbuilt or ()
         },
         unparsed=_reasons(
-            one for each in said if (merge := MergeFacts.of(each)) for one in merge.unparsed
+            one for each in judgments if (merge := MergeFacts.of(each)) for one in merge.unparsed
         ),
     )
 
@@ -241,17 +241,17 @@ def assemble(  # noqa: PLR0913 - each argument is one part of the report
     coverage = measure(pull, verdict.attempts)
     held = hold(verdict, coverage, gate_policy)
     closed = gate(held, gate_policy)
-    found = headline(pull, held, closed, coverage)
+    line = headline(pull, held, closed, coverage)
     override = None if closed is Gate.SUCCESS else override
     first = [recovery.words] if recovery else []
     if override:
-        found = f"{OVERRIDDEN} by @{override.by}: {found}"
+        line = f"{OVERRIDDEN} by @{override.by}: {line}"
         first.append(_overridden(override, pull))
     return Report(
         pull=pull,
         verdict=held,
         gate=Gate.SUCCESS if override else closed,
-        headline=found,
+        headline=line,
         tiers=tuple(TierReport(one, tuple(skipped.get(one.name, ()))) for one in held.attempts),
         coverage=coverage,
         policy=_record_gate(policy, gate_policy),

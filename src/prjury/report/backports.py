@@ -46,8 +46,8 @@ class Backports:
         """``Backport of #7 Fix the cart: 1.1.x suitable, 1.0.x needs a human``."""
         pull = self.pull
         ref = printable(pull.head.ref)
-        named = ref[:_SHORT] if ref.startswith(pull.head.sha) else ref[:_LONGEST_REF]
-        name = named if pull.number is None else f"#{pull.number}"
+        ref_text = ref[:_SHORT] if ref.startswith(pull.head.sha) else ref[:_LONGEST_REF]
+        name = ref_text if pull.number is None else f"#{pull.number}"
         title = f" {visible(pull.title)}" if pull.title.strip() else ""
         return f"Backport of {name}{title}: {self._outcome()}"
 

@@ -110,12 +110,12 @@ def since(verdict: Verdict, head: str, reported: ToldVerdict | None) -> Since | 
     if earlier is None:
         return None
     then, before = earlier
-    left = Counter(finding.check.fingerprint for finding in findings(verdict))
+    counts = Counter(finding.check.fingerprint for finding in findings(verdict))
     judged, fixed, still_open = find_judged_seats(verdict), 0, 0
     for name in before:
         fingerprint, _, seat = name.partition(".")
-        if left[fingerprint]:
-            left[fingerprint] -= 1
+        if counts[fingerprint]:
+            counts[fingerprint] -= 1
             still_open += 1
         elif judged.get(seat):
             fixed += 1
@@ -123,7 +123,7 @@ def since(verdict: Verdict, head: str, reported: ToldVerdict | None) -> Since | 
         head=then,
         fixed=fixed,
         open=still_open,
-        new=left.total(),
+        new=counts.total(),
         not_judged=len(before) - fixed - still_open,
         before=before,
     )
@@ -131,12 +131,12 @@ def since(verdict: Verdict, head: str, reported: ToldVerdict | None) -> Since | 
 
 def settle(report: Report) -> Callable[[str, str], bool]:
     """Return what tells, by fingerprint and judge, if an earlier finding is dismissed or fixed."""
-    there = {finding.check.fingerprint for finding in findings(report.verdict)}
+    present = {finding.check.fingerprint for finding in findings(report.verdict)}
     dismissed = {dismissal.finding for dismissal in report.dismissals}
     judged = find_judged_seats(report.verdict)
 
     def is_settled(finding: str, seat: str) -> bool:
-        is_fixed = finding not in there and judged.get(seat, False)
+        is_fixed = finding not in present and judged.get(seat, False)
         return bool(finding) and (is_fixed or finding in dismissed)
 
     return is_settled

@@ -176,9 +176,10 @@ class _HeadPlaces:
 def _list_gone(pull: PullRequest) -> Iterator[str]:
     present = {file.path for file in pull.files if file.status is not FileStatus.DELETED}
     for file in pull.files:
-        left = {FileStatus.DELETED: file.path, FileStatus.RENAMED: file.old_path}.get(file.status)
-        if left and left not in present:
-            yield printable(left)
+        paths = {FileStatus.DELETED: file.path, FileStatus.RENAMED: file.old_path}
+        path = paths.get(file.status)
+        if path and path not in present:
+            yield printable(path)
 
 
 class _Rules:

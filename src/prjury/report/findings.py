@@ -82,7 +82,7 @@ def seat_outcomes(verdict: Verdict) -> tuple[SeatOutcome, ...]:
     """Every ballot of every tier that ran, in order."""
     accepting = TierPolicy.ACCEPT_ON_ALL_PASS
     counted = counting(verdict.attempts)
-    deciding = [a.name for a, outcomes in counted if outcomes or a.policy is not accepting]
+    deciding = [a.name for a, voices in counted if voices or a.policy is not accepting]
     return tuple(
         SeatOutcome(attempt, ballot, attempt.name in deciding)
         for attempt in verdict.attempts
@@ -94,11 +94,11 @@ def culprits(verdict: Verdict) -> tuple[SeatOutcome, ...]:
     """The ballots that made the verdict what it is; none for a verdict that passes."""
     if verdict.status is Status.PASS or verdict.aggregated.label == UNREAD_CONTENT:
         return ()
-    said = [v for v in seat_outcomes(verdict) if v.counts and v.judgment.status is verdict.status]
+    voices = [v for v in seat_outcomes(verdict) if v.counts and v.judgment.status is verdict.status]
     worries = {attempt.worrying_abstention for attempt in verdict.attempts}
-    if verdict.status is Status.ABSTAIN and any(voice.judgment in worries for voice in said):
-        return tuple(voice for voice in said if voice.judgment in worries)
-    return tuple(said)
+    if verdict.status is Status.ABSTAIN and any(voice.judgment in worries for voice in voices):
+        return tuple(voice for voice in voices if voice.judgment in worries)
+    return tuple(voices)
 
 
 def findings(verdict: Verdict, dismissals: Iterable[Dismissal] = ()) -> tuple[Finding, ...]:
@@ -174,8 +174,8 @@ def blocking_checks(judgment: Judgment) -> tuple[Check, ...]:
 
 def evidence_beyond(check: Check) -> str | None:
     """The evidence of a check; None for one line that its message begins by saying already."""
-    said = (check.evidence or "").strip()
-    repeated = bool(said) and "\n" not in said and said in check.message[:_SHOWN]
+    evidence = (check.evidence or "").strip()
+    repeated = bool(evidence) and "\n" not in evidence and evidence in check.message[:_SHOWN]
     return None if repeated else check.evidence
 
 

@@ -53,13 +53,13 @@ def why(pull: PullRequest, verdict: Verdict) -> tuple[tuple[str, str], ...]:
     if reason := _find_hold(verdict):
         return (("", reason),)
     if verdict.status is Status.PASS:
-        said = [v for v in seat_outcomes(verdict) if v.counts and v.judgment.status is Status.PASS]
+        votes = [v for v in seat_outcomes(verdict) if v.counts and v.judgment.status is Status.PASS]
         against = [pair for attempt in verdict.attempts for pair in _objections(attempt)]
-        pairs = against or [(v.ballot.judge, _first_words(pull, v)) for v in said]
+        pairs = against or [(v.ballot.judge, _first_words(pull, v)) for v in votes]
         return tuple(pairs) or (("", first_line(verdict.aggregated.reasoning)),)
     guilty = culprits(verdict)
-    reported = tuple((voice.ballot.judge, _first_words(pull, voice)) for voice in guilty)
-    return reported or (("", first_line(verdict.aggregated.reasoning)),)
+    clauses = tuple((voice.ballot.judge, _first_words(pull, voice)) for voice in guilty)
+    return clauses or (("", first_line(verdict.aggregated.reasoning)),)
 
 
 def _first_words(pull: PullRequest, voice: SeatOutcome) -> str:
@@ -207,11 +207,11 @@ def _silent_models(verdict: Verdict) -> Iterator[str]:
 
 
 def _is_unheard(voice: SeatOutcome) -> bool:
-    said = voice.judgment
-    if voice.ballot.type is JudgeType.DETERMINISTIC or said.label == NOT_APPLICABLE:
+    judgment = voice.judgment
+    if voice.ballot.type is JudgeType.DETERMINISTIC or judgment.label == NOT_APPLICABLE:
         return False
-    unsaid = said.label == NOT_CONFIGURED or voice.attempt.status in {Status.PASS, Status.FAIL}
-    return unsaid and said.status in {Status.ABSTAIN, Status.ERROR}
+    unsaid = judgment.label == NOT_CONFIGURED or voice.attempt.status in {Status.PASS, Status.FAIL}
+    return unsaid and judgment.status in {Status.ABSTAIN, Status.ERROR}
 
 
 def _word(judgment: Judgment) -> str:
@@ -288,11 +288,11 @@ def _objection(attempt: TierAttempt) -> str:
     must = {ballot.judge: PanelFacts.of(ballot.judgment).must_failed for ballot in failing}
     bugs = sum(check.name in must[ballot.judge] for ballot, check in errors)
     others = counted(len(errors) - bugs, "other problem" if bugs else "problem")
-    found = [
+    clauses = [
         *([counted(bugs, "likely bug")] if bugs else []),
         *([others] if bugs < len(errors) else []),
     ]
-    return f"the model found {listed(found)}, {against}"
+    return f"the model found {listed(clauses)}, {against}"
 
 
 def _silent(attempt: TierAttempt) -> str:
@@ -355,8 +355,8 @@ def _silence(voice: SeatOutcome) -> str:
 
 
 def _find_hold(verdict: Verdict) -> str:
-    said = verdict.aggregated
-    return said.reasoning if said.reason in HELD_BACK else ""
+    judgment = verdict.aggregated
+    return judgment.reasoning if judgment.reason in HELD_BACK else ""
 
 
 def _failure(pull: PullRequest, voice: SeatOutcome) -> str:
@@ -374,8 +374,8 @@ def _failure(pull: PullRequest, voice: SeatOutcome) -> str:
     counts = build.ran and _failures(build.ran) if build else ""
     if merge is None and (counts := counts or _blockers(judgment)):
         return f"{name} fails, {counts}"
-    said = first_line(judgment.reasoning)
-    return f"{name}: {_short(said)}" if said else f"{name} fails"
+    line = first_line(judgment.reasoning)
+    return f"{name}: {_short(line)}" if line else f"{name} fails"
 
 
 def _failures(ran: BuildRunFacts) -> str:

@@ -486,8 +486,8 @@ class PanelFacts(JudgmentFacts, frozen=True, rename={"seats": "panel", "rounds":
             data["usage"] = {"usd": None, **usage}  # a price that is not stated is not known
         facts = cls.from_metadata(data)
         model = data.get("model")
-        asked = [seat.seat.partition("#")[0] for seat in facts.seats]
-        models = tuple(dict.fromkeys(asked or ([str(model)] if model else [])))
+        seats = [seat.seat.partition("#")[0] for seat in facts.seats]
+        models = tuple(dict.fromkeys(seats or ([str(model)] if model else [])))
         turned = [seat.flipped for seat in facts.seats] + [data.get("flipped")]
         flipped = sum(one is True for one in turned)
         return structs.replace(facts, models=models, flipped=flipped)

@@ -270,8 +270,8 @@ class Recovery(Struct, frozen=True):
         if self.outcome == "recovered":
             files = len(self.rounds[-1].edited)
             edited = f"{files} file{'' if files == 1 else 's'}"
-            found = f"recoverable: patch attached, recovered in round {count} ({edited}{cost})"
-            return f"{found}; the verdict on this pull request stays"
+            sentence = f"recoverable: patch attached, recovered in round {count} ({edited}{cost})"
+            return f"{sentence}; the verdict on this pull request stays"
         if self.outcome == "not_tried":
             return f"not recovered: {self.reason}"
         return f"not recovered in {rounds}{cost}: {self.reason}"

@@ -139,16 +139,16 @@ def _exempt(words: str, paths: Sequence[str]) -> NextStep:
 
 
 def _step(report: Report, judgment: Judgment) -> Iterator[NextStep]:
-    facts, known = RemedyFacts.of(judgment), _STEPS.get(judgment.reason or judgment.label or "")
+    facts, step = RemedyFacts.of(judgment), _STEPS.get(judgment.reason or judgment.label or "")
     if facts.remedy or facts.snippet:
-        words = facts.remedy.strip() or (known.words if known else "Paste this")
+        words = facts.remedy.strip() or (step.words if step else "Paste this")
         yield NextStep(_end_sentence(words), facts.snippet)
     elif _has_conflicts(report) and MergeFacts.of(judgment):
         base = printable(report.pull.base.ref)
         words = f"Merge `{base}` into the branch, or rebase onto it, and resolve the conflicts."
         yield NextStep(words)
-    elif known:
-        yield known
+    elif step:
+        yield step
 
 
 def _end_sentence(words: str) -> str:

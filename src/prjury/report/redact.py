@@ -170,8 +170,8 @@ class Redactor:
         forms = {form for secret in self.secrets for form in _forms_of(secret.strip())}
         if forms:
             longest_first = sorted(forms, key=lambda form: (-len(form), form))
-            known = re.compile("|".join(map(re.escape, longest_first)))
-            object.__setattr__(self, "_known", known)
+            pattern = re.compile("|".join(map(re.escape, longest_first)))
+            object.__setattr__(self, "_known", pattern)
 
     def __call__(self, text: str, /) -> str:
         """The text without secrets."""

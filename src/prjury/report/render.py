@@ -181,8 +181,8 @@ def marker(report: Report, id: str, run: str | None, more: str = "") -> str:  # 
         "run": run or "local",
         "config": report.policy.hash[:16],
     }
-    reported = " ".join(f"{name}={_NOT_IN_A_MARKER.sub('-', word)}" for name, word in words.items())
-    return f"<!-- prjury:v1 {reported}{' ' if more else ''}{more} -->"
+    pairs = " ".join(f"{name}={_NOT_IN_A_MARKER.sub('-', word)}" for name, word in words.items())
+    return f"<!-- prjury:v1 {pairs}{' ' if more else ''}{more} -->"
 
 
 def render_template(
@@ -222,7 +222,7 @@ def _final(value: object, language: type[Text]) -> object:
 
 
 def _tidy(text: str) -> str:
-    kept: list[str] = []
+    lines: list[str] = []
     fence = ""
     for line in text.strip("\n").split("\n"):
         match = _FENCE.match(line)
@@ -230,6 +230,6 @@ def _tidy(text: str) -> str:
             fence = match[1]
         elif match and match[1] == fence and not match[2]:
             fence = ""
-        if fence or line or (kept and kept[-1]):
-            kept.append(line)
-    return "\n".join(kept) + "\n"
+        if fence or line or (lines and lines[-1]):
+            lines.append(line)
+    return "\n".join(lines) + "\n"

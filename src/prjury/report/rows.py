@@ -69,8 +69,8 @@ class TableRow(Struct, frozen=True):
 
 def rows(report: Report) -> tuple[TableRow, ...]:
     """Every row, in the order of the cascade."""
-    found = frozenset(words for _, words in why(report.pull, report.verdict))
-    return tuple(row for tier in report.tiers for row in _tier_rows(report, tier, found))
+    told_words = frozenset(words for _, words in why(report.pull, report.verdict))
+    return tuple(row for tier in report.tiers for row in _tier_rows(report, tier, told_words))
 
 
 def at_most(every: Sequence[TableRow], most: int) -> tuple[TableRow, ...]:
@@ -78,9 +78,9 @@ def at_most(every: Sequence[TableRow], most: int) -> tuple[TableRow, ...]:
     if len(every) <= most:
         return tuple(every)
     by_rank = sorted(range(len(every)), key=lambda at: (every[at].rank, at))
-    kept = sorted(by_rank[: most - 1])
+    shown = sorted(by_rank[: most - 1])
     rest = [every[at] for at in by_rank[most - 1 :]]
-    return (*(every[at] for at in kept), _gather(rest))
+    return (*(every[at] for at in shown), _gather(rest))
 
 
 def word_of(judgment: Judgment) -> str:
@@ -155,10 +155,10 @@ def _row_words(judgment: Judgment, reasons: AbstractSet[str]) -> str:
 def _short(judgment: Judgment) -> str:
     if judgment.reason == BASE_BROKEN:
         return "fails, and so does the base"
-    said = first_words(judgment)
-    found = _COUNTED.match(said)
+    words_first = first_words(judgment)
+    match = _COUNTED.match(words_first)
     placed = any(check.location for check in judgment.failed_checks)
-    return found[1] if found and placed and judgment.status is Status.FAIL else said
+    return match[1] if match and placed and judgment.status is Status.FAIL else words_first
 
 
 def _is_unseated(tier: TierReport, policy: PolicyOrigin) -> bool:
@@ -187,14 +187,14 @@ def _entry(entry: object) -> str:
     """The name in ``merge`` or ``{build: {...}, weight: 2}``."""
     if not isinstance(entry, Mapping):
         return str(entry)
-    named = [key for key, value in entry.items() if key != "weight" and value is not None]
-    return str(named[0]) if named else "a judge"
+    keys = [key for key, value in entry.items() if key != "weight" and value is not None]
+    return str(keys[0]) if keys else "a judge"
 
 
 def _gather(rest: Sequence[TableRow]) -> TableRow:
     counts = Counter(row.symbol for row in rest)
     words = {**{SYMBOLS[status]: WORDS[status] for status in Status}, NOT_RUN: "not run"}
-    found = listed([f"{count} {words[symbol]}" for symbol, count in counts.items()], most=5)
+    counts_text = listed([f"{count} {words[symbol]}" for symbol, count in counts.items()], most=5)
     tiers = listed(list(dict.fromkeys(row.tier for row in rest)))
     symbol = rest[0].symbol
-    return TableRow(tiers, counted(len(rest), "more judge"), symbol, found, rest[0].rank)
+    return TableRow(tiers, counted(len(rest), "more judge"), symbol, counts_text, rest[0].rank)

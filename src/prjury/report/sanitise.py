@@ -180,14 +180,14 @@ def _escape(line: str) -> str:
 
 
 def _defuse(match: re.Match[str]) -> str:
-    found = match[0]
+    text = match[0]
     match match.lastgroup:
         case "inert":
-            return found
+            return text
         case "sha":
-            return f"`{found}`"
+            return f"`{text}`"
         case "issue" | "numbered":
-            return f"{found[:-1]}\\{found[-1]}{ZERO_WIDTH_SPACE * (match.lastgroup == 'issue')}"
+            return f"{text[:-1]}\\{text[-1]}{ZERO_WIDTH_SPACE * (match.lastgroup == 'issue')}"
         case "reference" | "emoji":
-            return f"\\{found}{ZERO_WIDTH_SPACE}"
-    return f"\\{found}"
+            return f"\\{text}{ZERO_WIDTH_SPACE}"
+    return f"\\{text}"

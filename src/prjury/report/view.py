@@ -360,8 +360,8 @@ def _idle_judges(tier: TierReport) -> list[str]:
 
 
 def _tip(side: Side) -> View:
-    named = not side.sha.startswith(side.ref)
-    return View(ref=side.ref if named else None, sha=side.sha[:12])
+    has_ref = not side.sha.startswith(side.ref)
+    return View(ref=side.ref if has_ref else None, sha=side.sha[:12])
 
 
 def _change(report: Report, links: Links) -> View:

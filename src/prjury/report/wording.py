@@ -256,12 +256,12 @@ def _describe_ignored(report: Report) -> Iterator[str]:
 
 def _agents(report: Report) -> Iterator[str]:
     voices = seat_outcomes(report.verdict)
-    asked = (v for v in voices if v.ballot.type is JudgeType.AGENT and v.judgment.label is None)
-    costs = [AgentFacts.of(voice.judgment).usd for voice in asked]
+    agents = (v for v in voices if v.ballot.type is JudgeType.AGENT and v.judgment.label is None)
+    costs = [AgentFacts.of(voice.judgment).usd for voice in agents]
     costs += [each.usd for each in report.recovery.rounds] if report.recovery else []
     if costs:
-        known = [cost for cost in costs if cost is not None]
-        price = f", ${sum(known):.2f}" if known else ""
+        amounts = [cost for cost in costs if cost is not None]
+        price = f", ${sum(amounts):.2f}" if amounts else ""
         yield f"{counted(len(costs), 'agent run')}{price}"
 
 
@@ -319,11 +319,11 @@ def describe_since(report: Report) -> str | None:
     What a judge that did not come to a vote may have found again is not called fixed.
     """
     since, dismissed = report.since, len(report.dismissals)
-    found = []
+    parts = []
     if since:
         words = f"Since the last verdict on `{since.head[:7]}`: fixed {since.fixed}, "
         words += f"open {since.open}, new {since.new}"
-        found.append(words + (f", not judged again {since.not_judged}" if since.not_judged else ""))
+        parts.append(words + (f", not judged again {since.not_judged}" if since.not_judged else ""))
     if dismissed:
-        found.append(f"Dismissed: {counted(dismissed, 'finding')}")
-    return ". ".join(found) + "." if found else None
+        parts.append(f"Dismissed: {counted(dismissed, 'finding')}")
+    return ". ".join(parts) + "." if parts else None

@@ -203,10 +203,10 @@ class PackApplicability:
     def basis(self, rule: PatternRule) -> Basis:
         """Return the basis of the severity: the declaration that decides, and what is unsure."""
         required = required_by(self.pack, rule)
-        asked = [*required, *(rule.deprecated or ()), *(rule.replaceable or ()), *self.pack.gate]
+        bounds = [*required, *(rule.deprecated or ()), *(rule.replaceable or ()), *self.pack.gate]
         order = (Truth.YES, Truth.SOME, Truth.NO, Truth.UNKNOWN)
         deciding = sorted(
-            (r for r in asked if self.module.truth(r) in order and self.module.evidence(r)),
+            (r for r in bounds if self.module.truth(r) in order and self.module.evidence(r)),
             key=lambda r: order.index(self.module.truth(r)),
         )
         declared = self.module.evidence(deciding[0])[0] if deciding else None
@@ -279,8 +279,8 @@ def severity_between(
     if sides.base is sides.head:
         return after
     before = base.severity(rule)
-    asked = [*required_by(head.pack, rule), *(rule.deprecated or ())]
-    if after == before or sides.moves(asked):
+    bounds = [*required_by(head.pack, rule), *(rule.deprecated or ())]
+    if after == before or sides.moves(bounds):
         return after
     if sides.fresh and before:
         before = at_most("warning", before)
@@ -291,8 +291,8 @@ def severity_between(
 
 def repairs(pack: Pack, rule: PatternRule, module: ManifestModule) -> bool:
     """Return true if what replaces the pattern is there in every version that the module allows."""
-    asked = rule.replaceable or rule.deprecated or required_by(pack, rule)
-    return module.any_of(asked) is Truth.YES
+    bounds = rule.replaceable or rule.deprecated or required_by(pack, rule)
+    return module.any_of(bounds) is Truth.YES
 
 
 def opens(head: Head, module: ManifestModule, *, asked_for: bool) -> bool:
@@ -302,8 +302,8 @@ def opens(head: Head, module: ManifestModule, *, asked_for: bool) -> bool:
 
 
 def _brings(module: ManifestModule, reason: KeptBy) -> bool:
-    asked = [*module.kept, *module.own] if reason.brought_by else ()
-    return any(is_one_of(str(declared), reason.brought_by) for declared in asked)
+    candidates = [*module.kept, *module.own] if reason.brought_by else ()
+    return any(is_one_of(str(declared), reason.brought_by) for declared in candidates)
 
 
 def _keeps(module: ManifestModule, reason: KeptBy) -> bool:
@@ -377,14 +377,14 @@ def telling(pack: Pack, rule: PatternRule) -> frozenset[Outcome]:
     doing and the same for every rule.
     """
     removed = required_by(pack, rule)
-    asked = [*removed, *(rule.deprecated or ()), *(rule.replaceable or ())]
-    if not any(r.span for r in asked) or not all(r.ecosystem for r in removed):
+    bounds = [*removed, *(rule.deprecated or ()), *(rule.replaceable or ())]
+    if not any(r.span for r in bounds) or not all(r.ecosystem for r in removed):
         return frozenset()
-    found: set[Outcome] = {rule.severity}
+    outcomes: set[Outcome] = {rule.severity}
     if all(r.span for r in rule.replaceable or removed):
-        found.add("none")
+        outcomes.add("none")
     if rule.replaceable:
-        found.add("hint")
+        outcomes.add("hint")
     if rule.severity == "error" and rule.deprecated:
-        found.add("warning")
-    return frozenset(found)
+        outcomes.add("warning")
+    return frozenset(outcomes)

@@ -115,12 +115,12 @@ class WrittenRule:
     @property
     def languages(self) -> Sequence[str]:
         """What its language is called here."""
-        found = _LANGUAGES.get(self.rule.language.lower())
-        if found is None:
-            known = ", ".join(sorted(_LANGUAGES))
-            problem = f"{self.rule.language!r} is not a language of these rules: {known}"
+        language = _LANGUAGES.get(self.rule.language.lower())
+        if language is None:
+            names = ", ".join(sorted(_LANGUAGES))
+            problem = f"{self.rule.language!r} is not a language of these rules: {names}"
             raise document_error(self.document, ("language",), problem)
-        return found
+        return language
 
 
 _LEADING = re.compile(r"\s*([A-Za-z_]\w{2,})")
@@ -327,12 +327,12 @@ def read_rules(path: Path) -> tuple[Pack, Locate]:
 
 def _yaml_in(home: Path, directories: Iterable[str]) -> list[Path]:
     """The files in these directories and below them."""
-    found: list[Path] = []
+    files: list[Path] = []
     for name in directories:
         if not (home / name).is_dir():
             raise ConfigError(f"there is no directory {home / name}, where rules are looked for")
-        found += sorted(f for f in (home / name).rglob("*.y*ml") if f.suffix in {".yml", ".yaml"})
-    return found
+        files += sorted(f for f in (home / name).rglob("*.y*ml") if f.suffix in {".yml", ".yaml"})
+    return files
 
 
 def _documents(files: Iterable[Path]) -> Iterator[Document]:
@@ -359,24 +359,24 @@ def _tests(
     files: Iterable[Path], rules: Sequence[WrittenRule]
 ) -> Mapping[str, tuple[TestFile, Document]]:
     """The tests of each rule, by its id."""
-    known = {written.rule.id for written in rules}
-    found: dict[str, tuple[TestFile, Document]] = {}
+    rule_ids = {written.rule.id for written in rules}
+    test_files: dict[str, tuple[TestFile, Document]] = {}
     for document in _documents(file for file in files if file.stem.endswith("-test")):
         test = validated(TestFile, document)
-        if test.id not in known:
+        if test.id not in rule_ids:
             raise document_error(document, ("id",), f"there is no rule {test.id!r}")
-        found[test.id] = (test, document)
-    return found
+        test_files[test.id] = (test, document)
+    return test_files
 
 
 def _utilities(files: Iterable[Path]) -> Mapping[str, Mapping[str, Any]]:
     """The rules that others may refer to, by language."""
-    found: dict[str, dict[str, Any]] = {}
+    snapshots: dict[str, dict[str, Any]] = {}
     for document in _documents(files):
         rule = RuleFile(**validated(Utility, document).model_dump())
         for language in WrittenRule(rule, document).languages:
-            found.setdefault(language, {})[rule.id] = rule.rule
-    return found
+            snapshots.setdefault(language, {})[rule.id] = rule.rule
+    return snapshots
 
 
 _METAVARIABLE = re.compile(r"\${1,3}[A-Z_][A-Z0-9_]*")
@@ -415,5 +415,5 @@ def _is_broken(pattern: str, language: Language) -> bool:
     code = _METAVARIABLE.sub("a", pattern).strip()
     whole = {"kind": "ERROR"}
     rules: list[dict[str, Any]] = [{"rule": whole}, {"rule": {"inside": whole, "not": whole}}]
-    found = guarded(job(code, language, rules)).get("found", ())
-    return {number for number, start, end in found if [start, end] == [0, len(code)]} == {0}
+    matches = guarded(job(code, language, rules)).get("found", ())
+    return {number for number, start, end in matches if [start, end] == [0, len(code)]} == {0}

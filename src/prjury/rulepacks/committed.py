@@ -76,8 +76,8 @@ def committed_packs(repository: Repository, commit: str, paths: Iterable[str]) -
             parts = [part for path in inside for part in copy.lay_out(path)]
             loaded = load_packs(root / path for path in inside)
         except ConfigError as error:
-            reported = f"{error.what.replace(f'{root}/', '')} (in the base commit {commit[:12]})"
-            raise ConfigError(reported, remedy=_REMEDY, reason=error.reason) from error
+            problem = f"{error.what.replace(f'{root}/', '')} (in the base commit {commit[:12]})"
+            raise ConfigError(problem, remedy=_REMEDY, reason=error.reason) from error
     return CommittedPacks([each.pack for each in loaded], list(dict.fromkeys(parts)))
 
 
@@ -124,8 +124,8 @@ class _Copy:
         for name in names:
             content = contents[self.tree[name].blob]
             if content is None:
-                reported = f"the pack {visible(name)} is {MISSING}"
-                raise SourceError(reported, reason="object_missing")
+                problem = f"the pack {visible(name)} is {MISSING}"
+                raise SourceError(problem, reason="object_missing")
             (self.root / name).parent.mkdir(parents=True, exist_ok=True)
             (self.root / name).write_bytes(content)
         return part

@@ -262,8 +262,8 @@ class Described:
     @property
     def audience(self) -> str:
         """``projects that declare numpy``, or ``every project``."""
-        named = _all_named(self.pack.gate)
-        return f"projects that declare {self.applies_to}" if named else _EVERY
+        names = _all_named(self.pack.gate)
+        return f"projects that declare {self.applies_to}" if names else _EVERY
 
     @property
     def several(self) -> str:
@@ -275,8 +275,8 @@ class Described:
     def counted(self) -> str:
         """How many rules it has, by severity: ``14 rules: 9 errors, 5 warnings``."""
         numbers = Counter(rule.severity for rule in self.pack.rules)
-        reported = [counted(numbers[each], each) for each in SEVERITIES if numbers[each]]
-        return f"{counted(len(self.pack.rules), 'rule')}: {', '.join(reported)}"
+        counts = [counted(numbers[each], each) for each in SEVERITIES if numbers[each]]
+        return f"{counted(len(self.pack.rules), 'rule')}: {', '.join(counts)}"
 
     @property
     def languages(self) -> str:
@@ -303,10 +303,10 @@ def kept(by: KeptBy | None) -> str:
     softer = ["that uses the old way already"] if by.code else []
     if by.brought_by:
         softer.append(f"that asks for what brings it along ({_list_words(by.brought_by)})")
-    reported = [f"A module {_either(reasons)} is left alone."] if reasons else []
+    sentences = [f"A module {_either(reasons)} is left alone."] if reasons else []
     if softer:
-        reported.append(f"In a module {_either(softer)} findings are warnings at most.")
-    return " ".join(reported)
+        sentences.append(f"In a module {_either(softer)} findings are warnings at most.")
+    return " ".join(sentences)
 
 
 def _either(clauses: Sequence[str]) -> str:

@@ -35,20 +35,20 @@ _KNOWN_BY = {
 
 def summary(pack: Pack) -> list[str]:
     """A pack in three lines."""
-    reported = Described(pack)
+    described = Described(pack)
     return [
         f"{pack.id}: {pack.title}",
-        f"    {reported.counted}; {reported.languages}",
-        *_wrap(f"for {reported.audience}", 4),
+        f"    {described.counted}; {described.languages}",
+        *_wrap(f"for {described.audience}", 4),
     ]
 
 
 def pack_lines(pack: Pack) -> list[str]:
     """A pack, and a line for each of its rules."""
-    reported = Described(pack)
+    described = Described(pack)
     width = max(len(rule.id) for rule in pack.rules)
-    rows = [f"    {r.rule.severity:7}  {r.rule.id:{width}}  {r.title}" for r in reported.rules]
-    keeping = reported.kept_by.replace("`", "")
+    rows = [f"    {r.rule.severity:7}  {r.rule.id:{width}}  {r.title}" for r in described.rules]
+    keeping = described.kept_by.replace("`", "")
     lines = [*summary(pack), *_wrap(keeping, 4), "", "Rules:", *rows]
     if pack.not_rules:
         lines += ["", "No rule decides:"]
@@ -98,7 +98,6 @@ def _wrap(text: str, indent: int = 0) -> list[str]:
 
 
 def _field(name: str, text: str) -> list[str]:
-    """Prose beside a name."""
     first, *rest = _wrap(text, _COLUMN) or [""]
     return [f"{name:{_COLUMN}}{first.strip()}", *rest]
 
@@ -114,8 +113,8 @@ def _severities(reported: DescribedRule) -> Iterator[str]:
 def _where(severity: str, since: str, before: str = "") -> list[str]:
     if not since:
         return []
-    reported = since if since == ALWAYS else f"where the project declares {since}"
-    return _field(severity, before + reported)
+    condition = since if since == ALWAYS else f"where the project declares {since}"
+    return _field(severity, before + condition)
 
 
 def _samples(reported: DescribedRule) -> Iterator[str]:
@@ -133,12 +132,12 @@ def _samples(reported: DescribedRule) -> Iterator[str]:
 
 def pack_json(pack: Pack) -> dict[str, Any]:
     """A pack for machines."""
-    reported = Described(pack)
+    described = Described(pack)
     return {
         "id": pack.id,
         "title": pack.title,
         "gate": [requirement.text for requirement in pack.gate],
-        "applies_to": reported.applies_to,
+        "applies_to": described.applies_to,
         "rules": {s: sum(rule.severity == s for rule in pack.rules) for s in SEVERITIES},
         "languages": sorted({name for rule in pack.rules for name in rule.languages}),
     }

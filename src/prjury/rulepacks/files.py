@@ -67,12 +67,12 @@ def text_of(path: Path, largest: int = MAX_BYTES) -> str:
 
 def distinct(paths: Iterable[Path]) -> list[Path]:
     """The paths without those that lead to a file named before."""
-    found: dict[str, Path] = {}
+    files: dict[str, Path] = {}
     for path in paths:
         # No file has a NUL in its name; reading it tells so.
         real = str(path) if "\0" in str(path) else os.path.realpath(path)
-        found.setdefault(real, path)
-    return list(found.values())
+        files.setdefault(real, path)
+    return list(files.values())
 
 
 def validated(model: type[_Model], document: Document) -> _Model:
@@ -80,15 +80,15 @@ def validated(model: type[_Model], document: Document) -> _Model:
     try:
         return model.model_validate(document.value)
     except ValidationError as error:
-        found = [(tuple(one["loc"]), str(one["msg"])) for one in error.errors()]
-        raise all_wrong([document_error(document, *one) for one in found]) from error
+        errors = [(tuple(one["loc"]), str(one["msg"])) for one in error.errors()]
+        raise all_wrong([document_error(document, *one) for one in errors]) from error
 
 
 def all_wrong(wrongs: Sequence[ConfigError]) -> ConfigError:
     """Several mistakes as one."""
-    reported = [wrong.what for wrong in wrongs[:_MOST]]
-    reported += [f"{len(wrongs) - _MOST} more"] if len(wrongs) > _MOST else []
-    return ConfigError("; ".join(reported), remedy=_REMEDY, reason=wrongs[0].reason)
+    problems = [wrong.what for wrong in wrongs[:_MOST]]
+    problems += [f"{len(wrongs) - _MOST} more"] if len(wrongs) > _MOST else []
+    return ConfigError("; ".join(problems), remedy=_REMEDY, reason=wrongs[0].reason)
 
 
 def position(document: Document, path: KeyPath) -> PackPosition:

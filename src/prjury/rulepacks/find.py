@@ -29,8 +29,8 @@ def provided_packs(
     Args:
         points: entry points, in place of those that are installed.
     """
-    found = [loaded.pack for loaded in (provided() if points is None else _of(points))]
-    return [pack for pack in found if wanted == "auto" or pack.id in wanted]
+    packs = [loaded.pack for loaded in (provided() if points is None else _of(points))]
+    return [pack for pack in packs if wanted == "auto" or pack.id in wanted]
 
 
 @cache
@@ -57,14 +57,14 @@ def _load_point(point: EntryPoint) -> list[LoadedPack]:
     try:
         return load_packs([path])
     except ConfigError as error:
-        reported = f"a pack of {_name(point)} is wrong: {error.what}"
-        raise ConfigError(reported, why=error.why, remedy=error.remedy) from error
+        problem = f"a pack of {_name(point)} is wrong: {error.what}"
+        raise ConfigError(problem, why=error.why, remedy=error.remedy) from error
 
 
 def _path(point: EntryPoint) -> Path:
     try:
-        found = point.load()
-        path = Path(os.fspath(found() if callable(found) else found))
+        value = point.load()
+        path = Path(os.fspath(value() if callable(value) else value))
     except Exception as error:
         raise ConfigError(
             f"the packs of {_name(point)} cannot be had: {type(error).__name__}: {error}",
@@ -95,10 +95,10 @@ def packs_at(paths: Sequence[Path]) -> list[LoadedPack]:
 def known_packs(paths: Sequence[Path]) -> list[Pack]:
     """The packs at the paths; without paths, those that ship and those that are installed."""
     read_ones = load_packs(paths or [rule_packs()], read)
-    found = {loaded.pack.id: loaded.pack for loaded in read_ones}
+    packs_by_id = {loaded.pack.id: loaded.pack for loaded in read_ones}
     if not paths:
-        found |= {loaded.pack.id: loaded.pack for loaded in provided()}
-    return [found[name] for name in sorted(found)]
+        packs_by_id |= {loaded.pack.id: loaded.pack for loaded in provided()}
+    return [packs_by_id[name] for name in sorted(packs_by_id)]
 
 
 def named(name: str, packs: Sequence[Pack]) -> tuple[Pack, PatternRule | None]:

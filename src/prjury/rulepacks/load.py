@@ -72,17 +72,17 @@ def shipped_pack(name: str) -> Pack:
 @cache
 def shipped_languages(name: str) -> frozenset[str]:
     """The languages that the rules of a shipped pack look at, without reading its rules."""
-    found = _LANGUAGES.findall(_read_shipped(name))
-    if not found:
+    languages = _LANGUAGES.findall(_read_shipped(name))
+    if not languages:
         return pack_languages(shipped_pack(name))
-    return frozenset(word.strip() for listed in found for word in listed.split(","))
+    return frozenset(word.strip() for listed in languages for word in listed.split(","))
 
 
 def _read_shipped(name: str) -> str:
     text = pack_texts().get(f"{name}.yml")
     if text is None:
-        known = ", ".join(sorted(shipped_heads()))
-        raise ConfigError(f"there is no pack {name!r}", remedy=f"Known packs are: {known}")
+        names = ", ".join(sorted(shipped_heads()))
+        raise ConfigError(f"there is no pack {name!r}", remedy=f"Known packs are: {names}")
     return text
 
 
@@ -105,14 +105,14 @@ def load_packs(
         loading: how each one is loaded, in place of `load`.
     """
     files = distinct(file for path in paths for file in _files(path))
-    found = [(loading or load)(file) for file in files]
+    packs = [(loading or load)(file) for file in files]
     by_id: dict[str, LoadedPack] = {}
-    for loaded in found:
+    for loaded in packs:
         other = by_id.setdefault(loaded.pack.id, loaded)
         if other is not loaded:
             sources = f"{other.locate(()).source} and {loaded.locate(()).source}"
             raise ConfigError(f"two packs have the id {loaded.pack.id}: {sources}")
-    return found
+    return packs
 
 
 #: A rule, what is wrong with it, and where.
@@ -199,9 +199,9 @@ def _with_cases(loaded: LoadedPack, path: Path) -> LoadedPack:
     if cases.pack != loaded.pack.id:
         problem = f"these are the cases of {cases.pack}, beside the pack {loaded.pack.id}"
         raise document_error(document, ("pack",), problem)
-    known = {rule.id for rule in loaded.pack.rules}
+    rule_ids = {rule.id for rule in loaded.pack.rules}
     for name in cases.tests:
-        if name not in known:
+        if name not in rule_ids:
             problem = f"there is no rule {name!r} in {path.name}"
             raise document_error(document, ("tests", name), problem)
     rules = [_attach_tests(rule, cases.tests.get(rule.id, Tests())) for rule in loaded.pack.rules]
@@ -236,18 +236,18 @@ def _place_of_case(
 
 def _read_head(name: str, text: str) -> Head:
     document = read_yaml(text.partition("\nrules:")[0], name)
-    known = {key: document.value.get(key) for key in Head.model_fields}
-    return validated(Head, Document(known, name, document.lines))
+    head = {key: document.value.get(key) for key in Head.model_fields}
+    return validated(Head, Document(head, name, document.lines))
 
 
 def _files(path: Path) -> list[Path]:
     if not path.is_dir() or astgrep.is_project(path):
         return [path]
-    found = sorted(file for file in path.glob("*.yml") if not file.name.endswith(_CASES))
-    if not found:
+    files = sorted(file for file in path.glob("*.yml") if not file.name.endswith(_CASES))
+    if not files:
         raise ConfigError(
             f"there is no pack (*.yml) in {path}",
             why="It is another directory, or the packs end in .yaml",
             remedy="Name the directory of the packs, or a pack's own file",
         )
-    return found
+    return files

@@ -203,8 +203,8 @@ class Match(PackSection):
         if not self.uses and (self.except_ or self.where != "anywhere"):
             raise ValueError("`except` and `where` belong to `uses`")
         self._refuse("ast-grep", self.ast_grep, lambda language: language.parser is None)
-        named = self.uses or self.names or None
-        self._refuse("uses", named, lambda language: not has_names(language.parser or ""))
+        pattern = self.uses or self.names or None
+        self._refuse("uses", pattern, lambda language: not has_names(language.parser or ""))
         self._refuse("manifest", self.manifest, lambda language: not language.declares)
         settings = self.settings or None
         self._refuse("settings", settings, lambda language: language.name not in _SETTINGS)
@@ -234,9 +234,9 @@ class Match(PackSection):
     def _needed(self) -> list[str]:
         """What stands inside of every text in which the parser's rule can find something."""
         rule = self.ast_grep or {}
-        named = rule.get("regex") if rule.get("matches") in _NAMES else None
-        found = [regex for regex in (self.if_imports, named) if isinstance(regex, str)]
-        inner = [regex.removeprefix("^").removesuffix("$") for regex in found]
+        pattern = rule.get("regex") if rule.get("matches") in _NAMES else None
+        patterns = [regex for regex in (self.if_imports, pattern) if isinstance(regex, str)]
+        inner = [regex.removeprefix("^").removesuffix("$") for regex in patterns]
         # An anchor within the regex would mean the beginning of the file here.
         return [regex for regex in inner if not _ANCHOR.search(regex)]
 

@@ -204,10 +204,10 @@ class ContainedShell:
 
     @functools.cached_property
     def _reach(self) -> Reach:
-        given = self.environment()
-        places = [os.path.realpath(place) for place in find_writable_places(given)]
+        environment = self.environment()
+        places = [os.path.realpath(place) for place in find_writable_places(environment)]
         lent = frozenset(map(str, find_lent(self._environ, self.lent)))
-        return Reach(self._environ, given, places, self._hidden, lent)
+        return Reach(self._environ, environment, places, self._hidden, lent)
 
     @functools.cached_property
     def _powers(self) -> Powers:
@@ -332,8 +332,8 @@ class ContainedShell:
         program = command.argv[0]
         local = command.directory / program
         path = command.env.get("PATH", os.defpath)
-        found = local.is_file() if "/" in program else shutil.which(program, path=path)
-        if found:
+        program_path = local.is_file() if "/" in program else shutil.which(program, path=path)
+        if program_path:
             return command.argv
         raise CannotJudgeError(
             f"`{program}` is not installed",

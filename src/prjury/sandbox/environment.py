@@ -97,7 +97,6 @@ _REFUSED = re.compile(
 
 
 def _named(names: Iterable[str], listed: Iterable[str]) -> set[str]:
-    """Those of the names that are listed."""
     names, listed = set(names), set(listed)
     globs = [name for name in listed if "*" in name]
     return names & listed | {n for n in names if any(fnmatchcase(n, glob) for glob in globs)}
@@ -131,10 +130,10 @@ def allowed(
     names |= {name for name in extra if name in environ}
     if own_prefix and _inside(environ.get("VIRTUAL_ENV", ""), own_prefix):
         names.discard("VIRTUAL_ENV")
-    kept = {name: environ[name] for name in names if not is_refused(name)}
+    variables = {name: environ[name] for name in names if not is_refused(name)}
     return {
         **places,
-        **kept,
+        **variables,
         **_uv(environ, own_prefix),
         "PATH": _path(environ.get("PATH", os.defpath), own_prefix),
         **({"TAR_OPTIONS": "--no-same-owner"} if os.geteuid() == 0 else {}),  # it may not chown
@@ -203,27 +202,27 @@ def _uv(environ: Mapping[str, str], own_prefix: Path | None) -> dict[str, str]:
     places = [Path(environ["PRJURY_UV"])] if environ.get("PRJURY_UV") else []
     if own_prefix:  # in it, or beside it as in the action
         places += [own_prefix / "bin/uv", own_prefix.parent / "uv/bin/uv"]
-    found = next((place for place in places if place.is_absolute() and place.is_file()), None)
-    return {"PRJURY_UV": str(found)} if found else {}
+    config = next((place for place in places if place.is_absolute() and place.is_file()), None)
+    return {"PRJURY_UV": str(config)} if config else {}
 
 
 def withheld(environ: Mapping[str, str], extra: Iterable[str] = ()) -> list[str]:
     """The names that are not handed through because credentials may be in them, unless listed."""
-    named = _named(environ, _ADDRESSES) - set(extra)
-    return sorted(name for name in named if _CREDENTIALS.search(environ[name]))
+    addresses = _named(environ, _ADDRESSES) - set(extra)
+    return sorted(name for name in addresses if _CREDENTIALS.search(environ[name]))
 
 
 def _places(environ: Mapping[str, str]) -> dict[str, str]:
-    found = {name: environ[name] for name in _PLACES if name in environ}
+    variables = {name: environ[name] for name in _PLACES if name in environ}
     if "GOPATH" in environ:  # the module cache lies below it unless it is named itself
-        found.setdefault("GOMODCACHE", os.path.join(environ["GOPATH"], "pkg", "mod"))  # noqa: PTH118
+        variables.setdefault("GOMODCACHE", os.path.join(environ["GOPATH"], "pkg", "mod"))  # noqa: PTH118
     home = environ.get("HOME")
     made = _MADE if home and Path(home).is_dir() else frozenset()
     for name, below_home in _PLACES.items():
         place = _default(environ, below_home)
-        if name not in found and place and (name in made or place.is_dir()):
-            found[name] = str(place)
-    return found
+        if name not in variables and place and (name in made or place.is_dir()):
+            variables[name] = str(place)
+    return variables
 
 
 def _default(environ: Mapping[str, str], below_home: str) -> Path | None:

@@ -44,21 +44,21 @@ class LauncherServer:
         if _interrupted.is_set():
             raise CannotJudgeError("the run was interrupted", reason="interrupted")
         sys.audit("prjury.launch", request["argv"])
-        ours, theirs = socket.socketpair()
-        with theirs, tempfile.TemporaryFile() as file:
+        near, far = socket.socketpair()
+        with far, tempfile.TemporaryFile() as file:
             file.write(json.dumps(request).encode())
             file.seek(0)
             try:
                 with self.lock:
-                    socket.send_fds(self.channel, [b"R"], [file.fileno(), theirs.fileno(), log])
+                    socket.send_fds(self.channel, [b"R"], [file.fileno(), far.fileno(), log])
             except OSError as error:
-                ours.close()
+                near.close()
                 raise _make_error() from error
-        running = RunningLauncher(ours)
+        running = RunningLauncher(near)
         _running.add(running)
         word, running.pid = running.receive(_SECONDS_TO_START) or ("", 0)
         if word != "pid":
-            ours.close()
+            near.close()
             raise _make_error()
         return running
 
@@ -131,11 +131,11 @@ def launcher_server() -> LauncherServer:
 
 @cache
 def _start_server() -> LauncherServer:
-    ours, theirs = socket.socketpair()
-    with theirs:
+    near, far = socket.socketpair()
+    with far:
         process = subprocess.Popen(  # noqa: S603 - our own program, by absolute path
-            [sys.executable, "-I", "-S", "-c", _START, _PACKAGES, str(theirs.fileno())],
-            pass_fds=[theirs.fileno()],
+            [sys.executable, "-I", "-S", "-c", _START, _PACKAGES, str(far.fileno())],
+            pass_fds=[far.fileno()],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -143,7 +143,7 @@ def _start_server() -> LauncherServer:
             cwd="/",
             start_new_session=True,
         )
-    server = LauncherServer(process, ours)
+    server = LauncherServer(process, near)
     atexit.register(server.close)
     return server
 

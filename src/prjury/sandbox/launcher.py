@@ -253,10 +253,10 @@ def descendants(root: int) -> list[int]:
         for name in os.listdir("/proc"):  # noqa: PTH208 - starts faster without pathlib
             if name.isdigit() and (parent := _parent(name)):
                 children.setdefault(parent, []).append(int(name))
-    found = list(children.get(root, ()))
-    for pid in found:
-        found.extend(children.get(pid, ()))
-    return found
+    processes = list(children.get(root, ()))
+    for pid in processes:
+        processes.extend(children.get(pid, ()))
+    return processes
 
 
 def _parent(pid: str) -> int | None:

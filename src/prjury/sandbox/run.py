@@ -332,8 +332,8 @@ def _refuse_interrupted(supervision: _Supervision) -> None:
 def _keep_log(log: Path, opened: IO[bytes]) -> Path:
     """The log's path; another one with the same content if the program put something else there."""
     with contextlib.suppress(OSError):
-        found, ours = log.lstat(), os.fstat(opened.fileno())
-        if (found.st_dev, found.st_ino) == (ours.st_dev, ours.st_ino):
+        by_path, opened_status = log.lstat(), os.fstat(opened.fileno())
+        if (by_path.st_dev, by_path.st_ino) == (opened_status.st_dev, opened_status.st_ino):
             return log
     copy = log.with_name(f"{log.name}.kept")
     opened.seek(0)

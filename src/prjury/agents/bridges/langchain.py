@@ -50,8 +50,8 @@ class LangChainAgent:
 
 
 def _messages(done: object) -> Sequence[Any]:
-    found = done.get("messages") if isinstance(done, Mapping) else None
-    return found if isinstance(found, Sequence) else [done]
+    messages = done.get("messages") if isinstance(done, Mapping) else None
+    return messages if isinstance(messages, Sequence) else [done]
 
 
 def _tools(messages: Sequence[Any]) -> Iterator[str]:
@@ -91,10 +91,10 @@ def jury_node(
     def go_on(state: Any, verdict: Any) -> Any:  # noqa: ANN401 - a command of LangGraph's
         if refuse_unjudged(verdict):
             return Command(goto=END)
-        reported = HumanMessage(verdict.feedback(), name=_JURY)
+        message = HumanMessage(verdict.feedback(), name=_JURY)
         rounds = 1 + sum(getattr(each, "name", None) == _JURY for each in state["messages"])
         goto = END if rounds >= max_rounds else back_to
-        return Command(update={"messages": [reported]}, goto=goto)
+        return Command(update={"messages": [message]}, goto=goto)
 
     async def judge(state: Any) -> Any:  # noqa: ANN401 - a state of LangGraph's
         return go_on(state, await jury.vote_async(read(state)))

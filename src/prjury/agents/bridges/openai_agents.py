@@ -31,8 +31,8 @@ class OpenAIAgent:
         """Runs the agent on the goal."""
         from agents import Runner  # noqa: PLC0415 - an extra
 
-        given = self.context(workspace) if self.context else None
-        done = await Runner.run(self.agent, goal, context=given, run_config=self.run_config)
+        own_context = self.context(workspace) if self.context else None
+        done = await Runner.run(self.agent, goal, context=own_context, run_config=self.run_config)
         calls = [each for each in done.new_items if each.type == "tool_call_item"]
         tools = [call.tool_name or "a tool of the provider's" for call in calls]
         usage = usage_of(done.context_wrapper)

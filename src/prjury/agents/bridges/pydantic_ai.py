@@ -32,8 +32,8 @@ class PydanticAgent:
 
     async def run(self, goal: str, workspace: Path | None, /) -> AgentResult:
         """Runs the agent on the goal."""
-        given = {"deps": self.deps(workspace)} if self.deps else {}
-        done = await self.agent.run(goal, **given)
+        keywords = {"deps": self.deps(workspace)} if self.deps else {}
+        done = await self.agent.run(goal, **keywords)
         tools = list(_tools(done.all_messages()))
         return AgentResult(output_of(done) or "", metadata={**usage_of(done), "tools": tools})
 
@@ -59,8 +59,8 @@ def accepted_by(
     async def accepted(output: OutputT) -> OutputT:
         from pydantic_ai import ModelRetry  # noqa: PLC0415 - an extra
 
-        said = output_of({"output": output})
-        verdict = await jury.vote_async(JudgmentContext(goal, workspace, said))
+        text = output_of({"output": output})
+        verdict = await jury.vote_async(JudgmentContext(goal, workspace, text))
         if refuse_unjudged(verdict):
             return output
         raise ModelRetry(verdict.feedback())

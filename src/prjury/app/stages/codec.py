@@ -72,8 +72,8 @@ def evidence_from_text(content: bytes) -> StageEvidence | NoEvidence:
 
 def verdict_to_text(report: Report, opinions: Opinions, redact: Redact = BY_SHAPE) -> str:
     """The file ``verdict.json``: the report for readers, and the opinions for the next stage."""
-    reported = {"schema": OPINIONS_SCHEMA, **_FORMS[Opinions].dump_python(opinions)}
-    return _text({**report_to_json(report, redact), "opinions": reported})
+    opinions_json = {"schema": OPINIONS_SCHEMA, **_FORMS[Opinions].dump_python(opinions)}
+    return _text({**report_to_json(report, redact), "opinions": opinions_json})
 
 
 def opinions_from_text(content: bytes) -> Opinions:
@@ -110,10 +110,10 @@ def _value_of(content: bytes, what: str, schema: str, largest: int) -> Json:
 
 
 def _of_version(value: object, what: str, schema: str) -> Json:
-    found = value.get("schema") if isinstance(value, dict) else None
-    if not isinstance(value, dict) or found != schema:
+    version = value.get("schema") if isinstance(value, dict) else None
+    if not isinstance(value, dict) or version != schema:
         family = schema.rpartition("/")[0]
-        other = isinstance(found, str) and found.startswith(f"{family}/")
+        other = isinstance(version, str) and version.startswith(f"{family}/")
         raise _invalid(what, "it is of another version" if other else f"it is no {schema}")
     return value
 

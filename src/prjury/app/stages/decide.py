@@ -27,8 +27,8 @@ def decide(
     """
     started = time.monotonic()
     trusted = request.trusts_policy or evidence.trusted
-    asked = replace(request, trusts_policy=trusted)
-    panel = model_panel(asked, environment, evidence.policy.config)
+    trusting = replace(request, trusts_policy=trusted)
+    panel = model_panel(trusting, environment, evidence.policy.config)
     absent: Any = None  # no program runs here
     ports = Ports(
         TakenAlong(evidence.files),

@@ -244,13 +244,13 @@ class ReadingAlong:
 
     def read(self, blobs: Sequence[str]) -> Mapping[str, bytes | None]:
         """The blobs' bytes by object name."""
-        found = self.repository.read(blobs)
+        contents = self.repository.read(blobs)
         room = _MOST_BYTES - sum(len(content or b"") for content in self._blobs.values())
-        for blob, content in sorted(found.items(), key=lambda pair: len(pair[1] or b"")):
+        for blob, content in sorted(contents.items(), key=lambda pair: len(pair[1] or b"")):
             if blob not in self._blobs and len(content or b"") <= room:
                 room -= len(content or b"")
                 self._blobs[blob] = content
-        return found
+        return contents
 
     def export(self, tree: str, directory: Path) -> Sequence[str]:
         """Writes a tree into an empty directory."""

@@ -79,6 +79,6 @@ def _config(root: Path | None, own: Path | None) -> Config:
 
 
 def _judge(environment: RunEnvironment, config: Config, repository: Repository) -> TreeBuildJudge:
-    found = builds(config)
+    options = builds(config)
     ports = build_ports(environment, config, repository)
-    return make(found[0] if found else BuildOptions(), ports)
+    return make(options[0] if options else BuildOptions(), ports)

@@ -104,26 +104,26 @@ def reused(judgments: Mapping[tuple[str, str], Judgment]) -> Casting:
 
     def cast(place: SeatPosition, make: Make, ports: Ports) -> PullJudge:
         judge = make(ports)
-        said = judgments.get((place.tier, judge.name))
-        if said is None or type_of(judge) not in MODEL_BACKED:
+        judgment = judgments.get((place.tier, judge.name))
+        if judgment is None or type_of(judge) not in MODEL_BACKED:
             return judge
-        return RecordedJudge(replace(_record_of(judge), judgment=said))
+        return RecordedJudge(replace(_record_of(judge), judgment=judgment))
 
     return cast
 
 
 def records_of(seating: Seating, verdict: Verdict) -> Records:
     """The record of each place, with a judgment where it was reached."""
-    found = {place: _record_of(judge) for place, judge in seating.judges.items()}
+    records = {place: _record_of(judge) for place, judge in seating.judges.items()}
     places = {id(judge): place for place, judge in seating.judges.items()}
     for tier, attempt in zip(seating.cascade.tiers, verdict.attempts, strict=True):
         if tier.jury is None or attempt.verdict is None:
             continue
         for seat, ballot in zip(tier.jury.seats, attempt.verdict.ballots, strict=True):
             place = places[id(seat.judge)]
-            said = None if found[place].waits else ballot.judgment
-            found[place] = replace(found[place], judgment=said, elapsed_ms=ballot.elapsed_ms)
-    return found
+            said = None if records[place].waits else ballot.judgment
+            records[place] = replace(records[place], judgment=said, elapsed_ms=ballot.elapsed_ms)
+    return records
 
 
 def _record_of(judge: PullJudge) -> SeatRecord:

@@ -312,7 +312,6 @@ def _may_be_missing(root: Node, binding: Binding, node: Node) -> bool:
 
 
 def _find_imported(root: Node) -> Iterator[tuple[Binding, Node]]:
-    """Return what each import binds."""
     for kind, read in (("import_statement", _modules), ("import_from_statement", _members)):
         for node in root.find_all(kind=kind):
             yield from ((binding, node) for binding in read(node))

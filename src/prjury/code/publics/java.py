@@ -74,7 +74,6 @@ def _find_java_members(node: Node, prefix: str, outer: str, depth: int) -> Itera
 
 
 def _words(node: Node) -> frozenset[str]:
-    """The modifiers of a declaration."""
     modifiers = child_of(node, "modifiers")
     return frozenset(child.kind() for child in modifiers.children()) if modifiers else frozenset()
 

@@ -50,14 +50,12 @@ def _find_kotlin_members(node: Node, prefix: str, depth: int) -> Iterator[Symbol
 
 
 def _words(node: Node) -> frozenset[str]:
-    """The modifiers of a declaration."""
     modifiers = child_of(node, "modifiers")
     children = modifiers.children() if modifiers else ()
     return frozenset(each.text() for each in children if each.kind().endswith("_modifier"))
 
 
 def _child_after(node: Node, token: str) -> Node | None:
-    """The child that follows a token."""
     children = iter(node.children())
     return next(children, None) if any(child.kind() == token for child in children) else None
 

@@ -206,7 +206,6 @@ def _read_script_function(node: Node, path: str, line: int) -> Iterator[Symbol]:
 
 
 def _annotation(node: Node | None) -> str:
-    """The type behind a colon."""
     return text_of(node).removeprefix(":").strip()
 
 

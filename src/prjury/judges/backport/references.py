@@ -57,7 +57,6 @@ class BareCode:
         self.unread.update(wanted.keys() - self.lines.keys())
 
     def _sources(self, wanted: Mapping[str, str]) -> dict[str, Source]:
-        """Read those blobs that are text."""
         found: dict[str, Source] = {}
         for blob, content in self.repository.read(list(wanted)).items():
             language = language_of(wanted[blob])

@@ -130,7 +130,6 @@ def _entries(text: str) -> Iterator[tuple[Any, int]]:
 
 
 def _skip_words(text: str, at: int) -> int:
-    """Past blanks."""
     while at < len(text) and text[at] in _BLANKS:
         at += 1
     return at

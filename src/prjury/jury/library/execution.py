@@ -58,12 +58,12 @@ def usage_of(response: object) -> dict[str, float]:
 def documents_of(response: object) -> list[str]:
     """The texts of the documents that a response was given on; empty where it names none."""
     if isinstance(response, Mapping):
-        found = next(filter(None, map(response.get, _DOCUMENTS)), ())
+        nodes = next(filter(None, map(response.get, _DOCUMENTS)), ())
     else:
-        found = next(filter(None, map(partial(_attribute, response), _NODES)), ())
-    if isinstance(found, str) or not isinstance(found, Sequence):
-        return [found] if isinstance(found, str) else []
-    texts = [document_text(one) for one in found]
+        nodes = next(filter(None, map(partial(_attribute, response), _NODES)), ())
+    if isinstance(nodes, str) or not isinstance(nodes, Sequence):
+        return [nodes] if isinstance(nodes, str) else []
+    texts = [document_text(one) for one in nodes]
     return [text for text in texts if text is not None] if None not in texts else []
 
 

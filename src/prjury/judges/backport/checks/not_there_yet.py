@@ -153,7 +153,6 @@ class _Copies:
                     bringing.setdefault(message.sha, f"{says} {sha[:7]}")
 
     def _add_patched(self, tip: BranchTip, since: str, releases: Releases) -> None:
-        """Add commits with the same patch."""
         change = self.change
         several = [pair for pair in change.commits if pair[1] in self.each]
         compared = several if len(several) <= _MOST_COMMITS else []
