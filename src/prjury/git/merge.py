@@ -157,8 +157,7 @@ def find_squash(
     The head, merged onto what stood before it, has to come to the very tree.
     """
     selected = ("--first-parent", f"--max-count={_MOST_SQUASHES}", f"{since}..{until}")
-    inside = [path for path in paths[:MOST_NAMED] if ".." not in path.split("/")]
-    for entry in log(git, *selected, "--", *inside) if inside else ():
+    for entry in log(git, *selected, "--", *paths[:MOST_NAMED]):
         parents = entry.commit.parents
         if len(parents) == 1 and merge_trees(git, parents[0], head) == entry.tree:
             return entry.commit

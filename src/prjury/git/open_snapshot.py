@@ -157,7 +157,7 @@ def _take_change(
     """Take the snapshot; of a change that is in the base by now as it came in, if asked for."""
     pull = take_snapshot(store, sides.base, sides.head, notes=sides.notes)
     landed, base = request.landed, sides.base
-    if landed is None:
+    if landed is None or pull.merge.impossible:
         return pull
     if pull.ahead and landed.commits is None:
         return _take_squash(store, sides, pull) or pull
