@@ -18,7 +18,10 @@ def main() -> NoReturn:
     """Start over without secrets in the environment if there are any, then run the command."""
     if sys.argv[1:] in (["--version"], ["-V"]):
         with suppress(OSError):  # standard output is full, which the ordinary start tells
-            print_version()
+            from prjury.resources import own_version  # noqa: PLC0415 - other commands need more
+
+            sys.stdout.write(f"prjury {own_version()}\n")
+            sys.stdout.flush()
             sys.exit()
     try:
         environ = _environment()
@@ -29,14 +32,6 @@ def main() -> NoReturn:
     from prjury.cli import main as run  # noqa: PLC0415 - the first of two starts is a short one
 
     run(environ)
-
-
-def print_version() -> None:
-    """Print the version of this installation, which needs nothing else of it."""
-    from importlib.metadata import version  # noqa: PLC0415 - other commands start without it
-
-    sys.stdout.write(f"prjury {version('prjury')}\n")
-    sys.stdout.flush()
 
 
 def _environment() -> dict[str, str]:

@@ -71,4 +71,4 @@ def test_the_version_needs_nothing_of_ours(tmp_path: Path) -> None:
     out, counts = run("--version", cwd=tmp_path)
 
     assert out.startswith("prjury ")
-    assert counts["modules"] <= 3
+    assert counts["modules"] <= 4

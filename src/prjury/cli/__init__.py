@@ -16,7 +16,6 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from prjury.__main__ import print_version
 from prjury.cli.backport import backport
 from prjury.cli.build import build
 from prjury.cli.calibrate import calibrate
@@ -63,7 +62,9 @@ app.add_typer(journal)
 
 def _show_version(value: bool) -> None:  # noqa: FBT001 - typer hands the flag over like this
     if value:
-        print_version()
+        from prjury.resources import own_version
+
+        print(f"prjury {own_version()}")
         raise typer.Exit
 
 
