@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from prjury.code.names.binding import Node
 from prjury.code.publics.model import Parameter, Publics, Symbol, SymbolKind
-from prjury.code.publics.nodes import DEEPEST, TooDeepError, child_of, children_of, line_of, text_of
+from prjury.code.publics.nodes import child_of, children_at, children_of, line_of, text_of
 
 _LISTS = frozenset(
     {"ERROR", "type_declaration", "const_declaration", "var_declaration", "var_spec_list"}
@@ -28,9 +28,7 @@ def _is_public(name: str) -> bool:
 
 
 def _find_go_members(node: Node, depth: int) -> Iterator[Symbol]:
-    if depth > DEEPEST:
-        raise TooDeepError
-    for child in node.children():
+    for child in children_at(node, depth):
         kind = child.kind()
         if kind in _LISTS:
             yield from _find_go_members(child, depth + 1)

@@ -11,9 +11,8 @@ from collections.abc import Iterator
 from prjury.code.names.binding import Node
 from prjury.code.publics.model import Parameter, Publics, Symbol, SymbolKind
 from prjury.code.publics.nodes import (
-    DEEPEST,
-    TooDeepError,
     child_of,
+    children_at,
     children_of,
     line_of,
     text_of,
@@ -55,9 +54,7 @@ def _find_java_members(node: Node, prefix: str, outer: str, depth: int) -> Itera
     Args:
         outer: the word of the type around it; empty for none.
     """
-    if depth > DEEPEST:
-        raise TooDeepError
-    for child in node.children():
+    for child in children_at(node, depth):
         kind = child.kind()
         if kind in {"ERROR", "enum_body_declarations"}:
             yield from _find_java_members(child, prefix, outer, depth + 1)

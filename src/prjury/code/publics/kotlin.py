@@ -11,9 +11,8 @@ from collections.abc import Callable, Iterator, Mapping
 from prjury.code.names.binding import Node
 from prjury.code.publics.model import Parameter, Publics, Symbol, SymbolKind
 from prjury.code.publics.nodes import (
-    DEEPEST,
-    TooDeepError,
     child_of,
+    children_at,
     children_of,
     line_of,
     text_of,
@@ -33,9 +32,7 @@ def read(root: Node) -> Publics:
 
 
 def _find_kotlin_members(node: Node, prefix: str, depth: int) -> Iterator[Symbol]:
-    if depth > DEEPEST:
-        raise TooDeepError
-    for child in node.children():
+    for child in children_at(node, depth):
         kind = child.kind()
         if kind == "ERROR":
             yield from _find_kotlin_members(child, prefix, depth + 1)

@@ -58,6 +58,18 @@ def _comments(node: Node) -> Iterator[Node]:
             yield from _comments(child)
 
 
+def children_at(node: Node, depth: int) -> list[Node]:
+    """The children of a node at this depth of declarations.
+
+    Raises:
+        TooDeepError: for more levels than people write.
+    """
+    if depth > DEEPEST:
+        raise TooDeepError
+    children: list[Node] = node.children()
+    return children
+
+
 def child_of(node: Node, *kinds: str) -> Node | None:
     """The first child of one of these kinds."""
     return next((child for child in node.children() if child.kind() in kinds), None)

@@ -15,9 +15,8 @@ from msgspec.structs import replace
 from prjury.code.names.binding import Node
 from prjury.code.publics.model import Parameter, Passing, Publics, Symbol, SymbolKind
 from prjury.code.publics.nodes import (
-    DEEPEST,
-    TooDeepError,
     child_of,
+    children_at,
     children_of,
     line_of,
     text_of,
@@ -55,9 +54,7 @@ def _find_python_members(node: Node, prefix: str, depth: int, *, offered: bool) 
     Args:
         offered: whether what is around them is public.
     """
-    if depth > DEEPEST:
-        raise TooDeepError
-    for child in node.children():
+    for child in children_at(node, depth):
         kind = child.kind()
         decorators = ""
         if kind == "decorated_definition":

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from prjury.code.names.binding import Node
 from prjury.code.publics.model import Parameter, Publics, Symbol, SymbolKind
 from prjury.code.publics.nodes import (
-    DEEPEST,
-    TooDeepError,
     child_of,
+    children_at,
     children_of,
     line_of,
     text_of,
@@ -44,9 +43,7 @@ def _find_rust_members(node: Node, prefix: str, depth: int, *, free: bool) -> It
     Args:
         free: whether members are public without a word, as those of a trait and of an enum are.
     """
-    if depth > DEEPEST:
-        raise TooDeepError
-    for child in node.children():
+    for child in children_at(node, depth):
         kind = child.kind()
         if kind == "ERROR":
             yield from _find_rust_members(child, prefix, depth + 1, free=free)

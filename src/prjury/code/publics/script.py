@@ -14,9 +14,8 @@ from msgspec.structs import replace
 from prjury.code.names.binding import Node
 from prjury.code.publics.model import Parameter, Passing, Publics, Symbol, SymbolKind
 from prjury.code.publics.nodes import (
-    DEEPEST,
-    TooDeepError,
     child_of,
+    children_at,
     children_of,
     line_of,
     text_of,
@@ -116,9 +115,7 @@ def _find_script_members(
         space: whether a namespace is around them, whose members are those that it exports.
         exported: whether they are.
     """
-    if depth > DEEPEST:
-        raise TooDeepError
-    for child in node.children():
+    for child in children_at(node, depth):
         kind = child.kind()
         if kind in {"ERROR", "ambient_declaration", "expression_statement"}:
             yield from _find_script_members(
