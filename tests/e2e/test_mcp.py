@@ -7,8 +7,6 @@ import json
 import os
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -17,6 +15,7 @@ import pytest
 
 from e2e.conftest import Prjury
 from fakes.history import History
+from fakes.waiting import eventually
 
 _READ = {"path": "shadow", "contains": "root"}
 REFUSED: dict[str, tuple[str, dict[str, Any]]] = {
@@ -165,12 +164,3 @@ def test_a_run_that_nobody_waits_for_is_ended(tmp_path: Path, ending: str) -> No
 
 def is_running(marker: str) -> bool:
     return subprocess.run(["pgrep", "-xf", f"sleep {marker}"], check=False).returncode == 0
-
-
-def eventually(true: Callable[[], bool], seconds: float = 30) -> bool:
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
-        if true():
-            return True
-        time.sleep(0.05)
-    return False

@@ -3,9 +3,9 @@ from __future__ import annotations
 import subprocess
 import sys
 import textwrap
-import time
-from collections.abc import Callable
 from pathlib import Path
+
+from fakes.waiting import eventually
 
 _PROGRAM = """
     import atexit, os, subprocess, sys, threading, time
@@ -76,12 +76,3 @@ def test_what_a_killed_run_has_left_is_swept_and_nothing_else(tmp_path: Path) ->
         subprocess.run([sys.executable, "-c", _LATER, str(tmp_path)], env=environ, check=True)
         assert eventually(lambda: {path.name for path in tmp_path.iterdir()} == {kept, *others})
         living.kill()
-
-
-def eventually(true: Callable[[], bool], seconds: float = 30) -> bool:
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
-        if true():
-            return True
-        time.sleep(0.05)
-    return False

@@ -23,6 +23,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fakes.shell import SilentProgress
+from fakes.waiting import eventually
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
 from prjury.ports.types import Completed, ShellCommand
@@ -523,15 +524,6 @@ def test_a_process_that_leaves_at_once_has_cleaned_up_before(tmp_path: Path, mar
     assert eventually(lambda: processes_with(marker) == [])
     assert sorted(path.name for path in tmp_path.iterdir()) == ["first", "inner"]
     assert list(inner.iterdir()) == []
-
-
-def eventually(true: Callable[[], bool], seconds: float = 60) -> bool:
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
-        if true():
-            return True
-        time.sleep(0.05)
-    return False
 
 
 def test_several_at_once(bench: Bench) -> None:
