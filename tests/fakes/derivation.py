@@ -13,11 +13,12 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from prjury.app.registry import MODEL_BACKED, voting_strategy
+from prjury.app.registry import voting_strategy
 from prjury.errors import ExitCode, UsageError, first_problem
 from prjury.jury.cascade import Tier, TierAttempt, Verdict, stop_reason
 from prjury.jury.count import LOWERING, NeverLifting, NeverOverruling, count
 from prjury.jury.gate import Gate, gate
+from prjury.jury.judge import MODEL_BACKED
 from prjury.jury.judgment import Judgment
 from prjury.jury.voting import Ballot, VotingStrategy
 from prjury.policy.tiers import TierConfig

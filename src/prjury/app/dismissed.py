@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from prjury.app.registry import MODEL_BACKED, Casting, Make, PullJudge, SeatPosition
+from prjury.app.registry import Casting, Make, PullJudge, SeatPosition
 from prjury.app.stages.evidence import Records, SeatRecord
 from prjury.judges.context import PullRequestContext
 from prjury.judges.patterns.judge import NAME
-from prjury.jury.judge import JudgeType, ask, type_of
+from prjury.jury.judge import MODEL_BACKED, JudgeType, ask, type_of
 from prjury.jury.judgment import Judgment, Severity, Status
 from prjury.policy.schema import Config
 from prjury.ports import Ports

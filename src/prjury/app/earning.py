@@ -6,11 +6,11 @@ from dataclasses import replace
 from datetime import date
 
 from prjury.app.policy_in_force import text_at
-from prjury.app.registry import MODEL_BACKED
 from prjury.calibration.answers import join_bases
 from prjury.calibration.record import Record, read_record
 from prjury.errors import PrJuryError
 from prjury.jury.cascade import TierAttempt, Verdict, conclude
+from prjury.jury.judge import MODEL_BACKED
 from prjury.jury.judgment import Status
 from prjury.policy.schema import Config
 from prjury.ports import Repository

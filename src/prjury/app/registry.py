@@ -18,7 +18,7 @@ from prjury.judges.context import PullRequestContext
 from prjury.jury.cascade import CascadedJury, Tier, TierPolicy
 from prjury.jury.count import NeverLifting, NeverOverruling
 from prjury.jury.guard import catch_crash
-from prjury.jury.judge import FunctionJudge, Judge, JudgeType, type_of
+from prjury.jury.judge import MODEL_BACKED, FunctionJudge, Judge, type_of
 from prjury.jury.judgment import Status
 from prjury.jury.jury import Jury, Seat
 from prjury.jury.voting import (
@@ -81,8 +81,6 @@ VOTING: Mapping[str, Callable[..., VotingStrategy]] = {
     "median": MedianVoting,
     "consensus": ConsensusVoting,
 }
-
-MODEL_BACKED = frozenset({JudgeType.LLM_POWERED, JudgeType.AGENT})
 
 
 def installed() -> Mapping[str, EntryPoint]:

@@ -9,7 +9,7 @@ from typing import Literal, Protocol, TypeAlias, get_args
 from msgspec import Struct
 
 from prjury.calibration.record import Counts
-from prjury.jury.judge import JudgeType
+from prjury.jury.judge import MODEL_BACKED
 from prjury.jury.judgment import Check, Status
 from prjury.jury.voting import Ballot
 from prjury.report.codec import PullJson, ReportJson, ballot_of
@@ -17,7 +17,6 @@ from prjury.report.judge_facts import AnswerBasis, PanelFacts
 
 Outcome: TypeAlias = Literal["mended", "dismissed", "merged", "open"]
 
-_MODEL_BACKED = frozenset({JudgeType.LLM_POWERED, JudgeType.AGENT})
 _VOTES = frozenset({Status.PASS, Status.FAIL})
 
 
@@ -82,7 +81,7 @@ def join_bases(parts: Sequence[AnswerBasis]) -> AnswerBasis | None:
 def model_ballots(report: ReportJson) -> list[Ballot]:
     """Return what judges that ask models have said."""
     judgments = [judgment for tier in report.tiers for judgment in tier.judgments]
-    return [ballot_of(judgment) for judgment in judgments if judgment.type in _MODEL_BACKED]
+    return [ballot_of(judgment) for judgment in judgments if judgment.type in MODEL_BACKED]
 
 
 def name_pull(pull: PullJson) -> str:

@@ -437,7 +437,6 @@ def _tell(status: Status, decisive: TierAttempt, verdict: JuryVerdict) -> Judgme
 
 
 def _evidence(status: Status, tier: str, said: Judgment, telling: Judgment) -> dict[str, Any]:
-    """The counts of the deciding tier, and the word for why nothing was decided."""
     metadata = {**said.metadata, "decided_by": tier}
     metadata.pop("reason", None)
     if status in {Status.ERROR, Status.ABSTAIN}:

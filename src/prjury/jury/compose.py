@@ -87,7 +87,6 @@ class _Chain(Generic[ContextT]):
 
 
 def _words(name: str, said: Judgment, answer: Judgment) -> str:
-    """Return what a member said, and its status where it is not that of the whole."""
     whose = name if said.status is answer.status else f"{name} ({said.status})"
     return f"{whose}: {said.reasoning}" if said.reasoning.strip() else whose
 

@@ -36,6 +36,10 @@ class JudgeType(StrEnum):
     AGENT = "agent"
 
 
+#: The types that ask a model.
+MODEL_BACKED = frozenset({JudgeType.LLM_POWERED, JudgeType.AGENT})
+
+
 @runtime_checkable
 class Judge(Protocol[ContextT_contra]):
     """Anything with a name that turns a context into a judgment.

@@ -11,7 +11,7 @@ from msgspec import Meta, Struct
 from prjury.jury.cascade import TierAttempt, TierPolicy, Verdict, conclude
 from prjury.jury.codec import check_to_json, plain
 from prjury.jury.gate import Gate
-from prjury.jury.judge import JudgeType
+from prjury.jury.judge import MODEL_BACKED, JudgeType
 from prjury.jury.judgment import Check, Judgment, Status
 from prjury.jury.jury import JuryVerdict
 from prjury.jury.score import NumericalScore, Score
@@ -227,8 +227,7 @@ def read_earlier_votes(data: Mapping[str, Any]) -> EarlierVotes:
         (tier.name, ballot.judge): ballot_of(ballot).judgment
         for tier in report.tiers
         for ballot in tier.judgments
-        if ballot.type in {JudgeType.LLM_POWERED, JudgeType.AGENT}
-        and ballot.status in {Status.PASS, Status.FAIL}
+        if ballot.type in MODEL_BACKED and ballot.status in {Status.PASS, Status.FAIL}
     }
     patch, policy = report.pull.patch_id or "", report.policy.hash
     return EarlierVotes(patch, policy, judgments)

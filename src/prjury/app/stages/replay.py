@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from prjury.app.registry import MODEL_BACKED, Casting, Make, PullJudge, Seating, SeatPosition
+from prjury.app.registry import Casting, Make, PullJudge, Seating, SeatPosition
 from prjury.app.stages.evidence import Records, SeatRecord
 from prjury.judges.context import PullRequestContext
 from prjury.judges.quality.judge import ModelBackedJudge
 from prjury.jury.cascade import Verdict
-from prjury.jury.judge import JudgeType, type_of
+from prjury.jury.judge import MODEL_BACKED, JudgeType, type_of
 from prjury.jury.judgment import Judgment
 from prjury.jury.jury import JuryVerdict
 from prjury.ports import Ports

@@ -98,7 +98,6 @@ def _first(value_of: Callable[[str], object]) -> str | None:
 
 
 def _as_text(value: object) -> str | None:
-    """A text, a list of blocks with text, or whatever can be said in JSON."""
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, Sequence) and value and all(map(_block, value)):

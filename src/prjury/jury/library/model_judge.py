@@ -25,8 +25,6 @@ from prjury.jury.library.replies import (
 )
 from prjury.jury.library.template import Template, template_of
 
-_VOTES = frozenset({Status.PASS, Status.FAIL})
-
 
 @runtime_checkable
 class ModelText(Protocol):
@@ -217,7 +215,8 @@ def classified(reply: object, classify: Classifier, name: str, context: object) 
     if not isinstance(judgment, Judgment):
         message = f"{name} classifies a reply as a {type(judgment).__name__} instead of a Judgment"
         raise TypeError(message)
-    if judgment.status in _VOTES and not judgment.checks and _is_yes_or_no(classify):
+    votes = judgment.status in {Status.PASS, Status.FAIL}
+    if votes and not judgment.checks and _is_yes_or_no(classify):
         check = Check(name, judgment.status is Status.PASS, judgment.reasoning)
         judgment = replace(judgment, checks=(check,))
     usage = usage_of(reply)
