@@ -514,6 +514,25 @@ def test_a_head_that_is_superseded_is_never_a_success(server: Server, newer: str
     assert server.job.fake.bodies == []
 
 
+@pytest.mark.parametrize(
+    ("ref", "outcome"),
+    [
+        ("refs/pull/7/merge", ("abstain", "action_required")),
+        ("refs/heads/main", ("pass", "success")),  # a workflow that is the base's own
+    ],
+)
+def test_a_change_of_the_workflow_that_runs_this_needs_a_human(
+    server: Server, ref: str, outcome: tuple[str, str]
+) -> None:
+    path = ".github/workflows/prjury.yml"
+    server.shop.switch("good")
+    head = server.shop.commit({path: "on: pull_request\njobs: {}\n"})
+    server.shop.git("update-ref", "refs/pull/7/head", head)
+    server.event(head)
+    server.run(GITHUB_WORKFLOW_REF=f"octo/shop/{path}@{ref}")
+    assert server.outcome == outcome, server.job.log
+
+
 def test_no_comment_where_the_head_has_moved_on_during_the_review(server: Server) -> None:
     server.told_head(server.good)
     assert server.run() == ExitCode.REJECTED

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -248,7 +249,16 @@ def request_of(
         model=_model(event, inputs, around),
         trusts_policy=event is not None and is_owners(event),
         actor=event.sender if event else None,
+        workflow=_find_own_workflow(around) if event and event.of_pull_request else None,
     )
+
+
+def _find_own_workflow(environ: Mapping[str, str]) -> str | None:
+    """Return the file of the workflow, which GitHub takes from a pull request's own commit."""
+    match = re.search(
+        r"\.github/workflows/[^@]+(?=@refs/pull/)", environ.get("GITHUB_WORKFLOW_REF", "")
+    )
+    return match[0] if match else None
 
 
 def _model(event: Event | None, inputs: Inputs, environ: Mapping[str, str]) -> str | None:

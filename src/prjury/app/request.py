@@ -37,6 +37,7 @@ class ReviewRequest:
         actor: who started this run; None if unknown.
         evidence: the evidence of a build elsewhere, where the policy takes the build from it.
         record: a file that keeps what the models answer; nothing is then taken from memory.
+        workflow: the file of the workflow that runs this, which is the change's own.
     """
 
     wanted: SnapshotRequest = field(default_factory=SnapshotRequest)
@@ -56,6 +57,7 @@ class ReviewRequest:
     actor: str | None = None
     evidence: Evidence | None = None
     record: Path | None = None
+    workflow: str | None = None
 
 
 @dataclass(frozen=True)

@@ -123,7 +123,7 @@ class OpenedChange:
 
     def start_clock(self) -> PullRequestContext:
         """The context of the judges; their time runs from here."""
-        return context_of(self.pull, self.seconds)
+        return replace(context_of(self.pull, self.seconds), workflow=self.request.workflow)
 
     def look_around(self, context: PullRequestContext) -> PullRequestContext:
         """The context for judges that ask models, who may look for lines beyond the change."""

@@ -68,7 +68,7 @@ def _check_python(content: bytes, version: tuple[int, int] | None) -> Fault | No
             warnings.simplefilter("ignore")
             ast.parse(content, feature_version=version)
     except SyntaxError as error:
-        return error.lineno, error.msg
+        return error.lineno or 1, error.msg  # 0 for an encoding that is none
     return None
 
 

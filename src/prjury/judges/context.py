@@ -55,10 +55,12 @@ class PullRequestContext(JudgmentContext):
         once: what judges share, so that it is made once.
         ballots: what the judges before have said.
         find_call_sites: looks for them; nobody needs them where no model is asked.
+        workflow: the file of the workflow that runs the review as the change has it.
     """
 
     pull: PullRequest = field(kw_only=True)
     deadline: Deadline = field(kw_only=True)
+    workflow: str | None = field(default=None, kw_only=True)
     once: Once = field(default_factory=Once, kw_only=True, repr=False, compare=False)
     ballots: list[Ballot] = field(default_factory=list, kw_only=True, repr=False, compare=False)
     find_call_sites: Callable[[], Sequence[CallSite]] = field(

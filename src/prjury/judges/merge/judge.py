@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from prjury.judges.context import PullRequestContext
 from prjury.judges.merge.conflicts import conflict_messages, list_conflicts
+from prjury.judges.merge.hidden import find_hidden
 from prjury.judges.merge.parses import NAME as PARSES
 from prjury.judges.merge.parses import check_syntax
 from prjury.jury.judge import Judge, JudgeType
@@ -38,7 +39,8 @@ class MergeJudge:
     """Reads the snapshot's trial merge; where the project rebases it tries that as well.
 
     PASS: the head comes onto the base the project's way without a conflict. FAIL: it does not.
-    ABSTAIN: a rebase that was not tried to its end. ERROR: no trial is possible.
+    ABSTAIN: a rebase that was not tried to its end, or a change to the workflow that runs this.
+    ERROR: no trial is possible.
     """
 
     options: MergeOptions
@@ -53,7 +55,9 @@ class MergeJudge:
         if pull.merge.impossible or _is_held(pull):
             return decide(pull, Habit(Way.MERGE, "no other way was tried"))
         judgment = decide(pull, *self._try(context))
-        return add_syntax(judgment, *check_syntax(pull, self.ports, context.deadline))
+        checks, doubts = check_syntax(pull, self.ports, context.deadline)
+        judgment = add_syntax(judgment, [*checks, *find_hidden(pull.files)], doubts)
+        return _refuse_own_workflow(judgment, pull, context.workflow)
 
     def _try(self, context: PullRequestContext) -> tuple[Habit, RebaseTrial | None]:
         base, head = context.pull.base.sha, context.pull.head.sha
@@ -65,6 +69,16 @@ class MergeJudge:
             return way, None
         seconds = min(_REBASE_SECONDS, context.deadline.remaining * _REBASE_SHARE)
         return way, self.ports.repository.rebase(base, head, context.deadline.within(seconds))
+
+
+def _refuse_own_workflow(judgment: Judgment, pull: PullRequest, workflow: str | None) -> Judgment:
+    """Return an abstention for a PASS by a workflow that runs as the change has it."""
+    paths = {path for file in pull.files for path in (file.path, file.old_path)}
+    if judgment.status is not Status.PASS or not workflow or workflow not in paths:
+        return judgment
+    words = f"the change edits {visible(workflow)}, which runs this review ({judgment.reasoning})"
+    reason, checks, metadata = "evidence_untrusted", judgment.checks, judgment.metadata
+    return Judgment.abstained(words, reason, checks=checks, metadata=metadata)
 
 
 def decide(pull: PullRequest, way: Habit, rebase: RebaseTrial | None = None) -> Judgment:

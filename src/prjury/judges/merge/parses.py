@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
 from prjury.code.syntax import LARGEST, SourceFile, SyntaxFault, find_faults
 from prjury.deadline import Deadline
+from prjury.judges.merge.hidden import find_other_reading
 from prjury.judges.merge.syntax_tools import ask_tools
 from prjury.jury.judgment import Check, Location, Severity
 from prjury.manifests.project import Project
@@ -46,12 +47,14 @@ def check_syntax(
     if not files or not pull.merge.tree or len(files) > _MOST_FILES:
         return [], []
     parser = _SyntaxReader(pull, files, ports, deadline.within(_SECONDS))
-    faults, unparsed, count = parser.find_faults(pull.merge.tree, {path: path for path in files})
+    texts = parser.read_texts(pull.merge.tree, {path: path for path in files})
+    faults, unparsed = parser.find_faults(texts)
     if faults:
         places = {path: files[path].old_path or path for path in faults}
-        before, _, _ = parser.find_faults(pull.base.sha, places)
+        before, _ = parser.find_faults(parser.read_texts(pull.base.sha, places))
         faults = {path: faults[path] for path in sorted(faults) if path not in before}
     checks = [_make_check(files[path], fault) for path, fault in faults.items()]
+    count = len(texts) - len(unparsed)
     if count and not checks:
         checks.append(Check.ok(NAME, f"{counted(count, 'changed file')} without a syntax error"))
     for path, reason in sorted(unparsed.items()):
@@ -62,6 +65,11 @@ def check_syntax(
         for path, fault in faults.items()
         if not fault.certain and not _is_test_data(files[path])
     ]
+    doubts.extend(
+        LeftOut(printable(text.path), why)
+        for text in texts
+        if text.grammar == "python" and (why := find_other_reading(text.content))
+    )
     return checks, doubts
 
 
@@ -84,21 +92,17 @@ class _SyntaxReader:
         self.is_babel = any(_BABEL.search(entry.path) for entry in entries)
 
     def find_faults(
-        self, tree: str, places: Mapping[str, str]
-    ) -> tuple[Mapping[str, SyntaxFault], Mapping[str, str], int]:
-        """Return faults by path, why other files could not be parsed, and how many were.
-
-        Args:
-            places: the path in the tree by the path that a file has now.
-        """
-        texts = self._read_texts(tree, places)
+        self, texts: Sequence[SourceFile]
+    ) -> tuple[Mapping[str, SyntaxFault], Mapping[str, str]]:
+        """Return faults by path, and why other files could not be parsed."""
         faults, unparsed = find_faults(texts, self.deadline)
         if self.is_babel:
             faults = {path: replace(fault, dialect=True) for path, fault in faults.items()}
         faults = ask_tools(texts, faults, self.ports.shell, self.deadline)
-        return faults, unparsed, len(texts) - len(unparsed)
+        return faults, unparsed
 
-    def _read_texts(self, tree: str, places: Mapping[str, str]) -> list[SourceFile]:
+    def read_texts(self, tree: str, places: Mapping[str, str]) -> list[SourceFile]:
+        """Read regular files of a tree, by the paths that they have now and had there."""
         entries = {entry.path: entry for entry in self.ports.repository.files(tree)}
         blobs = {
             path: entries[place].blob
