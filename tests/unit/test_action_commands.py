@@ -59,6 +59,7 @@ LACKING = {
     "/prjury dismiss 1": "The reason is missing",
     "/prjury dismiss reason": "The number of the finding is missing",
     "/prjury override": "The reason is missing",
+    "/prjury override \u200b\u2060": "The reason is missing",
     "/prjury backport $(id)": "The branch is missing",
     "/prjury review now": "takes no words",
     "/prjury rerun": "use `/prjury review`",

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from prjury.report.invisible_chars import bare
+
 CommandName: TypeAlias = Literal["help", "review", "fix", "override", "dismiss", "backport"]
 
 #: What there is to write, and what it does, for people.
@@ -95,7 +97,7 @@ def parse_command(body: str) -> CommentCommand | str:
 
 
 def _with_reason(name: CommandName, number: int, reason: str) -> CommentCommand | str:
-    if not reason.strip():
+    if not bare(reason)[0].strip():
         return _lacks("reason", name)
     if len(reason) > LONGEST_REASON:
         return f"The reason has more than {LONGEST_REASON} characters."

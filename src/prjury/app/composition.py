@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from threading import Thread
 from typing import Any
 
@@ -86,7 +87,8 @@ def program_ports(
     Args:
         panel: the models that may be asked after a build.
     """
-    ports = build_ports(environment, config, store, panel)
+    hidden = (store.operator.common_dir,)
+    ports = build_ports(environment, config, store, panel, hidden=hidden)
     sources = {each.from_ for each in running(config)}
     if "checks" in sources:
         from prjury.github.checks import checks_of  # noqa: PLC0415 - few ask for them
@@ -152,15 +154,19 @@ def build_ports(
     store: Repository,
     panel: ModelPanel | None = None,
     lend: Sequence[str] | None = None,
+    hidden: Sequence[Path] = (),
 ) -> Ports:
     """The ports that a build needs; a build begins when everything is loaded.
 
     Args:
         lend: names of credentials that a build may read; those of the policy by default.
+        hidden: what no build may read, such as a repository whose configuration holds a token.
     """
     lend = config.sandbox.lend if lend is None else lend
     network = config.sandbox.network
-    shell = contained_shell(environment, config, network=network, panel=panel, lend=lend)
+    shell = contained_shell(
+        environment, config, network=network, panel=panel, lend=lend, hidden=hidden
+    )
     Thread(target=lambda: shell.level, daemon=True).start()  # a program says it, in a while
     redact, journal = environment.redact, environment.journal
     place = private_directory(environment.environ, "XDG_STATE_HOME", ".local/state")
@@ -182,6 +188,7 @@ def contained_shell(
     network: bool,
     panel: ModelPanel | None,
     lend: Sequence[str] = (),
+    hidden: Sequence[Path] = (),
 ) -> ContainedShell:
     """The shell for what is not trusted; all of ours is loaded before anything runs in it."""
 
@@ -196,6 +203,7 @@ def contained_shell(
         extra_env=sandbox.env,
         level=sandbox.level,
         lend=lend,
+        hidden=hidden,
         network=network,
         before=load,
         meanwhile=load_afterwards,

@@ -228,7 +228,7 @@ Lent: TypeAlias = Literal["maven-settings", "npmrc", "pip-conf", "cargo-credenti
 class SandboxConfig(PolicySection):
     """How builds are contained."""
 
-    level: Literal["auto", "L0", "L1", "L2", "L3"] = Field(
+    level: Literal["auto", "L0", "L1", "L2"] = Field(
         "auto", description="the containment that is needed; `auto` is the highest that works here"
     )
     network: bool = Field(default=True, description="whether a build may use the network")

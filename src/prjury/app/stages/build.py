@@ -22,7 +22,9 @@ def build(request: ReviewRequest, environment: RunEnvironment) -> BuiltEvidence 
                 f"the policy has {len(options) or 'no'} build judges, and this stage needs one",
                 remedy="Add one, such as `judges: [merge, build]`, or name another with --config",
             )
-        ports = build_ports(environment, change.config, change.snapshot.store, lend=())
+        store = change.snapshot.store
+        hidden = (store.operator.common_dir,)
+        ports = build_ports(environment, change.config, store, lend=(), hidden=hidden)
         try:
             context, build = change.start_clock(), options[0] if options else None
             return build_evidence(build, ports, context, own_version(), others)

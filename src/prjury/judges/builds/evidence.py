@@ -207,7 +207,7 @@ class BuildRecord(Struct, frozen=True, forbid_unknown_fields=True):
 class BuildSandbox(Struct, frozen=True, forbid_unknown_fields=True):
     """How builds were kept in."""
 
-    level: Literal["L0", "L1", "L2", "L3"]
+    level: Literal["L0", "L1", "L2"]
 
 
 class BuildEvidence(Struct, frozen=True, forbid_unknown_fields=True):
