@@ -46,8 +46,8 @@ class Toolbox:
         """The operator's environment, with these programs first on the PATH.
 
         ``python3`` is the Python that runs the tests, which has pytest: the virtual environment
-        itself is kept off the PATH of builds. Go compiles its own library once for all tests, as
-        it does for all builds on a machine where it was used before.
+        itself is kept off the PATH of builds. Go's own library is compiled once for all tests, as
+        it is on a machine where it was used before.
         """
         bin_ = self.place / "bin"
         kept = {name: value for name, value in os.environ.items() if name != "VIRTUAL_ENV"}
@@ -70,6 +70,8 @@ class Toolbox:
             bin_.mkdir(exist_ok=True)
             if not (bin_ / program).exists():
                 self._provide(program, bin_ / program)
+            if program == "go" and not (self.place / "go-build").exists():
+                self._compile_library()
         return shutil.which(program, path=self.environ["PATH"]) is not None
 
     def _provide(self, program: str, link: Path) -> None:
@@ -83,6 +85,19 @@ class Toolbox:
                 link.symlink_to(unpacked)
         elif program in _FETCHED and shutil.which(program) is None and _uv():
             self._fetch(program, link)
+
+    def _compile_library(self) -> None:
+        """Let Go compile what tests of samples need of its library; no build's layer is kept."""
+        place = self.place / "library"
+        place.mkdir()
+        (place / "go.mod").write_text("module library\n\ngo 1.21\n")
+        (place / "library_test.go").write_text(
+            'package library\n\nimport (\n\t"errors"\n\t"fmt"\n\t"os"\n\t"testing"\n)\n\n'
+            "func TestOne(t *testing.T) {\n\tfmt.Fprintln(os.Stderr, errors.New(t.Name()))\n}\n"
+        )
+        subprocess.run(
+            ["go", "test", "./..."], cwd=place, env=self.environ, check=False, capture_output=True
+        )
 
     def _fetch(self, program: str, link: Path) -> None:
         command, below = _FETCHED[program]
