@@ -22,16 +22,13 @@ _CACHES = {
 #: Those that are lent where that can be done without harm to them, and else copied as well.
 _LENT = {
     "cargo": (".cargo/registry", ".cargo/git"),
-    "mvn": (".m2/repository", ".m2/wrapper"),
-    "mvnw": (".m2/repository", ".m2/wrapper"),
-    "gradle": (".gradle/caches", ".gradle/wrapper"),
-    "gradlew": (".gradle/caches", ".gradle/wrapper"),
+    **dict.fromkeys(("mvn", "mvnw"), (".m2/repository", ".m2/wrapper")),
+    **dict.fromkeys(("gradle", "gradlew"), (".gradle/caches", ".gradle/wrapper")),
     "go": ("go/pkg/mod", ".cache/go-build"),
     "uv": (".cache/uv",),
     "tox": (".cache/uv", ".cache/pip"),
     "pip": (".cache/pip",),
-    "npm": (".npm",),
-    "npx": (".npm",),
+    **dict.fromkeys(("npm", "npx"), (".npm",)),
     "corepack": (".cache/node/corepack",),
 }
 _MOVED = {".cache/": "XDG_CACHE_HOME", ".local/share/": "XDG_DATA_HOME"}
@@ -55,13 +52,10 @@ def copy_caches(
     *,
     own: bool = False,
 ) -> None:
-    """Copies what these programs have downloaded for the operator into a fresh HOME.
+    """Copy what these programs have downloaded for the operator into a fresh HOME.
 
-    What is already there stays; what is too large, or cannot be read, is left out.
-
-    Args:
-        most_files: files and directories that a cache may have.
-        own: whether those are copied that are lent elsewhere.
+    What is there stays; what is too large, or unreadable, is left out; ``own`` copies what can be
+    lent as well.
     """
     caches = {**_CACHES, **_LENT} if own else _CACHES
     for program in sorted(caches.keys() & programs):
@@ -112,7 +106,7 @@ def walk(directory: Path) -> Iterator[os.DirEntry[str]]:
 
 
 def _copy(source: Path, target: Path) -> None:
-    """Copies with ``cp``, which shares blocks where the file system can; links stay links."""
+    """Copy with ``cp``, which shares blocks where the file system can; links stay links."""
     if not (program := shutil.which("cp", path=os.defpath)):
         return
     target.parent.mkdir(parents=True, exist_ok=True)

@@ -14,6 +14,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -27,11 +28,11 @@ from prjury.sandbox.environment import (
     allowed,
     find_writable_places,
     fresh_places,
-    is_refused,
     machine_memory,
     smaller_machine,
     withheld,
 )
+from prjury.sandbox.launcher import Request
 from prjury.sandbox.reach import Powers, Reach, find_powers
 from prjury.sandbox.run import Limits, ProcessRun
 from prjury.sandbox.walls import Walls
@@ -40,55 +41,49 @@ from prjury.state_directory import private_directory
 
 #: How the directories of logs begin; no judgment names any other file to be kept.
 LOGS = "prjury-logs-"
+#: What a program's name does not say.
 _ADVICE = {
-    "mvn": "install Apache Maven, or commit the Maven wrapper (`mvn wrapper:wrapper`)",
-    "gradle": "install Gradle, or commit the Gradle wrapper (`gradle wrapper`)",
-    "java": "install a JDK and set JAVA_HOME",
-    "npm": "install Node.js, which brings npm",
-    "node": "install Node.js",
-    "pnpm": "install pnpm (`corepack enable pnpm`)",
-    "yarn": "install Yarn (`corepack enable yarn`)",
-    "bun": "install Bun",
-    "python3": "install Python 3",
-    "uv": "install uv (`pip install uv`)",
-    "tox": "install tox (`pip install tox`)",
-    "pytest": "install pytest (`pip install pytest`)",
-    "cargo": "install Rust (rustup)",
-    "go": "install Go",
-    "make": "install make",
+    "mvn": "install Apache Maven, or commit the Maven wrapper",
+    "gradle": "install Gradle, or commit the Gradle wrapper",
+    "npm": "install Node.js",
+    "cargo": "install Rust",
 }
 
 
 def advice(program: str) -> str:
-    """What to do about a missing program, as the end of a sentence."""
+    """Say what to do about a missing program."""
     other = "or name another `command` for the build judge in .github/prjury.yml"
     return f"{_ADVICE.get(program, f'install `{program}`')}, {other}"
+
+
+@dataclass(eq=False)
+class _ScratchPlace:
+    """A scratch directory of programs, and beside it what they reach through mounts alone."""
+
+    place: Path
+    sides: Path
+    layers: threading.Lock = field(default_factory=threading.Lock)
+    lent: set[Path] = field(default_factory=set)
+    filled: set[Path] = field(default_factory=set)
 
 
 class ContainedShell:
     """Runs programs that are not trusted (`prjury.ports.Shell`).
 
-    A program gets an environment made from an allow-list, a fresh HOME and TMPDIR, no standard
-    input and no terminal; it leads a session of its own, may not gain rights, leaves no core dumps
-    and is ended with all its descendants, whatever they did to get away, when it ends itself, when
-    its time is over, when it prints, forks or allocates too much, or when this process dies.
-
-    That is level L1. It is not another user: a program can read and write what the operator can.
-    At level L2, on Linux, it writes into its scratch directory alone, reads no credentials and
-    reaches no process outside; caches of the operator are lent to it under a layer of its own, or
-    copied. On systems other than Linux only the program's process group is ended: L0.
+    Level L1: an environment by an allow-list, a fresh HOME and TMPDIR, no input and no terminal, a
+    session of its own, no further rights; all descendants are ended with it, at a limit, or when
+    this process dies. Level L2, by Landlock: it also writes into its scratch directory alone, reads
+    no credentials and reaches no process outside; caches are lent under a layer, or copied.
+    L0, where there is no Linux: only the program's process group is ended.
 
     Args:
-        environ: the operator's environment.
         extra_env: names of further variables to hand on; those that look like secrets are refused.
         level: the least level that will do, or ``"auto"``.
-        network: whether programs may use the network; without, a network namespace is required.
-        limits: time to end, memory, number of processes.
         own_prefix: our own virtual environment, kept off the PATH.
         hidden: paths that no program is to read at level L2, besides the usual ones.
         lend: names of the operator's credentials that programs may read.
         powers: what the kernel grants; found out by default.
-        logs: where each run's log gets a directory; by default the system's temporary one.
+        logs: where each run's log gets a directory.
         before: called before each program runs, while none could have changed anything.
         meanwhile: called when a program has begun, for what may be done while it runs.
     """
@@ -122,14 +117,10 @@ class ContainedShell:
         self._before = before
         self._meanwhile = meanwhile
         self._numbers = itertools.count(1)
-        self._scratches: dict[Path, Path] = {}
-        self._layered: set[Path] = set()
-        self._taking = threading.Lock()
-        self._filled: set[Path] = set()
-        self._lending: set[Path] = set()
+        self._scratches: dict[Path, _ScratchPlace] = {}
 
     def run(self, command: ShellCommand, deadline: Deadline, progress: Progress) -> Completed:
-        """Runs to the end or to a limit, with a fresh HOME; no process of it is left afterwards.
+        """Run to the end or to a limit, with a fresh HOME; no process of it is left afterwards.
 
         Raises:
             CannotJudgeError: when the program does not exist or cannot be started, or when the
@@ -150,17 +141,20 @@ class ContainedShell:
             for name in {"HOME", "TMPDIR"} - env.keys():
                 env[name] = str(stack.enter_context(self._make_private(scratch())))
             self._lend_files(env["HOME"])
+            request: Request = {
+                "argv": list(argv),
+                "directory": str(command.directory),
+                "env": {**env, **self._find_moved_places(env)},
+                "limit": command.output_limit,
+                "network": self._network,
+                "walls": stack.enter_context(self._walls(command, env, layered=layered)),
+            }
             run = ProcessRun(
-                argv=argv,
-                directory=command.directory,
-                env={**env, **self._find_moved_places(env)},
-                log=self._new_log(argv),
-                output_limit=command.output_limit,
-                limits=self._limits,
-                network=self._network,
-                walls=stack.enter_context(self._walls(command, env, layered=layered)),
+                request,
+                self._new_log(argv),
+                self._limits,
                 own_home=self._find_scratch(env["HOME"]) is not None,
-                scratches=sorted({place.parent for place in self._find_scratches(command, env)}),
+                scratches=sorted({place.parent for place in self._list_scratches(command, env)}),
             )
             return run.complete(deadline, progress, self._meanwhile)
 
@@ -168,12 +162,12 @@ class ContainedShell:
     def _walls(
         self, command: ShellCommand, env: Mapping[str, str], *, layered: bool
     ) -> Iterator[Walls | None]:
-        """The walls of one program; layers are for one program of a scratch directory at a time."""
+        """Yield the walls of one program; a scratch directory's layers are for one at a time."""
         if self.level != "L2":
             yield None
             return
         home = self._find_scratch(env["HOME"])
-        roots = self._find_scratches(command, env)
+        roots = set(self._list_scratches(command, env))
         outside = command.writable or [command.directory]  # a name inside may have become a link
         roots |= {place for place in outside if self._find_scratch(str(place)) is None}
         walls = self._reach.walls(roots, mounts=self._powers.mounts)
@@ -181,21 +175,18 @@ class ContainedShell:
         if home is None or not self._powers.mounts:
             yield {**walls, "mounts": False}
             return
-        with self._taking:
-            layered = layered and home not in self._layered
-            if layered:
-                self._layered.add(home)
+        layered = layered and home.layers.acquire(blocking=False)
         try:
-            yield self._reach.with_private(walls, self._scratches[home], layered=layered)
+            yield self._reach.with_private(walls, home.sides, layered=layered)
         finally:
             if layered:
-                self._layered.discard(home)
+                home.layers.release()
 
     def _lend_files(self, home: str) -> None:
         """Copy the credentials that are lent into a HOME, before anything has run there."""
-        place = Path(home)
-        if self.lent and self._find_scratch(home) and place not in self._lending:
-            self._lending.add(place)
+        place, scratch_place = Path(home), self._find_scratch(home)
+        if self.lent and scratch_place and place not in scratch_place.lent:
+            scratch_place.lent.add(place)
             for source, below in find_lent(self._environ, self.lent).items():
                 target = place / below
                 target.parent.mkdir(parents=True, exist_ok=True)
@@ -214,27 +205,27 @@ class ContainedShell:
         return self._given_powers or _find_powers()
 
     def _find_moved_places(self, env: Mapping[str, str]) -> Mapping[str, str]:
-        """Variables by which tools keep their caches in HOME where no layer is to be had."""
+        """Return variables by which tools keep their caches in HOME, for want of layers."""
         return fresh_places(env) if self._copies and self._find_scratch(env["HOME"]) else {}
 
     @property
     def _copies(self) -> bool:
-        """Whether caches can only be had as copies."""
+        """Caches can only be had as copies."""
         return self.level == "L2" and not self._powers.mounts
 
-    def _find_scratches(self, command: ShellCommand, env: Mapping[str, str]) -> set[Path]:
-        places = (str(command.directory), env["HOME"], env["TMPDIR"])
-        return {place for place in map(self._find_scratch, places) if place}
+    def _list_scratches(self, command: ShellCommand, env: Mapping[str, str]) -> list[Path]:
+        paths = (str(command.directory), env["HOME"], env["TMPDIR"])
+        return [found.place for found in map(self._find_scratch, paths) if found]
 
-    def _find_scratch(self, path: str) -> Path | None:
-        """The scratch directory of this shell in which a path lies by its name."""
-        for place in tuple(self._scratches):
+    def _find_scratch(self, path: str) -> _ScratchPlace | None:
+        """Return the scratch directory of this shell in which a path lies by its name."""
+        for place, found in tuple(self._scratches.items()):
             if path == str(place) or path.startswith(f"{place}/"):
-                return place
+                return found
         return None
 
     def ask(self, command: ShellCommand, deadline: Deadline) -> str:
-        """The last lines that a short program prints; empty where it cannot be run."""
+        """Return the last lines that a short program prints; empty where it cannot be run."""
         try:
             done = self._run(command, deadline, SilentProgress(), layered=False)
         except CannotJudgeError:
@@ -247,10 +238,7 @@ class ContainedShell:
                 done.log.parent.rmdir()
 
     def environment(self, extra: Sequence[str] = ()) -> Mapping[str, str]:
-        """The environment that untrusted programs get: an allow-list and the named extras.
-
-        HOME and TMPDIR are not part of it: `run` makes them, unless the caller has set them.
-        """
+        """Return the environment of programs, without HOME and TMPDIR, which `run` makes."""
         return {  # a quarter of twice the limit is half of it: the rest is for the tests
             **smaller_machine(machine_memory(), 2 * self._limits.memory),
             **allowed(
@@ -262,15 +250,11 @@ class ContainedShell:
         }
 
     def copy_caches(self, programs: Collection[str], home: Path) -> None:
-        """Copies what these programs have downloaded for the operator into a HOME, once."""
-        if home not in self._filled:  # later a program could have put links there
-            self._filled.add(home)
+        """Copy what these programs have downloaded for the operator into a HOME, once."""
+        place = self._find_scratch(str(home))
+        if place and home not in place.filled:  # later a program could have put links there
+            place.filled.add(home)
             copy_caches(self._environ, programs, home, own=self._copies)
-
-    @property
-    def refused(self) -> tuple[str, ...]:
-        """The listed names that are not handed on, because they look like secrets."""
-        return tuple(name for name in self._extra if is_refused(name))
 
     @property
     def withheld(self) -> Sequence[str]:
@@ -282,10 +266,7 @@ class ContainedShell:
         return shutil.which(program, path=self.environment()["PATH"])
 
     def scratch(self) -> contextlib.AbstractContextManager[Path]:
-        """A fresh directory for programs to work in, removed whatever they left in it.
-
-        Nothing waits for that, not even the end of this process.
-        """
+        """Make a directory for programs to work in, which another program removes."""
         return self._make_private(scratch(later=True))
 
     @contextlib.contextmanager
@@ -294,7 +275,7 @@ class ContainedShell:
             place, beside = around / "run", around / "beside"
             place.mkdir()
             beside.mkdir()
-            self._scratches[place] = beside
+            self._scratches[place] = _ScratchPlace(place, beside)
             try:
                 yield place
             finally:
@@ -322,11 +303,7 @@ class ContainedShell:
         )
 
     def _argv(self, command: ShellCommand) -> Sequence[str]:
-        """The program with its arguments.
-
-        Raises:
-            CannotJudgeError: when there is no such program.
-        """
+        """Return the program with its arguments, if there is such a program."""
         if isinstance(command.argv, str):
             return ["/bin/sh", "-c", command.argv]
         program = command.argv[0]

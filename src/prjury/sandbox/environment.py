@@ -103,7 +103,7 @@ def _named(names: Iterable[str], listed: Iterable[str]) -> set[str]:
 
 
 def is_refused(name: str) -> bool:
-    """Whether a variable of this name is kept from untrusted programs even if it is listed."""
+    """Tell whether a variable of this name is kept from programs even if it is listed."""
     return _REFUSED.fullmatch(name) is not None
 
 
@@ -114,10 +114,9 @@ def allowed(
     *,
     caches: bool = True,
 ) -> dict[str, str]:
-    """The environment for untrusted programs, but for HOME and TMPDIR, which are made per run.
+    """Return the environment for untrusted programs, but for HOME and TMPDIR.
 
     Args:
-        environ: the operator's environment.
         extra: names that the operator lists; those that look like secrets are refused all the same.
         own_prefix: our own virtual environment, whose programs are not the build's.
         caches: whether the operator's caches are lent.
@@ -143,7 +142,7 @@ def allowed(
 
 
 def find_writable_places(given: Mapping[str, str]) -> list[str]:
-    """The outermost places of the operator into which tools with these variables would write.
+    """Return the outermost places of the operator into which tools would write.
 
     What is mounted below a place would be missing from a layer over it.
     """
@@ -165,7 +164,7 @@ def find_writable_places(given: Mapping[str, str]) -> list[str]:
 
 
 def fresh_places(env: Mapping[str, str]) -> dict[str, str]:
-    """Variables by which tools keep in HOME what they would keep in places of the operator.
+    """Return variables by which tools keep in HOME what they would keep elsewhere.
 
     Java takes the user's own directories for HOME and TMPDIR, whatever the variables say.
     """
@@ -182,15 +181,14 @@ def fresh_places(env: Mapping[str, str]) -> dict[str, str]:
 
 
 def machine_memory() -> int:
-    """Bytes of memory that this machine has."""
+    """Return the bytes of memory that this machine has."""
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
 def smaller_machine(memory: int, enough: int) -> dict[str, str]:
-    """Variables by which programs that grow with the machine take it for a smaller one.
+    """Return variables by which Java, whose heap grows with the machine, takes it for smaller.
 
-    Java's heap grows to a quarter of the memory that there is, which is more than a program may
-    take here where the machine is large. A heap that the project names (``-Xmx``) stays.
+    A heap that the project names (``-Xmx``) stays.
     """
     if memory <= enough:
         return {}
@@ -198,7 +196,7 @@ def smaller_machine(memory: int, enough: int) -> dict[str, str]:
 
 
 def _uv(environ: Mapping[str, str], own_prefix: Path | None) -> dict[str, str]:
-    """Where a uv is that PATH may lack: the one of this installation, lent to builds."""
+    """Return where the uv of this installation is, which PATH may lack."""
     places = [Path(environ["PRJURY_UV"])] if environ.get("PRJURY_UV") else []
     if own_prefix:  # in it, or beside it as in the action
         places += [own_prefix / "bin/uv", own_prefix.parent / "uv/bin/uv"]
@@ -207,7 +205,7 @@ def _uv(environ: Mapping[str, str], own_prefix: Path | None) -> dict[str, str]:
 
 
 def withheld(environ: Mapping[str, str], extra: Iterable[str] = ()) -> list[str]:
-    """The names that are not handed through because credentials may be in them, unless listed."""
+    """Return the names that are not handed through, for credentials may be in them."""
     addresses = _named(environ, _ADDRESSES) - set(extra)
     return sorted(name for name in addresses if _CREDENTIALS.search(environ[name]))
 
@@ -234,10 +232,7 @@ def _default(environ: Mapping[str, str], below_home: str) -> Path | None:
 
 
 def _path(path: str, own_prefix: Path | None) -> str:
-    """The search path without our own programs and without relative entries.
-
-    A relative entry would be searched below the program's directory, which is not trusted.
-    """
+    """Return the search path without our programs, and without entries below what is untrusted."""
     entries = [
         entry
         for entry in path.split(os.pathsep)

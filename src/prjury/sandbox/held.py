@@ -36,11 +36,7 @@ class LauncherServer:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def launch(self, request: launcher.Request, log: int) -> RunningLauncher:
-        """Have a program started.
-
-        Raises:
-            CannotJudgeError: when the process is gone: another one could be a different program.
-        """
+        """Have a program started, or raise: another process could be a different program."""
         if _interrupted.is_set():
             raise CannotJudgeError("the run was interrupted", reason="interrupted")
         sys.audit("prjury.launch", request["argv"])

@@ -52,27 +52,21 @@ _PR_SET_NO_NEW_PRIVS = 38
 _LARGEST_FILE = 5 * 1024**3
 
 #: Signals that a program finds as it expects them.
-_SIGNALS = (
-    signal.SIGPIPE,
-    signal.SIGXFSZ,
-    signal.SIGINT,
-    signal.SIGHUP,
-    signal.SIGTERM,
-    signal.SIGCHLD,
-)
+_SIGNALS = [
+    getattr(signal, f"SIG{name}") for name in ("PIPE", "XFSZ", "INT", "HUP", "TERM", "CHLD")
+]
 
 #: How long processes are hunted that do not die, or that fork faster than they are killed.
 _HUNT_SECONDS = 5.0
 
 
 class Request(TypedDict):
-    """A program to start.
+    """A program to start, found on the PATH of ``env``.
 
     Attributes:
-        argv: the program, found on the PATH of ``env``, and its arguments.
         env: its whole environment.
         limit: bytes of output beyond which it is stopped.
-        network: whether it may use the network.
+        network: it may use the network.
         walls: None where it may do what the operator may.
     """
 
@@ -123,11 +117,7 @@ def _launch(request_file: int, channel: int, log: int) -> None:
 
 
 def _harden() -> None:
-    """Make this process the subreaper, close the ways to more rights, and hide its memory.
-
-    Raises:
-        OSError: when the kernel refuses.
-    """
+    """Make this process the subreaper, close the ways to more rights, and hide its memory."""
     if sys.platform == "linux":
         set_option(_PR_SET_CHILD_SUBREAPER, 1)
         set_option(_PR_SET_NO_NEW_PRIVS, 1)
@@ -156,7 +146,7 @@ class Launch:
         self.output = -1
 
     def run(self) -> tuple[str, int]:
-        """Runs to the end, or to the first order or limit that ends it early."""
+        """Run to the end, or to the first order or limit that ends it early."""
         wakeup = _wake_on_children()
         self.program, self.output, failure = _start(self.request)
         if failure:
@@ -186,7 +176,7 @@ class Launch:
         return "exit", -signal.SIGKILL if self.status is None else self.status
 
     def _obey(self) -> bool:
-        """Takes an order; False means that it is over."""
+        """Take an order; return False if it is over."""
         try:
             order = os.read(self.channel, 1)
         except OSError:
@@ -197,7 +187,7 @@ class Launch:
         return order == b"T"
 
     def _copy(self) -> bool:
-        """Brings some output to the log; False when there is none at the moment or ever."""
+        """Bring some output to the log; return False if there is none at the moment or ever."""
         try:
             chunk = os.read(self.output, 1 << 16)
         except BlockingIOError:
@@ -215,7 +205,7 @@ class Launch:
             self.flooded = True
 
     def _reap(self) -> bool:
-        """Takes the dead children's statuses; False when no child is left, dead or alive."""
+        """Take the dead children's statuses; return False if no child is left, dead or alive."""
         while True:
             try:
                 pid, status = os.waitpid(-1, os.WNOHANG)
@@ -227,7 +217,7 @@ class Launch:
                 self.status = os.waitstatus_to_exitcode(status)
 
     def _hunt(self) -> None:
-        """Kills until no descendant is left."""
+        """Kill until no descendant is left."""
         until = time.monotonic() + _HUNT_SECONDS
         ended = self.status
         if sys.platform != "linux":  # nothing lists descendants here: the group is what there is
@@ -247,7 +237,7 @@ def _kill(pids: Iterable[int]) -> None:
 
 
 def descendants(root: int) -> list[int]:
-    """The processes below ``root``, nearest first; empty where there is no ``/proc``."""
+    """Return the processes below ``root``, nearest first; empty where there is no ``/proc``."""
     children: dict[int, list[int]] = {}
     with contextlib.suppress(FileNotFoundError):
         for name in os.listdir("/proc"):  # noqa: PTH208 - starts faster without pathlib

@@ -41,12 +41,7 @@ _TEMPORARY = {"/tmp": "tmp", "/var/tmp": "tmp", "/dev/shm": "shm", "/run/user": 
 
 @dataclass(frozen=True)
 class Powers:
-    """What this kernel was found to grant.
-
-    Attributes:
-        version: that of Landlock; 0 where its walls do not stand.
-        mounts: whether programs can have private temporary directories and upper layers.
-    """
+    """What this kernel grants: a version of Landlock (0: no walls), and private mounts."""
 
     version: int = 0
     mounts: bool = False
@@ -67,24 +62,24 @@ class Powers:
 
 @dataclass(frozen=True)
 class Reach:
-    """What programs may reach with this environment.
+    """What programs may reach.
 
     Attributes:
         environ: the operator's environment.
-        given: the variables that programs get.
+        variables: those that programs get.
         lent_places: directories of the operator in which programs expect to write.
         hidden: further paths that are not to be read.
         lent: secrets that are to be read, for the base's policy says so.
     """
 
     environ: Mapping[str, str]
-    given: Mapping[str, str]
+    variables: Mapping[str, str]
     lent_places: Sequence[str]
     hidden: Sequence[str] = ()
     lent: frozenset[str] = frozenset()
 
     def walls(self, roots: Iterable[Path], *, mounts: bool) -> Walls:
-        """The walls of a program that may write into these directories."""
+        """Return the walls of a program that may write into these directories."""
         return {
             "writable": sorted({str(root) for root in roots}),
             "hidden": sorted(self._hidden_paths),
@@ -104,7 +99,7 @@ class Reach:
         )
 
     def with_private(self, walls: Walls, sides: Path, *, layered: bool) -> Walls:
-        """The walls with private directories.
+        """Return the walls with private directories.
 
         Args:
             sides: where these are, out of reach but through them.
@@ -127,7 +122,7 @@ class Reach:
 
     @cached_property
     def _secrets(self) -> frozenset[str]:
-        """What stays hidden in the directories of tools."""
+        """Paths that stay hidden in the directories of tools."""
         homes = {*_find_homes(), self.environ.get("HOME", "/")}
         paths = {f"{home}/{secret}" for home in homes for secret in _SECRETS}
         return frozenset(map(os.path.realpath, paths - self.lent))
@@ -143,9 +138,9 @@ class Reach:
         return self._secrets | (paths - {"/"})
 
     def _find_tools(self) -> Iterator[str]:
-        """What the variables name, with what lies beside programs; nothing that holds a home."""
+        """Yield what the variables name, and what lies beside programs, but nothing with a home."""
         closed = self._hidden_paths - self._secrets
-        for value in (*self.given.values(), sys.prefix, sys.base_prefix, _OWN_PACKAGE):
+        for value in (*self.variables.values(), sys.prefix, sys.base_prefix, _OWN_PACKAGE):
             for part in filter(os.path.isabs, value.split(os.pathsep)):
                 for path in {part, os.path.realpath(part)}:
                     around, _, name = path.rpartition("/")
@@ -159,7 +154,7 @@ _OWN_PACKAGE = str(Path(__file__).resolve().parents[1])
 
 
 def _find_homes() -> list[str]:
-    """The directory that programs take for HOME without asking the environment."""
+    """Return the directory that programs take for HOME without asking the environment."""
     try:
         return [pwd.getpwuid(os.getuid()).pw_dir]
     except KeyError:
@@ -171,12 +166,12 @@ def _is_below(path: str, hidden: Iterable[str]) -> bool:
 
 
 def _contains(path: str, hidden: Iterable[str]) -> bool:
-    """Whether something hidden is the path, or lies below it."""
+    """Tell whether something hidden is the path, or lies below it."""
     return any(each == path or each.startswith(f"{path.rstrip('/')}/") for each in hidden)
 
 
 def _make_layer(place: str, around: Path, hidden: Iterable[str]) -> Layer:
-    """The directories of a layer, in which secrets of the lower one are gone."""
+    """Make the directories of a layer, in which secrets of the lower one are gone."""
     upper = around / "upper"
     if not upper.exists():
         upper.mkdir(parents=True)
@@ -191,11 +186,7 @@ def _make_layer(place: str, around: Path, hidden: Iterable[str]) -> Layer:
 
 
 def find_powers(around: Path) -> Powers:
-    """Try in a process of its own what the kernel grants.
-
-    Args:
-        around: an empty directory.
-    """
+    """Try in a process of its own, and in an empty directory, what the kernel grants."""
     if sys.platform != "linux":
         return Powers()
     sides, own, lower, outside = (around / name for name in ("sides", "own", "lower", "outside"))

@@ -11,7 +11,7 @@ import re
 import shutil
 import signal
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
@@ -25,7 +25,6 @@ from prjury.sandbox import launcher
 from prjury.sandbox.caches import walk
 from prjury.sandbox.held import RunningLauncher, launcher_server
 from prjury.sandbox.launcher import descendants
-from prjury.sandbox.walls import Walls
 
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|[\x00-\x1f\x7f-\x9f]")
 _LINE_BREAKS = re.compile(r"[\r\n]+")
@@ -34,14 +33,11 @@ _LONGEST_LINE = 200
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one program may take, with all its descendants.
+    """What one program may take, with all its descendants, in seconds and bytes.
 
     Attributes:
-        grace: seconds between being asked to end and being killed.
-        memory: bytes of resident memory, all processes added up.
-        processes: how many there may be at once.
-        disk: bytes that its scratch directories may take.
-        files: how many there may be in them.
+        grace: between being asked to end and being killed.
+        disk: what its scratch directories may take.
     """
 
     grace: float = 10.0
@@ -159,41 +155,24 @@ class ProcessRun:
     """A program to be run once.
 
     Attributes:
-        argv: the program, found on the PATH of ``env``, and its arguments.
-        env: its whole environment.
         log: where its output goes; an empty file.
-        output_limit: bytes of output beyond which it is stopped.
-        network: whether it may use the network.
-        walls: what it may do; None for what the operator may.
-        own_home: whether HOME was made for it alone.
+        own_home: HOME was made for it alone.
         scratches: the directories whose size is limited.
     """
 
-    argv: Sequence[str]
-    directory: Path
-    env: Mapping[str, str]
+    request: launcher.Request
     log: Path
-    output_limit: int
-    limits: Limits = field(default_factory=Limits)
-    network: bool = True
-    walls: Walls | None = None
-    own_home: bool = True
-    scratches: Sequence[Path] = ()
+    limits: Limits
+    own_home: bool
+    scratches: Sequence[Path]
 
     def complete(
         self, deadline: Deadline, progress: Progress, meanwhile: Callable[[], None]
     ) -> Completed:
-        """Runs to the end or to a limit.
-
-        Args:
-            meanwhile: called when it has begun.
-
-        Raises:
-            CannotJudgeError: when the program cannot be started.
-        """
+        """Run to the end or to a limit; call ``meanwhile`` when the program has begun."""
         started = time.monotonic()
         with self.log.open("ab") as log, self.log.open("rb") as tail:
-            running = launcher_server().launch(self._request(), log.fileno())
+            running = launcher_server().launch(self.request, log.fileno())
             disk = DiskUse(self.scratches, self.limits)
             tree = ProcessTree(running.pid, self.limits, disk)
             supervision = _Supervision(running, tree, LastLine(tail, progress))
@@ -212,16 +191,6 @@ class ProcessRun:
         seconds = time.monotonic() - started
         return Completed(supervision.exit_code, log_path, seconds, supervision.stopped)
 
-    def _request(self) -> launcher.Request:
-        return {
-            "argv": list(self.argv),
-            "directory": str(self.directory),
-            "env": dict(self.env),
-            "limit": self.output_limit,
-            "network": self.network,
-            "walls": self.walls,
-        }
-
     def _finish(self, supervision: _Supervision) -> None:
         """Leave no process behind, however the run ended."""
         running = supervision.running
@@ -234,27 +203,24 @@ class ProcessRun:
         running.channel.close()
         if not supervision.ended and self.own_home:
             # The last resort when the program has killed the launcher.
-            kill_marked(f"HOME={self.env['HOME']}")
+            kill_marked(f"HOME={self.request['env']['HOME']}")
 
     def _refuse_unstarted(self, supervision: _Supervision) -> None:
-        if supervision.word == "exec" and supervision.number == errno.E2BIG:
-            raise CannotJudgeError(
-                f"`{self.argv[0]}` cannot be started: {os.strerror(supervision.number)}",
-                why="its command line is longer than the system takes",
-                remedy="put it into a script",
-                reason="not_started",
-            )
+        error = os.strerror(supervision.number) if supervision.number > 0 else ""
         if supervision.word == "exec":
+            long = supervision.number == errno.E2BIG
             raise CannotJudgeError(
-                f"`{self.argv[0]}` cannot be started: {os.strerror(supervision.number)}",
-                why="its file is damaged, made for another machine, or not executable",
-                remedy="try it by hand",
-                reason="tool_missing",
+                f"`{self.request['argv'][0]}` cannot be started: {error}",
+                why="its command line is longer than the system takes"
+                if long
+                else "its file is damaged, made for another machine, or not executable",
+                remedy="put it into a script" if long else "try it by hand",
+                reason="not_started" if long else "tool_missing",
             )
         if supervision.word in {"cut", "bare"}:
             what = "network" if supervision.word == "cut" else "processes"
             raise CannotJudgeError(
-                f"the build's {what} cannot be contained: {os.strerror(supervision.number)}",
+                f"the build's {what} cannot be contained: {error}",
                 why="the kernel, or the container that this runs in, does not allow it",
                 remedy="see `sandbox` in .github/prjury.yml, or run where it is allowed",
                 reason="sandbox_unavailable",
@@ -313,10 +279,7 @@ class _Supervision:
 
 
 def _at_the_end(supervision: _Supervision, finish: Callable[[], None], log: Path) -> None:
-    """Ends the run with the interpreter; the thread that waits for it must not start another.
-
-    No report will name the log.
-    """
+    """End the run with the interpreter, so that the thread that waits starts no other."""
     supervision.interrupted = True
     finish()
     with contextlib.suppress(OSError):
@@ -330,7 +293,7 @@ def _refuse_interrupted(supervision: _Supervision) -> None:
 
 
 def _keep_log(log: Path, opened: IO[bytes]) -> Path:
-    """The log's path; another one with the same content if the program put something else there."""
+    """Return the log's path, or that of a copy if the program put something else there."""
     with contextlib.suppress(OSError):
         by_path, opened_status = log.lstat(), os.fstat(opened.fileno())
         if (by_path.st_dev, by_path.st_ino) == (opened_status.st_dev, opened_status.st_ino):

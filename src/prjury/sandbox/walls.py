@@ -59,10 +59,9 @@ class Walls(TypedDict):
     """What one program may do.
 
     Attributes:
-        writable: directories in which it may do anything.
         hidden: what it cannot read, unless it is writable or readable.
         readable: exceptions below what is hidden, but for what is hidden below them.
-        mounts: whether the rest is done, by mounting.
+        mounts: the rest is done, by mounting.
         private: what the program sees at a place instead of what is there.
         layers: what is lent.
     """
@@ -76,16 +75,12 @@ class Walls(TypedDict):
 
 
 def landlock_version() -> int:
-    """The version of Landlock that this kernel has; 0 without it."""
+    """Return the version of Landlock that this kernel has; 0 without it."""
     return max(0, int(_libc.syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), 1)))
 
 
 def raise_walls(walls: Walls) -> None:
-    """Confine this process and all that it starts.
-
-    Raises:
-        OSError: when the kernel refuses.
-    """
+    """Confine this process and all that it starts, or raise OSError."""
     if walls["mounts"]:
         _unshare(_CLONE_NEWNS)
     ruleset = _create_ruleset()
@@ -109,31 +104,19 @@ def raise_walls(walls: Walls) -> None:
 
 
 def set_option(option: int, value: int) -> None:
-    """Call ``prctl``.
-
-    Raises:
-        OSError: when the kernel refuses.
-    """
+    """Call ``prctl``, or raise OSError."""
     _check(_libc.prctl(option, value, 0, 0, 0))
 
 
 def cut_network() -> None:
-    """Move this process into a network namespace that holds nothing but a loopback of its own.
-
-    Raises:
-        OSError: when the kernel does not let this user do that.
-    """
+    """Move this process into a network of its own loopback alone, or raise OSError."""
     _unshare(_CLONE_NEWNET)
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
         fcntl.ioctl(any_socket, _SIOCSIFFLAGS, struct.pack("16sH22x", b"lo", _IFF_UP))
 
 
 def drop_capabilities() -> None:
-    """Give away every right of a superuser, for ever.
-
-    Raises:
-        OSError: when the kernel refuses.
-    """
+    """Give away every right of a superuser, for ever, or raise OSError."""
     for number in range(_LAST_CAPABILITY + 1):
         _libc.prctl(_PR_CAPBSET_DROP, number, 0, 0, 0)  # refused to who has no right to give away
     _libc.prctl(_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
@@ -223,7 +206,7 @@ def _create_overlay(layer: Layer) -> tuple[int, int]:
 
 
 def _find_top(path: str, private: Mapping[str, int]) -> str:
-    """The private place that covers a path; empty for none."""
+    """Return the private place that covers a path; empty for none."""
     return next((place for place in private if path.startswith(f"{place}/")), "")
 
 
@@ -267,7 +250,7 @@ def _make_place(path: str, like: int, private: Mapping[str, int]) -> bool:
 
 
 def _leaves(path: str, hidden: Collection[str]) -> Iterator[str]:
-    """The largest parts of a path below which nothing is hidden."""
+    """Yield the largest parts of a path below which nothing is hidden."""
     inside = f"{path.rstrip('/')}/"
     if not any(each.startswith(inside) for each in hidden):
         yield path

@@ -285,7 +285,6 @@ def test_no_canary_reaches_a_program(tmp_path: Path) -> None:
     of_sh, of_ours = {"PWD", "OLDPWD", "SHLVL", "_"}, {"MAVEN_OPTS", "TAR_OPTIONS"}
     given = {"CI", "HARMLESS", "HOME", "JAVA_HOME", "LANG", "PATH", "TMPDIR"}
     assert names - of_sh - of_ours == given
-    assert shell.refused == tuple(CANARIES)
     assert not Path(ENVIRON["HOME"]).exists()
 
 
