@@ -60,7 +60,7 @@ def copy_caches(
     caches = {**_CACHES, **_LENT} if own else _CACHES
     for program in sorted(caches.keys() & programs):
         for below in caches[program]:
-            source, target = _place(environ, below), home / below
+            source, target = _find_source(environ, below), home / below
             if source and source.is_dir() and not target.exists() and _is_small(source, most_files):
                 _copy(source, target)
 
@@ -76,7 +76,7 @@ def find_lent(environ: Mapping[str, str], names: Collection[str]) -> dict[Path, 
     return files
 
 
-def _place(environ: Mapping[str, str], below: str) -> Path | None:
+def _find_source(environ: Mapping[str, str], below: str) -> Path | None:
     for start, variable in _MOVED.items():
         if below.startswith(start) and environ.get(variable):
             return Path(environ[variable], below.removeprefix(start))

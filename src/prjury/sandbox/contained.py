@@ -25,10 +25,10 @@ from prjury.ports import Progress, SilentProgress
 from prjury.ports.types import Completed, ShellCommand
 from prjury.sandbox.caches import copy_caches, find_lent
 from prjury.sandbox.environment import (
-    allowed,
     find_writable_places,
     fresh_places,
     machine_memory,
+    make_environment,
     smaller_machine,
     withheld,
 )
@@ -126,9 +126,9 @@ class ContainedShell:
             CannotJudgeError: when the program does not exist or cannot be started, or when the
                 required level is not to be had.
         """
-        return self._run(command, deadline, progress, layered=True)
+        return self._run_contained(command, deadline, progress, layered=True)
 
-    def _run(
+    def _run_contained(
         self, command: ShellCommand, deadline: Deadline, progress: Progress, *, layered: bool
     ) -> Completed:
         self._require_level()
@@ -215,19 +215,19 @@ class ContainedShell:
 
     def _list_scratches(self, command: ShellCommand, env: Mapping[str, str]) -> list[Path]:
         paths = (str(command.directory), env["HOME"], env["TMPDIR"])
-        return [found.place for found in map(self._find_scratch, paths) if found]
+        return [each.place for each in map(self._find_scratch, paths) if each]
 
     def _find_scratch(self, path: str) -> _ScratchPlace | None:
         """Return the scratch directory of this shell in which a path lies by its name."""
-        for place, found in tuple(self._scratches.items()):
+        for place, scratch_place in tuple(self._scratches.items()):
             if path == str(place) or path.startswith(f"{place}/"):
-                return found
+                return scratch_place
         return None
 
     def ask(self, command: ShellCommand, deadline: Deadline) -> str:
         """Return the last lines that a short program prints; empty where it cannot be run."""
         try:
-            done = self._run(command, deadline, SilentProgress(), layered=False)
+            done = self._run_contained(command, deadline, SilentProgress(), layered=False)
         except CannotJudgeError:
             return ""
         try:
@@ -241,7 +241,7 @@ class ContainedShell:
         """Return the environment of programs, without HOME and TMPDIR, which `run` makes."""
         return {  # a quarter of twice the limit is half of it: the rest is for the tests
             **smaller_machine(machine_memory(), 2 * self._limits.memory),
-            **allowed(
+            **make_environment(
                 self._environ,
                 (*self._extra, *extra),
                 self._own_prefix,

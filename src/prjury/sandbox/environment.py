@@ -96,7 +96,7 @@ _REFUSED = re.compile(
 )
 
 
-def _named(names: Iterable[str], listed: Iterable[str]) -> set[str]:
+def _match_names(names: Iterable[str], listed: Iterable[str]) -> set[str]:
     names, listed = set(names), set(listed)
     globs = [name for name in listed if "*" in name]
     return names & listed | {n for n in names if any(fnmatchcase(n, glob) for glob in globs)}
@@ -107,7 +107,7 @@ def is_refused(name: str) -> bool:
     return _REFUSED.fullmatch(name) is not None
 
 
-def allowed(
+def make_environment(
     environ: Mapping[str, str],
     extra: Iterable[str] = (),
     own_prefix: Path | None = None,
@@ -121,20 +121,20 @@ def allowed(
         own_prefix: our own virtual environment, whose programs are not the build's.
         caches: whether the operator's caches are lent.
     """
-    places = _places(environ)
+    places = _find_places(environ)
     if not caches:
         places = {name: place for name, place in places.items() if name in _TOOL_PLACES}
-    names = _named(environ, (*_PASSED, *_CERTIFICATES, *_ADDRESSES))
+    names = _match_names(environ, (*_PASSED, *_CERTIFICATES, *_ADDRESSES))
     names -= set(withheld(environ))
     names |= {name for name in extra if name in environ}
-    if own_prefix and _inside(environ.get("VIRTUAL_ENV", ""), own_prefix):
+    if own_prefix and _is_inside(environ.get("VIRTUAL_ENV", ""), own_prefix):
         names.discard("VIRTUAL_ENV")
     variables = {name: environ[name] for name in names if not is_refused(name)}
     return {
         **places,
         **variables,
         **_uv(environ, own_prefix),
-        "PATH": _path(environ.get("PATH", os.defpath), own_prefix),
+        "PATH": _clean_path(environ.get("PATH", os.defpath), own_prefix),
         **({"TAR_OPTIONS": "--no-same-owner"} if os.geteuid() == 0 else {}),  # it may not chown
         "LANG": "C.UTF-8",
         "CI": "true",
@@ -206,11 +206,11 @@ def _uv(environ: Mapping[str, str], own_prefix: Path | None) -> dict[str, str]:
 
 def withheld(environ: Mapping[str, str], extra: Iterable[str] = ()) -> list[str]:
     """Return the names that are not handed through, for credentials may be in them."""
-    addresses = _named(environ, _ADDRESSES) - set(extra)
+    addresses = _match_names(environ, _ADDRESSES) - set(extra)
     return sorted(name for name in addresses if _CREDENTIALS.search(environ[name]))
 
 
-def _places(environ: Mapping[str, str]) -> dict[str, str]:
+def _find_places(environ: Mapping[str, str]) -> dict[str, str]:
     variables = {name: environ[name] for name in _PLACES if name in environ}
     if "GOPATH" in environ:  # the module cache lies below it unless it is named itself
         variables.setdefault("GOMODCACHE", os.path.join(environ["GOPATH"], "pkg", "mod"))  # noqa: PTH118
@@ -231,17 +231,17 @@ def _default(environ: Mapping[str, str], below_home: str) -> Path | None:
     return Path(home, below_home) if home else None
 
 
-def _path(path: str, own_prefix: Path | None) -> str:
+def _clean_path(path: str, own_prefix: Path | None) -> str:
     """Return the search path without our programs, and without entries below what is untrusted."""
     entries = [
         entry
         for entry in path.split(os.pathsep)
-        if Path(entry).is_absolute() and not (own_prefix and _inside(entry, own_prefix))
+        if Path(entry).is_absolute() and not (own_prefix and _is_inside(entry, own_prefix))
     ]
     return os.pathsep.join(entries) or os.defpath
 
 
-def _inside(path: str, directory: Path) -> bool:
+def _is_inside(path: str, directory: Path) -> bool:
     if not path:
         return False
     return Path(path).is_relative_to(directory) or Path(path).resolve().is_relative_to(

@@ -148,7 +148,7 @@ class Launch:
     def run(self) -> tuple[str, int]:
         """Run to the end, or to the first order or limit that ends it early."""
         wakeup = _wake_on_children()
-        self.program, self.output, failure = _start(self.request)
+        self.program, self.output, failure = _fork(self.request)
         if failure:
             word, number = failure.split()
             return word, int(number)
@@ -164,9 +164,9 @@ class Launch:
             if wakeup in events:
                 os.read(wakeup, 4096)
                 self._reap()
-        return self._end()
+        return self._finish()
 
-    def _end(self) -> tuple[str, int]:
+    def _finish(self) -> tuple[str, int]:
         self._hunt()
         os.set_blocking(self.output, False)
         while self._copy():
@@ -266,7 +266,7 @@ def _wake_on_children() -> int:
     return reading
 
 
-def _start(request: Request) -> tuple[int, int, str]:
+def _fork(request: Request) -> tuple[int, int, str]:
     """Fork and execute; the process, the reading end of its output, and what failed."""
     output, printing = os.pipe()
     failure, failing = os.pipe()

@@ -62,12 +62,12 @@ class LastLine:
             return
         self.size = size
         end = os.pread(self.log.fileno(), 4096, max(0, size - 4096)).decode("utf-8", "replace")
-        lines = [line for part in _LINE_BREAKS.split(end) if (line := _plain(part))]
+        lines = [line for part in _LINE_BREAKS.split(end) if (line := _strip_controls(part))]
         if lines:
             self.progress.say(lines[-1])
 
 
-def _plain(line: str) -> str:
+def _strip_controls(line: str) -> str:
     return _CONTROL.sub("", line).strip()[:_LONGEST_LINE]
 
 

@@ -99,13 +99,13 @@ def raise_walls(walls: Walls) -> None:
     for name in _DEVICES:
         _allow(ruleset, f"/dev/{name}", _ALL)
     drop_capabilities()
-    _check(_libc.syscall(_RESTRICT_SELF, ruleset, 0))
+    _require(_libc.syscall(_RESTRICT_SELF, ruleset, 0))
     os.close(ruleset)
 
 
 def set_option(option: int, value: int) -> None:
     """Call ``prctl``, or raise OSError."""
-    _check(_libc.prctl(option, value, 0, 0, 0))
+    _require(_libc.prctl(option, value, 0, 0, 0))
 
 
 def cut_network() -> None:
@@ -120,7 +120,7 @@ def drop_capabilities() -> None:
     for number in range(_LAST_CAPABILITY + 1):
         _libc.prctl(_PR_CAPBSET_DROP, number, 0, 0, 0)  # refused to who has no right to give away
     _libc.prctl(_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
-    _check(_libc.capset(struct.pack("Ii", _CAPABILITY_VERSION, 0), bytes(24)))
+    _require(_libc.capset(struct.pack("Ii", _CAPABILITY_VERSION, 0), bytes(24)))
 
 
 def _unshare(namespace: int) -> None:
@@ -128,7 +128,7 @@ def _unshare(namespace: int) -> None:
     if _libc.unshare(namespace) == 0:
         return
     user, group = os.getuid(), os.getgid()
-    _check(_libc.unshare(_CLONE_NEWUSER | namespace))
+    _require(_libc.unshare(_CLONE_NEWUSER | namespace))
     for name, text in (
         ("setgroups", "deny"),
         ("uid_map", f"{user} {user} 1"),
@@ -145,7 +145,7 @@ def _mount(walls: Walls, lent: Collection[str]) -> Iterator[int]:
     Everything is opened first, because a private directory may cover it. An earlier program could
     have put links into private directories: none is followed.
     """
-    _check(_libc.mount(None, b"/", None, _MS_REC | _MS_PRIVATE, None))
+    _require(_libc.mount(None, b"/", None, _MS_REC | _MS_PRIVATE, None))
     private = {
         place: os.open(source, os.O_PATH | os.O_NOFOLLOW | os.O_DIRECTORY)
         for place, source in walls["private"].items()
@@ -172,7 +172,7 @@ def _mount(walls: Walls, lent: Collection[str]) -> Iterator[int]:
     for path, (lower, overlay) in layers:
         if overlay >= 0 and (not _find_top(path, private) or _make_place(path, lower, private)):
             target = os.fsencode(path)
-            _check(_libc.syscall(_MOVE_MOUNT, overlay, b"", _AT_FDCWD, target, _FROM_DESCRIPTOR))
+            _require(_libc.syscall(_MOVE_MOUNT, overlay, b"", _AT_FDCWD, target, _FROM_DESCRIPTOR))
             yield overlay
         os.close(lower)
 
@@ -212,13 +212,13 @@ def _find_top(path: str, private: Mapping[str, int]) -> str:
 
 def _bind(source: int, place: str) -> None:
     source_path = f"/proc/self/fd/{source}".encode()
-    _check(_libc.mount(source_path, os.fsencode(place), None, _MS_BIND | _MS_REC, None))
+    _require(_libc.mount(source_path, os.fsencode(place), None, _MS_BIND | _MS_REC, None))
 
 
 def _make_read_only(place: str) -> None:
     attributes = struct.pack("QQQQ", _MOUNT_ATTR_RDONLY, 0, 0, 0)
     path, size = os.fsencode(place), ctypes.c_size_t(len(attributes))
-    _check(_libc.syscall(_MOUNT_SETATTR, _AT_FDCWD, path, _AT_RECURSIVE, attributes, size))
+    _require(_libc.syscall(_MOUNT_SETATTR, _AT_FDCWD, path, _AT_RECURSIVE, attributes, size))
 
 
 def _make_place(path: str, like: int, private: Mapping[str, int]) -> bool:
@@ -281,15 +281,15 @@ def _add_rule(ruleset: int, descriptor: int, rights: int) -> None:
     if not stat.S_ISDIR(os.fstat(descriptor).st_mode):
         rights &= _OF_FILES
     rule = struct.pack("=Qi", rights, descriptor)
-    _check(_libc.syscall(_ADD_RULE, ruleset, 1, rule, 0))
+    _require(_libc.syscall(_ADD_RULE, ruleset, 1, rule, 0))
 
 
-def _check(result: int) -> None:
+def _require(result: int) -> None:
     if result != 0:
         raise OSError(ctypes.get_errno(), "the kernel refused")
 
 
 def _check_descriptor(descriptor: int) -> int:
     """Return a descriptor or a count that is no error."""
-    _check(min(0, descriptor))
+    _require(min(0, descriptor))
     return descriptor
