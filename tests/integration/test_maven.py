@@ -145,8 +145,8 @@ def test_tests_and_coverage(project: Path) -> None:
     assert found.seconds > 0
     metrics = parse_jacoco(project)
     assert metrics == parse_jacoco(project / "target/site/jacoco/jacoco.xml")
-    assert metrics.counter("line") == CoverageCounter(4, 1)
-    assert metrics.counter("branch") == CoverageCounter(1, 1)
+    assert metrics.counters["line"] == CoverageCounter(4, 1)
+    assert metrics.counters["branch"] == CoverageCounter(1, 1)
     assert (metrics.line, metrics.branch, metrics.method) == (80.0, 50.0, 100.0)
 
 

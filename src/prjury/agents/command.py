@@ -11,7 +11,7 @@ from pathlib import Path
 from prjury.agents.answer import AgentAnswer, read_answer
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
-from prjury.judges.workspace.program_judges import LIMITS, contained_shell, own_environment
+from prjury.judges.workspace.program_judges import LIMITS, make_shell, read_environment
 from prjury.jury.context import ExecutionStatus
 from prjury.jury.guard import patience
 from prjury.jury.library.agent import AgentResult
@@ -61,8 +61,8 @@ class CommandAgent:
     _: KW_ONLY
     env: Sequence[str] = ()
     home: Path | None = None
-    environ: Mapping[str, str] = field(default_factory=own_environment, repr=False, compare=False)
-    shell: Shell = field(default_factory=contained_shell, repr=False, compare=False)
+    environ: Mapping[str, str] = field(default_factory=read_environment, repr=False, compare=False)
+    shell: Shell = field(default_factory=make_shell, repr=False, compare=False)
     progress: Progress = field(default_factory=SilentProgress, repr=False, compare=False)
 
     def __post_init__(self) -> None:

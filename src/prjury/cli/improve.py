@@ -127,7 +127,7 @@ def _agent(
     terminal: Terminal, command: str, timeout: float, env: Sequence[str], home: Path | None
 ) -> CommandAgent:
     from prjury.agents.command import CommandAgent
-    from prjury.judges.workspace.program_judges import contained_shell
+    from prjury.judges.workspace.program_judges import make_shell
 
     missing = [name for name in env if not terminal.environ.get(name)]
     if missing:
@@ -141,7 +141,7 @@ def _agent(
             env=env,
             home=home.absolute() if home else None,
             environ=terminal.environ,
-            shell=contained_shell(terminal.environ),
+            shell=make_shell(terminal.environ),
         )
     except ValueError as error:
         raise UsageError(str(error), remedy="Correct --agent or --env") from None

@@ -123,23 +123,19 @@ def named_judge(
     """
     from prjury.app.registry import installed, judge_factory
     from prjury.judges.workspace.catalog import KINDS, judge_by_name
-    from prjury.judges.workspace.custom_judges import is_own, own_judge
-    from prjury.judges.workspace.program_judges import contained_shell
-    from prjury.judges.workspace.run_texts import RunTexts
+    from prjury.judges.workspace.custom_judges import is_own, make_own_judge
+    from prjury.judges.workspace.program_judges import make_shell
     from prjury.ports import Ports
 
     if is_own(name):
-        return own_judge(name, options, Path.cwd())
-    shell = contained_shell(terminal.environ)
-    progress, journal = environment.progress, environment.journal
-    around = RunTexts(shell, progress, terminal.environ, terminal.redact, journal)
-    if name in KINDS:
-        return judge_by_name(name, options, around)
-    others = installed()
-    if name not in others:
-        return judge_by_name(name, options, around, others)
+        return make_own_judge(name, options, Path.cwd())
     nothing: Any = None  # there is no pull request, and so no repository
-    ports = Ports(nothing, shell, progress, redact=terminal.redact)
+    shell = make_shell(terminal.environ)
+    progress, journal = environment.progress, environment.journal
+    ports = Ports(nothing, shell, progress, redact=terminal.redact, journal=journal)
+    others = installed()
+    if name in KINDS or name not in others:
+        return judge_by_name(name, options, ports, terminal.environ, others)
     return cast("Judge[JudgmentContext]", judge_factory(name)(options, ports))
 
 

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from prjury.snapshot.model import Hunk, Line
 
 _HUNK = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@ ?(.*)")
+_ESCAPE = re.compile(rb"\\([0-3][0-7]{2}|.)")
 
 
 class DiffError(ValueError):
@@ -219,3 +220,36 @@ def _read_hunk(reader: _Reader, header: Hunk) -> Hunk:
         reader.take()
         position.end_without_newline()
     return replace(header, lines=tuple(position.lines))
+
+
+def read_added_lines(diff: str) -> dict[str, dict[int, str]]:
+    """Read the added lines of a unified diff, of git or of ``diff -u``, by path and number.
+
+    Raises:
+        DiffError: for another text, or where a hunk ends too early.
+    """
+    if diff.strip() and not re.search(r"(?m)^(diff |--- |\+\+\+ |@@ )", diff):
+        raise DiffError("it is no diff")
+    reader = _Reader(diff.encode("utf-8", "surrogateescape").split(b"\n"))
+    added: dict[str, dict[int, str]] = {}
+    path = ""
+    while reader.more:
+        line = reader.take()
+        if line.startswith(b"+++ "):
+            path = _read_path(line[4:])
+        elif path and _HUNK.match(line):
+            lines = _read_hunk(reader, _header(line)).lines
+            numbers = {line.new: line.text for line in lines if line.sign == "+" and line.new}
+            added.setdefault(path, {}).update(numbers)
+    return {path: lines for path, lines in added.items() if lines}
+
+
+def _read_path(header: bytes) -> str:
+    """Read the path in a header; empty for a file that is removed."""
+    path = header.rstrip(b"\r").partition(b"\t")[0]
+    if path.startswith(b'"'):
+        plain = path.strip(b'"')
+        path = _ESCAPE.sub(lambda at: bytes([int(at[1], 8)]) if at[1][1:] else at[1], plain)
+    return (
+        "" if path == b"/dev/null" else path.removeprefix(b"b/").decode("utf-8", "surrogateescape")
+    )

@@ -98,7 +98,7 @@ class MergedTreeCoverage:
 
     def _count(self, reports: Sequence[CoverageReport]) -> CoverageCounter | None:
         total = CoverageMetrics.total(report.metrics for report in reports)
-        return total.counter(self.options.metric)
+        return total.counters.get(self.options.metric)
 
     def _count_base(self, base: KeptReports) -> CoverageCounter | None:
         try:

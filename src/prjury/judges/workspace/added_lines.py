@@ -1,13 +1,12 @@
-"""The added lines of a change, and which of them the tests run by what reports say."""
+"""Which added lines the tests run, by what reports say."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from posixpath import basename, commonprefix, join, normpath
 from typing import TypeAlias
 
-from prjury.errors import CannotJudgeError
 from prjury.judges.workspace.coverage_report import CoverageReport
 
 #: The added lines of files by their numbers.
@@ -15,59 +14,8 @@ AddedLines: TypeAlias = Mapping[str, Mapping[int, str]]
 #: Of the files that a report names, which of their added lines were run, if they are code at all.
 AddedCoverage: TypeAlias = Mapping[str, Mapping[int, bool]]
 
-_HUNK = re.compile(r"@@ -\d{1,9}(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@")
-_ESCAPE = re.compile(r"\\([0-7]{3}|.)")
 #: No code in a language of braces: nothing, only brackets, or only a comment.
 _NO_CODE = re.compile(r"\s*(//.*|[^\w\"'`]*)")
-
-
-def read_added_lines(diff: str) -> AddedLines:
-    """Read the added lines of a unified diff, of git or of ``diff -u``.
-
-    Hunks are read by their lengths, so no added line is taken for a header.
-
-    Raises:
-        CannotJudgeError: ``diff_invalid`` where a hunk ends too early.
-    """
-    added: dict[str, dict[int, str]] = {}
-    lines = iter(diff.split("\n"))
-    path = ""
-    for line in lines:
-        if line.startswith("+++ "):
-            path = _read_path(line[4:].rstrip("\r"))
-        elif match := _HUNK.match(line):
-            old, new = (int(count) if count else 1 for count in (match[1], match[3]))
-            added.setdefault(path, {}).update(_read_hunk(lines, int(match[2]), old, new))
-    return {path: numbers for path, numbers in added.items() if numbers and path}
-
-
-def _read_hunk(lines: Iterator[str], at: int, old: int, new: int) -> Iterator[tuple[int, str]]:
-    while old > 0 or new > 0:
-        line = next(lines, None)
-        if line is None:
-            raise CannotJudgeError(
-                "the diff ends in the middle of a hunk",
-                remedy="Hand over the whole diff",
-                reason="diff_invalid",
-            )
-        if line.startswith("\\"):
-            continue
-        if line.startswith("+"):
-            yield at, line[1:]
-        else:
-            old -= 1
-        if not line.startswith("-"):
-            at, new = at + 1, new - 1
-
-
-def _read_path(text: str) -> str:
-    """Read the path of a header; empty for a file that is removed."""
-    name = text.partition("\t")[0]
-    if name.startswith('"') and name.endswith('"'):
-        raw = name[1:-1].encode("utf-8", "surrogateescape").decode("latin-1")
-        plain = _ESCAPE.sub(lambda it: chr(int(it[1], 8)) if len(it[1]) > 1 else it[1], raw)
-        name = plain.encode("latin-1").decode("utf-8", "surrogateescape")
-    return "" if name == "/dev/null" else name.removeprefix("b/")
 
 
 def match_coverage(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Self
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError, SourceError
 from prjury.judges.workspace.files import Workspace, judge_or_error
-from prjury.judges.workspace.program_judges import TIMEOUT, contained_shell
+from prjury.judges.workspace.program_judges import TIMEOUT, make_shell
 from prjury.jury.context import JudgmentContext
 from prjury.jury.guard import patience
 from prjury.jury.judge import JudgeType
@@ -58,7 +58,7 @@ class BuildJudge:
     _: KW_ONLY
     system: str | None = None
     goals: tuple[str, ...] = ()
-    shell: Shell = field(default_factory=contained_shell, repr=False, compare=False)
+    shell: Shell = field(default_factory=make_shell, repr=False, compare=False)
     progress: Progress = field(default_factory=SilentProgress, repr=False, compare=False)
     name: str = "build"
     description: str = "the workspace builds and its tests pass"

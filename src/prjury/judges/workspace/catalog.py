@@ -5,22 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias, cast
+from typing import Annotated, Any, TypeAlias
 
 import msgspec
 
 from prjury.errors import UsageError, did_you_mean
 from prjury.judges.files.class_version import ClassVersionJudge
+from prjury.judges.files.judges import SemanticComparisonJudge, SupersetJudge
 from prjury.judges.workspace.build import BuildJudge
 from prjury.judges.workspace.content import FileContentJudge, FileExistsJudge
 from prjury.judges.workspace.coverage import CoverageJudge
 from prjury.judges.workspace.directory_patterns import directory_patterns
 from prjury.judges.workspace.program_judges import CommandJudge
-from prjury.judges.workspace.run_texts import DirectoryJudge, RunTexts
+from prjury.jury.context import JudgmentContext
+from prjury.jury.judge import Judge
 from prjury.jury.judgment import Severity
 from prjury.policy.fields import is_inside, parse_duration
+from prjury.ports import Ports
 from prjury.snapshot.model import visible
 
+DirectoryJudge: TypeAlias = Judge[JudgmentContext]
 Options: TypeAlias = Mapping[str, Callable[[str], Any]]
 
 
@@ -29,9 +33,8 @@ class JudgeKind:
     """A judge that can be made by its name.
 
     Attributes:
-        make: makes it of the `RunTexts` and its options.
+        make: makes it of ports, the operator's environment and its options.
         options: how the text of each option becomes its value; the first ones are required.
-        required: how many are.
     """
 
     make: Callable[..., DirectoryJudge]
@@ -63,7 +66,7 @@ _read_severity = _convert_to(Severity, "error, warning or hint")
 
 
 def _read_seconds(text: str) -> float:
-    """Read ``90``, ``90s``, ``30m``, ``2h``, as in the configuration."""
+    """Read ``90``, ``90s``, ``30m``, ``2h``."""
     is_number = text.strip().replace(".", "", 1).isdigit()
     return float(text) if is_number else parse_duration(text)
 
@@ -92,32 +95,23 @@ def _read_inner_path(text: str) -> str:
     return text
 
 
-def _compare_files(name: str) -> Callable[..., DirectoryJudge]:
-    def make(_: RunTexts, expected: str, path: str | None = None) -> DirectoryJudge:
-        from prjury.judges.files import judges  # noqa: PLC0415 - as above
-
-        return cast("DirectoryJudge", getattr(judges, name)(expected, path))
-
-    return make
+def _ignore_ports(judge: Callable[..., DirectoryJudge]) -> Callable[..., DirectoryJudge]:
+    return lambda _ports, _environ, **options: judge(**options)
 
 
-def _without_ports(judge: Callable[..., DirectoryJudge]) -> Callable[..., DirectoryJudge]:
-    return lambda _, **options: judge(**options)
-
-
-def _with_shell(judge: Callable[..., DirectoryJudge]) -> Callable[..., DirectoryJudge]:
-    return lambda around, **options: judge(**options, shell=around.shell, progress=around.progress)
+def _pass_shell(judge: Callable[..., DirectoryJudge]) -> Callable[..., DirectoryJudge]:
+    return lambda ports, _, **options: judge(**options, shell=ports.shell, progress=ports.progress)
 
 
 _MODEL_OPTIONS: Options = {"model": str, "runs": _read_runs, "threshold": _read_share}
 
 
-def _with_models(name: str, options: Options, required: int = 0) -> JudgeKind:
-    def make(around: RunTexts, **values: Any) -> DirectoryJudge:  # noqa: ANN401 - as the options
-        from prjury.judges.workspace.model_judges import model_judge  # noqa: PLC0415 - as above
+def _ask_models(name: str, options: Options, required: int = 0) -> JudgeKind:
+    def make(ports: Ports, environ: Mapping[str, str], **values: Any) -> DirectoryJudge:  # noqa: ANN401 - as the options
+        from prjury.judges.workspace.model_judges import model_judge  # noqa: PLC0415 - slow to load
 
         asking = {option: values.pop(option) for option in _MODEL_OPTIONS if option in values}
-        return model_judge(name, around, asking, **values)
+        return model_judge(name, ports, environ, asking, **values)
 
     return JudgeKind(make, {**options, **_MODEL_OPTIONS}, required)
 
@@ -141,40 +135,37 @@ _PATTERNS: Options = {
     "baseline": _read_inner_path,
     "write_baseline": _read_inner_path,
 }
-_COMMAND: Options = {"command": str, "exit_code": _read_whole, "timeout": _read_seconds, **_TEXTS}
+_COMMAND: Options = {"command": str, "exit_code": _read_whole, "timeout": _read_seconds}
 _BUILD: Options = {"command": str, "timeout": _read_seconds, "system": str}
 _CLASSES: Options = {"release": _read_whole, "path": str, "exactly": _read_truth}
 
 KINDS: Mapping[str, JudgeKind] = {
-    "file-exists": JudgeKind(_without_ports(FileExistsJudge), {"path": str}),
-    "file-content": JudgeKind(_without_ports(FileContentJudge), {"path": str, **_TEXTS}),
-    "command": JudgeKind(_with_shell(CommandJudge), _COMMAND),
-    "build": JudgeKind(_with_shell(BuildJudge), _BUILD, required=0),
-    "coverage": JudgeKind(_without_ports(CoverageJudge), _COVERAGE, required=0),
-    "semantic": JudgeKind(_compare_files("SemanticComparisonJudge"), _EXPECTED),
-    "superset-diff": JudgeKind(_compare_files("SupersetJudge"), _EXPECTED),
-    "class-version": JudgeKind(_without_ports(ClassVersionJudge), _CLASSES),
-    "patterns": JudgeKind(_without_ports(directory_patterns), _PATTERNS, required=0),
-    "quality": _with_models("quality", {"criteria": _read_names, "must": _read_names}),
-    "tests-exercise-behaviour": _with_models("tests-exercise-behaviour", {}),
-    "correctness": _with_models("correctness", {"output": str}),
-    "faithfulness": _with_models("faithfulness", _GROUNDS, required=1),
-    "hallucination": _with_models("hallucination", _GROUNDS, required=1),
-    "contextual-relevance": _with_models("contextual-relevance", _GROUNDS, required=1),
+    "file-exists": JudgeKind(_ignore_ports(FileExistsJudge), {"path": str}),
+    "file-content": JudgeKind(_ignore_ports(FileContentJudge), {"path": str, **_TEXTS}),
+    "command": JudgeKind(_pass_shell(CommandJudge), _COMMAND),
+    "build": JudgeKind(_pass_shell(BuildJudge), _BUILD, required=0),
+    "coverage": JudgeKind(_ignore_ports(CoverageJudge), _COVERAGE, required=0),
+    "semantic": JudgeKind(_ignore_ports(SemanticComparisonJudge), _EXPECTED),
+    "superset-diff": JudgeKind(_ignore_ports(SupersetJudge), _EXPECTED),
+    "class-version": JudgeKind(_ignore_ports(ClassVersionJudge), _CLASSES),
+    "patterns": JudgeKind(_ignore_ports(directory_patterns), _PATTERNS, required=0),
+    "quality": _ask_models("quality", {"criteria": _read_names, "must": _read_names}),
+    "tests-exercise-behaviour": _ask_models("tests-exercise-behaviour", {}),
+    "correctness": _ask_models("correctness", {"output": str}),
+    "faithfulness": _ask_models("faithfulness", _GROUNDS, required=1),
+    "hallucination": _ask_models("hallucination", _GROUNDS, required=1),
+    "contextual-relevance": _ask_models("contextual-relevance", _GROUNDS, required=1),
 }
 
 
 def judge_by_name(
-    name: str, options: Mapping[str, str], around: RunTexts, others: Iterable[str] = ()
+    name: str,
+    options: Mapping[str, str],
+    ports: Ports,
+    environ: Mapping[str, str],
+    others: Iterable[str] = (),
 ) -> DirectoryJudge:
-    """Make the judge with these options.
-
-    Args:
-        others: names that are known elsewhere, for messages.
-
-    Raises:
-        UsageError: for an unknown name, an unknown or missing option, or a value that it refuses.
-    """
+    """Make the judge with these options; ``others`` are names that are known elsewhere."""
     kind = KINDS.get(name)
     if kind is None:
         names = [*KINDS, *others]
@@ -186,7 +177,7 @@ def judge_by_name(
         )
     values = _read_options(name, kind, options)
     try:
-        return kind.make(around, **values)
+        return kind.make(ports, environ, **values)
     except (ValueError, TypeError) as error:
         raise UsageError(f"{name}: {error}", remedy=_list_options(kind)) from error
 

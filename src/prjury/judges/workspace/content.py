@@ -19,11 +19,9 @@ from prjury.snapshot.model import printable, visible
 
 NAME = "file-content"
 
-#: Characters of evidence, and of the expected text in a sentence.
-_LONGEST_EVIDENCE = 500
-_LONGEST_IN_SENTENCE = 80
-#: Characters of a line that are shown before its difference.
-_BEFORE = 40
+#: Characters of evidence, of the expected text in a sentence, and of a line before its difference.
+_LONGEST_EVIDENCE, _LONGEST_IN_SENTENCE, _BEFORE = 500, 80, 40
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
 #: Compares a text, which stands at a path, with what is expected.
 TextCheck: TypeAlias = Callable[[str, str], Check]
@@ -31,10 +29,7 @@ TextCheck: TypeAlias = Callable[[str, str], Check]
 
 @dataclass(frozen=True)
 class FileExistsJudge:
-    """PASS where the path is a regular file of the workspace, FAIL where it is not.
-
-    A link counts as what it leads to. ERROR where that cannot be known.
-    """
+    """PASS where the path is a regular file of the workspace, or leads to one; else FAIL."""
 
     path: str | os.PathLike[str]
     _: KW_ONLY
@@ -62,15 +57,13 @@ class FileContentJudge:
     The text is UTF-8, with or without a byte order mark; ``\r\n`` counts as ``\n``, in the
     expectation too. A file that is not there, or a directory in its place, is FAIL. ERROR where the
     text cannot be had: not a regular file, above 16 MiB, not UTF-8, outside of the workspace.
+    ValueError unless exactly one expectation is named that can be met and missed.
 
     Args:
         path: the file, relative to the workspace.
         exact: the whole text, the last line end included.
         contains: what has to stand somewhere in it.
         regex: an RE2 expression that has to match somewhere; ``^`` and ``$`` are those of lines.
-
-    Raises:
-        ValueError: unless exactly one expectation is named that can be met and missed.
     """
 
     path: str | os.PathLike[str]
@@ -99,10 +92,15 @@ class FileContentJudge:
         return _judge_check(self._make_check()(tree.text(path), path), path)
 
     def _make_check(self) -> TextCheck:
-        check = make_text_check(exact=self.exact, contains=self.contains, regex=self.regex)
-        if check is None:
-            raise ValueError("name exactly one of exact, contains and regex, not none")
-        return check
+        makers = {"exact": expect_exactly, "contains": expect_part, "regex": expect_match}
+        texts = {kind: getattr(self, kind) for kind in makers if getattr(self, kind) is not None}
+        if len(texts) != 1:
+            names = " and ".join(texts) or "none"
+            raise ValueError(f"name exactly one of exact, contains and regex, not {names}")
+        ((kind, text),) = texts.items()
+        if not isinstance(text, str):
+            raise TypeError(f"{kind} is text, not a {type(text).__name__}")
+        return makers[kind](text)
 
 
 def _judge_existence(path: str, kind: Kind) -> Judgment:
@@ -120,33 +118,22 @@ def _judge_check(check: Check, path: str) -> Judgment:
     return make(check.message, score=score, checks=[check], metadata=metadata)
 
 
-def make_text_check(**expectations: str | None) -> TextCheck | None:
-    """Return the check of a text that is ``exact``, ``contains`` or ``regex``; None for none.
-
-    Raises:
-        ValueError: for several expectations, or one that cannot be met or missed.
-        TypeError: for one that is not text.
-    """
-    texts = {kind: text for kind, text in expectations.items() if text is not None}
-    if not texts:
-        return None
-    if len(texts) > 1:
-        names = " and ".join(texts)
-        raise ValueError(f"name exactly one of exact, contains and regex, not {names}")
-    ((kind, text),) = texts.items()
-    if not isinstance(text, str):
-        raise TypeError(f"{kind} is text, not a {type(text).__name__}")
-    return {"exact": expect_exactly, "contains": expect_part, "regex": expect_match}[kind](text)
-
-
 def expect_exactly(text: str) -> TextCheck:
-    """Demand the whole text, line by line; the first difference is shown."""
+    """Demand the whole text; the first line that differs is shown."""
     expected = text.replace("\r\n", "\n")
 
     def check(text: str, path: str) -> Check:
-        if text != expected:
-            return _describe_difference(expected, text, path)
-        return Check.ok(NAME, f"{visible(path)} is exactly the expected text", Location(path))
+        if text == expected:
+            return Check.ok(NAME, f"{visible(path)} is exactly the expected text", Location(path))
+        lines = _LINE.findall(text)
+        pairs = zip_longest(_LINE.findall(expected), lines, fillvalue="")
+        number, wish, line = next((at, a, b) for at, (a, b) in enumerate(pairs, 1) if a != b)
+        start = max(0, len(commonprefix([wish, line])) - _BEFORE)
+        rows = (_quote(row[start:]) for row in (wish, line))
+        evidence = "expected: {}\nfound:    {}".format(*rows)
+        words = f"{visible(path)} is not the expected text: line {number} is the first that differs"
+        place = Location(path, max(1, min(number, len(lines))))
+        return Check.bad(NAME, words, place, evidence=evidence)
 
     return check
 
@@ -171,10 +158,6 @@ def expect_match(pattern: str) -> TextCheck:
 
     ``^`` and ``$`` stand for the start and end of a line, ``\A`` and ``\z`` for those of the
     text; a dot matches no line end unless the expression says ``(?s)``.
-
-    Raises:
-        ValueError: for an empty expression, and for one that RE2 refuses (look-around and back
-            references among them).
     """
     if not pattern:
         raise ValueError("an empty expression matches every file: say what it has to match")
@@ -211,44 +194,13 @@ def _show_place(words: str, text: str, path: str, start: int, length: int) -> Ch
     first = text.count("\n", 0, start) + 1
     last = first + text.count("\n", start, start + max(0, length - 1))
     place = Location(path, first, last if last > first else None)
-    evidence = _cut(text[start : start + length]) or None
+    evidence = _cut(text[start : start + length], _LONGEST_EVIDENCE) or None
     return Check(NAME, passed=True, message=words, location=place, evidence=evidence)
-
-
-def _describe_difference(expected: str, text: str, path: str) -> Check:
-    pairs = zip_longest(_split_lines(expected), _split_lines(text))
-    differences = ((at, a, b) for at, (a, b) in enumerate(pairs, 1) if a != b)
-    number, wish, line = next(differences)
-    if line is None:
-        words = f"it ends before line {number}"
-    elif wish is None:
-        words = f"it goes on with line {number} where it should end"
-    elif wish == f"{line}\n":
-        words = f"the line end after line {number} is missing"
-    elif line == f"{wish}\n":
-        words = f"there is a line end after line {number} where there should be none"
-    else:
-        words = f"line {number} is the first that differs"
-    start = max(0, len(commonprefix([wish or "", line or ""])) - _BEFORE)
-    evidence = f"expected: {_show_line(wish, start)}\nfound:    {_show_line(line, start)}"
-    message = f"{visible(path)} is not the expected text: {words}"
-    place = Location(path, max(1, min(number, len(_split_lines(text)))))
-    return Check.bad(NAME, message, place, evidence=evidence)
-
-
-def _split_lines(text: str) -> list[str]:
-    return re.findall(r"[^\n]*\n|[^\n]+", text)
-
-
-def _show_line(line: str | None, start: int) -> str:
-    if line is None:
-        return "(the end of the text)"
-    return f"{'…' if start else ''}{_quote(line[start:])}"
 
 
 def _quote(text: str) -> str:
     return repr(_cut(text, _LONGEST_IN_SENTENCE))
 
 
-def _cut(text: str, limit: int = _LONGEST_EVIDENCE) -> str:
+def _cut(text: str, limit: int) -> str:
     return text if len(text) <= limit else f"{text[: limit - 1]}…"

@@ -6,7 +6,6 @@ Percentages are compared as exact fractions: 80 to 75 is a drop of 5, whatever f
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from fractions import Fraction
@@ -14,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
 from prjury.errors import CannotJudgeError
-from prjury.judges.workspace.added_lines import AddedCoverage, match_coverage, read_added_lines
+from prjury.judges.workspace.added_lines import AddedCoverage, match_coverage
 from prjury.judges.workspace.coverage_readers import parse_coverage, read_coverage
 from prjury.judges.workspace.coverage_report import CoverageCounter
 from prjury.judges.workspace.files import Workspace, check_path, judge_or_error
@@ -22,6 +21,8 @@ from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Location, Severity
 from prjury.jury.score import NumericalScore, finite
+from prjury.report.wording import counted
+from prjury.snapshot.diff import DiffError, read_added_lines
 from prjury.snapshot.kinds import kind_of
 from prjury.snapshot.model import FileKind, printable, visible
 
@@ -30,10 +31,8 @@ Mode: TypeAlias = Literal["floor", "preserved", "improved", "added_lines"]
 
 #: Keys of the context's metadata that may hold the baseline, in percent.
 BASELINE_KEYS = ("baseline_coverage", "baselineCoverage")
-_MOST_FINDINGS = 50
-_MOST_NAMES = 3
+_MOST_FINDINGS, _MOST_NAMES = 50, 3
 _FULL = 100
-_DIFF = re.compile(r"^(diff |--- |\+\+\+ |@@ )", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -43,23 +42,18 @@ class CoverageJudge:
     ``CoverageJudge(minimum=80)`` finds the report, or those of several modules, by the usual names;
     for a change ``CoverageJudge("coverage.xml", minimum=90, mode="added_lines")``.
 
-    Without a ``mode`` everything that is named is asked for. The modes are: ``floor``, the minimum;
-    ``preserved``, no drop below the baseline but ``max_drop``; ``improved``, more than the
-    baseline; ``added_lines``, the minimum of the lines that the context's ``diff`` adds. A baseline
-    that is not given is that of the context's ``metadata["baseline_coverage"]``, else ABSTAIN
-    ``no_baseline``. ABSTAIN ``not_applicable`` where no added line is code, ``not_measured`` where
-    the report knows none of the changed source files; ERROR where something cannot be read.
+    Without a ``mode`` everything that is named is asked for. ``floor`` asks for the minimum,
+    ``preserved`` for no drop below the baseline but ``max_drop``, ``improved`` for more than the
+    baseline, ``added_lines`` for the minimum of the lines that the context's ``diff`` adds.
+    ABSTAIN ``no_baseline`` where neither the judge nor the context's
+    ``metadata["baseline_coverage"]`` has one, ``not_applicable`` where no added line is code,
+    ``not_measured`` where the report knows none of the changed source files; ERROR where something
+    cannot be read. ValueError or TypeError for options that make no sense.
 
     Args:
         report: a report, or a directory that holds some, relative to the workspace.
-        minimum, baseline: percent, 0..100.
-        metric: line, branch, method, instruction, complexity or class.
-        max_drop: percentage points, 0..100.
+        minimum, baseline: percent, 0..100; ``max_drop`` in percentage points.
         diff: the change as a unified diff, where the context has none.
-
-    Raises:
-        ValueError: when nothing is asked, or for options that do not go together.
-        TypeError: for anything but numbers.
     """
 
     report: str | os.PathLike[str] = "."
@@ -76,27 +70,30 @@ class CoverageJudge:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "report", check_path(self.report))
-        _check_choice("metric", self.metric, get_args(Metric))
+        for kind, choices in (("metric", Metric), ("mode", Mode)):
+            value = getattr(self, kind)
+            if value is not None and value not in get_args(choices):
+                known = ", ".join(get_args(choices))
+                raise ValueError(f"there is no {kind} {value!r}; known are {known}")
         for name in ("minimum", "baseline", "max_drop"):
             value = getattr(self, name)
             if value is not None and not 0 <= finite(value, name) <= _FULL:
                 raise ValueError(f"{name} is in 0..100, not {value}")
-        if self.mode is not None:
-            _check_choice("mode", self.mode, get_args(Mode))
-            self._check_mode()
-        elif self.minimum is self.baseline is self.max_drop is None:
-            raise ValueError("nothing is asked: name a minimum, a baseline or a max_drop")
+        if problem := self._find_contradiction():
+            raise ValueError(problem)
 
-    def _check_mode(self) -> None:
+    def _find_contradiction(self) -> str:
+        if self.mode is None and self.minimum is self.baseline is self.max_drop is None:
+            return "nothing is asked: name a minimum, a baseline or a max_drop"
         if self.mode in {"floor", "added_lines"}:
             if self.minimum is None:
-                raise ValueError(f"the mode {self.mode} needs a minimum")
+                return f"the mode {self.mode} needs a minimum"
             if self.baseline is not None or self.max_drop is not None:
-                raise ValueError(f"the mode {self.mode} compares with no baseline")
+                return f"the mode {self.mode} compares with no baseline"
         if self.mode == "added_lines" and self.metric != "line":
-            raise ValueError("the mode added_lines counts lines, and has no other metric")
-        if self.mode == "improved" and self.max_drop is not None:
-            raise ValueError("the mode improved allows no drop")
+            return "the mode added_lines counts lines, and has no other metric"
+        no_drop = self.mode == "improved" and self.max_drop is not None
+        return "the mode improved allows no drop" if no_drop else ""
 
     @property
     def compares(self) -> bool:
@@ -119,10 +116,8 @@ class CoverageJudge:
         place = workspace.locate(path)
         if self.mode == "added_lines":
             return self._measure_added_lines(workspace, place, context)
-        baseline = self.baseline
-        if baseline is None and self.compares:
-            baseline = _find_baseline(context)
-        return self.decide(parse_coverage(place).counter(self.metric), baseline)
+        baseline = _find_baseline(context) if self.compares and self.baseline is None else None
+        return self.decide(parse_coverage(place).counters.get(self.metric), baseline)
 
     def _measure_added_lines(
         self, workspace: Workspace, place: Path, context: JudgmentContext
@@ -130,15 +125,12 @@ class CoverageJudge:
         from prjury.git.directory import open_directory  # noqa: PLC0415 - only this mode needs it
 
         diff = context.diff if context.diff is not None else self.diff
-        if diff is None or (diff.strip() and not _DIFF.search(diff)):
-            raise CannotJudgeError(
-                "which lines were added is not known",
-                why="The context has no diff" if diff is None else "What it has is no diff",
-                remedy="Hand over what git diff prints: JudgmentContext(..., diff=...), or name a "
-                "file with the option diff",
-                reason="no_diff" if diff is None else "diff_invalid",
-            )
-        added = read_added_lines(diff)
+        if diff is None:
+            raise _refuse_diff("The context has no diff", "no_diff")
+        try:
+            added = read_added_lines(diff)
+        except DiffError as error:
+            raise _refuse_diff(str(error), "diff_invalid") from error
         paths = [entry.path for entry in open_directory(workspace.root).entries]
         coverage = match_coverage(read_coverage(place), added, paths, str(workspace.root))
         sources = [path for path in added if kind_of(printable(path)) is FileKind.SOURCE]
@@ -150,18 +142,20 @@ class CoverageJudge:
         Args:
             unmeasured: the changed source files that no report names.
         """
-        path = os.fspath(self.report)
+        path, rest = os.fspath(self.report), len(unmeasured) - _MOST_NAMES
+        names = ", ".join(map(visible, unmeasured[:_MOST_NAMES]))
+        more = f" and {rest} more" if rest > 0 else ""
+        gap = f"{visible(path)} knows nothing of {names}{more}" if unmeasured else ""
         runs = [run for lines in coverage.values() for run in lines.values()]
-        gap = f"{visible(path)} knows nothing of {_join_names(unmeasured)}" if unmeasured else ""
+        if not runs and gap:
+            return Judgment.abstained(f"no added line was measured: {gap}", "not_measured")
         if not runs:
-            if gap:
-                return Judgment.abstained(f"no added line was measured: {gap}", "not_measured")
             return Judgment.abstained("no added line is code that counts", "not_applicable")
-        current = Fraction(100 * sum(runs), len(runs))
-        enough = current >= _exact(self.minimum or 0.0)
+        current, minimum = Fraction(100 * sum(runs), len(runs)), self.minimum or 0.0
+        enough = current >= _exact(minimum)
         words = (
             f"{_percent(current)} % of the {len(runs)} added lines are covered, "
-            f"at least {_percent(self.minimum or 0.0)} % is asked for"
+            f"at least {_percent(minimum)} % is asked for"
         )
         checks = [Check("coverage-added-lines", enough, words, Location(path))]
         checks += _list_uncovered(coverage, "warning" if enough else "error")
@@ -202,7 +196,8 @@ class CoverageJudge:
                 metadata={"reason": "no_such_counter"},
             )
         current = Fraction(100 * counter.covered, counter.total)
-        checks = list(self._compare(current, base, Location(path)))
+        before = current if base == float(current) or base is None else _exact(base)
+        checks = list(self._compare(current, None if base is None else before, Location(path)))
         metadata: dict[str, Any] = {
             "report": printable(path),
             "metric": self.metric,
@@ -210,40 +205,36 @@ class CoverageJudge:
             "covered": counter.covered,
             "missed": counter.missed,
             "minimum": self.minimum,
-            "baseline": float(base) if isinstance(base, Fraction) else base,
+            "baseline": None if base is None else float(base),
             "max_drop": self.max_drop,
+            **({"mode": self.mode} if self.mode else {}),
         }
-        if self.mode:
-            metadata["mode"] = self.mode
         failed = [check for check in checks if not check.passed]
         words = "; ".join(check.message for check in failed or checks)
         if not failed and self.compares and base is None:
-            question = "improved" if self.mode == "improved" else "dropped"
-            begin = (
-                f"{words};" if words else f"whether {self.metric} coverage {question} is not known:"
-            )
-            reason = f"{begin} there is no baseline to compare with"
+            reason = f"{words}; there is no baseline to compare with".removeprefix("; ")
             return Judgment.abstained(reason, "no_baseline", checks=checks, metadata=metadata)
         score = NumericalScore(float(current), 0.0, 100.0)
         if self.mode == "improved" and base is not None:
-            score = NumericalScore(float(_gain(current, _align(base, current))))
+            score = NumericalScore(float(_gain(current, before)))
         make = Judgment.failed if failed else Judgment.passed
         return make(words, score=score, checks=checks, metadata=metadata)
 
     def _compare(
-        self, current: Fraction, base: float | Fraction | None, place: Location
+        self, current: Fraction, before: Fraction | None, place: Location
     ) -> Iterator[Check]:
         now = f"{self.metric} coverage is {_percent(current)} %"
         if self.minimum is not None:
             words = f"{now}, at least {_percent(self.minimum)} % is asked for"
             yield Check("coverage-minimum", current >= _exact(self.minimum), words, place)
-        if base is None:
+        if before is None:
             return
-        before, now = _align(base, current), f"{now} after {_percent(base)} %"
+        now = f"{now} after {_percent(before)} %"
         if self.mode == "improved":
-            better = current > before or current == before == _FULL
-            words = f"{now}, {_describe_gain(current, before)}"
-            yield Check("coverage-improved", better, words, place)
+            gain = _gain(current, before)
+            words = f"{_percent(100 * gain)} % of the possible gain"
+            words = f"{now}, {words if gain else 'that is no improvement'}"
+            yield Check("coverage-improved", gain > 0, words, place)
         else:
             most = self.max_drop or 0.0
             limit = f"a drop of at most {_percent(most)} points is" if most else "no drop is"
@@ -278,11 +269,6 @@ class CoverageImprovementJudge(CoverageJudge):
         )
 
 
-def _check_choice(kind: str, value: str, choices: Sequence[str]) -> None:
-    if value not in choices:
-        raise ValueError(f"there is no {kind} {value!r}; known are {', '.join(choices)}")
-
-
 def _find_baseline(context: JudgmentContext) -> float | None:
     values = [context.metadata.get(key) for key in BASELINE_KEYS]
     value = next((value for value in values if value is not None), None)
@@ -297,9 +283,10 @@ def _find_baseline(context: JudgmentContext) -> float | None:
     )
 
 
-def _align(base: float | Fraction, current: Fraction) -> Fraction:
-    """Return the baseline; one that was read from a report as a float is no thousandth off."""
-    return current if float(current) == base else _exact(base)
+def _refuse_diff(why: str, reason: str) -> CannotJudgeError:
+    what = "which lines were added is not known"
+    remedy = "Hand over what git diff prints: JudgmentContext(..., diff=...), or the option diff"
+    return CannotJudgeError(what, why=why, remedy=remedy, reason=reason)
 
 
 def _gain(current: Fraction, before: Fraction) -> Fraction:
@@ -307,14 +294,6 @@ def _gain(current: Fraction, before: Fraction) -> Fraction:
     if before == _FULL:
         return Fraction(int(current == before))
     return max(Fraction(0), (current - before) / (_FULL - before))
-
-
-def _describe_gain(current: Fraction, before: Fraction) -> str:
-    if before == _FULL:
-        return "and there was nothing left to gain" if current == before else "that is less"
-    if current <= before:
-        return "that is no improvement"
-    return f"{_percent(100 * _gain(current, before))} % of the possible gain"
 
 
 def _list_uncovered(coverage: AddedCoverage, severity: Severity) -> Iterator[Check]:
@@ -326,7 +305,7 @@ def _list_uncovered(coverage: AddedCoverage, severity: Severity) -> Iterator[Che
         words = f"{lines} not covered by tests"
         yield Check.bad("uncovered-lines", words, place, severity=severity)
     if (rest := len(spans) - _MOST_FINDINGS) > 0:
-        words = f"{rest} more {'place is' if rest == 1 else 'places are'} not covered"
+        words = f"{counted(rest, 'more place')} not covered by tests"
         yield Check.bad("uncovered-lines", words, severity=severity)
 
 
@@ -338,11 +317,6 @@ def _list_spans(lines: Mapping[int, bool]) -> list[list[int]]:
         else:
             spans.append([number, number])
     return spans
-
-
-def _join_names(paths: Sequence[str]) -> str:
-    rest = len(paths) - _MOST_NAMES
-    return ", ".join(map(visible, paths[:_MOST_NAMES])) + (f" and {rest} more" if rest > 0 else "")
 
 
 def _exact(number: float | Fraction) -> Fraction:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TypeAlias
+from typing import Annotated, TypeAlias
 from xml.etree.ElementTree import Element
+
+import msgspec
+from msgspec import Meta, Struct
 
 from prjury.errors import CannotJudgeError
 from prjury.judges.workspace.coverage_report import (
@@ -32,18 +34,14 @@ Reader: TypeAlias = Callable[[Path], CoverageReport]
 _NUMBER = re.compile(r"[0-9]{1,15}")
 _CONDITIONS = re.compile(r"\(([0-9]{1,9})/([0-9]{1,9})\)")
 _MOST_ROOTS = 100
-_JACOCO_PARTS = frozenset({"report", "group", "package"})
-#: Bytes; as Python's objects it takes some ten times as much memory.
-_LARGEST_JSON = 64 * 1024**2
-#: Bytes that tell the formats apart.
-_BEGINNING = 4096
+#: Bytes of JSON, and of what tells the formats apart.
+_LARGEST_JSON, _BEGINNING = 64 * 1024**2, 4096
 
 
-def read_jacoco(path: Path) -> CoverageReport:  # noqa: C901, PLR0912 - one branch an element
-    """Read JaCoCo's XML; its totals are those of the report, else of its groups or packages."""
+def read_jacoco(path: Path) -> CoverageReport:
+    """Read JaCoCo's XML, whose totals stand below its root."""
     tally = CoverageTally(path)
     package = source = ""
-    open_parts: list[tuple[CoverageTally, list[CoverageMetrics]]] = []
     for event, element, above in _walk_elements(path, "report"):
         tag = element.tag
         if event == "start":
@@ -51,26 +49,15 @@ def read_jacoco(path: Path) -> CoverageReport:  # noqa: C901, PLR0912 - one bran
                 package = element.get("name", "")
             elif tag == "sourcefile":
                 source = f"{package}/{element.get('name', '')}".lstrip("/")
-            if tag in _JACOCO_PARTS:
-                open_parts.append((CoverageTally(path), []))
-        elif tag == "counter":
+        elif tag == "counter" and above == ["report"]:
             covered, missed = _read_numbers(path, element, "covered", "missed")
             if not element.get("type"):
                 raise invalid_report(path, "A counter has no type")
-            if above[-1] in _JACOCO_PARTS:
-                metric = element.get("type", "").lower()
-                open_parts[-1][0].set_total(metric, covered, covered + missed)
+            tally.set_total(element.get("type", "").lower(), covered, covered + missed)
         elif tag == "line" and above[-1] == "sourcefile":
             number, missed, covered = _read_numbers(path, element, "nr", "mi", "ci")
             if missed + covered:  # a line with no instruction is none
                 tally.add_line(source, number, covered=covered > 0)
-        elif tag in _JACOCO_PARTS:
-            own, parts = open_parts.pop()
-            metrics = CoverageMetrics(own.counters or CoverageMetrics.total(parts).counters)
-            if open_parts:
-                open_parts[-1][1].append(metrics)
-            else:
-                tally.counters = dict(metrics.counters)
     return tally.finish()
 
 
@@ -131,11 +118,7 @@ def read_clover(path: Path) -> CoverageReport:
 
 
 def _walk_elements(path: Path, root: str) -> Iterator[tuple[str, Element, Sequence[str]]]:
-    """Yield each event of an XML report with its element and the tags above it.
-
-    Raises:
-        CannotJudgeError: ``report_invalid`` for another root.
-    """
+    """Yield each event of an XML report with its element and the tags above it."""
     above: list[str] = []
     for event, element in read_elements(path):
         if event == "end":
@@ -226,10 +209,24 @@ def read_go_profile(path: Path) -> CoverageReport:
     return tally.finish(by_block=True)
 
 
-_JSON_TOTALS = {
-    "line": ("covered_lines", "num_statements"),
-    "branch": ("covered_branches", "num_branches"),
-}
+_Count: TypeAlias = Annotated[int, Meta(ge=0)]
+
+
+class _JsonFile(Struct):
+    executed_lines: list[_Count]
+    missing_lines: list[_Count]
+
+
+class _JsonTotals(Struct):
+    covered_lines: _Count
+    num_statements: _Count
+    covered_branches: _Count = 0
+    num_branches: _Count = 0
+
+
+class _CoverageJson(Struct):
+    files: dict[str, _JsonFile]
+    totals: _JsonTotals
 
 
 def read_coverage_json(path: Path) -> CoverageReport:
@@ -237,28 +234,20 @@ def read_coverage_json(path: Path) -> CoverageReport:
     content = read_bytes(path, _LARGEST_JSON + 1)
     if len(content) > _LARGEST_JSON:
         raise large_report(path, f"is larger than {_LARGEST_JSON // 1024**2} MiB")
-    tally = CoverageTally(path)
     try:
-        document = json.loads(content)
-        for name, file in document["files"].items():
-            for key, covered in (("executed_lines", True), ("missing_lines", False)):
-                for number in file[key]:
-                    tally.add_line(name, _check_count(number), covered=covered)
-        totals = document["totals"]
-        for metric, names in _JSON_TOTALS.items():
-            if names[1] in totals:
-                tally.set_total(metric, *(_check_count(totals[name]) for name in names))
-    except RecursionError as error:
-        raise invalid_report(path, "It is nested too deeply") from error
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        document = msgspec.json.decode(content, type=_CoverageJson)
+    except (msgspec.DecodeError, RecursionError) as error:
         raise invalid_report(path, "It is not the JSON of coverage.py") from error
+    tally = CoverageTally(path)
+    for name, file in document.files.items():
+        for number in file.executed_lines:
+            tally.add_line(name, number, covered=True)
+        for number in file.missing_lines:
+            tally.add_line(name, number, covered=False)
+    totals = document.totals
+    tally.set_total("line", totals.covered_lines, totals.num_statements)
+    tally.set_total("branch", totals.covered_branches, totals.num_branches)
     return tally.finish()
-
-
-def _check_count(value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise ValueError(f"{value!r} is no count")
-    return value
 
 
 #: The formats that are no XML, by how they begin.
@@ -281,19 +270,17 @@ _USUAL = (
 
 
 def read_coverage(path: str | os.PathLike[str]) -> Sequence[CoverageReport]:
-    """Read a report, or those of a project.
+    """Read a report of JaCoCo, Cobertura, Clover, coverage.py, LCOV or Go, or those of a project.
 
-    Args:
-        path: a report of JaCoCo, Cobertura, Clover, coverage.py (XML or JSON), LCOV, or a cover
-            profile of Go; or a directory. There the reports of JaCoCo count as `parse_jacoco` has
-            it, else the one report that has a usual name, such as ``coverage.xml``.
+    In a directory the reports of JaCoCo count as `parse_jacoco` has it, else the one that has a
+    usual name, such as ``coverage.xml``.
 
     Raises:
         CannotJudgeError: ``report_missing``, ``report_invalid``, ``unreadable``, ``too_large``, or
             ``report_ambiguous`` for a directory with several that may count the same code.
     """
     place = Path(path)
-    files = _find_jacoco(place) if place.is_dir() else [Path(os.path.realpath(place))]
+    files = _find_jacoco(place)
     if not files:
         files = find_reports(place, *_USUAL)
         _refuse_several(place, files, "coverage reports")
@@ -303,29 +290,22 @@ def read_coverage(path: str | os.PathLike[str]) -> Sequence[CoverageReport]:
 
 
 def parse_coverage(path: str | os.PathLike[str]) -> CoverageMetrics:
-    """Return the totals of a report, or of those of a project, in any format of `read_coverage`.
-
-    Raises:
-        CannotJudgeError: as `read_coverage`.
-    """
+    """Return the totals of what `read_coverage` reads."""
     return CoverageMetrics.total(report.metrics for report in read_coverage(path))
 
 
 def parse_jacoco(path: str | os.PathLike[str]) -> CoverageMetrics:
-    """Return the totals of a report of JaCoCo, or of those of a project.
+    """Return the totals of JaCoCo's XML report, or of those of a project.
 
-    Args:
-        path: the XML report, or a project's directory. There an aggregated report
-            (``target/site/jacoco-aggregate/jacoco.xml``, in whichever module) counts alone; without
-            one the reports of all modules are added up (Maven: ``target/site/jacoco/jacoco.xml``,
-            Gradle: ``build/reports/jacoco/test/jacocoTestReport.xml``).
+    In a directory an aggregated report (``target/site/jacoco-aggregate/jacoco.xml``, in whichever
+    module) counts alone; without one the reports of all modules are added up (Maven:
+    ``target/site/jacoco/jacoco.xml``, Gradle: ``build/reports/jacoco/test/jacocoTestReport.xml``).
 
     Raises:
-        CannotJudgeError: ``report_missing``, ``report_invalid``, ``unreadable``, ``too_large``, or
-            ``report_ambiguous`` for a directory with several aggregated reports.
+        CannotJudgeError: as `read_coverage`.
     """
     place = Path(path)
-    files = _find_jacoco(place) if place.is_dir() else [Path(os.path.realpath(place))]
+    files = _find_jacoco(place)
     if not files:
         raise missing_report(place / "target/site/jacoco/jacoco.xml")
     return CoverageMetrics.total(_read_with(read_jacoco, file).metrics for file in files)
@@ -338,10 +318,12 @@ def _read_with(reader: Reader, path: Path) -> CoverageReport:
         raise invalid_report(path, f"Its counts contradict each other: {error}") from error
 
 
-def _find_jacoco(directory: Path) -> list[Path]:
-    aggregates = find_reports(directory, _AGGREGATE)
-    _refuse_several(directory, aggregates, "aggregated coverage reports")
-    return aggregates or find_reports(directory, *_MODULES)
+def _find_jacoco(place: Path) -> list[Path]:
+    if not place.is_dir():
+        return [Path(os.path.realpath(place))]
+    aggregates = find_reports(place, _AGGREGATE)
+    _refuse_several(place, aggregates, "aggregated coverage reports")
+    return aggregates or find_reports(place, *_MODULES)
 
 
 def _refuse_several(directory: Path, files: Sequence[Path], kind: str) -> None:
@@ -356,11 +338,7 @@ def _refuse_several(directory: Path, files: Sequence[Path], kind: str) -> None:
 
 
 def find_reader(path: Path) -> Reader:
-    """Choose the reader of a report by its content.
-
-    Raises:
-        CannotJudgeError: ``report_invalid`` for none of the formats.
-    """
+    """Choose the reader of a report by its content."""
     begin = read_bytes(path, _BEGINNING).removeprefix(b"\xef\xbb\xbf").lstrip()
     for start, reader in _TEXTS.items():
         if begin.startswith(start):

@@ -16,11 +16,7 @@ _MOST_ENTRIES = 5_000_000
 
 
 class CoverageCounter(Struct, frozen=True):
-    """How many lines, branches, methods, … were run by the tests, and how many were not.
-
-    Raises:
-        ValueError: for negative numbers, and where there is nothing to count.
-    """
+    """How many lines, branches, methods, … were run by the tests, and how many were not."""
 
     covered: int
     missed: int
@@ -34,23 +30,15 @@ class CoverageCounter(Struct, frozen=True):
         """All of them."""
         return self.covered + self.missed
 
-    @property
-    def percent(self) -> float:
-        """The share that was run, 0..100."""
-        return 100 * self.covered / self.total
-
     def __add__(self, other: CoverageCounter) -> CoverageCounter:
         return CoverageCounter(self.covered + other.covered, self.missed + other.missed)
 
 
 class CoverageMetrics(Struct, frozen=True):
-    """The totals of one or more reports.
-
-    ``line``, ``branch``, ``method``, ``instruction`` and ``complexity`` are percentages, 0..100,
-    None where there is nothing of that kind to cover.
+    """The totals of one or more reports; percentages are 0..100, None where there is nothing.
 
     Attributes:
-        counters: the counts by these names and ``class``, as far as there are any.
+        counters: by ``line``, ``branch``, ``method``, ``instruction``, ``complexity``, ``class``.
     """
 
     counters: Mapping[str, CoverageCounter] = field(default_factory=FrozenDict)
@@ -58,14 +46,10 @@ class CoverageMetrics(Struct, frozen=True):
     def __post_init__(self) -> None:
         force_setattr(self, "counters", FrozenDict(self.counters))
 
-    def counter(self, metric: str) -> CoverageCounter | None:
-        """The counts of ``line``, ``branch``, …; None where there are none."""
-        return self.counters.get(metric)
-
     def percent(self, metric: str) -> float | None:
         """The share of ``line``, ``branch``, … that was run, 0..100."""
-        counter = self.counter(metric)
-        return counter.percent if counter else None
+        counter = self.counters.get(metric)
+        return 100 * counter.covered / counter.total if counter else None
 
     @property
     def line(self) -> float | None:
@@ -81,16 +65,6 @@ class CoverageMetrics(Struct, frozen=True):
     def method(self) -> float | None:
         """Percent of the methods."""
         return self.percent("method")
-
-    @property
-    def instruction(self) -> float | None:
-        """Percent of the bytecode instructions."""
-        return self.percent("instruction")
-
-    @property
-    def complexity(self) -> float | None:
-        """Percent of the paths, counted as cyclomatic complexity."""
-        return self.percent("complexity")
 
     @classmethod
     def total(cls, parts: Iterable[CoverageMetrics]) -> CoverageMetrics:
@@ -121,11 +95,7 @@ class CoverageReport(Struct, frozen=True):
 
 
 class CoverageTally:
-    """Lines and counts of a report while it is read.
-
-    Attributes:
-        counters: totals that the report tells; lines are counted unless it tells theirs.
-    """
+    """Lines and counts of a report while it is read; lines are counted unless it tells a total."""
 
     def __init__(self, place: Path) -> None:
         """Begin with the report at a place."""
@@ -141,28 +111,20 @@ class CoverageTally:
         lines[line] = covered or lines.get(line, False)
 
     def count_entry(self) -> None:
-        """Count one more entry, whatever it is of.
-
-        Raises:
-            CannotJudgeError: ``too_large`` for more than any project has.
-        """
+        """Count one more entry; CannotJudgeError ``too_large`` for more than any project has."""
         self._entries += 1
         if self._entries > _MOST_ENTRIES:
             raise large_report(self.place, f"has more than {_MOST_ENTRIES:,} lines")
 
     def set_total(self, metric: str, covered: int, total: int) -> None:
-        """Note a total, unless there is nothing to count.
-
-        Raises:
-            ValueError: for more covered ones than there are.
-        """
+        """Note a total if there is anything to count; ValueError for more covered than all."""
         if total or covered:
             self.counters[metric] = CoverageCounter(covered, total - covered)
 
     def finish(self, roots: Iterable[str] = (), *, by_block: bool = False) -> CoverageReport:
         """Return the report."""
-        lines = [covered for lines in self.files.values() for covered in lines.values()]
         if "line" not in self.counters:
+            lines = [covered for lines in self.files.values() for covered in lines.values()]
             self.set_total("line", sum(lines), len(lines))
         metrics = CoverageMetrics(self.counters)
         return CoverageReport(metrics, self.files, tuple(roots), self.place, by_block)

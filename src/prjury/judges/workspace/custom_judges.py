@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import reduce
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
@@ -31,49 +31,59 @@ def is_own(name: str) -> bool:
     return ":" in name or name.endswith(".py")
 
 
-def own_judge(name: str, options: Mapping[str, str], directory: Path) -> Judge[JudgmentContext]:
-    """Make the judge of this name; one whose module or factory crashes is a judge that says so.
+def make_own_judge(
+    name: str, options: Mapping[str, str], directory: Path
+) -> Judge[JudgmentContext]:
+    """Make the judge of this name; one whose module or class crashes is a judge that says so.
 
-    Args:
-        name: its place. A function from a context to a judgment, plain or async, is a judge; so
-            is an object with a method ``judge``. A class, a function that takes no context, and any
-            function if options are given are called with the options and have to return one.
-        options: keywords for the class or function, as text.
-        directory: searched for files and modules, after all other places.
-
-    Raises:
-        UsageError: when there is nothing of that name, when it is nothing that judges, or when it
-            does not take these options.
+    A function from a context to a judgment, plain or async, and an object with a method ``judge``
+    are judges. A class, and any function if there are options, is called with the options as
+    keywords and has to return one. The directory is searched for files and modules.
     """
     place, _, attribute = name.rpartition(":")
     if not place or not attribute:
         raise UsageError(f"{visible(name)} does not say which function judges", remedy=_FORMS)
-    is_file = "/" in place or place.endswith(".py")
-    load = _load_file if is_file else _load_module
-    module: Any = catch_crash(lambda: load(place, directory), itself)
+    target: Any = catch_crash(lambda: _load(place, attribute, options, directory), itself)
+    if isinstance(target, UsageError):
+        raise target
+    if isinstance(target, Judgment):
+        return FunctionJudge(lambda _: target, name, "could not be loaded")
+    judge = getattr(target, "judge", target)
+    if not callable(judge):
+        raise UsageError(
+            f"{visible(name)} is of type {type(target).__name__}, which cannot judge",
+            why="A judge is a function of a JudgmentContext, or has a method `judge`",
+            remedy="Name another one",
+        )
+    title = getattr(target, "name", None)
+    label = title if isinstance(title, str) and title.strip() else name
+    return FunctionJudge(judge, label, type=type_of(target))
+
+
+def _load(place: str, attribute: str, options: Mapping[str, str], directory: Path) -> Any:  # noqa: ANN401 - anything, or the error of a wrong name
+    load = _load_file if "/" in place or place.endswith(".py") else _load_module
+    module = load(place, directory)
     if module is None:
-        kind = "file" if is_file else "module"
-        raise UsageError(f"there is no {kind} {visible(place)}", remedy=_FORMS)
-    if isinstance(module, Judgment):
-        return _crashed_judge(name, module)
-    target = _find_attribute(module, attribute, name)
-    if not _is_factory(target, options):
-        _check_options(lambda: target, options, name)
-        return _as_judge(target, name)
-    _check_options(target, options, name)
-    product: Any = catch_crash(lambda: _call_factory(target, options, name), itself)
-    if isinstance(product, UsageError):
-        raise product
-    return (
-        _crashed_judge(name, product) if isinstance(product, Judgment) else _as_judge(product, name)
-    )
+        return UsageError(f"there is no module or file {visible(place)}", remedy=_FORMS)
+    try:
+        target = reduce(getattr, attribute.split("."), module)
+    except AttributeError:
+        public = [word for word in vars(module) if not word.startswith("_")]
+        return UsageError(
+            f"there is no {visible(attribute)} in {visible(place)}",
+            why=f"It holds {', '.join(sorted(public)[:10]) or 'nothing'}",
+            remedy="Correct the name",
+        )
+    if not options and not inspect.isclass(target):
+        return target
+    try:
+        return target(**options)  # type: ignore[operator]  # what cannot be called raises TypeError
+    except (TypeError, ValueError) as error:
+        what = f"{visible(f'{place}:{attribute}')} refuses its options: {error}"
+        return UsageError(what, remedy="Correct them: --option NAME=VALUE")
 
 
-def _crashed_judge(name: str, crash: Judgment) -> Judge[JudgmentContext]:
-    return FunctionJudge(lambda _: crash, name, "could not be loaded")
-
-
-def _load_file(place: str, directory: Path) -> Any:  # noqa: ANN401 - or the judgment of a crash
+def _load_file(place: str, directory: Path) -> ModuleType | None:
     """Load a file's module, whose neighbours it can import; None if there is no such file."""
     file = directory / place
     if not file.is_file():
@@ -86,7 +96,7 @@ def _load_file(place: str, directory: Path) -> Any:  # noqa: ANN401 - or the jud
     return module
 
 
-def _load_module(place: str, directory: Path) -> Any:  # noqa: ANN401 - as above
+def _load_module(place: str, directory: Path) -> ModuleType | None:
     """Import a module; None if there is none."""
     if not all(part.isidentifier() for part in place.split(".")):
         return None
@@ -104,75 +114,3 @@ def _search_modules(directory: Path) -> None:
     place = str(directory.absolute())
     if place not in sys.path:
         sys.path.append(place)
-
-
-def _find_attribute(module: ModuleType, attribute: str, name: str) -> Any:  # noqa: ANN401 - anything
-    try:
-        return reduce(getattr, attribute.split("."), module)
-    except AttributeError as error:
-        public = [word for word in vars(module) if not word.startswith("_")]
-        raise UsageError(
-            f"there is no {visible(attribute)} in {visible(name.rpartition(':')[0])}",
-            why=f"It holds {', '.join(sorted(public)[:10]) or 'nothing'}",
-            remedy="Correct the name",
-        ) from error
-
-
-def _is_factory(target: object, options: Mapping[str, str]) -> bool:
-    """Return true for what has to be called to get a judge: it is none, and cannot be asked."""
-    if inspect.isclass(target):
-        return True
-    if callable(getattr(target, "judge", None)) or not callable(target):
-        return False
-    return bool(options) or not _accepts(target, None)
-
-
-def _accepts(function: Callable[..., object], *arguments: object, **options: object) -> bool:
-    try:
-        inspect.signature(function).bind(*arguments, **options)
-    except TypeError:
-        return False
-    except ValueError:  # a built-in function without a signature
-        return True
-    return True
-
-
-def _check_options(factory: Callable[..., object], options: Mapping[str, str], name: str) -> None:
-    if _accepts(factory, **options):
-        return
-    keywords = [
-        f"{word}{'' if parameter.default is parameter.empty else ' (optional)'}"
-        for word, parameter in inspect.signature(factory).parameters.items()
-    ]
-    words = ", ".join(map(visible, options))
-    problem = f"does not take the options {words}" if words else "cannot be made without options"
-    raise UsageError(
-        f"{visible(name)} {problem}",
-        why=f"It takes {', '.join(keywords) or 'none'}",
-        remedy="Correct them: --option NAME=VALUE",
-    )
-
-
-def _call_factory(factory: Callable[..., object], options: Mapping[str, str], name: str) -> object:
-    """Call the factory; a value that it refuses is the operator's mistake, and comes back."""
-    try:
-        return factory(**options)
-    except ValueError as error:
-        return UsageError(
-            f"{visible(name)} refuses its options: {error}", remedy="Correct the values"
-        )
-
-
-def _as_judge(target: object, name: str) -> Judge[JudgmentContext]:
-    judge = getattr(target, "judge", None)
-    if callable(judge):
-        title = getattr(target, "name", None)
-        own = title if isinstance(title, str) and title.strip() else name
-        return FunctionJudge(judge, own, type=type_of(target))
-    if callable(target):
-        return FunctionJudge(target, name)
-    raise UsageError(
-        f"{visible(name)} is of type {type(target).__name__}, which cannot judge",
-        why="A judge is a function from a JudgmentContext to a Judgment, or has a method `judge`",
-        remedy="Name another one",
-    )

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from prjury.deadline import Deadline
@@ -16,7 +13,7 @@ from prjury.judges.context import PullRequestContext
 from prjury.judges.patterns.baseline import baseline_text
 from prjury.judges.patterns.judge import NAME, PatternsJudge
 from prjury.judges.patterns.selection import PackSelection
-from prjury.judges.workspace.files import Workspace, judge_or_error, outside_workspace
+from prjury.judges.workspace.files import Workspace, judge_or_error
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment, Status
@@ -32,12 +29,7 @@ TIMEOUT = 2700.0
 
 
 def directory_patterns(write_baseline: str | None = None, **options: Any) -> DirectoryPatterns:  # noqa: ANN401 - as `PatternsOptions` has them
-    """Make the judge with these options of `PatternsOptions`.
-
-    Raises:
-        ConfigError: for an unknown pack, and for everything that is wrong in the user's own packs.
-        UsageError: for a baseline that is to be read and written at the same time.
-    """
+    """Make the judge with these options of `PatternsOptions`."""
     if write_baseline and options.get("baseline"):
         raise UsageError(
             "baseline and write_baseline cannot be given together",
@@ -53,8 +45,7 @@ def directory_patterns(write_baseline: str | None = None, **options: Any) -> Dir
 class DirectoryPatterns:
     """Judges every line of a directory by the versions declared there.
 
-    Attributes:
-        write_baseline: a file for what is found, relative to the directory; then that passes.
+    With ``write_baseline``, a file in the directory, all findings are written there and pass.
     """
 
     options: PatternsOptions
@@ -65,20 +56,18 @@ class DirectoryPatterns:
     type: JudgeType = JudgeType.DETERMINISTIC
 
     def judge(self, context: JudgmentContext, /) -> Judgment:
-        """Judge as `PatternsJudge`; ``metadata["scope"]["left_out"]`` holds unread paths.
-
-        Raises:
-            SourceError: when git refuses the work tree that the directory is in.
-            ConfigError: when the baseline is missing or malformed.
-        """
+        """Judge as `PatternsJudge`; ``metadata["scope"]["left_out"]`` holds unread paths."""
         return judge_or_error(lambda: self._judge_directory(context))
 
     def _judge_directory(self, context: JudgmentContext) -> Judgment:
-        root = Workspace.of(context).root
-        directory = open_directory(root)
+        workspace = Workspace.of(context)
+        directory = open_directory(workspace.root)
         patterns = PatternsJudge(self.options, directory, self.selection, whole=True)
         pull_context = PullRequestContext(
-            context.goal, workspace=root, pull=directory.pull, deadline=Deadline.after(TIMEOUT)
+            context.goal,
+            workspace=workspace.root,
+            pull=directory.pull,
+            deadline=Deadline.after(TIMEOUT),
         )
         judgment = patterns.judge(pull_context)
         left_out = [{"path": path, "reason": why} for path, why in directory.left_out.items()]
@@ -92,25 +81,18 @@ class DirectoryPatterns:
             return judgment
         entries: Sequence[Any] = judgment.metadata["findings"]
         keys = ((entry["rule"], entry["path"], entry["fingerprint"]) for entry in entries)
-        _write_file(root, file, baseline_text(keys))
+        _write_baseline(workspace, file, baseline_text(keys))
         message = f"{counted(len(entries), 'known finding')} written to {visible(file)}"
         if unread := judgment.metadata["scope"]["unread"]:
             message += f"; {counted(len(unread), 'file')} could not be read"
         return Judgment.passed(message, metadata=judgment.metadata)
 
 
-def _write_file(root: Path, file: str, text: str) -> None:
-    """Write a file as a whole or not at all; a link in its place is replaced, not followed."""
-    place = root / file
+def _write_baseline(workspace: Workspace, file: str, text: str) -> None:
     try:
+        place = workspace.locate(file)
         place.parent.mkdir(parents=True, exist_ok=True)
-        if not place.parent.resolve().is_relative_to(root):
-            raise outside_workspace(file, "A symbolic link leads out of it")
-        descriptor, scratch = tempfile.mkstemp(dir=place.parent, prefix=".prjury-")
-        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-            stream.write(text)
-        Path(scratch).chmod(0o644)
-        Path(scratch).replace(place)
+        place.write_text(text, "utf-8")
     except OSError as error:
         raise CannotJudgeError(
             f"the baseline {visible(file)} cannot be written: {error.strerror}",

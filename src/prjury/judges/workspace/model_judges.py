@@ -20,7 +20,6 @@ from prjury.judges.quality.kinds.grounded import ABOUT, inquiry_about
 from prjury.judges.quality.kinds.quality import chosen
 from prjury.judges.quality.rag import RagContext
 from prjury.judges.workspace.files import Workspace, judge_or_error
-from prjury.judges.workspace.run_texts import DirectoryJudge, RunTexts
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import FunctionJudge, JudgeType
 from prjury.jury.judgment import Judgment
@@ -35,49 +34,43 @@ from prjury.snapshot.model import FileChange, Hunk, PullRequest
 
 def model_judge(
     name: str,
-    around: RunTexts,
+    ports: Ports,
+    environ: Mapping[str, str],
     asking: Mapping[str, Any],
     **options: Any,  # noqa: ANN401 - the judge's own, as the catalog has them
-) -> DirectoryJudge:
+) -> FunctionJudge[JudgmentContext]:
     """Make the judge of this name.
 
     Args:
         asking: ``model``, ``runs`` and ``threshold``; everything has to pass unless a judge of
             changes is asked for, or a threshold is given.
     """
+    model = asking.get("model", "auto")
+    panel = ModelPanel(ModelsConfig(), LimitsConfig(), environ, flag=model, recorder=ports.journal)
+    panel.panel()  # an unknown model is refused before anything is read
+    memory = memory_at(environ, panel.secret)
+    ports = structs.replace(ports, models=panel, memory=memory)
     if name == testing.NAME:
-        return _judge_lines(name, around, testing.make, QuestionOptions(**asking))
+        return _judge_lines(name, ports, testing.make, QuestionOptions(**asking))
     if name == quality.NAME:
-        return _judge_lines(name, around, quality.make, _quality_options(asking, **options))
+        return _judge_lines(name, ports, quality.make, _quality_options(asking, **options))
     if name == CORRECTNESS:
-        return _judge_work(around, QuestionOptions(**{"threshold": 1.0, **asking}), **options)
-    return _judge_answer(name, around, asking, **options)
+        return _judge_work(ports, QuestionOptions(**{"threshold": 1.0, **asking}), **options)
+    return _judge_answer(name, ports, asking, **options)
 
 
 def _ask_models(
-    inquiry: Inquiry[JudgmentContext], around: RunTexts, options: QuestionOptions
+    inquiry: Inquiry[JudgmentContext], ports: Ports, runs: int
 ) -> Callable[[JudgmentContext], Judgment]:
-    models = _open_models(around, options.model)
-    memory = memory_at(around.environ, models.secret)
-    return ModelBackedJudge(inquiry, models.panel(), options.runs, memory).judge
-
-
-def _open_models(around: RunTexts, model: str) -> ModelPanel:
-    return ModelPanel(
-        ModelsConfig(), LimitsConfig(), around.environ, flag=model, recorder=around.journal
-    )
+    return ModelBackedJudge(inquiry, ports.models.panel(), runs, ports.memory).judge
 
 
 def _judge_work(
-    around: RunTexts, options: QuestionOptions, *, output: str | None = None
-) -> DirectoryJudge:
-    """Judge if the work in the workspace reaches the goal.
-
-    Args:
-        output: a file of the workspace with what the worker said.
-    """
-    inquiry = correctness(all_files, around.redact, options.threshold)
-    ask = _ask_models(inquiry, around, options)
+    ports: Ports, options: QuestionOptions, *, output: str | None = None
+) -> FunctionJudge[JudgmentContext]:
+    """Judge if the work in the workspace reaches the goal; ``output`` is what the worker said."""
+    inquiry = correctness(all_files, ports.redact, options.threshold)
+    ask = _ask_models(inquiry, ports, options.runs)
 
     def judge(context: JudgmentContext) -> Judgment:
         words = context.agent_output if output is None else Workspace.of(context).text(output)
@@ -88,13 +81,13 @@ def _judge_work(
 
 def _judge_answer(
     name: str,
-    around: RunTexts,
+    ports: Ports,
     asking: Mapping[str, Any],
     *,
     context: list[str],
     answer: str | None = None,
     question: str | None = None,
-) -> DirectoryJudge:
+) -> FunctionJudge[JudgmentContext]:
     """Judge an answer by its context.
 
     Args:
@@ -103,7 +96,6 @@ def _judge_answer(
         question: the question itself; the context's goal if None.
     """
     options = QuestionOptions(**asking)
-    _open_models(around, options.model)  # an unknown model is refused before anything is read
 
     def judge(goal: JudgmentContext) -> Judgment:
         place = Workspace.of(goal)
@@ -112,8 +104,8 @@ def _judge_answer(
             goal.agent_output if answer is None else place.text(answer),
             {path: place.text(path) for path in context},
         )
-        inquiry = inquiry_about(name, rag, around.redact, asking.get("threshold"))
-        return _ask_models(inquiry, around, options)(goal)
+        inquiry = inquiry_about(name, rag, ports.redact, asking.get("threshold"))
+        return _ask_models(inquiry, ports, options.runs)(goal)
 
     return _function_judge(name, ABOUT[name], judge)
 
@@ -129,36 +121,24 @@ def _quality_options(asking: Mapping[str, Any], **own: list[str]) -> QualityOpti
 
 def _judge_lines(
     name: str,
-    around: RunTexts,
+    ports: Ports,
     make: Callable[[Any, Ports], ModelBackedJudge[PullRequestContext]],
     options: QuestionOptions,
-) -> DirectoryJudge:
+) -> FunctionJudge[JudgmentContext]:
     """Have a judge of pull requests judge a directory, every line of which counts as added.
 
     Instructions to judges that the directory itself holds are not heard: it is the work.
     """
-    models = _open_models(around, options.model)
-    models.panel()  # an unknown model is refused before anything is read
-    memory = memory_at(around.environ, models.secret)
 
     def judge(context: JudgmentContext) -> Judgment:
         directory = open_directory(Workspace.of(context).root)
-        ports = Ports(
-            directory,
-            around.shell,
-            around.progress,
-            models=models,
-            memory=memory,
-            redact=around.redact,
-        )
-        pull = structs.replace(directory.pull, files=_add_all_lines(directory.pull))
         pull_context = PullRequestContext(
             context.goal,
             workspace=directory.root,
-            pull=pull,
+            pull=structs.replace(directory.pull, files=_add_all_lines(directory.pull)),
             deadline=Deadline.after(ALL_CALLS),
         )
-        return make(options, ports).judge(pull_context)
+        return make(options, structs.replace(ports, repository=directory)).judge(pull_context)
 
     return _function_judge(name, f"asks a model about every line of a directory: {name}", judge)
 
@@ -180,7 +160,7 @@ def _add_all_lines(pull: PullRequest) -> tuple[FileChange, ...]:
 
 def _function_judge(
     name: str, about: str, judge: Callable[[JudgmentContext], Judgment]
-) -> DirectoryJudge:
+) -> FunctionJudge[JudgmentContext]:
     return FunctionJudge(
         lambda context: judge_or_error(lambda: judge(context)),
         name,

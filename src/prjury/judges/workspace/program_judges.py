@@ -8,12 +8,13 @@ import re
 import signal
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
+
+from msgspec import Struct
 
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
-from prjury.judges.workspace.content import TextCheck, make_text_check
 from prjury.judges.workspace.files import Workspace, judge_or_error
 from prjury.judges.workspace.reports import find_reports, read_elements
 from prjury.jury.context import JudgmentContext
@@ -43,26 +44,18 @@ LIMITS = {
     "file_limit": "made more than 500,000 files",
 }
 
-#: No program is kept off the PATH, those of the virtual environment that this runs in neither: a
-#: command that is named here means what it means in the terminal of its user.
-_NO_PREFIX = Path(os.devnull)
 
+def make_shell(environ: Mapping[str, str] | None = None) -> ContainedShell:
+    """Make a shell for commands that the operator names; it hands on nothing that may be secret.
 
-def contained_shell(environ: Mapping[str, str] | None = None) -> ContainedShell:
-    """A shell for commands that the operator names.
-
-    It hands on a list of harmless variables, the PATH among them, and nothing that could be a
-    secret; give a `ContainedShell` of your own where a command needs more.
-
-    Args:
-        environ: this process's environment, unless it is another one.
+    A command means what it means in the terminal of its user: nothing is kept off the PATH.
     """
-    variables = own_environment() if environ is None else environ
-    return ContainedShell(variables, own_prefix=_NO_PREFIX)
+    variables = read_environment() if environ is None else environ
+    return ContainedShell(variables, own_prefix=Path(os.devnull))
 
 
-def own_environment() -> Mapping[str, str]:
-    """This process's environment."""
+def read_environment() -> Mapping[str, str]:
+    """Return this process's environment."""
     return os.environ
 
 
@@ -70,33 +63,24 @@ def own_environment() -> Mapping[str, str]:
 class CommandJudge:
     """PASS where a command in the workspace ends with the expected exit code, else FAIL.
 
-    ``CommandJudge("make test")``, ``CommandJudge(["go", "vet", "./..."], timeout=60)``,
-    ``CommandJudge("./app --version", contains="2.1")``. FAIL as well where it takes longer than its
-    ``timeout``, or exceeds a limit of the shell. ERROR where there is no such program, or the vote
-    that it is part of ends before its own time does.
+    ``CommandJudge("make test")``, ``CommandJudge(["go", "vet", "./..."], timeout=60)``. FAIL as
+    well where it takes longer than its ``timeout``, or exceeds a limit of the shell. ERROR where
+    there is no such program, or the vote that it is part of ends before its own time does.
+    ValueError or TypeError for arguments that make no sense.
 
     Args:
         command: one line for ``/bin/sh``, or the program and its arguments.
         exit_code: the expected one; minus a signal's number for an end by that signal.
         timeout: seconds.
-        exact, contains, regex: what it has to print, standard output and error together, as for
-            `FileContentJudge`; line ends at the end aside.
         shell: a contained one with this process's environment by default.
         progress: hears of its output.
-
-    Raises:
-        ValueError: for a command, exit code, timeout or expectation that makes no sense.
-        TypeError: for one of another type.
     """
 
     command: str | Sequence[str]
     exit_code: int = 0
     timeout: float = TIMEOUT
     _: KW_ONLY
-    exact: str | None = None
-    contains: str | None = None
-    regex: str | None = None
-    shell: Shell = field(default_factory=contained_shell, repr=False, compare=False)
+    shell: Shell = field(default_factory=make_shell, repr=False, compare=False)
     progress: Progress = field(default_factory=SilentProgress, repr=False, compare=False)
     name: str = "command"
     description: str = "a command in the workspace ends as expected"
@@ -109,7 +93,6 @@ class CommandJudge:
         if not _LOWEST_EXIT_CODE <= self.exit_code <= _HIGHEST_EXIT_CODE:
             raise ValueError(f"an exit code is 0..255, or minus a signal, not {self.exit_code}")
         _check_timeout(self.timeout)
-        self._make_output_check()  # what cannot be expected is refused at once
 
     def judge(self, context: JudgmentContext, /) -> Judgment:
         """Run the command, and wait for its end."""
@@ -120,26 +103,16 @@ class CommandJudge:
         own, vote = Deadline.after(self.timeout), patience(None)
         deadline = min(own, vote or own, key=lambda deadline: deadline.at)
         self.progress.say(f"$ {_show_command(command)}")
-        try:
-            completed = self.shell.run(command, deadline, self.progress)
-        except CannotJudgeError as error:
-            if error.reason != "tool_missing":
-                raise
-            raise _tool_missing(error.what) from error  # the shell's advice is about builds
+        completed = _run_command(self.shell, command, deadline, self.progress)
         if completed.stopped == "timeout" and deadline is not own:
             words = f"was stopped after {completed.seconds:.1f} s, because the vote was over"
             raise CannotJudgeError(f"`{_show_command(command)}` {words}", reason="timeout")
         judgment = self.decide(command, completed, completed.tail())
-        check = self._make_output_check()
-        if check and judgment.status is Status.PASS:
-            judgment = _judge_output(judgment, check, completed.log, _show_command(command))
         if judgment.status is not Status.FAIL:
-            _remove_log(completed.log)
+            with contextlib.suppress(OSError):
+                completed.log.unlink()
+                completed.log.parent.rmdir()
         return judgment
-
-    def _make_output_check(self) -> TextCheck | None:
-        exact = self.exact.rstrip("\r\n") if isinstance(self.exact, str) else self.exact
-        return make_text_check(exact=exact, contains=self.contains, regex=self.regex)
 
     def decide(self, command: ShellCommand, done: Completed, tail: str) -> Judgment:
         """Return PASS or FAIL, or ERROR where there is no such program.
@@ -176,16 +149,15 @@ class CommandJudge:
         return make(words, BooleanScore(not reason), checks=[check], metadata=metadata)
 
 
-def _judge_output(judgment: Judgment, expect: TextCheck, log: Path, subject: str) -> Judgment:
-    """Lower the judgment to FAIL if the command did not print what is expected."""
-    printed = log.read_bytes().decode("utf-8", "replace").replace("\r\n", "\n").rstrip("\n")
-    check = replace(expect(printed, "the output"), name="output", location=None)
-    checks = (*judgment.checks, check)
-    if check.passed:
-        return replace(judgment, reasoning=f"{judgment.reasoning}; {check.message}", checks=checks)
-    words = f"`{subject}` ended as expected, but {check.message}"
-    metadata = {**judgment.metadata, "reason": "output", "log": str(log)}
-    return Judgment.failed(words, BooleanScore.FAIL, checks=checks, metadata=metadata)
+def _run_command(
+    shell: Shell, command: ShellCommand, deadline: Deadline, progress: Progress
+) -> Completed:
+    try:
+        return shell.run(command, deadline, progress)
+    except CannotJudgeError as error:
+        if error.reason != "tool_missing":
+            raise
+        raise _tool_missing(error.what) from error  # the shell's advice is about builds
 
 
 def _check_timeout(timeout: float) -> None:
@@ -202,12 +174,9 @@ def _describe_end(exit_code: int) -> str:
 
 
 def _tool_missing(what: str) -> CannotJudgeError:
-    return CannotJudgeError(
-        what,
-        why="The tool is not installed here, or its name is misspelt",
-        remedy="Install it, or correct the command",
-        reason="tool_missing",
-    )
+    why = "The tool is not installed here, or its name is misspelt"
+    remedy = "Install it, or correct the command"
+    return CannotJudgeError(what, why=why, remedy=remedy, reason="tool_missing")
 
 
 def _show_command(command: ShellCommand) -> str:
@@ -227,28 +196,18 @@ def _check_command(command: str | Sequence[str]) -> str | tuple[str, ...]:
     return command if isinstance(command, str) else words
 
 
-def _remove_log(log: Path) -> None:
-    with contextlib.suppress(OSError):
-        log.unlink()
-        log.parent.rmdir()
-
-
 #: Quiet, never asking, without transfer progress; a module that fails keeps no other from running.
 _MAVEN_FLAGS = ("-q", "-B", "-ntp", "--fail-at-end")
-_MAVEN_REPORTS = tuple(
-    f"**/target/{plugin}-reports/TEST-*.xml" for plugin in ("surefire", "failsafe")
-)
+_MAVEN_REPORTS = [f"**/target/{plugin}-reports/TEST-*.xml" for plugin in ("surefire", "failsafe")]
 
 
-@dataclass(frozen=True)
-class MavenTests:
+class MavenTests(Struct, frozen=True):
     """The outcome of a project's tests.
 
     Attributes:
-        command: the command line.
         exit_code: Maven's; minus a signal's number if a signal ended it.
         log: the file that holds everything it printed; the caller removes it.
-        tests: how many tests the reports of this run hold, the skipped ones included.
+        tests: how many the reports of this run hold, the skipped ones included.
         failed, errored: those that were wrong, and those that stopped early.
         stopped: the limit it was stopped at, such as ``"timeout"``, else None.
     """
@@ -266,8 +225,7 @@ class MavenTests:
     @property
     def passed(self) -> bool:
         """Maven ended by itself and is content, and no report holds a failing test."""
-        clean = self.exit_code == 0 and self.stopped is None
-        return clean and not self.failed and not self.errored
+        return not (self.exit_code or self.stopped or self.failed or self.errored)
 
 
 def run_maven_tests(
@@ -280,14 +238,14 @@ def run_maven_tests(
 ) -> MavenTests:
     """Run a Maven project's tests in place, and count those that the reports of this run hold.
 
-    The wrapper ``mvnw`` is used if it is there and can be executed, else ``mvn``. A run that takes
-    longer than ``timeout`` seconds has not passed and has ``stopped == "timeout"``.
+    The wrapper ``mvnw`` is used if it can be executed, else ``mvn``. A run that takes longer than
+    ``timeout`` seconds has not passed and has ``stopped == "timeout"``.
 
     Raises:
         CannotJudgeError: ``no_pom``, ``tool_missing``; ``report_invalid`` or the like when Maven is
             content and a test report cannot be read.
     """
-    directory, shell = Path(path), shell or contained_shell()
+    directory, shell = Path(path), shell or make_shell()
     _check_timeout(timeout)
     if not (directory / "pom.xml").is_file():
         raise CannotJudgeError(
@@ -295,32 +253,21 @@ def run_maven_tests(
             remedy="Name the directory that holds the pom.xml",
             reason="no_pom",
         )
-    wrapper = directory / "mvnw"
-    program = "./mvnw" if wrapper.is_file() and os.access(wrapper, os.X_OK) else "mvn"
+    program = "./mvnw" if os.access(directory / "mvnw", os.X_OK) else "mvn"
     argv = (program, *_MAVEN_FLAGS, *goals)
     command = ShellCommand(argv, directory.absolute(), shell.environment())
     before = _stamp_reports(directory)
-    try:
-        done = shell.run(command, Deadline.after(timeout), progress or SilentProgress())
-    except CannotJudgeError as error:
-        if error.reason != "tool_missing":
-            raise
-        raise CannotJudgeError(
-            error.what,
-            why="There is no Maven on the PATH, and no wrapper `mvnw` that can be executed",
-            remedy="Install Apache Maven, or commit the wrapper (`mvn wrapper:wrapper`)",
-            reason=error.reason,
-        ) from error
-    counts = Counter[str]()
+    done = _run_command(shell, command, Deadline.after(timeout), progress or SilentProgress())
+    outcomes = Counter[str]()
     for report, stamp in _stamp_reports(directory).items():
         if before.get(report) != stamp:
             try:
-                counts.update(_list_outcomes(report))
+                outcomes.update(_list_outcomes(report))
             except CannotJudgeError:
                 # A run that was stopped leaves half a report, and has not passed anyhow.
                 if done.exit_code == 0 and done.stopped is None:
                     raise
-    numbers = (counts.total(), counts["failure"], counts["error"], counts["skipped"])
+    numbers = (outcomes.total(), outcomes["failure"], outcomes["error"], outcomes["skipped"])
     return MavenTests(argv, done.exit_code, done.seconds, done.log, *numbers, done.stopped)
 
 

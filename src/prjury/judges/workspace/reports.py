@@ -38,11 +38,8 @@ def find_reports(root: Path, *globs: str) -> list[Path]:
     )
 
     listing = Found()
-    paths = [
-        root / path
-        for path in files_below(root, listing)
-        if any(matches(path, glob) for glob in globs)
-    ]
+    paths = files_below(root, listing)
+    files = [root / path for path in paths if any(matches(path, glob) for glob in globs)]
     if listing.problems:
         raise CannotJudgeError(
             f"{visible(str(root))} cannot be searched for reports",
@@ -50,17 +47,13 @@ def find_reports(root: Path, *globs: str) -> list[Path]:
             remedy="Name the report itself",
             reason="too_large",
         )
-    return sorted(paths)
+    return sorted(files)
 
 
 def read_elements(path: Path) -> Iterator[tuple[str, Element]]:
     """Yield the elements of a report as ``("start", element)`` and ``("end", element)``.
 
-    An element that has ended and was handed out is emptied. The document type may be named, nothing
-    of it is fetched. A link is not followed.
-
-    Raises:
-        CannotJudgeError: ``report_missing``, ``unreadable``, ``too_large`` or ``report_invalid``.
+    An element that has ended and was handed out is emptied.
     """
     from defusedxml import DefusedXmlException  # noqa: PLC0415 - only runs with reports need it
     from defusedxml.ElementTree import ParseError, iterparse  # noqa: PLC0415 - the same
@@ -71,9 +64,8 @@ def read_elements(path: Path) -> Iterator[tuple[str, Element]]:
             for event, element in iterparse(file, ("start", "end"), forbid_dtd=False):
                 depth += 1 if event == "start" else -1
                 if depth > _DEEPEST_ELEMENT:
-                    raise invalid_report(
-                        path, f"It is nested deeper than {_DEEPEST_ELEMENT} levels"
-                    )
+                    why = f"It is nested deeper than {_DEEPEST_ELEMENT} levels"
+                    raise invalid_report(path, why)
                 yield event, element
                 if event == "end":
                     element.clear()
@@ -84,11 +76,7 @@ def read_elements(path: Path) -> Iterator[tuple[str, Element]]:
 
 
 def read_lines(path: Path) -> Iterator[str]:
-    """Yield the lines of a report, without their ends; broken characters as surrogates.
-
-    Raises:
-        CannotJudgeError: ``report_missing``, ``unreadable``, ``too_large`` or ``report_invalid``.
-    """
+    """Yield the lines of a report, without their ends; broken characters as surrogates."""
     with _open_report(path) as file:
         while line := file.readline(_LONGEST_LINE):
             if len(line) == _LONGEST_LINE:
@@ -97,24 +85,19 @@ def read_lines(path: Path) -> Iterator[str]:
 
 
 def read_bytes(path: Path, most: int) -> bytes:
-    """Read at most so many bytes of a report.
-
-    Raises:
-        CannotJudgeError: ``report_missing``, ``unreadable`` or ``too_large``.
-    """
+    """Read at most so many bytes of a report."""
     with _open_report(path) as file:
         return file.read(most)
 
 
 def _open_report(path: Path) -> BinaryIO:
-    subject = f"the report {visible(str(path))}"
     try:
         file = open_regular(path)
     except FileNotFoundError as error:
         raise missing_report(path) from error
     except OSError as error:
         why = "It is a symbolic link" if error.errno == errno.ELOOP else error.strerror
-        raise unreadable(subject, why) from error
+        raise unreadable(f"the report {visible(str(path))}", why) from error
     if os.fstat(file.fileno()).st_size > LARGEST_REPORT:
         file.close()
         raise large_report(path, f"is larger than {LARGEST_REPORT // 1024**2} MiB")
@@ -123,28 +106,21 @@ def _open_report(path: Path) -> BinaryIO:
 
 def invalid_report(path: Path, why: str) -> CannotJudgeError:
     """Return the error for a report that does not say what it should."""
-    return CannotJudgeError(
-        f"the report {visible(str(path))} cannot be understood",
-        why=why,
-        remedy="Have it written again by a complete build",
-        reason="report_invalid",
-    )
+    what = f"the report {visible(str(path))} cannot be understood"
+    remedy = "Have it written again by a complete build"
+    return CannotJudgeError(what, why=why, remedy=remedy, reason="report_invalid")
 
 
 def missing_report(path: Path) -> CannotJudgeError:
     """Return the error for a report that is not there."""
-    return CannotJudgeError(
-        f"there is no report at {visible(str(path))}",
-        why="The build has not run, or writes its reports elsewhere",
-        remedy="Run it first, or name the report's place",
-        reason="report_missing",
-    )
+    what = f"there is no report at {visible(str(path))}"
+    why = "The build has not run, or writes its reports elsewhere"
+    remedy = "Run it first, or name the report's place"
+    return CannotJudgeError(what, why=why, remedy=remedy, reason="report_missing")
 
 
 def large_report(path: Path, excess: str) -> CannotJudgeError:
     """Return the error for a report that is too large."""
-    return CannotJudgeError(
-        f"the report {visible(str(path))} {excess}",
-        remedy="Name a report of a part of the project",
-        reason="too_large",
-    )
+    what = f"the report {visible(str(path))} {excess}"
+    remedy = "Name a report of a part of the project"
+    return CannotJudgeError(what, remedy=remedy, reason="too_large")

@@ -14,7 +14,7 @@ from fakes.shell import ScriptedShell
 from prjury.deadline import Deadline
 from prjury.judges.merge.judge import add_syntax
 from prjury.judges.merge.parses import check_syntax
-from prjury.judges.workspace.program_judges import contained_shell
+from prjury.judges.workspace.program_judges import make_shell
 from prjury.jury.judgment import Check, Judgment, Status
 from prjury.ports import Ports, Shell, SilentProgress
 from prjury.report.judge_facts import LeftOut, MergeFacts
@@ -192,14 +192,14 @@ def test_the_declared_python_counts(
     ],
 )
 def test_node_knows_its_language(path: str, text: str, severity: str | None) -> None:
-    assert severities({}, {path: text}, contained_shell()).get(path) == severity
+    assert severities({}, {path: text}, make_shell()).get(path) == severity
 
 
 @with_node
 def test_with_babel_a_fault_is_a_doubt() -> None:
     base = {"babel.config.js": "module.exports = {}\n"}
 
-    assert severities(base, {"a.js": "let x = ;\n"}, contained_shell()) == {"a.js": "warning"}
+    assert severities(base, {"a.js": "let x = ;\n"}, make_shell()) == {"a.js": "warning"}
 
 
 def scripted(tmp_path: Path, name: str, script: str) -> Shell:
@@ -207,7 +207,7 @@ def scripted(tmp_path: Path, name: str, script: str) -> Shell:
     program.parent.mkdir()
     program.write_text(f"#!/bin/sh\n{script}\n")
     program.chmod(0o755)
-    return contained_shell({"PATH": f"{program.parent}:/usr/bin:/bin", "HOME": str(tmp_path)})
+    return make_shell({"PATH": f"{program.parent}:/usr/bin:/bin", "HOME": str(tmp_path)})
 
 
 @pytest.mark.parametrize(

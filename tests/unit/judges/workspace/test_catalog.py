@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from fakes.repository import FakeRepository
 from fakes.shell import ScriptedShell, SilentProgress
 from prjury.errors import UsageError
 from prjury.judges.workspace.build import BuildJudge
@@ -9,15 +10,13 @@ from prjury.judges.workspace.catalog import judge_by_name
 from prjury.judges.workspace.content import FileContentJudge, FileExistsJudge
 from prjury.judges.workspace.coverage import CoverageJudge
 from prjury.judges.workspace.program_judges import CommandJudge
-from prjury.judges.workspace.run_texts import RunTexts
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import Judge
+from prjury.ports import Ports
 
+PORTS = Ports(FakeRepository({}), ScriptedShell(), SilentProgress())
 FILE_CONTENT = "Options are path, and optionally exact, contains, regex: --option NAME=VALUE."
-COMMAND = (
-    "Options are command, and optionally exit_code, timeout, exact, "
-    "contains, regex: --option NAME=VALUE."
-)
+COMMAND = "Options are command, and optionally exit_code, timeout: --option NAME=VALUE."
 COVERAGE = (
     "Options are report, minimum, metric, baseline, max_drop, mode, diff, each optional: "
     "--option NAME=VALUE."
@@ -29,7 +28,7 @@ PATTERNS = (
 
 
 def made(name: str, **options: str) -> Judge[JudgmentContext]:
-    return judge_by_name(name, options, RunTexts(ScriptedShell(), SilentProgress()))
+    return judge_by_name(name, options, PORTS, {})
 
 
 @pytest.mark.parametrize(
@@ -64,11 +63,10 @@ def test_judges_by_name(name: str, options: dict[str, str], judge: Judge[Judgmen
 
 
 def test_what_runs_is_run_in_the_shell_that_is_handed_in() -> None:
-    shell, progress = ScriptedShell(), SilentProgress()
-    judge = judge_by_name("command", {"command": "make"}, RunTexts(shell, progress))
+    judge = made("command", command="make")
     assert isinstance(judge, CommandJudge)
-    assert judge.shell is shell
-    assert judge.progress is progress
+    assert judge.shell is PORTS.shell
+    assert judge.progress is PORTS.progress
 
 
 @pytest.mark.parametrize(

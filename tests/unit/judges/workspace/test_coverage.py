@@ -174,8 +174,8 @@ def test_options_are_checked_when_it_is_made(options: dict[str, Any], words: str
         (90, {"baseline": 80}, Status.PASS, "after 80 %, 50 % of the possible gain", 0.5),
         (85, {"baseline": 50, "minimum": 85}, Status.PASS, "70 % of the possible gain", 0.7),
         (84, {"baseline": 50, "minimum": 85}, Status.FAIL, "at least 85 % is asked for", 0.68),
-        (100, {"baseline": 100}, Status.PASS, "and there was nothing left to gain", 1.0),
-        (99, {"baseline": 100}, Status.FAIL, "that is less", 0.0),
+        (100, {"baseline": 100}, Status.PASS, "100 % of the possible gain", 1.0),
+        (99, {"baseline": 100}, Status.FAIL, "that is no improvement", 0.0),
     ],
 )
 def test_improvement(

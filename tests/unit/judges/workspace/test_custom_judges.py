@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from prjury.errors import UsageError
-from prjury.judges.workspace.custom_judges import is_own, own_judge
+from prjury.judges.workspace.custom_judges import is_own, make_own_judge
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment, Status
@@ -52,9 +52,6 @@ class Calling:
 instance = Judging("ready")
 calling = Calling()
 
-def make():
-    return Judging("made")
-
 def factory(*, word, number="1"):
     def inner(context):
         return Judgment.passed(f"{word} {number}")
@@ -69,8 +66,8 @@ def crash(context):
 def wrong(context):
     return True
 
-def makes_nothing():
-    return 3
+class Nothing:
+    pass
 
 number = 3
 smallest = min  # a built-in function that tells no signature
@@ -98,13 +95,13 @@ def place(tmp_path: Path) -> Iterator[Path]:
 
 
 def asked(place: Path, name: str, **options: str) -> Ballot:
-    jury = Jury.of(MajorityVoting(), own_judge(name, options, place))
+    jury = Jury.of(MajorityVoting(), make_own_judge(name, options, place))
     return jury.vote(JudgmentContext("goal", workspace=place)).ballots[0]
 
 
 def refusal(place: Path, name: str, **options: str) -> str:
     with pytest.raises(UsageError) as refused:
-        own_judge(name, options, place)
+        make_own_judge(name, options, place)
     return str(refused.value)
 
 
@@ -120,7 +117,6 @@ def refusal(place: Path, name: str, **options: str) -> str:
         ("Judging", {"word": "x"}, "by-name", Judgment.passed("word x")),
         ("Nameless", {}, None, Judgment.passed("nameless")),
         ("calling", {}, None, Judgment.passed("called")),
-        ("make", {}, "by-name", Judgment.passed("word made")),
         ("factory", {"word": "a"}, None, Judgment.passed("a 1")),
         ("factory", {"word": "a", "number": "2"}, None, Judgment.passed("a 2")),
         ("Group.judges", {}, "by-name", Judgment.passed("word ready")),
@@ -185,13 +181,16 @@ FORMS = "Name a judge of yours as package.module:function or path/to/file.py:fun
         ("judges.py", f"judges.py does not say which function judges. {FORMS}"),
         ("judges.py:", f"judges.py: does not say which function judges. {FORMS}"),
         (":plain", f":plain does not say which function judges. {FORMS}"),
-        ("nowhere.py:x", f"there is no file nowhere.py. {FORMS}"),
-        ("no/where:x", f"there is no file no/where. {FORMS}"),
-        ("own_package.nothing:x", f"there is no module own_package.nothing. {FORMS}"),
-        ("own_package.judges.plain:x", f"there is no module own_package.judges.plain. {FORMS}"),
-        ("no_such_package.x:y", f"there is no module no_such_package.x. {FORMS}"),
-        ("not a name:x", f"there is no module not a name. {FORMS}"),
-        ("a..b:x", f"there is no module a..b. {FORMS}"),
+        ("nowhere.py:x", f"there is no module or file nowhere.py. {FORMS}"),
+        ("no/where:x", f"there is no module or file no/where. {FORMS}"),
+        ("own_package.nothing:x", f"there is no module or file own_package.nothing. {FORMS}"),
+        (
+            "own_package.judges.plain:x",
+            f"there is no module or file own_package.judges.plain. {FORMS}",
+        ),
+        ("no_such_package.x:y", f"there is no module or file no_such_package.x. {FORMS}"),
+        ("not a name:x", f"there is no module or file not a name. {FORMS}"),
+        ("a..b:x", f"there is no module or file a..b. {FORMS}"),
         (
             "neighbour.py:nothing",
             "there is no nothing in neighbour.py. It holds WORD. Correct the name.",
@@ -199,8 +198,8 @@ FORMS = "Name a judge of yours as package.module:function or path/to/file.py:fun
         (
             "judges.py:number",
             (
-                "judges.py:number is of type int, which cannot judge. A judge is a function from a "
-                "JudgmentContext to a Judgment, or has a method `judge`. Name another one."
+                "judges.py:number is of type int, which cannot judge. A judge is a function of a "
+                "JudgmentContext, or has a method `judge`. Name another one."
             ),
         ),
     ],
@@ -212,65 +211,21 @@ def test_names_of_nothing(place: Path, name: str, told: str) -> None:
 @pytest.mark.parametrize(
     ("name", "options", "told"),
     [
-        (
-            "judges.py:Judging",
-            {"colour": "red", "x": "y"},
-            (
-                "judges.py:Judging does not take the options colour, x. "
-                "It takes word (optional), number (optional). Correct them: --option NAME=VALUE."
-            ),
-        ),
-        (
-            "judges.py:factory",
-            {"number": "1"},
-            (
-                "judges.py:factory does not take the options number. "
-                "It takes word, number (optional). Correct them: --option NAME=VALUE."
-            ),
-        ),
-        (
-            "judges.py:factory",
-            {},
-            (
-                "judges.py:factory cannot be made without options. "
-                "It takes word, number (optional). Correct them: --option NAME=VALUE."
-            ),
-        ),
-        (
-            "judges.py:make",
-            {"x": "1"},
-            (
-                "judges.py:make does not take the options x. It takes none. "
-                "Correct them: --option NAME=VALUE."
-            ),
-        ),
-        (
-            "judges.py:instance",
-            {"word": "1"},
-            (
-                "judges.py:instance does not take the options word. It takes none. "
-                "Correct them: --option NAME=VALUE."
-            ),
-        ),
+        ("judges.py:Judging", {"colour": "red"}, "got an unexpected keyword argument 'colour'"),
+        ("judges.py:factory", {"number": "1"}, "missing 1 required keyword-only argument: 'word'"),
+        ("judges.py:instance", {"word": "1"}, "object is not callable"),
         (
             "judges.py:Judging",
             {"number": "many"},
-            "judges.py:Judging refuses its options: many is no number. Correct the values.",
+            "refuses its options: many is no number. Correct",
         ),
-        (
-            "judges.py:makes_nothing",
-            {},
-            (
-                "judges.py:makes_nothing is of type int, which cannot judge. A judge is a function "
-                "from a JudgmentContext to a Judgment, or has a method `judge`. Name another one."
-            ),
-        ),
+        ("judges.py:Nothing", {}, "judges.py:Nothing is of type Nothing, which cannot judge"),
     ],
 )
 def test_options_that_do_not_fit(
     place: Path, name: str, options: dict[str, str], told: str
 ) -> None:
-    assert refusal(place, name, **options) == told
+    assert told in refusal(place, name, **options)
 
 
 def test_a_directory_hides_no_installed_module(place: Path) -> None:

@@ -64,7 +64,7 @@ def test_a_name_that_is_no_utf_8_can_be_told(context: JudgmentContext) -> None:
         (
             {"exact": "# Title\n"},
             Status.FAIL,
-            "README.md is not the expected text: it goes on with line 2 where it should end",
+            "README.md is not the expected text: line 2 is the first that differs",
             2,
         ),
     ],

@@ -73,29 +73,12 @@ def test_a_report(tmp_path: Path) -> None:
         "class": CoverageCounter(1, 0),
     }
     assert (metrics.line, metrics.branch, metrics.method) == (80.0, 50.0, 100.0)
-    assert (metrics.instruction, metrics.complexity) == (75.0, 75.0)
     assert metrics.percent("class") == 100.0
-    assert metrics.counter("line") == CoverageCounter(4, 1)
 
 
 def test_a_count_of_nothing_is_none(tmp_path: Path) -> None:
     metrics = parse_jacoco(written(tmp_path, {"r.xml": lines(0, 0)}) / "r.xml")
     assert metrics.line is None
-
-
-def test_a_report_without_totals_is_added_up(tmp_path: Path) -> None:
-    report = f"""{HEAD}<report name="all">
-    <group name="a">
-      <package name="p">
-        <class name="p/C"><counter type="LINE" missed="100" covered="0"/></class>
-        <counter type="LINE" missed="1" covered="2"/>
-      </package>
-      <package name="q"><counter type="LINE" missed="0" covered="3"/></package>
-    </group>
-    <group name="b"><counter type="LINE" missed="4" covered="0"/></group>
-    </report>"""
-    metrics = parse_jacoco(written(tmp_path, {"r.xml": report}) / "r.xml")
-    assert metrics.counters == {"line": CoverageCounter(5, 5)}
 
 
 @pytest.mark.parametrize(

@@ -211,10 +211,10 @@ def test_a_baseline_is_not_written_where_there_is_no_answer(place: Path) -> None
 def test_a_baseline_is_not_written_elsewhere(place: Path, tmp_path: Path) -> None:
     (tmp_path / "outside").mkdir()
     (place / "out").symlink_to(tmp_path / "outside")
-    judgment = judged(place, write_baseline="out/b.json")
-    assert (judgment.status, judgment.metadata["reason"]) == (Status.ERROR, "outside_workspace")
     (place / "b.json").symlink_to(tmp_path / "outside" / "b.json")
-    assert judged(place, write_baseline="b.json").status is Status.PASS
+    for file in ("out/b.json", "b.json"):
+        judgment = judged(place, write_baseline=file)
+        assert (judgment.status, judgment.metadata["reason"]) == (Status.ERROR, "outside_workspace")
     assert list((tmp_path / "outside").iterdir()) == []
     assert judged(place, write_baseline=f"{JAVA}/b.json").metadata["reason"] == "unwritable"
 

@@ -9,7 +9,7 @@ import pytest
 from prjury.judges.workspace.coverage import CoverageJudge
 from prjury.judges.workspace.program_judges import (
     CommandJudge,
-    contained_shell,
+    make_shell,
 )
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judgment import Status
@@ -55,7 +55,7 @@ def test_nobody_answers_a_commands_questions(context: JudgmentContext) -> None:
 
 def test_a_command_gets_no_secrets_and_the_path_as_it_is(context: JudgmentContext) -> None:
     environ = {"PATH": f"/opt/own/bin:{os.environ['PATH']}", "API_TOKEN": "x", "OTHER": "y"}
-    judge = CommandJudge("env", shell=contained_shell(environ))
+    judge = CommandJudge("env", shell=make_shell(environ))
     names = dict(
         line.partition("=")[::2]
         for line in str(judge.judge(context).checks[0].evidence).split("\n")
@@ -67,7 +67,7 @@ def test_a_command_gets_no_secrets_and_the_path_as_it_is(context: JudgmentContex
 
 def test_the_programs_of_our_own_environment_are_found(context: JudgmentContext) -> None:
     environ = {"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"}
-    judge = CommandJudge("command -v python", shell=contained_shell(environ))
+    judge = CommandJudge("command -v python", shell=make_shell(environ))
     found = judge.judge(context).checks[0].evidence
     assert found == f"{Path(sys.executable).parent}/python"
 
