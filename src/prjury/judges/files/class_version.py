@@ -10,7 +10,13 @@ from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 
 from prjury.errors import CannotJudgeError
-from prjury.judges.workspace.files import Workspace, check_path, judge_or_error, open_regular
+from prjury.judges.workspace.files import (
+    Workspace,
+    check_path,
+    judge_or_error,
+    open_regular,
+    unreadable,
+)
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Location
@@ -21,8 +27,7 @@ _MAGIC = 0xCAFEBABE
 _HEADER = struct.Struct(">IHH")
 #: The major version of a class file minus this is the Java release that it needs.
 _OFFSET = 44
-_MOST_CLASSES = 200_000
-_SHOWN = 20
+_MOST_CLASSES, _SHOWN = 200_000, 20
 
 
 @dataclass(frozen=True)
@@ -65,8 +70,11 @@ class ClassVersionJudge:
                 remedy="Compile first, or name the directory as `path`",
                 reason="no_classes",
             )
-        wrong = [(path, release) for path, release in releases.items() if not self._fits(release)]
-        counts = {str(release): n for release, n in sorted(Counter(releases.values()).items())}
+        wrong = {
+            path: release
+            for path, release in releases.items()
+            if release > self.release or (self.exactly and release < self.release)
+        }
         demand = f"Java {self.release}" + ("" if self.exactly else " or lower")
         words = f"all {len(releases)} classes are for {demand}"
         checks = [Check.ok(self.name, message=words)]
@@ -74,14 +82,12 @@ class ClassVersionJudge:
             words = f"{len(wrong)} of {len(releases)} classes are not for {demand}"
             checks = [
                 Check.bad(self.name, f"it needs Java {release}", Location(path))
-                for path, release in wrong[:_SHOWN]
+                for path, release in list(wrong.items())[:_SHOWN]
             ]
+        counts = {str(release): n for release, n in sorted(Counter(releases.values()).items())}
         make = Judgment.failed if wrong else Judgment.passed
         metadata = {"release": self.release, "classes": counts}
         return make(words, score=BooleanScore(not wrong), checks=checks, metadata=metadata)
-
-    def _fits(self, release: int) -> bool:
-        return release == self.release if self.exactly else release <= self.release
 
 
 def _read_releases(workspace: Workspace, path: str) -> Iterator[tuple[str, int]]:
@@ -93,7 +99,7 @@ def _read_releases(workspace: Workspace, path: str) -> Iterator[tuple[str, int]]
             if name.endswith(".class"):
                 count += 1
                 if count > _MOST_CLASSES:
-                    raise _unreadable(path, f"It holds more than {_MOST_CLASSES:,} classes")
+                    raise unreadable(visible(path), f"It holds more than {_MOST_CLASSES:,} classes")
                 place = Path(directory, name)
                 yield place.relative_to(workspace.root).as_posix(), _read_release(place)
 
@@ -102,19 +108,8 @@ def _read_release(place: Path) -> int:
     try:
         with open_regular(place) as file:
             magic, _, major = _HEADER.unpack(file.read(_HEADER.size))
-    except OSError as error:
-        raise _unreadable(place.name, str(error.strerror)) from error
-    except struct.error as error:
-        raise _unreadable(place.name, "It is no complete file") from error
+    except (OSError, struct.error) as error:
+        raise unreadable(visible(place.name), f"It is no class file ({error})") from error
     if magic != _MAGIC:
-        raise _unreadable(place.name, "It is not a class file")
+        raise unreadable(visible(place.name), "It is no class file")
     return int(major) - _OFFSET
-
-
-def _unreadable(path: str, why: str) -> CannotJudgeError:
-    return CannotJudgeError(
-        f"{visible(path)} cannot be read as classes",
-        why=why,
-        remedy="Compile again, or name another directory",
-        reason="unreadable",
-    )

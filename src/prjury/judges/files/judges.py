@@ -25,8 +25,7 @@ from prjury.jury.score import NumericalScore
 from prjury.manifests.manifest import ManifestError
 from prjury.snapshot.model import visible
 
-_MOST_LINES = 40
-_WIDEST_LINE = 160
+_MOST_LINES, _WIDEST_LINE = 40, 160
 #: Files of an expectation; more is a mistake rather than an expectation.
 _MOST_FILES = 20_000
 _SKIPPED = frozenset({".git", ".hg", ".svn"})
@@ -62,10 +61,6 @@ class SemanticComparisonJudge:
         """Compare the files."""
         return judge_or_error(lambda: self._compare_files(Workspace.of(context)))
 
-    def find_meaning(self, path: str) -> Meaning:
-        """Choose how the file at this path is compared."""
-        return find_meaning(path)
-
     def _compare_files(self, workspace: Workspace) -> Judgment:
         place = Path(os.path.realpath(self.expected))
         path = self.path or (place.name if place.is_file() else ".")
@@ -75,7 +70,7 @@ class SemanticComparisonJudge:
                 words = f"there is no file {visible(where)}"
                 checks.append(Check.bad(self.name, words, Location(where)))
             else:
-                checks.append(self.compare(where, text, workspace.text(where)))
+                checks.append(self._compare(where, text, workspace.text(where)))
         failed = [check for check in checks if not check.passed]
         score = NumericalScore((len(checks) - len(failed)) / len(checks))
         if not failed:
@@ -84,30 +79,21 @@ class SemanticComparisonJudge:
         more = f" (and {len(failed) - 1} more)" if len(failed) > 1 else ""
         return Judgment.failed(f"{failed[0].message}{more}", score=score, checks=checks)
 
-    def compare(self, path: str, expected: str, text: str) -> Check:
-        """Compare one file.
+    def _find_meaning(self, path: str) -> Meaning:
+        return find_meaning(path)
 
-        Raises:
-            CannotJudgeError: ``not_comparable`` where the expected text cannot be understood.
-        """
-        name, place = visible(path), Location(path)
+    def _compare(self, path: str, expected: str, text: str) -> Check:
+        name = visible(path)
         if expected == text:
-            return Check.ok(self.name, f"{name} is the expected text", place)
-        meaning = self.find_meaning(path)
+            return Check.ok(self.name, f"{name} is the expected text", Location(path))
+        meaning = self._find_meaning(path)
         try:
             goal = meaning(expected)
         except ManifestError as error:
-            if _strip_lines(expected) == _strip_lines(text):
-                return Check.ok(self.name, f"{name} holds the expected lines", place)
-            raise CannotJudgeError(
-                f"the expected {name} cannot be compared",
-                why=str(error),
-                remedy="Correct it, or compare it as text",
-                reason="not_comparable",
-            ) from error
+            raise _refuse(f"the expected {name} cannot be compared", str(error)) from error
         try:
             if meaning(text) == goal:
-                return Check.ok(self.name, f"{name} means what is expected", place)
+                return Check.ok(self.name, f"{name} means what is expected", Location(path))
             why = "is not what is expected"
         except ManifestError as error:
             why = f"cannot be compared: {error}"
@@ -119,10 +105,8 @@ class TextComparisonJudge(SemanticComparisonJudge):
     """The same, with every file compared as words: blanks and empty lines do not matter."""
 
     name: str = "text-comparison"
-    description: str = "the files hold the expected words"
 
-    def find_meaning(self, path: str) -> Meaning:  # noqa: ARG002
-        """Compare words."""
+    def _find_meaning(self, path: str) -> Meaning:  # noqa: ARG002
         return split_words
 
 
@@ -131,17 +115,11 @@ class SyntaxComparisonJudge(SemanticComparisonJudge):
     """The same, for source code alone; ERROR ``not_comparable`` for a language without a parser."""
 
     name: str = "syntax-comparison"
-    description: str = "the source code means what is expected"
 
-    def find_meaning(self, path: str) -> Meaning:
-        """Compare syntax trees."""
+    def _find_meaning(self, path: str) -> Meaning:
         if find_language(path) is None:
-            raise CannotJudgeError(
-                f"{visible(path)} cannot be compared as source code",
-                why="No parser for its language is here",
-                remedy="Compare it with SemanticComparisonJudge or TextComparisonJudge",
-                reason="not_comparable",
-            )
+            what = f"{visible(path)} cannot be compared as source code"
+            raise _refuse(what, "No parser for its language is here")
         return find_meaning(path)
 
 
@@ -150,10 +128,8 @@ class XmlComparisonJudge(SemanticComparisonJudge):
     """The same, with every file compared as XML."""
 
     name: str = "xml-comparison"
-    description: str = "the XML means what is expected"
 
-    def find_meaning(self, path: str) -> Meaning:  # noqa: ARG002
-        """Compare XML."""
+    def _find_meaning(self, path: str) -> Meaning:  # noqa: ARG002
         return read_xml_text
 
 
@@ -162,10 +138,8 @@ class PomComparisonJudge(SemanticComparisonJudge):
     """The same, with every file compared as a Maven project."""
 
     name: str = "pom-comparison"
-    description: str = "the Maven project is the expected one"
 
-    def find_meaning(self, path: str) -> Meaning:  # noqa: ARG002
-        """Compare projects."""
+    def _find_meaning(self, path: str) -> Meaning:  # noqa: ARG002
         return read_pom_meaning
 
 
@@ -179,43 +153,32 @@ class SupersetJudge(SemanticComparisonJudge):
     name: str = "superset-diff"
     description: str = "the files hold at least the expected lines"
 
-    def compare(self, path: str, expected: str, text: str) -> Check:
-        """Compare one file."""
+    def _compare(self, path: str, expected: str, text: str) -> Check:
         rest = iter(split_words(text))
-        missing = next((line for line in split_words(expected) if line not in rest), None)
-        if missing is None:
-            return Check.ok(self.name, f"{visible(path)} holds every expected line", Location(path))
-        message = f"{visible(path)} lacks an expected line here: {visible(missing)}"
-        return _show_difference(self.name, message, path, expected, text)
+        for line in split_words(expected):
+            if line not in rest:
+                words = f"{visible(path)} lacks an expected line here: {visible(line)}"
+                return _show_difference(self.name, words, path, expected, text)
+        return Check.ok(self.name, f"{visible(path)} holds every expected line", Location(path))
+
+
+def _refuse(what: str, why: str) -> CannotJudgeError:
+    remedy = "Correct it, or compare it with TextComparisonJudge"
+    return CannotJudgeError(what, why=why, remedy=remedy, reason="not_comparable")
 
 
 def _show_difference(name: str, message: str, path: str, expected: str, text: str) -> Check:
-    """Return a failed check with the diff, blanks aside, and the first line that differs."""
+    """Return a failed check with the diff, blanks aside."""
     before, after = split_words(expected), split_words(text)
     lines = list(difflib.unified_diff(before, after, "expected", "found", n=1, lineterm=""))
-    pairs = enumerate(zip(before, after, strict=False))
-    first = next((at for at, (a, b) in pairs if a != b), min(len(before), len(after)))
-    numbers = [number for number, line in enumerate(text.splitlines(), 1) if line.strip()]
-    line = numbers[min(first, len(numbers) - 1)] if numbers else 1
-    rows = [
-        row if len(row) <= _WIDEST_LINE else f"{row[: _WIDEST_LINE - 1]}…"
-        for row in lines[:_MOST_LINES]
-    ]
+    rows = [line[:_WIDEST_LINE] for line in lines[:_MOST_LINES]]
     if len(lines) > _MOST_LINES:
         rows.append(f"… and {len(lines) - _MOST_LINES} more lines")
-    return Check.bad(name, message, Location(path, line), evidence="\n".join(rows))
-
-
-def _strip_lines(text: str) -> list[str]:
-    return [line.rstrip() for line in text.rstrip().split("\n")]
+    return Check.bad(name, message, Location(path), evidence="\n".join(rows))
 
 
 def _read_expected(place: Path, path: str) -> Iterator[tuple[str, str]]:
-    """Yield each path in the workspace with the text that is expected there, in order.
-
-    Raises:
-        CannotJudgeError: ``no_expectation`` where nothing is there, or it cannot be read as text.
-    """
+    """Yield each path in the workspace with the text that is expected there, in order."""
     if place.is_file():
         yield path, Workspace(place.parent).text(place.name)
         return

@@ -13,7 +13,9 @@ from prjury.code.languages import Language, language_of
 from prjury.code.parser import NotParsed, Parser, job
 from prjury.code.source import UnreadableError, decode, resolved
 from prjury.deadline import Deadline
+from prjury.errors import ConfigError
 from prjury.judges.files.pom import read_pom_meaning
+from prjury.judges.workspace.files import LARGEST_TEXT
 from prjury.manifests.manifest import ManifestError
 from prjury.manifests.syntax import toml_of
 
@@ -21,9 +23,6 @@ from prjury.manifests.syntax import toml_of
 Meaning: TypeAlias = Callable[[str], object]
 
 _SECONDS = 60.0
-_SPACE = re.compile(r"\s+")
-#: Lists and maps of YAML within each other, where they are written in brackets.
-_DEEPEST = 200
 
 
 def find_meaning(path: str) -> Meaning:
@@ -37,14 +36,14 @@ def find_meaning(path: str) -> Meaning:
 
 def split_words(text: str) -> list[str]:
     """List the lines that hold something, with single blanks."""
-    lines = (_SPACE.sub(" ", line).strip() for line in text.splitlines())
+    lines = (" ".join(line.split()) for line in text.splitlines())
     return [line for line in lines if line]
 
 
-def read_json(text: str) -> object:
+def read_json(text: str) -> str:
     """Read JSON; the order of keys has no meaning, a key that is given twice is refused."""
     try:
-        return _tag_types(json.loads(text, object_pairs_hook=_refuse_double_keys))
+        return _sort_keys(json.loads(text, object_pairs_hook=_refuse_double_keys))
     except (ValueError, RecursionError) as error:
         raise ManifestError(f"it is not JSON: {error}") from error
 
@@ -56,37 +55,24 @@ def _refuse_double_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return document
 
 
-def read_yaml(text: str) -> object:
-    """Read the YAML documents of a text, without aliases."""
-    import yaml  # noqa: PLC0415 - only for YAML
+def read_yaml(text: str) -> str:
+    """Read YAML, without aliases."""
+    from prjury.policy import yaml_reader  # noqa: PLC0415 - only for YAML
 
-    opening = (yaml.FlowSequenceStartToken, yaml.FlowMappingStartToken)
-    closing = (yaml.FlowSequenceEndToken, yaml.FlowMappingEndToken)
-    depth = 0
     try:
-        for token in yaml.scan(text):  # each token takes longer the deeper it stands
-            if isinstance(token, yaml.AliasToken):
-                raise ManifestError("it has aliases, which are not followed")
-            depth += isinstance(token, opening) - isinstance(token, closing)
-            if depth > _DEEPEST:
-                raise ManifestError("it is nested without end")
-        return [_tag_types(document) for document in yaml.safe_load_all(text)]
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise ManifestError(f"it is not YAML: {str(error).splitlines()[0]}") from error
+        return _sort_keys(yaml_reader.read_yaml(text, "it", LARGEST_TEXT).value)
+    except (ConfigError, RecursionError) as error:
+        raise ManifestError(str(error)) from error
 
 
-def read_toml(text: str) -> object:
+def read_toml(text: str) -> str:
     """Read TOML; the order of keys and tables has no meaning."""
-    return _tag_types(toml_of(text))
+    return _sort_keys(toml_of(text))
 
 
-def _tag_types(value: object) -> object:
-    """Tell numbers by their types: ``1``, ``1.0`` and ``true`` are not the same."""
-    if isinstance(value, dict):
-        return {("key", str(type(key)), key): _tag_types(each) for key, each in value.items()}
-    if isinstance(value, list):
-        return [_tag_types(each) for each in value]
-    return (type(value).__name__, repr(value) if value != value else value)  # noqa: PLR0124 - NaN
+def _sort_keys(value: object) -> str:
+    """Write a value so that ``1``, ``1.0``, ``"1"`` and ``true`` differ, and orders of keys not."""
+    return json.dumps(value, sort_keys=True, default=repr)
 
 
 def read_xml_text(text: str) -> str:
@@ -123,7 +109,6 @@ _IMPORTS: Mapping[str, frozenset[str]] = {
     **dict.fromkeys(("javascript", "typescript", "tsx"), frozenset({"import_statement"})),
 }
 _ROOTS = frozenset({"program", "source_file", "module"})
-_CLOSING = frozenset(")]}")
 #: Kinds in which a comma at the end says something: ``(a,)``, ``[,]``, ``x[1,]``.
 _COMMA_COUNTS = ("tuple", "array", "subscript", "pattern")
 #: Comments that tell the compiler something.
@@ -151,19 +136,19 @@ def list_leaves(language: Language, text: str) -> list[Leaf]:
     [reply] = Parser().parse([job(plain, language, tree=True)], Deadline.after(_SECONDS))
     if isinstance(reply, NotParsed):
         raise ManifestError(f"it could not be parsed ({reply})")
-    broken = next(filter(_is_broken, reply.tree), None)
-    if broken:
-        line = plain.count("\n", 0, broken[1]) + 1
-        raise ManifestError(f"it could not be parsed (syntax error in line {line})")
+    for row in reply.tree:
+        if _is_broken(row):
+            line = plain.count("\n", 0, row[1]) + 1
+            raise ManifestError(f"it could not be parsed (syntax error in line {line})")
+    rows = iter(reply.tree)
     try:
-        leaves = _LeafReader(language, plain, iter(reply.tree)).read()
+        leaves = _LeafReader(language, plain, rows).read_node(next(rows), "")
     except RecursionError as error:
         raise ManifestError("it is nested without end") from error
-    following = [*leaves[1:], ("", "")]
     return [
         leaf
-        for leaf, after in zip(leaves, following, strict=True)
-        if leaf[1] != "," or after[1] not in _CLOSING or leaf[0].endswith(_COMMA_COUNTS)
+        for leaf, (_, after) in zip(leaves, [*leaves[1:], ("", "")], strict=True)
+        if leaf[1] != "," or after not in {")", "]", "}"} or leaf[0].endswith(_COMMA_COUNTS)
     ]
 
 
@@ -182,41 +167,34 @@ class _LeafReader:
         self.text = text
         self.rows = rows
 
-    def read(self) -> Sequence[Leaf]:
-        """Return the leaves of the whole tree."""
-        return self._read_node(next(self.rows), "")
-
-    def _read_node(self, row: Row, parent: str) -> list[Leaf]:
+    def read_node(self, row: Row, parent: str) -> list[Leaf]:
+        """Return the leaves of a node, whose row has been taken."""
         kind, start, end, count = row
         if kind in self.language.comments and not _DIRECTIVE.match(self.text, start):
             for _ in range(count):
-                self._read_node(next(self.rows), kind)
+                self.read_node(next(self.rows), kind)
             return []
         if not count:
-            word = self.text[start:end]
-            return [(parent, word)] if word.strip() or "string" in parent else []
+            return self._read_text(parent, start, end)
         leaves: list[Leaf] = []
         imports: list[list[Leaf]] = []
-        at = start
         for _ in range(count):
             child = next(self.rows)
-            leaves += self._read_gap(kind, at, child[1])
-            at = child[2]
-            part = self._read_node(child, kind)
+            leaves += self._read_text(kind, start, child[1])
+            start = child[2]
+            part = self.read_node(child, kind)
             if child[0] in _IMPORTS[self.language.name] and not self._has_effect(part):
                 imports.append(part)
             elif part:
-                leaves += _sort_imports(imports)
-                leaves += part
+                leaves += [*_sort_imports(imports), *part]
                 imports.clear()
-        leaves += _sort_imports(imports)
-        leaves += self._read_gap(kind, at, end)
+        leaves += [*_sort_imports(imports), *self._read_text(kind, start, end)]
         if kind == "block" and self.language.name == "python":
             return [("block", "{"), *leaves, ("block", "}")]
         return leaves
 
-    def _read_gap(self, kind: str, start: int, end: int) -> list[Leaf]:
-        """Return the text between two parts; in a string even blanks."""
+    def _read_text(self, kind: str, start: int, end: int) -> list[Leaf]:
+        """Return the text of a leaf, or between two parts; in a string even blanks."""
         word = self.text[start:end]
         return [(kind, word)] if word and ("string" in kind or word.strip()) else []
 
@@ -224,8 +202,7 @@ class _LeafReader:
         words = [word for _, word in leaves]
         if self.language.name == "python":
             return "*" in words
-        script = self.language.kin == "script"
-        return script and "from" not in words and "=" not in words
+        return self.language.kin == "script" and "from" not in words and "=" not in words
 
 
 def _sort_imports(imports: Sequence[list[Leaf]]) -> Iterator[Leaf]:

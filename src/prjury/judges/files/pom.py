@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
+from prjury.manifests.lineage import resolve
 from prjury.manifests.manifest import ManifestError
 from prjury.manifests.xml import Node, read_xml
 
-_PROPERTY = re.compile(r"\$\{([^{}]+)\}")
 #: Properties that Maven and its plugins read by their names, used in this file or not.
 _READ_BY_NAME = re.compile(r"(?:maven|project|java|kotlin|surefire|failsafe|jacoco)\b.*|skip.*")
 #: Elements whose parts may stand in any order.
@@ -23,27 +24,21 @@ _DEFAULTS = {
     "plugin": {"groupId": "org.apache.maven.plugins"},
     "project": {"packaging": "jar"},
 }
-_MOST_ROUNDS = 20
-_LONGEST = 10_000
 
 
 def read_pom_meaning(text: str) -> object:
-    """Read the project as nested tuples.
-
-    Raises:
-        ManifestError: for what is not XML, or no POM.
-    """
+    """Read the project as nested tuples; properties that are only used in this file are put in."""
     project = read_xml(text).first("project")
     if project is None:
         raise ManifestError("it is not a POM: there is no project")
-    declared = project.first("properties")
-    properties = {node.tag: node.text for node in declared.children} if declared else {}
-    used = {name for name in _PROPERTY.findall(text) if name in properties}
-    hidden = {name for name in used if not _READ_BY_NAME.fullmatch(name)}
+    properties = {node.tag: node.text for node in project.all("properties", "*")}
+    hidden = {
+        name for name in properties if f"${{{name}}}" in text and not _READ_BY_NAME.fullmatch(name)
+    }
     return _normalise(project, properties, hidden)
 
 
-def _normalise(node: Node, properties: dict[str, str], hidden: set[str]) -> tuple[Any, ...]:
+def _normalise(node: Node, properties: Mapping[str, str], hidden: set[str]) -> tuple[Any, ...]:
     children = [
         _normalise(child, properties, hidden)
         for child in node.children
@@ -55,21 +50,10 @@ def _normalise(node: Node, properties: dict[str, str], hidden: set[str]) -> tupl
         children += [(tag, "", value) for tag, value in defaults.items() if tag not in tags]
         if node.tag in _SETS | set(_DEFAULTS) or len(tags) == len(node.children):
             children.sort(key=repr)
-    attributes = " ".join(f"{k}={v}" for k, v in sorted(node.attributes.items()) if _matters(k))
-    text = " ".join(_expand(node.text, properties).split())
-    return (node.tag, attributes, text if not children else "", *children)
-
-
-def _matters(attribute: str) -> bool:
-    """Return true for an attribute that Maven reads, not only the reader of the XML."""
-    return not attribute.startswith(("xmlns", "xsi:"))
-
-
-def _expand(text: str, properties: dict[str, str]) -> str:
-    """Put in the properties of this file, also where they name each other."""
-    for _ in range(_MOST_ROUNDS):
-        replaced = _PROPERTY.sub(lambda match: properties.get(match[1], match[0]), text)
-        if replaced == text or len(replaced) > _LONGEST:
-            break
-        text = replaced
-    return text
+    attributes = [
+        f"{name}={value}"
+        for name, value in sorted(node.attributes.items())
+        if not name.startswith(("xmlns", "xsi:"))  # Maven does not read these
+    ]
+    text = " ".join((resolve(node.text, properties) or node.text).split())
+    return (node.tag, " ".join(attributes), "" if children else text, *children)

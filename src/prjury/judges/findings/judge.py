@@ -9,12 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 from urllib.parse import unquote
-from xml.etree.ElementTree import Element
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from prjury.errors import CannotJudgeError
 from prjury.judges.builds.kept_reports import KeptReports
 from prjury.judges.builds.results.junit import parse_reports
 from prjury.judges.builds.results.tree import TreeFiles
@@ -31,26 +29,16 @@ from prjury.report.wording import counted
 from prjury.snapshot.model import FileChange, FileStatus, visible
 
 #: Of one report; a tool that finds more was not set up for this project.
-_MOST_FINDINGS = 100_000
-_MOST_PARTS = 4_000_000
+_MOST_FINDINGS, _MOST_PARTS = 100_000, 4_000_000
 _SEVERITIES: Mapping[str, Severity] = {
-    "error": "error",
-    "warning": "warning",
-    "note": "hint",
-    "none": "hint",
-    "info": "hint",
-}
+    "error": "error", "warning": "warning", "note": "hint", "none": "hint", "info": "hint",
+}  # fmt: skip
 #: Results that are no findings, by SARIF's ``kind``.
 _NO_FINDINGS = frozenset({"pass", "notApplicable", "informational"})
 
 
 class ToolFinding(Struct, frozen=True):
-    """A complaint of a tool.
-
-    Attributes:
-        path: as the tool names it; empty where it names no file.
-        line: from 1; None where it names none.
-    """
+    """A complaint of a tool; the path, as the tool names it, is empty where it names none."""
 
     rule: str
     message: str
@@ -64,12 +52,8 @@ class ToolFinding(Struct, frozen=True):
 Reader: TypeAlias = Callable[[Path, str, TreeFiles], Iterator[ToolFinding]]
 
 
-def read_sarif(file: Path, shown: str, tree: TreeFiles) -> Iterator[ToolFinding]:  # noqa: ARG001 - as the others
-    """Read the results of all runs in a SARIF file.
-
-    Raises:
-        CannotJudgeError: ``report_invalid``, also where a tool says that it did not come to an end.
-    """
+def read_sarif(file: Path, shown: str, _: TreeFiles) -> Iterator[ToolFinding]:
+    """Read the results of all runs in a SARIF file; a tool that failed leaves none to be read."""
     try:
         for run in _read_runs(file.read_text("utf-8-sig")):
             yield from _read_results(run)
@@ -80,62 +64,47 @@ def read_sarif(file: Path, shown: str, tree: TreeFiles) -> Iterator[ToolFinding]
 def _read_runs(content: str) -> list[Any]:
     if content.count("[") + content.count("{") > _MOST_PARTS:
         raise ValueError("it has too many parts")
-    runs = _read_list(json.loads(content), "runs")
+    runs: list[Any] = json.loads(content)["runs"]
     if not runs:
         raise ValueError("it holds no run")
+    for run in runs:
+        if not isinstance(run["results"], list):
+            raise TypeError("results is not a list")
+        if any(call.get("executionSuccessful") is False for call in run.get("invocations") or ()):
+            raise ValueError("the tool says that it failed")
     return runs
 
 
-def _read_list(document: Mapping[str, Any], key: str) -> list[Any]:
-    value = document[key]
-    if not isinstance(value, list):
-        raise TypeError(f"{key} is not a list")
-    return value
-
-
 def _read_results(run: Mapping[str, Any]) -> Iterator[ToolFinding]:
-    for invocation in run.get("invocations") or ():
-        if invocation.get("executionSuccessful") is False:
-            raise ValueError("the tool says that it failed")
-    rules = [
-        rule
-        for part in (run["tool"]["driver"], *(run["tool"].get("extensions") or ()))
-        for rule in part.get("rules") or ()
-    ]
+    parts = (run["tool"]["driver"], *(run["tool"].get("extensions") or ()))
+    rules = [rule for part in parts for rule in part.get("rules") or ()]
     by_id = {str(rule["id"]): rule for rule in rules}
-    for result in _read_list(run, "results"):
-        if _is_finding(result):
-            name = str(result.get("ruleId") or (result.get("rule") or {}).get("id") or "")
-            index = result.get("ruleIndex", -1)
-            by_index = rules[index] if not name and 0 <= index < len(rules) else {}
-            rule = by_id.get(name) or by_index
-            yield _read_result(run, result, name or str(rule.get("id", "")), rule)
-
-
-def _is_finding(result: Mapping[str, Any]) -> bool:
-    dismissed = any(
-        each.get("status", "accepted") == "accepted" for each in result.get("suppressions") or ()
-    )
-    gone = result.get("baselineState") == "absent"
-    return result.get("kind", "fail") not in _NO_FINDINGS and not (dismissed or gone)
+    for result in run["results"]:
+        dismissed = any(
+            each.get("status", "accepted") == "accepted"
+            for each in result.get("suppressions") or ()
+        )
+        gone = result.get("baselineState") == "absent"
+        if result.get("kind", "fail") in _NO_FINDINGS or dismissed or gone:
+            continue
+        name = str(result.get("ruleId") or (result.get("rule") or {}).get("id") or "")
+        index = result.get("ruleIndex", -1)
+        by_index = rules[index] if not name and 0 <= index < len(rules) else {}
+        rule = by_id.get(name) or by_index
+        yield _read_result(run, result, name or str(rule.get("id", "finding")), rule)
 
 
 def _read_result(
     run: Mapping[str, Any], result: Mapping[str, Any], name: str, rule: Mapping[str, Any]
 ) -> ToolFinding:
     usual = (rule.get("defaultConfiguration") or {}).get("level", "warning")
-    level = result.get("level", usual)
-    message = result["message"]
-    templates: Mapping[str, Any] = rule.get("messageStrings") or {}
-    template: Mapping[str, Any] = templates.get(str(message.get("id"))) or {}
-    text = message.get("text") or template.get("text") or name
     locations: list[Any] = result.get("locations") or [{}]
     place: Mapping[str, Any] = locations[0].get("physicalLocation") or {}
     region = place.get("region") or {}
     return ToolFinding(
-        name or "finding",
-        str(text).strip() or name,
-        _SEVERITIES.get(str(level), "error"),
+        name,
+        str(result["message"].get("text") or "").strip() or name,
+        _SEVERITIES.get(str(result.get("level", usual)), "error"),
         _read_path(run, place.get("artifactLocation") or {}),
         _read_line(region.get("startLine")),
         _read_line(region.get("endLine")),
@@ -153,18 +122,12 @@ def _read_path(run: Mapping[str, Any], location: Mapping[str, Any]) -> str:
 
 
 def _read_line(number: object) -> int | None:
-    if number is None:
-        return None
-    value = int(str(number))
+    value = 0 if number is None else int(str(number))
     return value if value > 0 else None
 
 
-def read_checkstyle(file: Path, shown: str, tree: TreeFiles) -> Iterator[ToolFinding]:  # noqa: ARG001 - as the others
-    """Read the errors in a report of Checkstyle, whose form many linters write.
-
-    Raises:
-        CannotJudgeError: ``report_invalid``.
-    """
+def read_checkstyle(file: Path, shown: str, _: TreeFiles) -> Iterator[ToolFinding]:
+    """Read the errors in a report of Checkstyle, whose form many linters write."""
     path, root = "", ""
     for event, element in read_elements(file):
         root = root or element.tag
@@ -173,31 +136,20 @@ def read_checkstyle(file: Path, shown: str, tree: TreeFiles) -> Iterator[ToolFin
         if element.tag == "file" and event == "start":
             path = element.get("name", "")
         elif element.tag == "error" and event == "start" and element.get("severity") != "ignore":
-            yield _read_error(element, path, shown)
-
-
-def _read_error(element: Element, path: str, shown: str) -> ToolFinding:
-    rule = element.get("source") or "finding"
-    severity = _SEVERITIES.get(element.get("severity", "error"), "error")
-    try:
-        line = _read_line(element.get("line"))
-    except ValueError as error:
-        raise invalid_report(Path(shown), f"A line has no number: {error}") from error
-    return ToolFinding(rule, element.get("message") or rule, severity, path, line)
+            rule = element.get("source") or "finding"
+            severity = _SEVERITIES.get(element.get("severity", "error"), "error")
+            try:
+                line = _read_line(element.get("line"))
+            except ValueError as error:
+                raise invalid_report(Path(shown), f"A line has no number: {error}") from error
+            yield ToolFinding(rule, element.get("message") or rule, severity, path, line)
 
 
 def read_junit(file: Path, shown: str, tree: TreeFiles) -> Iterator[ToolFinding]:
-    """Read the failing cases of a JUnit report, whose lines are those of tests, or none.
-
-    Raises:
-        CannotJudgeError: ``report_invalid``, also for a report that holds no case.
-    """
+    """Read the failing cases of a JUnit report, whose lines are those of tests, or none."""
     reports = parse_reports([(shown, file.read_bytes())], [], tree, str)
     if reports.problems or not reports.tests:
-        why = "; ".join(reports.problems) or "it holds no test"
-        raise CannotJudgeError(
-            f"the report {shown} cannot be understood", why=why, reason="report_invalid"
-        )
+        raise invalid_report(Path(shown), "; ".join(reports.problems) or "It holds no test")
     for failure in reports.failures:
         rule = failure.name or "test"
         yield ToolFinding(rule, f"{rule}: {failure.message}", "error", failure.path or "")
@@ -259,13 +211,11 @@ class ToolFindings:
         with self.ports.shell.scratch() as around:
             reports = KeptReports.of(context).write(self.options.report, around)
             for path, file in reports.items():
-                before = len(findings)
                 for finding in read(file, path, tree):
                     findings.append(finding)
-                    if len(findings) - before > _MOST_FINDINGS:
-                        raise large_report(
-                            Path(path), f"holds more than {_MOST_FINDINGS:,} findings"
-                        )
+                    if len(findings) > _MOST_FINDINGS:
+                        more = f"holds more than {_MOST_FINDINGS:,} findings"
+                        raise large_report(Path(path), more)
         return findings
 
     def _decide(self, findings: Sequence[ToolFinding], elsewhere: int) -> Judgment:
@@ -275,15 +225,16 @@ class ToolFindings:
         checks = [_make_check(finding) for finding in ordered[:_MOST_LISTED]]
         if rest := len(ordered) - len(checks):
             checks.append(Check.bad("more-findings", f"{rest} more"))
-        besides = f" ({counted(elsewhere, 'finding')} in other lines)" if elsewhere else ""
         if failing:
             first = failing[0]
             where = f"{visible(first.path)}:{first.line}: " if first.path and first.line else ""
             more = f" and {len(failing) - 1} more" if len(failing) > 1 else ""
-            words = f"{where}{visible(first.message)}{more}{besides}"
+            words = f"{where}{visible(first.message)}{more}"
         else:
             mild = f" but {counted(len(ordered), 'milder finding')}" if ordered else ""
-            words = f"nothing in the added lines{mild}{besides}"
+            words = f"nothing in the added lines{mild}"
+        if elsewhere:
+            words += f" ({counted(elsewhere, 'finding')} in other lines)"
         make = Judgment.failed if failing else Judgment.passed
         metadata = {"found": len(ordered), "elsewhere": elsewhere}
         return make(words, score=BooleanScore(not failing), checks=checks, metadata=metadata)

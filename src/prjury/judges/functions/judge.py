@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Final, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import msgspec
 from msgspec import Meta, Struct
@@ -26,8 +26,9 @@ from prjury.ports.types import Completed, ShellCommand
 from prjury.snapshot.kinds import REGULAR_MODES
 from prjury.snapshot.model import FileChange, FileStatus, PullRequest, visible
 
-_MOST_LISTED = 200
-_LONGEST_SHOWN = 80
+_MOST_LISTED, _LONGEST_SHOWN = 200, 80
+#: Bytes of an answer, and of what a rule may print.
+_LARGEST_ANSWER, _MOST_OUTPUT = 1024**2, 8 * 1024**2
 _Text: TypeAlias = Annotated[str, Meta(min_length=1, max_length=4_000, pattern=r"\S")]
 
 
@@ -57,11 +58,7 @@ _Complaints: TypeAlias = tuple[_Text | _CheckAnswer, ...]
 
 
 def read_answer(content: bytes, function: str) -> Judgment:
-    """Turn a rule's answer into a judgment.
-
-    Raises:
-        CannotJudgeError: ``answer_invalid`` for an answer that means nothing, such as none.
-    """
+    """Turn a rule's answer into a judgment; CannotJudgeError for anything that is none."""
     raw = b""
     try:
         reply = msgspec.json.decode(content, type=_Reply)
@@ -69,8 +66,9 @@ def read_answer(content: bytes, function: str) -> Judgment:
         form = {b"{": _JudgmentAnswer, b"[": _Complaints}.get(raw[:1], bool | _Text)
         answer: Any = msgspec.json.decode(raw, type=form)
     except msgspec.DecodeError as error:
+        text = "nothing" if raw == b"null" else visible(raw.decode()) or "no JSON"
         raise CannotJudgeError(
-            f"{function} answered {_show_answer(raw)}",
+            f"{function} answered {text[:_LONGEST_SHOWN]}",
             why="An answer is true or false, a text that says what is wrong, a list of such texts, "
             "or a judgment",
             remedy="Return one of these on every path through the function",
@@ -109,8 +107,8 @@ def _make_checks(answers: Sequence[_CheckAnswer], function: str) -> list[Check]:
         name, severity = answer.name or function, answer.severity
         checks.append(Check(name, answer.passed, answer.message, place, severity, fix=answer.fix))
     if rest := len(answers) - len(checks):
-        failed = any(not answer.passed for answer in answers)
-        checks.append(Check(function, not failed, f"and {rest} more"))
+        passed = all(answer.passed for answer in answers)
+        checks.append(Check(function, passed, f"and {rest} more"))
     return checks
 
 
@@ -120,94 +118,53 @@ def _vote(words: str, checks: Sequence[Check]) -> Judgment:
     return make(words, score=BooleanScore(passes), checks=checks)
 
 
-def _show_answer(raw: bytes) -> str:
-    if not raw:
-        return "no JSON"
-    text = "nothing" if raw == b"null" else visible(raw.decode())
-    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
-
-
-SCHEMA_NAME: Final = "prjury/pull/v1"
-
-Json: TypeAlias = dict[str, Any]
-
-
-def make_view(pull: PullRequest) -> Json:
+def make_view(pull: PullRequest) -> dict[str, Any]:
     """Return a pull request as the data that a rule sees."""
-    paths = [file.path for file in pull.files if file.status is not FileStatus.DELETED]
+    same = "repo number title body author draft merge_base additions deletions".split()
     return {
-        "schema": SCHEMA_NAME,
-        "repo": pull.repo,
-        "number": pull.number,
-        "title": pull.title,
-        "body": pull.body,
-        "author": pull.author,
-        "draft": pull.draft,
+        "schema": "prjury/pull/v1",
+        **{key: getattr(pull, key) for key in same},
         "labels": list(pull.labels),
         "base": {"ref": pull.base.ref, "sha": pull.base.sha},
         "head": {"ref": pull.head.ref, "sha": pull.head.sha},
-        "merge_base": pull.merge_base,
-        "additions": pull.additions,
-        "deletions": pull.deletions,
-        "paths": paths,
+        "paths": [file.path for file in pull.files if file.status is not FileStatus.DELETED],
         "files": [_view_file(file) for file in pull.files],
     }
 
 
-def _view_file(file: FileChange) -> Json:
+def _view_file(file: FileChange) -> dict[str, Any]:
+    same = "path old_path status kind additions deletions unread".split()
     lines = [line for hunk in file.hunks for line in hunk.lines]
     return {
-        "path": file.path,
-        "old_path": file.old_path,
-        "status": file.status.value,
-        "kind": file.kind.value,
-        "additions": file.additions,
-        "deletions": file.deletions,
-        "unread": file.unread,
+        **{key: getattr(file, key) for key in same},
         "added": [{"line": line.new, "text": line.text} for line in lines if line.sign == "+"],
         "removed": [{"line": line.old, "text": line.text} for line in lines if line.sign == "-"],
     }
 
 
-#: Bytes of an answer, and of what a rule may print.
-_LARGEST_ANSWER = 1024**2
-_MOST_OUTPUT = 8 * 1024**2
-
-
 def make(options: FunctionOptions, ports: Ports) -> PythonRule:
-    """Make the judge, with the rule's text as it is in the base.
-
-    Raises:
-        ConfigError: for a file that is not there.
-        CannotJudgeError: when a partial clone lacks it.
-    """
+    """Make the judge, with the rule's text as it is in the base; ConfigError if it is not there."""
     return PythonRule(options, ports, _read_rule(options, ports.repository), options.function)
 
 
 def _read_rule(options: FunctionOptions, repository: Repository) -> bytes:
+    what = f"the rules {options.file} cannot be read"
     if options.commit is None:
         try:
             return Path(options.file).read_bytes()
         except OSError as error:
-            raise ConfigError(
-                f"the rules {options.file} cannot be read: {error.strerror}"
-            ) from error
-    entries = repository.files(options.commit)
-    blobs = [e.blob for e in entries if e.path == options.file and e.mode in REGULAR_MODES]
-    if not blobs:
-        where = f"in the base commit {options.commit[:12]}"
-        raise ConfigError(
-            f"there is no file {options.file} {where}",
-            remedy="Add it to the base branch before the policy names it",
-        )
-    content = repository.read(blobs)[blobs[0]]
-    if content is None:
-        raise CannotJudgeError(
-            f"the rules {options.file} cannot be read",
-            why="This partial clone lacks their content",
-            reason="object_missing",
-        )
-    return content
+            raise ConfigError(f"{what}: {error.strerror}") from error
+    for entry in repository.files(options.commit):
+        if entry.path == options.file and entry.mode in REGULAR_MODES:
+            content = repository.read([entry.blob])[entry.blob]
+            if content is None:
+                why = "This partial clone lacks their content"
+                raise CannotJudgeError(what, why=why, reason="object_missing")
+            return content
+    raise ConfigError(
+        f"there is no file {options.file} in the base commit {options.commit[:12]}",
+        remedy="Add it to the base branch before the policy names it",
+    )
 
 
 @dataclass(frozen=True)
@@ -215,10 +172,6 @@ class PythonRule:
     """PASS or FAIL as the function says, ERROR where it crashes, takes too long or says nothing.
 
     The function sees the change as data. It is called before anything of the change runs, once.
-
-    Attributes:
-        source: the text of the file.
-        name: the function's.
     """
 
     options: FunctionOptions
@@ -241,7 +194,7 @@ class PythonRule:
         with self.ports.shell.scratch() as around:
             done = self._run(around, context)
             try:
-                self._refuse(done)
+                self._refuse_stopped(done)
                 return read_answer(_read_file(around / "answer.json", self.name), self.name)
             finally:
                 with contextlib.suppress(OSError):
@@ -259,21 +212,16 @@ class PythonRule:
         deadline = context.deadline.within(self.options.timeout)
         return self.ports.shell.run(command, deadline, self.ports.progress)
 
-    def _refuse(self, done: Completed) -> None:
-        """Refuse a call that has not come to its end.
-
-        Raises:
-            CannotJudgeError: ``timeout`` or another limit, or ``rule_failed``.
-        """
+    def _refuse_stopped(self, done: Completed) -> None:
         if done.stopped == "timeout":
             words = f"{self.name} did not answer within {self.options.timeout:g} s"
             raise CannotJudgeError(words, reason="timeout")
         if done.stopped:
             raise CannotJudgeError(f"{self.name} was stopped", reason=done.stopped)
         if done.exit_code:
-            last = next(reversed(done.tail().split("\n")), "")
+            last = done.tail().split("\n")[-1].strip()
             raise CannotJudgeError(
-                f"{self.name} of {self.options.file} failed: {visible(last.strip()) or 'no word'}",
+                f"{self.name} of {self.options.file} failed: {visible(last) or 'no word'}",
                 why="The rule does not work for this change",
                 remedy="Correct it on the base branch",
                 reason="rule_failed",
