@@ -17,15 +17,13 @@ from msgspec.structs import replace
 from prjury.snapshot.model import Hunk, Line
 
 _HUNK = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@ ?(.*)")
-_ESCAPE = re.compile(rb"\\([0-3][0-7]{2}|.)")
 
 
 class DiffError(ValueError):
     """The text is not a patch as git writes it."""
 
 
-_LFS_POINTER = b"version https://git-lfs.github.com/spec/"
-_LFS_LINES = 20
+_LFS_POINTER, _LFS_LINES = b"version https://git-lfs.github.com/spec/", 20
 
 
 class FilePatch(Struct, frozen=True):
@@ -33,8 +31,6 @@ class FilePatch(Struct, frozen=True):
 
     Attributes:
         body: the hunks' raw lines, headers included.
-        added_bytes: the size of all added lines.
-        longest: the characters of the longest added line.
         binary: whether git called the content binary and left it out.
     """
 
@@ -54,7 +50,7 @@ class FilePatch(Struct, frozen=True):
 
     def hunks(self) -> tuple[Hunk, ...]:
         """The hunks with their lines; this costs some 300 bytes of memory a line."""
-        return tuple(_hunks(_Reader(self.body)))
+        return tuple(_hunks(PatchReader(self.body)))
 
     def followed_by(self, other: FilePatch) -> FilePatch:
         """Both patches as one: git writes two where a file's type changes."""
@@ -69,18 +65,23 @@ class FilePatch(Struct, frozen=True):
 
 
 @dataclass
-class _Reader:
+class PatchReader:
+    """The lines of a patch, taken one by one."""
+
     lines: Sequence[bytes]
     at: int = 0
 
     @property
     def more(self) -> bool:
+        """Return true if a line is left."""
         return self.at < len(self.lines)
 
     def peek(self) -> bytes:
+        """Return the next line; nothing at the end."""
         return self.lines[self.at] if self.more else b""
 
     def take(self) -> bytes:
+        """Return the next line, and go on; DiffError at the end."""
         if not self.more:
             raise DiffError("the patch ends in the middle of a hunk")
         self.at += 1
@@ -97,15 +98,11 @@ def _header(line: bytes) -> Hunk:
 
 
 def read_patches(patch: bytes) -> Iterator[FilePatch]:
-    """The files of a patch in git's order.
-
-    Raises:
-        DiffError: for text that does not follow git's format, or that ends too early.
-    """
+    """Yield the files of a patch in git's order; DiffError for text in another format."""
     lines = patch.split(b"\n")
     if lines[-1] == b"":
         lines.pop()
-    reader = _Reader(lines)
+    reader = PatchReader(lines)
     while reader.more:
         header = reader.take()
         if not header.startswith(b"diff --git "):
@@ -113,7 +110,7 @@ def read_patches(patch: bytes) -> Iterator[FilePatch]:
         yield _read_file(reader)
 
 
-def _read_file(reader: _Reader) -> FilePatch:
+def _read_file(reader: PatchReader) -> FilePatch:
     start = reader.at
     tally = _Tally()
     binary = False
@@ -142,7 +139,7 @@ class _Tally:
     added_bytes: int = 0
     longest: int = 0
 
-    def measure(self, reader: _Reader, header: Hunk) -> None:
+    def measure(self, reader: PatchReader, header: Hunk) -> None:
         """Reads past one hunk."""
         self.hunks += 1
         old_left, new_left = header.old_lines, header.new_lines
@@ -203,12 +200,14 @@ def _split(raw: bytes) -> tuple[str, str, str]:
     return sign, content.removesuffix(b"\r").decode("utf-8", "surrogateescape"), end
 
 
-def _hunks(reader: _Reader) -> Iterator[Hunk]:
+def _hunks(reader: PatchReader) -> Iterator[Hunk]:
     while reader.more:
-        yield _read_hunk(reader, _header(reader.take()))
+        yield read_hunk(reader)
 
 
-def _read_hunk(reader: _Reader, header: Hunk) -> Hunk:
+def read_hunk(reader: PatchReader) -> Hunk:
+    """Read a hunk, header first."""
+    header = _header(reader.take())
     position = _Position(header.old_start, header.new_start, header.old_lines, header.new_lines)
     while position.old_left > 0 or position.new_left > 0:
         raw = reader.take()
@@ -220,36 +219,3 @@ def _read_hunk(reader: _Reader, header: Hunk) -> Hunk:
         reader.take()
         position.end_without_newline()
     return replace(header, lines=tuple(position.lines))
-
-
-def read_added_lines(diff: str) -> dict[str, dict[int, str]]:
-    """Read the added lines of a unified diff, of git or of ``diff -u``, by path and number.
-
-    Raises:
-        DiffError: for another text, or where a hunk ends too early.
-    """
-    if diff.strip() and not re.search(r"(?m)^(diff |--- |\+\+\+ |@@ )", diff):
-        raise DiffError("it is no diff")
-    reader = _Reader(diff.encode("utf-8", "surrogateescape").split(b"\n"))
-    added: dict[str, dict[int, str]] = {}
-    path = ""
-    while reader.more:
-        line = reader.take()
-        if line.startswith(b"+++ "):
-            path = _read_path(line[4:])
-        elif path and _HUNK.match(line):
-            lines = _read_hunk(reader, _header(line)).lines
-            numbers = {line.new: line.text for line in lines if line.sign == "+" and line.new}
-            added.setdefault(path, {}).update(numbers)
-    return {path: lines for path, lines in added.items() if lines}
-
-
-def _read_path(header: bytes) -> str:
-    """Read the path in a header; empty for a file that is removed."""
-    path = header.rstrip(b"\r").partition(b"\t")[0]
-    if path.startswith(b'"'):
-        plain = path.strip(b'"')
-        path = _ESCAPE.sub(lambda at: bytes([int(at[1], 8)]) if at[1][1:] else at[1], plain)
-    return (
-        "" if path == b"/dev/null" else path.removeprefix(b"b/").decode("utf-8", "surrogateescape")
-    )

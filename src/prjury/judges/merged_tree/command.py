@@ -45,9 +45,6 @@ class MergedTreeCommand:
 
     FAIL as well where it takes longer than it may, or exceeds a limit of the shell. ERROR where the
     environment is to blame, after a second attempt, and where the review's time is over.
-
-    Attributes:
-        keep: gets the plan with what became of it, or with the error in its place.
     """
 
     options: CommandOptions

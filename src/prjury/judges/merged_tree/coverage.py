@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -26,21 +27,14 @@ from prjury.snapshot.model import FileKind, PullRequest, printable
 
 
 def make(options: CoverageOptions, ports: Ports) -> MergedTreeCoverage:
-    """Make the judge with these options and ports.
-
-    Raises:
-        ConfigError: for options that do not go together.
-    """
-    from_base = options.baseline == "base"
-    drop = 0.0 if from_base and options.mode is None else None
+    """Make the judge; ConfigError for options that do not go together."""
+    baseline, drop = options.baseline, options.max_drop
+    if baseline == "base":
+        baseline = None
+        drop = 0.0 if drop is None and options.mode is None else drop
     try:
         measure = CoverageJudge(
-            options.report,
-            options.minimum,
-            options.metric,
-            None if options.baseline == "base" else options.baseline,
-            drop if options.max_drop is None else options.max_drop,
-            options.mode,
+            options.report, options.minimum, options.metric, baseline, drop, options.mode
         )
     except ValueError as error:
         raise ConfigError(f"coverage: {error}", remedy="Correct the policy") from error
@@ -53,9 +47,6 @@ class MergedTreeCoverage:
 
     ABSTAIN ``no_baseline`` where the base is asked about and its build left no such report. ERROR
     ``report_missing``, or ``report_invalid`` for one that cannot be read.
-
-    Attributes:
-        measure: decides by the same rules as in a directory.
     """
 
     options: CoverageOptions
@@ -79,9 +70,11 @@ class MergedTreeCoverage:
         if self.options.mode == "added_lines":
             return self._measure_added_lines(pull, reports)
         baseline = None
-        if self.options.baseline == "base" and (counter := self._count_base(kept.of_base)):
-            baseline = Fraction(100 * counter.covered, counter.total)
-        return self.measure.decide(self._count(reports), baseline)
+        if self.options.baseline == "base":
+            with suppress(CannotJudgeError):
+                if counter := self._add_up(self._read_reports(kept.of_base)):
+                    baseline = Fraction(100 * counter.covered, counter.total)
+        return self.measure.decide(self._add_up(reports), baseline)
 
     def _read_reports(self, kept: KeptReports) -> Sequence[CoverageReport]:
         with self.ports.shell.scratch() as around:
@@ -96,15 +89,9 @@ class MergedTreeCoverage:
                 error.what = error.what.replace(f"{around}/", "")
                 raise
 
-    def _count(self, reports: Sequence[CoverageReport]) -> CoverageCounter | None:
+    def _add_up(self, reports: Sequence[CoverageReport]) -> CoverageCounter | None:
         total = CoverageMetrics.total(report.metrics for report in reports)
         return total.counters.get(self.options.metric)
-
-    def _count_base(self, base: KeptReports) -> CoverageCounter | None:
-        try:
-            return self._count(self._read_reports(base))
-        except CannotJudgeError:
-            return None
 
     def _measure_added_lines(
         self, pull: PullRequest, reports: Sequence[CoverageReport]

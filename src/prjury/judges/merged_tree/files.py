@@ -17,22 +17,22 @@ from prjury.ports import Ports, Repository
 
 def file_exists(options: FileExistsOptions, ports: Ports) -> MergedTreeJudge:
     """Demand a file in the merged tree."""
-    return MergedTreeJudge(FileExistsJudge(options.path), ports.repository)
+    return _seat(FileExistsJudge(options.path), ports)
 
 
 def file_content(options: FileContentOptions, ports: Ports) -> MergedTreeJudge:
-    """Demand a text in a file of the merged tree.
-
-    Raises:
-        ConfigError: for an expression that RE2 refuses.
-    """
+    """Demand a text in a file of the merged tree; ConfigError for an expression RE2 refuses."""
     try:
         judge = FileContentJudge(
             options.path, exact=options.exact, contains=options.contains, regex=options.regex
         )
     except ValueError as error:
         raise ConfigError(f"file-content: {error}", remedy="Correct the expression") from error
-    return MergedTreeJudge(judge, ports.repository)
+    return _seat(judge, ports)
+
+
+def _seat(files: FileExistsJudge | FileContentJudge, ports: Ports) -> MergedTreeJudge:
+    return MergedTreeJudge(files, ports.repository, files.name, files.description)
 
 
 @dataclass(frozen=True)
@@ -41,17 +41,9 @@ class MergedTreeJudge:
 
     files: FileExistsJudge | FileContentJudge
     repository: Repository
+    name: str
+    description: str
     type: JudgeType = JudgeType.DETERMINISTIC
-
-    @property
-    def name(self) -> str:
-        """The judge's own name."""
-        return self.files.name
-
-    @property
-    def description(self) -> str:
-        """The judge's own description."""
-        return self.files.description
 
     def judge(self, context: PullRequestContext, /) -> Judgment:
         """Look at the tree."""

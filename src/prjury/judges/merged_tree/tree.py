@@ -33,10 +33,8 @@ def read_merged_lines(
 ) -> Mapping[int, str]:
     """Return the added lines of a file by their numbers in the merged tree.
 
-    None are known of a file that is not read, or that both sides change and that is very long.
-
-    Args:
-        blobs: the files of the merged tree, each with its object name.
+    None are known of a file that is not read, or that both sides change and that is very long. The
+    blobs are those of the merged tree by path.
     """
     added = {line.new: line.text for line in file.added_lines if line.new is not None}
     merged, head = blobs.get(file.path), file.new_blob
@@ -57,10 +55,7 @@ def read_merged_lines(
 
 @dataclass(frozen=True)
 class CommittedTree:
-    """The files of a commit or tree (`prjury.judges.workspace.files.FileTree`).
-
-    Links are followed as far as they stay in the tree.
-    """
+    """The files of a tree as a `FileTree`; links are followed as far as they stay in it."""
 
     entries: Mapping[str, TreeEntry]
     directories: frozenset[str]
@@ -99,11 +94,7 @@ class CommittedTree:
         return content
 
     def _resolve(self, path: str) -> str:
-        """Follow links to the real place of a path.
-
-        Raises:
-            CannotJudgeError: ``outside_workspace``, or ``unreadable`` for links in a circle.
-        """
+        """Follow links to the real place of a path."""
         if path.startswith("/"):
             raise outside_workspace(path, "It is absolute")
         waiting, real, links = path.split("/")[::-1], list[str](), 0

@@ -1,4 +1,4 @@
-"""Which added lines the tests run, by what reports say."""
+"""The added lines of a diff, and which of them the tests run by what reports say."""
 
 from __future__ import annotations
 
@@ -8,14 +8,48 @@ from posixpath import basename, commonprefix, join, normpath
 from typing import TypeAlias
 
 from prjury.judges.workspace.coverage_report import CoverageReport
+from prjury.snapshot.diff import DiffError, PatchReader, read_hunk
 
 #: The added lines of files by their numbers.
 AddedLines: TypeAlias = Mapping[str, Mapping[int, str]]
 #: Of the files that a report names, which of their added lines were run, if they are code at all.
 AddedCoverage: TypeAlias = Mapping[str, Mapping[int, bool]]
 
+_ESCAPE = re.compile(rb"\\([0-3][0-7]{2}|.)")
 #: No code in a language of braces: nothing, only brackets, or only a comment.
 _NO_CODE = re.compile(r"\s*(//.*|[^\w\"'`]*)")
+
+
+def read_added_lines(diff: str) -> dict[str, dict[int, str]]:
+    """Read the added lines of a unified diff, of git or of ``diff -u``, by path and number.
+
+    Raises:
+        DiffError: for another text, or where a hunk ends too early.
+    """
+    if diff.strip() and not re.search(r"(?m)^(diff |--- |\+\+\+ |@@ )", diff):
+        raise DiffError("it is no diff")
+    reader = PatchReader(diff.encode("utf-8", "surrogateescape").split(b"\n"))
+    added: dict[str, dict[int, str]] = {}
+    path = ""
+    while reader.more:
+        if path and reader.peek().startswith(b"@@ "):
+            lines = read_hunk(reader).lines
+            numbers = {line.new: line.text for line in lines if line.sign == "+" and line.new}
+            added.setdefault(path, {}).update(numbers)
+        elif (line := reader.take()).startswith(b"+++ "):
+            path = _read_path(line[4:])
+    return {path: lines for path, lines in added.items() if lines}
+
+
+def _read_path(header: bytes) -> str:
+    """Read the path in a header; empty for a file that is removed."""
+    path = header.rstrip(b"\r").partition(b"\t")[0]
+    if path.startswith(b'"'):
+        plain = path.strip(b'"')
+        path = _ESCAPE.sub(lambda at: bytes([int(at[1], 8)]) if at[1][1:] else at[1], plain)
+    return (
+        "" if path == b"/dev/null" else path.removeprefix(b"b/").decode("utf-8", "surrogateescape")
+    )
 
 
 def match_coverage(

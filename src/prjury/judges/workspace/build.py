@@ -40,17 +40,14 @@ class BuildJudge:
     ``BuildJudge.gradle("test")``, and ``BuildJudge.detect()``, which finds every build that a
     review would find. It builds where the work lies, so that what it writes, such as a coverage
     report, is there afterwards. ABSTAIN ``not_applicable`` where there is nothing to build,
-    ``no_build_system`` where nothing says how; ERROR where the environment is to blame.
+    ``no_build_system`` where nothing says how; ERROR where the environment is to blame. ValueError
+    for arguments that make no sense.
 
     Args:
         command: one line for ``/bin/sh``, or the program and its arguments; ``"auto"`` detects.
         timeout: seconds, for all builds together.
         system: the only build system that is looked for, such as ``"maven"``.
         goals: what Maven or Gradle is asked for in place of ``verify`` or ``build``.
-
-    Raises:
-        ValueError: for an empty command, an unknown system, goals of another system than Maven and
-            Gradle, or a timeout that is not above zero.
     """
 
     command: str | Sequence[str] = DETECT
@@ -95,11 +92,7 @@ class BuildJudge:
         return judge_or_error(lambda: self._build(Workspace.of(context).root))
 
     def _options(self) -> BuildOptions:
-        """Return the options as the policy has them.
-
-        Raises:
-            ValueError: for an empty command or an unknown system.
-        """
+        """Return the options as the policy has them."""
         from pydantic import ValidationError  # noqa: PLC0415 - it takes its time
 
         from prjury.policy.tiers import BuildOptions  # noqa: PLC0415 - the same
@@ -128,8 +121,8 @@ class BuildJudge:
         if not builds.plans:
             return self._judge_unbuilt(directory, builds)
         builder = Builder(ports)
-        own, vote = Deadline.after(self.timeout), patience(None)
-        deadline = min(own, vote or own, key=lambda deadline: deadline.at)
+        own = Deadline.after(self.timeout)
+        deadline = min(own, patience(None) or own, key=lambda deadline: deadline.at)
 
         def run(plan: BuildPlan) -> Run:
             with builder.open_directory(directory.root, directory.entries) as place:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
 from prjury.errors import CannotJudgeError
-from prjury.judges.workspace.added_lines import AddedCoverage, match_coverage
+from prjury.judges.workspace.added_lines import AddedCoverage, match_coverage, read_added_lines
 from prjury.judges.workspace.coverage_readers import parse_coverage, read_coverage
 from prjury.judges.workspace.coverage_report import CoverageCounter
 from prjury.judges.workspace.files import Workspace, check_path, judge_or_error
@@ -22,7 +22,7 @@ from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Location, Severity
 from prjury.jury.score import NumericalScore, finite
 from prjury.report.wording import counted
-from prjury.snapshot.diff import DiffError, read_added_lines
+from prjury.snapshot.diff import DiffError
 from prjury.snapshot.kinds import kind_of
 from prjury.snapshot.model import FileKind, printable, visible
 
@@ -73,8 +73,8 @@ class CoverageJudge:
         for kind, choices in (("metric", Metric), ("mode", Mode)):
             value = getattr(self, kind)
             if value is not None and value not in get_args(choices):
-                known = ", ".join(get_args(choices))
-                raise ValueError(f"there is no {kind} {value!r}; known are {known}")
+                names = ", ".join(get_args(choices))
+                raise ValueError(f"there is no {kind} {value!r}; known are {names}")
         for name in ("minimum", "baseline", "max_drop"):
             value = getattr(self, name)
             if value is not None and not 0 <= finite(value, name) <= _FULL:

@@ -51,12 +51,7 @@ def judge_or_error(decide: Callable[[], Judgment]) -> Judgment:
 
 
 def check_path(path: str | os.PathLike[str]) -> str:
-    """Return a path that was handed to a judge as text.
-
-    Raises:
-        ValueError: for an empty path, or one with a NUL character.
-        TypeError: for anything that is not a path.
-    """
+    """Return a path that was handed to a judge as text; ValueError or TypeError for none."""
     text = os.fspath(path)
     if not isinstance(text, str):
         raise TypeError(f"a path is text, not {text!r}")
@@ -67,44 +62,26 @@ def check_path(path: str | os.PathLike[str]) -> str:
 
 @dataclass(frozen=True)
 class Workspace:
-    """The directory that holds the work.
-
-    Attributes:
-        root: its path without symbolic links.
-    """
+    """The directory that holds the work, by its path without symbolic links."""
 
     root: Path
 
     @classmethod
     def of(cls, context: JudgmentContext) -> Workspace:
-        """Return the context's workspace.
-
-        Raises:
-            CannotJudgeError: ``no_workspace`` when it names none, or one that is no directory.
-        """
+        """Return the context's workspace."""
         if context.workspace is None:
-            raise CannotJudgeError(
-                "there is no workspace to look into",
-                why="The context names none",
-                remedy="Hand one over: JudgmentContext(goal, workspace=Path(...))",
-                reason="no_workspace",
-            )
+            what = "there is no workspace to look into"
+            remedy = "Hand one over: JudgmentContext(goal, workspace=Path(...))"
+            raise CannotJudgeError(what, remedy=remedy, reason="no_workspace")
         root = Path(os.path.realpath(context.workspace))
         if not root.is_dir():
-            raise CannotJudgeError(
-                f"the workspace {visible(str(context.workspace))} is not a directory",
-                remedy="Name the directory that holds the work",
-                reason="no_workspace",
-            )
+            what = f"the workspace {visible(str(context.workspace))} is not a directory"
+            remedy = "Name the directory that holds the work"
+            raise CannotJudgeError(what, remedy=remedy, reason="no_workspace")
         return cls(root)
 
     def locate(self, path: str) -> Path:
-        """Return the real place of a path; there may be nothing.
-
-        Raises:
-            CannotJudgeError: ``outside_workspace`` when it leads out of the workspace, by itself or
-                through a link.
-        """
+        """Return the real place of a path; there may be nothing. No link may lead out of it."""
         if Path(path).is_absolute():
             raise outside_workspace(path, "It is absolute")
         if Path(os.path.normpath(path)).parts[:1] == ("..",):
@@ -125,12 +102,7 @@ class Workspace:
         return _KINDS.get(stat.S_IFMT(mode), "device")
 
     def text(self, path: str) -> str:
-        r"""Return a file's text: UTF-8, a byte order mark left out, ``\r\n`` as ``\n``.
-
-        Raises:
-            CannotJudgeError: ``unreadable``, ``too_large`` or ``not_utf8``; also when it leads out
-                of the workspace.
-        """
+        """Return a file's text."""
         kind = self.kind(path)
         if kind != "file":
             why = "It is not there" if kind == "missing" else f"It is a {kind}"
@@ -144,11 +116,7 @@ class Workspace:
 
 
 def open_regular(real: Path) -> BinaryIO:
-    """Open a regular file for reading; a link is not followed, and nothing is waited for.
-
-    Raises:
-        OSError: when it cannot be opened, or is something else.
-    """
+    """Open a regular file; a link is not followed, nothing waited for. OSError for all else."""
     descriptor = os.open(real, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
@@ -157,11 +125,7 @@ def open_regular(real: Path) -> BinaryIO:
 
 
 def decode_text(content: bytes, path: str) -> str:
-    r"""Return the text of a file: UTF-8, a byte order mark left out, ``\r\n`` as ``\n``.
-
-    Raises:
-        CannotJudgeError: ``too_large`` or ``not_utf8``.
-    """
+    r"""Return the text of a file: UTF-8, a byte order mark left out, ``\r\n`` as ``\n``."""
     if len(content) > LARGEST_TEXT:
         raise CannotJudgeError(
             f"{visible(path)} is larger than {LARGEST_TEXT // 1024**2} MiB",
@@ -183,19 +147,15 @@ def decode_text(content: bytes, path: str) -> str:
 
 def outside_workspace(path: str, why: str) -> CannotJudgeError:
     """Return the error for a path that leads out of the workspace."""
-    return CannotJudgeError(
-        f"{visible(path)} leaves the workspace",
-        why=why,
-        remedy="Name a path inside the workspace, relative to it",
-        reason="outside_workspace",
-    )
+    what = f"{visible(path)} leaves the workspace"
+    remedy = "Name a path inside the workspace, relative to it"
+    return CannotJudgeError(what, why=why, remedy=remedy, reason="outside_workspace")
 
 
 def unreadable(subject: str, why: str | None) -> CannotJudgeError:
     """Return the error for something that is there and cannot be read."""
+    why = why or "The system does not say why"
+    remedy = "Check its permissions, and that it is a regular file"
     return CannotJudgeError(
-        f"{subject} cannot be read",
-        why=why or "The system does not say why",
-        remedy="Check its permissions, and that it is a regular file",
-        reason="unreadable",
+        f"{subject} cannot be read", why=why, remedy=remedy, reason="unreadable"
     )

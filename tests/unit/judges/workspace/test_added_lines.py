@@ -10,13 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from prjury.judges.workspace.added_lines import match_coverage
+from prjury.judges.workspace.added_lines import match_coverage, read_added_lines
 from prjury.judges.workspace.coverage import CoverageJudge
 from prjury.judges.workspace.coverage_readers import read_coverage
 from prjury.judges.workspace.coverage_report import CoverageMetrics, CoverageReport
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judgment import Judgment, Location, Status
-from prjury.snapshot.diff import read_added_lines
 
 REPORTS = Path(__file__).parent / "coverage_reports"
 DIFF = """--- a/pkg/a.py
