@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path, PurePosixPath
+from typing import ClassVar
 
 from prjury.errors import CannotJudgeError
 from prjury.judges.files.meaning import (
@@ -48,6 +49,7 @@ class SemanticComparisonJudge:
     expected: str | os.PathLike[str]
     path: str | None = None
     _: KW_ONLY
+    meaning: ClassVar[Meaning | None] = None
     name: str = "semantic"
     description: str = "the files mean what is expected"
     type: JudgeType = JudgeType.DETERMINISTIC
@@ -70,7 +72,7 @@ class SemanticComparisonJudge:
                 words = f"there is no file {visible(where)}"
                 checks.append(Check.bad(self.name, words, Location(where)))
             else:
-                checks.append(self._compare(where, text, workspace.text(where)))
+                checks.append(self._check_text(where, text, workspace.text(where)))
         failed = [check for check in checks if not check.passed]
         score = NumericalScore((len(checks) - len(failed)) / len(checks))
         if not failed:
@@ -79,18 +81,15 @@ class SemanticComparisonJudge:
         more = f" (and {len(failed) - 1} more)" if len(failed) > 1 else ""
         return Judgment.failed(f"{failed[0].message}{more}", score=score, checks=checks)
 
-    def _find_meaning(self, path: str) -> Meaning:
-        return find_meaning(path)
-
-    def _compare(self, path: str, expected: str, text: str) -> Check:
+    def _check_text(self, path: str, expected: str, text: str) -> Check:
         name = visible(path)
         if expected == text:
             return Check.ok(self.name, f"{name} is the expected text", Location(path))
-        meaning = self._find_meaning(path)
+        meaning = type(self).meaning or find_meaning(path)
         try:
             goal = meaning(expected)
         except ManifestError as error:
-            raise _refuse(f"the expected {name} cannot be compared", str(error)) from error
+            raise _make_refusal(f"the expected {name} cannot be compared", str(error)) from error
         try:
             if meaning(text) == goal:
                 return Check.ok(self.name, f"{name} means what is expected", Location(path))
@@ -105,9 +104,7 @@ class TextComparisonJudge(SemanticComparisonJudge):
     """The same, with every file compared as words: blanks and empty lines do not matter."""
 
     name: str = "text-comparison"
-
-    def _find_meaning(self, path: str) -> Meaning:  # noqa: ARG002
-        return split_words
+    meaning = split_words
 
 
 @dataclass(frozen=True)
@@ -116,11 +113,11 @@ class SyntaxComparisonJudge(SemanticComparisonJudge):
 
     name: str = "syntax-comparison"
 
-    def _find_meaning(self, path: str) -> Meaning:
+    def _check_text(self, path: str, expected: str, text: str) -> Check:
         if find_language(path) is None:
             what = f"{visible(path)} cannot be compared as source code"
-            raise _refuse(what, "No parser for its language is here")
-        return find_meaning(path)
+            raise _make_refusal(what, "No parser for its language is here")
+        return super()._check_text(path, expected, text)
 
 
 @dataclass(frozen=True)
@@ -128,9 +125,7 @@ class XmlComparisonJudge(SemanticComparisonJudge):
     """The same, with every file compared as XML."""
 
     name: str = "xml-comparison"
-
-    def _find_meaning(self, path: str) -> Meaning:  # noqa: ARG002
-        return read_xml_text
+    meaning = read_xml_text
 
 
 @dataclass(frozen=True)
@@ -138,9 +133,7 @@ class PomComparisonJudge(SemanticComparisonJudge):
     """The same, with every file compared as a Maven project."""
 
     name: str = "pom-comparison"
-
-    def _find_meaning(self, path: str) -> Meaning:  # noqa: ARG002
-        return read_pom_meaning
+    meaning = read_pom_meaning
 
 
 @dataclass(frozen=True)
@@ -153,7 +146,7 @@ class SupersetJudge(SemanticComparisonJudge):
     name: str = "superset-diff"
     description: str = "the files hold at least the expected lines"
 
-    def _compare(self, path: str, expected: str, text: str) -> Check:
+    def _check_text(self, path: str, expected: str, text: str) -> Check:
         rest = iter(split_words(text))
         for line in split_words(expected):
             if line not in rest:
@@ -162,7 +155,7 @@ class SupersetJudge(SemanticComparisonJudge):
         return Check.ok(self.name, f"{visible(path)} holds every expected line", Location(path))
 
 
-def _refuse(what: str, why: str) -> CannotJudgeError:
+def _make_refusal(what: str, why: str) -> CannotJudgeError:
     remedy = "Correct it, or compare it with TextComparisonJudge"
     return CannotJudgeError(what, why=why, remedy=remedy, reason="not_comparable")
 

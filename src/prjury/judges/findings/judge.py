@@ -203,7 +203,7 @@ class ToolFindings:
             # Generated and installed files are not the change's; a finding without a place may be.
             if not finding.path or (file and _concerns(file, finding, blobs, repository)):
                 relevant.append(replace(finding, path=path or ""))
-        return self._decide(relevant, len(findings) - len(relevant))
+        return self._judge_findings(relevant, len(findings) - len(relevant))
 
     def _read_findings(self, context: PullRequestContext, tree: TreeFiles) -> list[ToolFinding]:
         read = next(READERS[form] for form in READERS if getattr(self.options, form))
@@ -218,7 +218,7 @@ class ToolFindings:
                         raise large_report(Path(path), more)
         return findings
 
-    def _decide(self, findings: Sequence[ToolFinding], elsewhere: int) -> Judgment:
+    def _judge_findings(self, findings: Sequence[ToolFinding], elsewhere: int) -> Judgment:
         ordered = sorted(findings, key=lambda finding: _BY_SEVERITY.index(finding.severity))
         worst = _BY_SEVERITY[: _BY_SEVERITY.index(self.options.severity) + 1]
         failing = [finding for finding in ordered if finding.severity in worst]

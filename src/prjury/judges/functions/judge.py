@@ -192,7 +192,7 @@ class PythonRule:
 
     def _call(self, context: PullRequestContext) -> Judgment:
         with self.ports.shell.scratch() as around:
-            done = self._run(around, context)
+            done = self._start_call(around, context)
             try:
                 self._refuse_stopped(done)
                 return read_answer(_read_file(around / "answer.json", self.name), self.name)
@@ -201,7 +201,7 @@ class PythonRule:
                     done.log.unlink()
                     done.log.parent.rmdir()
 
-    def _run(self, around: Path, context: PullRequestContext) -> Completed:
+    def _start_call(self, around: Path, context: PullRequestContext) -> Completed:
         (around / "rule.py").write_bytes(self.source)
         view = json.dumps(make_view(context.pull), allow_nan=False)
         (around / "pull.json").write_text(view, "ascii")

@@ -11,20 +11,16 @@ from prjury.jury.judgment import Check, Location
 from prjury.report.wording import counted
 from prjury.snapshot.model import Conflict, ConflictRegion, ConflictType, printable, visible
 
-#: So many places of one file are shown to people, and so many are listed for programs.
+#: Places of one file that are shown to people, and that are listed for programs.
 _FEW_REGIONS, _LISTED_REGIONS = 4, 20
-#: So many files are named in the judgment's own sentence.
-_FEW_FILES = 3
-#: Of each side of a place so many lines are shown, and so many characters of each.
-_FEW_LINES, _LONGEST_LINE = 8, 160
+#: Files in the judgment's own sentence; lines of each side of a place, and characters of each.
+_FEW_FILES, _FEW_LINES, _LONGEST_LINE = 3, 8, 160
 
 
 def conflict_messages(conflicts: Sequence[Conflict]) -> str:
     """Say ``conflicts in 2 files``, and how to resolve them if that is easy."""
     single = _merge_paths(conflicts)
-    files = f"in {counted(len(conflicts), 'file')}"
-    merged = len(single) < len(conflicts)
-    words = f"{counted(len(single), 'conflict') if merged else 'conflicts'} {files}"
+    words = f"conflicts in {counted(len(conflicts), 'file')}"
     if not all(conflict.mechanical for conflict in single):
         return words
     names = [f"{visible(each.path)} ({each.reason})" for each in single[:_FEW_FILES]]
@@ -40,7 +36,6 @@ def list_conflicts(
 
     Args:
         at: the commit that conflicts, where it is not the head: its lines are not the head's.
-        fix: what would put it right, if it is more than to merge and resolve.
     """
     checks = []
     for conflict in _merge_paths(conflicts):

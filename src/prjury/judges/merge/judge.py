@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from prjury.judges.context import PullRequestContext
 from prjury.judges.merge.conflicts import conflict_messages, list_conflicts
 from prjury.judges.merge.hidden import find_hidden
-from prjury.judges.merge.parses import NAME as PARSES
 from prjury.judges.merge.parses import check_syntax
 from prjury.jury.judge import Judge, JudgeType
 from prjury.jury.judgment import Check, Judgment, Status
@@ -30,7 +29,7 @@ _GIVEN_UP = {
 
 
 def make(options: MergeOptions, ports: Ports) -> Judge[PullRequestContext]:
-    """Make the merge judge with these options, and these ports."""
+    """Make the merge judge."""
     return MergeJudge(options, ports)
 
 
@@ -82,12 +81,7 @@ def _refuse_own_workflow(judgment: Judgment, pull: PullRequest, workflow: str | 
 
 
 def decide(pull: PullRequest, way: Habit, rebase: RebaseTrial | None = None) -> Judgment:
-    """Decide by the trials. Pure.
-
-    Args:
-        way: the project's way. A squash is the trial merge: what it commits is the merged tree.
-        rebase: the trial, where the project's way is to rebase.
-    """
+    """Decide by the trials. Pure. A squash is the trial merge: it commits the merged tree."""
     strategy = {"way": way.way.value, "reason": way.reason}
     subject = f"{way.way} onto {_show_tip(pull.base)}"
     metadata = {**MergeFacts().to_metadata(), "subject": subject, "strategy": strategy}
@@ -130,14 +124,10 @@ def _judge_rebase(pull: PullRequest, trial: RebaseTrial) -> Judgment:
         return _judge_unfinished(pull, trial)
     if trial.stopped_at:
         return _judge_stopped(pull, trial, trial.stopped_at)
-    merges = pull.ahead - trial.total - trial.applied
-    parts = [
-        f"{counted(trial.picked, 'commit')} picked",
-        f"{trial.applied} left out that the base has already" if trial.applied else "",
-        f"{counted(merges, 'merge')} left out" if merges > 0 else "",
-        f"{trial.emptied} without any change" if trial.emptied else "",
-    ]
-    checks = [Check.ok("rebase-clean", ", ".join(filter(None, parts))), _check_merge(pull)]
+    rest = max(0, pull.ahead - trial.picked)
+    words = f"{counted(trial.picked, 'commit')} picked"
+    words += f", {rest} left out: merges, or on the base already" if rest else ""
+    checks = [Check.ok("rebase-clean", words), _check_merge(pull)]
     if pull.merge.clean and trial.tree != pull.merge.tree:
         message = "the rebased commits come to another tree than the merge, which is what is built"
         checks.append(Check.bad("same-tree", message, severity="warning"))
@@ -168,14 +158,13 @@ def _judge_stopped(pull: PullRequest, trial: RebaseTrial, commit: StyleCommit) -
     words = f"{place} (`{sha}` {subject}): {conflict_messages(trial.conflicts)}"
     if rest := trial.total - trial.picked - 1:
         words += f"; {counted(rest, 'commit')} after it not tried"
-    plain = "is clean" if pull.merge.clean else "conflicts as well"
     base = printable(pull.base.ref)
     fix = f"Rebase the branch onto `{base}` and resolve the conflict at `{sha}`."
     at = None if commit.sha == pull.head.sha else sha
     checks, values = list_conflicts(trial.conflicts, at=at, fix=fix)
     facts = MergeFacts({"sha": commit.sha, "subject": subject, "place": place})
     return Judgment.failed(
-        f"{words}; a plain merge {plain}",
+        words,
         checks=[_check_merge(pull), *checks] if pull.merge.clean else checks,
         metadata={**facts.to_metadata(), "conflicts": values},
     )
@@ -193,9 +182,8 @@ def add_syntax(judgment: Judgment, checks: Sequence[Check], doubts: Sequence[Lef
         doubts: files that may not parse, and that count as not read.
     """
     metadata = {**judgment.metadata, **MergeFacts(unparsed=tuple(doubts)).to_metadata()}
+    broken = [check for check in checks if not check.passed and check.severity == "error"]
     checks = (*judgment.checks, *checks)
-    broken = [check for check in checks if (check.name, check.severity) == (PARSES, "error")]
-    broken = [check for check in broken if not check.passed]
     if not broken or judgment.status not in {Status.PASS, Status.ABSTAIN}:
         return replace(judgment, checks=checks, metadata=metadata)
     more = f", and {counted(len(broken) - 1, 'more file')}" if len(broken) > 1 else ""

@@ -127,21 +127,19 @@ def _oldest_pythons(
         for path, file in files.items()
         if SourceFile(path, b"").grammar == "python" and file.kind is not FileKind.TEST
     ]
-    if not programs:
-        return {}
-    project = Project.read(pull, ports.repository, programs)
     oldest: dict[str, tuple[int, int]] = {}
+    if not programs:
+        return oldest
+    project = Project.read(pull, ports.repository, programs)
     for path in programs:
-        declared = project.of_file[path].head.declared
         spans = [
             read_span(each.version, "runtime", "python")
-            for each in declared
+            for each in project.of_file[path].head.declared
             if (each.ecosystem, each.artifact) == ("runtime", "python") and each.version
         ]
-        lows = [span.low for span in spans if span]
-        if lows and min(lows) >= (3,) and not re.search(r"3_?\d", path.rpartition("/")[2]):
-            low = (*min(lows), 0)
-            oldest[path] = max(_OLDEST_PYTHON, (low[0], low[1]))
+        low = min((span.low for span in spans if span), default=())
+        if low >= (3,) and not re.search(r"3_?\d", path.rpartition("/")[2]):
+            oldest[path] = max(_OLDEST_PYTHON, (low[0], (*low, 0)[1]))
     return oldest
 
 

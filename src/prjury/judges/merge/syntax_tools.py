@@ -17,18 +17,16 @@ from prjury.errors import CannotJudgeError
 from prjury.ports import Shell, SilentProgress
 from prjury.ports.types import ShellCommand
 
-#: Files that are handed to one tool.
-_MOST_FILES = 300
-_LONGEST_OUTPUT = 16_384
+#: Files that are handed to one tool, and bytes of what it says of each.
+_MOST_FILES, _LONGEST_OUTPUT = 300, 16_384
 _LINE = re.compile(r":(\d+)(?=[:\s]|$)|on line (\d+)")
 
 
 class SyntaxTool(Struct, frozen=True):
     """A program that checks the syntax of one file, whose name follows the arguments.
 
-    Attributes:
-        endings: of the file's name; it is right if the tool likes it under any of them.
-        complaint: what the tool says of a file with a syntax error; all else is its own trouble.
+    The file is right if the tool likes it under any of the endings. What does not match the
+    complaint is the tool's own trouble.
     """
 
     program: str
@@ -95,32 +93,29 @@ def _check_files(
     """Return the tool's word on each file; nothing if it is not here, or is stopped."""
     program = shell.which(tool.program) if texts else None
     faults: dict[str, SyntaxFault | None] = {}
-    waiting = texts if program else ()
     for ending in tool.endings:
+        waiting = [text for text in texts if faults.get(text.path, True)]
+        if not program or not waiting:
+            break
         with shell.scratch() as place:
             names = {text.path: f"{number}{ending}" for number, text in enumerate(waiting)}
             for text in waiting:
                 (place / names[text.path]).write_bytes(text.content)
             script = (
-                f'for f in *{ending}; do {shlex.quote(str(program))} {tool.arguments} "./$f" '
+                f'for f in *{ending}; do {shlex.quote(program)} {tool.arguments} "./$f" '
                 '>"$f.out" 2>&1 </dev/null; echo $? >"$f.code"; done'
             )
             command = ShellCommand(script, place, shell.environment())
-            if not waiting or not _run_script(command, shell, deadline):
+            completed = shell.run(command, deadline, SilentProgress())
+            with suppress(OSError):
+                completed.log.unlink()
+                completed.log.parent.rmdir()
+            if completed.stopped or completed.exit_code:
                 break
             for text in waiting:
                 fault = _read_result(tool, place / names[text.path])
                 faults[text.path] = fault and faults.get(text.path, fault)
-        waiting = [text for text in waiting if faults[text.path]]
     return faults
-
-
-def _run_script(command: ShellCommand, shell: Shell, deadline: Deadline) -> bool:
-    completed = shell.run(command, deadline, SilentProgress())
-    with suppress(OSError):
-        completed.log.unlink()
-        completed.log.parent.rmdir()
-    return completed.stopped is None and completed.exit_code == 0
 
 
 def _read_result(tool: SyntaxTool, file: Path) -> SyntaxFault | None:

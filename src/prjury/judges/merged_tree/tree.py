@@ -70,7 +70,7 @@ class CommittedTree:
 
     def kind(self, path: str) -> Kind:
         """Return the kind of what stands at a path."""
-        real = self._resolve(path)
+        real = self._follow_links(path)
         entry = self.entries.get(real)
         if entry is None:
             return "directory" if real in self.directories else "missing"
@@ -80,9 +80,9 @@ class CommittedTree:
         """Return a file's text."""
         if self.kind(path) != "file":
             raise unreadable(visible(path), "It is no file")
-        return decode_text(self._read(self.entries[self._resolve(path)]), path)
+        return decode_text(self._read_entry(self.entries[self._follow_links(path)]), path)
 
-    def _read(self, entry: TreeEntry) -> bytes:
+    def _read_entry(self, entry: TreeEntry) -> bytes:
         content = self.repository.read([entry.blob])[entry.blob]
         if content is None:
             raise CannotJudgeError(
@@ -93,7 +93,7 @@ class CommittedTree:
             )
         return content
 
-    def _resolve(self, path: str) -> str:
+    def _follow_links(self, path: str) -> str:
         """Follow links to the real place of a path."""
         if path.startswith("/"):
             raise outside_workspace(path, "It is absolute")
@@ -112,7 +112,7 @@ class CommittedTree:
                 real.append(part)
                 continue
             links += 1
-            target = self._read(entry).decode("utf-8", "surrogateescape")
+            target = self._read_entry(entry).decode("utf-8", "surrogateescape")
             if target.startswith("/"):
                 raise outside_workspace(path, f"A symbolic link leads to {visible(target)}")
             if links > _MOST_LINKS:

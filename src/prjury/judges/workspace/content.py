@@ -194,13 +194,13 @@ def _show_place(words: str, text: str, path: str, start: int, length: int) -> Ch
     first = text.count("\n", 0, start) + 1
     last = first + text.count("\n", start, start + max(0, length - 1))
     place = Location(path, first, last if last > first else None)
-    evidence = _cut(text[start : start + length], _LONGEST_EVIDENCE) or None
+    evidence = _shorten_text(text[start : start + length], _LONGEST_EVIDENCE) or None
     return Check(NAME, passed=True, message=words, location=place, evidence=evidence)
 
 
 def _quote(text: str) -> str:
-    return repr(_cut(text, _LONGEST_IN_SENTENCE))
+    return repr(_shorten_text(text, _LONGEST_IN_SENTENCE))
 
 
-def _cut(text: str, limit: int) -> str:
+def _shorten_text(text: str, limit: int) -> str:
     return text if len(text) <= limit else f"{text[: limit - 1]}…"

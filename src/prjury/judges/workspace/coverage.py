@@ -197,7 +197,9 @@ class CoverageJudge:
             )
         current = Fraction(100 * counter.covered, counter.total)
         before = current if base == float(current) or base is None else _exact(base)
-        checks = list(self._compare(current, None if base is None else before, Location(path)))
+        checks = list(
+            self._compare_counts(current, None if base is None else before, Location(path))
+        )
         metadata: dict[str, Any] = {
             "report": printable(path),
             "metric": self.metric,
@@ -220,7 +222,7 @@ class CoverageJudge:
         make = Judgment.failed if failed else Judgment.passed
         return make(words, score=score, checks=checks, metadata=metadata)
 
-    def _compare(
+    def _compare_counts(
         self, current: Fraction, before: Fraction | None, place: Location
     ) -> Iterator[Check]:
         now = f"{self.metric} coverage is {_percent(current)} %"

@@ -43,7 +43,7 @@ def make_own_judge(
     place, _, attribute = name.rpartition(":")
     if not place or not attribute:
         raise UsageError(f"{visible(name)} does not say which function judges", remedy=_FORMS)
-    target: Any = catch_crash(lambda: _load(place, attribute, options, directory), itself)
+    target: Any = catch_crash(lambda: _load_target(place, attribute, options, directory), itself)
     if isinstance(target, UsageError):
         raise target
     if isinstance(target, Judgment):
@@ -60,7 +60,7 @@ def make_own_judge(
     return FunctionJudge(judge, label, type=type_of(target))
 
 
-def _load(place: str, attribute: str, options: Mapping[str, str], directory: Path) -> Any:  # noqa: ANN401 - anything, or the error of a wrong name
+def _load_target(place: str, attribute: str, options: Mapping[str, str], directory: Path) -> Any:  # noqa: ANN401 - anything, or the error of a wrong name
     load = _load_file if "/" in place or place.endswith(".py") else _load_module
     module = load(place, directory)
     if module is None:

@@ -96,9 +96,9 @@ class CommandJudge:
 
     def judge(self, context: JudgmentContext, /) -> Judgment:
         """Run the command, and wait for its end."""
-        return judge_or_error(lambda: self._run(Workspace.of(context)))
+        return judge_or_error(lambda: self._run_in(Workspace.of(context)))
 
-    def _run(self, workspace: Workspace) -> Judgment:
+    def _run_in(self, workspace: Workspace) -> Judgment:
         command = ShellCommand(self.command, workspace.root, self.shell.environment())
         own, vote = Deadline.after(self.timeout), patience(None)
         deadline = min(own, vote or own, key=lambda deadline: deadline.at)
