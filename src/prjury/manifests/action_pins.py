@@ -27,10 +27,7 @@ _TOLD = re.compile(r"(?:^|[@=:\s])(v?\d{1,5}(?:\.\d{1,5}){0,2})(?=$|[\s,;)+-])")
 
 
 def read_workflow_pins(content: bytes) -> Manifest:
-    """The actions and workflows that are used, each with the line that does.
-
-    Where a commit is used, the version in the comment behind it counts.
-    """
+    """Read the actions and workflows that are used, each with the line that does."""
     pins = []
     above = ""
     for number, line in _code_lines(text_of(content)):
@@ -42,7 +39,7 @@ def read_workflow_pins(content: bytes) -> Manifest:
 
 
 def read_pre_commit(content: bytes) -> Manifest:
-    """The repositories of hooks in a ``.pre-commit-config.yaml``."""
+    """Read the repositories of hooks in a ``.pre-commit-config.yaml``."""
     pins = []
     repo = ""
     for number, line in _code_lines(text_of(content)):

@@ -28,11 +28,9 @@ class CargoToml(Manifest):
     """A ``Cargo.toml``; ``local`` has the paths of its dependencies, ``members`` of its workspace.
 
     Attributes:
-        has_package: whether it describes a package.
-        is_workspace: whether it is the root of a workspace.
         default: patterns of the members that are built by default; empty for all.
         targets: the files of programs and tests that it names.
-        wanted: what it may take from `offered` of its workspace's root.
+        needed: what it may take from `offered` of its workspace's root.
         offered: paths of dependencies that members inherit, and of those that are patched.
         features: their names, without those that optional dependencies are by themselves.
     """
@@ -41,7 +39,7 @@ class CargoToml(Manifest):
     is_workspace: bool = False
     default: tuple[str, ...] = ()
     targets: tuple[str, ...] = ()
-    wanted: frozenset[str] = frozenset()
+    needed: frozenset[str] = frozenset()
     offered: Mapping[str, str] = field(default_factory=dict)
     features: tuple[str, ...] = ()
 
@@ -74,7 +72,7 @@ def read_cargo_toml(content: bytes) -> CargoToml:
         is_workspace=isinstance(document.get("workspace"), dict),
         default=default or (),
         targets=tuple(_targets(document)),
-        wanted=frozenset(key for _, key in places if key),
+        needed=frozenset(key for _, key in places if key),
         offered=dict(_list_offers(document)),
         features=tuple(table(document, "features")),
     )

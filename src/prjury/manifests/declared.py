@@ -35,9 +35,8 @@ class DeclaredDependency:
     """A version in a file.
 
     Attributes:
-        name: as the ecosystem writes it, such as ``group:artifact``; for a version that is kept
-            apart the name of the property or variable.
-        version: the version or range; empty for a commit of which no comment names the version.
+        name: such as ``group:artifact``, or that of the property or variable.
+        version: or range; empty for a commit of which no comment names the version.
         written: the version or commit that stands there.
         line: the first line that names it, from 1.
         scope: where in the file it is asked for.
@@ -98,11 +97,7 @@ def is_manifest(path: str) -> bool:
 
 
 def list_declared(path: str, content: bytes) -> tuple[DeclaredDependency, ...] | None:
-    """List what a file declares with a version; None for a file whose name declares nothing.
-
-    Raises:
-        ManifestError: for a file that cannot be read; the message says why.
-    """
+    """List what a file declares with a version; None for a file whose name declares nothing."""
     reader = reader_for(path)
     if reader is None:
         return None

@@ -26,12 +26,7 @@ class VersionStep(StrEnum):
 
 @dataclass(frozen=True)
 class Distance:
-    """From one version to another.
-
-    Attributes:
-        up: whether the other one is higher.
-        count: by how much the first number that differs does; 1 for anything below patches.
-    """
+    """From one version to another: the first number that differs, by ``count``."""
 
     step: VersionStep
     up: bool = True
@@ -40,11 +35,7 @@ class Distance:
 
 @dataclass(frozen=True)
 class _Bound:
-    """One bound of a range.
-
-    Attributes:
-        kind: the kind of release, such as ``""`` or ``pre``; else the very words behind the number.
-    """
+    """One bound of a range; the kind of release is ``""``, ``pre`` or the words behind it."""
 
     operator: str
     numbers: tuple[int, ...]
@@ -53,10 +44,7 @@ class _Bound:
 
 
 def distance(one: str, other: str) -> Distance | None:
-    """From one version or range to another, by their lower ends; None if unknown.
-
-    Ranges without a lower end are compared by the upper one.
-    """
+    """Compare versions or ranges, by their lower ends if they have any; None if unknown."""
     if one.strip() == other.strip():
         return Distance(VersionStep.SAME)
     sides = [_bounds(text) for text in (one, other)]

@@ -104,8 +104,7 @@ def _make_lock(entries: Iterable[tuple[str, str]], ecosystem: str) -> Manifest:
     )
 
 
-#: Reads a build file. All readers raise `ManifestError` for one that they cannot read: it is no
-#: text, TOML, JSON or XML, or larger or deeper than any that a person writes.
+#: Reads a build file; all raise `ManifestError` for one that they cannot read.
 Reader: TypeAlias = Callable[[bytes], Manifest]
 
 POM = "pom.xml"
@@ -119,11 +118,10 @@ class ManifestFormat:
     """A kind of build file.
 
     Attributes:
-        family: of which languages (`prjury.code.languages.Language.family`).
+        family: that of languages.
         rank: of the files in one directory, those of lower rank say more.
         anchor: whether a module begins where such a file is.
-        locked: whether it only says what others resolve to; it may be large, and nothing is lost
-            where it cannot be read.
+        locked: whether it only says what others resolve to: nothing is lost if it is unreadable.
         loose: whether it may lie anywhere in a project, so that none of its own begins there.
     """
 

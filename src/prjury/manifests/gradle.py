@@ -78,11 +78,7 @@ _PROPERTY = re2.compile(r"(?m)^[ \t]*([\w.-]+)[ \t]*[=:][ \t]*([^\s#]+)")
 
 
 def read_script(text: str, catalog: Mapping[str, Coordinate]) -> Manifest:
-    """Read what a build script, a settings script or a ``gradle.properties`` declares.
-
-    Args:
-        catalog: the libraries that ``libs.alias`` may stand for.
-    """
+    """Read what a script or a ``gradle.properties`` declares, by what ``libs.alias`` stands for."""
     gradle = LANGUAGES["gradle"]
     source = Source.of(text, gradle)
     code = mask(source.text, comment_ranges(source.text, gradle))
@@ -244,11 +240,7 @@ def _plugin_version(text: str | None, constant: str | None) -> str | None:
 def _flatten(
     entries: Mapping[str, Any], keys: frozenset[str], prefix: str = ""
 ) -> Iterator[tuple[str, Any]]:
-    """Yield entries by their dotted names, which TOML reads as tables of tables.
-
-    Args:
-        keys: what an entry may say; a table without any of these is part of a name.
-    """
+    """Yield entries by dotted names: a table without any of the keys is part of a name."""
     for name, value in entries.items():
         if isinstance(value, dict) and value and not value.keys() & keys:
             yield from _flatten(value, keys, f"{prefix}{name}.")

@@ -31,12 +31,7 @@ Shelf: TypeAlias = Mapping[str, Manifest | ManifestError]
 
 @dataclass(frozen=True)
 class Link:
-    """A build file of a module or of what it inherits from.
-
-    Attributes:
-        level: how near it is: the lowest number counts most.
-        own: whether it is the module's own.
-    """
+    """A build file of a module or of what it inherits from; the lowest level is nearest."""
 
     path: str
     manifest: Manifest
@@ -48,8 +43,7 @@ class Link:
 class Chain:
     """A module's build files, then those that it inherits from, as far as they are in the tree.
 
-    Attributes:
-        paths: every path that was looked for, whether it could be read or not.
+    The paths are all that were looked for, read or not.
     """
 
     links: tuple[Link, ...]
@@ -144,7 +138,7 @@ def _resolve_coordinate(
 
 
 def resolve(text: str, properties: Mapping[str, str]) -> str | None:
-    """The text with its properties put in; None for one that is missing, or a cycle of them."""
+    """Put the properties in; None for one that is missing, or a cycle of them."""
     for _ in range(_MAX_STEPS):
         match = _PLACEHOLDER.search(text)
         if not match:
@@ -167,7 +161,7 @@ def parent_path(path: str, manifest: Manifest) -> str | None:
 
 
 def maven_chain(path: str, shelf: Shelf) -> Chain:
-    """The ``pom.xml`` at the path and its parents."""
+    """Chain the ``pom.xml`` at the path and its parents."""
     links: list[Link] = []
     notes: list[str] = []
     paths: list[str] = []
@@ -212,11 +206,7 @@ def _is(manifest: Manifest, parent: Coordinate) -> bool:
 
 
 def directory_chain(places: Iterable[Iterable[str]], shelf: Shelf) -> Chain:
-    """The build files of a module's directory, then those of the directories above it.
-
-    Args:
-        places: the paths of each directory, the nearest first, that which says most first.
-    """
+    """Chain the build files of a module's directory, then those of the directories above it."""
     links: list[Link] = []
     notes: list[str] = []
     paths: list[str] = []

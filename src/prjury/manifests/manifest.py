@@ -53,14 +53,11 @@ class Coordinate:
 
     Attributes:
         group: Maven's; empty in other ecosystems.
-        artifact: the package's name, in the spelling that its registry holds to be the same for
-            all (``ruamel-yaml`` for ``Ruamel.YAML``).
+        artifact: in its registry's canonical spelling (``ruamel-yaml`` for ``Ruamel.YAML``).
         version: as written, with its ``${...}``; None where there is none.
-        lines: git's numbers of the lines that name it; the version's line is not among them.
-        optional: whether only an extra or a group asks for it, so that it may be missing, or be
-            there in another version.
-        scope: where the file asks for it, in the file's own words: a table, a Maven scope, a
-            configuration of Gradle.
+        lines: those that name it; the version's line is not among them.
+        optional: whether only an extra or a group asks for it.
+        scope: where the file asks for it: a table, a Maven scope, a configuration of Gradle.
         pin: the commit that is used; the version is then the one in the comment behind it.
         via: the entry of this file that holds the version, for one that is written elsewhere.
     """
@@ -88,7 +85,7 @@ def runtime(
     role: Role = Role.MANAGED,
     via: str = "",
 ) -> Coordinate:
-    """The versions of a language or tool that a project runs on."""
+    """Make the coordinate of a language or tool that a project runs on."""
     return Coordinate("", name, version, role, lines, "runtime", via=via)
 
 
@@ -111,10 +108,8 @@ class Manifest:
         parent_path: where Maven looks for the parent, relative to this file; None for nowhere.
         includes: further files of the same kind, relative to this one.
         own_version: the version that this very file gives the project.
-        further: entries with versions that say nothing about what the code is compiled against,
-            such as those that another entry of the same name overrides.
-        members: places that the file takes for parts of its project, as they are written; in
-            most formats patterns of directories.
+        further: entries that say nothing of what the code is compiled against, such as overridden.
+        members: parts of its project, as they are written; mostly patterns of directories.
         excluded: patterns of directories that are no members in spite of that.
         unclear: whether it names its members in a form that no reader understands.
         local: places in the tree that stand in for dependencies, as they are written.

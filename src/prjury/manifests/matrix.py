@@ -37,11 +37,7 @@ UNKNOWN: Final = _Unknown()
 
 @dataclass(frozen=True)
 class ExpressionContext:
-    """What expressions may name.
-
-    Attributes:
-        values: texts and mappings, by the first part of a name: ``matrix``, ``env``, ….
-    """
+    """Values that expressions may name, by the first part of the name: ``matrix``, ``env``, …."""
 
     values: Mapping[str, Any] = field(default_factory=dict)
 
@@ -233,10 +229,7 @@ def _tokens(text: str) -> Iterator[tuple[str, str]]:
 
 
 def matrix_rows(matrix: object, context: ExpressionContext) -> Iterator[Mapping[str, Any]]:
-    """The rows of a matrix in GitHub's order; one empty row where there is none, or none is known.
-
-    ``exclude`` takes rows away, ``include`` adds values to rows that it fits, or rows.
-    """
+    """Yield the rows of a matrix in GitHub's order; one empty row where none is known."""
     mapping = matrix if isinstance(matrix, Mapping) else {}
     values = {key: _evaluate(value, context) for key, value in mapping.items()}
     axes = {

@@ -19,11 +19,9 @@ class DeclaredVersion:
 
     Attributes:
         version: None where it is managed elsewhere or cannot be resolved.
-        written: the version as it stands in the build file.
-        path: the build file.
+        written: the version as it stands in the build file at ``path``.
         level: 0 for the module's own build file, 1 for its parent, and so on.
-        optional: whether only an extra or a group asks for it.
-        line: the first line of the build file that names it, where that is known.
+        line: the first line that names it, where that is known.
     """
 
     group: str
@@ -65,19 +63,18 @@ class ManifestModule:
 
     Attributes:
         path: the build file; empty for files that have none above them.
-        names: what the module is called at the base: its artifact and its directory.
+        names: the module's artifact and directory at the base.
         declared: all coordinates of the module and its parents, those that count first, first.
-        kept: the dependencies that the module itself asks for, as the base has it.
-        selves: what the module and those above it are themselves, as the base has it.
+        requested: the dependencies that the module itself asks for, as the base has it.
+        selves: the module and those above it themselves, as the base has it.
         at: ``"head"`` where the pull request changes one of the build files, else ``"base"``.
         broken: whether one of the build files could not be read, so that nothing is sure.
-        family: whose build files these are; empty where it is not known.
     """
 
     path: str = ""
     names: tuple[str, ...] = ()
     declared: tuple[DeclaredVersion, ...] = ()
-    kept: tuple[DeclaredVersion, ...] = ()
+    requested: tuple[DeclaredVersion, ...] = ()
     selves: tuple[DeclaredVersion, ...] = ()
     at: Literal["base", "head"] = "base"
     broken: bool = False
@@ -149,10 +146,8 @@ class ManifestModule:
 class Sides:
     """The module of a file as the pull request leaves it, and as the base has it.
 
-    Attributes:
-        base: the same as ``head`` where the pull request changes nothing about it.
-        fresh: whether the pull request adds the head's module, in a directory of its own; the base
-            is then the module above it.
+    Both are the same where it changes nothing about it. Where it adds the module (``fresh``), in a
+    directory of its own, the base is the module above it.
     """
 
     head: ManifestModule
@@ -172,8 +167,7 @@ class Sides:
     def moves(self, requirements: Iterable[Requirement]) -> bool:
         """Return true if the head declares another version of all that decides at the base.
 
-        Removing a declaration, hiding its version, or drowning it out from another build file moves
-        nothing.
+        Removing a declaration, or hiding its version, moves nothing.
         """
         wishes = list(requirements)
         sure = [r for r in wishes if self.base.truth(r) is Truth.YES]

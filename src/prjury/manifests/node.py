@@ -26,9 +26,7 @@ _NODE = re.compile(r"v?(\d+(?:\.\d+){0,2})\s*")
 class PackageJson(Manifest):
     """A ``package.json``; ``members`` has its workspaces, ``local`` the packages that it links.
 
-    Attributes:
-        scripts: the texts of its scripts by their names.
-        manager: the package manager and its version, as Corepack has them.
+    The manager is the package manager with its version, as Corepack has it.
     """
 
     scripts: Mapping[str, str] = field(default_factory=dict)

@@ -38,7 +38,6 @@ class Project:
 
     Attributes:
         of_file: the module of each changed file by its path; `NOWHERE` where none is above it.
-        base: the files of the base.
         unread: why a build file that the pull request changes cannot be read, by printable path.
     """
 
@@ -69,11 +68,7 @@ class Project:
 
     @classmethod
     def read(cls, pull: PullRequest, repository: Repository, paths: Iterable[str]) -> Project:
-        """Reads the build files that the paths depend on.
-
-        Raises:
-            SourceError: when the repository cannot list a tree.
-        """
+        """Read the build files that the paths depend on."""
         changed = [file for file in pull.files if _touches_build_file(file)]
         entries = repository.files(pull.base.sha)
         base = build_files(entries)
@@ -115,11 +110,7 @@ def list_parsed_locks(pull: PullRequest, repository: Repository) -> tuple[str, .
 
 
 class _Place(NamedTuple):
-    """The build files with which the module of a file begins; empty where there is none.
-
-    Attributes:
-        fresh: whether the head's module is new, and the base's the one above it.
-    """
+    """The build files with which the module of a file begins; empty where there is none."""
 
     head: str
     base: str
@@ -128,12 +119,7 @@ class _Place(NamedTuple):
 
 @dataclass(frozen=True)
 class _Borders:
-    """Where modules begin, by the build files of both sides.
-
-    Attributes:
-        existing: every directory of the base, the root as an empty string.
-        renamed: where files were, by where they are.
-    """
+    """Build files of both sides, where modules begin; directories of the base; renames."""
 
     before: BuildTree
     after: BuildTree
@@ -192,10 +178,7 @@ def _touches_build_file(file: FileChange) -> bool:
 def _list_after(
     pull: PullRequest, repository: Repository, base: Mapping[str, str], changed: list[FileChange]
 ) -> dict[str, str]:
-    """The build files with the pull request on top.
-
-    Only where the base has moved on meanwhile do both sides have a say, and the trial merge knows.
-    """
+    """List the build files with the pull request on top, merged if the base has moved on."""
     if pull.behind and pull.merge.tree:
         return build_files(repository.files(pull.merge.tree))
     blobs = dict(base)
@@ -221,7 +204,7 @@ def _sides(place: _Place, after: BuildTree, before: BuildTree, touched: frozense
     head = replace(
         _module(place.head, chain),
         names=own.names,
-        kept=own.kept,
+        requested=own.requested,
         selves=own.selves,
         at="head" if touched.intersection({*chain.paths, *paths}) else "base",
     )
@@ -234,7 +217,7 @@ def _module(place: str, chain: Chain) -> ManifestModule:
         path=printable(place),
         names=_names(place, chain),
         declared=tuple(sorted(chain.list_declared())),
-        kept=tuple(chain.list_own()),
+        requested=tuple(chain.list_own()),
         selves=tuple(chain.list_selves()),
         broken=chain.broken,
         family=_family(place),

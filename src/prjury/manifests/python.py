@@ -32,10 +32,7 @@ class PyProject(Manifest):
     """A ``pyproject.toml``; ``members`` are of uv's workspace, ``local`` has paths of sources.
 
     Attributes:
-        is_project: whether it has a ``[project]``.
         is_described: whether it is about a project, not only settings of tools.
-        is_workspace: whether it is the root of a workspace of uv.
-        is_dynamic: whether its dependencies are computed when it is built.
         installed: the packages that uv installs without being asked.
         groups, extras: the packages of each.
     """
@@ -43,7 +40,6 @@ class PyProject(Manifest):
     is_project: bool = False
     is_described: bool = False
     is_workspace: bool = False
-    is_dynamic: bool = False
     installed: frozenset[str] = frozenset()
     groups: Mapping[str, frozenset[str]] = field(default_factory=dict)
     extras: Mapping[str, frozenset[str]] = field(default_factory=dict)
@@ -56,10 +52,7 @@ class PyProject(Manifest):
 
 
 def read_pyproject(content: bytes) -> PyProject:
-    """Read what a ``pyproject.toml`` declares.
-
-    What the project needs to run counts more than what extras and groups say of the same package.
-    """
+    """Read what a ``pyproject.toml`` declares."""
     text = text_of(content)
     document = toml_of(text)
     seen = toml_mentions(text)
@@ -91,7 +84,6 @@ def read_pyproject(content: bytes) -> PyProject:
         is_project="project" in document,
         is_described=bool(poetry) or not _DESCRIBING.isdisjoint(document),
         is_workspace=isinstance(table(document, "tool", "uv").get("workspace"), dict),
-        is_dynamic="dependencies" in words(project.get("dynamic")),
         installed=_list_installed(document),
         groups=_names(table(document, "dependency-groups")),
         extras=_names(table(project, "optional-dependencies")),

@@ -26,10 +26,7 @@ def normalise_name(name: str) -> str:
 
 
 def requirement(text: str, role: Role, lines: tuple[int, ...] = ()) -> Coordinate | None:
-    """One requirement; None for text that names no package.
-
-    Where more than the name cannot be read, its version is not known.
-    """
+    """Read a requirement, or its name where no more can be read; None for no package."""
     from packaging.requirements import (  # noqa: PLC0415 - only Python projects need it
         InvalidRequirement,
         Requirement,
@@ -49,11 +46,10 @@ def requirement(text: str, role: Role, lines: tuple[int, ...] = ()) -> Coordinat
 def merge_entries(
     main: Sequence[Sequence[Coordinate]], optional: Sequence[Sequence[Coordinate]]
 ) -> tuple[tuple[Coordinate, ...], tuple[Coordinate, ...]]:
-    """Each dependency once, with all of its lines; and the entries that say another version.
+    """List each dependency once, with all its lines; and the entries that say another version.
 
-    The first list with a version counts. What extras and groups say counts only where the project
-    itself names no version. They may contradict each other, so each version of theirs is kept, as
-    an optional one.
+    The first list with a version counts. Extras and groups count only where the project itself
+    names no version; each version of theirs is kept, as an optional one.
     """
     by_name: dict[str, list[Coordinate]] = {}
     for group in main:

@@ -36,7 +36,7 @@ def trim(version: Numbers) -> Numbers:
 class VersionSpan:
     """Versions from ``low`` (included) to ``high`` (excluded, None for no end).
 
-    As versions have no trailing zeros, ``(4, 0)`` is a bound right above version 4.
+    ``(4, 0)`` is a bound right above version 4, as versions have no trailing zeros.
     """
 
     low: Numbers = (0,)
@@ -357,11 +357,7 @@ SPANS: Mapping[str, Callable[[str], VersionSpan | None]] = {
 
 
 def read_span(text: str, ecosystem: str, name: str = "") -> VersionSpan | None:
-    """Read what a declared version may come to, or None where it is not known.
-
-    Args:
-        name: of what; only runtimes are read by it.
-    """
+    """Read what a declared version may come to; None if unknown. Runtimes are read by name."""
     table, key = (RUNTIMES, name) if ecosystem == "runtime" else (SPANS, ecosystem)
     return table.get(key, exact)(text)
 

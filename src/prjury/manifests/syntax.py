@@ -24,12 +24,7 @@ _PAIR = re2.compile(r'"((?:[^"\\\n]|\\.)*)"\s*:\s*"((?:[^"\\\n]|\\.)*)"')
 
 
 def text_of(content: bytes) -> str:
-    r"""The text of a build file; its only line end is a line feed, as git counts lines.
-
-    Raises:
-        ManifestError: for what is neither UTF-8 nor UTF-16 with a byte order mark, and for lines
-            that are too long.
-    """
+    """Decode a build file: UTF-8, or UTF-16 with a mark, lines of sound length, line feeds."""
     encoding = "utf-16" if content.startswith(_UTF_16) else "utf-8-sig"
     try:
         text = content.decode(encoding)
@@ -43,22 +38,14 @@ def text_of(content: bytes) -> str:
 
 
 def check_size(content: bytes, limit: int = MAX_BYTES) -> bytes:
-    """The content, if it is not too large.
-
-    Raises:
-        ManifestError: for more than the limit, in bytes.
-    """
+    """Return the content; ManifestError if it has more bytes than the limit."""
     if len(content) > limit:
         raise ManifestError(f"larger than {limit // 1024} KiB")
     return content
 
 
 def toml_of(text: str) -> dict[str, Any]:
-    """The document.
-
-    Raises:
-        ManifestError: for text that is not TOML, or nested without end.
-    """
+    """Read TOML; ManifestError if it is none, or nested without end."""
     if _LONG_KEY.search(text):
         raise ManifestError("not TOML that a person would write: a key has more than 40 parts")
     try:
@@ -70,11 +57,7 @@ def toml_of(text: str) -> dict[str, Any]:
 
 
 def json_of(text: str) -> dict[str, Any]:
-    """The document, an object.
-
-    Raises:
-        ManifestError: for text that is not JSON, nested without end, or no object.
-    """
+    """Read a JSON object; ManifestError if it is none, or nested without end."""
     try:
         document = json.loads(text)
     except RecursionError as error:

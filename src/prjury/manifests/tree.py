@@ -89,11 +89,7 @@ class BuildFilesByDirectory:
 
 @dataclass
 class BuildTree:
-    """Build files by path, and what has been read of them so far.
-
-    Attributes:
-        contents: what has been fetched, by object name; trees of one repository may share it.
-    """
+    """Build files by path, and what was read of them; trees of a repository may share contents."""
 
     repository: Repository
     blobs: Mapping[str, str]
@@ -106,10 +102,7 @@ class BuildTree:
         return BuildFilesByDirectory.of(self.blobs)
 
     def holds(self, build_file: str) -> bool:
-        """Return true if there is such a module, possibly one that begins with another build file.
-
-        Maven's and Gradle's are different ones, even in one directory.
-        """
+        """Return true if there is such a module; Maven's and Gradle's are different ones."""
         kind = format_of(build_file)
         if kind is None or kind.family == "jvm":
             return build_file in self.blobs
@@ -164,10 +157,7 @@ class BuildTree:
         ]
 
     def trouble(self, build_file: str) -> str | None:
-        """Return why a build file that has been loaded cannot be read; None for one that can.
-
-        Nothing is lost with a lock file.
-        """
+        """Return why a build file that has been loaded cannot be read; None for a lock file."""
         manifest = self._manifests.get(build_file)
         unread = isinstance(manifest, ManifestError) and not _kind(build_file).locked
         return str(manifest) if unread else None

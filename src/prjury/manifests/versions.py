@@ -22,11 +22,7 @@ _ALWAYS = "always"
 
 
 class Truth(Enum):
-    """Whether a requirement holds.
-
-    For every version that the project allows, for some of them, for none; unknown; nothing
-    is declared.
-    """
+    """A requirement holds for every version that is allowed, for some, for none; or who knows."""
 
     YES = "yes"
     SOME = "some"
@@ -44,7 +40,6 @@ class Requirement:
         group: a Maven group, possibly with ``*``; empty in other ecosystems.
         artifact: an artifact of it, or a package, possibly with ``*``.
         span: None where any version will do.
-        text: the requirement as it was written.
     """
 
     ecosystem: str
@@ -55,12 +50,9 @@ class Requirement:
 
     @classmethod
     def parse(cls, text: str) -> Requirement:
-        """Reads ``ECOSYSTEM:NAME [>=version] [<version]``, or ``always``.
+        """Read ``ECOSYSTEM:NAME [>=version] [<version]``, or ``always``; else ValueError.
 
         Maven's names are ``group[:artifact]``.
-
-        Raises:
-            ValueError: for anything else.
         """
         if text.strip() == _ALWAYS:
             return cls("", "", "", None, _ALWAYS)
@@ -100,11 +92,7 @@ def _fits(name: str, pattern: str) -> bool:
 
 
 def parse_span(text: str) -> VersionSpan:
-    """Reads ``>=1.2 <3``, of which one bound may lack.
-
-    Raises:
-        ValueError: for anything else.
-    """
+    """Read ``>=1.2 <3``, of which one bound may lack; ValueError for anything else."""
     span = span_of(text) if _SPAN.fullmatch(f" {text.strip()}") else None
     if span is None:
         raise ValueError(f"{text!r} are no versions such as `<3` or `>=1 <4`")

@@ -111,8 +111,7 @@ class Trigger(_WorkflowPart):
     Attributes:
         types: None where the file leaves them to GitHub.
         filters: the names of the filters by which it may not start.
-        workflows: the names that `workflow_run` waits for.
-        inputs: what a caller may hand over, with the defaults.
+        inputs: values that a caller may hand over, with the defaults.
     """
 
     types: Annotated[tuple[str, ...] | None, BeforeValidator(_words)] = None
@@ -127,11 +126,7 @@ class Trigger(_WorkflowPart):
 
 
 class WorkflowStep(_WorkflowPart):
-    """A step of a job; what is not given is an empty text.
-
-    Attributes:
-        line: of its commands in the file; 0 if it is not known.
-    """
+    """A step of a job; a text that is not given is empty, a line that is not known is 0."""
 
     name: _Text = ""
     uses: _Text = ""
@@ -151,17 +146,7 @@ class WorkflowStep(_WorkflowPart):
 
 
 class WorkflowJob(_WorkflowPart):
-    """A job.
-
-    Attributes:
-        title: the name that it gives itself.
-        uses: the reusable workflow that it calls.
-        permissions: None where the job says nothing of them.
-        runs_on: the labels of its machine.
-        services: the names of the services that run beside it.
-        inputs: what it hands over to the workflow that it calls.
-        container: the image in which its steps run.
-    """
+    """A job; ``uses`` is the workflow that it calls, with these inputs; ``container`` an image."""
 
     id: str
     title: _Text = Field("", alias="name")
@@ -200,12 +185,7 @@ class WorkflowJob(_WorkflowPart):
 
 
 class Workflow(_WorkflowPart):
-    """A workflow file.
-
-    Attributes:
-        title: the name that it gives itself.
-        defaults: of its steps that run commands.
-    """
+    """A workflow file; ``defaults`` are those of its steps that run commands."""
 
     path: str
     title: _Text = Field("", alias="name")
@@ -225,11 +205,7 @@ class Workflow(_WorkflowPart):
 
 
 class CompositeAction(_WorkflowPart):
-    """An action that is a list of steps.
-
-    Attributes:
-        inputs: with their defaults.
-    """
+    """An action that is a list of steps; its inputs are with their defaults."""
 
     path: str
     inputs: _Inputs = Field(default_factory=dict)
@@ -237,11 +213,7 @@ class CompositeAction(_WorkflowPart):
 
 
 def read_workflow(text: str, path: str) -> Workflow:
-    """The workflow in a file's text.
-
-    Raises:
-        ConfigError: when it is no YAML, too large, or not a mapping.
-    """
+    """Read a workflow; ConfigError when it is no YAML, too large, or not a mapping."""
     top, lines = _load(text, path)
     for name, job in _mapping(top.get("jobs")).items():
         _number_steps(_mapping(job).get("steps"), ("jobs", name, "steps"), lines)
@@ -249,11 +221,7 @@ def read_workflow(text: str, path: str) -> Workflow:
 
 
 def read_composite(text: str, path: str) -> CompositeAction | None:
-    """The action in the text of an `action.yml`; None if it is a program or an image.
-
-    Raises:
-        ConfigError: when it is no YAML, too large, or not a mapping.
-    """
+    """Read an ``action.yml``; None if it is a program or an image."""
     top, lines = _load(text, path)
     runs = _mapping(top.get("runs"))
     if runs.get("using") != "composite":

@@ -302,13 +302,13 @@ def opens(head: Head, module: ManifestModule, *, asked_for: bool) -> bool:
 
 
 def _brings(module: ManifestModule, reason: KeptBy) -> bool:
-    candidates = [*module.kept, *module.own] if reason.brought_by else ()
+    candidates = [*module.requested, *module.own] if reason.brought_by else ()
     return any(is_one_of(str(declared), reason.brought_by) for declared in candidates)
 
 
 def _keeps(module: ManifestModule, reason: KeptBy) -> bool:
     """Return true if the module declares the old library itself, or is named for it."""
-    own = map(str, module.kept) if reason.dependencies else ()
+    own = map(str, module.requested) if reason.dependencies else ()
     if any(is_one_of(name, reason.dependencies) for name in own):
         return True
     return any(_fits_pattern(pattern, name) for pattern in reason.modules for name in module.names)

@@ -286,7 +286,7 @@ def test_a_second_build_file_in_a_directory_grants_no_exemption() -> None:
     after = {**base, "pyproject.toml": "[project]\nname='a'\ndependencies=['old']\n"}
     sides = sides_of(base, "a.py", after)
     assert sides.head.path == "pyproject.toml"
-    assert [str(declared) for declared in sides.head.kept] == ["numpy"]
+    assert [str(declared) for declared in sides.head.requested] == ["numpy"]
     assert truth(sides.base, "pypi:numpy >=2") is Truth.YES
 
 
@@ -298,21 +298,21 @@ def test_a_module_in_a_directory_of_its_own_is_fresh_and_has_the_one_above_as_it
     assert sides.fresh
     assert truth(sides.head, "npm:react >=18") is Truth.NO
     assert truth(sides.base, "npm:react >=18") is Truth.YES
-    assert (sides.head.names, sides.head.kept) == ((), ())
+    assert (sides.head.names, sides.head.requested) == ((), ())
 
 
 def test_a_fresh_module_with_none_above_it_is_alone() -> None:
     base = {"pom.xml": pom()}
     sides = sides_of(base, "web/a.js", {**base, "web/package.json": react("^17")})
     assert sides.head is sides.base
-    assert sides.head.kept == ()
+    assert sides.head.requested == ()
 
 
 def test_where_the_base_has_no_build_files_the_head_is_all_there_is() -> None:
     after = {"web/package.json": react("^17"), "requirements.txt": "six\n"}
     project = read({"a.md": "x"}, after, "web/a.js", "a.py")
     heads = [project.of_file[path].head for path in ("web/a.js", "a.py")]
-    assert [str(declared) for head in heads for declared in head.kept] == ["react", "six"]
+    assert [str(declared) for head in heads for declared in head.requested] == ["react", "six"]
     assert heads[0].names == ("web", "app")
 
 
