@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
+
+from msgspec import field
 
 from prjury.manifests.manifest import Coordinate, Manifest, Role, runtime
 from prjury.manifests.syntax import lines_in, strings, table, text_of, toml_mentions, toml_of, word
@@ -23,8 +25,7 @@ _LATEST_EDITION, _ITS_RUST = "2024", "1.85"
 _CHANNEL = re.compile(r"(\d+\.\d+(?:\.\d+)?)\s*")
 
 
-@dataclass(frozen=True)
-class CargoToml(Manifest):
+class CargoToml(Manifest, frozen=True):
     """A ``Cargo.toml``; ``local`` has the paths of its dependencies, ``members`` of its workspace.
 
     Attributes:

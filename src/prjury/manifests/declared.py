@@ -10,6 +10,8 @@ from enum import StrEnum
 from functools import cached_property
 from pathlib import PurePosixPath
 
+from msgspec import Struct
+
 from prjury.manifests.action_pins import read_pre_commit, read_workflow_pins
 from prjury.manifests.formats import SCRIPTS, Reader, format_of
 from prjury.manifests.gradle import read_catalog_bytes, read_script_bytes
@@ -30,8 +32,7 @@ class Purpose(StrEnum):
     OWN = "own"
 
 
-@dataclass(frozen=True)
-class DeclaredDependency:
+class DeclaredDependency(Struct, frozen=True):
     """A version in a file.
 
     Attributes:

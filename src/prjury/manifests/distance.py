@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from prjury.manifests.spans import trim
 
@@ -24,8 +25,7 @@ class VersionStep(StrEnum):
     MAJOR = "major"
 
 
-@dataclass(frozen=True)
-class Distance:
+class Distance(Struct, frozen=True):
     """From one version to another: the first number that differs, by ``count``."""
 
     step: VersionStep
@@ -33,8 +33,7 @@ class Distance:
     count: int = 0
 
 
-@dataclass(frozen=True)
-class _Bound:
+class _Bound(Struct, frozen=True):
     """One bound of a range; the kind of release is ``""``, ``pre`` or the words behind it."""
 
     operator: str

@@ -8,8 +8,9 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from prjury.code.source import MAX_BYTES
 from prjury.manifests.action_pins import read_workflow_pins
@@ -113,8 +114,7 @@ _WRAPPER = "gradle/wrapper/gradle-wrapper.properties"
 _MAX_LOCK_BYTES = 8 * 1024 * 1024
 
 
-@dataclass(frozen=True)
-class ManifestFormat:
+class ManifestFormat(Struct, frozen=True):
     """A kind of build file.
 
     Attributes:

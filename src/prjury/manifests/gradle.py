@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 import re2
+from msgspec import structs
 
 from prjury.code.languages import LANGUAGES
 from prjury.code.source import Source
@@ -113,7 +114,7 @@ def managing(manifest: Manifest) -> Manifest:
         replace(each, role=Role.MANAGED) if each.role is Role.DEPENDENCY else each
         for each in manifest.coordinates
     ]
-    return replace(manifest, coordinates=tuple(coordinates))
+    return structs.replace(manifest, coordinates=tuple(coordinates))
 
 
 def read_wrapper(content: bytes) -> Manifest:

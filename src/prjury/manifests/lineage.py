@@ -5,8 +5,10 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from prjury.manifests.formats import RANKS, format_of
 from prjury.manifests.manifest import Coordinate, Manifest, ManifestError, Role
@@ -29,8 +31,7 @@ _OVERRIDING = frozenset({"npm", "go"})
 Shelf: TypeAlias = Mapping[str, Manifest | ManifestError]
 
 
-@dataclass(frozen=True)
-class Link:
+class Link(Struct, frozen=True):
     """A build file of a module or of what it inherits from; the lowest level is nearest."""
 
     path: str
@@ -39,8 +40,7 @@ class Link:
     own: bool
 
 
-@dataclass(frozen=True)
-class Chain:
+class Chain(Struct, frozen=True):
     """A module's build files, then those that it inherits from, as far as they are in the tree.
 
     The paths are all that were looked for, read or not.

@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
+import msgspec
+from msgspec import Struct
+
 #: Where a name is at home: package registries by the names of package URLs where those are not too
 #: long, GitHub's actions, and ``runtime`` for languages and tools (``python``, ``node``, ``go``,
 #: ``rust``, ``rust-edition``, ``java``, ``kotlin``, ``gradle``, ``dotnet``).
@@ -89,8 +92,7 @@ def runtime(
     return Coordinate("", name, version, role, lines, "runtime", via=via)
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(Struct, frozen=True):
     """A value in a plugin's configuration, by its dotted key."""
 
     plugin: str
@@ -99,8 +101,7 @@ class Setting:
     line: int
 
 
-@dataclass(frozen=True)
-class Manifest:
+class Manifest(Struct, frozen=True):
     """One build file.
 
     Attributes:
@@ -122,7 +123,7 @@ class Manifest:
     version: str | None = None
     coordinates: tuple[Coordinate, ...] = ()
     settings: tuple[Setting, ...] = ()
-    properties: Mapping[str, str] = field(default_factory=dict)
+    properties: Mapping[str, str] = msgspec.field(default_factory=dict)
     parent_path: str | None = None
     includes: tuple[str, ...] = ()
     own_version: str | None = None
@@ -132,7 +133,7 @@ class Manifest:
     unclear: bool = False
     local: tuple[str, ...] = ()
     platforms: tuple[str, ...] = ()
-    named_versions: Mapping[str, str] = field(default_factory=dict)
+    named_versions: Mapping[str, str] = msgspec.field(default_factory=dict)
 
     @property
     def parent(self) -> Coordinate | None:

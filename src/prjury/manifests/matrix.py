@@ -8,9 +8,10 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from itertools import islice, product
 from typing import Any, Final
+
+from msgspec import Struct, field
 
 from prjury.errors import ConfigError
 from prjury.policy.yaml_reader import read_yaml
@@ -35,8 +36,7 @@ class _Unknown:
 UNKNOWN: Final = _Unknown()
 
 
-@dataclass(frozen=True)
-class ExpressionContext:
+class ExpressionContext(Struct, frozen=True):
     """Values that expressions may name, by the first part of the name: ``matrix``, ``env``, …."""
 
     values: Mapping[str, Any] = field(default_factory=dict)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from prjury.manifests.manifest import Coordinate, Manifest, ManifestError, Role, Setting, runtime
 from prjury.manifests.xml import Node, read_xml
@@ -16,8 +15,7 @@ _KOTLIN = "org.jetbrains.kotlin:kotlin-maven-plugin"
 _KOTLIN_VERSION = "kotlin.version"
 
 
-@dataclass(frozen=True)
-class Pom(Manifest):
+class Pom(Manifest, frozen=True):
     """A ``pom.xml``; ``members`` are its modules, without those of profiles."""
 
     packaging: str = "jar"

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
+from msgspec import Struct
+
 from prjury.manifests.manifest import FAMILIES, Role
 from prjury.manifests.versions import Requirement, Truth
 
@@ -142,8 +144,7 @@ class ManifestModule:
         return next((truth for truth in order if truth in truths), Truth.ABSENT)
 
 
-@dataclass(frozen=True)
-class Sides:
+class Sides(Struct, frozen=True):
     """The module of a file as the pull request leaves it, and as the base has it.
 
     Both are the same where it changes nothing about it. Where it adds the module (``fresh``), in a

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
+
+from msgspec import field
 
 from prjury.manifests.manifest import Coordinate, Manifest, ManifestError, Role, runtime
 from prjury.manifests.syntax import json_mentions, json_of, lines_in, strings, table, text_of, word
@@ -22,8 +24,7 @@ _LINKED = re.compile(r"(?:file|link|portal):(.*)", re.DOTALL)
 _NODE = re.compile(r"v?(\d+(?:\.\d+){0,2})\s*")
 
 
-@dataclass(frozen=True)
-class PackageJson(Manifest):
+class PackageJson(Manifest, frozen=True):
     """A ``package.json``; ``members`` has its workspaces, ``local`` the packages that it links.
 
     The manager is the package manager with its version, as Corepack has it.

@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from prjury.manifests.formats import directory_of, format_of
 from prjury.manifests.lineage import Chain
@@ -32,8 +34,7 @@ from prjury.snapshot.model import FileChange, FileKind, FileStatus, PullRequest,
 NOWHERE = ManifestModule()
 
 
-@dataclass(frozen=True)
-class Project:
+class Project(Struct, frozen=True):
     """The modules of a pull request's files.
 
     Attributes:
@@ -117,8 +118,7 @@ class _Place(NamedTuple):
     fresh: bool = False
 
 
-@dataclass(frozen=True)
-class _Borders:
+class _Borders(Struct, frozen=True):
     """Build files of both sides, where modules begin; directories of the base; renames."""
 
     before: BuildTree

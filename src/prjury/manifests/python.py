@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
+
+from msgspec import field
 
 from prjury.manifests.manifest import Coordinate, Manifest, Role, runtime
 from prjury.manifests.requirements import merge_entries, normalise_name, requirement
@@ -27,8 +29,7 @@ _WHOLE = 3
 _DESCRIBING = frozenset({"project", "build-system", "dependency-groups"})
 
 
-@dataclass(frozen=True)
-class PyProject(Manifest):
+class PyProject(Manifest, frozen=True):
     """A ``pyproject.toml``; ``members`` are of uv's workspace, ``local`` has paths of sources.
 
     Attributes:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from msgspec import Struct
 
 Numbers: TypeAlias = tuple[int, ...]
 
@@ -32,8 +33,7 @@ def trim(version: Numbers) -> Numbers:
     return tuple(parts)
 
 
-@dataclass(frozen=True, slots=True)
-class VersionSpan:
+class VersionSpan(Struct, frozen=True):
     """Versions from ``low`` (included) to ``high`` (excluded, None for no end).
 
     ``(4, 0)`` is a bound right above version 4, as versions have no trailing zeros.

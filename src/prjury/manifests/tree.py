@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 
+from msgspec import Struct
+
 from prjury.code.languages import language_of
 from prjury.manifests.formats import (
     CATALOG,
@@ -51,8 +53,7 @@ def family_of(path: str) -> str:
     return language.family if language else ""
 
 
-@dataclass(frozen=True)
-class BuildFilesByDirectory:
+class BuildFilesByDirectory(Struct, frozen=True):
     """Build files by the family and the directory to which they belong, the telling ones first."""
 
     by_place: Mapping[tuple[str, str], Sequence[str]]

@@ -7,9 +7,10 @@ its release. What is declared is a span (``[3.2,4.0)``, ``^4.1``); what a rule r
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import Enum
 from fnmatch import fnmatchcase
+
+from msgspec import Struct
 
 from prjury.manifests.manifest import ECOSYSTEMS
 from prjury.manifests.spans import VersionSpan, numbers, read_span
@@ -31,8 +32,7 @@ class Truth(Enum):
     ABSENT = "absent"
 
 
-@dataclass(frozen=True, slots=True)
-class Requirement:
+class Requirement(Struct, frozen=True):
     """A dependency or platform that must be declared, in some span of versions.
 
     Attributes:
