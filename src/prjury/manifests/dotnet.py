@@ -1,4 +1,4 @@
-"""Reads MSBuild's projects and property files, ``packages.config`` and ``global.json``."""
+"""Reads MSBuild's projects and property files, and ``global.json``."""
 
 from __future__ import annotations
 
@@ -74,20 +74,6 @@ def _version(node: Node) -> str | None:
 
 def _nuget(name: str, version: str | None, role: Role, line: int) -> Coordinate:
     return Coordinate("", name.strip().lower(), version, role, (line,), "nuget")
-
-
-def read_packages_config(content: bytes) -> Manifest:
-    """Read what an old project's ``packages.config`` installs: exactly these versions."""
-    packages = read_xml(content).first("packages")
-    if packages is None:
-        raise ManifestError("it has no <packages>")
-    coordinates = []
-    for node in packages.all("package"):
-        name, version = node.attributes.get("id"), node.attributes.get("version")
-        if name:
-            exact = f"[{version}]" if version else None
-            coordinates.append(_nuget(name, exact, Role.DEPENDENCY, node.line))
-    return Manifest(coordinates=tuple(coordinates))
 
 
 def read_global_json(content: bytes) -> Manifest:

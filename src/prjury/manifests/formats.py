@@ -15,7 +15,7 @@ from msgspec import Struct
 from prjury.code.source import MAX_BYTES
 from prjury.manifests.action_pins import read_workflow_pins
 from prjury.manifests.cargo import read_cargo_toml, read_toolchain
-from prjury.manifests.dotnet import read_global_json, read_msbuild, read_packages_config
+from prjury.manifests.dotnet import read_global_json, read_msbuild
 from prjury.manifests.go import read_go_mod
 from prjury.manifests.gradle import (
     read_constants,
@@ -183,7 +183,6 @@ _BY_NAME: Mapping[str, ManifestFormat] = {
     "Cargo.lock": ManifestFormat("rust", read_cargo_lock, 1, locked=True),
     "rust-toolchain": _TOOLCHAIN,
     "rust-toolchain.toml": _TOOLCHAIN,
-    "packages.config": ManifestFormat("dotnet", read_packages_config, 0, anchor=True),
     "Directory.Packages.props": _SHARED,
     "Directory.Build.props": _SHARED,
     "Directory.Build.targets": _SHARED,

@@ -39,13 +39,6 @@ _ARGUMENTS = re2.compile(
     r"""\s*\(\s*["']([\w.-]+)["']\s*,\s*["']([\w.-]+)["']"""
     r"""(?:\s*,\s*(?:["']([^"'\n]*)["']|([A-Za-z_]\w*)))?\s*\)"""
 )
-#: Spring's plugin for managed dependencies: artifacts that share their group and their version.
-_SET = re2.compile(
-    r"""\bdependencySet\s*\(?\s*(?:["']([\w.-]+):([^"':\n]+)["']"""
-    r"""|group\s*:\s*["']([\w.-]+)["']\s*,\s*version\s*:\s*(?:["']([^"'\n]*)["']|([A-Za-z_]\w*))"""
-    r"""|version\s*:\s*["']([^"'\n]*)["']\s*,\s*group\s*:\s*["']([\w.-]+)["'])\s*\)?\s*\{"""
-)
-_ENTRY = re2.compile(r"""\bentry\s*\(?\s*["']([\w.-]+)["']""")
 _ALIAS = re2.compile(r"\blibs\.([A-Za-z][\w.]*)")
 _KOTLIN_PLUGIN = re2.compile(
     r"""\bkotlin\s*\(\s*["'][\w.-]+["']\s*\)\s*version\s*\(?\s*"""
@@ -65,7 +58,6 @@ _JAVA = [
 _DISTRIBUTION = re2.compile(
     r"(?m)^\s*distributionUrl\s*[=:].*/gradle-([0-9][\w.-]*?)-(?:bin|all)\.zip"
 )
-_BRACE = re2.compile(r"\$?[{}]")
 _VARIABLE = re2.compile(r"""(?:["']([\w.-]+)["']\s*\]|\b(\w+))\s*=\s*["']([\w.+-]+)["']""")
 #: A project of the same build whose managed versions hold for this one.
 _PLATFORM = re2.compile(
@@ -143,8 +135,6 @@ def _find_dependencies(
     for match in _PLUGIN.finditer(code):
         version = _plugin_version(match[2], match[3])
         yield Coordinate(match[1], f"{match[1]}.gradle.plugin", version, Role.PLUGIN)
-    yield from _sets(source, code)
-    code = _SET.sub(_blank, code)
     for match in _NOTATION.finditer(code):
         role = Role.BOM if match[1] else Role.DEPENDENCY
         yield _make_dependency(source, code, match.start(2), (match[2], match[3], match[4]), role)
@@ -175,35 +165,8 @@ def _scope(code: str, at: int) -> str:
     return match[1] if match else ""
 
 
-def _sets(source: Source, code: str) -> Iterator[Coordinate]:
-    sets = list(_SET.finditer(code))
-    # One never holds another, so that a block ends before the next one even if nothing closes it.
-    limits = [*(match.start() for match in sets[1:]), len(code)]
-    for match, limit in zip(sets, limits, strict=False):
-        group = match[1] or match[3] or match[7]
-        version = match[2] or match[4] or _variable(match[5]) or match[6]
-        block = _block(code[match.end() : limit])
-        for entry in _ENTRY.finditer(block):
-            line = source.line_at(match.end() + entry.start(1))
-            yield Coordinate(group, entry[1], version, Role.MANAGED, (line,))
-
-
-def _block(text: str) -> str:
-    depth = 1
-    for brace in _BRACE.finditer(text):
-        depth += -1 if brace[0].endswith("}") else 1
-        if not depth:
-            return text[: brace.start()]
-    return text
-
-
 def _variable(name: str | None) -> str | None:
     return f"${{{name}}}" if name else None
-
-
-def _blank(match: re2._Match[str]) -> str:
-    """As many blanks, so that what follows keeps its place."""
-    return re.sub(r"[^\n]", " ", match[0])
 
 
 def read_catalog_bytes(content: bytes) -> Manifest:

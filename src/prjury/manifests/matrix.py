@@ -5,9 +5,11 @@ Nothing is known of the run: an expression about it is `UNKNOWN`, and so is what
 
 from __future__ import annotations
 
+import ast
 import operator
 import re
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial, reduce
 from itertools import islice, product
 from typing import Any, Final
 
@@ -42,10 +44,12 @@ class ExpressionContext(Struct, frozen=True):
     values: Mapping[str, Any] = field(default_factory=dict)
 
     def value(self, expression: str) -> Any:  # noqa: ANN401 - what YAML holds, or UNKNOWN
-        """The value of an expression without its brackets."""
+        """Return the value of an expression without its brackets."""
         try:
-            return _Parser(expression, self).value() if len(expression) < _LONGEST else UNKNOWN
-        except (ValueError, RecursionError):
+            if len(expression) >= _LONGEST:
+                return UNKNOWN
+            return _compute(_parse_expression(expression), self)
+        except (ValueError, TypeError, IndexError, RecursionError):
             return UNKNOWN
 
     def holds(self, condition: str) -> bool | None:
@@ -54,16 +58,16 @@ class ExpressionContext(Struct, frozen=True):
         value = self.value(inner[1] if inner else condition) if condition.strip() else True
         return None if value is UNKNOWN else bool(value)
 
-    def filled(self, text: str) -> str | None:
-        """A text with its expressions replaced; None if one of them is not known."""
+    def fill(self, text: str) -> str | None:
+        """Return a text with its expressions replaced; None if one of them is not known."""
         values = [self.value(match[1]) for match in _EXPRESSION.finditer(text)]
         if any(value is UNKNOWN or isinstance(value, dict | list) for value in values):
             return None
         remaining = iter(values)
         return _EXPRESSION.sub(lambda _: _show(next(remaining)), text)
 
-    def named(self, name: str) -> Any:  # noqa: ANN401 - what YAML holds, or UNKNOWN
-        """The value of a name with dots; a part that is missing is empty, as GitHub has it."""
+    def find(self, name: str) -> Any:  # noqa: ANN401 - what YAML holds, or UNKNOWN
+        """Return the value of a name with dots; a part that is missing is empty, as on GitHub."""
         first, *rest = re.findall(r"[^.\[\]'\s]+", name)
         if first not in self.values:
             return UNKNOWN
@@ -79,21 +83,16 @@ def _show(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else "" if value is None else str(value)
 
 
-def _text(value: object) -> str:
+def _write_lower(value: object) -> str:
     return _show(value).lower()
 
 
 #: Signs of order; a number that is none (NaN) is on no side of another.
-_ORDERS: Mapping[str, Callable[[Any, Any], bool]] = {
-    "<": operator.lt, ">": operator.gt, "<=": operator.le, ">=": operator.ge,
+_ORDERS: Mapping[type[ast.cmpop], Callable[[Any, Any], bool]] = {
+    ast.Lt: operator.lt, ast.Gt: operator.gt, ast.LtE: operator.le, ast.GtE: operator.ge,
 }  # fmt: skip
-
-
-def _as_comparable(left: object, right: object) -> tuple[Any, Any]:
-    """Return two texts as texts, all else as numbers."""
-    if isinstance(left, str) and isinstance(right, str):
-        return left.lower(), right.lower()
-    return _as_number(left), _as_number(right)
+#: Signs that Python writes otherwise; its ``not`` would bind less than comparisons.
+_SIGNS = {"&&": "and", "||": "or", "!": "~"}
 
 
 def _as_number(value: object) -> float:
@@ -112,10 +111,10 @@ def _read_json(text: str) -> Any:  # noqa: ANN401 - JSON
 
 
 _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
-    "startswith": lambda text, start: _text(text).startswith(_text(start)),
-    "endswith": lambda text, end: _text(text).endswith(_text(end)),
-    "contains": lambda within, item: _text(item) in (
-        [_text(one) for one in within] if isinstance(within, list) else _text(within)
+    "startswith": lambda text, start: _write_lower(text).startswith(_write_lower(start)),
+    "endswith": lambda text, end: _write_lower(text).endswith(_write_lower(end)),
+    "contains": lambda within, item: _write_lower(item) in (
+        [_write_lower(one) for one in within] if isinstance(within, list) else _write_lower(within)
     ),
     "format": lambda form, *given: re.sub(r"\{(\d)\}", lambda at: _show(given[int(at[1])]), form),
     "fromjson": _read_json,
@@ -127,105 +126,75 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
 }  # fmt: skip
 
 
-class _Parser:
-    """Reads one expression from left to right; `ValueError` for what it does not know."""
-
-    def __init__(self, text: str, context: ExpressionContext) -> None:
-        self._tokens = list(_tokens(text))
-        self._context = context
-
-    def value(self) -> Any:  # noqa: ANN401 - what YAML holds, or UNKNOWN
-        result = self._either()
-        if self._tokens:
-            raise ValueError(self._tokens[0])
-        return result
-
-    def _next(self, *signs: str) -> str | None:
-        if self._tokens and self._tokens[0] in {("sign", sign) for sign in signs}:
-            return self._tokens.pop(0)[1]
-        return None
-
-    def _either(self) -> Any:  # noqa: ANN401
-        result = self._both()
-        while self._next("||"):
-            other = self._both()
-            if result is UNKNOWN:
-                result = other if other is not UNKNOWN and other else UNKNOWN
-            else:
-                result = result or other
-        return result
-
-    def _both(self) -> Any:  # noqa: ANN401
-        result = self._compare()
-        while self._next("&&"):
-            other = self._compare()
-            if result is UNKNOWN:
-                result = UNKNOWN if other is UNKNOWN or other else other
-            else:
-                result = result and other
-        return result
-
-    def _compare(self) -> Any:  # noqa: ANN401
-        result = self._single()
-        while sign := self._next("==", "!=", "<", ">", "<=", ">="):
-            other = self._single()
-            if result is UNKNOWN or other is UNKNOWN:
-                result = UNKNOWN
-            elif sign in _ORDERS:
-                result = _ORDERS[sign](*_as_comparable(result, other))
-            else:
-                result = (_text(result) == _text(other)) == (sign == "==")
-        return result
-
-    def _single(self) -> Any:  # noqa: ANN401
-        if self._next("!"):
-            result = self._single()
-            return UNKNOWN if result is UNKNOWN else not result
-        if self._next("("):
-            result = self._either()
-            self._expect(")")
-            return result
-        kind, text = self._tokens.pop(0) if self._tokens else ("", "")
-        if kind == "text":
-            return text[1:-1].replace("''", "'")
-        if kind == "number":
-            return float(text) if "." in text else int(text)
-        if kind != "name":
-            raise ValueError(text)
-        return self._call(text) if self._next("(") else self._named(text)
-
-    def _named(self, name: str) -> Any:  # noqa: ANN401
-        words = {"true": True, "false": False, "null": None}
-        return words[name] if name in words else self._context.named(name)
-
-    def _call(self, name: str) -> Any:  # noqa: ANN401
-        arguments = []
-        while not self._next(")"):
-            arguments.append(self._either())
-            if not self._next(","):
-                self._expect(")")
-                break
-        function = _FUNCTIONS.get(name.lower())
-        if function is None or UNKNOWN in arguments:
-            return UNKNOWN
-        try:
-            return function(*arguments)
-        except (TypeError, IndexError) as error:
-            raise ValueError(name) from error
-
-    def _expect(self, sign: str) -> None:
-        if not self._next(sign):
-            raise ValueError(sign)
-
-
-def _tokens(text: str) -> Iterator[tuple[str, str]]:
+def _parse_expression(text: str) -> ast.expr:
+    """Parse an expression as Python's; names become calls of ``_``, functions begin with ``f_``."""
+    parts = []
     place, end = 0, len(text.rstrip())
     while place < end:
         token = _TOKEN.match(text, place)
-        if token is None or token.lastgroup is None:
+        if token is None:
             raise ValueError(text[place:])
-        yield token.lastgroup, token[token.lastgroup]
         place = token.end()
+        if (string := token["text"]) is not None:
+            parts.append(repr(string[1:-1].replace("''", "'")))
+        elif number := token["number"]:
+            parts.append(f"({float(number) if '.' in number else int(number)})")
+        elif (name := token["name"]) and text[place:].lstrip().startswith("("):
+            parts.append(f"f_{name.lower()}")
+        elif name:
+            parts.append(f"_({name!r})")
+        else:
+            parts.append(_SIGNS.get(token["sign"], token["sign"]))
+    try:
+        return ast.parse(" ".join(parts), mode="eval").body
+    except (SyntaxError, MemoryError) as error:
+        raise ValueError(text) from error
+
+
+def _compute(node: ast.expr, context: ExpressionContext) -> Any:  # noqa: ANN401, PLR0911 - what YAML holds, or UNKNOWN
+    match node:
+        case ast.Constant(value=value):
+            return value
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
+            return -number
+        case ast.UnaryOp(op=ast.Invert(), operand=operand):
+            value = _compute(operand, context)
+            return UNKNOWN if value is UNKNOWN else not value
+        case ast.BoolOp(op=word, values=parts):
+            values = [_compute(part, context) for part in parts]
+            return reduce(partial(_join, isinstance(word, ast.Or)), values)
+        case ast.Compare(left=first, ops=signs, comparators=parts):
+            result = _compute(first, context)
+            for sign, part in zip(signs, parts, strict=True):
+                result = _compare_values(result, type(sign), _compute(part, context))
+            return result
+        case ast.Call(func=ast.Name(id="_"), args=[ast.Constant(value=str() as name)]):
+            words = {"true": True, "false": False, "null": None}
+            return words[name] if name in words else context.find(name)
+        case ast.Call(func=ast.Name(id=name), args=parts):
+            arguments = [_compute(part, context) for part in parts]
+            function = _FUNCTIONS.get(name.removeprefix("f_"))
+            if function is None or UNKNOWN in arguments:
+                return UNKNOWN
+            return function(*arguments)
+    raise ValueError(ast.dump(node))
+
+
+def _join(is_or: bool, left: object, right: object) -> object:  # noqa: FBT001 - a sign
+    """Join two values by ``||`` or ``&&``, one of which may decide alone."""
+    if left is UNKNOWN:
+        return right if right is not UNKNOWN and bool(right) is is_or else UNKNOWN
+    return right if bool(left) is not is_or else left
+
+
+def _compare_values(left: object, sign: type[ast.cmpop], right: object) -> object:
+    if left is UNKNOWN or right is UNKNOWN:
+        return UNKNOWN
+    if order := _ORDERS.get(sign):
+        if isinstance(left, str) and isinstance(right, str):
+            return order(left.lower(), right.lower())
+        return order(_as_number(left), _as_number(right))
+    return (_write_lower(left) == _write_lower(right)) == (sign is ast.Eq)
 
 
 def matrix_rows(matrix: object, context: ExpressionContext) -> Iterator[Mapping[str, Any]]:
@@ -277,4 +246,4 @@ def _list_entries(values: Mapping[Any, Any], key: str) -> list[Mapping[str, Any]
 def _fill(value: Any, context: ExpressionContext) -> Any:  # noqa: ANN401 - YAML
     if isinstance(value, Mapping):
         return {str(key): _fill(item, context) for key, item in value.items()}
-    return context.filled(value) if isinstance(value, str) else value
+    return context.fill(value) if isinstance(value, str) else value

@@ -19,7 +19,6 @@ _ALIAS = re.compile(r"npm:((?:@[^@/\s]+/)?[^@/\s]+)(?:@(.+))?")
 _CATALOG = "catalog:"
 _ANYTHING = frozenset({"", "*", "x", "X", "latest"})
 _OVERRIDDEN = re.compile(r"(?:.*[/>])?((?:@[^@/\s>]+/)?[^@/\s>]+)(?:@.*)?")
-_MAX_DEPTH = 8
 _LINKED = re.compile(r"(?:file|link|portal):(.*)", re.DOTALL)
 _NODE = re.compile(r"v?(\d+(?:\.\d+){0,2})\s*")
 
@@ -58,10 +57,7 @@ def read_package_json(content: bytes) -> PackageJson:
             *(_first_version(entries) for entries in by_name.values()),
             *_overrides(document, seen),
         ),
-        further=(
-            *(entry for entries in by_name.values() for entry in entries[1:]),
-            *_overrides_of_dependents(document, seen),
-        ),
+        further=tuple(entry for entries in by_name.values() for entry in entries[1:]),
         members=members or (),
         unclear=members is None,
         local=tuple(
@@ -146,23 +142,6 @@ def _overrides(
             if key.removeprefix("**/") in {match[1], f"{match[1]}@*"}:
                 lines = lines_in(seen, (key, version))
                 yield _dependency(match[1], version, Role.MANAGED, lines)
-
-
-def _overrides_of_dependents(
-    document: Mapping[str, Any], seen: Mapping[tuple[str, str], Sequence[int]]
-) -> Iterator[Coordinate]:
-    """Overrides for one dependent alone, down to `_MAX_DEPTH` levels."""
-    places = [(value, 1) for value in table(document, "overrides").values()]
-    while places:
-        place, depth = places.pop()
-        if depth > _MAX_DEPTH:
-            continue
-        for name, version in table(place).items():
-            if isinstance(version, str) and name != "." and not version.startswith("$"):
-                lines = lines_in(seen, (name, version))
-                yield replace(_dependency(name, version, Role.MANAGED, lines), scope="overrides")
-            elif isinstance(version, dict):
-                places.append((version, depth + 1))
 
 
 def read_pnpm_workspace(content: bytes) -> Manifest:

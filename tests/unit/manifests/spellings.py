@@ -192,14 +192,6 @@ GRADLE = (
         files=_USE,
     ),
     Spelling(
-        "dependency set",
-        "build.gradle",
-        "dependencyManagement {\n dependencies {\n"
-        "  dependencySet(group: 'org.springframework', version: '@') {\n   entry 'spring-core'\n"
-        "  }\n }\n}\n",
-        SPRING,
-    ),
-    Spelling(
         "wrapper",
         "gradle/wrapper/gradle-wrapper.properties",
         "distributionUrl=https\\://services.gradle.org/distributions/gradle-@-bin.zip\n",
@@ -374,12 +366,6 @@ OTHERS = (
         "</ItemGroup>\n</Project>\n",
         "serilog",
         files={"App.csproj": "<Project/>\n"},
-    ),
-    Spelling(
-        "package",
-        "packages.config",
-        '<packages>\n<package id="Serilog" version="@" />\n</packages>\n',
-        "serilog",
     ),
     Spelling(
         "tag", ".github/workflows/ci.yml", "steps:\n- uses: a/b@§\n", "a/b", versions=_GO

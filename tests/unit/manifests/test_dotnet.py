@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from prjury.manifests.dotnet import read_msbuild, read_packages_config
+from prjury.manifests.dotnet import read_msbuild
 from prjury.manifests.manifest import Manifest, ManifestError, Role
 
 PROJECT = b"""\
@@ -68,8 +68,6 @@ def test_an_old_project() -> None:
         b"<TargetFrameworkVersion>v4.7.2</TargetFrameworkVersion></PropertyGroup></Project>"
     )
     assert told(read_msbuild(content), Role.MANAGED) == [("dotnet", "net472")]
-    packages = b'<packages><package id="EntityFramework" version="6.4.4" /><package /></packages>'
-    assert told(read_packages_config(packages)) == [("entityframework", "[6.4.4]")]
 
 
 @pytest.mark.parametrize(
@@ -84,5 +82,3 @@ def test_an_old_project() -> None:
 def test_what_is_no_project(content: bytes, reason: str) -> None:
     with pytest.raises(ManifestError, match=reason):
         read_msbuild(content)
-    with pytest.raises(ManifestError):
-        read_packages_config(content)

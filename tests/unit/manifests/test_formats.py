@@ -19,7 +19,7 @@ NAMES = [
     "pyproject.toml", "setup.cfg", "setup.py", "Pipfile", "requirements.txt", "constraints.txt",
     "uv.lock", "Pipfile.lock", ".python-version", "package.json", "pnpm-workspace.yaml",
     "package-lock.json", "yarn.lock", "pnpm-lock.yaml", ".nvmrc", "go.mod", "Cargo.toml",
-    "Cargo.lock", "rust-toolchain", "App.csproj", "packages.config", "global.json",
+    "Cargo.lock", "rust-toolchain", "App.csproj", "global.json",
     ".github/workflows/ci.yml",
 ]  # fmt: skip
 

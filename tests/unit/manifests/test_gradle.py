@@ -33,13 +33,6 @@ def told(text: str) -> list[tuple[Role, str, str | None]]:
         ('implementation("g", "a", "1")', (Role.DEPENDENCY, "g:a", "1")),
         ('testRuntimeOnly("g", "a")', (Role.DEPENDENCY, "g:a", None)),
         ('api("g", "a", someVersion)', (Role.DEPENDENCY, "g:a", "${someVersion}")),
-        (
-            "dependencySet(group: 'g', version: '1') { entry 'a' }",
-            (Role.MANAGED, "g:a", "1"),
-        ),
-        ("dependencySet(version: '1', group: 'g') { entry('a') }", (Role.MANAGED, "g:a", "1")),
-        ("dependencySet(group: 'g', version: v) { entry 'a' }", (Role.MANAGED, "g:a", "${v}")),
-        ('dependencySet("g:1") { entry("a") }', (Role.MANAGED, "g:a", "1")),
     ],
 )
 def test_declarations(line: str, expected: tuple[Role, str, str | None]) -> None:
@@ -55,30 +48,10 @@ def test_declarations(line: str, expected: tuple[Role, str, str | None]) -> None
         "println 'hello'",
         "url 'https://example.org/x'",
         'replace("g", "a", "1")',
-        "dependencySet(group: 'g', version: '1') { }; entry 'a'",
     ],
 )
 def test_what_declares_nothing(line: str) -> None:
     assert told(line) == []
-
-
-def test_a_set_holds_its_entries_and_no_more() -> None:
-    script = (
-        "dependencySet(group: 'g', version: '1') {\n"
-        "  entry('a') {\n    exclude group: 'x', name: 'y'\n  }\n"
-        '  entry "b"\n'
-        "}\nentry 'c'\n"
-    )
-    managed = [c for c in read_script(script, {}).coordinates if c.role is Role.MANAGED]
-    assert [(str(c), c.version, c.lines) for c in managed] == [
-        ("g:a", "1", (2,)),
-        ("g:b", "1", (5,)),
-    ]
-
-
-def test_sets_that_nothing_closes_end_with_the_next_one() -> None:
-    script = "dependencySet('g:1') {\nentry 'a'\n" * 2
-    assert told(script) == [(Role.MANAGED, "g:a", "1")] * 2
 
 
 def test_a_string_with_slashes_is_no_comment() -> None:
@@ -161,7 +134,7 @@ def test_the_version_of_a_gradle_project(base: Files, expected: list[tuple[str, 
 
 
 OLD = "api 'javax.persistence:javax.persistence-api:2.2'\n"
-SET = "dependencySet(group: 'org.springframework.boot', version: '%s') { entry 'spring-boot' }\n"
+SET = "dependency 'org.springframework.boot:spring-boot:%s'\n"
 
 
 @pytest.mark.parametrize(

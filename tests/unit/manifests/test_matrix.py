@@ -69,10 +69,10 @@ def test_any_text_has_a_value(text: str) -> None:
 
 
 def test_a_text_with_expressions() -> None:
-    assert CONTEXT.filled("py${{ matrix.python }} ${{env.NAME}}") == "py3.11 x"
-    assert CONTEXT.filled("${{ matrix.cover }}") == "true"
-    assert CONTEXT.filled("at ${{ github.sha }}") is None
-    assert CONTEXT.filled("${{ matrix.tags }}") is None
+    assert CONTEXT.fill("py${{ matrix.python }} ${{env.NAME}}") == "py3.11 x"
+    assert CONTEXT.fill("${{ matrix.cover }}") == "true"
+    assert CONTEXT.fill("at ${{ github.sha }}") is None
+    assert CONTEXT.fill("${{ matrix.tags }}") is None
 
 
 @pytest.mark.parametrize(

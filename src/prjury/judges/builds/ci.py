@@ -240,7 +240,7 @@ class _Reader:
                     continue
                 trigger = workflow.triggers.get("workflow_call")
                 inputs = dict(trigger.inputs) if trigger else {}
-                inputs |= {key: context.filled(text) or "" for key, text in job.inputs.items()}
+                inputs |= {key: context.fill(text) or "" for key, text in job.inputs.items()}
                 depth = called.depth + 1
                 inner = _Called(workflow, called.events, inputs, f"{name} / ", depth)
                 yield from self._list_jobs(inner)
@@ -380,7 +380,7 @@ class _Row(msgspec.Struct, frozen=True, dict=True):
             tuple(dict.fromkeys(reading.linters)),
             needs_artifacts=reading.needs_artifacts,
             actions=tuple(reading.actions[: reading.actions_at_test]),
-            machine=" ".join(self.context.filled(label) or "" for label in self.job.runs_on),
+            machine=" ".join(self.context.fill(label) or "" for label in self.job.runs_on),
         )
         tests = (call for step in job.tests for call in step.calls)
         return msgspec.structs.replace(job, lacks=tuple(self._list_missing(job, tests)))

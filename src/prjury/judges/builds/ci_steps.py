@@ -66,7 +66,7 @@ def fill_variables(
 ) -> Iterator[tuple[str, str]]:
     """The variables whose values are known, without secrets."""
     for name, text in texts.items():
-        value = None if _holds_secret(text) else context.filled(text)
+        value = None if _holds_secret(text) else context.fill(text)
         if value is not None:
             yield name, value
 
@@ -146,7 +146,7 @@ class StepReader:
         action = self.composites[step.uses] if self.depth < _DEEPEST else None
         if action is None:
             return
-        inputs = {name: self.context.filled(text) or "" for name, text in step.inputs.items()}
+        inputs = {name: self.context.fill(text) or "" for name, text in step.inputs.items()}
         outer = self.context, self.path, self.defaults
         self.context = ExpressionContext(
             {**self.context.values, "inputs": {**action.inputs, **inputs}}
@@ -166,7 +166,7 @@ class StepReader:
             return None
 
     def _take_setup(self, step: WorkflowStep) -> None:
-        inputs = {name: self.context.filled(text) or "" for name, text in step.inputs.items()}
+        inputs = {name: self.context.fill(text) or "" for name, text in step.inputs.items()}
         self.actions.append(step.model_copy(update={"inputs": inputs}))
         tool, key = SETUP_ACTIONS.get(step.action, ("", ""))
         path = inputs.get(f"{key}-file", "") if tool else ""
@@ -207,11 +207,11 @@ class StepReader:
     def _take_run(self, step: WorkflowStep, run: str) -> None:
         text = run.replace("${{github.", "${{ github.").replace(_WORKSPACE, "$GITHUB_WORKSPACE")
         without = ExpressionContext({**self.context.values, "steps": {}})
-        script = None if _holds_secret(run) else without.filled(text)
+        script = None if _holds_secret(run) else without.fill(text)
         place = step.directory or self.defaults.get("working-directory", "")
         place = place.removeprefix(self.checkout) if self.checkout else place
-        directory = self.context.filled(place)
-        shell = (self.context.filled(step.shell or self.defaults.get("shell", "")) or "").strip()
+        directory = self.context.fill(place)
+        shell = (self.context.fill(step.shell or self.defaults.get("shell", "")) or "").strip()
         if script is None or directory is None:
             secret = _holds_secret(run)
             why = "it wants a secret" if secret else "it depends on the run itself"
