@@ -1,6 +1,6 @@
 """Asks Maven which versions published parents and BOMs manage; writes what the program ships.
 
-    python tests/fitting/published_versions.py
+    python tests/fitting/find_published.py
 
 Each row is one effective POM. A version stands for its minor line. Maven has to reach a registry.
 """

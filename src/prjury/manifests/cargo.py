@@ -58,7 +58,7 @@ def read_cargo_toml(content: bytes) -> CargoToml:
     members, excluded, default = (
         strings(workspace.get(key)) for key in ("members", "exclude", "default-members")
     )
-    places = [_place(name, value) for _, name, value in _list_dependencies(document)]
+    places = [_locate_dependency(name, value) for _, name, value in _list_dependencies(document)]
     return CargoToml(
         name=name or "",
         version=version,
@@ -79,7 +79,7 @@ def read_cargo_toml(content: bytes) -> CargoToml:
     )
 
 
-def _place(name: str, value: object) -> tuple[str, str]:
+def _locate_dependency(name: str, value: object) -> tuple[str, str]:
     """The path of a dependency, or the key under which its workspace's root may have one."""
     entry = value if isinstance(value, dict) else {}
     if entry.get("workspace") is True:
@@ -98,7 +98,7 @@ def _list_offers(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     }
     yield from patched.items()
     for name, value in table(document, "workspace", "dependencies").items():
-        path, key = _place(name, value)
+        path, key = _locate_dependency(name, value)
         if place := path or patched.get(key):
             yield f"{_INHERITED}{name}", place
 
@@ -133,11 +133,11 @@ def _language(
 def _list_properties(workspace: Mapping[str, Any]) -> dict[str, str]:
     properties = {f"workspace.package.{k}": v for k, v in table(workspace, "package").items()}
     for name, value in table(workspace, "dependencies").items():
-        properties[f"{_INHERITED}{name}"] = _version(value)
+        properties[f"{_INHERITED}{name}"] = _read_version(value)
     return {key: value for key, value in properties.items() if isinstance(value, str)}
 
 
-def _version(value: object) -> str | None:
+def _read_version(value: object) -> str | None:
     return word(value.get("version") if isinstance(value, dict) else value)
 
 
@@ -162,7 +162,7 @@ def _dependency(
     name: str, value: object, role: Role, seen: Mapping[str, Sequence[int]]
 ) -> Coordinate:
     entry = value if isinstance(value, dict) else {}
-    version = _version(value)
+    version = _read_version(value)
     if entry.get("workspace") is True:
         version = f"${{{_INHERITED}{name}}}"
     crate = word(entry.get("package")) or name

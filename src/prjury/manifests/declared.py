@@ -119,17 +119,17 @@ class _Lines:
         number = _NUMBER.search(version.encode(errors="replace"))
         places = self._by_number.get(number[0], ()) if number else ()
         last = name.rpartition(":")[2].encode(errors="replace")
-        exact = (at for at in places[:_MOST_LINES] if last in self._lines[at])
+        exact = (at for at in places[:_MOST_LINES] if last in self._rows[at])
         return next(exact, places[0] if places else 0) + 1
 
     @cached_property
-    def _lines(self) -> Sequence[bytes]:
+    def _rows(self) -> Sequence[bytes]:
         return self.content.split(b"\n")
 
     @cached_property
     def _by_number(self) -> Mapping[bytes, Sequence[int]]:
         places: dict[bytes, list[int]] = defaultdict(list)
-        for at, line in enumerate(self._lines):
+        for at, line in enumerate(self._rows):
             for number in _NUMBER.findall(line):
                 places[number].append(at)
         return places
@@ -138,7 +138,7 @@ class _Lines:
 def _dependencies(path: str, manifest: Manifest, lines: _Lines) -> Iterator[DeclaredDependency]:
     for one in (*manifest.coordinates, *manifest.further):
         if one.version and "$" not in one.version and not one.via and one.role is not Role.SELF:
-            name = _name(one)
+            name = _write_name(one)
             version = "" if one.pin == one.version else one.version
             if one.ecosystem == "nuget" and "," not in version:
                 version = version.strip("[]")
@@ -149,7 +149,7 @@ def _dependencies(path: str, manifest: Manifest, lines: _Lines) -> Iterator[Decl
             )
 
 
-def _name(one: Coordinate) -> str:
+def _write_name(one: Coordinate) -> str:
     """A plugin of Gradle is known by its id alone, which is the group."""
     return one.group if one.artifact.endswith(_PLUGIN_ARTIFACT) else str(one)
 

@@ -62,10 +62,10 @@ def _packages(project: Node) -> Iterator[Coordinate]:
         for node in group.children:
             name = node.attributes.get("Include") or node.attributes.get("Update")
             if node.tag in _REFERENCES and name:
-                yield _nuget(name, _version(node), _REFERENCES[node.tag], node.line)
+                yield _nuget(name, _read_version(node), _REFERENCES[node.tag], node.line)
 
 
-def _version(node: Node) -> str | None:
+def _read_version(node: Node) -> str | None:
     for key in ("VersionOverride", "Version"):
         if version := node.attributes.get(key) or node.value(key):
             return _placeholders(version)

@@ -156,10 +156,10 @@ def _make_dependency(
     named: tuple[str, str, str | None],
     role: Role = Role.DEPENDENCY,
 ) -> Coordinate:
-    return Coordinate(*named, role, (source.line_at(at),), scope=_scope(code, at))
+    return Coordinate(*named, role, (source.line_at(at),), scope=_find_scope(code, at))
 
 
-def _scope(code: str, at: int) -> str:
+def _find_scope(code: str, at: int) -> str:
     """The word with which the line of a declaration begins."""
     match = _FIRST_WORD.match(code[code.rfind("\n", 0, at) + 1 : at])
     return match[1] if match else ""
@@ -174,7 +174,7 @@ def read_catalog_bytes(content: bytes) -> Manifest:
     text = text_of(content)
     entries = read_catalog(text)
     versions = {
-        name: _version(value, {})
+        name: _find_version(value, {})
         for name, value in _flatten(table(toml_of(text), "versions"), _VERSION_KEYS)
     }
     return Manifest(
@@ -245,7 +245,7 @@ def _library(value: object, versions: Mapping[str, Any]) -> Coordinate | None:
     return Coordinate(
         group or str(value.get("group", "")),
         artifact or str(value.get("name", "")),
-        _version(value.get("version"), versions),
+        _find_version(value.get("version"), versions),
         Role.MANAGED,
         via=_reference(value.get("version")),
     )
@@ -258,7 +258,7 @@ def _catalog_plugin(value: object, versions: Mapping[str, Any]) -> Coordinate | 
     if not isinstance(value, dict):
         return None
     group = str(value.get("id", ""))
-    version_text = _version(value.get("version"), versions)
+    version_text = _find_version(value.get("version"), versions)
     via = _reference(value.get("version"))
     return Coordinate(group, f"{group}.gradle.plugin", version_text, Role.PLUGIN, via=via)
 
@@ -267,10 +267,10 @@ def _reference(value: object) -> str:
     return str(value.get("ref", "")) if isinstance(value, dict) else ""
 
 
-def _version(value: object, versions: Mapping[str, Any]) -> str | None:
+def _find_version(value: object, versions: Mapping[str, Any]) -> str | None:
     """A version, a reference to one, or a rich version's strictest word."""
     if isinstance(value, dict):
         if "ref" in value:
-            return _version(versions.get(str(value["ref"])), {})
+            return _find_version(versions.get(str(value["ref"])), {})
         value = value.get("strictly") or value.get("require") or value.get("prefer")
     return value if isinstance(value, str) else None

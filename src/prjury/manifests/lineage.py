@@ -14,7 +14,7 @@ from prjury.manifests.formats import RANKS, format_of
 from prjury.manifests.manifest import Coordinate, Manifest, ManifestError, Role
 from prjury.manifests.module import DeclaredVersion
 from prjury.manifests.node import list_requests
-from prjury.manifests.published import published_versions
+from prjury.manifests.published import find_published
 from prjury.snapshot.model import printable
 
 _PLACEHOLDER = re.compile(r"\$\{([^${}]+)\}|\$([A-Za-z_]\w*)")
@@ -94,7 +94,7 @@ def _list_published(declared: DeclaredVersion) -> Iterator[DeclaredVersion]:
     """Yield what a published parent or BOM manages; it is further away than all in the tree."""
     if declared.role not in {Role.PARENT, Role.BOM}:
         return
-    for name, version in published_versions(str(declared), declared.version).items():
+    for name, version in find_published(str(declared), declared.version).items():
         group, _, artifact = name.partition(":")
         role, level = Role.MANAGED, declared.level + RANKS
         yield replace(
@@ -193,7 +193,7 @@ def _next(path: str, manifest: Manifest, shelf: Shelf) -> tuple[str | None, str 
     other = shelf.get(place) if place else None
     if isinstance(other, ManifestError) or (other and _is(other, parent)):
         return place, None
-    if parent.group in _KNOWN_PARENTS or published_versions(str(parent), parent.version):
+    if parent.group in _KNOWN_PARENTS or find_published(str(parent), parent.version):
         return None, None
     where = f"{printable(path)}: its parent {printable(str(parent))} is not in the tree"
     return None, where

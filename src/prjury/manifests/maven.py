@@ -28,7 +28,7 @@ def read_pom(content: bytes) -> Pom:
     if project is None:
         raise ManifestError("it has no <project>")
     properties = {node.tag: node.text for node in project.all("properties", "*")}
-    coordinates, settings = tuple(_coordinates(project)), tuple(_settings(project))
+    coordinates, settings = tuple(_coordinates(project)), tuple(_list_settings(project))
     return Pom(
         name=project.value("artifactId") or "",
         group=project.value("groupId") or project.value("parent", "groupId") or "",
@@ -48,10 +48,12 @@ def read_pom(content: bytes) -> Pom:
             for node in project.all("profiles", "profile", "properties", "*")
             if node.tag not in properties
         },
-        members=tuple(_modules(project)),
+        members=tuple(_list_modules(project)),
         packaging=project.value("packaging") or "jar",
         profile_modules=tuple(
-            module for profile in project.all("profiles", "profile") for module in _modules(profile)
+            module
+            for profile in project.all("profiles", "profile")
+            for module in _list_modules(profile)
         ),
     )
 
@@ -133,7 +135,7 @@ def _further(project: Node) -> Iterator[Coordinate]:
                 yield _coordinate(node, Role.PLUGIN)
 
 
-def _settings(project: Node) -> Iterator[Setting]:
+def _list_settings(project: Node) -> Iterator[Setting]:
     for place in (project, *project.all("profiles", "profile")):
         for plugin in _plugins(place):
             name = str(_coordinate(plugin, Role.PLUGIN))
@@ -151,7 +153,7 @@ def _leaves(node: Node, plugin: str, prefix: str) -> Iterator[Setting]:
             yield Setting(plugin, key, child.text, child.line)
 
 
-def _modules(holder: Node) -> Iterator[str]:
+def _list_modules(holder: Node) -> Iterator[str]:
     for path in (("modules", "module"), ("subprojects", "subproject")):
         for module in holder.all(*path):
             yield module.text

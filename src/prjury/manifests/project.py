@@ -94,7 +94,7 @@ class Project(Struct, frozen=True):
             place: _sides(place, after, before, touched) for place in sorted(set(places.values()))
         }
         of_file = {path: modules[place] for path, place in places.items()}
-        return cls(of_file, entries, _unread(changed, after))
+        return cls(of_file, entries, _list_unread(changed, after))
 
 
 def list_parsed_locks(pull: PullRequest, repository: Repository) -> tuple[str, ...]:
@@ -157,7 +157,7 @@ def _directories(entries: Iterable[TreeEntry]) -> frozenset[str]:
     return frozenset(directories)
 
 
-def _unread(changed: Iterable[FileChange], after: BuildTree) -> dict[str, str]:
+def _list_unread(changed: Iterable[FileChange], after: BuildTree) -> dict[str, str]:
     """Test data aside, in which a broken build file may well be meant."""
     reasons = {
         printable(file.path): after.trouble(file.path)
@@ -215,7 +215,7 @@ def _sides(place: _Place, after: BuildTree, before: BuildTree, touched: frozense
 def _module(place: str, chain: Chain) -> ManifestModule:
     return ManifestModule(
         path=printable(place),
-        names=_names(place, chain),
+        names=_list_own_names(place, chain),
         declared=tuple(sorted(chain.list_declared())),
         requested=tuple(chain.list_own()),
         selves=tuple(chain.list_selves()),
@@ -230,6 +230,6 @@ def _family(build_file: str) -> str:
     return kind.family if kind else ""
 
 
-def _names(place: str, chain: Chain) -> tuple[str, ...]:
+def _list_own_names(place: str, chain: Chain) -> tuple[str, ...]:
     directory = posixpath.basename(directory_of(place))
     return tuple(name for name in (directory, chain.name) if name)

@@ -19,18 +19,14 @@ def _table() -> _Table:
     return table
 
 
-def published_versions(name: str, version: str | None) -> Mapping[str, str]:
+def find_published(name: str, version: str | None) -> Mapping[str, str]:
     """Return what a parent or BOM manages: in its minor line, or the last one known before."""
-    wanted = _line_of(version or "")
-    lines = _table().get(name, {})
-    earlier = [line for line in lines if wanted and _is_before(_line_of(line), wanted)]
-    return lines[max(earlier, key=_line_of)] if earlier else {}
+    minor = _line_of(version or "")
+    lines = {_line_of(line): versions for line, versions in _table().get(name, {}).items()}
+    earlier = [line for line in lines if minor[:1] == line[:1] and line <= minor]
+    return lines[max(earlier)] if minor and earlier else {}
 
 
 def _line_of(version: str) -> tuple[int, ...]:
     numbers = version.split(".")[:2]
     return tuple(map(int, numbers)) if all(part.isdigit() for part in numbers) else ()
-
-
-def _is_before(line: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
-    return line[:1] == wanted[:1] and line <= wanted

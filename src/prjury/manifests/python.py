@@ -86,8 +86,8 @@ def read_pyproject(content: bytes) -> PyProject:
         is_described=bool(poetry) or not _DESCRIBING.isdisjoint(document),
         is_workspace=isinstance(table(document, "tool", "uv").get("workspace"), dict),
         installed=_list_installed(document),
-        groups=_names(table(document, "dependency-groups")),
-        extras=_names(table(project, "optional-dependencies")),
+        groups=_collect_names(table(document, "dependency-groups")),
+        extras=_collect_names(table(project, "optional-dependencies")),
     )
 
 
@@ -104,7 +104,7 @@ def _local(document: Mapping[str, Any]) -> Iterator[str]:
                 yield path
 
 
-def _names(lists: Mapping[str, object]) -> Mapping[str, frozenset[str]]:
+def _collect_names(lists: Mapping[str, object]) -> Mapping[str, frozenset[str]]:
     return {
         name: frozenset(each.artifact for each in _read_list(listed, Role.DEPENDENCY, {}))
         for name, listed in lists.items()
@@ -120,7 +120,7 @@ def _list_installed(document: Mapping[str, Any]) -> frozenset[str]:
         "uv": uv.get("dev-dependencies"),
         **{name: groups[name] for name in groups if default == "all" or name in words(default)},
     }
-    return frozenset().union(*_names(lists).values())
+    return frozenset().union(*_collect_names(lists).values())
 
 
 def _main(document: Mapping[str, Any], seen: Mapping[str, Sequence[int]]) -> list[list[Coordinate]]:

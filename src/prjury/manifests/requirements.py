@@ -89,15 +89,15 @@ def _with_lines(entries: list[Coordinate], namesakes: list[Coordinate]) -> list[
 
 def read_requirements(content: bytes) -> Manifest:
     """Read what a ``requirements.txt`` asks for, and the files that it includes."""
-    return _read(content, Role.DEPENDENCY)
+    return _read_lines(content, Role.DEPENDENCY)
 
 
 def read_constraints(content: bytes) -> Manifest:
     """A file of constraints: they ask for nothing, and say which version it would be."""
-    return _read(content, Role.LOCKED)
+    return _read_lines(content, Role.LOCKED)
 
 
-def _read(content: bytes, role: Role) -> Manifest:
+def _read_lines(content: bytes, role: Role) -> Manifest:
     coordinates: list[Coordinate] = []
     includes: list[str] = []
     for count, (number, line) in enumerate(_logical_lines(text_of(content))):

@@ -205,7 +205,7 @@ def _clause(text: str) -> VersionSpan | None:
     match = _CLAUSE.fullmatch(text)
     if not match:
         return None
-    operator, version, suffix = match[1], _parts(match[2]), match[3].strip()
+    operator, version, suffix = match[1], _split_numbers(match[2]), match[3].strip()
     if suffix == ".*":
         return {"": starting, "==": starting, "!=": _any}.get(operator, _none)(version)
     if not _SUFFIX.fullmatch(suffix):
@@ -262,20 +262,20 @@ def maven(text: str) -> VersionSpan | None:
     if ranges:
         return _hull(ranges)
     if dynamic := _DYNAMIC.fullmatch(text):
-        return starting(_parts(dynamic[1]))
+        return starting(_split_numbers(dynamic[1]))
     return exact(text)
 
 
 def nuget(text: str) -> VersionSpan | None:
     """NuGet's ranges and ``1.*``. A bare version is the lowest one, which NuGet then takes."""
     if floating := _FLOATING.fullmatch(text):
-        return starting(_parts(floating[1]))
+        return starting(_split_numbers(floating[1]))
     if _RANGE.search(text) and "*" in text:
         return None
     return maven(text)
 
 
-def _parts(dotted: str) -> Numbers:
+def _split_numbers(dotted: str) -> Numbers:
     return tuple(int(part) for part in dotted.rstrip(".").split("."))
 
 

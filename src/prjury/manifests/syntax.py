@@ -101,12 +101,12 @@ def toml_mentions(text: str) -> Mapping[str, Sequence[int]]:
     for number, line in enumerate(text.split("\n"), start=1):
         if line.lstrip().startswith("#"):
             continue
-        for name in dict.fromkeys(_named(line)):
+        for name in dict.fromkeys(_list_names(line)):
             places[name].append(number)
     return places
 
 
-def _named(line: str) -> Iterator[str]:
+def _list_names(line: str) -> Iterator[str]:
     code = line.partition("#")[0].strip()
     if code.startswith("[") and code.endswith("]"):
         yield code.strip("[] ").rpartition(".")[2].strip(" \"'")

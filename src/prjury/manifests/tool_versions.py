@@ -34,10 +34,10 @@ def read_sdkmanrc(content: bytes) -> Manifest:
 
 def read_mise(content: bytes) -> Manifest:
     """The tools of a ``mise.toml``."""
-    return _of(_tools(table(toml_of(text_of(content)), "tools")))
+    return _of(_list_tools(table(toml_of(text_of(content)), "tools")))
 
 
-def _tools(tools: Mapping[str, object]) -> Iterator[tuple[str, str]]:
+def _list_tools(tools: Mapping[str, object]) -> Iterator[tuple[str, str]]:
     for name, value in tools.items():
         one = value[0] if isinstance(value, list) and value else value
         version = one.get("version") if isinstance(one, dict) else one

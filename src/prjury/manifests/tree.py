@@ -136,7 +136,7 @@ class BuildTree:
         while generation:
             self._fetch(generation)
             for path in generation:
-                self._read(path, _kind(path).reader)
+                self._read_once(path, _kind(path).reader)
             following = {path for each in generation for path in self._list_inherited(each)}
             scripts = [self._list_around(path) for path in following if _is_script(path)]
             following = following.union(*scripts)
@@ -149,7 +149,7 @@ class BuildTree:
         """Reads every build file by itself; the paths of those in which something is declared."""
         self._fetch(self.blobs)
         for path in self.blobs:
-            self._read(path, _kind(path).reader)
+            self._read_once(path, _kind(path).reader)
         read = {path: self._manifests[path] for path in self.blobs}
         return [
             path
@@ -216,10 +216,10 @@ class BuildTree:
         catalog: dict[str, Coordinate] = {}
         for path in reversed(group):
             if path.endswith(CATALOG):
-                self._read(path, partial(_read_catalog, catalog))
+                self._read_once(path, partial(_read_catalog, catalog))
         for path in group:
             if _kind(path).reader is read_script_bytes:
-                self._read(path, partial(_read_script, catalog))
+                self._read_once(path, partial(_read_script, catalog))
 
     def _fetch(self, paths: Iterable[str]) -> None:
         missing = {self.blobs[path] for path in paths} - self.contents.keys()
@@ -227,7 +227,7 @@ class BuildTree:
             contents = self.repository.read(sorted(missing))
             self.contents |= {blob: contents.get(blob) for blob in missing}
 
-    def _read(self, path: str, reader: Reader) -> None:
+    def _read_once(self, path: str, reader: Reader) -> None:
         """Reads one file that has been fetched, unless it has been read before."""
         if path in self._manifests:
             return

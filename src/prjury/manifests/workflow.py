@@ -35,29 +35,29 @@ def _mapping(value: object) -> Mapping[Any, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
-def _text(value: object) -> str:
+def _read_text(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return str(value) if isinstance(value, str | int | float) else ""
 
 
-def _words(value: object) -> tuple[str, ...]:
-    texts = map(_text, value if isinstance(value, list | tuple) else [value])
+def _read_words(value: object) -> tuple[str, ...]:
+    texts = map(_read_text, value if isinstance(value, list | tuple) else [value])
     return tuple(text for text in texts if text)
 
 
-def _texts(value: object) -> dict[str, str]:
-    return {str(key): _text(item) for key, item in _mapping(value).items()}
+def _read_texts(value: object) -> dict[str, str]:
+    return {str(key): _read_text(item) for key, item in _mapping(value).items()}
 
 
 def _permissions(value: object) -> Permissions:
-    return {ALL: value.removesuffix("-all")} if isinstance(value, str) else _texts(value)
+    return {ALL: value.removesuffix("-all")} if isinstance(value, str) else _read_texts(value)
 
 
 def _triggers(value: object) -> Mapping[str, Any]:
     if isinstance(value, Mapping):
         return {str(event): _trigger(_mapping(options)) for event, options in value.items()}
-    return {event: {} for event in _words(value)}
+    return {event: {} for event in _read_words(value)}
 
 
 def _trigger(options: Mapping[Any, Any]) -> dict[Any, Any]:
@@ -73,24 +73,30 @@ def _keys(value: object) -> tuple[str, ...]:
 
 
 def _run_defaults(value: object) -> dict[str, str]:
-    return _texts(_mapping(value).get("run"))
+    return _read_texts(_mapping(value).get("run"))
 
 
 def _image(value: object) -> str:
-    return _text(_mapping(value).get("image")) if isinstance(value, Mapping) else _text(value)
+    return (
+        _read_text(_mapping(value).get("image"))
+        if isinstance(value, Mapping)
+        else _read_text(value)
+    )
 
 
-def _steps(value: object) -> list[Any]:
+def _list_steps(value: object) -> list[Any]:
     return list(map(_mapping, value)) if isinstance(value, list) else []
 
 
 def _defaults_of_inputs(value: object) -> dict[str, str]:
-    return {str(name): _text(_mapping(one).get("default")) for name, one in _mapping(value).items()}
+    return {
+        str(name): _read_text(_mapping(one).get("default")) for name, one in _mapping(value).items()
+    }
 
 
-_Text: TypeAlias = Annotated[str, BeforeValidator(_text)]
-_Words: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_words)]
-_Texts: TypeAlias = Annotated[dict[str, str], BeforeValidator(_texts)]
+_Text: TypeAlias = Annotated[str, BeforeValidator(_read_text)]
+_Words: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_read_words)]
+_Texts: TypeAlias = Annotated[dict[str, str], BeforeValidator(_read_texts)]
 _RunDefaults: TypeAlias = Annotated[dict[str, str], BeforeValidator(_run_defaults)]
 _Granted: TypeAlias = Annotated[Permissions | None, BeforeValidator(_permissions)]
 #: The inputs of a workflow or an action, with their defaults.
@@ -98,7 +104,9 @@ _Inputs: TypeAlias = Annotated[dict[str, str], BeforeValidator(_defaults_of_inpu
 #: Whether a key is there, whatever it says.
 _There: TypeAlias = Annotated[bool, BeforeValidator(lambda _: True)]
 #: An expression may come to yes, and counts as one.
-_Yes: TypeAlias = Annotated[bool, BeforeValidator(lambda value: _text(value) not in {"", "false"})]
+_Yes: TypeAlias = Annotated[
+    bool, BeforeValidator(lambda value: _read_text(value) not in {"", "false"})
+]
 
 
 class _WorkflowPart(BaseModel):
@@ -114,7 +122,7 @@ class Trigger(_WorkflowPart):
         inputs: values that a caller may hand over, with the defaults.
     """
 
-    types: Annotated[tuple[str, ...] | None, BeforeValidator(_words)] = None
+    types: Annotated[tuple[str, ...] | None, BeforeValidator(_read_words)] = None
     filters: tuple[str, ...] = ()
     workflows: _Words = ()
     inputs: _Inputs = Field(default_factory=dict)
@@ -164,7 +172,7 @@ class WorkflowJob(_WorkflowPart):
     services: Annotated[tuple[str, ...], BeforeValidator(_keys)] = ()
     container: Annotated[str, BeforeValidator(_image)] = ""
     defaults: _RunDefaults = Field(default_factory=dict)
-    steps: Annotated[tuple[WorkflowStep, ...], BeforeValidator(_steps)] = ()
+    steps: Annotated[tuple[WorkflowStep, ...], BeforeValidator(_list_steps)] = ()
 
     @property
     def name(self) -> str:
@@ -209,12 +217,12 @@ class CompositeAction(_WorkflowPart):
 
     path: str
     inputs: _Inputs = Field(default_factory=dict)
-    steps: Annotated[tuple[WorkflowStep, ...], BeforeValidator(_steps)] = ()
+    steps: Annotated[tuple[WorkflowStep, ...], BeforeValidator(_list_steps)] = ()
 
 
 def read_workflow(text: str, path: str) -> Workflow:
     """Read a workflow; ConfigError when it is no YAML, too large, or not a mapping."""
-    top, lines = _load(text, path)
+    top, lines = _load_document(text, path)
     for name, job in _mapping(top.get("jobs")).items():
         _number_steps(_mapping(job).get("steps"), ("jobs", name, "steps"), lines)
     return Workflow.model_validate({**top, "path": path})
@@ -222,7 +230,7 @@ def read_workflow(text: str, path: str) -> Workflow:
 
 def read_composite(text: str, path: str) -> CompositeAction | None:
     """Read an ``action.yml``; None if it is a program or an image."""
-    top, lines = _load(text, path)
+    top, lines = _load_document(text, path)
     runs = _mapping(top.get("runs"))
     if runs.get("using") != "composite":
         return None
@@ -236,10 +244,10 @@ def _number_steps(steps: object, path: KeyPath, lines: Mapping[KeyPath, int]) ->
     for index, step in enumerate(steps if isinstance(steps, list) else ()):
         if isinstance(step, dict):
             line = lines.get((*path, index, "run"), 0)
-            step["line"] = line + ("\n" in _text(step.get("run"))) if line else 0
+            step["line"] = line + ("\n" in _read_text(step.get("run"))) if line else 0
 
 
-def _load(text: str, path: str) -> tuple[Mapping[Any, Any], Mapping[KeyPath, int]]:
+def _load_document(text: str, path: str) -> tuple[Mapping[Any, Any], Mapping[KeyPath, int]]:
     """Our strict reader, or where it refuses what GitHub allows, one that only knows strings."""
     lines: Mapping[KeyPath, int] = {}
     try:

@@ -6,7 +6,7 @@ import pytest
 
 from prjury.manifests.lineage import maven_chain
 from prjury.manifests.maven import read_pom
-from prjury.manifests.published import published_versions
+from prjury.manifests.published import find_published
 
 BOOT = "org.springframework.boot:spring-boot"
 PARENT = (
@@ -38,7 +38,7 @@ IMPORT = (
 def test_a_version_stands_for_its_minor_line_or_the_last_before(
     name: str, version: str | None, boot: str | None
 ) -> None:
-    managed = published_versions(name, version).get(BOOT, "")
+    managed = find_published(name, version).get(BOOT, "")
     assert managed.startswith(f"{boot}." if boot else managed)
     assert bool(managed) is (boot is not None)
 
