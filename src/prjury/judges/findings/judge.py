@@ -258,8 +258,6 @@ def _concerns(
 
 def _find_path(path: str, tree: TreeFiles) -> str | None:
     """Return the file that is meant; of a path from another root its longest end."""
-    if not path.startswith("/"):
-        return tree.find(path) if path else None
-    parts = path.split("/")[1:]
-    ends = ("/".join(parts[at:]) for at in range(len(parts)))
-    return next((end for end in ends if end in tree.known), None)
+    if path.startswith("/"):
+        return tree.of_package("", path)
+    return tree.find(path) if path else None

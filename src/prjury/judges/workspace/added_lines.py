@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from posixpath import basename, commonprefix, join, normpath
-from typing import TypeAlias
+from posixpath import basename, commonprefix, normpath
+from typing import TYPE_CHECKING, TypeAlias
 
 from prjury.judges.workspace.coverage_report import CoverageReport
 from prjury.snapshot.diff import DiffError, PatchReader, read_hunk
+
+if TYPE_CHECKING:
+    from prjury.judges.builds.results.tree import TreeFiles
 
 #: The added lines of files by their numbers.
 AddedLines: TypeAlias = Mapping[str, Mapping[int, str]]
@@ -61,12 +64,14 @@ def match_coverage(
         paths: all files of the tree, to tell which one a report means.
         root: the directory of the tree.
     """
-    tree = _TreePaths(paths)
+    from prjury.judges.builds.results.tree import TreeFiles  # noqa: PLC0415 - with all of builds
+
+    tree = TreeFiles(frozenset(paths))
     coverage: dict[str, dict[int, bool]] = {}
     for report in reports:
         place = str(report.place).removeprefix(f"{root}/")
         for name, lines in report.files.items():
-            path = tree.find(name, report.roots, place)
+            path = _find_file(name, report.roots, place, tree)
             if path not in added:
                 continue
             runs = coverage.setdefault(path, {})
@@ -76,35 +81,14 @@ def match_coverage(
     return coverage
 
 
-class _TreePaths:
-    def __init__(self, paths: Iterable[str]) -> None:
-        self.paths = frozenset(paths)
-        self.by_name: dict[str, list[str]] = {}
-        for path in sorted(self.paths):
-            self.by_name.setdefault(basename(path), []).append(path)
-
-    def find(self, name: str, roots: Sequence[str], place: str) -> str:
-        """Return the path of the file that a report means; empty for none.
-
-        Args:
-            roots: the directories that the report's names start from.
-            place: the report's own path, whose neighbour is meant where several fit.
-        """
-        plain = normpath(name.replace("\\", "/"))
-        for root in roots:
-            if path := self._find_end(normpath(join(root.replace("\\", "/"), plain))):
-                return path
-        if plain in self.paths:
-            return plain
-        longer = [
-            path for path in self.by_name.get(basename(plain), ()) if path.endswith(f"/{plain}")
-        ]
-        if longer:
-            return max(longer, key=lambda path: len(commonprefix([path, place])))
-        return self._find_end(plain)
-
-    def _find_end(self, path: str) -> str:
-        """Return the longest end of a path that is a file: the tree lay elsewhere, then."""
-        parts = [part for part in path.split("/") if part]
-        ends = ("/".join(parts[start:]) for start in range(len(parts)))
-        return next((end for end in ends if end in self.paths), "")
+def _find_file(name: str, roots: Sequence[str], place: str, tree: TreeFiles) -> str:
+    """Return the file that a report at a place means; empty for none. Neighbours come first."""
+    plain = normpath(name.replace("\\", "/"))
+    for root in roots:
+        if path := tree.of_package(normpath(root.replace("\\", "/")), plain):
+            return path
+    if plain in tree.known:
+        return plain
+    longer = [path for path in tree.named(basename(plain)) if path.endswith(f"/{plain}")]
+    nearest = max(longer, key=lambda path: len(commonprefix([path, place])), default="")
+    return nearest or tree.of_package("", plain) or ""
