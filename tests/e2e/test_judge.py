@@ -21,11 +21,8 @@ from prjury.jury.judgment import Status
 SECRET = "prjury-canary-secret-value"
 REPORT = '<report><counter type="LINE" missed="2" covered="8"/></report>'
 OWN = """
-import os, subprocess, sys
+import os, subprocess
 from prjury import Judgment
-
-def goal(context):
-    return Judgment.passed(f"{context.goal} in {context.workspace.name}")
 
 async def later(context):
     return Judgment.abstained("nothing to see", "nothing")
@@ -38,12 +35,6 @@ def noisy(context):
 
 def crash(context):
     raise RuntimeError("it broke")
-
-def wrong(context):
-    return True
-
-def leave(context):
-    sys.exit(0)
 
 class Words:
     name = "words"
@@ -86,60 +77,10 @@ def judgment(run: Run) -> dict[str, Any]:
             ),
         ),
         (
-            "file-content",
-            ["path=a.txt", "exact=hello\nworld\n"],
-            0,
-            "✅ pass: file-content: a.txt is exactly the expected text",
-        ),
-        (
-            "file-content",
-            ["path=a.txt", "contains=World"],
-            1,
-            "❌ fail: file-content: a.txt does not contain 'World'",
-        ),
-        (
-            "file-content",
-            ["path=a.txt", "regex=^w.*d$"],
-            0,
-            "✅ pass: file-content: a.txt matches '^w.*d$'",
-        ),
-        ("command", ["command=true"], 0, "✅ pass: command: `true` ended with exit code 0"),
-        (
-            "command",
-            ["command=exit 3", "exit_code=3", "timeout=1m"],
-            0,
-            "✅ pass: command: `exit 3` ended with exit code 3, as expected",
-        ),
-        (
             "command",
             ["command=sleep 60", "timeout=0.5s"],
             1,
             "❌ fail: command: `sleep 60` took longer than 0.5 s and was stopped",
-        ),
-        (
-            "command",
-            ["command=no-such-tool"],
-            3,
-            (
-                "⚠️ error: command: `no-such-tool` could not be run: the command was not found. The "
-                "tool is not installed here, or its name is misspelt. Install it, or correct the "
-                "command."
-            ),
-        ),
-        (
-            "coverage",
-            ["report=r.xml", "minimum=80"],
-            0,
-            "✅ pass: coverage: line coverage is 80 %, at least 80 % is asked for",
-        ),
-        (
-            "coverage",
-            ["report=r.xml", "baseline=85.1", "max_drop=5"],
-            1,
-            (
-                "❌ fail: coverage: line coverage is 80 % after 85.1 %, "
-                "a drop of at most 5 points is allowed"
-            ),
         ),
         (
             "coverage",
@@ -147,26 +88,14 @@ def judgment(run: Run) -> dict[str, Any]:
             3,
             ("⚪ no answer: coverage: there is no baseline to compare with"),
         ),
-        ("own.py:goal", [], 0, "✅ pass: own.py:goal: do it in work"),
         ("own:later", [], 3, "⚪ no answer: own:later: nothing to see"),
         ("own.py:Words", ["least=2"], 0, "✅ pass: words: 2 words"),
-        ("own.py:Words", ["least=3"], 1, "❌ fail: words: 2 words"),
         (
             "own.py:crash",
             [],
             3,
             "⚠️ error: own.py:crash: crashed with RuntimeError: it broke",
         ),
-        (
-            "own.py:wrong",
-            [],
-            3,
-            (
-                "⚠️ error: own.py:wrong: crashed with TypeError: own.py:wrong returned a bool "
-                "instead of a Judgment"
-            ),
-        ),
-        ("own.py:leave", [], 3, "⚠️ error: own.py:leave: crashed with SystemExit: 0"),
     ],
 )
 def test_every_judge(
@@ -269,41 +198,12 @@ def test_the_machine_readable_reason(workspace: Path, prjury: Prjury) -> None:
             "prjury: file-exists has no option file. Options are path: --option NAME=VALUE.",
         ),
         (
-            ["file-exists"],
-            "prjury: file-exists needs the option path. Options are path: --option NAME=VALUE.",
-        ),
-        (
             ["file-exists", "--option", "path"],
             "prjury: --option 'path' is not NAME=VALUE. For example --option path=README.md.",
         ),
         (
-            ["file-exists", "--option", "=a.txt"],
-            "prjury: --option '=a.txt' is not NAME=VALUE. For example --option path=README.md.",
-        ),
-        (
             ["file-exists", "--option", "path=a", "--option", "path=b"],
             "prjury: --option path is given twice. Leave one of them out.",
-        ),
-        (
-            ["command", "--option", "command=ls", "--option", "timeout=0"],
-            (
-                "prjury: command: the timeout is above 0 seconds, not 0.0. "
-                "Options are command, and optionally exit_code, timeout: --option NAME=VALUE."
-            ),
-        ),
-        (
-            ["nowhere.py:x"],
-            (
-                "prjury: there is no module or file nowhere.py. Name a judge of yours as "
-                "package.module:function or path/to/file.py:function."
-            ),
-        ),
-        (
-            ["no_such_module:x"],
-            (
-                "prjury: there is no module or file no_such_module. Name a judge of yours as "
-                "package.module:function or path/to/file.py:function."
-            ),
         ),
         (
             ["own.py:Words", "--option", "least=many"],
