@@ -110,8 +110,6 @@ def list_declared(path: str, content: bytes) -> tuple[DeclaredDependency, ...] |
 
 @dataclass(frozen=True)
 class _Lines:
-    """The lines of a file, in which names are looked up that a reader gives no line for."""
-
     content: bytes
 
     def first(self, name: str, version: str) -> int:

@@ -34,8 +34,6 @@ class Distance(Struct, frozen=True):
 
 
 class _Bound(Struct, frozen=True):
-    """One bound of a range; the kind of release is ``""``, ``pre`` or the words behind it."""
-
     operator: str
     numbers: tuple[int, ...]
     kind: str

@@ -53,7 +53,6 @@ def read_go_mod(content: bytes) -> Manifest:
 def _apply_replacements(
     required: list[Coordinate], replaced: dict[str, tuple[str, str | None]]
 ) -> Iterator[Coordinate]:
-    """The requirements as they are built; replacements without a requirement hold further below."""
     for coordinate in required:
         if coordinate.artifact not in replaced:
             yield coordinate

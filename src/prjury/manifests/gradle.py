@@ -160,7 +160,6 @@ def _make_dependency(
 
 
 def _find_scope(code: str, at: int) -> str:
-    """The word with which the line of a declaration begins."""
     match = _FIRST_WORD.match(code[code.rfind("\n", 0, at) + 1 : at])
     return match[1] if match else ""
 

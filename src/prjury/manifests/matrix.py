@@ -224,7 +224,6 @@ def matrix_rows(matrix: object, context: ExpressionContext) -> Iterator[Mapping[
 
 
 def _evaluate(value: Any, context: ExpressionContext) -> Any:  # noqa: ANN401 - YAML
-    """A list that an expression gives; the text itself if that is not known."""
     inner = _EXPRESSION.fullmatch(value.strip()) if isinstance(value, str) else None
     result = context.value(inner[1]) if inner else value
     return value if result is UNKNOWN else result

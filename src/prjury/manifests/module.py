@@ -99,7 +99,6 @@ class ManifestModule:
 
     @cached_property
     def _by_group(self) -> Mapping[tuple[str, str | None], Sequence[DeclaredVersion]]:
-        """The declarations of each group of each ecosystem; all of an ecosystem under None."""
         groups: dict[tuple[str, str | None], list[DeclaredVersion]] = {}
         for declared in self.declared:
             for group in (declared.group, None):

@@ -94,7 +94,6 @@ def _first_version(entries: Sequence[Coordinate]) -> Coordinate:
 
 
 def _dependency(name: str, spec: str, role: Role, lines: tuple[int, ...]) -> Coordinate:
-    """A package under its true name; a version that says nothing is none."""
     version: str | None = spec.strip()
     if alias := _ALIAS.fullmatch(spec.strip()):
         name, version = alias[1], alias[2]

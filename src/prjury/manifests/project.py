@@ -111,16 +111,12 @@ def list_parsed_locks(pull: PullRequest, repository: Repository) -> tuple[str, .
 
 
 class _Place(NamedTuple):
-    """The build files with which the module of a file begins; empty where there is none."""
-
     head: str
     base: str
     fresh: bool = False
 
 
 class _Borders(Struct, frozen=True):
-    """Build files of both sides, where modules begin; directories of the base; renames."""
-
     before: BuildTree
     after: BuildTree
     existing: frozenset[str]
@@ -178,7 +174,6 @@ def _touches_build_file(file: FileChange) -> bool:
 def _list_after(
     pull: PullRequest, repository: Repository, base: Mapping[str, str], changed: list[FileChange]
 ) -> dict[str, str]:
-    """List the build files with the pull request on top, merged if the base has moved on."""
     if pull.behind and pull.merge.tree:
         return build_files(repository.files(pull.merge.tree))
     blobs = dict(base)

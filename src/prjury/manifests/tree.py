@@ -228,7 +228,6 @@ class BuildTree:
             self.contents |= {blob: contents.get(blob) for blob in missing}
 
     def _read_once(self, path: str, reader: Reader) -> None:
-        """Reads one file that has been fetched, unless it has been read before."""
         if path in self._manifests:
             return
         try:

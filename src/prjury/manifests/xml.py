@@ -58,8 +58,6 @@ class Node:
 
 
 class _TreeBuilder(ContentHandler):
-    """Builds the tree, and refuses to go deeper than any real build file does."""
-
     def __init__(self) -> None:
         super().__init__()
         self.root = Node("", 0)

@@ -91,7 +91,6 @@ class ClassVersionJudge:
 
 
 def _read_releases(workspace: Workspace, path: str) -> Iterator[tuple[str, int]]:
-    """Yield the path of each class and the release that it needs."""
     count = 0
     for directory, directories, names in os.walk(workspace.locate(path)):
         directories.sort()

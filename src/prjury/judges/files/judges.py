@@ -161,7 +161,6 @@ def _make_refusal(what: str, why: str) -> CannotJudgeError:
 
 
 def _show_difference(name: str, message: str, path: str, expected: str, text: str) -> Check:
-    """Return a failed check with the diff, blanks aside."""
     before, after = split_words(expected), split_words(text)
     lines = list(difflib.unified_diff(before, after, "expected", "found", n=1, lineterm=""))
     rows = [line[:_WIDEST_LINE] for line in lines[:_MOST_LINES]]

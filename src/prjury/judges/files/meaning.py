@@ -160,8 +160,6 @@ def _is_broken(row: Row) -> bool:
 
 
 class _LeafReader:
-    """Reader of the rows of a tree, parents first."""
-
     def __init__(self, language: Language, text: str, rows: Iterator[Row]) -> None:
         self.language = language
         self.text = text

@@ -112,7 +112,6 @@ def _read_result(
 
 
 def _read_path(run: Mapping[str, Any], location: Mapping[str, Any]) -> str:
-    """Return the file of a location, with the base that it is relative to."""
     if "uri" not in location and "index" in location:
         location = run["artifacts"][location["index"]]["location"]
     bases: Mapping[str, Any] = run.get("originalUriBaseIds") or {}

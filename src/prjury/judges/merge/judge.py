@@ -100,7 +100,6 @@ def decide(pull: PullRequest, way: Habit, rebase: RebaseTrial | None = None) -> 
 
 
 def _is_held(pull: PullRequest) -> bool:
-    """Return true if the base has had the head all along."""
     return pull.merge_base == pull.head.sha
 
 

@@ -81,8 +81,6 @@ def _is_source(file: FileChange) -> bool:
 
 
 class _SyntaxReader:
-    """Parses the changed files, as they are in one tree or another."""
-
     def __init__(
         self, pull: PullRequest, files: Mapping[str, FileChange], ports: Ports, deadline: Deadline
     ) -> None:

@@ -90,7 +90,6 @@ def _combine(grammar: str, fault: SyntaxFault, doubt: SyntaxFault | None) -> Syn
 def _check_files(
     tool: SyntaxTool, texts: Sequence[SourceFile], shell: Shell, deadline: Deadline
 ) -> Mapping[str, SyntaxFault | None]:
-    """Return the tool's word on each file; nothing if it is not here, or is stopped."""
     program = shell.which(tool.program) if texts else None
     faults: dict[str, SyntaxFault | None] = {}
     for ending in tool.endings:

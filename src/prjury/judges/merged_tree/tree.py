@@ -94,7 +94,6 @@ class CommittedTree:
         return content
 
     def _follow_links(self, path: str) -> str:
-        """Follow links to the real place of a path."""
         if path.startswith("/"):
             raise outside_workspace(path, "It is absolute")
         waiting, real, links = path.split("/")[::-1], list[str](), 0

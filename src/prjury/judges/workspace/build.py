@@ -92,7 +92,6 @@ class BuildJudge:
         return judge_or_error(lambda: self._build(Workspace.of(context).root))
 
     def _options(self) -> BuildOptions:
-        """Return the options as the policy has them."""
         from pydantic import ValidationError  # noqa: PLC0415 - it takes its time
 
         from prjury.policy.tiers import BuildOptions  # noqa: PLC0415 - the same

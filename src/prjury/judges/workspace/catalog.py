@@ -66,7 +66,6 @@ _read_severity = _convert_to(Severity, "error, warning or hint")
 
 
 def _read_seconds(text: str) -> float:
-    """Read ``90``, ``90s``, ``30m``, ``2h``."""
     is_number = text.strip().replace(".", "", 1).isdigit()
     return float(text) if is_number else parse_duration(text)
 

@@ -299,7 +299,6 @@ def _gain(current: Fraction, before: Fraction) -> Fraction:
 
 
 def _list_uncovered(coverage: AddedCoverage, severity: Severity) -> Iterator[Check]:
-    """Yield a check for each run of uncovered lines."""
     spans = [(path, span) for path in sorted(coverage) for span in _list_spans(coverage[path])]
     for path, (first, last) in spans[:_MOST_FINDINGS]:
         lines = f"line {first} is" if first == last else f"lines {first} to {last} are"

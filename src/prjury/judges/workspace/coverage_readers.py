@@ -6,11 +6,8 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import TypeAlias
 from xml.etree.ElementTree import Element
-
-import msgspec
-from msgspec import Meta, Struct
 
 from prjury.errors import CannotJudgeError
 from prjury.judges.workspace.coverage_report import (
@@ -21,7 +18,6 @@ from prjury.judges.workspace.coverage_report import (
 from prjury.judges.workspace.reports import (
     find_reports,
     invalid_report,
-    large_report,
     missing_report,
     read_bytes,
     read_elements,
@@ -34,8 +30,8 @@ Reader: TypeAlias = Callable[[Path], CoverageReport]
 _NUMBER = re.compile(r"[0-9]{1,15}")
 _CONDITIONS = re.compile(r"\(([0-9]{1,9})/([0-9]{1,9})\)")
 _MOST_ROOTS = 100
-#: Bytes of JSON, and of what tells the formats apart.
-_LARGEST_JSON, _BEGINNING = 64 * 1024**2, 4096
+#: Bytes that tell the formats apart.
+_BEGINNING = 4096
 
 
 def read_jacoco(path: Path) -> CoverageReport:
@@ -118,7 +114,6 @@ def read_clover(path: Path) -> CoverageReport:
 
 
 def _walk_elements(path: Path, root: str) -> Iterator[tuple[str, Element, Sequence[str]]]:
-    """Yield each event of an XML report with its element and the tags above it."""
     above: list[str] = []
     for event, element in read_elements(path):
         if event == "end":
@@ -209,50 +204,8 @@ def read_go_profile(path: Path) -> CoverageReport:
     return tally.finish(by_block=True)
 
 
-_Count: TypeAlias = Annotated[int, Meta(ge=0)]
-
-
-class _JsonFile(Struct):
-    executed_lines: list[_Count]
-    missing_lines: list[_Count]
-
-
-class _JsonTotals(Struct):
-    covered_lines: _Count
-    num_statements: _Count
-    covered_branches: _Count = 0
-    num_branches: _Count = 0
-
-
-class _CoverageJson(Struct):
-    files: dict[str, _JsonFile]
-    totals: _JsonTotals
-
-
-def read_coverage_json(path: Path) -> CoverageReport:
-    """Read the JSON of coverage.py."""
-    content = read_bytes(path, _LARGEST_JSON + 1)
-    if len(content) > _LARGEST_JSON:
-        raise large_report(path, f"is larger than {_LARGEST_JSON // 1024**2} MiB")
-    try:
-        document = msgspec.json.decode(content, type=_CoverageJson)
-    except (msgspec.DecodeError, RecursionError) as error:
-        raise invalid_report(path, "It is not the JSON of coverage.py") from error
-    tally = CoverageTally(path)
-    for name, file in document.files.items():
-        for number in file.executed_lines:
-            tally.add_line(name, number, covered=True)
-        for number in file.missing_lines:
-            tally.add_line(name, number, covered=False)
-    totals = document.totals
-    tally.set_total("line", totals.covered_lines, totals.num_statements)
-    tally.set_total("branch", totals.covered_branches, totals.num_branches)
-    return tally.finish()
-
-
 #: The formats that are no XML, by how they begin.
 _TEXTS: Mapping[bytes, Reader] = {
-    b"{": read_coverage_json,
     b"mode:": read_go_profile,
     b"TN:": read_lcov,
     b"SF:": read_lcov,
@@ -264,13 +217,13 @@ _MODULES = (
 )
 #: Names that tools other than JaCoCo give to their reports.
 _USUAL = (
-    "coverage.xml coverage.json coverage.lcov coverage.info coverage.out cobertura.xml clover.xml "
+    "coverage.xml coverage.lcov coverage.info coverage.out cobertura.xml clover.xml "
     "cobertura-coverage.xml coverage.cobertura.xml lcov.info c.out cover.out cover-profile.out"
 ).split()
 
 
 def read_coverage(path: str | os.PathLike[str]) -> Sequence[CoverageReport]:
-    """Read a report of JaCoCo, Cobertura, Clover, coverage.py, LCOV or Go, or those of a project.
+    """Read a report of JaCoCo, Cobertura, Clover, LCOV or Go, or those of a project.
 
     In a directory the reports of JaCoCo count as `parse_jacoco` has it, else the one that has a
     usual name, such as ``coverage.xml``.
@@ -350,5 +303,5 @@ def find_reader(path: Path) -> Reader:
         if root.tag == "coverage":
             clover = root.get("clover") or root.get("generated") or b"<project" in begin
             return read_clover if clover else read_cobertura
-    formats = "JaCoCo, Cobertura, Clover, coverage.py, LCOV and Go's cover profiles"
+    formats = "JaCoCo, Cobertura (coverage.py xml), Clover, LCOV and Go's cover profiles"
     raise invalid_report(path, f"It is in none of the formats that are read: {formats}")

@@ -97,7 +97,6 @@ def _load_file(place: str, directory: Path) -> ModuleType | None:
 
 
 def _load_module(place: str, directory: Path) -> ModuleType | None:
-    """Import a module; None if there is none."""
     if not all(part.isidentifier() for part in place.split(".")):
         return None
     _search_modules(directory)

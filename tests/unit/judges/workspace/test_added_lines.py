@@ -197,7 +197,6 @@ def test_reports_of_real_tools_name_the_files_of_the_tree() -> None:
     known = ["src/pkg/a.py", "a.js", "a.go", "sub/s.go"]
     for name, path in (
         ("coverage.xml", "src/pkg/a.py"),
-        ("coverage.json", "src/pkg/a.py"),
         ("coverage.lcov", "src/pkg/a.py"),
         ("c8.info", "a.js"),
         ("c8.xml", "a.js"),
