@@ -86,36 +86,19 @@ def test_the_text_is_as_expected_or_not(
 
 
 @pytest.mark.parametrize(
-    ("path", "status", "reasoning", "reason"),
+    ("path", "status", "reason"),
     [
-        ("LICENSE", Status.FAIL, "there is no file LICENSE", None),
-        ("docs", Status.FAIL, "docs is a directory, not a file", None),
-        (
-            "pipe",
-            Status.ERROR,
-            (
-                "pipe cannot be read. It is a FIFO. "
-                "Check its permissions, and that it is a regular file."
-            ),
-            "unreadable",
-        ),
-        (
-            "../x",
-            Status.ERROR,
-            (
-                "../x leaves the workspace. It climbs out with `..`. "
-                "Name a path inside the workspace, relative to it."
-            ),
-            "outside_workspace",
-        ),
+        ("LICENSE", Status.FAIL, None),
+        ("docs", Status.FAIL, None),
+        ("pipe", Status.ERROR, "unreadable"),
+        ("../x", Status.ERROR, "outside_workspace"),
     ],
 )
 def test_where_there_is_no_text(
-    context: JudgmentContext, path: str, status: Status, reasoning: str, reason: str | None
+    context: JudgmentContext, path: str, status: Status, reason: str | None
 ) -> None:
     judgment = FileContentJudge(path, contains="x").judge(context)
-    assert (judgment.status, judgment.reasoning) == (status, reasoning)
-    assert judgment.metadata.get("reason") == reason
+    assert (judgment.status, judgment.metadata.get("reason")) == (status, reason)
 
 
 @pytest.mark.parametrize(
