@@ -36,7 +36,6 @@ _LATE = (
     "html",
     "pickle",
     "re2",
-    "sqlite3",
     "tomllib",
     "yaml",
 )
@@ -138,8 +137,7 @@ def _load() -> None:
     parsers = standby.begin()
     sys.meta_path.insert(0, _HeldModules(_HELD))
     for name in _LATE:
-        with suppress(ImportError):  # some Pythons lack sqlite3
-            import_module(name)
+        import_module(name)
     import_module("prjury.judges.builds.results.runners")  # it reads its table
     from prjury.rulepacks.find import provided  # noqa: PLC0415 - see above
 

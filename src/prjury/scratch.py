@@ -27,7 +27,9 @@ from prjury.processes import kill_users
 
 _SECONDS_TO_END = 5.0
 #: Directories that this program makes, and locks as long as it lives.
-_OURS = re.compile(r"prjury-((agent|demo|index|fetch|remote|store|packs)-)?[a-z0-9_]{8}", re.ASCII)
+_OURS = re.compile(
+    r"prjury-((agent|demo|index|fetch|model|remote|store|packs)-)?[a-z0-9_]{8}", re.ASCII
+)
 #: Seconds after which a directory that nobody has locked is nobody's.
 _NEW = 60.0
 

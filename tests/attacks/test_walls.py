@@ -33,7 +33,7 @@ SECRETS = (
 CACHES = (
     ".m2/repository/a .cargo/registry/a .npm/a .cache/uv/a go/pkg/mod/a .cache/go-build/a".split()
 )
-STATE = ".local/state/prjury/bases.sqlite3"
+STATE = ".local/state/prjury/bases/0a"
 #: Level L2 where the user may not mount.
 BARE = "L2 without mounts"
 HIGHEST = ContainedShell({"PATH": os.environ["PATH"]}).level

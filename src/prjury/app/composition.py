@@ -17,7 +17,7 @@ from prjury.git.store import Store
 from prjury.jury.voting import NOT_APPLICABLE, NOT_CONFIGURED
 from prjury.loading import load_afterwards, load_everything
 from prjury.models.connect import AnswerFile
-from prjury.models.memory import SqliteMemory, memory_at
+from prjury.models.memory import FileMemory, memory_at
 from prjury.models.panel import ModelPanel
 from prjury.policy.schema import Config, PullsConfig
 from prjury.policy.seats import CommandOptions
@@ -170,7 +170,7 @@ def build_ports(
     Thread(target=lambda: shell.level, daemon=True).start()  # a program says it, in a while
     redact, journal = environment.redact, environment.journal
     place = private_directory(environment.environ, "XDG_STATE_HOME", ".local/state")
-    outcomes = SqliteMemory(place / "bases.sqlite3") if place else NoMemory()
+    outcomes = FileMemory(place / "bases") if place else NoMemory()
     return Ports(
         store,
         shell,

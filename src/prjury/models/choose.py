@@ -10,6 +10,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Literal, TypeAlias
 from urllib.parse import SplitResult, urlsplit
 
+from msgspec import Struct
+
 from prjury.errors import ConfigError
 from prjury.policy.models import ModelConfig, ModelsConfig
 
@@ -22,16 +24,11 @@ _HOST = re.compile(r"[A-Za-z0-9_.:-]+(%[A-Za-z0-9]+)?")
 _ODD_NUMBER = re.compile(r"(0x[0-9a-f]*|\d+)", re.IGNORECASE)
 
 
-def checked(url: str, key: str) -> str:
-    """The base URL itself, without a slash at its end.
+def check_address(url: str, key: str) -> str:
+    """Return the base URL without a slash at its end; raise for what must not be used.
 
-    Args:
-        url: the address as the operator wrote it.
-        key: where it was written, for messages: ``models.base_url`` or ``OPENAI_BASE_URL``.
-
-    Raises:
-        ConfigError: for anything but a plain https address of a public or private server, or a
-            plain http address of this very machine.
+    That is anything but a plain https address of a public or private server, or a plain http
+    address of this very machine.
     """
     problem = _problem(url)
     if problem is None:
@@ -160,28 +157,21 @@ class ModelChoice:
 
     @property
     def identity(self) -> str:
-        """One line of JSON: all that the answers depend on, without the key and the timeout."""
+        """Return a line of JSON: all that answers depend on, without key and timeout."""
         parts = {name: value for name, value in asdict(self).items() if value not in (None, ())}
         for name in ("key", "timeout"):
             parts.pop(name, None)
         return json.dumps(parts, sort_keys=True)
 
 
-@dataclass(frozen=True)
-class MissingModel:
-    """A model that somebody wants and that cannot be had.
-
-    Attributes:
-        name: what is known of it, such as ``anthropic:claude-x``.
-        why: a sentence without its full stop, such as ``no key for anthropic is set (NAME)``.
-    """
+class MissingModel(Struct, frozen=True):
+    """A model that somebody wants and that cannot be had; why is a clause without a full stop."""
 
     name: str
     why: str
 
 
-@dataclass(frozen=True)
-class WantedModel:
+class WantedModel(Struct, frozen=True):
     """One model that somebody wants, and where that was written.
 
     Attributes:
@@ -201,27 +191,20 @@ def choose_model(
     *,
     offline: bool = False,
 ) -> ModelChoice | MissingModel:
-    """The model that is meant, or the reason why it cannot be had.
-
-    Args:
-        wanted: the model as it was written down.
-        models: the ``models`` section, for the address that OpenAI-compatible models share.
-        environ: the operator's environment variables; empty values do not count.
-        offline: whether nothing may be contacted; only a scripted model is left then.
-
-    Raises:
-        ConfigError: for a provider that is not known, or a base URL that must not be used.
-    """
+    """Return the model that is meant, or the reason why it cannot be had."""
     config = wanted.config
     provider = _provider(wanted, models, environ)
     if provider == "scripted":
-        return _script(config)
+        if config.name is None:
+            raise ConfigError("--model scripted: names no file", remedy="Write scripted:FILE")
+        return ModelChoice("scripted", config.name, room=config.room)
     if offline:
         return MissingModel(f"{provider or AUTO}:{config.name or AUTO}", OFFLINE)
     if provider is None:
         return MissingModel(AUTO, f"no model key is set ({', '.join(KEYS.values())})")
     if provider == "command":
-        return _choice(config, provider, _program(config), None, None)
+        program = (config.command or [""])[0].rpartition("/")[2]
+        return _choice(config, provider, config.name or program, None, None)
     name = config.name or DEFAULT_NAMES[provider]
     variable = config.key_env or KEYS[provider]
     base_url = _base_url(wanted, provider, models, environ)
@@ -240,31 +223,20 @@ def _choice(
     return ModelChoice(provider, name, key, base_url, command=command, **options)
 
 
-def _script(config: ModelConfig) -> ModelChoice:
-    if config.name is None:
-        raise ConfigError("--model scripted: names no file", remedy="Write scripted:FILE")
-    return ModelChoice("scripted", config.name, room=config.room)
-
-
-def _program(config: ModelConfig) -> str:
-    """The name of a command: the operator's, or that of its program."""
-    return config.name or (config.command or [""])[0].rpartition("/")[2]
-
-
 def _provider(
     wanted: WantedModel, models: ModelsConfig, environ: Mapping[str, str]
 ) -> Provider | None:
-    """The provider that was named, or the first whose key is there; None where no key is."""
-    named = wanted.config.provider
-    if named == AUTO:
+    """Return the provider that is named, or the first whose key is there; None where no key is."""
+    name = wanted.config.provider
+    if name == AUTO:
         if wanted.config.base_url or models.base_url:
             return "openai"
-        return next((name for name, variable in KEYS.items() if _key(environ, variable)), None)
-    provider = _PROVIDERS.get(named)
+        return next((it for it, variable in KEYS.items() if _key(environ, variable)), None)
+    provider = _PROVIDERS.get(name)
     if provider is None or (provider == "scripted" and not wanted.script):
-        names = [name for name in (AUTO, *_PROVIDERS) if name != "scripted"]
+        names = [it for it in (AUTO, *_PROVIDERS) if it != "scripted"]
         raise ConfigError(
-            f"{wanted.place} names the provider {named!r}, which is not known",
+            f"{wanted.place} names the provider {name!r}, which is not known",
             remedy=f"Use one of {', '.join(names)}, or --model scripted:FILE",
         )
     return provider
@@ -273,11 +245,11 @@ def _provider(
 def _base_url(
     wanted: WantedModel, provider: Provider, models: ModelsConfig, environ: Mapping[str, str]
 ) -> str | None:
-    """The model's own address, or that of the section, or that of the environment."""
+    """Return the model's own address, or that of the section, or that of the environment."""
     if wanted.config.base_url is not None:
-        return checked(wanted.config.base_url, f"{wanted.place}.base_url")
+        return check_address(wanted.config.base_url, f"{wanted.place}.base_url")
     if models.base_url is not None and provider == "openai":
-        return checked(models.base_url, "models.base_url")
+        return check_address(models.base_url, "models.base_url")
     if models.base_url is not None and wanted.place == "models.default":
         raise ConfigError(
             f"models.base_url is set, but models.default.provider names {provider}",
@@ -286,15 +258,11 @@ def _base_url(
         )
     variable = ADDRESSES.get(provider, "")
     address = environ.get(variable, "").strip()
-    return checked(address, variable) if address else None
+    return check_address(address, variable) if address else None
 
 
 def _key(environ: Mapping[str, str], variable: str) -> str:
-    """The key, an empty text for none.
-
-    Raises:
-        ConfigError: when it cannot stand in a request's header.
-    """
+    """Return the key; empty for none."""
     key = environ.get(variable, "").strip()
     if key and not (key.isascii() and key.isprintable()):
         raise ConfigError(

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from concurrent.futures import TimeoutError as LateError
-from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from prjury.deadline import Deadline
 from prjury.jury.context import ExecutionStatus
@@ -23,12 +24,7 @@ _NUMBERS = count(1)
 
 
 class TextModel:
-    """Asks a function from text to text; what it returns may be awaitable, or a response.
-
-    Args:
-        function: gets the instructions and the material as one text.
-        room: tokens of material in one prompt.
-    """
+    """Asks a function from text to text; what it returns may be awaitable, or a response."""
 
     def __init__(self, function: Callable[[str], object], room: int = 30_000) -> None:
         self._function = function
@@ -37,15 +33,11 @@ class TextModel:
         self.room = room
 
     def price(self, input_tokens: int, output_tokens: int) -> float | None:  # noqa: ARG002
-        """Not known."""
+        """Return nothing known."""
         return None
 
     def ask(self, prompt: Prompt, deadline: Deadline) -> Reply:
-        """The reply, with the tokens that the response names.
-
-        Raises:
-            ModelError: for a function that raises, takes too long, or returns no text.
-        """
+        """Return the reply, with the tokens that the response names."""
         try:
             done = aside(lambda: perform(lambda: self._function(prompt.text))).result(
                 deadline.remaining
@@ -62,8 +54,8 @@ class TextModel:
             raise ModelError(f"The model returned a {kind} without a text", "provider_error")
         refuse_no_answer(text)
         usage = usage_of(done.result)
-        found, answered = (int(usage.get(key, 0)) for key in ("input_tokens", "output_tokens"))
-        return Reply(text, self.name, found, answered, usage.get("usd"))
+        sent, received = (int(usage.get(key, 0)) for key in ("input_tokens", "output_tokens"))
+        return Reply(text, self.name, sent, received, usage.get("usd"))
 
 
 class ModelClient:

@@ -16,8 +16,6 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import threading
-import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
@@ -25,102 +23,62 @@ from typing import IO, Any
 from prjury.deadline import Deadline
 from prjury.models.choose import ModelChoice
 from prjury.models.connect import ChosenModel
-from prjury.models.wrappers import late, refuse_no_answer, too_large
+from prjury.models.wrappers import late, refuse_no_answer, refuse_size
 from prjury.ports.messages import ModelError, Prompt, Reply, UnsentError
 from prjury.processes import kill_marked
+from prjury.scratch import scratch
 
 #: Bytes that a program may print. An agent's own JSON takes more room than the answer in it.
 OUTPUT_LIMIT = 1024 * 1024
-
 #: Seconds between two looks at how much a program has printed.
 _TICK = 0.1
 
 
-class Programs:
-    """Starts programs, each in an empty directory and a session of its own, and ends them.
+def run_program(
+    argv: Sequence[str], stdin: bytes, environ: Mapping[str, str], deadline: Deadline
+) -> tuple[int, bytes]:
+    """Run a program in an empty directory and a session of its own; return its code and output.
 
-    A program is killed at its deadline, when it prints too much, and by `close`; what it leaves
-    behind is killed when it ends. Processes that have left its session are known by their TMPDIR,
-    where there is a ``/proc``.
+    It is killed at the deadline, when it prints too much and when this process ends, and with it
+    what it leaves behind: processes that have left its session are known by their TMPDIR, where
+    there is a ``/proc``. The code is minus a signal's number.
+
+    Raises:
+        ModelError: ``timeout`` or ``reply_too_large``.
+        CannotJudgeError: when this process is about to end.
+        OSError, ValueError: when it cannot be started.
     """
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._running: dict[Path, subprocess.Popen[bytes]] = {}
-        self._closed = False
-
-    def run(
-        self, argv: Sequence[str], asked: bytes, environ: Mapping[str, str], deadline: Deadline
-    ) -> tuple[int, bytes]:
-        """The exit code, minus the signal's number if a signal ended it, and all that is printed.
-
-        Args:
-            argv: the program's path and its arguments.
-            asked: what it reads from its standard input.
-            environ: its environment but for TMPDIR and PWD.
-
-        Raises:
-            ModelError: ``timeout`` or ``reply_too_large``.
-            OSError, ValueError: when it cannot be started.
-        """
-        place = Path(tempfile.mkdtemp(prefix="prjury-model-"))
+    # No pipes: nobody has to wait for a program that reads slowly, or for what it leaves behind
+    # with its output open.
+    with (
+        tempfile.TemporaryFile() as asked,
+        tempfile.TemporaryFile() as output,
+        scratch("prjury-model-") as place,
+    ):
+        asked.write(stdin)
+        asked.seek(0)
+        process = subprocess.Popen(  # noqa: S603 - the operator's own command
+            argv,
+            cwd=place,
+            env={**environ, "TMPDIR": str(place), "PWD": str(place)},
+            stdin=asked,
+            stdout=output,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
         try:
-            # No pipes: nobody has to wait for a program that reads slowly, or for what it leaves
-            # behind with its output open.
-            with tempfile.TemporaryFile() as stdin, tempfile.TemporaryFile() as output:
-                stdin.write(asked)
-                stdin.seek(0)
-                process = self._start(argv, stdin, output, place, environ)
-                code = _wait(process, output, deadline)
-                output.seek(0)
-                return code, output.read(OUTPUT_LIMIT + 1)
+            code = _wait(process, output, deadline)
         finally:
-            self._end(place)
-
-    def close(self) -> None:
-        """Ends all programs; none is started any more."""
-        with self._lock:
-            self._closed = True
-            places = list(self._running)
-        for place in places:
-            self._end(place)
-
-    def _start(
-        self,
-        argv: Sequence[str],
-        stdin: IO[bytes],
-        output: IO[bytes],
-        place: Path,
-        environ: Mapping[str, str],
-    ) -> subprocess.Popen[bytes]:
-        with self._lock:
-            if self._closed:
-                raise ModelError("The run was interrupted", "provider_error")
-            process = subprocess.Popen(  # noqa: S603 - the operator's own command
-                argv,
-                cwd=place,
-                env={**environ, "TMPDIR": str(place), "PWD": str(place)},
-                stdin=stdin,
-                stdout=output,
-                stderr=subprocess.DEVNULL,
-                start_new_session=True,
-            )
-            self._running[place] = process
-            return process
-
-    def _end(self, place: Path) -> None:
-        with self._lock:
-            process = self._running.pop(place, None)
-        if process is not None:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
-        kill_marked(f"TMPDIR={place}")
-        shutil.rmtree(place, ignore_errors=True)
+            kill_marked(f"TMPDIR={place}")
+        output.seek(0)
+        return code, output.read(OUTPUT_LIMIT + 1)
 
 
 def _wait(process: subprocess.Popen[bytes], output: IO[bytes], deadline: Deadline) -> int:
-    """The exit code, once the program ends; what it leaves behind is not waited for."""
+    """Return the exit code, once the program ends."""
     code = None
     while code is None:
         if not deadline.remaining:
@@ -128,7 +86,7 @@ def _wait(process: subprocess.Popen[bytes], output: IO[bytes], deadline: Deadlin
         with contextlib.suppress(subprocess.TimeoutExpired):
             code = process.wait(min(_TICK, deadline.remaining))
         if os.fstat(output.fileno()).st_size > OUTPUT_LIMIT:
-            raise too_large()
+            raise refuse_size()
     return code
 
 
@@ -144,13 +102,7 @@ _KEPT_BACK = re.compile(
 class CommandModel(ChosenModel):
     """Starts the program anew for each prompt, without a shell, in an empty directory.
 
-    The program leads a session of its own. It is killed at the deadline, when it prints too much
-    and when this process ends; processes that it leaves behind are killed when it ends. What it
-    writes to standard error is thrown away: it may hold anything, a credential too.
-
-    Args:
-        choice: a model with a command.
-        environ: the operator's environment.
+    What it writes to standard error is thrown away: it may hold anything, a credential too.
     """
 
     def __init__(self, choice: ModelChoice, environ: Mapping[str, str]) -> None:
@@ -160,33 +112,20 @@ class CommandModel(ChosenModel):
         self._environ = {
             name: value for name, value in environ.items() if not _KEPT_BACK.fullmatch(name)
         }
-        self._programs = Programs()
-        # A judge's thread is a daemon: neither Ctrl-C nor the end of the process unwinds it.
-        weakref.finalize(self, self._programs.close)
 
     def price(self, input_tokens: int, output_tokens: int) -> float | None:  # noqa: ARG002
-        """Not known: a subscription has been paid already."""
+        """Return nothing known: a subscription has been paid already."""
         return None
 
     def ask(self, prompt: Prompt, deadline: Deadline) -> Reply:
-        """Return what the program answers; how many tokens that took is not known.
-
-        Raises:
-            ModelError: ``not_installed``, ``timeout``, ``reply_too_large``; ``refused`` for an
-                empty answer; ``provider_error`` when the program fails or its output is not
-                understood.
-        """
+        """Return what the program answers; how many tokens that took is not known."""
         deadline = deadline.within(self._choice.timeout)
         if not deadline.remaining:
             raise late()
-        return Reply(self._answer(self._read_output(prompt, deadline)), self._choice.name)
-
-    @property
-    def _remedy(self) -> str:
-        return f"Run `{self._program}` by hand, with a question on its standard input"
+        return Reply(self._read_answer(self._run(prompt, deadline)), self._choice.name)
 
     def _find_program(self) -> str:
-        """The program's path; the current directory, which may be a pull request's, has none."""
+        """Return the program's path; the current directory may be a pull request's and has none."""
         program = None
         if "/" not in self._program or Path(self._program).is_absolute():
             program = shutil.which(self._program, path=self._path)
@@ -199,33 +138,29 @@ class CommandModel(ChosenModel):
             remedy="Install it, or change `command` in the configuration",
         )
 
-    def _read_output(self, prompt: Prompt, deadline: Deadline) -> bytes:
-        """All that the program prints before it ends well.
-
-        Raises:
-            ModelError: when it is missing, takes or prints too much, or fails.
-        """
+    def _run(self, prompt: Prompt, deadline: Deadline) -> bytes:
+        """Return all that the program prints before it ends well."""
         argv = [self._find_program(), *self._choice.command[1:]]
+        why, stdin = "", prompt.text.encode(errors="replace")
         try:
-            code, printed = self._programs.run(
-                argv, prompt.text.encode(errors="replace"), self._environ, deadline
-            )
+            code, printed = run_program(argv, stdin, self._environ, deadline)
         except (OSError, ValueError) as error:
-            why = getattr(error, "strerror", None) or "its arguments are not valid"
-            what = f"`{self._program}` cannot be started: {why}"
-            raise ModelError(what, "provider_error", remedy=self._remedy) from None
-        if code == 0:
-            return printed
-        killed = f"`{self._program}` was ended by signal {-code}"
-        failed = f"`{self._program}` ended with exit code {code}"
+            what = getattr(error, "strerror", None) or "its arguments are not valid"
+            what = f"cannot be started: {what}"
+        else:
+            if code == 0:
+                return printed
+            if code > 0:
+                why = "It is not logged in, or does not know one of its arguments"
+            what = f"ended with exit code {code}" if code > 0 else f"was ended by signal {-code}"
         raise ModelError(
-            failed if code > 0 else killed,
+            f"`{self._program}` {what}",
             "provider_error",
-            why="It is not logged in, or does not know one of its arguments" if code > 0 else "",
-            remedy=self._remedy,
-        )
+            why=why,
+            remedy=f"Run `{self._program}` by hand, with a question on its standard input",
+        ) from None
 
-    def _answer(self, printed: bytes) -> str:
+    def _read_answer(self, printed: bytes) -> str:
         try:
             text = printed.decode()
         except UnicodeDecodeError:
@@ -236,7 +171,7 @@ class CommandModel(ChosenModel):
         return text.strip()
 
     def _pick_answer(self, text: str, answer: str) -> str:
-        """The text at a dotted path of keys and indices; JSON values are written out as JSON."""
+        """Return the text at a dotted path of keys and indices; JSON is written out as such."""
         try:
             value: Any = json.loads(text)
         except (ValueError, RecursionError):

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import threading
 from collections.abc import Iterable, Mapping
+from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+import msgspec
+from msgspec import Meta, Struct
 
 from prjury.deadline import Deadline
 from prjury.errors import UsageError
@@ -34,9 +35,13 @@ if TYPE_CHECKING:
 #: The prompt of the entries that answer whatever has no entry of its own.
 _ANY = "*"
 _ROOM = 30_000
+_SHAPE = (
+    'Write entries such as {"prompt": "quality", "text": "..."}; '
+    f"an error is one of {', '.join(get_args(ModelReason))}"
+)
 
 
-class ScriptedAnswer(BaseModel):
+class ScriptedAnswer(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """One recorded answer, or the way in which no answer came.
 
     Attributes:
@@ -46,23 +51,21 @@ class ScriptedAnswer(BaseModel):
         error: the reason of the `ModelError` to raise instead.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    prompt: str = Field(_ANY, min_length=1)
+    prompt: Annotated[str, Meta(min_length=1)] = _ANY
     text: Any = None
     error: ModelReason | None = None
     model: str | None = None
-    input_tokens: int = Field(0, ge=0)
-    output_tokens: int = Field(0, ge=0)
-    usd: float | None = Field(None, ge=0.0, allow_inf_nan=False)
+    input_tokens: Annotated[int, Meta(ge=0)] = 0
+    output_tokens: Annotated[int, Meta(ge=0)] = 0
+    usd: Annotated[float, Meta(ge=0)] | None = None
 
     def reply(self, name: str) -> Reply:
-        """The reply of the model that goes by this name unless the entry knows better."""
-        text = self.text if isinstance(self.text, str) else json.dumps(self.text)
+        """Return the reply of the model of this name, unless the entry knows better."""
+        text = self.text if isinstance(self.text, str) else _encode(self.text).decode()
         return Reply(text, self.model or name, self.input_tokens, self.output_tokens, self.usd)
 
 
-_ENTRIES = TypeAdapter(list[ScriptedAnswer])
+_encode = msgspec.json.encode
 
 
 class ScriptedModel:
@@ -74,44 +77,34 @@ class ScriptedModel:
         name: str = "scripted",
         room: int = _ROOM,
     ) -> None:
-        self._entries = _ENTRIES.validate_python(list(entries))
-        self.name = name
-        self.room = room
-        digest = hashlib.sha256(_ENTRIES.dump_json(self._entries)).hexdigest()
-        self.identity = f"{name} {digest}"
+        self._entries = msgspec.convert(list(entries), list[ScriptedAnswer])
+        self.name, self.room = name, room
+        self.identity = f"{name} {sha256(_encode(self._entries)).hexdigest()}"
         self._lock = threading.Lock()
 
     @classmethod
     def from_file(cls, path: Path, room: int = _ROOM) -> ScriptedModel:
-        """The script in a file: a JSON list of entries, one JSON object, or one object per line.
-
-        Raises:
-            UsageError: when the file cannot be read or is no script.
-        """
+        """Read a script: a JSON list of entries, or one JSON object per line."""
         try:
-            return cls(_read(path.read_text(encoding="utf-8")), f"scripted:{path.name}", room)
+            content = path.read_bytes().strip()
+            if content.startswith(b"["):
+                entries = msgspec.json.decode(content, type=list[ScriptedAnswer])
+            else:
+                entries = msgspec.json.Decoder(ScriptedAnswer).decode_lines(content)
         except OSError as error:
             what = f"The script {path} cannot be read: {error.strerror}"
             raise UsageError(what, remedy="Check --model scripted:FILE") from error
-        except ValidationError as error:
-            first = error.errors(include_url=False, include_input=False)[0]
-            place = ".".join(map(str, first["loc"])) or "the file"
-            what = f"The script {path} is not valid: {place}: {first['msg']}"
-            raise UsageError(what, remedy=_SHAPE) from error
-        except ValueError as error:
-            raise UsageError(f"The script {path} is not JSON or JSONL", remedy=_SHAPE) from error
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise UsageError(f"The script {path} is not valid: {error}", remedy=_SHAPE) from error
+        return cls(entries, f"scripted:{path.name}", room)
 
     def price(self, input_tokens: int, output_tokens: int) -> float | None:  # noqa: ARG002
-        """Nothing: what was recorded is paid for."""
+        """Return nothing: what was recorded is paid for."""
         return 0.0
 
     def ask(self, prompt: Prompt, deadline: Deadline) -> Reply:  # noqa: ARG002 - it takes no time
-        """The next recorded answer to this prompt.
-
-        Raises:
-            ModelError: when the entry says so, or when no entry is left.
-        """
-        entry = self._next(prompt)
+        """Return the next recorded answer to this prompt."""
+        entry = self._take_entry(prompt)
         if entry is None:
             raise ModelError(
                 f"The script holds no further answer to the prompt {prompt.name}",
@@ -119,12 +112,12 @@ class ScriptedModel:
                 remedy=f"Record one for {prompt.sha256} or add an entry for {_ANY}",
                 spent=Reply("", self.name, usd=0.0),
             )
+        reply = entry.reply(self.name)
         if entry.error:
-            spent = entry.reply(self.name)
-            raise ModelError(f"The script says {entry.error}", entry.error, spent=spent)
-        return entry.reply(self.name)
+            raise ModelError(f"The script says {entry.error}", entry.error, spent=reply)
+        return reply
 
-    def _next(self, prompt: Prompt) -> ScriptedAnswer | None:
+    def _take_entry(self, prompt: Prompt) -> ScriptedAnswer | None:
         names = (prompt.sha256, prompt.name, prompt.name.partition("/")[0], _ANY)
         with self._lock:
             for name in names:
@@ -146,7 +139,7 @@ class AnswerFile:
     def __init__(self, path: Path) -> None:
         self._path = path
         try:
-            self._write(b"", os.O_TRUNC)
+            self._append(b"", os.O_TRUNC)
         except OSError as error:
             what = f"--record {path} cannot be written: {error.strerror}"
             raise UsageError(what, remedy="Name a file in a directory that exists") from error
@@ -154,38 +147,21 @@ class AnswerFile:
     def keep(self, prompt: Prompt, got: Reply | None, reason: str | None) -> None:
         """Add an answer, or the reason why there is none."""
         spent = got or Reply("", "")
-        entry = ScriptedAnswer.model_validate(
-            {
-                "prompt": prompt.sha256,
-                "text": None if reason else spent.text,
-                "error": reason,
-                "model": spent.model or None,
-                "input_tokens": spent.input_tokens,
-                "output_tokens": spent.output_tokens,
-                "usd": spent.usd,
-            }
-        )
-        line = json.dumps(entry.model_dump(exclude_none=True))
-        self._write(f"{line}\n".encode(), os.O_APPEND)
+        values = {
+            "prompt": prompt.sha256,
+            "text": None if reason else spent.text,
+            "error": reason,
+            "model": spent.model or None,
+            "input_tokens": spent.input_tokens,
+            "output_tokens": spent.output_tokens,
+            "usd": spent.usd,
+        }
+        self._append(_encode(msgspec.convert(values, ScriptedAnswer)) + b"\n")
 
-    def _write(self, content: bytes, how: int) -> None:
+    def _append(self, content: bytes, how: int = os.O_APPEND) -> None:
         flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | how
         with os.fdopen(os.open(self._path, flags, 0o600), "wb") as file:
             file.write(content)
-
-
-_SHAPE = (
-    'Write entries such as {"prompt": "quality", "text": "..."}; '
-    f"an error is one of {', '.join(get_args(ModelReason))}"
-)
-
-
-def _read(text: str) -> list[Any]:
-    try:
-        value = json.loads(text)
-    except json.JSONDecodeError:
-        return [json.loads(line) for line in text.splitlines() if line.strip()]
-    return value if isinstance(value, list) else [value]
 
 
 class ChosenModel:
@@ -214,7 +190,7 @@ class HostedModel(ChosenModel):
         self._answered = False
 
     def price(self, input_tokens: int, output_tokens: int) -> float | None:
-        """US dollars for so many tokens; None where the price is not known."""
+        """Return US dollars for so many tokens; None where the price is not known."""
         try:
             from prjury.models.wire import price  # noqa: PLC0415 - heavy and optional
         except ImportError:
@@ -222,12 +198,7 @@ class HostedModel(ChosenModel):
         return price(self._choice, input_tokens, output_tokens)
 
     def ask(self, prompt: Prompt, deadline: Deadline) -> Reply:
-        """The reply, within the deadline and within the choice's own time for one call.
-
-        Raises:
-            BusyError: when asking again later may help.
-            ModelError: when there is no reply in time, or none that may be read as an answer.
-        """
+        """Return the reply, within the deadline and the choice's own time for one call."""
         until = deadline.within(self._choice.timeout)
         try:
             reply = self._ask_once(prompt, self._mode, until)
@@ -236,16 +207,13 @@ class HostedModel(ChosenModel):
             reply = self._ask_once(prompt, "json", until)
             self._mode = "json"
         except BusyError as busy:
-            self._turn(busy)
+            # Some servers break at a schema instead of refusing it: the next try goes without.
+            own_server = self._choice.base_url is not None
+            if own_server and not self._answered and busy.status == _BROKEN:
+                self._mode = "json" if self._mode == "schema" else "schema"
             raise
         self._answered = True
         return reply
-
-    def _turn(self, busy: BusyError) -> None:
-        """Has the next try go the other way: some servers break at a schema instead of refusing."""
-        own_server = self._choice.base_url is not None
-        if own_server and not self._answered and busy.status == _BROKEN:
-            self._mode = "json" if self._mode == "schema" else "schema"
 
     def _ask_once(self, prompt: Prompt, mode: Mode, deadline: Deadline) -> Reply:
         try:
@@ -258,45 +226,35 @@ class HostedModel(ChosenModel):
         return converse(self._choice, prompt, mode, deadline)
 
 
-_NOTHING: Mapping[str, str] = {}
-
-
 def connect(
     choice: ModelChoice,
-    environ: Mapping[str, str] = _NOTHING,
+    environ: Mapping[str, str] = MappingProxyType({}),
     *,
     budget: Budget | None = None,
     pace: RateLimit | None = None,
 ) -> ChatModel:
-    """The model that was chosen. Nothing is contacted and no client is loaded before it is asked.
+    """Return the model that was chosen; nothing is contacted or loaded before it is asked.
 
     Each try of a hosted model waits for its turn and is counted; the pauses between them hold up
     nobody else.
 
     Args:
-        choice: which model.
         environ: what a command may see of the operator's environment.
-        budget: what may be spent; without one nothing is counted.
-        pace: how fast it is asked; without one as fast as anybody asks.
 
     Raises:
         UsageError: when it is a script that cannot be read.
     """
-    model = _bare(choice, environ)
+    model: ChatModel
+    if choice.provider == "scripted":
+        model = ScriptedModel.from_file(Path(choice.name), choice.room)
+    elif choice.provider == "command":
+        from prjury.models.command import CommandModel  # noqa: PLC0415 - only where it is needed
+
+        model = CommandModel(choice, environ)
+    else:
+        model = HostedModel(choice)
     if budget is not None:
         model = BudgetedModel(model, budget, choice.max_output_tokens)
     if choice.provider == "scripted":
         return model
-    if pace is not None:
-        model = RateLimitedModel(model, pace)
-    return RetryingModel(model)
-
-
-def _bare(choice: ModelChoice, environ: Mapping[str, str]) -> ChatModel:
-    if choice.provider == "scripted":
-        return ScriptedModel.from_file(Path(choice.name), choice.room)
-    if choice.provider == "command":
-        from prjury.models.command import CommandModel  # noqa: PLC0415 - only where it is needed
-
-        return CommandModel(choice, environ)
-    return HostedModel(choice)
+    return RetryingModel(model if pace is None else RateLimitedModel(model, pace))

@@ -41,11 +41,7 @@ class UnavailableModel:
         self.room = room
 
     def ask(self, prompt: Prompt, deadline: Deadline) -> Reply:  # noqa: ARG002 - nobody is asked
-        """No reply.
-
-        Raises:
-            ModelError: always, and nothing is sent.
-        """
+        """Raise that nobody is asked."""
         raise UnsentError(
             f"{self._absent.name} cannot be asked: {self._absent.why}",
             "unauthorized",
@@ -53,7 +49,7 @@ class UnavailableModel:
         )
 
     def price(self, input_tokens: int, output_tokens: int) -> float | None:  # noqa: ARG002
-        """Nothing."""
+        """Return no price."""
         return 0.0
 
 
@@ -76,9 +72,6 @@ class FallbackModel(WrappedModel):
 
     It goes by the name of the first, and by the price of the first; its room is that of the
     smallest.
-
-    Args:
-        models: at least one, in the order in which they are asked.
     """
 
     def __init__(self, models: Sequence[ChatModel]) -> None:
@@ -89,7 +82,7 @@ class FallbackModel(WrappedModel):
         self.room = min(model.room for model in models)
 
     def ask(self, prompt: Prompt, deadline: Deadline) -> Reply:
-        """The first reply that can be had.
+        """Return the first reply that can be had.
 
         Each model gets an equal share of the time that is left, so that one that hangs leaves time
         for those after it.
@@ -115,7 +108,7 @@ class FallbackModel(WrappedModel):
 
 
 def _join_failures(failed: Sequence[tuple[str, ModelError]]) -> ModelError:
-    """The last failure; where others came before it, they are named."""
+    """Return the last failure, which names those before it."""
     *before, (_, last) = failed
     if not before:
         return last
@@ -136,17 +129,12 @@ def names_a_program(text: str) -> bool:
 def parse_model_spec(
     text: str, place: str, models: ModelsConfig, *, script: bool = False
 ) -> list[WantedModel]:
-    """The models that are named, one seat each.
+    """Return the models that are named, one seat each.
 
     Args:
         text: ``provider:name``, a name alone, ``command:PROGRAM ARGS``, ``scripted:FILE`` or
             ``auto``; several are parted by commas, a command comes last.
-        place: where it was written, for messages.
         models: whose options hold for a model that is named there, and else the default's.
-        script: whether ``scripted:FILE`` may be meant.
-
-    Raises:
-        ConfigError: when nothing is named, or a command cannot be read.
     """
     command = _COMMAND.search(text)
     names = (text[: command.start()] if command else text).split(",")
@@ -159,10 +147,9 @@ def parse_model_spec(
 
 
 def _config(text: str, models: ModelsConfig) -> ModelConfig:
-    """A listed model as it is listed; any other with the default's options.
+    """Return a listed model as it is listed, any other with the default's options.
 
-    Address and key go with the provider that they were written down for, and with no other. A name
-    alone means a model at the default's address, where it has one.
+    Address and key go with the provider that they were written down for, and with no other.
     """
     if text == AUTO:
         return models.default
@@ -200,23 +187,8 @@ _NOT_TRUSTED = (
 class ModelPanel:
     """Seats models. Judges who want the same one share it, with its budget and its pace.
 
-    Nothing is contacted and no client is loaded before somebody is asked.
-
-    Args:
-        config: the ``models`` section of the policy.
-        limits: what all of them together may spend.
-        review: how often they are asked, and whether what they find is confirmed.
-        environ: the operator's environment variables, for keys and addresses.
-        flag: what ``--model`` says.
-        offline: whether nothing may be contacted; only scripted models are left then.
-        untrusted: whether the policy is somebody else's word: then it says which models are asked,
-            and not by which address, key or program.
-        recorder: keeps every call.
-        answers: keeps every answer.
-
-    Raises:
-        ConfigError: for a `flag` that names a model which cannot be had, because its key is not
-            set, or a provider that is not known.
+    Nothing is contacted and no client is loaded before somebody is asked. Of an untrusted policy
+    it takes which models are asked, and not by which address, key or program.
     """
 
     def __init__(  # noqa: PLR0913 - where models come from, and who keeps what they say
@@ -262,14 +234,7 @@ class ModelPanel:
         return hashlib.sha256("\n".join(keys).encode()).digest() if any(keys) else b""
 
     def panel(self, request: str = AUTO) -> Panel:
-        """Return who is asked: by the flag, or else by the judge's wish, or else by the policy.
-
-        A model that cannot be had keeps its seat among others, and answers ``unauthorized``.
-
-        Raises:
-            ConfigError: for a provider that is not known, or an address that must not be used.
-            UsageError: for a script that cannot be read.
-        """
+        """Return who is asked: by the flag, or else by the judge's wish, or else by the policy."""
         if self._untrusted and (self._config.reaches_out or names_a_program(request)):
             return Panel(missing=_NOT_TRUSTED, label="policy_not_trusted")
         seats = [[self._choose(one) for one in seat] for seat in self._seats(request)]
@@ -292,10 +257,7 @@ class ModelPanel:
         )
 
     def warm(self) -> None:
-        """Begins to load the clients of the models that have been seated; returns at once.
-
-        They take seconds, in which others can go on. Without a hosted model nothing is loaded.
-        """
+        """Begin to load the clients of the seated models, which takes seconds; return at once."""
         with self._lock:
             providers = sorted({choice.provider for choice in self._models} & set(KEYS))
         if providers:
@@ -305,12 +267,12 @@ class ModelPanel:
             self._loading.start()
 
     def wait(self) -> None:
-        """Waits until the clients are loaded; a build could change their files."""
+        """Wait until the clients are loaded; a build could change their files."""
         if self._loading:
             self._loading.join()
 
     def _check(self, flag: str) -> None:
-        """Refuses a model that the operator names and that nobody could ask."""
+        """Refuse a model that the operator names and that nobody could ask."""
         for spec in parse_model_spec(flag, "--model", self._config, script=True):
             choice = self._choose(spec)
             if isinstance(choice, MissingModel):
@@ -320,7 +282,7 @@ class ModelPanel:
                 )
 
     def _seats(self, request: str) -> list[list[WantedModel]]:
-        """For each seat the model that is wanted there, and those that stand in for it."""
+        """Return for each seat the model that is wanted there, and those that stand in for it."""
         config = self._config
         if self._flag:
             return [[one] for one in parse_model_spec(self._flag, "--model", config, script=True)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import ssl
 from collections.abc import Mapping
 from functools import cache
@@ -11,7 +12,7 @@ import httpx2
 from pydantic_ai.models import Model
 
 from prjury.models.choose import ModelChoice
-from prjury.models.wrappers import not_installed, too_large
+from prjury.models.wrappers import not_installed, refuse_size
 from prjury.ports.messages import ModelError
 
 _OK = 200
@@ -40,12 +41,7 @@ _MEANING: Mapping[str, int] = {
 
 
 def error_in_body(status: int, body: bytes) -> int:
-    """The status that a response means: its own, unless the body of a 200 is an error that says so.
-
-    Args:
-        status: as it was sent.
-        body: the whole body.
-    """
+    """Return the status that a response means: an error's in the body of a 200, else its own."""
     if status != _OK or b'"error"' not in body:
         return status
     try:
@@ -53,19 +49,16 @@ def error_in_body(status: int, body: bytes) -> int:
     except (ValueError, RecursionError):
         return status
     error = value.get("error") if isinstance(value, dict) else None
-    words: list[object] = [error]
-    if isinstance(error, dict):
-        words = [error.get(key) for key in ("code", "status", "type")]
-    return next((code for code in map(_code, words) if code), status)
-
-
-def _code(word: object) -> int | None:
-    if isinstance(word, str):
-        number = word.isascii() and word.isdecimal() and len(word) == len(str(_OK))
-        word = int(word) if number else _MEANING.get(word.lower())
-    if isinstance(word, int) and _FIRST_ERROR <= word <= _LAST_ERROR:
-        return word
-    return None
+    words = (
+        [error.get(key) for key in ("code", "status", "type")] if isinstance(error, dict) else []
+    )
+    for word in [error, *words]:
+        code = _MEANING.get(word.lower(), word) if isinstance(word, str) else word
+        text = str(code)
+        number = int(text) if re.fullmatch("[1-9][0-9][0-9]", text) else 0
+        if _FIRST_ERROR <= number <= _LAST_ERROR:
+            return number
+    return status
 
 
 #: Bytes of a response. JSON escapes and a provider's envelope take more room than the reply itself.
@@ -73,9 +66,11 @@ BODY_LIMIT = 1024 * 1024
 
 
 def http_client(seconds: float) -> httpx2.AsyncClient:
-    """A client for one conversation; each phase of a request may take so many seconds."""
+    """Make a client for one conversation; each phase of a request may take so many seconds."""
     return httpx2.AsyncClient(
-        transport=CappedTransport(httpx2.AsyncHTTPTransport(verify=trusted(), trust_env=False)),
+        transport=CappedTransport(
+            httpx2.AsyncHTTPTransport(verify=load_certificates(), trust_env=False)
+        ),
         timeout=max(seconds, 0.001),
         follow_redirects=False,
         trust_env=False,
@@ -83,8 +78,8 @@ def http_client(seconds: float) -> httpx2.AsyncClient:
 
 
 @cache
-def trusted() -> ssl.SSLContext:
-    """The certificates that servers are checked by; they take a while to load."""
+def load_certificates() -> ssl.SSLContext:
+    """Load the certificates that servers are checked by, which takes a while."""
     return httpx2.create_ssl_context(trust_env=False)
 
 
@@ -95,11 +90,7 @@ class CappedTransport(httpx2.AsyncBaseTransport):
         self._inner = inner
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Sends the request and bounds the response.
-
-        Raises:
-            ModelError: when the server sends too much, or compresses what it was asked not to.
-        """
+        """Send the request and bound the response."""
         request.headers["accept-encoding"] = "identity"
         request.headers.pop("cookie", None)
         response = await self._inner.handle_async_request(request)
@@ -112,8 +103,8 @@ class CappedTransport(httpx2.AsyncBaseTransport):
         length = response.headers.get("content-length", "")
         if length.isdecimal() and int(length[:20]) > BODY_LIMIT:
             await response.aclose()
-            raise too_large()
-        body = await _read(response)
+            raise refuse_size()
+        body = await _read_body(response)
         return httpx2.Response(
             error_in_body(response.status_code, body),
             headers=response.headers,
@@ -122,22 +113,18 @@ class CappedTransport(httpx2.AsyncBaseTransport):
         )
 
     async def aclose(self) -> None:
-        """Closes all connections."""
+        """Close all connections."""
         await self._inner.aclose()
 
 
-async def _read(response: httpx2.Response) -> bytes:
-    """The whole body.
-
-    Raises:
-        ModelError: when it is too long.
-    """
+async def _read_body(response: httpx2.Response) -> bytes:
+    """Return the whole body; raise for one that is too long."""
     body = bytearray()
     try:
         async for chunk in response.aiter_raw():
             body += chunk
             if len(body) > BODY_LIMIT:
-                raise too_large()
+                raise refuse_size()
     finally:
         await response.aclose()
     return bytes(body)
@@ -204,7 +191,7 @@ def _google(choice: ModelChoice, client: httpx2.AsyncClient) -> Model:
     from pydantic_ai.providers.google import GoogleProvider  # noqa: PLC0415
 
     # Given none, the library reads all certificates twice for clients of its own, unused here.
-    trust = {"verify": trusted(), "ssl": trusted()}
+    trust = {"verify": load_certificates(), "ssl": load_certificates()}
     options = HttpOptions(
         base_url=choice.base_url or _GOOGLE,
         httpx_async_client=client,

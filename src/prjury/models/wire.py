@@ -61,13 +61,11 @@ from prjury.ports.messages import ModelError, ModelReason, Prompt, Reply
 def price(
     choice: ModelChoice, input_tokens: int, output_tokens: int, *, read: int = 0, written: int = 0
 ) -> float | None:
-    """US dollars, or None where the server or the model has no known price.
+    """Return US dollars, or None where the server or the model has no known price.
 
     Args:
-        choice: the model.
         input_tokens: all of them, also those that came from the provider's cache.
-        output_tokens: all of them, also those of the thinking before the answer.
-        read: how many of the input tokens were read from the cache, which is cheaper.
+        read: how many of them were read from the cache, which is cheaper.
         written: how many of them were written to it, which may cost more.
     """
     usage = Usage(
@@ -165,11 +163,7 @@ _ELSEWHERE = _Words(
 
 
 def translate_error(error: Exception, *, binding: bool) -> ModelError:
-    """The failure in our words.
-
-    Args:
-        binding: whether the request held a JSON Schema; its refusal may be meant then.
-    """
+    """Return the failure in our words."""
     for link in _chain(error):
         if isinstance(link, ModelError):
             return link
@@ -244,26 +238,20 @@ _NO_TEMPERATURE = (
 
 
 def converse(choice: ModelChoice, prompt: Prompt, mode: Mode, deadline: Deadline) -> Reply:
-    """The model's reply.
-
-    Raises:
-        BusyError: when the server asks to come back later.
-        SchemaRefusedError: when it does not take a JSON Schema.
-        ModelError: when there is no reply, or none that may be read as an answer.
-    """
+    """Return the model's reply."""
     try:
-        response = in_time(lambda: _request(choice, prompt, mode, deadline), deadline)
+        response = wait_for(lambda: _request(choice, prompt, mode, deadline), deadline)
     except (AgentRunError, UserError, httpx2.HTTPError, ModelError) as error:
         # The chain is cut: the foreign error holds headers and the body of the response.
         raise translate_error(error, binding=mode == "schema") from None
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         # The libraries build their values without checking what came over the wire.
         raise ModelError("The model server's answer cannot be read", "provider_error") from None
-    return _read(response, choice)
+    return _read_reply(response, choice)
 
 
 def load(providers: Iterable[Provider]) -> None:
-    """Gets ready for the first question to these providers; nothing is sent.
+    """Get ready for the first question to these providers; nothing is sent.
 
     To build a model once, and to sleep, loads whatever the libraries put off until then.
     """
@@ -274,23 +262,20 @@ def load(providers: Iterable[Provider]) -> None:
             connect(choice, http_client(1.0))
 
 
-def in_time(work: Callable[[], Awaitable[T]], deadline: Deadline) -> T:
-    """The result of the work; whatever it hangs in, nobody waits beyond the deadline.
+def wait_for(work: Callable[[], Awaitable[T]], deadline: Deadline) -> T:
+    """Return the result of the work; whatever it hangs in, nobody waits beyond the deadline.
 
     The work runs in a thread of its own, a daemon: name resolution cannot be cancelled.
-
-    Raises:
-        ModelError: when the time is over.
     """
     finished: list[asyncio.Task[T]] = []
 
-    async def bounded() -> None:
+    async def run() -> None:
         task = asyncio.ensure_future(_await(work))
         await asyncio.wait({task}, timeout=deadline.remaining)
         if task.done():
             finished.append(task)
 
-    thread = threading.Thread(target=lambda: asyncio.run(bounded()), name="model", daemon=True)
+    thread = threading.Thread(target=lambda: asyncio.run(run()), name="model", daemon=True)
     thread.start()
     thread.join(deadline.remaining + _GRACE)
     if not finished:
@@ -316,7 +301,7 @@ async def _request(
 
 
 def _settings(model: Model, choice: ModelChoice) -> ModelSettings:
-    """Retries are ours; the temperature is 0 wherever the model has one."""
+    """Return settings: retries are ours; the temperature is 0 wherever the model has one."""
     settings: dict[str, object] = {"max_retries": 0, **_OF_PROVIDER.get(choice.provider, {})}
     if choice.max_output_tokens:
         settings["max_tokens"] = choice.max_output_tokens
@@ -350,7 +335,7 @@ def _parameters(model: Model, prompt: Prompt, mode: Mode) -> ModelRequestParamet
 
 
 def _count_tokens(reply: Reply, used: RequestUsage, choice: ModelChoice) -> Reply:
-    """The reply with what it cost; tokens from the provider's cache are input tokens too."""
+    """Return the reply with what it cost; tokens from the provider's cache are input tokens too."""
     tokens_in, tokens_out = max(0, used.input_tokens), max(0, used.output_tokens)
     read = min(max(0, used.cache_read_tokens), tokens_in)
     written = min(max(0, used.cache_write_tokens), tokens_in - read)
@@ -359,7 +344,7 @@ def _count_tokens(reply: Reply, used: RequestUsage, choice: ModelChoice) -> Repl
     return replace(reply, input_tokens=tokens_in, output_tokens=tokens_out, usd=usd)
 
 
-def _read(response: ModelResponse, choice: ModelChoice) -> Reply:
+def _read_reply(response: ModelResponse, choice: ModelChoice) -> Reply:
     text = "".join(part.content for part in response.parts if isinstance(part, TextPart))
     reply = _count_tokens(Reply(text, response.model_name or choice.name), response.usage, choice)
     details = response.provider_details or {}

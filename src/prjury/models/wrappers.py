@@ -1,4 +1,4 @@
-"""What stands between a judge and a model: retry, rate limit and budget, each a wrapper."""
+"""What stands between a judge and a model: retry, rate limit, budget and record, each a wrapper."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from prjury.deadline import Deadline
@@ -32,7 +32,7 @@ class WrappedModel:
         self.name, self.identity, self.room = inner.name, inner.identity, inner.room
 
     def price(self, input_tokens: int, output_tokens: int) -> float | None:
-        """US dollars for so many tokens; None where the price is not known."""
+        """Return US dollars for so many tokens; None where the price is not known."""
         return self._inner.price(input_tokens, output_tokens)
 
 
@@ -43,17 +43,17 @@ REPLY_LIMIT = 64 * 1024
 
 
 def late() -> ModelError:
-    """The error for a model that takes too long."""
+    """Return the error for a model that takes too long."""
     return ModelError("The model did not answer in time", "timeout")
 
 
-def too_large(spent: Reply | None = None) -> ModelError:
-    """The error for a reply that is longer than anybody needs."""
+def refuse_size(spent: Reply | None = None) -> ModelError:
+    """Return the error for a reply that is longer than anybody needs."""
     return ModelError("The model's reply is too large", "reply_too_large", spent=spent)
 
 
 def not_installed(provider: str) -> ModelError:
-    """The error for a provider whose library is missing."""
+    """Return the error for a provider whose library is missing."""
     return UnsentError(
         f"The client library for {provider} is not installed",
         "not_installed",
@@ -63,20 +63,11 @@ def not_installed(provider: str) -> ModelError:
 
 
 def refuse_no_answer(text: str, spent: Reply | None = None) -> None:
-    """Raises a ModelError for a reply that is too long or empty."""
+    """Raise a ModelError for a reply that is too long or empty."""
     if len(text.encode(errors="replace")) > REPLY_LIMIT:
-        raise too_large(spent)
+        raise refuse_size(spent)
     if not text.strip():
         raise ModelError("The model's reply is empty", "refused", spent=spent)
-
-
-# Retry.
-
-#: How often one question is put at most.
-TRIES = 3
-
-_FIRST_PAUSE = 1.0
-_LONGEST_PAUSE = 20.0
 
 
 class UnansweredError(ModelError):
@@ -99,30 +90,15 @@ class SchemaRefusedError(UnansweredError):
     """The server does not take a JSON Schema for its reply."""
 
 
-def pause(tried: int, after: float | None, remaining: float, chance: float) -> float | None:
-    """The seconds to wait before the next try; None where trying again is of no use.
+# Retry.
 
-    Args:
-        tried: how often the question has been put already.
-        after: what the server asks for; its word counts, even if it exceeds our own pauses.
-        remaining: the seconds until nobody waits any longer.
-        chance: a random number in 0..1 that keeps clients from returning all at once.
-    """
-    if tried >= TRIES:
-        return None
-    own = min(_FIRST_PAUSE * 2 ** (tried - 1), _LONGEST_PAUSE) * (0.5 + chance / 2)
-    seconds = own if after is None else max(0.0, after)
-    return seconds if seconds < remaining else None
+#: How often one question is put at most.
+TRIES = 3
+_FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 20.0
 
 
 class RetryingModel(WrappedModel):
-    """Puts the question at most three times while the server is busy, and when the server says.
-
-    Args:
-        inner: raises `BusyError` where asking again may help.
-        sleep: waits so many seconds between two tries.
-        chance: a random number in 0..1, which spreads the tries of several clients.
-    """
+    """Puts the question at most three times while the server is busy, and when the server says."""
 
     def __init__(
         self,
@@ -131,25 +107,26 @@ class RetryingModel(WrappedModel):
         chance: Callable[[], float] = random.random,
     ) -> None:
         super().__init__(inner)
-        self._sleep = sleep
-        self._chance = chance
+        self._sleep, self._chance = sleep, chance
 
     def ask(self, prompt: Prompt, deadline: Deadline) -> Reply:
-        """The reply of the first try that brings one.
-
-        Raises:
-            ModelError: the last failure, or one that does not pass by waiting.
-        """
-        tried = 0
-        while True:
-            tried += 1
+        """Return the reply of the first try that brings one."""
+        for number in range(1, TRIES):
             try:
                 return self._inner.ask(prompt, deadline)
             except BusyError as busy:
-                seconds = pause(tried, busy.after, deadline.remaining, self._chance())
-                if seconds is None:
+                seconds = pause(number, busy.after, self._chance())
+                if seconds >= deadline.remaining:
                     raise
                 self._sleep(seconds)
+        return self._inner.ask(prompt, deadline)
+
+
+def pause(number: int, after: float | None, chance: float) -> float:
+    """Return the seconds to wait after so many tries; the server's word counts where it has one."""
+    if after is not None:
+        return max(0.0, after)
+    return min(_FIRST_PAUSE * 2.0 ** (number - 1), _LONGEST_PAUSE) * (0.5 + chance / 2)
 
 
 # Rate limit.
@@ -158,13 +135,7 @@ _MINUTE = 60.0
 
 
 class RateLimit:
-    """Lets so many callers through at a time, and so many in any minute.
-
-    Args:
-        rate: how many.
-        clock: seconds on a clock that never goes back.
-        sleep: waits so many seconds.
-    """
+    """Lets so many callers through at a time, and so many in any minute."""
 
     def __init__(
         self,
@@ -174,14 +145,13 @@ class RateLimit:
     ) -> None:
         self._free = threading.Semaphore(rate.max_parallel)
         self._per_minute = rate.requests_per_minute
-        self._clock = clock
-        self._sleep = sleep
+        self._clock, self._sleep = clock, sleep
         self._lock = threading.Lock()
         self._begun: deque[float] = deque(maxlen=rate.requests_per_minute)
 
     @contextmanager
     def turn(self, deadline: Deadline) -> Iterator[None]:
-        """Waits for a turn and holds it for the length of the block.
+        """Wait for a turn and hold it for the length of the block.
 
         Raises:
             ModelError: with the reason ``timeout`` when no turn comes before the deadline.
@@ -216,11 +186,7 @@ class RateLimitedModel(WrappedModel):
         self._pace = pace
 
     def ask(self, prompt: Prompt, deadline: Deadline) -> Reply:
-        """The inner model's reply.
-
-        Raises:
-            ModelError: the inner model's, or ``timeout`` when its turn does not come.
-        """
+        """Return the inner model's reply; raise ``timeout`` when its turn does not come."""
         with self._pace.turn(deadline):
             return self._inner.ask(prompt, deadline)
 
@@ -236,12 +202,11 @@ def _refuse_late(why: str) -> ModelError:
 
 # Budget.
 
-#: Failures that no provider charges for.
-_FREE = frozenset({"unauthorized", "rate_limited", "unreachable"})
+#: Failures before or without any work of the model, which no provider charges for.
+FREE = frozenset({"rate_limited", "unauthorized", "unreachable"})
 
 
-@dataclass(frozen=True)
-class Spent:
+class Spent(Struct, frozen=True):
     """What calls have used, or may use.
 
     Attributes:
@@ -274,8 +239,8 @@ class Budget:
         self._limits = limits
         self._lock = threading.Lock()
         self._spent = Spent()
-        self._usd = self._promised_usd = 0.0
-        self._promised_tokens = 0
+        #: Tokens and dollars that are used or promised.
+        self._tokens, self._usd = 0, 0.0
 
     @property
     def spent(self) -> Spent:
@@ -286,62 +251,49 @@ class Budget:
     def refusal(self, input_tokens: int, usd: float | None) -> str | None:
         """Return why so much cannot be spent besides what is promised; None if it can."""
         with self._lock:
-            return self._refusal(Spent(0, input_tokens, 0, usd))
+            return self._find_excess(input_tokens, usd)
 
     def reserve(self, estimate: Spent) -> None:
-        """Sets aside what a call may use.
-
-        Raises:
-            ModelError: with the reason ``budget`` when it may exceed a limit; nothing is set aside.
-        """
+        """Set aside what a call may use."""
         with self._lock:
-            refusal = self._refusal(estimate)
-            if refusal:
+            if refusal := self._find_excess(estimate.input_tokens, estimate.usd):
                 raise UnsentError(refusal, "budget")
-            self._promise(estimate, 1)
+            self._tokens += estimate.input_tokens
+            self._usd += estimate.usd or 0.0
 
     def settle(self, estimate: Spent, used: Spent | None) -> None:
-        """Takes what was set aside back, and counts what was really used; None for no request."""
+        """Take what was set aside back, and count what was really used; None for no request."""
+        real = used or Spent()
         with self._lock:
-            self._promise(estimate, -1)
-            if used is not None:
-                self._spent += used
-                self._usd += used.usd or 0.0
+            self._spent += real
+            self._tokens += real.input_tokens - estimate.input_tokens
+            self._usd += (real.usd or 0.0) - (estimate.usd or 0.0)
 
-    def _refusal(self, estimate: Spent) -> str | None:
-        tokens = self._spent.input_tokens + self._promised_tokens
-        if tokens + estimate.input_tokens > self._limits.input_tokens:
-            return _refuse_spending(
-                f"{tokens:,} of {self._limits.input_tokens:,} input tokens are used or promised, "
-                f"and this takes about {estimate.input_tokens:,}",
-                "limits.input_tokens",
+    def _find_excess(self, tokens: int, usd: float | None) -> str | None:
+        most = self._limits
+        if self._tokens + tokens > most.input_tokens:
+            limit = "limits.input_tokens"
+            figures = (
+                f"{self._tokens:,} of {most.input_tokens:,} input tokens are used or promised, and "
+                f"this takes about {tokens:,}"
             )
-        if estimate.usd is None and not self._limits.usd:
-            return _refuse_spending(
-                "nothing may be spent, and the price of this is not known", "limits.usd"
+        elif usd is None and not most.usd:
+            limit = "limits.usd"
+            figures = "nothing may be spent, and the price of this is not known"
+        elif usd and self._usd + usd > most.usd:
+            limit = "limits.usd"
+            figures = (
+                f"{self._usd:.4f} of {most.usd:.4f} US dollars are spent or promised, and this may "
+                f"cost {usd:.4f}"
             )
-        usd = self._usd + self._promised_usd
-        if estimate.usd and usd + estimate.usd > self._limits.usd:
-            return _refuse_spending(
-                f"{usd:.4f} of {self._limits.usd:.4f} US dollars are spent or promised, and this "
-                f"may cost {estimate.usd:.4f}",
-                "limits.usd",
-            )
-        return None
-
-    def _promise(self, estimate: Spent, sign: int) -> None:
-        self._promised_tokens += sign * estimate.input_tokens
-        self._promised_usd += sign * (estimate.usd or 0.0)
+        else:
+            return None
+        remedy = f"Raise {limit} in the policy, or judge less at once"
+        return f"The budget of this run does not allow it: {figures}. {remedy}"
 
 
 class BudgetedModel(WrappedModel):
-    """Ask the inner model where the budget allows it.
-
-    Args:
-        inner: makes one request per question.
-        budget: shared by all models of the run.
-        max_output_tokens: the limit of an answer, if it has one.
-    """
+    """Asks the inner model, which makes one request per question, where the budget allows it."""
 
     def __init__(
         self, inner: ChatModel, budget: Budget, max_output_tokens: int | None = None
@@ -351,15 +303,11 @@ class BudgetedModel(WrappedModel):
         self._output = max_output_tokens
 
     def ask(self, prompt: Prompt, deadline: Deadline) -> Reply:
-        """The inner model's reply, with what it counts for where the server did not say.
-
-        Raises:
-            ModelError: the inner model's, with what it counts for; or ``budget`` when the call may
-                exceed a limit, and nothing is sent then.
-        """
+        """Return the inner model's reply, with what it counts for where the server did not say."""
         if not deadline.remaining:
             raise UnsentError("There is no time left to ask the model", "timeout")
-        estimate = self._estimate(prompt)
+        output = min(self._output or prompt.answer_tokens, prompt.answer_tokens)
+        estimate = Spent(1, prompt.tokens, output, self.price(prompt.tokens, output))
         self._budget.reserve(estimate)
         used: Spent | None = estimate
         try:
@@ -374,10 +322,6 @@ class BudgetedModel(WrappedModel):
             self._budget.settle(estimate, used)
         return _charge(reply, used)
 
-    def _estimate(self, prompt: Prompt) -> Spent:
-        output = min(self._output or prompt.answer_tokens, prompt.answer_tokens)
-        return Spent(1, prompt.tokens, output, self.price(prompt.tokens, output))
-
     def _measure(self, reply: Reply, estimate: Spent) -> Spent:
         tokens_in, tokens_out = reply.input_tokens, reply.output_tokens
         if not tokens_in and estimate.usd != 0.0:
@@ -391,32 +335,23 @@ class BudgetedModel(WrappedModel):
             return self._measure(error.spent, estimate)
         if isinstance(error, UnsentError):
             return None
-        if isinstance(error, UnansweredError) or error.reason in _FREE:
+        if isinstance(error, UnansweredError) or error.reason in FREE:
             return Spent(calls=1)
         # It may have thought until the time was over; providers charge for that.
         return estimate
 
 
 def _charge(reply: Reply, used: Spent) -> Reply:
-    """The reply with the figures of the budget, so that everybody counts the same."""
+    """Return the reply with the figures of the budget, so that everybody counts the same."""
     tokens_in, tokens_out = used.input_tokens, used.output_tokens
     return replace(reply, input_tokens=tokens_in, output_tokens=tokens_out, usd=used.usd)
-
-
-def _refuse_spending(figures: str, limit: str) -> str:
-    remedy = f"Raise {limit} in the policy, or judge less at once"
-    return f"The budget of this run does not allow it: {figures}. {remedy}"
 
 
 # Journal.
 
 
 class RecordedModel(WrappedModel):
-    """Ask the inner model, and keep what the call took; prompt and reply only as hashes.
-
-    Args:
-        answers: keeps the replies as well, where the operator asks for that.
-    """
+    """Asks the inner model, and keeps what the call took; prompt and reply only as hashes."""
 
     def __init__(
         self, inner: ChatModel, recorder: Recorder, answers: AnswerFile | None = None
@@ -425,38 +360,33 @@ class RecordedModel(WrappedModel):
         self._recorder, self._answers = recorder, answers
 
     def ask(self, prompt: Prompt, deadline: Deadline) -> Reply:
-        """The inner model's reply.
-
-        Raises:
-            ModelError: the inner model's.
-        """
+        """Return the inner model's reply, or raise its error."""
         started = time.monotonic()
-        spent: Reply | None = None
-        reason: str | None = None
         try:
-            spent = self._inner.ask(prompt, deadline)
+            reply = self._inner.ask(prompt, deadline)
         except ModelError as error:
-            spent, reason = error.spent, error.reason
+            self._record(prompt, error.spent, error.reason, started)
             raise
-        else:
-            return spent
-        finally:
-            self._record(prompt, spent, reason, time.monotonic() - started)
+        self._record(prompt, reply, None, started)
+        return reply
 
-    def _record(self, prompt: Prompt, got: Reply | None, reason: str | None, took: float) -> None:
-        if self._answers and (got or reason):
-            self._answers.keep(prompt, got, reason)
-        reply = "" if got is None or reason else got.text
+    def _record(
+        self, prompt: Prompt, reply: Reply | None, reason: str | None, started: float
+    ) -> None:
+        if self._answers:
+            self._answers.keep(prompt, reply, reason)
+        text = "" if reply is None or reason else reply.text
+        spent = reply or Reply("", "")
         self._recorder.record(
             "model",
             model=self.name,
-            answered_by=got.model if got else None,
+            answered_by=spent.model or None,
             prompt=prompt.name,
             prompt_sha256=prompt.sha256,
-            reply_sha256=hashlib.sha256(reply.encode(errors="replace")).hexdigest(),
-            input_tokens=got.input_tokens if got else 0,
-            output_tokens=got.output_tokens if got else 0,
-            usd=got.usd if got else None,
+            reply_sha256=hashlib.sha256(text.encode(errors="replace")).hexdigest(),
+            input_tokens=spent.input_tokens,
+            output_tokens=spent.output_tokens,
+            usd=spent.usd,
             reason=reason,
-            ms=round(took * 1000),
+            ms=round((time.monotonic() - started) * 1000),
         )

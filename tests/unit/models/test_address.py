@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from prjury.errors import ConfigError
-from prjury.models.choose import checked
+from prjury.models.choose import check_address
 
 GOOD = [
     "https://api.openai.com/v1",
@@ -63,17 +63,17 @@ BAD = {
 
 @pytest.mark.parametrize("url", GOOD)
 def test_an_operators_server_is_accepted(url: str) -> None:
-    assert checked(url + "/", "models.base_url") == url
+    assert check_address(url + "/", "models.base_url") == url
 
 
 @pytest.mark.parametrize(("url", "problem"), BAD.items())
 def test_anything_odd_is_refused(url: str, problem: str) -> None:
     with pytest.raises(ConfigError, match=problem):
-        checked(url, "OPENAI_BASE_URL")
+        check_address(url, "OPENAI_BASE_URL")
 
 
 def test_the_message_names_the_key_and_repeats_no_password() -> None:
     with pytest.raises(ConfigError) as error:
-        checked("https://user:hunter22@example.org", "OPENAI_BASE_URL")
+        check_address("https://user:hunter22@example.org", "OPENAI_BASE_URL")
     assert str(error.value).startswith("OPENAI_BASE_URL holds a user name")
     assert "hunter22" not in str(error.value)

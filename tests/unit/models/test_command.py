@@ -16,7 +16,7 @@ import pytest
 
 from prjury.deadline import Deadline
 from prjury.models.choose import ModelChoice
-from prjury.models.command import OUTPUT_LIMIT, CommandModel, Programs
+from prjury.models.command import OUTPUT_LIMIT, CommandModel
 from prjury.models.wrappers import REPLY_LIMIT
 from prjury.ports.messages import ModelError, ModelReason, Prompt, Reply
 
@@ -369,23 +369,3 @@ def test_ctrl_c_leaves_no_process_and_no_directory(bin_: Path, way: str, end: st
         assert asker.wait(60) == 130
     assert gone(*json.loads(told.read_text()))
     assert list(bin_.glob("prjury-model-*")) == []
-
-
-def test_nothing_is_started_after_the_end() -> None:
-    programs = Programs()
-    programs.close()
-    with pytest.raises(ModelError, match="interrupted"):
-        programs.run(["/bin/echo"], b"", {}, Deadline.after(60))
-
-
-@needs_proc
-def test_the_end_ends_what_runs(bin_: Path) -> None:
-    command, told = family(bin_, HANGS)
-    programs = Programs()
-    with ThreadPoolExecutor(1) as pool:
-        run = pool.submit(programs.run, [command], b"", os.environ, Deadline.after(60))
-        while not told.exists():
-            time.sleep(0.02)
-        programs.close()
-        assert run.result() == (-signal.SIGKILL, b"")
-    assert gone(*json.loads(told.read_text()))

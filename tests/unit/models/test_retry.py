@@ -46,3 +46,18 @@ def test_it_goes_by_the_inner_models_particulars() -> None:
     model = patient(Speaker(name="openai:x", room=5_000, per_usd=100), [])
     assert (model.name, model.identity, model.room) == ("openai:x", "identity of openai:x", 5_000)
     assert model.price(40, 10) == 0.5
+
+
+@pytest.mark.parametrize(("after", "nap"), [(7.0, 7.0), (0.0, 0.0), (-5.0, 0.0), (None, 1.0)])
+def test_the_word_of_the_server_counts(after: float | None, nap: float) -> None:
+    naps: list[float] = []
+    patient(Speaker([busy(after), reply()]), naps).ask(PROMPT, SOON)
+    assert naps == [nap]
+
+
+@pytest.mark.parametrize(("after", "left"), [(86_400.0, 60), (None, 0.5), (0.0, 0.0)])
+def test_nobody_waits_beyond_the_deadline(after: float | None, left: float) -> None:
+    naps: list[float] = []
+    with pytest.raises(ModelError, match="busy"):
+        patient(Speaker([busy(after)]), naps).ask(PROMPT, Deadline.after(left))
+    assert naps == []

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from prjury.deadline import Deadline
-from prjury.models.wire import in_time
+from prjury.models.wire import wait_for
 from prjury.ports.messages import ModelError
 
 
@@ -25,22 +25,22 @@ async def broken() -> str:
 
 
 async def asked_from_a_loop() -> str:
-    return in_time(answered, Deadline.after(5))
+    return wait_for(answered, Deadline.after(5))
 
 
 def test_the_result_comes_back() -> None:
-    assert in_time(answered, Deadline.after(5)) == "yes"
+    assert wait_for(answered, Deadline.after(5)) == "yes"
 
 
 def test_an_error_comes_back_as_it_is() -> None:
     with pytest.raises(KeyError, match="inner"):
-        in_time(broken, Deadline.after(5))
+        wait_for(broken, Deadline.after(5))
 
 
 def test_what_cannot_be_cancelled_is_left_behind() -> None:
     begun = time.monotonic()
     with pytest.raises(ModelError) as error:
-        in_time(stuck_in_name_resolution, Deadline.after(0.1))
+        wait_for(stuck_in_name_resolution, Deadline.after(0.1))
     assert error.value.reason == "timeout"
     assert time.monotonic() - begun < 8  # the sleeper goes on for 10 s
 

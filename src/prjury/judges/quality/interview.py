@@ -14,11 +14,9 @@ from typing import Any
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
 from prjury.judges.quality.question import Answer, InvalidReplyError, Question, read
+from prjury.models.wrappers import FREE
 from prjury.ports import ChatModel
 from prjury.ports.messages import ModelError, Prompt, Reply, UnsentError
-
-#: Failures before or without any work of the model, which no provider charges for.
-_FREE = frozenset({"rate_limited", "unauthorized", "unreachable"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +103,7 @@ def _entry(model: ChatModel, reply: Reply, started: float) -> ModelCall:
 
 def _failure(model: ChatModel, error: CannotJudgeError, started: float) -> ModelCall:
     spent = error.spent if isinstance(error, ModelError) else None
-    free = Reply("", model.name, usd=0.0 if error.reason in _FREE else None)
+    free = Reply("", model.name, usd=0.0 if error.reason in FREE else None)
     return _entry(model, spent or free, started)
 
 
