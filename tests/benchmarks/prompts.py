@@ -29,8 +29,9 @@ from prjury.git.operator import open_repository
 from prjury.git.store import Store, open_store
 from prjury.git.take_snapshot import Caps, take_snapshot
 from prjury.judges.context import PullRequestContext
+from prjury.judges.quality.interview import CallContext
 from prjury.judges.quality.kinds.quality import make
-from prjury.judges.quality.model_seat import CallContext, ModelSeat
+from prjury.judges.quality.model_seat import ModelSeat
 from prjury.jury.judgment import Judgment
 from prjury.policy.models import ModelConfig
 from prjury.policy.tiers import QualityOptions

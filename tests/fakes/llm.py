@@ -16,9 +16,10 @@ from fakes.repository import FakeRepository, Files
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
 from prjury.judges.context import PullRequestContext
+from prjury.judges.quality.interview import CallContext
 from prjury.judges.quality.judge import ModelBackedJudge
 from prjury.judges.quality.kinds import quality
-from prjury.judges.quality.model_seat import CallContext, ModelSeat
+from prjury.judges.quality.model_seat import ModelSeat
 from prjury.jury.judgment import Judgment
 from prjury.policy.tiers import QualityOptions
 from prjury.ports import ChatModel, Memory, NoMemory, Panel, Ports, Progress, Shell

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from prjury.judges.quality.rag import RagContext, subjects
+from prjury.judges.quality.rag import RagContext, list_subjects
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment
@@ -20,18 +20,14 @@ if TYPE_CHECKING:
 
 
 def chat_model(model: JudgeModel | Callable[[str], ModelReply]) -> ChatModel:
-    """The model of a client, or the function or object of one's own as one.
-
-    Raises:
-        TypeError: for what cannot be asked.
-    """
+    """Return the model of a client, or one's own function or object as one."""
     from prjury.models.client import TextModel  # noqa: PLC0415 - importing the package costs nothing
 
     return model.model if isinstance(model, ModelClient) else TextModel(asker(model))
 
 
 def _show(text: str) -> str:
-    """A statement or a document's name as reports show it: without secrets, and cut."""
+    """Return a statement or a document's name as reports show it: without secrets, and cut."""
     from prjury.judges.quality.votes import prose  # noqa: PLC0415 - as above
     from prjury.report.redact import redacted  # noqa: PLC0415 - as above
     from prjury.snapshot.model import printable  # noqa: PLC0415 - as above
@@ -47,10 +43,6 @@ class _AnswerJudge:
         model: a `ModelClient`, another `JudgeModel`, or a function from prompt to reply.
         threshold: the share of what is asked that has to pass; None for the judge's own.
         runs: how often the model is asked, each time by itself; the majority counts.
-
-    Raises:
-        TypeError: for a model that cannot be asked.
-        ValueError: for a threshold outside 0..1, or less than one run.
     """
 
     model: JudgeModel | Callable[[str], ModelReply] = field(repr=False)
@@ -66,7 +58,7 @@ class _AnswerJudge:
         if self.runs < 1:
             raise ValueError(f"a model is asked at least once, not {self.runs} times")
 
-    def _ask(self, inquiry: Inquiry[JudgmentContext], context: JudgmentContext) -> Judgment:
+    def _inquire(self, inquiry: Inquiry[JudgmentContext], context: JudgmentContext) -> Judgment:
         from prjury.judges.quality.judge import ModelBackedJudge  # noqa: PLC0415 - as above
         from prjury.ports import Panel  # noqa: PLC0415 - as above
 
@@ -76,23 +68,21 @@ class _AnswerJudge:
 
 @dataclass(frozen=True)
 class CorrectnessJudge(_AnswerJudge):
-    """Whether the work reaches the goal: the context's diff and output, or its files.
+    """Compares the work with the goal: the context's diff and output, or its files.
 
-    The files of the context's workspace are the work where it has some, and no diff. Four criteria:
-    The files of the context's workspace are the work where it has some, and no diff. Criteria are
-    the quote is compared with what the model was shown.
+    The files of the context's workspace are the work where it has some, and no diff.
     """
 
     name: str = field(default="correctness", kw_only=True)
 
     def judge(self, context: JudgmentContext | RagContext, /) -> Judgment:
-        """PASS or FAIL; ABSTAIN without a goal or work, ERROR where it cannot be read."""
+        """Return PASS or FAIL; ABSTAIN without a goal or work, ERROR where it cannot be read."""
         from prjury.judges.workspace.files import judge_or_error  # noqa: PLC0415 - as above
 
         if isinstance(context, RagContext):
             context = JudgmentContext(context.question or "", agent_output=context.answer)
-        asked = context
-        return judge_or_error(lambda: self._ask(self._inquiry(asked), asked))
+        work = context
+        return judge_or_error(lambda: self._inquire(self._inquiry(work), work))
 
     def _inquiry(self, context: JudgmentContext) -> Inquiry[JudgmentContext]:
         from prjury.judges.quality.kinds import agent_work  # noqa: PLC0415 - as above
@@ -101,9 +91,8 @@ class CorrectnessJudge(_AnswerJudge):
         threshold = 1.0 if self.threshold is None else self.threshold
         in_files = context.workspace is not None and not context.diff
         files = all_files(context) if in_files else ()
-        if files:
-            return agent_work.correctness(lambda _: files, BY_SHAPE, threshold)
-        return agent_work.correctness_of_output(BY_SHAPE, threshold)
+        work = (lambda _: files) if files else None
+        return agent_work.correctness(work, BY_SHAPE, threshold)
 
 
 @dataclass(frozen=True)
@@ -125,7 +114,7 @@ class _RagJudge(_AnswerJudge):
         object.__setattr__(self, "name", self.name or self.NAME)
 
     def judge(self, context: JudgmentContext | RagContext, /) -> Judgment:
-        """PASS or FAIL, with a check for each statement or document.
+        """Return PASS or FAIL, with a check for each statement or document.
 
         ``metadata["subjects"]`` says what the checks' names stand for. ABSTAIN ``not_applicable``
         where there is no answer, or no question; ``no_documents`` where nothing was retrieved.
@@ -134,14 +123,14 @@ class _RagJudge(_AnswerJudge):
 
         rag = context if isinstance(context, RagContext) else RagContext.of(context, self.documents)
         inquiry = inquiry_about(self.NAME, rag, BY_SHAPE, self.threshold)
-        said = self._ask(inquiry, JudgmentContext(rag.question or ""))
-        about = subjects(self.NAME, rag).items()
-        return said.with_metadata(subjects={name: _show(text) for name, text in about})
+        judgment = self._inquire(inquiry, JudgmentContext(rag.question or ""))
+        about = list_subjects(self.NAME, rag).items()
+        return judgment.with_metadata(subjects={name: _show(it.text) for name, it in about})
 
 
 @dataclass(frozen=True)
 class FaithfulnessJudge(_RagJudge):
-    """Whether every statement of an answer follows from its documents.
+    """Asks whether every statement of an answer follows from its documents.
 
     The score is the share of statements that do.
     """
@@ -151,7 +140,7 @@ class FaithfulnessJudge(_RagJudge):
 
 @dataclass(frozen=True)
 class HallucinationJudge(_RagJudge):
-    """Whether an answer names nothing that its documents do not have; PASS where it does not.
+    """Asks whether an answer names nothing that its documents do not have; PASS where it does not.
 
     The score is the share of statements that are free of it.
     """
@@ -161,7 +150,7 @@ class HallucinationJudge(_RagJudge):
 
 @dataclass(frozen=True)
 class ContextualRelevanceJudge(_RagJudge):
-    """Whether the question can be answered from the documents, and which of them bear on it.
+    """Asks whether the question can be answered from the documents, and which of them bear on it.
 
     The score is the share of documents that do, 0 where the question cannot be answered.
     """

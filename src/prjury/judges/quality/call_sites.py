@@ -107,11 +107,7 @@ def _indent(text: str) -> int:
 
 
 def find_altered_names(files: Sequence[FileChange]) -> dict[tuple[str, str], int]:
-    """Return the names whose definition or body changes, by kin and name; the gravest way counts.
-
-    Args:
-        files: with the headings of the functions around what changes, as far as they are known.
-    """
+    """Return the names whose definition or body changes, by kin and name, and the gravest way."""
     names: dict[tuple[str, str], int] = {}
     brought = set()
     for file in files[:_MOST_FILES]:

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
 from functools import cache
 from types import MappingProxyType
 
+from msgspec.structs import replace
+
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
-from prjury.judges.quality.evidence import Claim, Lines, SecondAnswer, VerifiedAnswer, verify
-from prjury.judges.quality.facts import Fact
-from prjury.judges.quality.interview import TaintedError, UsageLog, interview
-from prjury.judges.quality.known_answers import keep, key_of, remembered
-from prjury.judges.quality.prompt_input import Chunk, Passage, Plan, Section, document
+from prjury.judges.quality.evidence import Answers, Claim, SecondAnswer
+from prjury.judges.quality.interview import CallContext
+from prjury.judges.quality.prompt_input import Chunk, Passage, Plan, document
 from prjury.judges.quality.prompts import Instructions, Prompts
-from prjury.judges.quality.question import Form, ReportedFinding
-from prjury.ports import ChatModel, Memory
+from prjury.judges.quality.question import Form, Question, ReportedFinding
+from prjury.ports import ChatModel
 
 NAME = "confirm"
 CRITERIA: Mapping[str, str] = MappingProxyType(
@@ -38,99 +37,62 @@ _MOST_ANSWERS = 9
 _AROUND = 25
 
 
-@dataclass(frozen=True)
-class Surroundings:
-    """What a second question may show, and whom it is put to.
+def confirm_errors(
+    answers: Answers, question: Question, author: ChatModel, calls: CallContext, deadline: Deadline
+) -> Answers:
+    """Return the answers to a question with each error confirmed or not.
 
-    Attributes:
-        facts: of which it holds those about names that the finding has.
-        models: asked in turn.
+    Others than the author are asked, in turn, where there are several models.
     """
+    if not calls.confirmers:
+        return answers
+    models = [model for model in calls.confirmers if model.identity != author.identity] or [author]
+    confirmed = {}
+    for name, answer in answers.items():
+        claims = tuple(_settle(claim, question, models, calls, deadline) for claim in answer.claims)
+        confirmed[name] = replace(answer, claims=claims)
+    return confirmed
 
-    shown: Chunk
-    facts: Sequence[Fact]
-    models: Sequence[ChatModel]
-    deadline: Deadline
 
+def _settle(
+    claim: Claim,
+    question: Question,
+    models: Sequence[ChatModel],
+    calls: CallContext,
+    deadline: Deadline,
+) -> Claim:
+    """Ask until enough answers more confirm the claim than refute it, or the reverse.
 
-@dataclass(frozen=True)
-class Confirmer:
-    """Asks again about single findings, until one side is ahead.
-
-    Attributes:
-        models: who may be asked; others than the finding's author where there are several.
-        word: a new random word at every call.
-        leaks: replies that repeated the instructions.
+    Where nobody can be asked any more, what was answered before decides.
     """
+    if claim.finding.severity != "error":
+        return claim
+    lead, turn = 0, 0
+    while -_REFUTING < lead < _CONFIRMING and turn < _MOST_ANSWERS and (lead or turn != 1):
+        second = _ask_about(claim.finding, question, calls, documents_first=bool(turn % 2))
+        try:
+            answer = calls.ask(models[turn % len(models)], second, turn, deadline)["holds"]
+        except CannotJudgeError:
+            break
+        lead += _WEIGHTS[answer.said]
+        turn += 1
+    outcome: SecondAnswer = "unclear"
+    if lead and (turn < _MOST_ANSWERS or lead in {-_REFUTING, _CONFIRMING}):
+        outcome = "confirmed" if lead > 0 else "refuted"
+    return replace(claim, second=outcome)
 
-    models: Sequence[ChatModel]
-    usage_log: UsageLog
-    memory: Memory
-    word: Callable[[], str]
-    leaks: list[TaintedError]
 
-    def confirm(
-        self,
-        answers: Mapping[str, VerifiedAnswer],
-        shown: Chunk,
-        facts: Sequence[Fact],
-        author: ChatModel,
-        deadline: Deadline,
-    ) -> dict[str, VerifiedAnswer]:
-        """Return the answers with each error confirmed or not."""
-        models = [model for model in self.models if model.identity != author.identity]
-        around = Surroundings(shown, facts, models or [author], deadline)
-        return {
-            name: replace(
-                answer, claims=tuple(self._settle(claim, around) for claim in answer.claims)
-            )
-            for name, answer in answers.items()
-        }
-
-    def _settle(self, claim: Claim, around: Surroundings) -> Claim:
-        """Ask until enough answers more confirm the claim than refute it, or the reverse.
-
-        Where nobody can be asked any more, what was answered before decides.
-        """
-        if claim.finding.severity != "error":
-            return claim
-        lead, turn = 0, 0
-        while -_REFUTING < lead < _CONFIRMING and turn < _MOST_ANSWERS:
-            try:
-                lead += _WEIGHTS[self._ask(claim.finding, around, turn)]
-            except CannotJudgeError as error:
-                if isinstance(error, TaintedError):
-                    self.leaks.append(error)
-                break
-            turn += 1
-            if not lead and turn == 1:
-                break
-        second: SecondAnswer = "unclear"
-        if lead and (turn < _MOST_ANSWERS or lead in {-_REFUTING, _CONFIRMING}):
-            second = "confirmed" if lead > 0 else "refuted"
-        return replace(claim, second=second)
-
-    def _ask(self, finding: ReportedFinding, around: Surroundings, turn: int) -> str:
-        """Return the answer of one model: ``pass``, ``fail`` or ``abstain``."""
-        chunk = Chunk(tuple(cut_around(finding, around.shown)))
-        text = f"{finding.path}, line {finding.line}\n{finding.quote}\n\n{finding.claim}"
-        claim = document(CLAIM, "claim", text, str)
-        words = set(re.findall(r"\w+", f"{finding.quote} {finding.claim}"))
-        facts = tuple(fact for fact in around.facts if fact.name in words)
-        form = Form(NAME, confirming_instructions(), CRITERIA, (claim,), facts, bool(turn % 2))
-        model = around.models[turn % len(around.models)]
-        question = form.ask(chunk, Plan((chunk,)), self.word)
-        key = key_of(model.identity, question, chunk, turn)
-        seen = Chunk((*chunk.sections, claim))
-        known = remembered(self.memory, key, seen, CRITERIA)
-        if known is not None:
-            self.usage_log.recalled()
-            return known["holds"].said
-        answers, lasting = interview(model, question, CRITERIA, self.usage_log, around.deadline)
-        verified = verify(answers, Lines(seen.sections))
-        if lasting:
-            keep(self.memory, key, seen, verified)
-        return verified["holds"].said
+def _ask_about(
+    finding: ReportedFinding, question: Question, calls: CallContext, *, documents_first: bool
+) -> Question:
+    """Return the question about one finding, with the facts about names that it has."""
+    chunk = cut_around(finding, question.shown)
+    text = f"{finding.path}, line {finding.line}\n{finding.quote}\n\n{finding.claim}"
+    claim = document(CLAIM, "claim", text, str)
+    words = set(re.findall(r"\w+", f"{finding.quote} {finding.claim}"))
+    facts = tuple(fact for fact in question.form.facts if fact.name in words)
+    form = Form(NAME, confirming_instructions(), CRITERIA, (claim,), facts, documents_first)
+    return form.ask(chunk, Plan((chunk,)), calls.word)
 
 
 @cache
@@ -139,8 +101,8 @@ def confirming_instructions() -> Instructions:
     return Prompts().render(NAME, {"criteria": dict(CRITERIA)})
 
 
-def cut_around(finding: ReportedFinding, shown: Chunk) -> Iterator[Section]:
-    """The part of its section that stands around a finding, with the signs of the change."""
+def cut_around(finding: ReportedFinding, shown: Chunk) -> Chunk:
+    """Return the part of its section that stands around a finding, with the signs of the change."""
     for section in shown.sections:
         if section.heading["path"] != finding.path:
             continue
@@ -152,5 +114,6 @@ def cut_around(finding: ReportedFinding, shown: Chunk) -> Iterator[Section]:
             ]
             if at:
                 rows = passage.rows[max(0, at[0] - _AROUND) : at[-1] + _AROUND + 1]
-                yield replace(section, passages=(Passage(passage.section, rows),))
-                return
+                some = (Passage(passage.section, rows),)
+                return Chunk((replace(section, passages=some),))
+    return Chunk(())

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 
-from prjury.judges.quality.known_answers import remembered
+from msgspec import Struct, field
+
+from prjury.judges.quality.known_answers import key_of, recall
 from prjury.judges.quality.model_seat import InquiryInput, ModelSeat
 
 
-@dataclass(frozen=True)
-class PlannedCall:
+class PlannedCall(Struct, frozen=True):
     """One question that would be put to a model.
 
     Attributes:
@@ -29,8 +29,7 @@ class PlannedCall:
     cached: bool = False
 
 
-@dataclass(frozen=True)
-class Forecast:
+class Forecast(Struct, frozen=True):
     """What one judge would ask.
 
     Attributes:
@@ -54,7 +53,7 @@ class Forecast:
 
     @property
     def characters(self) -> int:
-        """Return what would be sent, in one round."""
+        """The characters that would be sent, in one round."""
         return sum(call.characters for call in self.paid)
 
     @property
@@ -64,28 +63,22 @@ class Forecast:
 
     @property
     def usd(self) -> float | None:
-        """Return what one round would cost; None where a price is not known."""
-        prices = [call.usd for call in self.paid]
-        known = [price for price in prices if price is not None]
-        return math.fsum(known) if len(known) == len(prices) else None
+        """US dollars for one round; None where a price is not known."""
+        prices = [call.usd for call in self.paid if call.usd is not None]
+        return math.fsum(prices) if len(prices) == len(self.paid) else None
 
 
-def planned_calls(model_seat: ModelSeat, case: InquiryInput) -> Iterator[PlannedCall]:
-    """Return what this seat would be asked in the first round, as the budget counts it."""
-    made = model_seat.plan(case)
-    memory = model_seat.call_context.memory
-    for chunk in made.chunks:
-        question = model_seat.question(case, made, chunk)
-        key = model_seat.key(question, chunk, model_seat.turn(0, case))
-        known = remembered(memory, key, case.shown(chunk.sections), case.form.criteria)
+def plan_calls(model_seat: ModelSeat, case: InquiryInput) -> Iterator[PlannedCall]:
+    """Iterate over what this seat would be asked in the first round, as the budget counts it."""
+    layout, model = model_seat.plan(case), model_seat.model
+    turn = model_seat.number_turn(case, 0)
+    for chunk in layout.chunks:
+        question = model_seat.question(case, layout, chunk)
+        key = key_of(model.identity, question, turn)
+        answers = recall(model_seat.calls.memory, key, question.shown, case.form.criteria)
         prompt = question.prompt
         tokens, answer = prompt.tokens, prompt.answer_tokens
+        price = model.price(tokens, answer)
         yield PlannedCall(
-            model_seat.name,
-            chunk.paths,
-            prompt.size,
-            tokens,
-            answer,
-            model_seat.model.price(tokens, answer),
-            known is not None,
+            model_seat.name, chunk.paths, prompt.size, tokens, answer, price, answers is not None
         )

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
+
+from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from prjury.judges.quality.prompt_input import Section
 from prjury.judges.quality.question import Answer, ReportedFinding
@@ -88,7 +90,7 @@ class Lines:
         White space does not count, nor do the signs and numbers of a diff, nor `a/` and `b/` before
         the path. Several such places are none.
         """
-        finding = finding.model_copy(update={"path": self._bare_path(finding)})
+        finding = replace(finding, path=self._strip_side(finding))
         if self.hold(finding):
             return finding
         texts = self._texts.get((finding.path, finding.side), {})
@@ -98,14 +100,13 @@ class Lines:
             if len(places) == 1:
                 first, last = places[0].start, places[0].stop - 1
                 text = "\n".join(texts[number] for number in places[0])
-                place = {"line": first, "end_line": last, "quote": text}
-                moved = finding.model_copy(update=place)
+                moved = replace(finding, line=first, end_line=last, quote=text)
                 return moved if self.changes(moved) else None
             if places:
                 return None
         return None
 
-    def _bare_path(self, finding: ReportedFinding) -> str:
+    def _strip_side(self, finding: ReportedFinding) -> str:
         """The path, without the `a/` or `b/` of a diff where only that makes it known."""
         bare = finding.path[2:] if finding.path.startswith(("a/", "b/")) else finding.path
         return bare if finding.path not in self._paths and bare in self._paths else finding.path
@@ -158,12 +159,12 @@ def _plain(text: str) -> str:
     return " ".join(text.split())
 
 
+Count: TypeAlias = Annotated[int, Meta(ge=0)]
 #: ``unclear`` where the second question has no answer, or cannot be answered.
 SecondAnswer: TypeAlias = Literal["confirmed", "refuted", "unclear"]
 
 
-@dataclass(frozen=True)
-class Claim:
+class Claim(Struct, frozen=True, forbid_unknown_fields=True):
     """A finding whose quote stands in the change.
 
     Attributes:
@@ -179,8 +180,7 @@ class Claim:
         return self.finding.severity == "error" and self.second in {None, "confirmed"}
 
 
-@dataclass(frozen=True)
-class VerifiedAnswer:
+class VerifiedAnswer(Struct, frozen=True, forbid_unknown_fields=True):
     """The answer to one question, with those of its findings that stand in the change.
 
     Attributes:
@@ -191,14 +191,14 @@ class VerifiedAnswer:
         not_changed: how many are about lines far from any change.
     """
 
-    said: str
-    confidence: float
+    said: Literal["pass", "fail", "abstain"]
+    confidence: Annotated[float, Meta(ge=0.0, le=1.0)]
     reasoning: str
     claims: tuple[Claim, ...] = ()
-    reported: int = 0
-    relocated: int = 0
-    no_quote: int = 0
-    not_changed: int = 0
+    reported: Count = 0
+    relocated: Count = 0
+    no_quote: Count = 0
+    not_changed: Count = 0
 
     @property
     def dropped(self) -> int:
@@ -286,8 +286,7 @@ def join_passes(passes: Sequence[Answers]) -> dict[str, VerifiedAnswer]:
 DIGITS = 12
 
 
-@dataclass(frozen=True)
-class Opinion:
+class Opinion(Struct, frozen=True, dict=True):
     """The answers on every chunk that was answered.
 
     Attributes:

@@ -5,22 +5,24 @@ from __future__ import annotations
 import math
 import re
 import secrets
-import threading
 import time
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Mapping
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import asdict
 
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
+from prjury.judges.quality.evidence import Answers, Lines, verify
+from prjury.judges.quality.known_answers import keep, key_of, recall
 from prjury.judges.quality.question import Answer, InvalidReplyError, Question, read
 from prjury.models.wrappers import FREE
-from prjury.ports import ChatModel
+from prjury.ports import ChatModel, Memory, NoMemory
 from prjury.ports.messages import ModelError, Prompt, Reply, UnsentError
 
 
-@dataclass(frozen=True, slots=True)
-class ModelCall:
+class ModelCall(Struct, frozen=True):
     """One call: who was asked, tokens, US dollars (None where the price is not known), time."""
 
     model: str
@@ -30,81 +32,61 @@ class ModelCall:
     elapsed_ms: int
 
 
-@dataclass
-class UsageLog:
-    """Every call of one judgment, also those that come to nothing; several threads may enter."""
+class UsageLog(Struct, frozen=True):
+    """Every call of one judgment, also those that come to nothing; several threads may enter.
 
-    _entries: list[ModelCall] = field(default_factory=list)
-    _cached: int = 0
-    _answered_by: dict[str, None] = field(default_factory=dict)
-    _stand_ins: dict[str, None] = field(default_factory=dict)
-    _lock: threading.Lock = field(default_factory=threading.Lock)
+    Attributes:
+        recalled: the keys of answers that came from memory.
+    """
+
+    calls: list[ModelCall] = field(default_factory=list)
+    replies: list[Reply] = field(default_factory=list)
+    recalled: list[str] = field(default_factory=list)
 
     def ask(self, model: ChatModel, prompt: Prompt, deadline: Deadline) -> Reply:
-        """The model's reply.
-
-        Raises:
-            CannotJudgeError: what the model raises.
-        """
+        """Return the model's reply, or raise its error."""
         started = time.monotonic()
         try:
             reply = model.ask(prompt, deadline)
-        except CannotJudgeError as error:
-            if not isinstance(error, UnsentError):
-                self._enter(_failure(model, error, started))
+        except UnsentError:
             raise
-        self._enter(_entry(model, reply, started), reply)
+        except CannotJudgeError as error:
+            spent = error.spent if isinstance(error, ModelError) else None
+            usd = 0.0 if error.reason in FREE else None
+            self._enter(model, spent or Reply("", model.name, usd=usd), started)
+            raise
+        self._enter(model, reply, started)
+        self.replies.append(reply)
         return reply
 
-    def recalled(self) -> None:
-        """An answer came from memory."""
-        with self._lock:
-            self._cached += 1
+    def _enter(self, model: ChatModel, reply: Reply, started: float) -> None:
+        elapsed = round((time.monotonic() - started) * 1000)
+        tokens = reply.input_tokens, reply.output_tokens
+        self.calls.append(ModelCall(model.name, *tokens, reply.usd, elapsed))
 
     @property
     def answered_by(self) -> str:
-        """Return who answered, as the servers call their models."""
-        return ", ".join(self._answered_by)
+        """The names of those who answered, as the servers call their models."""
+        return ", ".join(dict.fromkeys(reply.model for reply in self.replies if reply.model))
 
     @property
     def stand_ins(self) -> list[str]:
-        """Return who answered in the place of somebody who could not, as the servers call them."""
-        return list(self._stand_ins)
+        """The names of those who answered in the place of somebody who could not."""
+        return list(dict.fromkeys(reply.model for reply in self.replies if reply.stand_in))
 
     @property
     def usage(self) -> dict[str, Any]:
-        """The entries and their sum; ``usd`` is None as soon as one price is not known."""
-        with self._lock:
-            entries, cached = list(self._entries), self._cached
-        prices = [entry.usd for entry in entries]
-        known = [price for price in prices if price is not None]
+        """The calls and their sum; ``usd`` is None as soon as one price is not known."""
+        calls = list(self.calls)
+        prices = [call.usd for call in calls if call.usd is not None]
         return {
-            "llm_calls": len(entries),
-            "cached_calls": cached,
-            "input_tokens": sum(entry.input_tokens for entry in entries),
-            "output_tokens": sum(entry.output_tokens for entry in entries),
-            "usd": math.fsum(known) if len(known) == len(prices) else None,
-            "calls": [asdict(entry) for entry in entries],
+            "llm_calls": len(calls),
+            "cached_calls": len(self.recalled),
+            "input_tokens": sum(call.input_tokens for call in calls),
+            "output_tokens": sum(call.output_tokens for call in calls),
+            "usd": math.fsum(prices) if len(prices) == len(calls) else None,
+            "calls": [asdict(call) for call in calls],
         }
-
-    def _enter(self, entry: ModelCall, reply: Reply | None = None) -> None:
-        with self._lock:
-            self._entries.append(entry)
-            if reply and reply.model:
-                self._answered_by[reply.model] = None
-            if reply and reply.stand_in:
-                self._stand_ins[reply.model] = None
-
-
-def _entry(model: ChatModel, reply: Reply, started: float) -> ModelCall:
-    elapsed = round((time.monotonic() - started) * 1000)
-    return ModelCall(model.name, reply.input_tokens, reply.output_tokens, reply.usd, elapsed)
-
-
-def _failure(model: ChatModel, error: CannotJudgeError, started: float) -> ModelCall:
-    spent = error.spent if isinstance(error, ModelError) else None
-    free = Reply("", model.name, usd=0.0 if error.reason in FREE else None)
-    return _entry(model, spent or free, started)
 
 
 _SEPARATORS = re.compile(r"[^0-9a-z]+")
@@ -112,7 +94,7 @@ _ESCAPE = re.compile(r"\\u00([0-7][0-9a-f])")
 
 
 def random_word() -> str:
-    """128 random bits as 32 hex digits."""
+    """Return 128 random bits as 32 hex digits."""
     return secrets.token_hex(16)
 
 
@@ -128,36 +110,70 @@ class UnusableError(CannotJudgeError):
     default_reason = "invalid_reply"
 
 
-def interview(
-    model: ChatModel,
-    question: Question,
-    criteria: Mapping[str, str],
-    usage_log: UsageLog,
-    deadline: Deadline,
-) -> tuple[Mapping[str, Answer], bool]:
-    """The answers by criterion, and whether they may be kept for another time.
+class CallContext(Struct, frozen=True):
+    """How the seats of one judgment ask.
 
-    Raises:
-        TaintedError: when the canary comes back.
-        UnusableError: when neither of two replies is what was asked for.
-        CannotJudgeError: when the model does not reply.
+    Attributes:
+        memory: what was answered before.
+        word: a new random word at every call.
+        parallel: whether several chunks are asked about at once.
+        leaks: replies that repeated the instructions, in whatever round.
+        passes: how often each seat is asked independently; all that it finds is joined.
+        confirmers: models that may be asked once more about each error; none for nobody.
     """
-    first = usage_log.ask(model, question.prompt, deadline)
-    _refuse_leak(first.text, question.canary)
-    try:
-        return read(first.text, criteria), not first.stand_in
-    except InvalidReplyError as error:
-        problem = str(error)
-    second = usage_log.ask(model, question.again(problem), deadline)
-    _refuse_leak(second.text, question.canary)
-    try:
-        return read(second.text, criteria), not second.stand_in
-    except InvalidReplyError as error:
-        raise UnusableError(f"The model's reply could not be used, twice: {error}") from None
+
+    usage_log: UsageLog = field(default_factory=UsageLog)
+    memory: Memory = field(default_factory=NoMemory)
+    word: Callable[[], str] = random_word
+    parallel: bool = True
+    leaks: list[TaintedError] = field(default_factory=list)
+    passes: int = 1
+    confirmers: tuple[ChatModel, ...] = ()
+
+    def ask(self, model: ChatModel, question: Question, turn: int, deadline: Deadline) -> Answers:
+        """Return the verified answers by criterion, of memory where it has them.
+
+        Args:
+            turn: which of several equal questions it is, from 0.
+
+        Raises:
+            TaintedError: when the canary comes back.
+            UnusableError: when neither of two replies is what was asked for.
+            CannotJudgeError: when the model does not reply.
+        """
+        key = key_of(model.identity, question, turn)
+        answers = recall(self.memory, key, question.shown, question.form.criteria)
+        if answers is not None:
+            self.usage_log.recalled.append(key)
+            return answers
+        try:
+            replies, lasting = self._interview(model, question, deadline)
+        except TaintedError as error:
+            self.leaks.append(error)
+            raise
+        answers = verify(replies, Lines(question.shown.sections))
+        if lasting:
+            keep(self.memory, key, question.shown, answers)
+        return answers
+
+    def _interview(
+        self, model: ChatModel, question: Question, deadline: Deadline
+    ) -> tuple[Mapping[str, Answer], bool]:
+        """Return the answers, and whether they may be kept for another time."""
+        prompt, problem = question.prompt, ""
+        for _ in range(2):
+            reply = self.usage_log.ask(model, prompt, deadline)
+            _refuse_leak(reply.text, question.canary)
+            try:
+                return read(reply.text, question.form.criteria), not reply.stand_in
+            except InvalidReplyError as error:
+                problem = str(error)
+            prompt = question.with_problem(problem)
+        raise UnusableError(f"The model's reply could not be used, twice: {problem}")
 
 
 def _refuse_leak(reply: str, canary: str) -> None:
-    """Raises where the canary came back, also escaped or with characters strewn between its own."""
+    """Raise where the canary came back, also escaped or with characters strewn between its own."""
     plain = _ESCAPE.sub(lambda escape: chr(int(escape[1], 16)), reply.lower())
     if canary in _SEPARATORS.sub("", plain.lower()):
         raise TaintedError("The reply repeats the instructions, so it is not trusted")

@@ -9,56 +9,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
-from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt
+import msgspec
+from msgspec.structs import replace
 
 from prjury.judges.quality.evidence import Answers, Claim, Lines, VerifiedAnswer
 from prjury.judges.quality.prompt_input import Chunk, ChunkRow, Section, digest_of
-from prjury.judges.quality.question import Question, ReportedFinding
+from prjury.judges.quality.question import Question
 from prjury.ports import Memory
 
-_FORM = 3
+_FORM = 4
 
 
-class _KeptClaim(BaseModel):
-    """A claim as it is kept: ``line`` and ``end_line`` are numbers of rows."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True)
-
-    line: NonNegativeInt
-    end_line: NonNegativeInt
-    finding: dict[str, str]
-    second: Literal["confirmed", "refuted", "unclear"] | None
+def key_of(model: str, question: Question, turn: int) -> str:
+    """Return under which key the answer to a question is kept."""
+    return digest_of([_FORM, "answer", model, question.digest, question.chunk.digest, turn])
 
 
-class _KeptAnswer(BaseModel):
-    """An answer as it is kept."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True)
-
-    said: Literal["pass", "fail", "abstain"]
-    confidence: float = Field(ge=0.0, le=1.0, allow_inf_nan=False)
-    reasoning: str
-    claims: list[_KeptClaim]
-    reported: NonNegativeInt
-    relocated: NonNegativeInt
-    no_quote: NonNegativeInt
-    not_changed: NonNegativeInt
-
-
-def key_of(model: str, question: Question, chunk: Chunk, turn: int) -> str:
-    """Under which key the answer to a question is kept.
-
-    Args:
-        model: the model's identity.
-        turn: which of several equal questions it is, from 0.
-    """
-    return digest_of([_FORM, "answer", model, question.digest, chunk.digest, turn])
-
-
-def remembered(memory: Memory, key: str, shown: Chunk, criteria: Iterable[str]) -> Answers | None:
+def recall(memory: Memory, key: str, shown: Chunk, criteria: Iterable[str]) -> Answers | None:
     """Return the answers that were kept, with today's line numbers; None if there are none.
 
     What cannot be read as such, or quotes what is not on the chunk, was damaged and does not count.
@@ -68,52 +36,43 @@ def remembered(memory: Memory, key: str, shown: Chunk, criteria: Iterable[str]) 
         return None
     rows, lines = list(shown.rows), Lines(shown.sections)
     try:
-        kept = json.loads(text)
-        return {
-            name: _restore(_KeptAnswer.model_validate(kept[name]), rows, lines) for name in criteria
-        }
-    except (ValueError, TypeError, KeyError, IndexError, RecursionError):
+        stored = msgspec.convert(json.loads(text), dict[str, VerifiedAnswer])
+        answers = {}
+        for name in criteria:
+            claims = tuple(_number_lines(claim, rows) for claim in stored[name].claims)
+            answers[name] = replace(stored[name], claims=claims)
+            if not all(lines.hold(claim.finding) for claim in claims):
+                return None
+    except (msgspec.ValidationError, ValueError, KeyError, IndexError, RecursionError):
         return None
+    return answers
 
 
 def keep(memory: Memory, key: str, shown: Chunk, answers: Answers) -> None:
     """Keep answers whose quotes are verified by what was shown."""
     rows = list(shown.rows)
-    value = {
-        name: {**asdict(answer), "claims": [_pack(claim, rows) for claim in answer.claims]}
+    stored = {
+        name: replace(answer, claims=tuple(_number_rows(claim, rows) for claim in answer.claims))
         for name, answer in answers.items()
     }
-    memory.keep(key, json.dumps(value))
+    memory.keep(key, json.dumps(msgspec.to_builtins(stored)))  # which may have half a pair
 
 
-def _restore(
-    kept: _KeptAnswer, rows: Sequence[tuple[Section, ChunkRow]], lines: Lines
-) -> VerifiedAnswer:
-    claims = tuple(_unpack(claim, rows) for claim in kept.claims)
-    if not all(lines.hold(claim.finding) for claim in claims):
-        raise ValueError("this was not written here")
-    return VerifiedAnswer(**{**kept.model_dump(), "claims": claims})
-
-
-def _pack(claim: Claim, rows: Sequence[tuple[Section, ChunkRow]]) -> dict[str, Any]:
+def _number_rows(claim: Claim, rows: Sequence[tuple[Section, ChunkRow]]) -> Claim:
+    """Return a claim whose numbers are those of the chunk's rows, from 1."""
     finding = claim.finding
     at = [
         number
-        for number, (section, row) in enumerate(rows)
+        for number, (section, row) in enumerate(rows, start=1)
         if section.heading["path"] == finding.path
         and finding.line <= (row.number(finding.side) or 0) <= finding.end_line
     ]
-    words = finding.model_dump(exclude={"path", "line", "end_line"})
-    return {"line": at[0], "end_line": at[-1], "finding": words, "second": claim.second}
+    return replace(claim, finding=replace(finding, line=at[0], end_line=at[-1]))
 
 
-def _unpack(kept: _KeptClaim, rows: Sequence[tuple[Section, ChunkRow]]) -> Claim:
-    section, row = rows[kept.line]
-    side = kept.finding["side"]
-    place = {
-        "path": section.heading["path"],
-        "line": row.number(side),
-        "end_line": rows[kept.end_line][1].number(side),
-    }
-    # The model refuses what is no number: there is no such line on that side.
-    return Claim(ReportedFinding.model_validate({**kept.finding, **place}), kept.second)
+def _number_lines(claim: Claim, rows: Sequence[tuple[Section, ChunkRow]]) -> Claim:
+    finding = claim.finding
+    (section, first), (_, last) = rows[finding.line - 1], rows[finding.end_line - 1]
+    path, numbers = section.heading["path"], [row.number(finding.side) for row in (first, last)]
+    line, end_line = (number or 0 for number in numbers)
+    return replace(claim, finding=replace(finding, path=path, line=line, end_line=end_line))

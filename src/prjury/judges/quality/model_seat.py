@@ -4,38 +4,31 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
+from msgspec import Struct, structs
+
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
-from prjury.judges.quality.confirm import Confirmer
-from prjury.judges.quality.evidence import (
-    Answers,
-    Lines,
-    Opinion,
-    join_passes,
-    speaks,
-    verify,
-)
+from prjury.judges.quality.confirm import confirm_errors
+from prjury.judges.quality.evidence import Answers, Lines, Opinion, join_passes, speaks
 from prjury.judges.quality.facts import Fact
-from prjury.judges.quality.interview import TaintedError, UsageLog, interview, random_word
-from prjury.judges.quality.known_answers import keep, key_of, remembered
+from prjury.judges.quality.interview import CallContext, TaintedError
 from prjury.judges.quality.prompt_input import Chunk, NotSent, Plan, Section, plan
 from prjury.judges.quality.question import CHARACTERS_PER_TOKEN, Form, Question
-from prjury.judges.quality.votes import NO_OPINION, PassMark, decide, failures, prose
+from prjury.judges.quality.votes import NO_OPINION, PassMark, decide, list_failures, prose
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Status
 from prjury.jury.threads import aside
-from prjury.ports import ChatModel, Memory, NoMemory
+from prjury.ports import ChatModel
 from prjury.report.judge_facts import LeftOut, ScopeFacts
 
 
-@dataclass(frozen=True)
-class Material:
+class Material(Struct, frozen=True):
     """What there is to read.
 
     Attributes:
@@ -60,7 +53,7 @@ class InquiryInput(JudgmentContext):
     Attributes:
         mark: what it takes to pass.
         inapplicable: criteria whose answers do not count here, and why.
-        turned: whether the files are shown in the opposite order.
+        is_flipped: whether the files are shown in the opposite order.
         plans: how the sections are laid out, by a model's identity and room, once known: for
             a large change it takes seconds.
     """
@@ -71,56 +64,28 @@ class InquiryInput(JudgmentContext):
     mark: PassMark = field(kw_only=True)
     inapplicable: Mapping[str, str] = field(default_factory=dict)
     left_out: tuple[NotSent, ...] = ()
-    turned: bool = False
+    is_flipped: bool = False
     plans: dict[tuple[str, int], Plan] = field(default_factory=dict, compare=False, repr=False)
 
-    def shown(self, sections: Sequence[Section]) -> Chunk:
-        """These sections and what stands beside them in every question."""
-        return Chunk((*sections, *self.form.always))
-
-    def until(self, deadline: Deadline) -> InquiryInput:
-        """The same case with another deadline."""
+    def with_deadline(self, deadline: Deadline) -> InquiryInput:
+        """Return the same case with another deadline."""
         return replace(self, deadline=deadline)
 
     def flipped(self) -> InquiryInput:
-        """The same case with its files in the opposite order."""
-        return replace(self, turned=not self.turned)
+        """Return the same case with its files in the opposite order."""
+        return replace(self, is_flipped=not self.is_flipped)
 
 
 #: Chunks that are asked about at once; how many calls there are at once is the model's business.
 _AT_ONCE = 32
 
-#: Equal questions of one seat; the next seat's begin after them.
+#: Equal questions of one seat; the next seat's begin after them, those of a flipped case half-way.
 _TURNS = 1000
 #: Rounds of one pass; the next pass's begin after them. There are at most five passes.
 _PASSES = 100
 
 
-@dataclass(frozen=True)
-class CallContext:
-    """What all seats of one judgment work with.
-
-    Attributes:
-        usage_log: where their calls are entered.
-        memory: what was answered before.
-        word: a new random word at every call.
-        parallel: whether several chunks are asked about at once.
-        leaks: replies that repeated the instructions, in whatever round.
-        passes: how often each seat is asked independently; all that it finds is joined.
-        confirmer: who is asked once more about each error; None for nobody.
-    """
-
-    usage_log: UsageLog = field(default_factory=UsageLog)
-    memory: Memory = field(default_factory=NoMemory)
-    word: Callable[[], str] = random_word
-    parallel: bool = True
-    leaks: list[TaintedError] = field(default_factory=list)
-    passes: int = 1
-    confirmer: Confirmer | None = None
-
-
-@dataclass(frozen=True)
-class SeatAnswer:
+class SeatAnswer(Struct, frozen=True):
     """What became of one chunk: answers, or the reason why there are none."""
 
     chunk: Chunk
@@ -144,16 +109,15 @@ class ModelSeat:
     """
 
     model: ChatModel
-    call_context: CallContext
+    calls: CallContext
     seat: int = 0
     type: JudgeType = JudgeType.LLM_POWERED
     _turns: dict[bool, itertools.count[int]] = field(
-        default_factory=lambda: {turned: itertools.count() for turned in (False, True)},
+        default_factory=lambda: {flipped: itertools.count() for flipped in (False, True)},
         repr=False,
         compare=False,
     )
     _votes: list[Judgment] = field(default_factory=list, repr=False, compare=False)
-    _turning: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
 
     @property
     def name(self) -> str:
@@ -161,31 +125,31 @@ class ModelSeat:
         return f"{self.model.name}#{self.seat + 1}" if self.seat else self.model.name
 
     def plan(self, case: InquiryInput) -> Plan:
-        """The chunks that this model is asked about."""
+        """Return the chunks that this model is asked about."""
         whose = (self.model.identity, self.model.room)
-        made = case.plans.get(whose)
-        if made is None:
+        if whose not in case.plans:
             budget = self.model.room * CHARACTERS_PER_TOKEN - case.form.size
-            made = plan(case.sections, case.left_out, max(budget, 1))
-            case.plans[whose] = made
-        if not case.turned:
-            return made
-        return replace(made, chunks=tuple(chunk.turned() for chunk in made.chunks))
+            case.plans[whose] = plan(case.sections, case.left_out, max(budget, 1))
+        layout = case.plans[whose]
+        if not case.is_flipped:
+            return layout
+        return structs.replace(layout, chunks=tuple(chunk.reverse() for chunk in layout.chunks))
 
     def judge(self, case: InquiryInput, /) -> Judgment:
-        """The opinion on the whole case; ABSTAIN with a reason where a chunk has no answer."""
-        made = self.plan(case)
-        with self._turning:
-            turn = self.turn(next(self._turns[case.turned]), case)
-        outcomes = self._ask_all(case, made, turn)
-        judgment = _decide(outcomes, Lines(case.shown(made.sections).sections), case.mark)
-        message = judgment.with_metadata(**_describe_reading(self.model, made, outcomes, judgment))
-        return message if case.turned else self._keep_failure(message, outcomes)
+        """Return the opinion on the whole case; ABSTAIN with a reason without all answers."""
+        layout = self.plan(case)
+        turn = next(self._turns[case.is_flipped])
+        outcomes = self._ask_all(case, layout, turn)
+        lines = Lines((*layout.sections, *case.form.always))
+        judgment = _decide(outcomes, lines, case.mark)
+        reading = _describe_reading(self.model, layout, outcomes, judgment)
+        judgment = judgment.with_metadata(**reading)
+        return judgment if case.is_flipped else self._keep_failure(judgment, outcomes)
 
     def _keep_failure(self, judgment: Judgment, outcomes: Sequence[SeatAnswer]) -> Judgment:
-        """The judgment; where a later round has no answer, a failure of the one before stands.
+        """Return the judgment, or the failure before if a later round has no answer.
 
-        An approval does not: everybody was asked again because it was in doubt.
+        An approval does not stand: everybody was asked again because it was in doubt.
         """
         troubles = [outcome.trouble for outcome in outcomes if outcome.trouble is not None]
         leaked = any(isinstance(trouble, TaintedError) for trouble in troubles)
@@ -196,90 +160,52 @@ class ModelSeat:
             return judgment
         return self._votes[-1].with_metadata(no_answer_again=troubles[0].reason)
 
-    def about(self, case: InquiryInput) -> dict[str, str]:
-        """The prompt in a judgment's metadata: that of the first chunk."""
-        made = self.plan(case)
-        return self.question(case, made, made.chunks[0]).about
-
-    def question(self, case: InquiryInput, made: Plan, chunk: Chunk) -> Question:
+    def question(self, case: InquiryInput, layout: Plan, chunk: Chunk) -> Question:
         """Return what it is asked about one chunk."""
-        return case.form.ask(chunk, made, self.call_context.word)
+        return case.form.ask(chunk, layout, self.calls.word)
 
-    def key(self, question: Question, chunk: Chunk, turn: int = 0) -> str:
-        """Under which key the answer to this seat's question is kept.
+    def number_turn(self, case: InquiryInput, turn: int) -> int:
+        """Return which of all equal questions to this model it is."""
+        return self.seat * _TURNS + turn + case.is_flipped * _TURNS // 2
 
-        Args:
-            turn: how often it has been asked before.
-        """
-        return key_of(self.model.identity, question, chunk, self.seat * _TURNS + turn)
-
-    @staticmethod
-    def turn(number: int, case: InquiryInput) -> int:
-        """Return which of its equal questions it is; a turned case has its own numbers."""
-        return number + case.turned * _TURNS // 2
-
-    def _ask_all(self, case: InquiryInput, made: Plan, turn: int) -> list[SeatAnswer]:
+    def _ask_all(self, case: InquiryInput, layout: Plan, turn: int) -> list[SeatAnswer]:
         def work(chunk: Chunk) -> SeatAnswer:
             try:
-                answers = self._ask_passes(case, made, chunk, turn)
-                counting = {n: it for n, it in answers.items() if n not in case.inapplicable}
-                return SeatAnswer(chunk, counting)
+                answers = self._ask(case, self.question(case, layout, chunk), turn)
             except CannotJudgeError as error:
-                if isinstance(error, TaintedError):
-                    self.call_context.leaks.append(error)
                 return SeatAnswer(chunk, trouble=error)
+            counting = {n: it for n, it in answers.items() if n not in case.inapplicable}
+            return SeatAnswer(chunk, counting)
 
-        if not self.call_context.parallel or len(made.chunks) == 1:
-            return [work(chunk) for chunk in made.chunks]
-        return _at_once(work, made.chunks)
+        if not self.calls.parallel or len(layout.chunks) == 1:
+            return [work(chunk) for chunk in layout.chunks]
+        slots = threading.Semaphore(_AT_ONCE)
 
-    def _ask_passes(self, case: InquiryInput, made: Plan, chunk: Chunk, turn: int) -> Answers:
-        """The joined answers of all passes, with each error confirmed or not."""
-        numbers = range(self.call_context.passes)
-        passes = [self._ask(case, made, chunk, turn + number * _PASSES) for number in numbers]
+        def work_in_turn(chunk: Chunk) -> SeatAnswer:
+            with slots:
+                return work(chunk)
+
+        # The threads are daemons: a model that hangs keeps no program alive.
+        waiting = [aside(partial(work_in_turn, chunk)) for chunk in layout.chunks]
+        return [outcome.result() for outcome in waiting]
+
+    def _ask(self, case: InquiryInput, question: Question, turn: int) -> Answers:
+        """Return the joined answers of all passes, with each error confirmed or not."""
+        first = self.number_turn(case, turn)
+        passes = [
+            self.calls.ask(self.model, question, first + number * _PASSES, case.deadline)
+            for number in range(self.calls.passes)
+        ]
         answers = join_passes(passes)
-        confirmer = self.call_context.confirmer
-        if confirmer is None:
-            return answers
-        shown = case.shown(chunk.sections)
-        return confirmer.confirm(answers, shown, case.form.facts, self.model, case.deadline)
-
-    def _ask(self, case: InquiryInput, made: Plan, chunk: Chunk, turn: int) -> Answers:
-        question, memory = self.question(case, made, chunk), self.call_context.memory
-        key, criteria = self.key(question, chunk, turn), case.form.criteria
-        shown = case.shown(chunk.sections)
-        known = remembered(memory, key, shown, criteria)
-        if known is not None:
-            self.call_context.usage_log.recalled()
-            return known
-        deadline: Deadline = case.deadline
-        replies, lasting = interview(
-            self.model, question, criteria, self.call_context.usage_log, deadline
-        )
-        answers = verify(replies, Lines(shown.sections))
-        if lasting:
-            keep(memory, key, shown, answers)
-        return answers
-
-
-def _at_once(work: Callable[[Chunk], SeatAnswer], chunks: tuple[Chunk, ...]) -> list[SeatAnswer]:
-    """Every outcome. The threads are daemons: a model that hangs keeps no program alive."""
-    turns = threading.Semaphore(_AT_ONCE)
-
-    def work_in_turn(chunk: Chunk) -> SeatAnswer:
-        with turns:
-            return work(chunk)
-
-    waiting = [aside(partial(work_in_turn, chunk)) for chunk in chunks]
-    return [outcome.result() for outcome in waiting]
+        return confirm_errors(answers, question, self.model, self.calls, case.deadline)
 
 
 def _decide(outcomes: list[SeatAnswer], lines: Lines, mark: PassMark) -> Judgment:
-    """A failure that is proven counts, whatever was not answered; a pass needs every answer."""
-    answered = [outcome.answers for outcome in outcomes if outcome.answers is not None]
+    """Return a failure that is proven, whatever was not answered; a pass needs every answer."""
+    answers = [outcome.answers for outcome in outcomes if outcome.answers is not None]
     troubles = [outcome.trouble for outcome in outcomes if outcome.trouble is not None]
     tainted = [trouble for trouble in troubles if isinstance(trouble, TaintedError)]
-    opinion = Opinion(answered, lines) if answered and not tainted else None
+    opinion = Opinion(answers, lines) if answers and not tainted else None
     judgment = decide(opinion, mark) if opinion else None
     if judgment and (not troubles or judgment.status is Status.FAIL):
         return judgment
@@ -288,14 +214,14 @@ def _decide(outcomes: list[SeatAnswer], lines: Lines, mark: PassMark) -> Judgmen
     message = prose(str(trouble))
     if len(outcomes) > 1:
         message = f"{len(troubles)} of {len(outcomes)} parts have no answer: {message}"
-    checks = failures(opinion) if opinion else ()
+    checks = list_failures(opinion) if opinion else ()
     return Judgment.abstained(message, trouble.reason, checks=checks, metadata={"review": review})
 
 
 def _describe_reading(
-    model: ChatModel, made: Plan, outcomes: list[SeatAnswer], judgment: Judgment
+    model: ChatModel, layout: Plan, outcomes: list[SeatAnswer], judgment: Judgment
 ) -> Mapping[str, Any]:
-    """The model, how many chunks it had, and which files it has read."""
+    """Return the model, how many chunks it had, and which files it has read."""
     silent = {
         path: f"no answer: {outcome.silence}"
         for outcome in outcomes
@@ -305,10 +231,10 @@ def _describe_reading(
     if judgment.score is None:
         sent = (path for outcome in outcomes for path in outcome.chunk.paths)
         silent = {**dict.fromkeys(sent, f"no answer: {judgment.label}"), **silent}
-    read = dict.fromkeys(section.path for section in made.sections if section.path not in silent)
+    read = dict.fromkeys(section.path for section in layout.sections if section.path not in silent)
     unread = (
         *(LeftOut(path, reason) for path, reason in silent.items()),
-        *(LeftOut(file.path, file.reason) for file in made.left_out),
+        *(LeftOut(file.path, file.reason) for file in layout.left_out),
     )
     return {
         "model": model.name,

@@ -32,11 +32,7 @@ _FAMILIES = {
 
 
 def same_family(pull: PullRequest, models: Iterable[str]) -> tuple[Check, ...]:
-    """A hint for each family that has written the change and judges it as well.
-
-    Args:
-        models: names such as ``anthropic:claude-x``.
-    """
+    """A hint for each family that has written the change and judges it as well."""
     signs = "\n".join(filter(None, (pull.author, pull.body)))
     names = list(models)
     return tuple(
@@ -123,11 +119,7 @@ def instructions(files: Iterable[FileChange]) -> tuple[Check, ...]:
 
 
 def spoken(name: str, text: str) -> tuple[Check, ...]:
-    """A warning where a text beside the change talks to the judge.
-
-    Args:
-        name: what the text is, such as ``the description``.
-    """
+    """A warning where a text beside the change talks to the judge."""
     lines = text.split("\n")
     for line, following in zip_longest(lines, lines[1:]):
         if _begins(line, following):

@@ -9,9 +9,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from prjury.report.invisible_chars import normalise_line_ends, show_invisible
 from prjury.report.redact import Redact, redacted
@@ -22,8 +24,7 @@ from prjury.snapshot.model import FileChange, FileKind, Hunk, printable
 _ANY_LINE = 99_999
 
 
-@dataclass(frozen=True, slots=True)
-class ChunkRow:
+class ChunkRow(Struct, frozen=True):
     """A line as the model sees it.
 
     Attributes:
@@ -49,14 +50,13 @@ class ChunkRow:
         return _size(f"{self.sign}{_ANY_LINE}|{self.text}")
 
     def number(self, side: str) -> int | None:
-        """Its number on that side; None where it is not there."""
+        """Return its number on that side; None where it is not there."""
         if side == self.side:
             return self.line
         return self.old if side == "old" else None
 
 
-@dataclass(frozen=True, slots=True)
-class Passage:
+class Passage(Struct, frozen=True):
     """A hunk, or a part of one that is too large for a chunk."""
 
     section: str
@@ -71,8 +71,7 @@ class Passage:
 Part = TypeVar("Part", Passage, ChunkRow)
 
 
-@dataclass(frozen=True)
-class Section:
+class Section(Struct, frozen=True, dict=True):
     """A file or another document, or a part of one that is too large for a chunk.
 
     Attributes:
@@ -82,7 +81,7 @@ class Section:
     """
 
     path: str
-    heading: dict[str, str] = field(hash=False)
+    heading: dict[str, str]
     passages: tuple[Passage, ...] = ()
     is_file: bool = True
 
@@ -92,25 +91,24 @@ class Section:
         return _size(self.heading) + sum(passage.size for passage in self.passages) + 20
 
     @property
+    def rows(self) -> tuple[ChunkRow, ...]:
+        """All its lines."""
+        return tuple(row for passage in self.passages for row in passage.rows)
+
+    @property
     def value(self) -> dict[str, Any]:
         """The section as it stands in the prompt."""
         hunks = [{"section": p.section, "lines": [r.value for r in p.rows]} for p in self.passages]
         return {**self.heading, "hunks": hunks}
 
     @cached_property
-    def rows(self) -> tuple[ChunkRow, ...]:
-        """All its lines."""
-        return tuple(row for passage in self.passages for row in passage.rows)
-
-    @cached_property
     def digest(self) -> str:
         """64 hex digits that stay the same where only the numbers of its lines change."""
-        message = [[p.section, [[r.side, r.sign, r.text] for r in p.rows]] for p in self.passages]
-        return digest_of([self.heading, message])
+        texts = [[p.section, [[r.side, r.sign, r.text] for r in p.rows]] for p in self.passages]
+        return digest_of([self.heading, texts])
 
 
-@dataclass(frozen=True, slots=True)
-class NotSent:
+class NotSent(Struct, frozen=True):
     """A file that the model does not see.
 
     Attributes:
@@ -123,8 +121,7 @@ class NotSent:
     name: str
 
 
-@dataclass(frozen=True)
-class Chunk:
+class Chunk(Struct, frozen=True, dict=True):
     """What one question is about: sections that together fit into a model's room."""
 
     sections: tuple[Section, ...]
@@ -144,19 +141,19 @@ class Chunk:
         """All its lines, each with its section; the order depends on the text alone."""
         return ((section, row) for section in self.sections for row in section.rows)
 
-    def turned(self) -> Chunk:
-        """The same sections in the opposite order, and the passages of each as well."""
+    def reverse(self) -> Chunk:
+        """Return the same sections in the opposite order, and the passages of each as well."""
         return Chunk(tuple(replace(p, passages=p.passages[::-1]) for p in self.sections[::-1]))
 
 
 def digest_of(value: object) -> str:
-    """64 hex digits for a JSON value."""
+    """Return 64 hex digits for a JSON value."""
     text = json.dumps(value, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def sizes(sections: Iterable[Section]) -> int:
-    """Characters of the prompt, all together."""
+    """Add up the characters of the prompt."""
     return sum(section.size for section in sections)
 
 
@@ -164,8 +161,7 @@ def _size(value: object) -> int:
     return len(json.dumps(value, ensure_ascii=False)) + 2
 
 
-@dataclass(frozen=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """Chunks that together hold everything that is sent, and the files that are on none."""
 
     chunks: tuple[Chunk, ...]
@@ -176,74 +172,60 @@ class Plan:
         """Everything that is sent."""
         return tuple(section for chunk in self.chunks for section in chunk.sections)
 
-    def elsewhere(self, chunk: Chunk) -> tuple[Section, ...]:
-        """One section of each file that is on other chunks only."""
-        here = set(chunk.paths)
-        others = {section.path: section for section in self.sections if section.path not in here}
-        return tuple(others[path] for path in sorted(others))
+    def list_other_files(self, chunk: Chunk) -> tuple[Section, ...]:
+        """Return one section of each file that is on other chunks only."""
+        others = {section.path: section for section in self.sections}
+        return tuple(others[path] for path in sorted(others.keys() - set(chunk.paths)))
 
 
-def plan(
-    sections: Sequence[Section],
-    left_out: tuple[NotSent, ...],
-    budget: int,
-) -> Plan:
+def plan(sections: Sequence[Section], left_out: tuple[NotSent, ...], budget: int) -> Plan:
     """Put everything into one chunk if it fits, else into as few as first fit needs.
 
     A section is split only if it is larger than a chunk, and then between hunks; a hunk only if
-    it is itself larger than a chunk.
-
-    Args:
-        budget: characters of a chunk.
+    it is itself larger than a chunk. The budget is characters of a chunk.
     """
     if sizes(sections) <= budget:
         return Plan((Chunk(tuple(sections)),) if sections else (), left_out)
-    parts = (part for section in sections for part in _parts(section, budget))
-    return Plan(tuple(_pack_chunks(parts, budget)), left_out)
-
-
-def _pack_chunks(sections: Iterable[Section], budget: int) -> Iterator[Chunk]:
     chunks: list[list[Section]] = []
     room: list[int] = []
     for section in sections:
-        at = next((i for i, left in enumerate(room) if section.size <= left), len(chunks))
-        if at == len(chunks):
-            chunks.append([])
-            room.append(budget)
-        chunks[at].append(section)
-        room[at] -= section.size
-    return (Chunk(tuple(chunk)) for chunk in chunks)
+        for part in _split(section, budget):
+            at = next((i for i, left in enumerate(room) if part.size <= left), len(chunks))
+            if at == len(chunks):
+                chunks.append([])
+                room.append(budget)
+            chunks[at].append(part)
+            room[at] -= part.size
+    return Plan(tuple(Chunk(tuple(chunk)) for chunk in chunks), left_out)
 
 
-def _parts(section: Section, budget: int) -> Iterator[Section]:
-    """The section itself, or parts of it that fit into a chunk where that is possible."""
+def _split(section: Section, budget: int) -> Iterator[Section]:
+    """Iterate over the section itself, or parts of it that fit into a chunk where they can."""
     if section.size <= budget:
         yield section
         return
     room = budget - replace(section, passages=()).size
-    passages = (part for whole in section.passages for part in _cut(whole, room))
-    for some in _groups(passages, room):
+    passages: list[Passage] = []
+    for passage in section.passages:
+        if passage.size <= room:
+            passages.append(passage)
+        else:
+            groups = _group(passage.rows, room - Passage(passage.section, ()).size)
+            passages += [Passage(passage.section, rows) for rows in groups]
+    for some in _group(passages, room):
         yield replace(section, passages=some)
 
 
-def _cut(passage: Passage, room: int) -> Iterator[Passage]:
-    if passage.size <= room:
-        yield passage
-        return
-    for rows in _groups(passage.rows, room - replace(passage, rows=()).size):
-        yield replace(passage, rows=rows)
-
-
-def _groups(parts: Iterable[Part], room: int) -> Iterator[tuple[Part, ...]]:
-    """The parts in order, as many together as there is room for, and at least one."""
+def _group(parts: Iterable[Part], room: int) -> Iterator[tuple[Part, ...]]:
+    """Iterate over the parts in order, as many together as fit, and at least one."""
     group: list[Part] = []
-    used = 0
+    size = 0
     for part in parts:
-        if group and used + part.size > room:
+        if group and size + part.size > room:
             yield tuple(group)
-            group, used = [], 0
+            group, size = [], 0
         group.append(part)
-        used += part.size
+        size += part.size
     yield tuple(group)
 
 
@@ -266,14 +248,9 @@ _LEFT_OUT = "[redacted]"
 def pieces_of(
     files: Iterable[FileChange], redact: Redact, longest_line: int = LONGEST_LINE
 ) -> tuple[tuple[Section, ...], tuple[NotSent, ...]]:
-    """The files that a model sees, source before tests before the rest, and those it does not.
-
-    Args:
-        redact: takes secrets out of what is shown.
-        longest_line: characters; a file with a longer one is not sent.
-    """
+    """Return the files that a model sees, source first, and those that it does not."""
     sections: list[tuple[int, Section]] = []
-    left_out: list[NotSent] = []
+    left_out = []
     for file in files:
         section = _section(file, redact)
         reason = _why_not(file, section, min(longest_line, LONGEST_LINE))
@@ -281,8 +258,8 @@ def pieces_of(
             left_out.append(NotSent(section.path, reason, section.heading["path"]))
         else:
             sections.append((SENT_KINDS.index(file.kind), section))
-    ordered = sorted(sections, key=lambda ranked: ranked[0])
-    return tuple(section for _, section in ordered), tuple(left_out)
+    sections.sort(key=lambda ranked: ranked[0])
+    return tuple(section for _, section in sections), tuple(left_out)
 
 
 def _why_not(file: FileChange, section: Section, longest_line: int) -> str | None:
@@ -317,7 +294,7 @@ def _passage(hunk: Hunk, redact: Redact) -> Passage:
 
 
 def _remove_secrets(lines: list[str], redact: Redact) -> list[str]:
-    """The lines without secrets, still as many: a secret may span several of them."""
+    """Return the lines without secrets, still as many: a secret may span several of them."""
     # A line feed is what separates them, so none may hide inside.
     lines = [line.replace("\n", " ") for line in lines]
     clean = redacted("\n".join(lines), redact).split("\n")
@@ -334,11 +311,9 @@ def _count_equal(some: list[str], others: list[str]) -> int:
 
 
 def document(name: str, kind: str, text: str, redact: Redact) -> Section:
-    """A text as numbered lines; what is longer than any line that people write is cut, visibly.
+    """Return a text as numbered lines; a line longer than any that people write is cut, visibly.
 
-    Args:
-        name: what evidence calls it in place of a path.
-        kind: what it is: ``description``, ``answer``, ``context``, …
+    The name is what evidence calls it in place of a path.
     """
     clean = redacted(printable(normalise_line_ends(text)), redact)
     lines = clean.removesuffix("\n").split("\n") if clean else []

@@ -13,6 +13,8 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct
+
 from prjury.errors import ConfigError
 from prjury.ports import Repository
 from prjury.ports.types import TreeEntry
@@ -42,8 +44,7 @@ _WRONG = (
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
-@dataclass(frozen=True)
-class Instructions:
+class Instructions(Struct, frozen=True):
     """What a template came to.
 
     Attributes:
@@ -66,11 +67,7 @@ class Prompts:
     own: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
 
     def render(self, name: str, values: Mapping[str, Any]) -> Instructions:
-        """The template of this name, filled; what a value holds is never expanded again.
-
-        Raises:
-            ConfigError: when a template of the repository's own is wrong.
-        """
+        """The template of this name, filled; what a value holds is never expanded again."""
         from jinja2 import TemplateError  # noqa: PLC0415 - many reviews ask no model
 
         try:
@@ -150,19 +147,11 @@ class OwnTexts:
 
     @classmethod
     def of(cls, repository: Repository, commit: str) -> OwnTexts:
-        """Those of a commit; nothing is read yet.
-
-        Raises:
-            SourceError: when the commit's tree cannot be read.
-        """
+        """Those of a commit; nothing is read yet."""
         return cls(repository, commit, {e.path: e for e in repository.files(commit)})
 
     def prompts(self) -> Prompts:
-        """The shipped templates, with the repository's own in place of those of the same name.
-
-        Raises:
-            ConfigError: for a template that cannot be read.
-        """
+        """The shipped templates, with the repository's own in place of those of the same name."""
         paths = [p for p in self.entries if p.startswith(_PROMPTS) and p.endswith(_ENDING)]
         named = {path.removeprefix(_PROMPTS): path for path in paths}
         for name, path in named.items():
@@ -173,18 +162,7 @@ class OwnTexts:
         return Prompts({name: self.text(path) for name, path in named.items()})
 
     def guidelines(self, changed: Collection[str] = (), redact: Redact = str) -> str:
-        """Return what the project expects of a change; empty where it does not say.
-
-        Guidelines that are made for this program have to be in order. Those that are made for
-        people are taken as they are, and a link to them is passed over.
-
-        Args:
-            changed: the changed paths; guidelines for others are left out.
-            redact: takes secrets out of them.
-
-        Raises:
-            ConfigError: for guidelines that cannot be read.
-        """
+        """Return what the project expects of a change; empty where it does not say."""
         general = next((path for path in _GUIDELINES if self._is_there(path)), None)
         special = [
             path
@@ -216,11 +194,7 @@ class OwnTexts:
         return any(matches(name, glob) for glob in filter(None, words) for name in changed)
 
     def text(self, path: str) -> str:
-        """The text of one file.
-
-        Raises:
-            ConfigError: for a file that is not there, no regular file, too large, or no UTF-8.
-        """
+        """The text of one file."""
         content = self._content(path)
         if len(content) > _LARGEST:
             raise _unusable(path, self.commit, f"is larger than {_LARGEST // 1024} KiB")

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import math
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
-from itertools import accumulate
+from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated, Any, Literal
 
+import msgspec
+from msgspec import Meta, Struct
 from msgspec.structs import replace
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from prjury.judges.quality.facts import Fact
 from prjury.judges.quality.prompt_input import Chunk, Plan, Section, digest_of, sizes
@@ -21,26 +19,18 @@ from prjury.ports.messages import Prompt
 #: Bytes; a longer reply is not read.
 LONGEST_REPLY = 64 * 1024
 
-_KEYS = frozenset(
-    "criteria findings reasoning verdict confidence path side line end_line quote claim severity "
-    "category suggestion".split()
-)
 _FENCE = re.compile(r"```(?:json)?[ \t]*\n(.*)\n```", re.DOTALL | re.IGNORECASE)
+#: Words of the model in a message of the decoder's.
+_FOREIGN = re.compile(r"(unknown field|enum value) (.*(?= - at )|.*)", re.DOTALL)
+#: Keys whose values may be written in capitals.
+_CHOICES = frozenset({"severity", "verdict"})
 
 
 class InvalidReplyError(ValueError):
     """The reply is not what was asked for; the text says why without repeating the reply."""
 
 
-def _lower(value: object) -> object:
-    return value.lower() if isinstance(value, str) else value
-
-
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True)
-
-
-class ReportedFinding(_Strict):
+class ReportedFinding(Struct, frozen=True, forbid_unknown_fields=True):
     """A claim about a place, and what is said to stand there.
 
     Attributes:
@@ -51,30 +41,30 @@ class ReportedFinding(_Strict):
 
     path: str
     side: Literal["new", "old"]
-    line: int = Field(ge=1, le=10_000_000)
-    end_line: int = Field(ge=1, le=10_000_000)
+    line: Annotated[int, Meta(ge=1, le=10_000_000)]
+    end_line: Annotated[int, Meta(ge=1, le=10_000_000)]
     quote: str
     claim: str
-    severity: Annotated[Literal["error", "warning"], BeforeValidator(_lower)]
+    severity: Literal["error", "warning"]
     category: str
     suggestion: str
 
 
-class Answer(_Strict):
-    """The answer to one criterion's question."""
+class Answer(Struct, frozen=True, forbid_unknown_fields=True):
+    """The answer to one criterion's question; its confidence is in 0..1."""
 
-    findings: list[ReportedFinding] = Field(max_length=50)
+    findings: Annotated[list[ReportedFinding], Meta(max_length=50)]
     reasoning: str
-    verdict: Annotated[Literal["pass", "fail", "abstain"], BeforeValidator(_lower)]
-    confidence: float = Field(ge=0.0, le=1.0, allow_inf_nan=False)
+    verdict: Literal["pass", "fail", "abstain"]
+    confidence: Annotated[float, Meta(ge=0.0, le=1.0)]
 
 
-class _Document(_Strict):
+class _Document(Struct, frozen=True, forbid_unknown_fields=True):
     criteria: dict[str, Answer]
 
 
 def schema(criteria: Iterable[str]) -> dict[str, Any]:
-    """The JSON Schema of a reply about these criteria: every key required, none besides."""
+    """Return the JSON Schema of a reply about these criteria: every key required, none besides."""
     text = {"type": "string"}
     finding = _object(
         path=text,
@@ -106,66 +96,36 @@ def _object(**properties: object) -> dict[str, Any]:
 
 
 def read(text: str, criteria: Iterable[str]) -> Mapping[str, Answer]:
-    """The answers by criterion, in the order of the criteria.
-
-    Raises:
-        InvalidReplyError: for anything but one JSON object of the expected shape.
-    """
-    try:
-        document = _Document.model_validate(_load(text))
-    except ValidationError as error:
-        raise InvalidReplyError(_describe_error(error, {*_KEYS, *criteria})) from None
-    expected = list(criteria)
-    missing = [name for name in expected if name not in document.criteria]
-    if missing:
-        raise InvalidReplyError(f"there is no answer for {', '.join(missing)}")
-    if len(document.criteria) > len(expected):
-        raise InvalidReplyError("there are answers to criteria that were not asked for")
-    return {name: document.criteria[name] for name in expected}
-
-
-def _load(text: str) -> object:
+    """Read the answers by criterion, in the order of the criteria."""
     if len(text.encode(errors="replace")) > LONGEST_REPLY:
         raise InvalidReplyError(f"it is longer than {LONGEST_REPLY} bytes")
     bare = text.strip()
     fenced = _FENCE.fullmatch(bare)
     try:
-        return json.loads(
-            fenced[1] if fenced else bare,
-            object_pairs_hook=_distinct,
-            parse_constant=_not_a_number,
-            parse_float=_finite,
-        )
+        value = json.loads(fenced[1] if fenced else bare, object_pairs_hook=_read_object)
+        answers = msgspec.convert(value, _Document).criteria
     except InvalidReplyError:
         raise
+    except msgspec.ValidationError as error:
+        raise InvalidReplyError(_FOREIGN.sub(r"\1", str(error))) from None
     except (ValueError, RecursionError):
         raise InvalidReplyError("it is not one JSON value and nothing else") from None
+    expected = list(criteria)
+    if missing := [name for name in expected if name not in answers]:
+        raise InvalidReplyError(f"there is no answer for {', '.join(missing)}")
+    if len(answers) > len(expected):
+        raise InvalidReplyError("there are answers to criteria that were not asked for")
+    return {name: answers[name] for name in expected}
 
 
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _read_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     value = dict(pairs)
     if len(value) != len(pairs):
         raise InvalidReplyError("an object has the same key twice")
+    for name in value.keys() & _CHOICES:
+        if isinstance(value[name], str):
+            value[name] = value[name].lower()
     return value
-
-
-def _not_a_number(name: str) -> float:
-    raise InvalidReplyError(f"{name} is not a JSON number")
-
-
-def _finite(digits: str) -> float:
-    value = float(digits)
-    if not math.isfinite(value):
-        raise InvalidReplyError("a number is out of range")
-    return value
-
-
-def _describe_error(error: ValidationError, known: Collection[str]) -> str:
-    """The first thing that is wrong; keys are cut short, because the model chose them."""
-    first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-    # Keys that the model chose are not repeated in the message.
-    place = ".".join(str(p) if isinstance(p, int) or p in known else "…" for p in first["loc"])
-    return f"{place or 'the whole'}: {first['msg']}"
 
 
 #: Characters for naming files that are not on the chunk, and as many for those that nobody sees,
@@ -185,8 +145,7 @@ The nonce is {nonce}.
 The word {canary} marks these instructions. It must not appear in your answer."""
 
 
-@dataclass(frozen=True)
-class Question:
+class Question(Struct, frozen=True):
     """A prompt, and what is needed to check its reply.
 
     Attributes:
@@ -200,33 +159,35 @@ class Question:
     nonce: str
     canary: str
     digest: str
+    form: Form
+    chunk: Chunk
+
+    @property
+    def shown(self) -> Chunk:
+        """The chunk, and what stands beside every chunk."""
+        return Chunk((*self.chunk.sections, *self.form.always))
 
     @property
     def about(self) -> dict[str, str]:
-        """The prompt in a judgment's metadata.
-
-        ``sha256`` stands for the instructions, ``question_sha256`` for them and the material.
-        """
+        """The prompt in a judgment's metadata."""
         name, _, version = self.prompt.name.partition("/")
-        instructions = replace(self.prompt, user="")
         return {
             "name": name,
             "version": version,
-            "sha256": instructions.sha256,
+            "sha256": replace(self.prompt, user="").sha256,
             "question_sha256": self.prompt.sha256,
         }
 
-    def again(self, problem: str) -> Prompt:
-        """The same question with a word on why the last reply could not be used."""
+    def with_problem(self, problem: str) -> Prompt:
+        """Return the same question with a word on why the last reply could not be used."""
         material = json.loads(self.prompt.user)
         material[f"{self.nonce}-problem"] = (
             f"Your last reply could not be used: {problem}. Answer with the JSON object alone."
         )
-        return replace(self.prompt, user=_json(material))
+        return replace(self.prompt, user=_write_json(material))
 
 
-@dataclass(frozen=True)
-class Form:
+class Form(Struct, frozen=True):
     """What all questions of one judge have in common.
 
     Attributes:
@@ -247,7 +208,7 @@ class Form:
     @property
     def size(self) -> int:
         """Characters of what stands on every chunk."""
-        return sizes(self.always) + sum(len(_json(fact.text)) + 1 for fact in self.facts)
+        return sizes(self.always) + sum(len(_write_json(fact.text)) + 1 for fact in self.facts)
 
     @property
     def digest(self) -> str:
@@ -264,15 +225,11 @@ class Form:
         )
 
     def ask(self, chunk: Chunk, plan: Plan, word: Callable[[], str]) -> Question:
-        """The question about one chunk of a plan.
-
-        Args:
-            word: a new random word at every call.
-        """
-        elsewhere = [section.heading for section in plan.elsewhere(chunk)]
+        """Return the question about one chunk of a plan; ``word`` makes a new random word."""
+        elsewhere = [section.heading for section in plan.list_other_files(chunk)]
         left_out = [{"path": file.name, "reason": file.reason} for file in plan.left_out]
         lists = {"elsewhere": _list_entries(elsewhere), "not_shown": _list_entries(left_out)}
-        around = {name: listed for name, listed in lists.items() if listed["count"]}
+        around = {name: entries for name, entries in lists.items() if entries["count"]}
         material = {"files": [section.value for section in chunk.sections], **around}
         if self.always:
             material["documents"] = [section.value for section in self.always]
@@ -280,11 +237,11 @@ class Form:
             material["facts"] = [fact.text for fact in self.facts]
         if self.documents_first:
             material = {"documents": material.pop("documents"), **material}
-        content = _json(material)
-        nonce, canary = _absent_from(content, word), _absent_from(content, word)
+        content = _write_json(material)
+        nonce, canary = _make_word(content, word), _make_word(content, word)
         prompt = Prompt(
             self.instructions.text,
-            _json({nonce: material}),
+            _write_json({nonce: material}),
             schema(self.criteria),
             f"{self.name}/{self.instructions.version}",
             (nonce, canary),
@@ -293,21 +250,26 @@ class Form:
         )
         # Why a file is not shown may change with each of its lines, and says nothing of the others.
         others = [elsewhere, [entry["path"] for entry in left_out]]
-        return Question(prompt, nonce, canary, digest_of([self.digest, others]))
+        digest = digest_of([self.digest, others])
+        return Question(prompt, nonce, canary, digest, self, chunk)
 
 
 def _list_entries(entries: list[dict[str, str]]) -> dict[str, Any]:
-    ends = accumulate(len(_json(entry)) + 1 for entry in entries)
-    some = [entry for entry, end in zip(entries, ends, strict=True) if end <= LISTS]
+    some, size = [], 0
+    for entry in entries:
+        size += len(_write_json(entry)) + 1
+        if size <= LISTS:
+            some.append(entry)
     return {"count": len(entries), "files": some}
 
 
-def _absent_from(content: str, word: Callable[[], str]) -> str:
+def _make_word(content: str, word: Callable[[], str]) -> str:
+    """Return a word that does not occur in a text."""
     candidate = word()
     while candidate in content:
         candidate = word()
     return candidate
 
 
-def _json(value: object) -> str:
+def _write_json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from msgspec import Struct
+
 from prjury.jury.context import JudgmentContext
 from prjury.jury.frozen import FrozenDict
 from prjury.jury.library.execution import document_text
@@ -38,15 +40,19 @@ class RagContext:
     documents: Mapping[str, Any] | Sequence[Any] = field(default=())
 
     def __post_init__(self) -> None:
-        given: Any = self.documents
-        if isinstance(given, str | bytes):
+        documents: Any = self.documents
+        if isinstance(documents, str | bytes):
             raise TypeError("documents are a list of texts, or texts by name, not one text")
-        if not isinstance(given, Mapping):
-            given = {f"document-{place}": one for place, one in enumerate(given, start=1)}
-        for name in given:
+        if not isinstance(documents, Mapping):
+            documents = {f"document-{at}": one for at, one in enumerate(documents, start=1)}
+        texts = {}
+        for name, value in documents.items():
             if not isinstance(name, str) or not name.strip() or name.startswith("/"):
                 raise ValueError(f"a document's name is a text without a leading /, not {name!r}")
-        texts = {name: _text_of(name, one) for name, one in given.items()}
+            text = document_text(value)
+            if text is None:
+                raise TypeError(f"{name} is a {type(value).__name__} without a text")
+            texts[name] = text
         object.__setattr__(self, "documents", FrozenDict(texts))
 
     @property
@@ -56,58 +62,52 @@ class RagContext:
 
     @classmethod
     def of(cls, context: JudgmentContext, documents: Any = None) -> RagContext:  # noqa: ANN401
-        """The goal as the question, the agent's output as the answer.
+        """Take the goal as the question, the agent's output as the answer.
 
         Args:
             documents: ``metadata["documents"]`` if None.
         """
-        found = context.metadata.get("documents", ()) if documents is None else documents
-        return cls(context.goal, context.agent_output, found)
-
-
-def _text_of(name: str, document_: object) -> str:
-    text = document_text(document_)
-    if text is None:
-        raise TypeError(f"{name} is a {type(document_).__name__} without a text")
-    return text
+        if documents is None:
+            documents = context.metadata.get("documents", ())
+        return cls(context.goal, context.agent_output, documents)
 
 
 _SENTENCE = re.compile(r"(?<=[.!?…])\s+(?=[^\sa-z])|(?<=[。！？])\s*(?=\S)")
 _ABBREVIATED = re.compile(r"(?:^|[\s(])(?:e\.g|i\.e|cf|vs|etc|Dr|Mrs?|Ms|No|St|\d{1,3}|\w)\.$")
 
 
-def statements_of(answer: str) -> tuple[str, ...]:
-    """The answer's sentences; a line break ends one as well."""
-    found: list[str] = []
+def split_statements(answer: str) -> tuple[str, ...]:
+    """Return the answer's sentences; a line break ends one as well."""
+    statements: list[str] = []
     for line in filter(None, map(str.strip, answer.splitlines())):
-        open_ = False
+        goes_on = False
         for part in _SENTENCE.split(line):
-            if open_:
-                found[-1] += f" {part}"
+            if goes_on:
+                statements[-1] += f" {part}"
             else:
-                found.append(part)
-            open_ = _ABBREVIATED.search(part) is not None
-    return tuple(found)
+                statements.append(part)
+            goes_on = _ABBREVIATED.search(part) is not None
+    return tuple(statements)
 
 
-def spans(count: int) -> list[range]:
-    """The numbers from 1 on, each alone, or neighbours together where there are too many."""
-    width = max(1, math.ceil(count / MOST_CRITERIA))
-    return [range(at, min(at + width, count + 1)) for at in range(1, count + 1, width)]
+class Subject(Struct, frozen=True):
+    """What a criterion is about: statements, or documents by name, with their numbers from 1."""
+
+    numbers: range
+    text: str
 
 
-def criterion(one: str, span: range) -> str:
-    """The name of the criterion about a statement or document, or about several."""
-    return f"{one}-{span[0]}" if len(span) == 1 else f"{one}s-{span[0]}-{span[-1]}"
-
-
-def subjects(name: str, rag: RagContext) -> Mapping[str, str]:
-    """Return what the criteria of a judge are about: statements, or the documents' names."""
+def list_subjects(name: str, rag: RagContext) -> Mapping[str, Subject]:
+    """Return what the criteria of a judge are about, neighbours together where there are many."""
     if name == RELEVANCE:
-        one, texts, joined = "document", tuple(rag.texts), ", "
+        one, texts, joiner = "document", tuple(rag.texts), ", "
     else:
-        one, texts, joined = "statement", statements_of(rag.answer or ""), "\n"
-    return {
-        criterion(one, span): joined.join(texts[at - 1] for at in span)
-        for span in spans(len(texts))
-    }
+        one, texts, joiner = "statement", split_statements(rag.answer or ""), "\n"
+    width = max(1, math.ceil(len(texts) / MOST_CRITERIA))
+    subjects = {}
+    for first in range(0, len(texts), width):
+        some = texts[first : first + width]
+        last = first + len(some)
+        criterion = f"{one}-{last}" if len(some) == 1 else f"{one}s-{first + 1}-{last}"
+        subjects[criterion] = Subject(range(first + 1, last + 1), joiner.join(some))
+    return subjects

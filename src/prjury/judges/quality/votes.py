@@ -8,24 +8,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
+from msgspec import Struct
+
 from prjury.judges.quality.evidence import DIGITS, Claim, Lines, Opinion
-from prjury.judges.quality.question import ReportedFinding
 from prjury.jury.judgment import Check, Judgment, Location, Severity, Status
 from prjury.jury.score import NumericalScore
 from prjury.jury.voting import Ballot
 from prjury.report.invisible_chars import show_invisible
-from prjury.report.judge_facts import SeatFacts
+from prjury.report.judge_facts import LeftOut, ScopeFacts, SeatFacts
 
 NO_OPINION = "no_opinion"
 
 _LONGEST_REASONING = 2_000
 
 
-@dataclass(frozen=True)
-class PassMark:
+class PassMark(Struct, frozen=True):
     """What a judge needs for a pass.
 
     Attributes:
@@ -50,9 +50,10 @@ def decide(opinion: Opinion, mark: PassMark) -> Judgment:
     metadata = {**_metadata(opinion), "share": share, "must_failed": broken}
     enough = share is None or share >= mark.threshold
     passed = enough and not broken
-    if not opinion.counted or (passed and _find_doubt(opinion, mark)):
-        reason = _find_doubt(opinion, mark) or _describe_silence(opinion)
-        return Judgment.abstained(reason, NO_OPINION, checks=failures(opinion), metadata=metadata)
+    doubt = _find_doubt(opinion, mark)
+    if not opinion.counted or (passed and doubt):
+        reason, checks = doubt or _describe_silence(opinion), list_failures(opinion)
+        return Judgment.abstained(reason, NO_OPINION, checks=checks, metadata=metadata)
     confidences = [answer.confidence for answer in opinion.counted.values()]
     blamed = {*broken, *(() if enough else should)}
     return Judgment(
@@ -70,8 +71,7 @@ def _find_broken(opinion: Opinion, mark: PassMark) -> list[str]:
 
 
 def _find_doubt(opinion: Opinion, mark: PassMark) -> str | None:
-    asked = len(opinion.answers)
-    if not opinion.has_quorum or len(opinion.counted) < mark.quorum * asked:
+    if not opinion.has_quorum or len(opinion.counted) < mark.quorum * len(opinion.answers):
         return _describe_silence(opinion)
     if not opinion.doubts:
         return None
@@ -86,7 +86,7 @@ def _describe_silence(opinion: Opinion) -> str:
     return f"too few criteria could be judged; no founded answer on {', '.join(silent)}"
 
 
-def failures(opinion: Opinion) -> tuple[Check, ...]:
+def list_failures(opinion: Opinion) -> tuple[Check, ...]:
     """Return what fails in a part of the whole, where the rest is not known."""
     return tuple(check for check in _checks(opinion, ()) if not check.passed)
 
@@ -99,11 +99,7 @@ def prose(text: str) -> str:
 
 
 def _checks(opinion: Opinion, blamed: Collection[str]) -> Iterator[Check]:
-    """A check for each criterion that passes, and one for each claim against the change.
-
-    Args:
-        blamed: the criteria for which the judge fails; what fails besides is a warning.
-    """
+    """Iterate over a check for each criterion that passes, and one for each claim."""
     for name, answer in opinion.answers.items():
         errors = answer.errors
         if answer.verdict == "pass":
@@ -114,37 +110,29 @@ def _checks(opinion: Opinion, blamed: Collection[str]) -> Iterator[Check]:
 
 
 _NOT_CONFIRMED = {
-    "refuted": "a second question did not confirm it",
-    "unclear": "a second question could not confirm it",
+    "refuted": " (a second question did not confirm it)",
+    "unclear": " (a second question could not confirm it)",
 }
 
 
 def _check(name: str, claim: Claim, lines: Lines, severity: Severity) -> Check:
     finding = claim.finding
-    message = prose(finding.claim)
-    if lines.path_of(finding) and not lines.changes(finding):
-        message = f"{message} (the line itself does not change)"
-    if claim.second in _NOT_CONFIRMED:
-        message = f"{message} ({_NOT_CONFIRMED[claim.second]})"
+    path = lines.path_of(finding)
+    same = " (the line itself does not change)" if path and not lines.changes(finding) else ""
+    location = None
+    if path is not None:
+        # A line of the old side is nowhere in the head, so only the file is named.
+        old = finding.side == "old"
+        location = Location(path) if old else Location(path, finding.line, finding.end_line)
     return Check(
         name,
         passed=False,
-        message=message,
-        location=_location(finding, lines),
+        message=f"{prose(finding.claim)}{same}{_NOT_CONFIRMED.get(claim.second or '', '')}",
+        location=location,
         severity=severity,
         evidence=show_invisible(finding.quote.strip()),
         fix=prose(finding.suggestion) or None,
     )
-
-
-def _location(finding: ReportedFinding, lines: Lines) -> Location | None:
-    path = lines.path_of(finding)
-    if path is None:
-        return None
-    # A line of the old side is nowhere in the head, so only the file is named.
-    if finding.side == "old":
-        return Location(path)
-    return Location(path, finding.line, finding.end_line)
 
 
 def _metadata(opinion: Opinion) -> dict[str, Any]:
@@ -165,31 +153,37 @@ def _sentence(opinion: Opinion, mark: PassMark) -> str:
     counted = opinion.counted
     failed = [name for name, answer in counted.items() if answer.verdict == "fail"]
     silent = [name for name in opinion.answers if name not in counted]
-    message = f"{len(counted) - len(failed)} of {len(counted)} criteria passed"
-    parts = [f"{message}{_limit(opinion, mark)}"]
-    if failed:
-        parts.append(f"failed: {', '.join(failed)}")
-    if silent:
-        parts.append(f"not judged: {', '.join(silent)}")
-    return "; ".join(parts)
-
-
-def _limit(opinion: Opinion, mark: PassMark) -> str:
-    if broken := _find_broken(opinion, mark):
-        return f", but {' and '.join(broken)} must pass"
-    limit = f", the threshold is {mark.threshold:.2f}"
-    should = [name for name in opinion.counted if name not in mark.must]
+    sentence = f"{len(counted) - len(failed)} of {len(counted)} criteria passed"
+    should = [name for name in counted if name not in mark.must]
     share = opinion.share(should)
-    if share in {None, 1.0} or len(should) == len(opinion.counted):
-        return limit
-    return f"; {' and '.join(should)} reach {share:.2f}{limit}"
+    if broken := _find_broken(opinion, mark):
+        sentence += f", but {' and '.join(broken)} must pass"
+    else:
+        if share not in {None, 1.0} and len(should) < len(counted):
+            sentence += f"; {' and '.join(should)} reach {share:.2f}"
+        sentence += f", the threshold is {mark.threshold:.2f}"
+    if failed:
+        sentence += f"; failed: {', '.join(failed)}"
+    if silent:
+        sentence += f"; not judged: {', '.join(silent)}"
+    return sentence
+
+
+def withhold_pass(judgment: Judgment, because: str, label: str) -> Judgment:
+    """Return an approval as an abstention that has read nothing; any other judgment as it is."""
+    if judgment.status is not Status.PASS:
+        return judgment
+    scope = ScopeFacts.of(judgment) or ScopeFacts()
+    unread = (*(LeftOut(path, f"no answer: {label}") for path in scope.read), *scope.unread)
+    facts = {"reason": label, **ScopeFacts(unread=unread).to_metadata()}
+    metadata = {**judgment.metadata, **facts}
+    return Judgment.abstained(because, label, checks=judgment.failed_checks, metadata=metadata)
 
 
 _VOTES = (Status.PASS, Status.FAIL)
 
 
-@dataclass(frozen=True)
-class Poll:
+class Poll(Struct, frozen=True):
     """The ballots of the last round.
 
     Attributes:
@@ -201,93 +195,81 @@ class Poll:
     chair: Judgment | None = None
 
     def judgment(self) -> Judgment:
-        """The seats' common judgment: that of a real seat, with the others' objections beside it.
+        """Return that of a real seat, with the others' objections beside it.
 
         ABSTAIN, or ERROR if a seat crashed, where too few seats voted.
         """
-        if self.chair is not None and not any(map(self._saying, _VOTES)):
+        if self.chair is not None and not any(map(self._list, _VOTES)):
             return Poll(self.ballots).judgment()
         if len(self.ballots) == 1 and self.chair is None:
             return self.ballots[0].judgment
         status = self._status()
-        speaker = self._speaker(status) if status in _VOTES else self._silence()
+        speaker = self._choose_speaker(status) if status else self._find_silence()
         checks = (*speaker.checks, *self._objections(speaker))
-        message = replace(speaker, reasoning=self._words(speaker), checks=checks)
-        about = {"panel": self._panel(), "agreement": self._agreement(status)}
-        return message.with_metadata(**about, **self._scope(speaker))
+        judgment = replace(speaker, reasoning=self._describe(speaker), checks=checks)
+        if speaker is self.chair:
+            first = next(b.judgment for b in self.ballots if b.judgment.status in _VOTES)
+            if "scope" in first.metadata:
+                judgment = judgment.with_metadata(scope=first.metadata["scope"])
+        agree = len(self._list(status)) if status else 0
+        return judgment.with_metadata(
+            panel=[_describe_seat(ballot) for ballot in self.ballots],
+            agreement={"agree": agree, "seats": len(self.ballots)},
+        )
 
     def _status(self) -> Status | None:
-        if self.chair is not None:
-            return self._chairs_vote(self.chair)
-        passed, failed = (len(self._saying(status)) for status in _VOTES)
-        if not self._has_quorum:
-            return None
-        return Status.PASS if passed > failed else Status.FAIL
+        """Return how they vote, or the chair, who lifts no majority against; None for silence."""
+        passed, failed = (len(self._list(status)) for status in _VOTES)
+        has_quorum = (passed + failed) * 2 > len(self.ballots)
+        vote = Status.PASS if passed > failed else Status.FAIL
+        if self.chair is None:
+            return vote if has_quorum else None
+        if self.chair.status is Status.PASS:
+            if failed > passed:
+                return Status.FAIL
+            return Status.PASS if has_quorum else None
+        return Status.FAIL if self.chair.status is Status.FAIL else None
 
-    def _chairs_vote(self, chair: Judgment) -> Status | None:
-        passed, failed = (len(self._saying(status)) for status in _VOTES)
-        if chair.status is Status.PASS and failed > passed:
-            return Status.FAIL
-        lacking = chair.status is Status.PASS and not self._has_quorum
-        return None if lacking or chair.status not in _VOTES else chair.status
-
-    @property
-    def _has_quorum(self) -> bool:
-        return sum(len(self._saying(status)) for status in _VOTES) * 2 > len(self.ballots)
-
-    def _saying(self, status: Status | None) -> list[Judgment]:
+    def _list(self, status: Status | None) -> list[Judgment]:
         return [b.judgment for b in self.ballots if b.judgment.status is status]
 
-    def _speaker(self, status: Status | None) -> Judgment:
-        """Whose score is the upper median among those that say so; else the chair itself."""
-        same = sorted(self._saying(status), key=_lowest_first)
+    def _choose_speaker(self, status: Status) -> Judgment:
+        """Return whose score is the upper median among those that vote so; else the chair."""
+        same = sorted(self._list(status), key=_lowest_first)
         if same:
             return same[len(same) // 2]
         return self.chair or self.ballots[0].judgment
 
-    def _silence(self) -> Judgment:
-        """The first reason why there is no answer; a crash before anything else."""
+    def _find_silence(self) -> Judgment:
+        """Return the first reason why there is no answer; a crash before anything else."""
         if self.chair is not None and self.chair.status not in _VOTES:
             return self.chair
         silent = [b.judgment for b in self.ballots if b.judgment.status not in _VOTES]
         crashed = [judgment for judgment in silent if judgment.status is Status.ERROR]
         return (crashed or silent)[0]
 
-    def _words(self, speaker: Judgment) -> str:
-        votes = {word: len(self._saying(status)) for word, status in _WORDS.items()}
-        message = ", ".join(f"{count} {word}" for word, count in votes.items() if count)
+    def _describe(self, speaker: Judgment) -> str:
+        votes = {word: len(self._list(status)) for word, status in _WORDS.items()}
+        counts = ", ".join(f"{count} {word}" for word, count in votes.items() if count)
         chair = "; the chair decided" if self.chair is not None else ""
-        return f"{message} of {len(self.ballots)} seats{chair}: {speaker.reasoning}"
+        return f"{counts} of {len(self.ballots)} seats{chair}: {speaker.reasoning}"
 
     def _objections(self, speaker: Judgment) -> Iterator[Check]:
-        seen = {_place(check) for check in speaker.failed_checks}
+        seen = {_identify(check) for check in speaker.failed_checks}
         for ballot in self.ballots:
             for check in ballot.judgment.failed_checks:
-                if _place(check) not in seen:
-                    seen.add(_place(check))
+                if _identify(check) not in seen:
+                    seen.add(_identify(check))
                     message = f"{ballot.judge}: {check.message}"
                     yield replace(check, message=message, severity="warning")
 
-    def _scope(self, speaker: Judgment) -> dict[str, Any]:
-        if speaker is not self.chair:
-            return {}
-        said = next(b.judgment for b in self.ballots if b.judgment.status in _VOTES)
-        return {"scope": said.metadata["scope"]} if "scope" in said.metadata else {}
 
-    def _panel(self) -> list[dict[str, Any]]:
-        return [_seat(ballot) for ballot in self.ballots]
-
-    def _agreement(self, status: Status | None) -> dict[str, Any]:
-        same = len(self._saying(status)) if status else 0
-        return {"agree": same, "seats": len(self.ballots)}
+def _lowest_first(judgment: Judgment) -> tuple[float, bool]:
+    """Sort by score; of equal ones those first that failed a must criterion."""
+    return judgment.effective_score or 0.0, not judgment.metadata.get("must_failed")
 
 
-def _lowest_first(said: Judgment) -> tuple[float, bool]:
-    """By score; of equal ones those first that failed a must criterion."""
-    return said.effective_score or 0.0, not said.metadata.get("must_failed")
-
-
-def _place(check: Check) -> tuple[str, Location | None, str | None]:
+def _identify(check: Check) -> tuple[str, Location | None, str | None]:
     placed = check.location is not None and check.location.line is not None
     return check.name, check.location, None if placed else check.evidence
 
@@ -300,23 +282,23 @@ _WORDS = {
 }
 
 
-def _seat(ballot: Ballot) -> dict[str, Any]:
-    """A seat in the judgment's metadata: what it said of each criterion, and how surely."""
-    said = ballot.judgment
-    metadata = said.metadata
+def _describe_seat(ballot: Ballot) -> dict[str, Any]:
+    """Return a seat in the judgment's metadata: what it said of each criterion, how surely."""
+    judgment = ballot.judgment
+    metadata = judgment.metadata
     criteria = metadata.get("criteria")
     answers = criteria if isinstance(criteria, Mapping) else {}
     facts = SeatFacts(
         ballot.judge,
-        said.status.value,
-        said.score.normalized if said.score is not None else None,
+        judgment.status.value,
+        judgment.score.normalized if judgment.score is not None else None,
         {name: answer["verdict"] for name, answer in answers.items()},
-        said.label or metadata.get("reason"),
+        judgment.label or metadata.get("reason"),
         metadata.get("flipped"),
     )
     return {
         **facts.to_metadata(),
-        "confidence": said.confidence,
-        "reasoning": said.reasoning,
+        "confidence": judgment.confidence,
+        "reasoning": judgment.reasoning,
         "dropped": sum(metadata.get("review", {}).get("dropped", {}).values()),
     }

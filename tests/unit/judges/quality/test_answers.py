@@ -24,7 +24,7 @@ from prjury import (
     Status,
     evaluate,
 )
-from prjury.judges.quality.rag import MOST_CRITERIA, spans, statements_of
+from prjury.judges.quality.rag import MOST_CRITERIA, RELEVANCE, list_subjects, split_statements
 
 TERMS = "A parcel is sent within three days. Returns are free for 30 days."
 RAG = RagContext(
@@ -250,25 +250,25 @@ def test_numbers_that_make_no_sense_are_refused(make: dict[str, Any]) -> None:
 
 
 def test_sentences() -> None:
-    assert statements_of("One, e.g. Maven. Two!\n\n3. Three? 1.5 is four. J. Doe is five.") == (
+    assert split_statements("One, e.g. Maven. Two!\n\n3. Three? 1.5 is four. J. Doe is five.") == (
         "One, e.g. Maven.",
         "Two!",
         "3. Three?",
         "1.5 is four.",
         "J. Doe is five.",
     )
-    assert statements_of("第一。第二。") == ("第一。", "第二。")
-    assert statements_of("") == ()
+    assert split_statements("第一。第二。") == ("第一。", "第二。")
+    assert split_statements("") == ()
 
 
 @pytest.mark.parametrize("count", [0, 1, 20, 21, 399])
 def test_many_statements_share_criteria(count: int) -> None:
-    found = spans(count)
-    assert len(found) <= MOST_CRITERIA
-    assert [number for span in found for number in span] == list(range(1, count + 1))
+    subjects = list_subjects(RELEVANCE, RagContext("?", documents=["text"] * count)).values()
+    assert len(subjects) <= MOST_CRITERIA
+    assert [number for it in subjects for number in it.numbers] == list(range(1, count + 1))
 
 
 def test_many_statements_take_no_time() -> None:
     started = time.monotonic()
-    statements_of("a. " * 50_000)
+    split_statements("a. " * 50_000)
     assert time.monotonic() - started < 2.0

@@ -48,9 +48,10 @@ from prjury.git.operator import open_repository
 from prjury.git.store import open_store
 from prjury.git.take_snapshot import take_snapshot
 from prjury.judges.context import PullRequestContext
+from prjury.judges.quality.interview import CallContext
 from prjury.judges.quality.judge import ModelBackedJudge
 from prjury.judges.quality.kinds import description, prompt, quality, suitability, testing
-from prjury.judges.quality.model_seat import CallContext, InquiryInput, ModelSeat
+from prjury.judges.quality.model_seat import InquiryInput, ModelSeat
 from prjury.judges.quality.notices import NAME as INSTRUCTION
 from prjury.judges.quality.prompts import Prompts
 from prjury.jury.cascade import Verdict

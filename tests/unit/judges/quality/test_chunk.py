@@ -54,9 +54,9 @@ def test_a_row_has_a_number_on_the_sides_where_it_is() -> None:
 
 def test_a_sheet_turned_twice_is_the_sheet() -> None:
     chunk = Chunk((section(FILE), section(changed("src/b.py", "+x"))))
-    assert chunk.turned().paths == ("src/b.py", "src/a.py")
-    assert chunk.turned().digest != chunk.digest
-    assert chunk.turned().turned() == chunk
+    assert chunk.reverse().paths == ("src/b.py", "src/a.py")
+    assert chunk.reverse().digest != chunk.digest
+    assert chunk.reverse().reverse() == chunk
 
 
 rows = st.builds(

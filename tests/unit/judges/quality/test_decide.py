@@ -8,7 +8,7 @@ from fakes.llm import FOUR, SMALL, answer, document, quote, reply
 from prjury.judges.quality.evidence import Lines, Opinion, verify
 from prjury.judges.quality.prompt_input import pieces_of
 from prjury.judges.quality.question import read
-from prjury.judges.quality.votes import PassMark, decide, failures, prose
+from prjury.judges.quality.votes import PassMark, decide, list_failures, prose
 from prjury.jury.judgment import Status
 from prjury.jury.score import NumericalScore
 
@@ -174,7 +174,7 @@ def test_the_prose_of_the_model_is_tame() -> None:
 
 
 def test_what_fails_in_a_part_is_a_warning_and_nothing_else_is_told() -> None:
-    (check,) = failures(opinion(P, F, A, P))
+    (check,) = list_failures(opinion(P, F, A, P))
     assert (check.name, check.passed, check.severity) == ("tests", False, "warning")
 
 

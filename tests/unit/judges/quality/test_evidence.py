@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -26,7 +27,7 @@ def lines_of(*files: Any) -> Lines:
 
 def at(line: int, text: str, end: int | None = None, **more: Any) -> ReportedFinding:
     place = quote("src/a.py", line, text, end_line=end or line)
-    return ReportedFinding.model_validate({**place, **more})
+    return msgspec.convert({**place, **more}, ReportedFinding)
 
 
 @pytest.mark.parametrize(
@@ -272,8 +273,8 @@ def test_a_line_of_a_document_may_be_miscounted() -> None:
 
 
 def test_relocated_evidence_counts_and_is_counted() -> None:
-    moved = at(13, "balance += amount").model_dump()
-    answers = read(reply(risk=answer("fail", [moved, at(1, "gone()").model_dump()])), FOUR)
+    moved = msgspec.to_builtins(at(13, "balance += amount"))
+    answers = read(reply(risk=answer("fail", [moved, msgspec.to_builtins(at(1, "gone()"))])), FOUR)
     finding = verify(answers, lines_of(LONG))["risk"]
     assert (finding.verdict, finding.relocated, finding.dropped) == ("fail", 1, 1)
     assert finding.claims[0].finding.quote == "    source.balance += amount"

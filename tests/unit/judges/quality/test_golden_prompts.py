@@ -30,7 +30,7 @@ from fakes.llm import (
 from prjury.judges.context import PullRequestContext
 from prjury.judges.quality.judge import Inquiry, ModelBackedJudge
 from prjury.judges.quality.kinds import description, prompt, quality, suitability, testing
-from prjury.judges.quality.kinds.agent_work import correctness, correctness_of_output
+from prjury.judges.quality.kinds.agent_work import correctness
 from prjury.judges.quality.kinds.grounded import inquiry_about
 from prjury.judges.quality.rag import RagContext
 from prjury.jury.context import JudgmentContext
@@ -145,7 +145,7 @@ PROMPTS: Mapping[str, Callable[[], Prompt]] = {
         lambda to: prompt.make(PromptOptions(**OWN, sees_description=True), to)
     ),
     "correctness": lambda: of_work(correctness(work, str)),
-    "correctness-of-output": lambda: of_work(correctness_of_output(str)),
+    "correctness-of-output": lambda: of_work(correctness(None, str)),
     "faithfulness": lambda: of_work(inquiry_about("faithfulness", RAG, str)),
     "hallucination": lambda: of_work(inquiry_about("hallucination", RAG, str)),
     "contextual-relevance": lambda: of_work(inquiry_about("contextual-relevance", RAG, str)),

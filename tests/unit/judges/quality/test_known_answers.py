@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from fakes.llm import FOUR, Notebook, answer, changed, quote, reply, words
 from prjury.judges.quality.evidence import Answers, Lines, verify
-from prjury.judges.quality.known_answers import keep, key_of, remembered
+from prjury.judges.quality.known_answers import keep, key_of, recall
 from prjury.judges.quality.prompt_input import Chunk, pieces_of, plan
 from prjury.judges.quality.prompts import Prompts
 from prjury.judges.quality.question import Form, Question, read
@@ -39,15 +39,15 @@ def answers(on: Chunk, start: int = 1) -> Answers:
 def test_what_is_kept_comes_back() -> None:
     memory, on = Notebook(), chunk()
     keep(memory, "key", on, answers(on))
-    assert remembered(memory, "key", on, FOUR) == answers(on)
-    assert remembered(memory, "other", on, FOUR) is None
+    assert recall(memory, "key", on, FOUR) == answers(on)
+    assert recall(memory, "other", on, FOUR) is None
 
 
 @given(st.integers(1, 100_000), st.integers(1, 100_000))
 def test_quotes_move_with_their_lines(before: int, after: int) -> None:
     memory = Notebook()
     keep(memory, "key", chunk(before), answers(chunk(before), before))
-    assert remembered(memory, "key", chunk(after), FOUR) == answers(chunk(after), after)
+    assert recall(memory, "key", chunk(after), FOUR) == answers(chunk(after), after)
 
 
 def kept() -> tuple[Notebook, Chunk, dict[str, Any]]:
@@ -74,7 +74,7 @@ def kept() -> tuple[Notebook, Chunk, dict[str, Any]]:
 def test_what_is_damaged_is_not_known(text: str) -> None:
     memory, on, _ = kept()
     memory.kept["key"] = text
-    assert remembered(memory, "key", on, FOUR) is None
+    assert recall(memory, "key", on, FOUR) is None
 
 
 DAMAGE: list[dict[str, Any]] = [
@@ -95,11 +95,11 @@ DAMAGE: list[dict[str, Any]] = [
     {"claims": "abcd"},
     {"claims": [None]},
     {"claims": [{}]},
-    {"claims": [{"line": 0, "end_line": 99}]},
-    {"claims": [{"line": -1}]},
-    {"claims": [{"line": "0"}]},
-    {"claims": [{"line": 1, "end_line": 1}]},
-    {"claims": [{"line": 4}]},
+    {"claims": [{"finding": {"line": 1, "end_line": 99}}]},
+    {"claims": [{"finding": {"line": 0}}]},
+    {"claims": [{"finding": {"line": "1"}}]},
+    {"claims": [{"finding": {"line": 2, "end_line": 2}}]},
+    {"claims": [{"finding": {"line": 5}}]},
     {"claims": [{"second": "yes"}]},
     {"claims": [{"finding": {"side": "left"}}]},
     {"claims": [{"finding": {"quote": 7}}]},
@@ -123,7 +123,7 @@ def test_a_part_that_is_damaged_spoils_the_whole(damage: dict[str, Any]) -> None
     memory, on, value = kept()
     value["risk"] = damaged(value["risk"], damage)
     memory.kept["key"] = json.dumps(value)
-    assert remembered(memory, "key", on, FOUR) is None
+    assert recall(memory, "key", on, FOUR) is None
 
 
 json_values = st.recursive(
@@ -138,7 +138,7 @@ def test_no_damage_breaks_anything(part: str, value: Any) -> None:
     memory, on, all_of_it = kept()
     all_of_it["risk"][part] = value
     memory.kept["key"] = json.dumps(all_of_it)
-    found = remembered(memory, "key", on, FOUR)
+    found = recall(memory, "key", on, FOUR)
     if found is not None:
         assert 0 <= found["risk"].confidence <= 1
         assert all(Lines(on.sections).hold(each.finding) for each in found["risk"].claims)
@@ -156,18 +156,18 @@ def question(on: Chunk, **more: Any) -> Question:
 def test_everything_that_an_answer_depends_on_is_in_the_key() -> None:
     one, other = chunk(), chunk(1, *TEXTS, "+more")
     keys = [
-        key_of("m", question(one), one, 0),
-        key_of("n", question(one), one, 0),
-        key_of("m", question(one), one, 1),
-        key_of("m", question(one, guidelines="Be brief."), one, 0),
-        key_of("m", question(other), other, 0),
+        key_of("m", question(one), 0),
+        key_of("n", question(one), 0),
+        key_of("m", question(one), 1),
+        key_of("m", question(one, guidelines="Be brief."), 0),
+        key_of("m", question(other), 0),
     ]
     assert len(set(keys)) == len(keys)
 
 
 def test_the_numbers_of_lines_are_not_in_the_key() -> None:
     one, moved = chunk(), chunk(500)
-    assert key_of("m", question(one), one, 0) == key_of("m", question(moved), moved, 0)
+    assert key_of("m", question(one), 0) == key_of("m", question(moved), 0)
 
 
 # Which pieces were asked about together.

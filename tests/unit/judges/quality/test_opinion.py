@@ -1,7 +1,8 @@
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,13 +16,16 @@ from prjury.jury.judgment import Status
 
 def claim(line: int = 1, severity: str = "error", second: Any = None) -> Claim:
     finding = quote("a.py", line, "x", severity=severity)
-    return Claim(ReportedFinding.model_validate(finding), second)
+    return Claim(msgspec.convert(finding, ReportedFinding), second)
 
 
-P, F, A = "pass", "fail", "abstain"
+Said: TypeAlias = Literal["pass", "fail", "abstain"]
+P: Said = "pass"
+F: Said = "fail"
+A: Said = "abstain"
 
 
-def finding(said: str, confidence: float = 0.9, dropped: int = 0, line: int = 1) -> VerifiedAnswer:
+def finding(said: Said, confidence: float = 0.9, dropped: int = 0, line: int = 1) -> VerifiedAnswer:
     claims = (claim(line),) if said == F else ()
     return VerifiedAnswer(
         said, confidence, f"{said} {confidence}", claims, len(claims) + dropped, no_quote=dropped
@@ -83,7 +87,7 @@ def test_a_failure_without_evidence_leaves_the_question_open() -> None:
     ],
 )
 def test_confirmed_errors_alone_fail_a_criterion(
-    said: str, claims: list[Claim], verdict: str
+    said: Said, claims: list[Claim], verdict: str
 ) -> None:
     assert VerifiedAnswer(said, 0.9, "", tuple(claims), len(claims)).verdict == verdict
 

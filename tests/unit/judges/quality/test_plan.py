@@ -47,8 +47,8 @@ def test_a_smaller_file_takes_the_room_that_is_left() -> None:
 
 def test_a_sheet_knows_what_is_on_the_others() -> None:
     made = planned(long_file("a.py", 15), long_file("b.py", 15), changed("c.py", "+x"))
-    assert [section.path for section in made.elsewhere(made.chunks[0])] == ["b.py"]
-    assert [section.path for section in made.elsewhere(made.chunks[1])] == ["a.py", "c.py"]
+    assert [section.path for section in made.list_other_files(made.chunks[0])] == ["b.py"]
+    assert [section.path for section in made.list_other_files(made.chunks[1])] == ["a.py", "c.py"]
 
 
 def test_a_file_larger_than_a_sheet_is_split_between_hunks() -> None:
@@ -56,7 +56,7 @@ def test_a_file_larger_than_a_sheet_is_split_between_hunks() -> None:
     made = planned(replace(changed("a.py"), hunks=hunks))
     assert len(made.chunks) > 1
     assert all(len(passage.rows) == 8 for section in made.sections for passage in section.passages)
-    assert all(made.elsewhere(chunk) == () for chunk in made.chunks)
+    assert all(made.list_other_files(chunk) == () for chunk in made.chunks)
 
 
 def test_only_a_hunk_larger_than_a_sheet_is_cut() -> None:
@@ -78,7 +78,7 @@ def test_nothing_is_lost_and_no_sheet_is_too_large(
     for chunk in made.chunks:
         size = len(json.dumps([section.value for section in chunk.sections], ensure_ascii=False))
         assert size <= budget or len(list(chunk.rows)) == 1
-        told = {*chunk.paths, *(section.path for section in made.elsewhere(chunk))}
+        told = {*chunk.paths, *(section.path for section in made.list_other_files(chunk))}
         assert told == {change.path for change in changes}
     there = sorted(row.text for section in made.sections for row in section.rows)
     assert there == sorted(

@@ -159,7 +159,7 @@ def test_files_elsewhere_are_named_but_not_without_end() -> None:
 
 def test_the_repair_quotes_the_problem_beside_the_material() -> None:
     it = question()
-    repair = it.again('"}} nonsense')
+    repair = it.with_problem('"}} nonsense')
     value = json.loads(repair.user)
     assert value[it.nonce] == material(it)
     assert '"}} nonsense' in value[f"{it.nonce}-problem"]

@@ -76,7 +76,7 @@ def test_nothing_asked_costs_nothing() -> None:
 
 def test_an_answer_from_memory_is_counted_apart() -> None:
     usage_log = entered("a")
-    usage_log.recalled()
+    usage_log.recalled.append("key")
     assert (usage_log.usage["llm_calls"], usage_log.usage["cached_calls"]) == (1, 1)
 
 

@@ -35,39 +35,29 @@ CRITERIA: Mapping[str, str] = MappingProxyType(
 )
 
 
-def correctness_of_output(redact: Redact, threshold: float = 1.0) -> Inquiry[JudgmentContext]:
-    """Tell whether what an agent said, and the diff that is known of its work, reach the goal."""
-
-    def gather(context: JudgmentContext, _: Deadline) -> Material | Judgment:
-        if not context.goal.strip():
-            return Judgment.abstained("there is no goal to compare with", NOT_APPLICABLE)
-        texts = {"output": context.agent_output, "diff": context.diff}
-        work = tuple(document(f"/{k}", k, text, redact) for k, text in texts.items() if text)
-        if not work:
-            return Judgment.abstained("there is no work to judge", NOT_APPLICABLE)
-        return Material(work, always=(document("/goal", "goal", context.goal, redact),))
-
-    instructions = Prompts().render("output", {"criteria": dict(CRITERIA)})
-    about = "asks a model whether the work reaches its goal"
-    return Inquiry(NAME, about, CRITERIA, threshold, gather, lambda _: instructions)
-
-
-def correctness(files: Files, redact: Redact, threshold: float = 1.0) -> Inquiry[JudgmentContext]:
-    """Tell whether the work in a workspace reaches the context's goal.
+def correctness(
+    files: Files | None, redact: Redact, threshold: float = 1.0
+) -> Inquiry[JudgmentContext]:
+    """Ask whether the work reaches the context's goal.
 
     Args:
-        files: what the work is made of.
+        files: what the work is made of; None where it is what the agent said, and its diff.
         threshold: the share of criteria that have to pass.
     """
 
     def gather(context: JudgmentContext, _: Deadline) -> Material | Judgment:
         if not context.goal.strip():
             return Judgment.abstained("there is no goal to compare with", NOT_APPLICABLE)
-        sections, left_out = pieces_of(files(context), redact)
-        texts = {"goal": context.goal, "output": context.agent_output or ""}
-        always = (document(f"/{name}", name, text, redact) for name, text in texts.items() if text)
-        return Material(sections, left_out, tuple(always))
+        goal = document("/goal", "goal", context.goal, redact)
+        texts = {"output": context.agent_output, "diff": context.diff if files is None else ""}
+        words = tuple(document(f"/{k}", k, text, redact) for k, text in texts.items() if text)
+        if files is not None:
+            return Material(*pieces_of(files(context), redact), (goal, *words))
+        if not words:
+            return Judgment.abstained("there is no work to judge", NOT_APPLICABLE)
+        return Material(words, always=(goal,))
 
-    instructions = Prompts().render(NAME, {"criteria": dict(CRITERIA)})
+    template = "output" if files is None else NAME
+    instructions = Prompts().render(template, {"criteria": dict(CRITERIA)})
     about = "asks a model whether the work reaches its goal"
     return Inquiry(NAME, about, CRITERIA, threshold, gather, lambda _: instructions)

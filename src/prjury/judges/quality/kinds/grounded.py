@@ -8,9 +8,9 @@ from types import MappingProxyType
 from prjury.deadline import Deadline
 from prjury.judges.quality.judge import Inquiry
 from prjury.judges.quality.model_seat import Material
-from prjury.judges.quality.prompt_input import Section, document
+from prjury.judges.quality.prompt_input import document
 from prjury.judges.quality.prompts import Prompts
-from prjury.judges.quality.rag import RELEVANCE, RagContext, criterion, spans, statements_of
+from prjury.judges.quality.rag import RELEVANCE, RagContext, list_subjects, split_statements
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judgment import Judgment
 from prjury.jury.voting import NOT_APPLICABLE
@@ -19,8 +19,8 @@ from prjury.report.redact import Redact
 #: The label where nothing was retrieved: nobody's fault is not said of it, so a gate asks.
 NO_DOCUMENTS = "no_documents"
 
-#: The question about a statement, by judge.
-QUESTIONS: Mapping[str, str] = MappingProxyType(
+#: The question about a statement or a document, by judge.
+_QUESTIONS: Mapping[str, str] = MappingProxyType(
     {
         "faithfulness": "Does {place} of `/answer` follow from the context, and agree with it? No "
         "if it can be quoted and the context does not support it or says otherwise. Yes as well if "
@@ -29,99 +29,14 @@ QUESTIONS: Mapping[str, str] = MappingProxyType(
         "functions, options, sources, numbers, dates) in the context, and nothing there the "
         "opposite of what the context says? No if it can be quoted and names what the context does "
         "not have, or contradicts it. Yes as well if it names nothing.",
+        RELEVANCE: "Does {place} bear on the question? No if it is beside the point and one of its "
+        "lines can be quoted. Abstain where it is not shown.",
     }
 )
-SUFFICIENT = (
+_SUFFICIENT = (
     "Can the question be answered from this context? No if a part of the question can be quoted "
     "that the context leaves open."
 )
-BEARS = (
-    "Does {place} bear on the question? No if it is beside the point and one of its lines can be "
-    "quoted. Abstain where it is not shown."
-)
-
-
-def _place(one: str, span: range) -> str:
-    return f"{one} {span[0]}" if len(span) == 1 else f"{one}s {span[0]} to {span[-1]}"
-
-
-def about_answer(
-    name: str, rag: RagContext, redact: Redact, threshold: float = 1.0
-) -> Inquiry[JudgmentContext]:
-    """A question for each statement of the answer: does it follow from the documents?
-
-    Args:
-        name: ``faithfulness`` or ``hallucination``; both pass where nothing is found.
-        threshold: the share of statements that have to pass.
-    """
-    statements = statements_of(rag.answer or "")
-    criteria = {
-        criterion("statement", span): QUESTIONS[name].format(place=_place("line", span))
-        for span in spans(len(statements))
-    }
-
-    def gather(_: JudgmentContext, __: Deadline) -> Material | Judgment:
-        if not statements:
-            return Judgment.abstained("there is no answer to judge", NOT_APPLICABLE)
-        if not _has_texts(rag):
-            return Judgment.abstained("there are no documents to compare with", NO_DOCUMENTS)
-        answer = document("/answer", "answer", "\n".join(statements), redact)
-        asked = (rag.question,) if (rag.question or "").strip() else ()
-        question = (document("/question", "question", text or "", redact) for text in asked)
-        return Material((answer,), always=(*question, *_parts(rag, redact)))
-
-    instructions = Prompts().render(name, {"criteria": criteria})
-    return Inquiry(
-        name,
-        ABOUT[name],
-        criteria,
-        threshold,
-        gather,
-        lambda _: instructions,
-        quorum=threshold,  # a statement that was not judged is not known to follow
-    )
-
-
-def about_documents(
-    rag: RagContext, redact: Redact, threshold: float = 0.5
-) -> Inquiry[JudgmentContext]:
-    """Tell whether the question can be answered from the documents, and which of them bear on it.
-
-    Args:
-        threshold: the share of documents that have to bear on the question; that it can be
-            answered is always needed.
-    """
-    criteria = {"sufficient": SUFFICIENT} | {
-        criterion("document", span): BEARS.format(place=_place("context", span))
-        for span in spans(len(rag.texts))
-    }
-
-    def gather(_: JudgmentContext, __: Deadline) -> Material | Judgment:
-        if not (rag.question or "").strip():
-            return Judgment.abstained("there is no question", NOT_APPLICABLE)
-        if not _has_texts(rag):
-            return Judgment.abstained("no documents were retrieved", NO_DOCUMENTS)
-        always = (document("/question", "question", rag.question or "", redact),)
-        return Material(_parts(rag, redact), always=always)
-
-    instructions = Prompts().render("relevance", {"criteria": criteria})
-    must = frozenset({"sufficient"})
-    return Inquiry(
-        RELEVANCE, ABOUT[RELEVANCE], criteria, threshold, gather, lambda _: instructions, must=must
-    )
-
-
-def _has_texts(rag: RagContext) -> bool:
-    return any(text.strip() for text in rag.texts.values())
-
-
-def _parts(rag: RagContext, redact: Redact) -> tuple[Section, ...]:
-    return tuple(
-        document(name, f"context {place}", text, redact)
-        for place, (name, text) in enumerate(rag.texts.items(), start=1)
-    )
-
-
 #: What each of the judges does, in words.
 ABOUT: Mapping[str, str] = MappingProxyType(
     {
@@ -139,8 +54,51 @@ def inquiry_about(
 
     Args:
         threshold: the share of statements or documents that have to pass; by default all
-            statements, or half of the documents.
+            statements, or half of the documents, which must besides answer the question.
     """
-    if name == RELEVANCE:
-        return about_documents(rag, redact, 0.5 if threshold is None else threshold)
-    return about_answer(name, rag, redact, 1.0 if threshold is None else threshold)
+    relevance = name == RELEVANCE
+    line, least = ("context", 0.5) if relevance else ("line", 1.0)
+    least = least if threshold is None else threshold
+    criteria = {"sufficient": _SUFFICIENT} if relevance else {}
+    for criterion, span in list_subjects(name, rag).items():
+        numbers = span.numbers
+        one = len(numbers) == 1
+        place = f"{line} {numbers[0]}" if one else f"{line}s {numbers[0]} to {numbers[-1]}"
+        criteria[criterion] = _QUESTIONS[name].format(place=place)
+    instructions = Prompts().render("relevance" if relevance else name, {"criteria": criteria})
+
+    def gather(_: JudgmentContext, __: Deadline) -> Material | Judgment:
+        return _gather(rag, redact, relevance=relevance)
+
+    return Inquiry(
+        name,
+        ABOUT[name],
+        criteria,
+        least,
+        gather,
+        lambda _: instructions,
+        must=frozenset({"sufficient"} & criteria.keys()),
+        # A statement that was not judged is not known to follow.
+        quorum=0.5 if relevance else least,
+    )
+
+
+def _gather(rag: RagContext, redact: Redact, *, relevance: bool) -> Material | Judgment:
+    statements = split_statements(rag.answer or "")
+    question = (rag.question or "").strip()
+    if relevance and not question:
+        return Judgment.abstained("there is no question", NOT_APPLICABLE)
+    if not relevance and not statements:
+        return Judgment.abstained("there is no answer to judge", NOT_APPLICABLE)
+    if not any(text.strip() for text in rag.texts.values()):
+        message = "no documents were retrieved" if relevance else "no documents to compare with"
+        return Judgment.abstained(message, NO_DOCUMENTS)
+    parts = tuple(
+        document(name, f"context {place}", text, redact)
+        for place, (name, text) in enumerate(rag.texts.items(), start=1)
+    )
+    asked = (document("/question", "question", rag.question or "", redact),) if question else ()
+    if relevance:
+        return Material(parts, always=asked)
+    answer = document("/answer", "answer", "\n".join(statements), redact)
+    return Material((answer,), always=(*asked, *parts))

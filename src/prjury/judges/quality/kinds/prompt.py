@@ -18,11 +18,7 @@ NAME = "prompt"
 
 
 def make(options: PromptOptions, ports: Ports) -> ModelBackedJudge[PullRequestContext]:
-    """The judge that the options describe; it goes by the name that they give it.
-
-    Raises:
-        ConfigError: for a model that is not known.
-    """
+    """The judge that the options describe; it goes by the name that they give it."""
 
     def instruct(own: OwnTexts, _: PullRequest) -> Instructions:
         values = {
@@ -44,11 +40,7 @@ def make(options: PromptOptions, ports: Ports) -> ModelBackedJudge[PullRequestCo
 
 
 def text_of(options: PromptOptions, own: OwnTexts) -> str:
-    """Return what matters, in the words of the judge's author.
-
-    Raises:
-        ConfigError: when the file is not there, or cannot be read.
-    """
+    """Return what matters, in the words of the judge's author."""
     if options.file is None:
         return options.text or ""
     if options.commit is None and Path(options.file).is_absolute():

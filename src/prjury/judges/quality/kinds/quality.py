@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
+
+from msgspec.structs import replace
 
 from prjury.code.languages import LANGUAGES, kin_of
 from prjury.errors import ConfigError
@@ -23,11 +24,7 @@ KNOWN: Mapping[str, str] = MappingProxyType({name: CRITERIA[name].text for name 
 
 
 def chosen(options: QualityOptions) -> Mapping[str, str]:
-    """The questions by the names of their criteria, in the order of the configuration.
-
-    Raises:
-        ConfigError: for a name that is not known, is listed twice or cannot be a key.
-    """
+    """The questions by the names of their criteria, in the order of the configuration."""
     if isinstance(options.criteria, list):
         return MappingProxyType(_find_questions(options.criteria))
     for name, question in options.criteria.items():
@@ -61,11 +58,7 @@ _TESTS = "tests"
 
 
 def make(options: QualityOptions, ports: Ports) -> ModelBackedJudge[PullRequestContext]:
-    """The quality judge. It is blind: it knows the change and no word of its author's.
-
-    Raises:
-        ConfigError: for criteria that cannot be asked about, or a model that is not known.
-    """
+    """The quality judge. It is blind: it knows the change and no word of its author's."""
     criteria = chosen(options)
 
     def instruct(own: OwnTexts, pull: PullRequest) -> Instructions:

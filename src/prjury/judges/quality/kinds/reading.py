@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from msgspec import structs
 
@@ -80,10 +80,7 @@ class _Text:
 def _texts(
     files: Sequence[FileChange], repository: Repository, deadline: Deadline
 ) -> Iterator[_Text]:
-    """The texts of the files that may get more context, as many as are looked at.
-
-    Small ones come first, so that a large one does not take the parser's time from them.
-    """
+    """The texts of the files that may get more context, as many as are looked at."""
     eligible = [(file, name) for file in files if (name := _language(file))][:_FILES]
     if not eligible or not deadline.remaining:
         return
@@ -248,7 +245,7 @@ def _reader(
             return material
         message = description(context.pull, read.ports.redact)
         said = spoken("the description", f"{context.pull.title}\n{context.pull.body}")
-        return replace(material, always=(message,), warnings=(*material.warnings, *said))
+        return structs.replace(material, always=(message,), warnings=(*material.warnings, *said))
 
     return gather
 
