@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import jsonschema
 import pytest
+from msgspec.structs import replace
 
 from fakes.llm import FOUR, SMALL, changed, document, told, words
 from prjury.judges.quality.prompt_input import Plan, Section, pieces_of, plan
