@@ -1,33 +1,50 @@
-"""What agents' programs print: text, a JSON object, or JSON lines of events. Pure."""
+"""What agents' programs print: text, a JSON object, or JSON lines of events. Pure.
+
+Known are the forms of ``claude -p`` (``--output-format json`` and ``stream-json``) and of ``codex
+exec --json``; another JSON object counts by its ``output``, ``content``, ``text``, ``result`` or
+last message.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
 
-from prjury.agents.tool_calls import ToolCall, tool_calls
+from msgspec import Struct
+from msgspec.structs import asdict
+
 from prjury.jury.library.execution import output_of
+
+#: Calls of tools that are kept, the first ones, and characters of a name or a target.
+MOST_CALLS, LONGEST_TEXT = 100, 160
 
 _TOKENS = {
     "input_tokens": ("input_tokens", "prompt_tokens", "inputTokens"),
     "output_tokens": ("output_tokens", "completion_tokens", "outputTokens"),
 }
 _COSTS = ("total_cost_usd", "cost_usd", "usd")
+#: What a call of `claude` is about, in the order in which it is looked for.
+_TARGETS = ("file_path", "notebook_path", "path", "command", "pattern", "query", "url")
+#: The same of an item of `codex exec`, by its type.
+_ITEMS = {
+    "command_execution": ("command",),
+    "mcp_tool_call": ("server", "tool"),
+    "web_search": ("query",),
+    "file_change": (),
+}
+
+Event: TypeAlias = Mapping[str, Any]
 
 
-@dataclass(frozen=True)
-class AgentAnswer:
+class AgentAnswer(Struct, frozen=True):
     """What an agent said at the end, and what it says that it took.
 
     Attributes:
         text: its last message; all that was printed, where that is no JSON.
         error: what went wrong by its own account.
-        input_tokens: 0 where it does not say.
-        usd: None where it does not say.
-        turns: events of JSON lines that end a turn, or its own count; 0 where it does not say.
-        calls: the tools that it used, the first ones.
+        turns: events of JSON lines that end a turn, or its own count.
+        tool_calls: the tools that it used: ``name``, ``target`` and ``outcome``, as far as known.
     """
 
     text: str
@@ -36,68 +53,60 @@ class AgentAnswer:
     output_tokens: int = 0
     usd: float | None = None
     turns: int = 0
-    calls: tuple[ToolCall, ...] = ()
+    tool_calls: tuple[Mapping[str, str], ...] = ()
 
     @property
     def metadata(self) -> dict[str, Any]:
-        """What is known of usage and cost, as JSON."""
-        facts = {
-            "input_tokens": self.input_tokens,
-            "output_tokens": self.output_tokens,
-            "usd": self.usd,
-            "turns": self.turns,
-            "tool_calls": [call.as_json for call in self.calls],
-        }
-        return {name: value for name, value in facts.items() if value}
+        """The known facts of usage and cost, as JSON."""
+        facts = asdict(self).items()
+        return {name: value for name, value in facts if value and name not in {"text", "error"}}
 
 
 def read_answer(printed: str) -> AgentAnswer:
-    """What the program printed, understood.
+    """Read what the program printed.
 
-    Known are the forms of ``claude -p`` (``--output-format json`` and ``stream-json``) and of
-    ``codex exec --json``; another JSON object counts by its ``output``, ``content``, ``text``,
-    ``result`` or last message. Lines that are no JSON, such as warnings, do not count beside lines
-    that are; without any, everything is text.
+    Lines that are no JSON, such as warnings, do not count beside lines that are; without any,
+    everything is text.
     """
-    events = list(_events(printed))
+    events = list(_find_events(printed))
     if not events:
         return AgentAnswer(printed.strip())
     text, error = "", None
     usd, turns = None, 0
     tokens = dict.fromkeys(_TOKENS, 0)
     for event in events:
-        text = _message(event) or text
-        error = _error(event) or error
-        usd = _cost(event) if _cost(event) is not None else usd
+        text = _find_message(event) or text
+        error = _find_error(event) or error
+        cost = _find_cost(event)
+        usd = usd if cost is None else cost
         turns += event.get("type") == "turn.completed"
-        turns = _count(event.get("num_turns")) or turns
-        if _ends(event):
-            tokens = {name: tokens[name] + _tokens(event, name) for name in tokens}
+        turns = _to_count(event.get("num_turns")) or turns
+        usage = event.get("usage")
+        if event.get("type") in {None, "result", "turn.completed"} and isinstance(usage, dict):
+            for name, keys in _TOKENS.items():
+                tokens[name] += next(filter(None, (_to_count(usage.get(key)) for key in keys)), 0)
     if not text and error is None:
         text = printed.strip()  # JSON of another kind: the classifier may know it
-    counts = tokens["input_tokens"], tokens["output_tokens"]
-    return AgentAnswer(text, error, *counts, usd, turns, tool_calls(events))
+    return AgentAnswer(text, error, **tokens, usd=usd, turns=turns, tool_calls=list_calls(events))
 
 
-def _events(printed: str) -> Iterator[Mapping[str, Any]]:
-    whole = _parsed(printed)
-    if isinstance(whole, dict):
-        yield whole
-    elif isinstance(whole, list):
-        yield from (event for event in whole if isinstance(event, dict))
-    else:
-        lines = (_parsed(line) for line in printed.splitlines() if line.lstrip().startswith("{"))
-        yield from (event for event in lines if isinstance(event, dict))
+def _find_events(printed: str) -> Iterator[Event]:
+    whole = _parse_json(printed)
+    if whole is None:
+        whole = [_parse_json(line) for line in printed.splitlines() if line.lstrip()[:1] == "{"]
+    for event in whole if isinstance(whole, list) else [whole]:
+        if isinstance(event, dict):
+            yield event
 
 
-def _parsed(text: str) -> Any:  # noqa: ANN401 - JSON of a stranger
+def _parse_json(text: str) -> Any:  # noqa: ANN401 - JSON of a stranger
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
         return None
 
 
-def _message(event: Mapping[str, Any]) -> str | None:
+def _find_message(event: Event) -> str | None:
     item = event.get("item")
     if isinstance(item, dict):
         return output_of(item) if item.get("type") == "agent_message" else None
@@ -110,7 +119,7 @@ def _message(event: Mapping[str, Any]) -> str | None:
     return response if isinstance(response, str) else output_of(event)
 
 
-def _error(event: Mapping[str, Any]) -> str | None:
+def _find_error(event: Event) -> str | None:
     if event.get("is_error") is True:
         return output_of(event) or str(event.get("subtype") or "it failed")
     if event.get("type") not in {None, "error", "turn.failed"}:
@@ -121,21 +130,70 @@ def _error(event: Mapping[str, Any]) -> str | None:
     return error if isinstance(error, str) and error else None
 
 
-def _ends(event: Mapping[str, Any]) -> bool:
-    return event.get("type") in {None, "result", "turn.completed"}
+def _find_cost(event: Event) -> float | None:
+    for name in _COSTS:
+        cost = event.get(name)
+        if isinstance(cost, bool) or not isinstance(cost, int | float):
+            continue
+        if 0 <= cost < 1e6:  # noqa: PLR2004 - finite
+            return float(cost)
+    return None
 
 
-def _cost(event: Mapping[str, Any]) -> float | None:
-    values = (event.get(name) for name in _COSTS)
-    costs = (c for c in values if isinstance(c, int | float) and not isinstance(c, bool))
-    return next((float(cost) for cost in costs if 0 <= cost < 1e6), None)  # noqa: PLR2004 - finite
-
-
-def _tokens(event: Mapping[str, Any], name: str) -> int:
-    usage = event.get("usage")
-    counts = (usage.get(key) for key in _TOKENS[name]) if isinstance(usage, dict) else ()
-    return next(filter(None, map(_count, counts)), 0)
-
-
-def _count(value: object) -> int:
+def _to_count(value: object) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
+
+
+def list_calls(events: Sequence[Event]) -> tuple[Mapping[str, str], ...]:
+    """Return the calls of `claude` and of `codex exec`, in their order."""
+    calls: dict[object, dict[str, str]] = {}
+    for event in events:
+        item = event.get("item")
+        if isinstance(item, dict) and event.get("type") == "item.completed":
+            for call in _read_item(item):
+                calls[len(calls)] = call
+        message = event.get("message")
+        content = message.get("content") if isinstance(message, dict) else None
+        for block in content if isinstance(content, list) else ():
+            if not isinstance(block, dict):
+                continue
+            if block.get("type") == "tool_use":
+                arguments = block.get("input")
+                targets = [_text(arguments, key) for key in _TARGETS]
+                target = next(filter(None, targets), "")
+                calls[_text(block, "id")] = _describe_call(_text(block, "name"), target)
+            elif _text(block, "tool_use_id") in calls:
+                failed = block.get("is_error") is True
+                calls[_text(block, "tool_use_id")]["outcome"] = "failed" if failed else "ok"
+    return tuple(call for call in calls.values() if "name" in call)[:MOST_CALLS]
+
+
+def _read_item(item: Event) -> Iterator[dict[str, str]]:
+    kind = item.get("type")
+    if not isinstance(kind, str) or kind not in _ITEMS:
+        return
+    status = item.get("status")
+    failed = status in ("failed", "declined") or bool(item.get("exit_code"))
+    outcome = "failed" if failed else "ok" if status == "completed" else ""
+    if kind != "file_change":
+        target = " ".join(_text(item, key) for key in _ITEMS[kind])
+        yield _describe_call(kind, target, outcome)
+        return
+    changes = item.get("changes")
+    for change in changes if isinstance(changes, list) else ():
+        if isinstance(change, dict):
+            yield _describe_call(kind, _text(change, "path"), outcome)
+
+
+def _describe_call(name: str, target: str, outcome: str = "") -> dict[str, str]:
+    """Return the known facts of a call, each on one line: what follows in a command is a script."""
+    facts = {"name": name, "target": target, "outcome": outcome}
+    for key, text in facts.items():
+        line = text.strip().partition("\n")[0]
+        facts[key] = line if len(line) <= LONGEST_TEXT else f"{line[:LONGEST_TEXT]}…"
+    return {key: text for key, text in facts.items() if text}
+
+
+def _text(of: object, key: str) -> str:
+    value = of.get(key) if isinstance(of, dict) else None
+    return value if isinstance(value, str) else ""

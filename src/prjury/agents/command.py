@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 
@@ -76,7 +76,7 @@ class CommandAgent:
             raise ValueError(f"{name} is not handed to an agent")
 
     def run(self, goal: str, workspace: Path | None, /) -> AgentResult:
-        """Starts the program and waits for its end."""
+        """Start the program and wait for its end."""
         with self.shell.scratch() as around:
             for name in ("home", "tmp", "empty"):
                 (around / name).mkdir()
@@ -94,7 +94,7 @@ class CommandAgent:
             return self._run_program(command)
 
     def _find_files(self) -> Sequence[Path]:
-        """The files that the command names, such as the agent's own program."""
+        """Return the files that the command names, such as the agent's own program."""
         try:
             words = shlex.split(self.command)
         except ValueError:
@@ -118,44 +118,34 @@ class CommandAgent:
             done = self.shell.run(command, deadline, self.progress)
         except CannotJudgeError as error:
             return AgentResult("", ExecutionStatus.FAILED, str(error), {"reason": error.reason})
-        with _forget_log(done.log):
-            return self._result(done)
+        try:
+            return self._read_result(done)
+        finally:
+            done.log.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                done.log.parent.rmdir()
 
-    def _result(self, done: Completed) -> AgentResult:
-        read = read_answer(_end_of(done.log))
-        metadata = {**read.metadata, "seconds": round(done.seconds, 1)}
+    def _read_result(self, done: Completed) -> AgentResult:
+        with done.log.open("rb") as file:
+            file.seek(max(0, done.log.stat().st_size - _MOST_READ))
+            answer = read_answer(file.read().decode("utf-8", "replace"))
+        metadata = {**answer.metadata, "seconds": round(done.seconds, 1)}
         if done.stopped:
             limits = {"seconds": self.timeout, "mebibytes": _MOST_PRINTED >> 20}
             error = f"it {LIMITS[done.stopped].format(**limits)}"
             late = done.stopped == "timeout"
             status = ExecutionStatus.TIMEOUT if late else ExecutionStatus.FAILED
-            return AgentResult(read.text, status, error, {**metadata, "reason": done.stopped})
-        own = _find_error(done, read)
-        status = ExecutionStatus.FAILED if own else ExecutionStatus.SUCCESS
-        return AgentResult(read.text, status, own, metadata)
+            return AgentResult(answer.text, status, error, {**metadata, "reason": done.stopped})
+        problem = _find_error(done, answer)
+        status = ExecutionStatus.FAILED if problem else ExecutionStatus.SUCCESS
+        return AgentResult(answer.text, status, problem, metadata)
 
 
-def _find_error(done: Completed, read: AgentAnswer) -> str | None:
-    if read.error:
-        return read.error[-_LONGEST_ERROR:]
+def _find_error(done: Completed, answer: AgentAnswer) -> str | None:
+    if answer.error:
+        return answer.error[-_LONGEST_ERROR:]
     if done.exit_code == 0:
         return None
     code = done.exit_code
     how = f"exit code {code}" if code > 0 else f"ended by signal {-code}"
     return f"{how}: {done.tail(5)[-_LONGEST_ERROR:]}".rstrip(": \n")
-
-
-def _end_of(log: Path) -> str:
-    with log.open("rb") as file:
-        file.seek(max(0, log.stat().st_size - _MOST_READ))
-        return file.read().decode("utf-8", "replace")
-
-
-@contextlib.contextmanager
-def _forget_log(log: Path) -> Iterator[None]:
-    try:
-        yield
-    finally:
-        log.unlink(missing_ok=True)
-        with contextlib.suppress(OSError):
-            log.parent.rmdir()

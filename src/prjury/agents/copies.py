@@ -7,9 +7,10 @@ import os
 import shutil
 import stat
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
+
+from msgspec import Struct
 
 from prjury.errors import CannotJudgeError
 from prjury.scratch import scratch
@@ -23,31 +24,25 @@ _NOISE = frozenset({".git/index"})
 _Signature: TypeAlias = tuple[int, int, int, int, int]
 
 
-@dataclass(frozen=True, order=True)
-class FileEdit:
-    """A file, link or special file that appeared, changed or went away.
-
-    Attributes:
-        path: from the directory's root.
-    """
+class FileEdit(Struct, frozen=True, order=True):
+    """A file, link or special file that appeared, changed or went away below the root."""
 
     path: str
     kind: Literal["added", "changed", "deleted"]
 
 
-@dataclass(frozen=True)
-class DirectoryState:
+class DirectoryState(Struct, frozen=True):
     """What a directory held at one moment."""
 
     signatures: Mapping[str, _Signature]
 
     @classmethod
     def of(cls, root: Path) -> DirectoryState:
-        """The state now; what cannot be looked at is not part of it."""
+        """Return the state now; what cannot be looked at is not part of it."""
         return cls({path: _signature(entry) for path, entry in _walk(root)})
 
-    def edits_until(self, later: DirectoryState) -> tuple[FileEdit, ...]:
-        """What became different, by path."""
+    def list_edits(self, later: DirectoryState) -> tuple[FileEdit, ...]:
+        """Return what is different later, by path."""
         old, new = self.signatures, later.signatures
         edits = [FileEdit(path, "deleted") for path in old.keys() - new.keys()]
         edits += [FileEdit(path, "added") for path in new.keys() - old.keys()]
@@ -58,32 +53,26 @@ class DirectoryState:
 
 @contextlib.contextmanager
 def private_copy(root: Path, most: int = MOST_ENTRIES) -> Iterator[Path]:
-    """A copy of a directory, under the same name, that is removed at the end.
+    """Make a copy of a directory, under the same name, that is removed at the end.
 
     Links within the directory lead into the copy. A ``.git`` file of a linked work tree is left
     out: through it, the original's repository could be changed.
-
-    Raises:
-        CannotJudgeError: ``workspace_too_large`` above ``most`` entries.
     """
+    root = root.resolve()
     with scratch("prjury-agent-") as around:
-        target = around / (root.resolve().name or "workspace")
-        _copy(root.resolve(), target, most)
+        target = around / (root.name or "workspace")
+        target.mkdir()
+        for count, (path, entry) in enumerate(_walk(root, directories=True), 1):
+            if count > most:
+                raise CannotJudgeError(
+                    f"the workspace has more than {most} entries and is not copied",
+                    why="an agent that judges works in a copy",
+                    remedy="pass read_only=False, or a smaller workspace",
+                    reason="workspace_too_large",
+                )
+            with contextlib.suppress(FileNotFoundError):  # others may work there
+                _copy_entry(Path(entry.path), target / path, root, target)
         yield target
-
-
-def _copy(root: Path, target: Path, most: int) -> None:
-    target.mkdir()
-    for count, (path, entry) in enumerate(_walk(root, directories=True), 1):
-        if count > most:
-            raise CannotJudgeError(
-                f"the workspace has more than {most} entries and is not copied",
-                why="an agent that judges works in a copy",
-                remedy="pass read_only=False, or a smaller workspace",
-                reason="workspace_too_large",
-            )
-        with contextlib.suppress(FileNotFoundError):  # others may work there
-            _copy_entry(Path(entry.path), target / path, root, target)
 
 
 def _copy_entry(source: Path, target: Path, root: Path, new_root: Path) -> None:
@@ -101,12 +90,9 @@ def _copy_entry(source: Path, target: Path, root: Path, new_root: Path) -> None:
 def _walk(root: Path, *, directories: bool = False) -> Iterator[tuple[str, os.DirEntry[str]]]:
     waiting = [str(root)]
     while waiting:
-        place = waiting.pop()
-        try:
-            with os.scandir(place) as listing:
-                entries = list(listing)
-        except OSError:
-            continue
+        entries = []
+        with contextlib.suppress(OSError), os.scandir(waiting.pop()) as listing:
+            entries = list(listing)
         for entry in entries:
             is_directory = entry.is_dir(follow_symlinks=False)
             if is_directory:

@@ -6,8 +6,9 @@ import os
 import re
 import stat
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+
+from msgspec import Struct
 
 from prjury.agents.copies import DirectoryState, FileEdit
 from prjury.code.languages import language_of
@@ -44,8 +45,7 @@ _SKIP = re.compile(
 )
 
 
-@dataclass(frozen=True)
-class Edits:
+class Edits(Struct, frozen=True):
     """The edits of one round, sorted.
 
     Attributes:
@@ -57,8 +57,7 @@ class Edits:
     refused: tuple[RefusedEdit, ...]
 
 
-@dataclass(frozen=True)
-class EditRules:
+class EditRules(Struct, frozen=True):
     """What a repair may touch.
 
     Attributes:
@@ -69,28 +68,24 @@ class EditRules:
     paths: Sequence[str]
     modes: Mapping[str, str]
 
-    def sort(self, root: Path, before: DirectoryState, old: Mapping[str, bytes]) -> Edits:
-        """What the agent changed since, accepted or refused.
-
-        Args:
-            old: what the files that may change held before.
-        """
+    def sort_edits(self, root: Path, before: DirectoryState, old: Mapping[str, bytes]) -> Edits:
+        """Accept or refuse what the agent changed since; ``old`` is what those files held."""
         accepted: dict[str, tuple[str, bytes]] = {}
         refused: list[RefusedEdit] = []
-        for edit in before.edits_until(DirectoryState.of(root)):
+        for edit in before.list_edits(DirectoryState.of(root)):
             if _BY_PRODUCT.search(edit.path) and edit.path not in self.modes:
                 continue
-            content = self._content(root, edit, len(accepted))
+            content = self._read_edit(root, edit, len(accepted))
             if isinstance(content, str):
                 refused.append(RefusedEdit(edit.path, content))
             elif content != old.get(edit.path):
                 accepted[edit.path] = (self.modes.get(edit.path, "100644"), content)
-        weakened = _weakened({path: new for path, (_, new) in accepted.items()}, old)
+        weakened = _find_weakened({path: new for path, (_, new) in accepted.items()}, old)
         refused += [RefusedEdit(path, why) for path, why in weakened.items()]
         remaining = {path: file for path, file in accepted.items() if path not in weakened}
         return Edits(remaining, tuple(refused))
 
-    def _content(self, root: Path, edit: FileEdit, count: int) -> bytes | str:
+    def _read_edit(self, root: Path, edit: FileEdit, count: int) -> bytes | str:
         path = edit.path
         if ".git" in path.casefold().split("/"):
             return "git's own files are no part of a repair"
@@ -100,14 +95,14 @@ class EditRules:
             return "no file may be deleted"
         if self.modes.get(path, "100644") not in {"100644", "100755"}:
             return "it is no plain file in the tree"
-        if edit.kind == "added" and self._stands_in(path):
+        if edit.kind == "added" and self._shadows_code(path):
             return "it takes the place of a file of the project"
         if count >= _MOST:
             return f"more than {_MOST} files"
-        return _plain_content(root / path)
+        return _read_plain_text(root / path)
 
-    def _stands_in(self, path: str) -> bool:
-        """Whether a new file could be imported in the place of one that may not change.
+    def _shadows_code(self, path: str) -> bool:
+        """Tell whether a new file could be imported in the place of one that may not change.
 
         That is code of the same name in a directory of the same name, or at the top.
         """
@@ -123,11 +118,11 @@ class EditRules:
         )
 
     def may_change(self) -> list[str]:
-        """The tree's files that a repair may touch."""
+        """Return the tree's files that a repair may touch."""
         return [path for path in self.modes if any(matches(path, glob) for glob in self.paths)]
 
 
-def _plain_content(file: Path) -> bytes | str:
+def _read_plain_text(file: Path) -> bytes | str:
     try:
         opened = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
@@ -146,26 +141,27 @@ def _plain_content(file: Path) -> bytes | str:
     return read
 
 
-def _weakened(new: Mapping[str, bytes], old: Mapping[str, bytes]) -> dict[str, str]:
+def _find_weakened(new: Mapping[str, bytes], old: Mapping[str, bytes]) -> dict[str, str]:
+    """Return which files test less than before, and why."""
     files = {f"{side} {path}": data for side, files in (("new", new), ("old", old))
              for path, data in files.items() if path in new}  # fmt: skip
     code = _code(files)
-    lines_by_path = {}
+    reasons = {}
     for path in new:
         if path not in old:
             if _SKIP.search(code[f"new {path}"]):
-                lines_by_path[path] = "it skips tests"
+                reasons[path] = "it skips tests"
             continue
         before, after = code[f"old {path}"], code[f"new {path}"]
-        was, now = _assertions(before), _assertions(after)
+        was, now = _count_assertions(before), _count_assertions(after)
         if now < was:
-            lines_by_path[path] = f"it has fewer assertions ({now} of {was})"
+            reasons[path] = f"it has fewer assertions ({now} of {was})"
         elif len(_SKIP.findall(after)) > len(_SKIP.findall(before)):
-            lines_by_path[path] = "it skips tests"
-    return lines_by_path
+            reasons[path] = "it skips tests"
+    return reasons
 
 
-def _assertions(code: str) -> int:
+def _count_assertions(code: str) -> int:
     return len(_ASSERTION.findall(code)) - len(_VACUOUS.findall(code))
 
 

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import Any, Generic, overload
+from typing import Generic, overload
 
 from prjury.agents.copies import DirectoryState, FileEdit, private_copy
 from prjury.errors import CannotJudgeError
@@ -107,7 +106,7 @@ class AgentJudge(Generic[ContextT]):
         )
 
     def judge(self, context: ContextT, /) -> Judgment:
-        """What the classifier makes of the agent's output.
+        """Return what the classifier makes of the agent's output.
 
         ERROR where the agent did not come to an end, by its own account or by what its client
         raises: ``agent_failed``, ``timeout`` or ``cancelled``; ``reply_invalid`` when its output is
@@ -117,21 +116,18 @@ class AgentJudge(Generic[ContextT]):
             TypeError: when the goal's answer is not text or the classifier's not a judgment.
         """
         if not self.read_only or not isinstance(context, JudgmentContext):
-            return self._judged(context)
+            return self._ask(context)
         if context.workspace is None or not context.workspace.is_dir():
-            return self._judged(context)  # nothing here that it could change
+            return self._ask(context)  # nothing here that it could change
         try:
             with private_copy(context.workspace) as copy:
-                return self._in_copy(context, copy)
+                before, there = DirectoryState.of(copy), replace(context, workspace=copy)
+                judgment = self._ask(there)
+                return with_undone(judgment, before.list_edits(DirectoryState.of(copy)))
         except CannotJudgeError as error:
             return Judgment.errored(str(error), metadata={"reason": error.reason})
 
-    def _in_copy(self, context: Any, copy: Path) -> Judgment:  # noqa: ANN401 - a kind of context
-        before = DirectoryState.of(copy)
-        judgment = self._judged(replace(context, workspace=copy))
-        return with_undone(judgment, before.edits_until(DirectoryState.of(copy)))
-
-    def _judged(self, context: ContextT) -> Judgment:
+    def _ask(self, context: ContextT) -> Judgment:
         goal = filled(self.goal, context)
         if not goal.strip():
             return Judgment.abstained("there is nothing to look for", "nothing_to_ask")
@@ -144,7 +140,7 @@ class AgentJudge(Generic[ContextT]):
         return judgment.with_metadata(agent=result.metadata) if result.metadata else judgment
 
     def asking_confidence(self) -> AgentJudge[ContextT]:
-        """The same judge that also asks the agent how sure it is, unless an `assessment` does."""
+        """Return the judge that also asks how sure the agent is, unless an `assessment` does."""
         if asks_confidence(self.classify):
             return self
         goal, classify = with_question(self.goal), with_confidence(self.classify)
@@ -154,7 +150,7 @@ class AgentJudge(Generic[ContextT]):
 
 
 def with_undone(judgment: Judgment, edits: tuple[FileEdit, ...]) -> Judgment:
-    """The judgment, which names what the agent changed although it was asked to look."""
+    """Name in a judgment what the agent changed although it was asked to look."""
     if not edits:
         return judgment
     examples = [f"{edit.kind} {edit.path}" for edit in edits[:_MOST_NAMED]]

@@ -60,21 +60,15 @@ class AgentSeat:
         return "an agent answers a question about the merged tree"
 
     def judge(self, context: PullRequestContext, /) -> Judgment:
-        """Ask the agent; the question stands in the judgment.
+        """Ask the agent; the question stands in the judgment."""
+        options, question = self.options, self.options.goal or ""
+        if options.file is not None:
+            base = options.commit or context.pull.base.sha
+            text = OwnTexts.of(self.ports.repository, base).text(options.file)
+            question = redacted(text.strip(), self.ports.redact)
+        return self._ask_agent(question, context).with_metadata(question=question)
 
-        Raises:
-            ConfigError: if the file with the question cannot be read.
-        """
-        question = self._question(context.pull.base.sha)
-        return self._ask(question, context).with_metadata(question=question)
-
-    def _question(self, base: str) -> str:
-        if self.options.file is None:
-            return self.options.goal or ""
-        texts = OwnTexts.of(self.ports.repository, self.options.commit or base)
-        return redacted(texts.text(self.options.file).strip(), self.ports.redact)
-
-    def _ask(self, question: str, context: PullRequestContext) -> Judgment:
+    def _ask_agent(self, question: str, context: PullRequestContext) -> Judgment:
         pull, options = context.pull, self.options
         if pull.merge.tree is None:
             return Judgment.abstained("there is no merged tree to look at", "no_merge")
@@ -83,7 +77,7 @@ class AgentSeat:
             client = self.ports.agents.client(options.command, options.env, seconds)
         except CannotJudgeError as error:
             return Judgment.abstained(str(error), error.reason)
-        goal = goal_of(question, pull.files)
+        goal = _describe_goal(question, pull.files)
         with self.ports.shell.scratch() as around:
             root = around / "tree"
             root.mkdir()
@@ -93,11 +87,11 @@ class AgentSeat:
                 lambda goal, _: client.run(goal, root), lambda _: goal
             )
             judgment = agent_judge.judge(context)
-            return with_undone(judgment, before.edits_until(DirectoryState.of(root)))
+            return with_undone(judgment, before.list_edits(DirectoryState.of(root)))
 
 
-def goal_of(question: str, files: tuple[FileChange, ...]) -> str:
-    """What the agent is asked, with the files that the change touches."""
+def _describe_goal(question: str, files: tuple[FileChange, ...]) -> str:
+    """Return what the agent is asked, with the files that the change touches."""
     lines = [f"- {visible(file.path)} ({file.status})" for file in files[:_MOST_FILES]]
     if len(files) > _MOST_FILES:
         lines.append(f"- and {len(files) - _MOST_FILES} more")

@@ -91,27 +91,27 @@ class SecurityAudit(AgentJudge[JudgmentContext]):
         super().__init__(
             client,
             Template(prompt, {"checks": listed, "form": _FORM}),
-            lambda reply: audited(reply, names),
+            lambda reply: lower_assessment(reply, names),
             name,
             "an agent's audit of the workspace's security",
             read_only=read_only,
         )
 
     def judge(self, context: JudgmentContext, /) -> Judgment:
-        """The agent's findings, compared with the workspace as it was before."""
+        """Return the agent's findings, compared with the workspace as it was before."""
         judgment = super().judge(context)
         workspace = context.workspace
         if workspace is None or judgment.status is Status.ERROR:
             return judgment
-        return _verified(judgment, workspace)
+        return _verify_places(judgment, workspace)
 
     def asking_confidence(self) -> Self:
-        """The audit itself: its form asks for a confidence."""
+        """Return the audit itself: its form asks for a confidence."""
         return self
 
 
-def audited(reply: str, names: Iterable[str]) -> Judgment:
-    """The assessment, lowered where its findings say less than its status."""
+def lower_assessment(reply: str, names: Iterable[str]) -> Judgment:
+    """Read the assessment, and lower it where its findings say less than its status."""
     judgment = assessment(reply)
     if judgment.status is not Status.PASS:
         return judgment
@@ -125,22 +125,22 @@ def audited(reply: str, names: Iterable[str]) -> Judgment:
     return judgment
 
 
-def _verified(said: Judgment, root: Path) -> Judgment:
-    """The judgment; what is not in the workspace counts as a hint."""
+def _verify_places(judgment: Judgment, root: Path) -> Judgment:
+    """Have what is not in the workspace count as a hint."""
     workspace = Workspace(root.resolve())
-    checks = tuple(c if c.passed or _stands(c, workspace) else _doubted(c) for c in said.checks)
-    if said.status is Status.FAIL and all(c.passed or c.severity == "hint" for c in checks):
-        found = f"no finding has a place that is there: {said.reasoning}"
-        return Judgment.abstained(found, "no_opinion", checks=checks, metadata=said.metadata)
-    return replace(said, checks=checks)
+    checks: list[Check] = []
+    for check in judgment.checks:
+        hint = replace(check, message=f"{_NOT_THERE}{check.message}", severity="hint")
+        checks.append(check if check.passed or _is_there(check, workspace) else hint)
+    if judgment.status is Status.FAIL and all(c.passed or c.severity == "hint" for c in checks):
+        message, metadata = judgment.reasoning, judgment.metadata
+        message = f"no finding has a place that is there: {message}"
+        return Judgment.abstained(message, "no_opinion", checks=tuple(checks), metadata=metadata)
+    return replace(judgment, checks=tuple(checks))
 
 
-def _doubted(check: Check) -> Check:
-    return replace(check, message=f"{_NOT_THERE}{check.message}", severity="hint")
-
-
-def _stands(check: Check, workspace: Workspace) -> bool:
-    """Whether the finding's file is there and holds its evidence, white space aside."""
+def _is_there(check: Check, workspace: Workspace) -> bool:
+    """Tell whether the finding's file is there and holds its evidence, white space aside."""
     quoted = " ".join((check.evidence or "").split())
     if check.location is None or not quoted:
         return False

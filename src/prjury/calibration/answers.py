@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from typing import Literal, Protocol, TypeAlias, get_args
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -15,30 +15,10 @@ from prjury.jury.voting import Ballot
 from prjury.report.codec import PullJson, ReportJson, ballot_of
 from prjury.report.judge_facts import AnswerBasis, PanelFacts
 
-Outcome: TypeAlias = Literal["mended", "dismissed", "merged", "open"]
+if TYPE_CHECKING:
+    from prjury.calibration.clone import CloneHistory
 
 _VOTES = frozenset({Status.PASS, Status.FAIL})
-
-
-class MergeHistory(Protocol):
-    """What a clone says of pull requests."""
-
-    def is_merged(self, pull: PullJson) -> bool:
-        """Tell whether the base branch holds the change."""
-
-    def read(self, pull: PullJson, path: str) -> str | None:
-        """Return the text of a file at the pull request's head; None if it is not here."""
-
-
-class NoHistory:
-    """No clone is here."""
-
-    def is_merged(self, pull: PullJson) -> bool:  # noqa: ARG002 - nothing is known
-        """Tell of no merge."""
-        return False
-
-    def read(self, pull: PullJson, path: str) -> None:
-        """Return nothing."""
 
 
 class FindingKey(Struct, frozen=True):
@@ -50,18 +30,9 @@ class FindingKey(Struct, frozen=True):
 
     @classmethod
     def of(cls, judge: str, check: Check) -> FindingKey:
-        """The key of a check that failed."""
+        """Make the key of a check that failed."""
         path = check.location.path if check.location else ""
         return cls(judge, path, " ".join((check.evidence or check.message).split()))
-
-
-class ErrorOutcome(Struct, frozen=True):
-    """An error that was reported, and what became of it."""
-
-    pull: str
-    finding: FindingKey
-    claim: str
-    outcome: Outcome
 
 
 def basis_of(report: ReportJson) -> AnswerBasis | None:
@@ -89,14 +60,6 @@ def name_pull(pull: PullJson) -> str:
     return f"{pull.repo}:{pull.head.ref}" if pull.number is None else f"{pull.repo}#{pull.number}"
 
 
-def group_by_pull(reports: Sequence[ReportJson]) -> dict[str, list[ReportJson]]:
-    """Return the reports of each pull request, in the order in which they are given."""
-    groups: dict[str, list[ReportJson]] = defaultdict(list)
-    for report in reports:
-        groups[name_pull(report.pull)].append(report)
-    return groups
-
-
 def find_confirmed_errors(report: ReportJson) -> dict[FindingKey, Check]:
     """Return the errors that a second question has confirmed."""
     errors = {}
@@ -108,68 +71,57 @@ def find_confirmed_errors(report: ReportJson) -> dict[FindingKey, Check]:
     return errors
 
 
-def find_answers(reports: Sequence[ReportJson], history: MergeHistory) -> list[ErrorOutcome]:
-    """Return what became of each confirmed error, once a pull request.
+def count_answers(reports: Sequence[ReportJson], clone: CloneHistory | None) -> Counts:
+    """Count what became of each confirmed error, once a pull request.
 
     Args:
         reports: of each pull request the earlier ones first.
     """
-    answers = []
-    for name, group in group_by_pull(reports).items():
-        first: dict[FindingKey, tuple[int, Check]] = {}
+    pulls: dict[str, list[ReportJson]] = defaultdict(list)
+    for report in reports:
+        pulls[name_pull(report.pull)].append(report)
+    outcomes = Counter[str]()
+    for group in pulls.values():
+        first: dict[FindingKey, int] = {}
         for at, report in enumerate(group):
-            for key, check in find_confirmed_errors(report).items():
-                first.setdefault(key, (at, check))
-        for key, (at, check) in first.items():
-            outcome = _find_outcome(key, group[at:], history)
-            answers.append(ErrorOutcome(name, key, check.message, outcome))
-    return answers
+            for key in find_confirmed_errors(report):
+                first.setdefault(key, at)
+        outcomes.update(_find_outcome(key, group[at:], clone) for key, at in first.items())
+    return Counts(**outcomes)
 
 
-def count_answers(answers: Sequence[ErrorOutcome]) -> Counts:
-    """Count the outcomes."""
-    outcomes = Counter(answer.outcome for answer in answers)
-    return Counts(**{name: outcomes[name] for name in get_args(Outcome)})
-
-
-def _find_outcome(key: FindingKey, reports: Sequence[ReportJson], history: MergeHistory) -> Outcome:
+def _find_outcome(
+    key: FindingKey, reports: Sequence[ReportJson], clone: CloneHistory | None
+) -> str:
     """Return what became of an error that the first of these reports holds."""
     dismissed = {each.finding for report in reports for each in report.dismissals}
-    if dismissed & _fingerprints(key, reports):
+    names = set[str]()  # under which reports list it; they differ by criterion
+    last = None
+    for report in reports:
+        for ballot in model_ballots(report):
+            checks = ballot.judgment.failed_checks
+            same = [check for check in checks if FindingKey.of(ballot.judge, check) == key]
+            names.update(check.fingerprint for check in same)
+            if ballot.judge == key.judge and ballot.judgment.status in _VOTES:
+                last = None if same else report
+    if dismissed & names:
         return "dismissed"
-    if _is_mended(key, reports, history):
+    if last is not None and _changes_lines(key, reports[0], last, clone):
         return "mended"
-    return "merged" if history.is_merged(reports[-1].pull) else "open"
+    return "merged" if clone and clone.is_merged(reports[-1].pull) else "open"
 
 
-def _fingerprints(key: FindingKey, reports: Sequence[ReportJson]) -> set[str]:
-    """Return the names under which reports list an error; they differ by criterion."""
-    return {
-        check.fingerprint
-        for report in reports
-        for ballot in model_ballots(report)
-        for check in ballot.judgment.failed_checks
-        if FindingKey.of(ballot.judge, check) == key
-    }
-
-
-def _is_mended(key: FindingKey, reports: Sequence[ReportJson], history: MergeHistory) -> bool:
-    """Tell whether a later push changed the lines, and the judge reports them no more."""
-    report, ballot = [
-        (report, ballot)
-        for report in reports
-        for ballot in model_ballots(report)
-        if ballot.judge == key.judge and ballot.judgment.status in _VOTES
-    ][-1]
-    if any(FindingKey.of(key.judge, check) == key for check in ballot.judgment.failed_checks):
+def _changes_lines(
+    key: FindingKey, first: ReportJson, last: ReportJson, clone: CloneHistory | None
+) -> bool:
+    """Tell whether a later push changed the lines of an error, which a model may only forget."""
+    if last.pull.head == first.pull.head:
         return False
-    if report.pull.head == reports[0].pull.head:
-        return False
-    text = history.read(report.pull, key.path)
+    text = clone.read(last.pull, key.path) if clone else None
     if text is not None:
         return key.quote not in " ".join(text.split())
-    blobs = [
-        {file.path: file.new_blob for file in each.pull.files}.get(key.path)
-        for each in (reports[0], report)
-    ]
-    return blobs[0] is None or blobs[0] != blobs[1]
+    old, new = (
+        {file.path: file.new_blob for file in report.pull.files}.get(key.path)
+        for report in (first, last)
+    )
+    return old is None or old != new

@@ -12,7 +12,7 @@ from prjury.report.codec import PullJson
 
 
 class CloneHistory:
-    """The history of a clone (`prjury.calibration.answers.MergeHistory`)."""
+    """The history of a clone."""
 
     def __init__(self, repository: OperatorRepository) -> None:
         self._git = repository.git

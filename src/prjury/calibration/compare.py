@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from prjury.calibration.answers import FindingKey, find_confirmed_errors, model_ballots, name_pull
+from prjury.calibration.answers import find_confirmed_errors, model_ballots, name_pull
 from prjury.report.codec import ReportJson
 
 
@@ -14,12 +14,12 @@ def compare_reports(ones: Sequence[ReportJson], others: Sequence[ReportJson]) ->
     shared = [change for change in first if change in second]
     both = alone = 0
     for change in shared:
-        left, right = (find_confirmed_errors(side[change]) for side in (first, second))
-        both += len(left.keys() & right.keys())
-        for sign, errors, more in (("-", left, right), ("+", right, left)):
+        one, other = (find_confirmed_errors(side[change]) for side in (first, second))
+        both += len(one.keys() & other.keys())
+        for sign, errors, more in (("-", one, other), ("+", other, one)):
             for key in errors.keys() - more.keys():
                 alone += 1
-                yield f"{sign} {change} {_place(key)}: {errors[key].message}"
+                yield f"{sign} {change} {key.judge} {key.path}: {errors[key].message}"
         votes = [_votes(side[change]) for side in (first, second)]
         for judge in votes[0].keys() & votes[1].keys():
             if votes[0][judge] != votes[1][judge]:
@@ -32,10 +32,6 @@ def compare_reports(ones: Sequence[ReportJson], others: Sequence[ReportJson]) ->
 
 def _index_by_change(reports: Sequence[ReportJson]) -> dict[str, ReportJson]:
     return {f"{name_pull(r.pull)}@{r.pull.head.sha[:7]}": r for r in reports}
-
-
-def _place(key: FindingKey) -> str:
-    return f"{key.judge} {key.path}"
 
 
 def _votes(report: ReportJson) -> dict[str, str]:

@@ -48,7 +48,7 @@ def _calibrate(reports: Sequence[ReportJson], repo: Path) -> tuple[str, int]:
     """Count, and write the record or withdraw it; return what to print, and the exit code."""
     from datetime import UTC, datetime
 
-    from prjury.calibration.answers import NoHistory, basis_of, count_answers, find_answers
+    from prjury.calibration.answers import basis_of, count_answers
     from prjury.calibration.clone import open_clone
     from prjury.calibration.record import Record
     from prjury.policy.schema import Config
@@ -63,7 +63,7 @@ def _calibrate(reports: Sequence[ReportJson], repo: Path) -> tuple[str, int]:
     basis = bases[-1]
     same = [report for report in reports if basis_of(report) in (basis, None)]
     clone = open_clone(repo, reports[-1].pull.base.sha)
-    counts = count_answers(find_answers(same, clone or NoHistory()))
+    counts = count_answers(same, clone)
     words = str(counts)
     if others := len(reports) - len(same):
         words += f"\n{others} reports of other models or questions are not counted"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from itertools import groupby
+
+from msgspec import to_builtins
 
 from prjury.judges.quality.estimate import Forecast
 from prjury.report.sanitise import log_line
@@ -34,7 +35,7 @@ def forecast_json(forecasts: Sequence[Forecast]) -> str:
     total = _total(forecasts)
     value = {
         "schema": "prjury/forecast/v1",
-        "judges": [asdict(forecast) for forecast in forecasts],
+        "judges": [to_builtins(forecast) for forecast in forecasts],
         "calls": len(total.paid),
         "characters": total.characters,
         "input_tokens": total.input_tokens,

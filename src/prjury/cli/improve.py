@@ -83,7 +83,7 @@ def improve(  # noqa: PLR0913 - the options of the command
     ] = PlainFormat.TERMINAL,
 ) -> int:
     """Let an agent work until the judges accept it, each time with the feedback on the last try."""
-    from prjury.journal.read import RecordedRounds
+    from prjury.journal.write import RecordedRounds
     from prjury.jury.jury import Jury
     from prjury.jury.library.improvement import improve as improved
     from prjury.jury.voting import ConsensusVoting, ErrorPolicy

@@ -17,12 +17,12 @@ _MOST_HOTSPOTS, _MOST_LOOPS = 5, 5
 
 
 def show(journal: JournalFile) -> Iterator[str]:
-    """Every line: head, timeline, hotspots, transitions and loops."""
+    """Iterate over all lines: head, timeline, hotspots, transitions and loops."""
     yield from _head(journal)
     yield ""
     yield from _timeline(journal)
     yield from _hotspots(journal)
-    yield from _steps(journal.states)
+    yield from _show_transitions(journal.states)
     if journal.unread:
         yield ""
         yield f"{journal.unread} lines could not be read."
@@ -34,15 +34,15 @@ def _head(journal: JournalFile) -> Iterator[str]:
     start, end, verdict = (journal.last(kind) for kind in ("start", "end", "verdict"))
     if start:
         when = start.text("at")[:19].replace("T", " ")
-        yield _cut(f"prjury {start.text('command')} {start.text('version')}, {when} UTC", WIDTH)
+        yield _fit(f"prjury {start.text('command')} {start.text('version')}, {when} UTC", WIDTH)
     how = f"exit {end.text('exit')}" if end else "it did not end, or runs still"
     yield f"{_seconds(journal.seconds).strip()} s, {how}"
     if verdict:
-        yield _cut(verdict.text("headline"), WIDTH)
-        yield _describe_cost(verdict)
+        yield _fit(verdict.text("headline"), WIDTH)
+        yield _price_run(verdict)
 
 
-def _describe_cost(verdict: JournalEvent) -> str:
+def _price_run(verdict: JournalEvent) -> str:
     usd = verdict.facts.get("usd")
     price = "price unknown" if usd is None else f"${verdict.number('usd'):.4f}"
     tokens = f"{verdict.number('input_tokens'):,.0f} + {verdict.number('output_tokens'):,.0f}"
@@ -50,7 +50,7 @@ def _describe_cost(verdict: JournalEvent) -> str:
 
 
 def _timeline(journal: JournalFile) -> Iterator[str]:
-    steps = sorted((event for event in journal.events if event.state), key=lambda one: one.began)
+    steps = sorted((it for it in journal.events if it.state), key=lambda event: event.began)
     yield f"{'at':>8} {'took':>8}  {'what':<{_WHAT}}"
     half = _MOST_ROWS // 2
     shown = steps if len(steps) <= _MOST_ROWS else [*steps[:half], *steps[-half:]]
@@ -58,7 +58,7 @@ def _timeline(journal: JournalFile) -> Iterator[str]:
         if len(steps) > _MOST_ROWS and index == half:
             yield f"{'':>18} … {len(steps) - _MOST_ROWS} more …"
         took = _seconds(event.seconds) if event.seconds else ""
-        what = f"{_cut(_describe(event), _WHAT):<{_WHAT}}"
+        what = f"{_fit(_describe(event), _WHAT):<{_WHAT}}"
         yield f"{_seconds(event.began):>8} {took:>8}  {what}{_bar(event, journal.seconds)}".rstrip()
 
 
@@ -107,10 +107,10 @@ def _hotspots(journal: JournalFile) -> Iterator[str]:
     for name, times in ranked[:_MOST_HOTSPOTS]:
         share = sum(times) / journal.seconds
         often = f", {len(times)} times" if len(times) > 1 else ""
-        yield f"{share:>7.0%} {_seconds(sum(times)):>10}  {_cut(name, 44)}{often}"
+        yield f"{share:>7.0%} {_seconds(sum(times)):>10}  {_fit(name, 44)}{often}"
 
 
-def _steps(states: list[str]) -> Iterator[str]:
+def _show_transitions(states: list[str]) -> Iterator[str]:
     if len(states) < 2:  # noqa: PLR2004 - a transition has two ends
         return
     yield ""
@@ -121,12 +121,12 @@ def _steps(states: list[str]) -> Iterator[str]:
         yield ""
         yield "loops"
     for unit, rounds in loops:
-        yield _cut(f"  {rounds} times: {' → '.join(unit)}", WIDTH)
+        yield _fit(f"  {rounds} times: {' → '.join(unit)}", WIDTH)
 
 
 def _seconds(seconds: float) -> str:
     return f"{seconds:,.2f}"
 
 
-def _cut(text: str, width: int) -> str:
+def _fit(text: str, width: int) -> str:
     return text if len(text) <= width else f"{text[: width - 1]}…"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
+
+from msgspec import Struct
 
 #: Steps that have a row and a column of their own; the rest is one.
 MOST_STATES = 10
@@ -14,8 +15,7 @@ _OTHER = "(others)"
 _LONGEST_LOOP, _FEWEST_ROUNDS = 4, 2
 
 
-@dataclass(frozen=True)
-class Transitions:
+class Transitions(Struct, frozen=True):
     """A Markov matrix of first order.
 
     Attributes:
@@ -28,12 +28,10 @@ class Transitions:
 
     @classmethod
     def of(cls, sequence: Sequence[str]) -> Transitions:
-        """The transitions of a sequence of steps."""
-        common = Counter(sequence)
-        kept = {name for name, _ in common.most_common(MOST_STATES)}
-        steps = [name if name in kept else _OTHER for name in sequence]
-        pairs = Counter(pairwise(steps))
-        return cls(tuple(dict.fromkeys(steps)), pairs)
+        """Count the transitions of a sequence of steps."""
+        common = dict(Counter(sequence).most_common(MOST_STATES))
+        steps = [name if name in common else _OTHER for name in sequence]
+        return cls(tuple(dict.fromkeys(steps)), Counter(pairwise(steps)))
 
     def share(self, before: str, after: str) -> float:
         """Return how often the second follows where the first was, 0..1."""
@@ -41,7 +39,7 @@ class Transitions:
         return self.counts[before, after] / total if total else 0.0
 
     def lines(self) -> Iterator[str]:
-        """The counts as text; a column is called by the letter of its row."""
+        """Iterate over the counts as text; a column is called by the letter of its row."""
         letters = [chr(ord("a") + index) for index in range(len(self.states))]
         yield " " * 26 + "".join(f"{letter:>4}" for letter in letters)
         for letter, before in zip(letters, self.states, strict=True):
@@ -51,31 +49,22 @@ class Transitions:
 
 
 def find_loops(sequence: Sequence[str]) -> list[tuple[tuple[str, ...], int]]:
-    """Steps that are repeated in the same order without a break, and how often; most first."""
-    found: dict[tuple[str, ...], int] = {}
+    """Return steps that are repeated in the same order without a break, and how often."""
+    loops: dict[tuple[str, ...], int] = {}
     for length in range(1, _LONGEST_LOOP + 1):
         start = 0
         while start + length <= len(sequence):
             unit = tuple(sequence[start : start + length])
-            rounds = _rounds(sequence, start, unit)
-            if rounds >= _FEWEST_ROUNDS and (length == 1 or len(set(unit)) > 1):
-                if not _is_known_loop(unit, found):
-                    found[unit] = max(rounds, found.get(unit, 0))
-                start += length * rounds
-            else:
+            end = start
+            while tuple(sequence[end : end + length]) == unit:
+                end += length
+            rounds = (end - start) // length
+            if rounds < _FEWEST_ROUNDS or length > 1 == len(set(unit)):
                 start += 1
-    return sorted(found.items(), key=lambda item: -len(item[0]) * item[1])
-
-
-def _rounds(sequence: Sequence[str], start: int, unit: tuple[str, ...]) -> int:
-    rounds = 0
-    while tuple(sequence[start : start + len(unit)]) == unit:
-        rounds += 1
-        start += len(unit)
-    return rounds
-
-
-def _is_known_loop(unit: tuple[str, ...], found: dict[tuple[str, ...], int]) -> bool:
-    turns = {unit[index:] + unit[:index] for index in range(1, len(unit))}
-    half = unit[: len(unit) // 2]
-    return bool(turns & found.keys()) or (half * 2 == unit and half in found)
+                continue
+            start = end
+            turns = {unit[index:] + unit[:index] for index in range(1, length)}
+            half = unit[: length // 2]
+            if not turns & loops.keys() and not (half * 2 == unit and half in loops):
+                loops[unit] = max(rounds, loops.get(unit, 0))
+    return sorted(loops.items(), key=lambda item: -len(item[0]) * item[1])

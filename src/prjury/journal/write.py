@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from msgspec import structs
 
@@ -29,6 +29,9 @@ from prjury.report.sanitise import BY_SHAPE, log_line
 from prjury.state_directory import private_directory
 
 if TYPE_CHECKING:
+    from prjury.jury.context import JudgmentContext
+    from prjury.jury.guard import Listener
+    from prjury.jury.jury import Jury, JuryVerdict
     from prjury.report.judge_facts import AgentFacts
 
 SCHEMA = "prjury/journal/v1"
@@ -53,10 +56,8 @@ def journal_directory(environ: Mapping[str, str]) -> Path | None:
 class RunJournal:
     """The journal of this run (`prjury.ports.Recorder`); its file is made with the first event.
 
-    Args:
-        command: the command that runs, without its arguments.
-        warn: called once, with the reason, where nothing can be written.
-        clock: seconds on a clock that never goes back.
+    Its first line names the command without arguments; ``warn`` is called once, with the reason,
+    where nothing can be written.
     """
 
     def __init__(
@@ -91,13 +92,13 @@ class RunJournal:
             try:
                 if self._descriptor is None:
                     self._descriptor = self._create_file()
-                self._write(at, event, facts)
+                self._append(at, event, facts)
             except (OSError, ValueError, SourceError) as error:
                 self._failed = True
                 why = getattr(error, "strerror", None) or str(error)
                 self._warn(f"the journal of this run is not written: {why}")
 
-    def _write(self, at: float, event: str, facts: Mapping[str, object]) -> None:
+    def _append(self, at: float, event: str, facts: Mapping[str, object]) -> None:
         line = self._line({"t": at, "event": event, **facts})
         if len(line) > self._left and event not in _ALWAYS:
             line = b"" if self._full else self._line({"t": at, "event": "full"})
@@ -106,31 +107,24 @@ class RunJournal:
         if line and self._descriptor is not None:
             os.write(self._descriptor, line)
 
-    def _line(self, value: Mapping[str, object]) -> bytes:
-        text = json.dumps(self._plain(value), ensure_ascii=True, separators=(",", ":"))
-        return text.encode() + b"\n"
-
-    def _plain(self, value: Any) -> Any:  # noqa: ANN401 - JSON
-        if isinstance(value, Mapping):
-            return {str(key)[:LONGEST_TEXT]: self._plain(item) for key, item in value.items()}
-        if isinstance(value, list | tuple):
-            return [self._plain(item) for item in value[:LONGEST_TEXT]]
-        if value is None or isinstance(value, bool | int | float):
-            return value
-        return log_line(str(value), LONGEST_TEXT, self._redact)
+    def _line(self, facts: Mapping[str, object]) -> bytes:
+        plain = {
+            name: value
+            if value is None or isinstance(value, bool | int | float)
+            else log_line(str(value), LONGEST_TEXT, self._redact)
+            for name, value in facts.items()
+        }
+        return json.dumps(plain, separators=(",", ":")).encode() + b"\n"
 
     def _create_file(self) -> int:
-        """The new file, with its first line written.
-
-        Raises:
-            OSError: when it cannot be made.
-            SourceError: when there is no place for it.
-        """
+        """Make the file, with its first line, and room for it."""
         place = journal_directory(self._environ)
         if place is None:
             raise SourceError("neither XDG_STATE_HOME nor HOME names a directory of this user's")
         now = datetime.now(UTC)
-        _forget(place)
+        for old in journal_files(place)[: -(MOST_FILES - 1)]:
+            with contextlib.suppress(OSError):
+                old.unlink()
         name = f"{now:%Y%m%dT%H%M%SZ}-{os.getpid()}-{secrets.token_hex(3)}.jsonl"
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
         descriptor = os.open(place / name, flags, 0o600)
@@ -139,15 +133,8 @@ class RunJournal:
         return descriptor
 
 
-def _forget(place: Path) -> None:
-    """Remove the oldest files, so that with a new one there are no more than allowed."""
-    for old in journal_files(place)[: -(MOST_FILES - 1)]:
-        with contextlib.suppress(OSError):
-            old.unlink()
-
-
 def journal_files(place: Path) -> list[Path]:
-    """The journals in a directory, the newest last."""
+    """Return the journals in a directory, the newest last."""
     return sorted(file for file in place.glob("[0-9]*T[0-9]*Z-*.jsonl") if not file.is_symlink())
 
 
@@ -155,6 +142,32 @@ def record_tools(recorder: Recorder, agent: AgentFacts) -> None:
     """Keep what an agent says that it used, an event for each call."""
     for call in agent.tools[:_MOST_TOOLS]:
         recorder.record("tool", **{key: call[key] for key in _TOOL if call.get(key)})
+
+
+class RecordedRounds:
+    """A jury on an agent's attempts, each of which is kept as a round; the listener hears of it."""
+
+    def __init__(self, jury: Jury[JudgmentContext], listener: Listener, recorder: Recorder) -> None:
+        self._jury, self._listener, self._recorder, self._number = jury, listener, recorder, 0
+
+    def vote(self, context: JudgmentContext, /) -> JuryVerdict:
+        """Return the jury's verdict on one attempt."""
+        from prjury.report.judge_facts import AgentFacts  # noqa: PLC0415 - few commands need it
+
+        started = time.monotonic()
+        self._number += 1
+        record_tools(self._recorder, AgentFacts.of_result(context.metadata))
+        verdict = self._jury.vote(context, listener=self._listener)
+        worked = context.execution_time.total_seconds() if context.execution_time else 0.0
+        self._recorder.record(
+            "round",
+            number=self._number,
+            status=verdict.status.value,
+            agent=context.execution_status.value,
+            agent_ms=round(worked * 1000),
+            ms=round((worked + time.monotonic() - started) * 1000),
+        )
+        return verdict
 
 
 class RecordedProgress:
@@ -174,24 +187,26 @@ class RecordedProgress:
         self._shown.judge_finished(jury, ballot)
         from prjury.report.judge_facts import AgentFacts  # noqa: PLC0415 - pydantic is slow
 
-        said = ballot.judgment
-        agent = AgentFacts.of(said)
+        judgment = ballot.judgment
+        agent = AgentFacts.of(judgment)
         record_tools(self._recorder, agent)
         self._recorder.record(
             "judged",
             tier=jury,
             judge=ballot.judge,
-            status=said.status.value,
-            label=said.label,
-            score=said.score.normalized if said.score else None,
-            confidence=said.confidence,
+            status=judgment.status.value,
+            label=judgment.label,
+            score=judgment.score.normalized if judgment.score else None,
+            confidence=judgment.confidence,
             ms=ballot.elapsed_ms,
-            reasoning_sha256=hashlib.sha256(said.reasoning.encode(errors="replace")).hexdigest(),
+            reasoning_sha256=hashlib.sha256(
+                judgment.reasoning.encode(errors="replace")
+            ).hexdigest(),
             **{name: n for name, n in structs.asdict(agent).items() if n and name != "tools"},
         )
 
     def say(self, text: str) -> None:
-        """Return what is being done right now; only commands are written down."""
+        """Say what is being done right now; only commands are written down."""
         self._shown.say(text)
         if text.startswith(_COMMAND):
             self._recorder.record("command", text=text.removeprefix(_COMMAND))
