@@ -58,8 +58,8 @@ class AgentAnswer(Struct, frozen=True):
     @property
     def metadata(self) -> dict[str, Any]:
         """The known facts of usage and cost, as JSON."""
-        facts = asdict(self).items()
-        return {name: value for name, value in facts if value and name not in {"text", "error"}}
+        facts = {**asdict(self), "text": "", "error": None, "tool_calls": list(self.tool_calls)}
+        return {name: value for name, value in facts.items() if value}
 
 
 def read_answer(printed: str) -> AgentAnswer:

@@ -103,8 +103,7 @@ def read_reports(places: Sequence[Path]) -> list[ReportJson]:
     return reports
 
 
-def _group_by_number(file: Path) -> list[str]:
-    """A key that sorts 9 before 10."""
+def _group_by_number(file: Path) -> list[str]:  # 9 before 10
     return [part.zfill(20) if part.isdigit() else part for part in re.split(r"(\d+)", str(file))]
 
 

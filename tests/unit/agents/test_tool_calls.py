@@ -73,4 +73,4 @@ def test_what_is_strange_or_much_is_left_out() -> None:
 def test_they_are_in_what_is_known_of_the_run() -> None:
     events = [used(1, "Read", file_path="a"), {"type": "result", "result": "done"}]
     answer = read_answer("\n".join(map(json.dumps, events)))
-    assert answer.metadata == {"tool_calls": ({"name": "Read", "target": "a"},)}
+    assert answer.metadata == {"tool_calls": [{"name": "Read", "target": "a"}]}
