@@ -30,7 +30,6 @@ class Language:
         head: with places for a comment and for dead code.
         comment: what a comment begins with, where the place for it is.
         dead: a check that nobody calls.
-        renamed: the name that the change brings in, and another for it.
         wrong: the line that is wrong.
     """
 
@@ -42,7 +41,6 @@ class Language:
     test: str
     comment: str
     dead: str
-    renamed: tuple[str, str]
     wrong: str
 
     @property
@@ -54,13 +52,6 @@ class Language:
         told = f"{self.comment} {comment}\n" if comment else ""
         source = self.head.replace(_COMMENT, told).replace(_DEAD, dead)
         return {self.path: source, self.test_path: self.test}
-
-    def after_renaming(self) -> Files:
-        """The tree at the head with other names."""
-        return {path: self.rename(str(text)) for path, text in self.after().items()}
-
-    def rename(self, text: str) -> str:
-        return text.replace(*self.renamed)
 
 
 PYTHON = Language(
@@ -90,7 +81,6 @@ def _checked(total, people):
     if people <= 0 or total % people:
         raise ValueError("not divisible")
 """,
-    ("portion", "exact_portion_of_everybody"),
     "    portion = total // people",
 )
 
@@ -138,7 +128,6 @@ class SharesTest {
         }
     }
 """,
-    ("portion", "exactPortionOfEverybody"),
     "        long portion = total / people;",
 )
 
@@ -171,7 +160,6 @@ function check(total, people) {
   }
 }
 """,
-    ("portion", "exactPortionOfEverybody"),
     "  const portion = Math.floor(total / people);",
 )
 

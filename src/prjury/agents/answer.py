@@ -159,12 +159,12 @@ def list_calls(events: Sequence[Event]) -> tuple[Mapping[str, str], ...]:
                 continue
             if block.get("type") == "tool_use":
                 arguments = block.get("input")
-                targets = [_text(arguments, key) for key in _TARGETS]
+                targets = [_get_text(arguments, key) for key in _TARGETS]
                 target = next(filter(None, targets), "")
-                calls[_text(block, "id")] = _describe_call(_text(block, "name"), target)
-            elif _text(block, "tool_use_id") in calls:
+                calls[_get_text(block, "id")] = _describe_call(_get_text(block, "name"), target)
+            elif _get_text(block, "tool_use_id") in calls:
                 failed = block.get("is_error") is True
-                calls[_text(block, "tool_use_id")]["outcome"] = "failed" if failed else "ok"
+                calls[_get_text(block, "tool_use_id")]["outcome"] = "failed" if failed else "ok"
     return tuple(call for call in calls.values() if "name" in call)[:MOST_CALLS]
 
 
@@ -176,13 +176,13 @@ def _read_item(item: Event) -> Iterator[dict[str, str]]:
     failed = status in ("failed", "declined") or bool(item.get("exit_code"))
     outcome = "failed" if failed else "ok" if status == "completed" else ""
     if kind != "file_change":
-        target = " ".join(_text(item, key) for key in _ITEMS[kind])
+        target = " ".join(_get_text(item, key) for key in _ITEMS[kind])
         yield _describe_call(kind, target, outcome)
         return
     changes = item.get("changes")
     for change in changes if isinstance(changes, list) else ():
         if isinstance(change, dict):
-            yield _describe_call(kind, _text(change, "path"), outcome)
+            yield _describe_call(kind, _get_text(change, "path"), outcome)
 
 
 def _describe_call(name: str, target: str, outcome: str = "") -> dict[str, str]:
@@ -194,6 +194,6 @@ def _describe_call(name: str, target: str, outcome: str = "") -> dict[str, str]:
     return {key: text for key, text in facts.items() if text}
 
 
-def _text(of: object, key: str) -> str:
+def _get_text(of: object, key: str) -> str:
     value = of.get(key) if isinstance(of, dict) else None
     return value if isinstance(value, str) else ""

@@ -121,8 +121,8 @@ class AgentJudge(Generic[ContextT]):
             return self._ask(context)  # nothing here that it could change
         try:
             with private_copy(context.workspace) as copy:
-                before, there = DirectoryState.of(copy), replace(context, workspace=copy)
-                judgment = self._ask(there)
+                before, copied = DirectoryState.of(copy), replace(context, workspace=copy)
+                judgment = self._ask(copied)
                 return with_undone(judgment, before.list_edits(DirectoryState.of(copy)))
         except CannotJudgeError as error:
             return Judgment.errored(str(error), metadata={"reason": error.reason})

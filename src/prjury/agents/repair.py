@@ -10,7 +10,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from prjury.agents.copies import DirectoryState
 from prjury.agents.edits import EditRules, Edits
@@ -84,8 +84,7 @@ class _State:
         return bool(self.rounds) and all(each.status is Status.PASS for each in self.judgments)
 
 
-@dataclass(frozen=True)
-class TestsRepair:
+class TestsRepair(Struct, frozen=True):
     """The attempt to repair one change.
 
     Attributes:
@@ -176,7 +175,7 @@ class TestsRepair:
         )
         if result.status is not ExecutionStatus.SUCCESS:
             state.stop = f"the agent {_ENDED.get(result.status, 'failed')}: {result.error}"
-            return structs.replace(repair_round, outcome=_shorten(state.stop))
+            return structs.replace(repair_round, outcome=_cut_outcome(state.stop))
         edits = self._drop_settings(state.tree, edits)
         state.refused = edits.refused
         repair_round = structs.replace(
@@ -191,7 +190,7 @@ class TestsRepair:
             self._build_again(context, tree, state)
         else:
             state.outcome = "the agent changed nothing that it may change"
-        return structs.replace(repair_round, outcome=_shorten(state.outcome))
+        return structs.replace(repair_round, outcome=_cut_outcome(state.outcome))
 
     def _ask_agent(self, context: PullRequestContext, state: _State) -> tuple[AgentResult, Edits]:
         entries = {entry.path: entry for entry in self.store.files(state.tree)}
@@ -301,5 +300,5 @@ def _show_first(refused: Sequence[RefusedEdit]) -> list[RefusedEdit]:
     return [structs.replace(each, path=visible(each.path)) for each in refused[:_MOST_REFUSED]]
 
 
-def _shorten(text: str) -> str:
+def _cut_outcome(text: str) -> str:
     return text if len(text) <= _LONGEST_OUTCOME else f"{text[:_LONGEST_OUTCOME]}…"

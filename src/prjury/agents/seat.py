@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from prjury.agents.copies import DirectoryState
 from prjury.agents.judge import AgentJudge, with_undone
@@ -36,8 +36,7 @@ def make(options: AgentOptions, ports: Ports) -> AgentSeat:
     return AgentSeat(options, ports)
 
 
-@dataclass(frozen=True)
-class AgentSeat:
+class AgentSeat(Struct, frozen=True):
     """Asks an agent about the merged tree; YES is PASS, NO is FAIL.
 
     ABSTAIN where it does not answer, or where no agent may be started; ERROR where it fails.

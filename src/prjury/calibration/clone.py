@@ -20,7 +20,7 @@ class CloneHistory:
 
     def is_merged(self, pull: PullJson) -> bool:
         """Tell whether the base branch holds the change: as it is, squashed or rebased."""
-        return any(self._holds(tip, pull) for tip in self._tips(pull.base.ref))
+        return any(self._has_change(tip, pull) for tip in self._tips(pull.base.ref))
 
     def read(self, pull: PullJson, path: str) -> str | None:
         """Return the text of a file at the pull request's head; None if it is not here."""
@@ -39,7 +39,7 @@ class CloneHistory:
             except (SourceError, ValueError):
                 continue
 
-    def _holds(self, tip: str, pull: PullJson) -> bool:
+    def _has_change(self, tip: str, pull: PullJson) -> bool:
         head, base = pull.head.sha, pull.base.sha
         if tip == base or not self.knows(base):
             return False

@@ -58,11 +58,11 @@ def _timeline(journal: JournalFile) -> Iterator[str]:
         if len(steps) > _MOST_ROWS and index == half:
             yield f"{'':>18} … {len(steps) - _MOST_ROWS} more …"
         took = _seconds(event.seconds) if event.seconds else ""
-        what = f"{_fit(_describe(event), _WHAT):<{_WHAT}}"
+        what = f"{_fit(_describe_event(event), _WHAT):<{_WHAT}}"
         yield f"{_seconds(event.began):>8} {took:>8}  {what}{_bar(event, journal.seconds)}".rstrip()
 
 
-def _describe(event: JournalEvent) -> str:
+def _describe_event(event: JournalEvent) -> str:
     match event.kind:
         case "judged":
             label = event.text("label") or event.text("status")

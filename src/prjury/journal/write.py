@@ -67,7 +67,7 @@ class RunJournal:
         *,
         version: str = "",
         redact: Redact = BY_SHAPE,
-        warn: Callable[[str], None] = lambda _line: None,
+        warn: Callable[[str], None] = lambda _encode_event: None,
         clock: Callable[[], float] = time.monotonic,
         largest: int = LARGEST_FILE,
     ) -> None:
@@ -99,15 +99,15 @@ class RunJournal:
                 self._warn(f"the journal of this run is not written: {why}")
 
     def _append(self, at: float, event: str, facts: Mapping[str, object]) -> None:
-        line = self._line({"t": at, "event": event, **facts})
+        line = self._encode_event({"t": at, "event": event, **facts})
         if len(line) > self._left and event not in _ALWAYS:
-            line = b"" if self._full else self._line({"t": at, "event": "full"})
+            line = b"" if self._full else self._encode_event({"t": at, "event": "full"})
             self._full = True
         self._left -= len(line)
         if line and self._descriptor is not None:
             os.write(self._descriptor, line)
 
-    def _line(self, facts: Mapping[str, object]) -> bytes:
+    def _encode_event(self, facts: Mapping[str, object]) -> bytes:
         plain = {
             name: value
             if value is None or isinstance(value, bool | int | float)
@@ -129,7 +129,9 @@ class RunJournal:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
         descriptor = os.open(place / name, flags, 0o600)
         facts = {"command": self._command, "version": self._version, "at": now.isoformat()}
-        os.write(descriptor, self._line({"schema": SCHEMA, "t": 0.0, "event": "start", **facts}))
+        os.write(
+            descriptor, self._encode_event({"schema": SCHEMA, "t": 0.0, "event": "start", **facts})
+        )
         return descriptor
 
 

@@ -51,17 +51,17 @@ def run_program(
     # No pipes: nobody has to wait for a program that reads slowly, or for what it leaves behind
     # with its output open.
     with (
-        tempfile.TemporaryFile() as asked,
+        tempfile.TemporaryFile() as stdin_file,
         tempfile.TemporaryFile() as output,
         scratch("prjury-model-") as place,
     ):
-        asked.write(stdin)
-        asked.seek(0)
+        stdin_file.write(stdin)
+        stdin_file.seek(0)
         process = subprocess.Popen(  # noqa: S603 - the operator's own command
             argv,
             cwd=place,
             env={**environ, "TMPDIR": str(place), "PWD": str(place)},
-            stdin=asked,
+            stdin=stdin_file,
             stdout=output,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
@@ -122,7 +122,7 @@ class CommandModel(ChosenModel):
         deadline = deadline.within(self._choice.timeout)
         if not deadline.remaining:
             raise late()
-        return Reply(self._read_answer(self._run(prompt, deadline)), self._choice.name)
+        return Reply(self._read_answer(self._run_prompt(prompt, deadline)), self._choice.name)
 
     def _find_program(self) -> str:
         """Return the program's path; the current directory may be a pull request's and has none."""
@@ -138,7 +138,7 @@ class CommandModel(ChosenModel):
             remedy="Install it, or change `command` in the configuration",
         )
 
-    def _run(self, prompt: Prompt, deadline: Deadline) -> bytes:
+    def _run_prompt(self, prompt: Prompt, deadline: Deadline) -> bytes:
         """Return all that the program prints before it ends well."""
         argv = [self._find_program(), *self._choice.command[1:]]
         why, stdin = "", prompt.text.encode(errors="replace")

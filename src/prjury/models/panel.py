@@ -217,7 +217,7 @@ class ModelPanel:
         self._models: dict[ModelChoice, ChatModel] = {}
         self._paces: dict[object, RateLimit] = {}
         if self._flag and not offline:
-            self._check(self._flag)
+            self._refuse_unknown(self._flag)
 
     @property
     def spent(self) -> Spent:
@@ -237,7 +237,7 @@ class ModelPanel:
         """Return who is asked: by the flag, or else by the judge's wish, or else by the policy."""
         if self._untrusted and (self._config.reaches_out or names_a_program(request)):
             return Panel(missing=_NOT_TRUSTED, label="policy_not_trusted")
-        seats = [[self._choose(one) for one in seat] for seat in self._seats(request)]
+        seats = [[self._choose_model(one) for one in seat] for seat in self._seats(request)]
         choices = [choice for seat in seats for choice in seat]
         absent = [choice.why for choice in choices if isinstance(choice, MissingModel)]
         if len(absent) == len(choices):
@@ -271,10 +271,10 @@ class ModelPanel:
         if self._loading:
             self._loading.join()
 
-    def _check(self, flag: str) -> None:
+    def _refuse_unknown(self, flag: str) -> None:
         """Refuse a model that the operator names and that nobody could ask."""
         for spec in parse_model_spec(flag, "--model", self._config, script=True):
-            choice = self._choose(spec)
+            choice = self._choose_model(spec)
             if isinstance(choice, MissingModel):
                 raise ConfigError(
                     f"--model {flag} cannot be asked: {choice.why}",
@@ -297,9 +297,9 @@ class ModelPanel:
         chair = self._config.chair
         if chair is None or self._flag:
             return None
-        return self._seat_model([self._choose(WantedModel(chair, "models.chair"))])
+        return self._seat_model([self._choose_model(WantedModel(chair, "models.chair"))])
 
-    def _choose(self, wanted: WantedModel) -> ModelChoice | MissingModel:
+    def _choose_model(self, wanted: WantedModel) -> ModelChoice | MissingModel:
         return choose_model(wanted, self._config, self._environ, offline=self._offline)
 
     def _seat_model(self, choices: Sequence[ModelChoice | MissingModel]) -> ChatModel:

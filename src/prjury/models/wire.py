@@ -9,12 +9,12 @@ import asyncio
 import threading
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Literal, TypeAlias, TypeVar, cast
 
 import anyio.lowlevel
 import httpx2
 from genai_prices import Usage, calc_price
+from msgspec import Struct
 from msgspec.structs import replace
 from pydantic_ai.direct import model_request
 from pydantic_ai.exceptions import (
@@ -93,8 +93,7 @@ _PASSING = frozenset({408, 425})
 _FORM_REFUSED = frozenset({400, 415, 422})
 
 
-@dataclass(frozen=True)
-class _Words:
+class _Words(Struct, frozen=True):
     """How a kind of failure is worded; ``{status}`` becomes `` (status 503)`` or nothing."""
 
     reason: ModelReason
@@ -173,7 +172,7 @@ def translate_error(error: Exception, *, binding: bool) -> ModelError:
     if not isinstance(error, ModelAPIError):
         return ModelError(_STRANGE.what, _STRANGE.reason)
     status = error.status_code if isinstance(error, ModelHTTPError) else None
-    words = _words(error, status)
+    words = _choose_words(error, status)
     what = words.what.format(status=f" (status {status})" if status else "")
     if words.busy:
         busy = BusyError(what, words.reason)
@@ -186,7 +185,7 @@ def translate_error(error: Exception, *, binding: bool) -> ModelError:
     return kind(what, words.reason, why=words.why, remedy=words.remedy)
 
 
-def _words(error: ModelAPIError, status: int | None) -> _Words:
+def _choose_words(error: ModelAPIError, status: int | None) -> _Words:
     if error.provider_error_code in _FILTERED:
         return _FILTER
     for kind, words in _TABLE:
@@ -295,12 +294,12 @@ async def _request(
         return await model_request(
             model,
             [ModelRequest(parts=[UserPromptPart(prompt.user)])],
-            model_settings=_settings(model, choice),
+            model_settings=_make_settings(model, choice),
             model_request_parameters=_parameters(model, prompt, mode),
         )
 
 
-def _settings(model: Model, choice: ModelChoice) -> ModelSettings:
+def _make_settings(model: Model, choice: ModelChoice) -> ModelSettings:
     """Return settings: retries are ours; the temperature is 0 wherever the model has one."""
     settings: dict[str, object] = {"max_retries": 0, **_OF_PROVIDER.get(choice.provider, {})}
     if choice.max_output_tokens:

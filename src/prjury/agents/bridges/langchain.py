@@ -45,7 +45,7 @@ class LangChainAgent:
         for message in messages:
             usage.update({key: int(n) for key, n in usage_of(message).items() if key != "usd"})
         return AgentResult(
-            output_of(done) or "", metadata={**usage, "tools": list(_tools(messages))}
+            output_of(done) or "", metadata={**usage, "tools": list(_list_tools(messages))}
         )
 
 
@@ -54,7 +54,7 @@ def _messages(done: object) -> Sequence[Any]:
     return messages if isinstance(messages, Sequence) else [done]
 
 
-def _tools(messages: Sequence[Any]) -> Iterator[str]:
+def _list_tools(messages: Sequence[Any]) -> Iterator[str]:
     for message in messages:
         for call in getattr(message, "tool_calls", None) or ():
             yield str(call["name"])

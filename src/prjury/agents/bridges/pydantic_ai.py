@@ -34,11 +34,11 @@ class PydanticAgent:
         """Runs the agent on the goal."""
         keywords = {"deps": self.deps(workspace)} if self.deps else {}
         done = await self.agent.run(goal, **keywords)
-        tools = list(_tools(done.all_messages()))
+        tools = list(_list_tools(done.all_messages()))
         return AgentResult(output_of(done) or "", metadata={**usage_of(done), "tools": tools})
 
 
-def _tools(messages: list[Any]) -> Iterator[str]:
+def _list_tools(messages: list[Any]) -> Iterator[str]:
     for message in messages:
         for part in message.parts:
             if part.part_kind == "tool-call":
@@ -56,7 +56,7 @@ def accepted_by(
     what it cannot judge raises `CannotJudgeError`.
     """
 
-    async def accepted(output: OutputT) -> OutputT:
+    async def validate(output: OutputT) -> OutputT:
         from pydantic_ai import ModelRetry  # noqa: PLC0415 - an extra
 
         text = output_of({"output": output})
@@ -65,4 +65,4 @@ def accepted_by(
             return output
         raise ModelRetry(verdict.feedback())
 
-    return accepted
+    return validate

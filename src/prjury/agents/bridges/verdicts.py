@@ -9,11 +9,7 @@ from prjury.jury.jury import JuryVerdict
 
 
 def refuse_unjudged(verdict: JuryVerdict | Verdict) -> bool:
-    """Whether the work is accepted; False where feedback helps.
-
-    Raises:
-        CannotJudgeError: for ERROR and ABSTAIN.
-    """
+    """Tell whether the work is accepted, False where feedback helps; raise for other verdicts."""
     if verdict.status in {Status.PASS, Status.FAIL}:
         return verdict.status is Status.PASS
     raise CannotJudgeError(f"the work could not be judged: {verdict.aggregated.reasoning}")

@@ -92,17 +92,17 @@ class _Side:
 
     def _parent(self, at: int, among: Mapping[int, str] | None = None) -> int | None:
         """Return the nearest row above with less indentation; of those rows, if some are named."""
-        indent = _indent(self.rows[at][0])
+        indent = _measure_indent(self.rows[at][0])
         for above in range(at - 1, -1, -1):
             text = self.rows[above][0]
-            if text.strip() and _indent(text) < indent:
+            if text.strip() and _measure_indent(text) < indent:
                 if among is None or above in among:
                     return above
-                indent = _indent(text)
+                indent = _measure_indent(text)
         return None
 
 
-def _indent(text: str) -> int:
+def _measure_indent(text: str) -> int:
     return len(text) - len(text.lstrip())
 
 
@@ -154,11 +154,13 @@ def find_call_sites(
             if text and text not in shown.get(path, ()) and not _is_definition(kin, name, text):
                 lines.append(CallSite(name, printable(path), line, text.strip()))
         most = _MOST_INSIDE if names[kin, name] == _INSIDE else _MOST_LINES
-        sites += _choose(lines, shown, most)
+        sites += _choose_sites(lines, shown, most)
     return tuple(sites)
 
 
-def _choose(sites: Sequence[CallSite], changed: Mapping[str, object], most: int) -> list[CallSite]:
+def _choose_sites(
+    sites: Sequence[CallSite], changed: Mapping[str, object], most: int
+) -> list[CallSite]:
     """Return the first lines: those of other files, of changed ones, and then of tests."""
     users = {site.path for site in sites if not _IMPORT.match(site.text)}
     useful = [site for site in sites if not _IMPORT.match(site.text) or site.path not in users]

@@ -49,12 +49,14 @@ def confirm_errors(
     models = [model for model in calls.confirmers if model.identity != author.identity] or [author]
     confirmed = {}
     for name, answer in answers.items():
-        claims = tuple(_settle(claim, question, models, calls, deadline) for claim in answer.claims)
+        claims = tuple(
+            _settle_claim(claim, question, models, calls, deadline) for claim in answer.claims
+        )
         confirmed[name] = replace(answer, claims=claims)
     return confirmed
 
 
-def _settle(
+def _settle_claim(
     claim: Claim,
     question: Question,
     models: Sequence[ChatModel],
@@ -74,7 +76,7 @@ def _settle(
             answer = calls.ask(models[turn % len(models)], second, turn, deadline)["holds"]
         except CannotJudgeError:
             break
-        lead += _WEIGHTS[answer.said]
+        lead += _WEIGHTS[answer.word]
         turn += 1
     outcome: SecondAnswer = "unclear"
     if lead and (turn < _MOST_ANSWERS or lead in {-_REFUTING, _CONFIRMING}):

@@ -44,18 +44,16 @@ class Lines:
                 changed = [row for row in passage.rows if row.sign != " " or not section.is_file]
                 self._changed.update((path, row.side, row.line) for row in changed)
                 for row in passage.rows:
-                    self._texts[path, row.side][row.line] = row.text
-                    if row.old is not None:
-                        self._texts[path, "old"][row.old] = row.text
-                    if changed:
-                        self._near.update(
-                            (path, side, number)
-                            for side in ("new", "old")
-                            if (number := row.number(side)) is not None
-                        )
+                    for side in ("new", "old"):
+                        number = row.number(side)
+                        if number is None:
+                            continue
+                        self._texts[path, side][number] = row.text
+                        if changed:
+                            self._near.add((path, side, number))
 
     def path_of(self, finding: ReportedFinding) -> str | None:
-        """The file's path as the report prints it; None for a document that is no file."""
+        """Return the file's path as the report prints it; None for a document that is no file."""
         return self._files.get(finding.path)
 
     def hold(self, finding: ReportedFinding) -> bool:
@@ -72,15 +70,11 @@ class Lines:
 
     def changes(self, finding: ReportedFinding) -> bool:
         """True if one of its lines is added or removed, or part of a document."""
-        return self._touches(finding, self._changed)
+        return any(place in self._changed for place in _list_places(finding))
 
     def is_near(self, finding: ReportedFinding) -> bool:
         """True if one of its lines stands in a passage in which something changes."""
-        return self._touches(finding, self._near)
-
-    def _touches(self, finding: ReportedFinding, lines: set[tuple[str, str, int]]) -> bool:
-        numbers = range(finding.line, finding.end_line + 1)
-        return any((finding.path, finding.side, number) in lines for number in numbers)
+        return any(place in self._near for place in _list_places(finding))
 
     def find(self, finding: ReportedFinding) -> ReportedFinding | None:
         """Return the finding at the lines where its quote stands; None if there are none.
@@ -94,9 +88,9 @@ class Lines:
         if self.hold(finding):
             return finding
         texts = self._texts.get((finding.path, finding.side), {})
-        plain = {number: _plain(text) for number, text in texts.items()}
+        plain = {number: _normalise(text) for number, text in texts.items()}
         for lines in _readings(finding):
-            places = _places(plain, lines, finding.line)
+            places = _find_places(plain, lines, finding.line)
             if len(places) == 1:
                 first, last = places[0].start, places[0].stop - 1
                 text = "\n".join(texts[number] for number in places[0])
@@ -107,21 +101,26 @@ class Lines:
         return None
 
     def _strip_side(self, finding: ReportedFinding) -> str:
-        """The path, without the `a/` or `b/` of a diff where only that makes it known."""
+        """Return the path without the `a/` or `b/` of a diff, where only that makes it known."""
         bare = finding.path[2:] if finding.path.startswith(("a/", "b/")) else finding.path
         return bare if finding.path not in self._paths and bare in self._paths else finding.path
 
 
+def _list_places(finding: ReportedFinding) -> Iterator[tuple[str, str, int]]:
+    for number in range(finding.line, finding.end_line + 1):
+        yield finding.path, finding.side, number
+
+
 def _readings(finding: ReportedFinding) -> Iterator[Sequence[str]]:
-    """The quoted lines as they are, and without what a diff or the prompt puts before each."""
+    """Iterate over the quoted lines as they are, and without the signs that stand before each."""
     lines = finding.quote.replace("\r\n", "\n").split("\n")
-    yield _plain_lines(lines)
+    yield _normalise_lines(lines)
     for prefix in _PREFIXES[finding.side]:
         if all(prefix.match(line) for line in lines if line.strip()):
-            yield _plain_lines(prefix.sub("", line, count=1) for line in lines)
+            yield _normalise_lines(prefix.sub("", line, count=1) for line in lines)
 
 
-def _places(texts: Mapping[int, str], quote: Sequence[str], line: int) -> Sequence[range]:
+def _find_places(texts: Mapping[int, str], quote: Sequence[str], line: int) -> Sequence[range]:
     """Return the lines that the quote means: the named place, or else every possible one."""
     if not any(quote):
         return ()
@@ -150,12 +149,12 @@ def _overlap(text: str, quote: str, least: int) -> bool:
     return len(shorter) >= least and (quote in text or quote.startswith(text))
 
 
-def _plain_lines(lines: Iterable[str]) -> Sequence[str]:
-    """The lines with their white space evened out, without blank ones at either end."""
-    return "\n".join(map(_plain, lines)).strip("\n").split("\n")
+def _normalise_lines(lines: Iterable[str]) -> Sequence[str]:
+    """Return the lines with their white space evened out, without blank ones at either end."""
+    return "\n".join(map(_normalise, lines)).strip("\n").split("\n")
 
 
-def _plain(text: str) -> str:
+def _normalise(text: str) -> str:
     return " ".join(text.split())
 
 
@@ -184,31 +183,31 @@ class VerifiedAnswer(Struct, frozen=True, forbid_unknown_fields=True):
     """The answer to one question, with those of its findings that stand in the change.
 
     Attributes:
-        said: the model's own word: ``pass``, ``fail`` or ``abstain``.
-        reported: how many findings it had.
+        word: the model's own word.
+        total: how many findings it had.
         relocated: how many claims stand elsewhere, or otherwise, than the model says.
         no_quote: how many findings quote what is not there.
         not_changed: how many are about lines far from any change.
     """
 
-    said: Literal["pass", "fail", "abstain"]
+    word: Literal["pass", "fail", "abstain"]
     confidence: Annotated[float, Meta(ge=0.0, le=1.0)]
     reasoning: str
     claims: tuple[Claim, ...] = ()
-    reported: Count = 0
+    total: Count = 0
     relocated: Count = 0
     no_quote: Count = 0
     not_changed: Count = 0
 
     @property
     def dropped(self) -> int:
-        """Return how many findings do not count at all."""
+        """The number of findings that do not count at all."""
         return self.no_quote + self.not_changed
 
     @property
     def errors(self) -> tuple[Claim, ...]:
         """The claims by which the criterion fails."""
-        failing = self.said == "fail"
+        failing = self.word == "fail"
         return tuple(c for c in self.claims if c.is_error and (failing or c.second))
 
     @property
@@ -221,13 +220,13 @@ class VerifiedAnswer(Struct, frozen=True, forbid_unknown_fields=True):
         """
         if self.errors:
             return "fail"
-        if self.said == "fail":
+        if self.word == "fail":
             settled = all(
                 c.finding.severity == "warning" or c.second == "refuted" for c in self.claims
             )
             return "pass" if self.claims and settled else "abstain"
         unfounded = not self.claims and self.dropped > 0
-        return "abstain" if unfounded else self.said
+        return "abstain" if unfounded else self.word
 
     @property
     def counted(self) -> bool:
@@ -241,30 +240,22 @@ Answers = Mapping[str, VerifiedAnswer]
 
 def verify(answers: Mapping[str, Answer], lines: Lines) -> dict[str, VerifiedAnswer]:
     """Return the answers by criterion, each with the findings alone that stand in the change."""
-    return {name: _verify(answer, lines) for name, answer in answers.items()}
-
-
-def _verify(answer: Answer, lines: Lines) -> VerifiedAnswer:
-    claims, relocated, no_quote, not_changed = list[Claim](), 0, 0, 0
-    for finding in answer.findings:
-        placed = lines.find(finding)
-        if placed is None:
-            no_quote += 1
-        elif not lines.is_near(placed):
-            not_changed += 1
-        else:
-            relocated += placed != finding
-            claims.append(Claim(placed))
-    return VerifiedAnswer(
-        answer.verdict,
-        answer.confidence,
-        answer.reasoning,
-        tuple(claims),
-        len(answer.findings),
-        relocated,
-        no_quote,
-        not_changed,
-    )
+    verified = {}
+    for name, answer in answers.items():
+        claims, relocated, no_quote, not_changed = list[Claim](), 0, 0, 0
+        for finding in answer.findings:
+            placed = lines.find(finding)
+            if placed is None:
+                no_quote += 1
+            elif not lines.is_near(placed):
+                not_changed += 1
+            else:
+                relocated += placed != finding
+                claims.append(Claim(placed))
+        words = answer.verdict, answer.confidence, answer.reasoning
+        counts = len(answer.findings), relocated, no_quote, not_changed
+        verified[name] = VerifiedAnswer(*words, tuple(claims), *counts)
+    return verified
 
 
 def join_passes(passes: Sequence[Answers]) -> dict[str, VerifiedAnswer]:
@@ -272,14 +263,15 @@ def join_passes(passes: Sequence[Answers]) -> dict[str, VerifiedAnswer]:
     joined = {}
     for name in passes[0]:
         answers = [each[name] for each in passes]
-        joined[name] = replace(
-            _merge(answers),
-            reported=sum(answer.reported for answer in answers),
-            relocated=sum(answer.relocated for answer in answers),
-            no_quote=sum(answer.no_quote for answer in answers),
-            not_changed=sum(answer.not_changed for answer in answers),
-        )
+        joined[name] = replace(_merge(answers), **_add_counts(answers))
     return joined
+
+
+_COUNTS = ("total", "relocated", "no_quote", "not_changed")
+
+
+def _add_counts(answers: Sequence[VerifiedAnswer]) -> dict[str, int]:
+    return {name: sum(getattr(answer, name) for answer in answers) for name in _COUNTS}
 
 
 #: Digits to which a share is rounded before it meets the threshold.
@@ -327,23 +319,21 @@ class Opinion(Struct, frozen=True, dict=True):
         return tuple(
             name
             for name, answer in self.answers.items()
-            if answer.said == "fail" and not answer.counted
+            if answer.word == "fail" and not answer.counted
         )
 
     @property
     def review(self) -> dict[str, object]:
         """The counts of all findings, for a judgment's metadata."""
         every = [answer for chunk in self.chunks for answer in chunk.values()]
-        claims = [claim for answer in every for claim in answer.claims]
+        counts = _add_counts(every)
+        seconds = [claim.second for answer in every for claim in answer.claims]
         return {
-            "reported": sum(answer.reported for answer in every),
-            "relocated": sum(answer.relocated for answer in every),
-            "dropped": {
-                "no_quote": sum(answer.no_quote for answer in every),
-                "not_changed": sum(answer.not_changed for answer in every),
-            },
-            "confirmed": sum(claim.second == "confirmed" for claim in claims),
-            "refuted": sum(claim.second == "refuted" for claim in claims),
+            "reported": counts["total"],
+            "relocated": counts["relocated"],
+            "dropped": {name: counts[name] for name in ("no_quote", "not_changed")},
+            "confirmed": seconds.count("confirmed"),
+            "refuted": seconds.count("refuted"),
         }
 
 
@@ -359,7 +349,7 @@ def _merge(answers: Sequence[VerifiedAnswer]) -> VerifiedAnswer:
     approval of the whole is no surer than that of its weakest part.
     """
     failed = [answer for answer in answers if answer.verdict == "fail"]
-    doubted = [answer for answer in answers if answer.said == "fail" and not answer.counted]
+    doubted = [answer for answer in answers if answer.word == "fail" and not answer.counted]
     passed = [answer for answer in answers if answer.verdict == "pass"]
     if failed:
         speaker = max(failed, key=lambda answer: answer.confidence)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
+
+from msgspec import Struct
 
 from prjury.judges.context import CallSite
 from prjury.jury.judge import JudgeType
@@ -24,8 +25,7 @@ _MOST_FINDINGS = 5
 _JUDGES_SHARE = 1_000
 
 
-@dataclass(frozen=True)
-class Fact:
+class Fact(Struct, frozen=True):
     """One line.
 
     Attributes:
@@ -45,9 +45,11 @@ def find_facts(
     ballots: Sequence[Ballot], sites: Sequence[CallSite], redact: Redact
 ) -> tuple[Fact, ...]:
     """Return what the programs of earlier tiers say, and then the call sites that fit."""
-    judged = [Fact(_shorten(text, redact)) for text in _describe_ballots(ballots)]
+    judged = [Fact(_fit_line(text, redact)) for text in _describe_ballots(ballots)]
     called = [
-        Fact(_shorten(f"uses {site.name}: {site.path}:{site.line}: {site.text}", redact), site.name)
+        Fact(
+            _fit_line(f"uses {site.name}: {site.path}:{site.line}: {site.text}", redact), site.name
+        )
         for site in sites
     ]
     first = _fit(judged, _JUDGES_SHARE)
@@ -59,7 +61,7 @@ def _fit(facts: Sequence[Fact], room: int) -> list[Fact]:
     return [fact for fact, size in zip(facts, sizes, strict=True) if size <= room]
 
 
-def _shorten(text: str, redact: Redact) -> str:
+def _fit_line(text: str, redact: Redact) -> str:
     line = show_invisible(redacted(printable(" ".join(text.split())), redact))
     return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
 

@@ -161,7 +161,7 @@ class ModelBackedJudge(Generic[ContextT]):
     def case(self, context: ContextT) -> tuple[InquiryInput | Judgment, tuple[Check, ...]]:
         """Return what the seats are asked about, or why nobody is; and what the program noticed."""
         inquiry = self.inquiry
-        deadline = _shorten(self.time(context).within(ALL_CALLS))
+        deadline = _stop_early(self.time(context).within(ALL_CALLS))
         material = inquiry.gather(context, deadline)
         if isinstance(material, Judgment):
             return material, ()
@@ -267,7 +267,7 @@ def _word_timeout(ballot: Ballot, case: InquiryInput) -> Ballot:
     return replace(ballot, judgment=_abstain_unread(case, message, "timeout"))
 
 
-def _shorten(deadline: Deadline) -> Deadline:
+def _stop_early(deadline: Deadline) -> Deadline:
     """Return a little before the time is over, so that the reason can still be reported."""
     return Deadline(deadline.at - min(_HEAD_START, deadline.remaining * _HEAD_SHARE))
 

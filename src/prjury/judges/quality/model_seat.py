@@ -141,7 +141,7 @@ class ModelSeat:
         turn = next(self._turns[case.is_flipped])
         outcomes = self._ask_all(case, layout, turn)
         lines = Lines((*layout.sections, *case.form.always))
-        judgment = _decide(outcomes, lines, case.mark)
+        judgment = _decide_seat(outcomes, lines, case.mark)
         reading = _describe_reading(self.model, layout, outcomes, judgment)
         judgment = judgment.with_metadata(**reading)
         return judgment if case.is_flipped else self._keep_failure(judgment, outcomes)
@@ -200,7 +200,7 @@ class ModelSeat:
         return confirm_errors(answers, question, self.model, self.calls, case.deadline)
 
 
-def _decide(outcomes: list[SeatAnswer], lines: Lines, mark: PassMark) -> Judgment:
+def _decide_seat(outcomes: list[SeatAnswer], lines: Lines, mark: PassMark) -> Judgment:
     """Return a failure that is proven, whatever was not answered; a pass needs every answer."""
     answers = [outcome.answers for outcome in outcomes if outcome.answers is not None]
     troubles = [outcome.trouble for outcome in outcomes if outcome.trouble is not None]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from itertools import zip_longest
+from itertools import islice, zip_longest
 
 from prjury.jury.judgment import Check, Location
 from prjury.report.invisible_chars import bare, show_invisible
@@ -32,31 +32,23 @@ _FAMILIES = {
 
 
 def same_family(pull: PullRequest, models: Iterable[str]) -> tuple[Check, ...]:
-    """A hint for each family that has written the change and judges it as well."""
+    """Return a hint for each family that has written the change and judges it as well."""
     signs = "\n".join(filter(None, (pull.author, pull.body)))
-    names = list(models)
-    return tuple(
-        _family_hint(family)
-        for family, (models_of, account, signature) in _FAMILIES.items()
-        if _has(rf"^{account}\[bot\]$|{_SIGNED}{signature}", signs)
-        and any(_has(models_of, name) for name in names)
-    )
-
-
-def _has(pattern: str, text: str) -> bool:
-    return re.search(pattern, text, re.IGNORECASE | re.MULTILINE) is not None
-
-
-def _family_hint(family: str) -> Check:
-    message = f"the change says that a model of {family} wrote it, and one of {family} judges it"
-    return Check(SAME_FAMILY, False, message, severity="hint")  # noqa: FBT003 - the failed check is named
+    flags, names, hints = re.IGNORECASE | re.MULTILINE, "\n".join(models), []
+    for family, (models_of, account, signature) in _FAMILIES.items():
+        wrote = re.search(rf"^{account}\[bot\]$|{_SIGNED}{signature}", signs, flags)
+        if wrote and re.search(models_of, names, flags):
+            message = f"the change says that a model of {family} wrote it"
+            message = f"{message}, and one of {family} judges it"
+            hints.append(Check(SAME_FAMILY, passed=False, message=message, severity="hint"))
+    return tuple(hints)
 
 
 NAME = "instruction-to-judge"
 AGENT_FILE = "agent-instruction-file"
 
-#: Findings that are reported; a change that holds more is no better known by more of them.
-_TOLD = 20
+#: Warnings of a change; one that holds more is no better known by more of them.
+_MOST_WARNINGS = 20
 _LONGEST_EVIDENCE = 300
 
 _REVIEWER = r"(?:code[- ]?)?(?:reviewers?|judges?|jur(?:y|or|ors)|graders?|evaluators?)"
@@ -108,54 +100,53 @@ _LEADER = re.compile(r"^[\s/#*;%!<>-]+")
 
 
 def instructions(files: Iterable[FileChange]) -> tuple[Check, ...]:
-    """A warning for each added line and path that talks to the judge, and each file for agents."""
-    found: list[Check] = []
-    for file in files:
-        for check in _check_file(file):
-            found.append(check)
-            if len(found) == _TOLD:
-                return tuple(found)
-    return tuple(found)
+    """Return a warning for each line and path that talks to the judge, and each agents' file."""
+    checks = (check for file in files for check in _check_file(file))
+    return tuple(islice(checks, _MOST_WARNINGS))
 
 
-def spoken(name: str, text: str) -> tuple[Check, ...]:
-    """A warning where a text beside the change talks to the judge."""
-    lines = text.split("\n")
-    for line, following in zip_longest(lines, lines[1:]):
-        if _begins(line, following):
-            message = f"{name} addresses the judges of the change"
-            evidence = show_invisible(printable(line).strip())[:_LONGEST_EVIDENCE]
-            return (Check(NAME, False, message, None, "warning", evidence),)  # noqa: FBT003
-    return ()
+def find_instruction(name: str, text: str) -> tuple[Check, ...]:
+    """Return a warning if a text beside the change, such as ``the description``, does."""
+    addressed = _find_addressed(text.split("\n"))
+    return tuple(_warn(name, None, line) for _, line in islice(addressed, 1))
 
 
 def _check_file(file: FileChange) -> Iterator[Check]:
     path = printable(file.path)
     if _AGENT_FILES.search(path):
         message = "this file tells coding agents what to do in the repository"
-        yield Check(AGENT_FILE, False, message, Location(path), "warning")  # noqa: FBT003 - as below
-    if _phrases().search(_plain(file.path)):
-        yield _check("the name of a file", Location(path), path)
+        place = Location(path)
+        yield Check(AGENT_FILE, passed=False, message=message, location=place, severity="warning")
+    if _phrases().search(_normalise(file.path)):
+        yield _warn("the name of a file", Location(path), path)
     for hunk in file.hunks:
         added = [line for line in hunk.lines if line.sign == "+"]
-        for line, following in zip_longest(added, added[1:]):
-            if _begins(line.text, following.text if following else None):
-                yield _check("an added line", Location(path, line.new), line.text)
+        for at, text in _find_addressed([line.text for line in added]):
+            yield _warn("an added line", Location(path, added[at].new), text)
 
 
-def _begins(line: str, following: str | None) -> bool:
-    text = _plain(line)
-    rest = _LEADER.sub("", _plain(following)) if following else ""
-    found = _phrases().search(f"{text} {rest}")
-    return found is not None and found.start() < len(text)
+def _find_addressed(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """Iterate over the lines in which a phrase begins, which may go on in the next."""
+    for at, (line, following) in enumerate(zip_longest(lines, lines[1:], fillvalue="")):
+        text = _normalise(line)
+        match = _phrases().search(f"{text} {_LEADER.sub('', _normalise(following))}")
+        if match and match.start() < len(text):
+            yield at, line
 
 
-def _plain(text: str) -> str:
-    """The text as a model may read it: no hidden characters, one form of every letter."""
+def _normalise(text: str) -> str:
+    """Return a text as a model may read it: no hidden characters, one form of every letter."""
     return " ".join(unicodedata.normalize("NFKC", bare(printable(text))[0]).split())
 
 
-def _check(where: str, location: Location, text: str) -> Check:
+def _warn(where: str, location: Location | None, text: str) -> Check:
     message = f"{where} addresses the judges of the change"
     evidence = show_invisible(printable(text).strip())[:_LONGEST_EVIDENCE]
-    return Check(NAME, False, message, location, "warning", evidence)  # noqa: FBT003 - not in order
+    return Check(
+        NAME,
+        passed=False,
+        message=message,
+        location=location,
+        severity="warning",
+        evidence=evidence,
+    )

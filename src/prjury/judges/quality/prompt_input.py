@@ -190,7 +190,7 @@ def plan(sections: Sequence[Section], left_out: tuple[NotSent, ...], budget: int
     room: list[int] = []
     for section in sections:
         for part in _split(section, budget):
-            at = next((i for i, left in enumerate(room) if part.size <= left), len(chunks))
+            at = next((i for i, space in enumerate(room) if part.size <= space), len(chunks))
             if at == len(chunks):
                 chunks.append([])
                 room.append(budget)
@@ -318,13 +318,13 @@ def document(name: str, kind: str, text: str, redact: Redact) -> Section:
     clean = redacted(printable(normalise_line_ends(text)), redact)
     lines = clean.removesuffix("\n").split("\n") if clean else []
     rows = tuple(
-        ChunkRow("new", at, " ", _shorten(show_invisible(line)))
+        ChunkRow("new", at, " ", _cut_line(show_invisible(line)))
         for at, line in enumerate(lines, start=1)
     )
     heading = {"path": show_invisible(redacted(printable(name), redact)), "kind": kind}
     return Section(printable(name), heading, (Passage("", rows),), is_file=False)
 
 
-def _shorten(line: str) -> str:
+def _cut_line(line: str) -> str:
     more = len(line) - LONGEST_LINE
     return f"{line[:LONGEST_LINE]}… (+{more} characters)" if more > 0 else line

@@ -90,7 +90,7 @@ class Prompts:
 
         # The text is sent to a model, not to a browser.
         return ImmutableSandboxedEnvironment(
-            loader=DictLoader({**_shipped_templates(), **self.own}),
+            loader=DictLoader({**_read_shipped(), **self.own}),
             undefined=StrictUndefined,
             autoescape=False,
             trim_blocks=True,
@@ -98,7 +98,7 @@ class Prompts:
         )
 
 
-def _shipped_templates() -> dict[str, str]:
+def _read_shipped() -> dict[str, str]:
     """The templates that come with the program, by their file names."""
     texts = template_texts().items()
     return {
@@ -137,8 +137,7 @@ _LONGEST_OWN, _LONGEST_GUIDELINES = 8_000, 4_000
 _LARGEST = 64 * 1024
 
 
-@dataclass(frozen=True)
-class OwnTexts:
+class OwnTexts(Struct, frozen=True):
     """A commit's texts for judges."""
 
     repository: Repository
@@ -153,13 +152,13 @@ class OwnTexts:
     def prompts(self) -> Prompts:
         """The shipped templates, with the repository's own in place of those of the same name."""
         paths = [p for p in self.entries if p.startswith(_PROMPTS) and p.endswith(_ENDING)]
-        named = {path.removeprefix(_PROMPTS): path for path in paths}
-        for name, path in named.items():
+        paths_by_name = {path.removeprefix(_PROMPTS): path for path in paths}
+        for name, path in paths_by_name.items():
             if name.removesuffix(_ENDING) not in OVERRIDABLE and not name.startswith("_"):
-                known = ", ".join(OVERRIDABLE)
-                problem = f"is no template of a judge; those are {known}, and parts begin with _"
+                names = ", ".join(OVERRIDABLE)
+                problem = f"is no template of a judge; those are {names}, and parts begin with _"
                 raise _unusable(path, self.commit, problem, remedy="Rename it, or remove it")
-        return Prompts({name: self.text(path) for name, path in named.items()})
+        return Prompts({name: self.text(path) for name, path in paths_by_name.items()})
 
     def guidelines(self, changed: Collection[str] = (), redact: Redact = str) -> str:
         """Return what the project expects of a change; empty where it does not say."""
@@ -176,12 +175,12 @@ class OwnTexts:
         return "\n\n".join(texts)
 
     def _guideline(self, path: str, redact: Redact) -> str:
-        ours = path.startswith(HOME)
-        text = self.text(path) if ours else self._content(path).decode("utf-8-sig", "replace")
+        is_own = path.startswith(HOME)
+        text = self.text(path) if is_own else self._content(path).decode("utf-8-sig", "replace")
         text = _FRONT_MATTER.sub("", normalise_line_ends(text), count=1)
         # Before it is cut: half a secret is not known for one.
         text = show_invisible(redacted(text, redact)).strip()
-        longest = _LONGEST_OWN if ours else _LONGEST_GUIDELINES
+        longest = _LONGEST_OWN if is_own else _LONGEST_GUIDELINES
         more = len(text) - longest
         cut = f"{text[:longest]}\n… (+{more} characters)" if more > 0 else text
         return f"{path}:\n\n{cut}"
@@ -228,10 +227,10 @@ def _unusable(
     near: Iterable[str] = (),
     remedy: str = "Commit it to the base branch, or correct the path in the policy",
 ) -> ConfigError:
-    there = ", ".join(visible(printable(p)) for p in list(near)[:3])
+    examples = ", ".join(visible(printable(p)) for p in list(near)[:3])
     return ConfigError(
         f"{visible(path)} {problem} ({commit[:12]})",
-        why=f"There is {there}" if there else "",
+        why=f"There is {examples}" if examples else "",
         remedy=remedy,
         reason="prompt_invalid",
     )

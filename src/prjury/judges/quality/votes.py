@@ -58,10 +58,10 @@ def decide(opinion: Opinion, mark: PassMark) -> Judgment:
     blamed = {*broken, *(() if enough else should)}
     return Judgment(
         Status.PASS if passed else Status.FAIL,
-        _sentence(opinion, mark),
+        _summarise(opinion, mark),
         NumericalScore(0.0 if broken else 1.0 if share is None else share),
         confidence=round(math.fsum(confidences) / len(confidences), DIGITS),
-        checks=tuple(_checks(opinion, blamed)),
+        checks=tuple(_list_checks(opinion, blamed)),
         metadata=metadata,
     )
 
@@ -88,7 +88,7 @@ def _describe_silence(opinion: Opinion) -> str:
 
 def list_failures(opinion: Opinion) -> tuple[Check, ...]:
     """Return what fails in a part of the whole, where the rest is not known."""
-    return tuple(check for check in _checks(opinion, ()) if not check.passed)
+    return tuple(check for check in _list_checks(opinion, ()) if not check.passed)
 
 
 def prose(text: str) -> str:
@@ -98,7 +98,7 @@ def prose(text: str) -> str:
     return f"{message[:_LONGEST_REASONING]}… (+{more} chars)" if more > 0 else message
 
 
-def _checks(opinion: Opinion, blamed: Collection[str]) -> Iterator[Check]:
+def _list_checks(opinion: Opinion, blamed: Collection[str]) -> Iterator[Check]:
     """Iterate over a check for each criterion that passes, and one for each claim."""
     for name, answer in opinion.answers.items():
         errors = answer.errors
@@ -106,7 +106,7 @@ def _checks(opinion: Opinion, blamed: Collection[str]) -> Iterator[Check]:
             yield Check(name, passed=True, message=prose(answer.reasoning))
         for claim in answer.claims:
             severity: Severity = "error" if name in blamed and claim in errors else "warning"
-            yield _check(name, claim, opinion.lines, severity)
+            yield _describe_claim(name, claim, opinion.lines, severity)
 
 
 _NOT_CONFIRMED = {
@@ -115,7 +115,7 @@ _NOT_CONFIRMED = {
 }
 
 
-def _check(name: str, claim: Claim, lines: Lines, severity: Severity) -> Check:
+def _describe_claim(name: str, claim: Claim, lines: Lines, severity: Severity) -> Check:
     finding = claim.finding
     path = lines.path_of(finding)
     same = " (the line itself does not change)" if path and not lines.changes(finding) else ""
@@ -139,7 +139,7 @@ def _metadata(opinion: Opinion) -> dict[str, Any]:
     criteria = {
         name: {
             "verdict": answer.verdict,
-            "said": answer.said,
+            "said": answer.word,
             "confidence": answer.confidence,
             "reasoning": prose(answer.reasoning),
             "dropped": answer.dropped,
@@ -149,7 +149,7 @@ def _metadata(opinion: Opinion) -> dict[str, Any]:
     return {"criteria": criteria, "review": opinion.review}
 
 
-def _sentence(opinion: Opinion, mark: PassMark) -> str:
+def _summarise(opinion: Opinion, mark: PassMark) -> str:
     counted = opinion.counted
     failed = [name for name, answer in counted.items() if answer.verdict == "fail"]
     silent = [name for name in opinion.answers if name not in counted]
@@ -199,19 +199,19 @@ class Poll(Struct, frozen=True):
 
         ABSTAIN, or ERROR if a seat crashed, where too few seats voted.
         """
-        if self.chair is not None and not any(map(self._list, _VOTES)):
+        if self.chair is not None and not any(map(self._votes_for, _VOTES)):
             return Poll(self.ballots).judgment()
         if len(self.ballots) == 1 and self.chair is None:
             return self.ballots[0].judgment
         status = self._status()
         speaker = self._choose_speaker(status) if status else self._find_silence()
         checks = (*speaker.checks, *self._objections(speaker))
-        judgment = replace(speaker, reasoning=self._describe(speaker), checks=checks)
+        judgment = replace(speaker, reasoning=self._count_votes(speaker), checks=checks)
         if speaker is self.chair:
             first = next(b.judgment for b in self.ballots if b.judgment.status in _VOTES)
             if "scope" in first.metadata:
                 judgment = judgment.with_metadata(scope=first.metadata["scope"])
-        agree = len(self._list(status)) if status else 0
+        agree = len(self._votes_for(status)) if status else 0
         return judgment.with_metadata(
             panel=[_describe_seat(ballot) for ballot in self.ballots],
             agreement={"agree": agree, "seats": len(self.ballots)},
@@ -219,7 +219,7 @@ class Poll(Struct, frozen=True):
 
     def _status(self) -> Status | None:
         """Return how they vote, or the chair, who lifts no majority against; None for silence."""
-        passed, failed = (len(self._list(status)) for status in _VOTES)
+        passed, failed = (len(self._votes_for(status)) for status in _VOTES)
         has_quorum = (passed + failed) * 2 > len(self.ballots)
         vote = Status.PASS if passed > failed else Status.FAIL
         if self.chair is None:
@@ -230,12 +230,12 @@ class Poll(Struct, frozen=True):
             return Status.PASS if has_quorum else None
         return Status.FAIL if self.chair.status is Status.FAIL else None
 
-    def _list(self, status: Status | None) -> list[Judgment]:
+    def _votes_for(self, status: Status | None) -> list[Judgment]:
         return [b.judgment for b in self.ballots if b.judgment.status is status]
 
     def _choose_speaker(self, status: Status) -> Judgment:
         """Return whose score is the upper median among those that vote so; else the chair."""
-        same = sorted(self._list(status), key=_lowest_first)
+        same = sorted(self._votes_for(status), key=_lowest_first)
         if same:
             return same[len(same) // 2]
         return self.chair or self.ballots[0].judgment
@@ -248,8 +248,8 @@ class Poll(Struct, frozen=True):
         crashed = [judgment for judgment in silent if judgment.status is Status.ERROR]
         return (crashed or silent)[0]
 
-    def _describe(self, speaker: Judgment) -> str:
-        votes = {word: len(self._list(status)) for word, status in _WORDS.items()}
+    def _count_votes(self, speaker: Judgment) -> str:
+        votes = {word: len(self._votes_for(status)) for word, status in _WORDS.items()}
         counts = ", ".join(f"{count} {word}" for word, count in votes.items() if count)
         chair = "; the chair decided" if self.chair is not None else ""
         return f"{counts} of {len(self.ballots)} seats{chair}: {speaker.reasoning}"

@@ -17,7 +17,7 @@ from prjury.judges.quality.kinds import quality, testing
 from prjury.judges.quality.kinds.agent_work import NAME as CORRECTNESS
 from prjury.judges.quality.kinds.agent_work import correctness
 from prjury.judges.quality.kinds.grounded import ABOUT, inquiry_about
-from prjury.judges.quality.kinds.quality import chosen
+from prjury.judges.quality.kinds.quality import find_criteria
 from prjury.judges.quality.rag import RagContext
 from prjury.judges.workspace.files import Workspace, judge_or_error
 from prjury.jury.context import JudgmentContext
@@ -115,7 +115,7 @@ def _quality_options(asking: Mapping[str, Any], **own: list[str]) -> QualityOpti
         options = QualityOptions.model_validate({**asking, **own})
     except ValidationError as error:
         raise ValueError(error.errors()[0]["msg"].removeprefix("Value error, ")) from None
-    chosen(options)  # an unknown criterion is refused before anything is read
+    find_criteria(options)  # an unknown criterion is refused before anything is read
     return options
 
 

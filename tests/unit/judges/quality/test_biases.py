@@ -31,13 +31,11 @@ from fakes.history import History
 from fakes.llm import (
     FOUR,
     Said,
-    Talker,
     alone,
     always,
     answer,
     first_quote,
     material,
-    paths_of,
     ports,
     quote,
     reply,
@@ -48,10 +46,9 @@ from prjury.git.operator import open_repository
 from prjury.git.store import open_store
 from prjury.git.take_snapshot import take_snapshot
 from prjury.judges.context import PullRequestContext
-from prjury.judges.quality.interview import CallContext
 from prjury.judges.quality.judge import ModelBackedJudge
 from prjury.judges.quality.kinds import description, prompt, quality, suitability, testing
-from prjury.judges.quality.model_seat import InquiryInput, ModelSeat
+from prjury.judges.quality.model_seat import InquiryInput
 from prjury.judges.quality.notices import NAME as INSTRUCTION
 from prjury.judges.quality.prompts import Prompts
 from prjury.jury.cascade import Verdict
@@ -147,15 +144,6 @@ def sent(prompts: Sequence[Prompt]) -> str:
     """Everything that leaves this machine."""
     return "\n".join(
         f"{it.instructions}{it.user}{json.dumps(it.schema)}{it.name}" for it in prompts
-    )
-
-
-def scant(language: Language) -> int:
-    """Tokens in which the source or its test finds room, and just not both."""
-    case = laid_out(wrong(language))
-    rooms = (ModelSeat(always(fails, room=room), CallContext()) for room in range(999, 0, -1))
-    return next(
-        model_seat.model.room for model_seat in rooms if len(model_seat.plan(case).chunks) > 1
     )
 
 
@@ -364,40 +352,6 @@ def test_an_objection_that_a_claim_deprives_of_its_evidence_is_no_approval(
     assert {check.name for check in judgment.failed_checks} <= {"instruction-to-judge"}
 
 
-@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.bias)
-def test_an_approval_by_evidence_that_is_not_there_is_none(claim: Claim) -> None:
-    what = claiming(claim, PYTHON)
-    _, judgment = heard(
-        BLIND["quality"], what, lambda prompt: reply_with(prompt, "pass", [made_up(prompt)])
-    )
-    assert (judgment.status, judgment.label) == (Status.ABSTAIN, "no_opinion")
-    assert judgment.metadata["review"]["dropped"] == {"no_quote": 4, "not_changed": 0}
-
-
-@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.bias)
-def test_a_claim_on_one_sheet_lifts_nothing_of_what_another_one_proves(claim: Claim) -> None:
-    def falls(prompt: Prompt) -> str:
-        fooled = claim.brings(PYTHON)[-1] in {row[3] for row in rows(prompt)}
-        return passes(prompt) if fooled else fails(prompt)
-
-    model = always(falls, room=scant(PYTHON))
-    what = claiming(claim, PYTHON)
-    judgment = alone(BLIND["quality"](behind(model, what.repository))).judge(what.context)
-    assert len(model.asked) > 1
-    assert (judgment.status, judgment.effective_score) == (Status.FAIL, 0.0)
-
-
-def test_a_model_that_makes_up_its_evidence_may_be_asked_again() -> None:
-    what = claiming(CLAIMS[2], PYTHON)
-    model = Talker([lambda prompt: reply_with(prompt, "pass", [made_up(prompt)]), fails])
-    panel = ports(model, rounds=2, trigger="evidence")
-    judgment = alone(BLIND["quality"](structs.replace(panel, repository=what.repository))).judge(
-        what.context
-    )
-    assert judgment.status is Status.FAIL
-    assert judgment.metadata["iterations"] == 2
-
-
 # Claims and the tiers before.
 
 
@@ -466,50 +420,3 @@ def test_a_description_that_is_not_true_lowers() -> None:
     model = scripted(quality=reply(FOUR), description_matches_change=unkept)
     assert cascade([final("quality")], scripted(quality=reply(FOUR)), what).status is Status.PASS
     assert cascade([final("quality", description.NAME)], model, what).status is Status.FAIL
-
-
-# Other names for the same.
-
-
-def renaming(language: Language) -> tuple[Change, Change]:
-    trees = language.after(), language.after_renaming()
-    plain, renamed = (change(language.before, tree) for tree in trees)
-    return plain, renamed
-
-
-@pytest.mark.parametrize("turned", [False, True])
-@pytest.mark.parametrize("language", LANGUAGES, ids=lambda language: language.name)
-def test_other_names_change_the_names_alone(language: Language, turned: bool) -> None:
-    shown, room = [], scant(language)
-    for what in renaming(language):
-        model, case = always(fails, room=room), laid_out(what)
-        ModelSeat(model, CallContext(parallel=False)).judge(case.flipped() if turned else case)
-        shown.append([(paths_of(prompt), rows(prompt)) for prompt in model.asked])
-    plain, renamed = shown
-    assert len(plain) == 2
-    assert renamed == [
-        (paths, [[*row[:3], language.rename(row[3])] for row in lines]) for paths, lines in plain
-    ]
-    assert renamed != plain
-
-
-@pytest.mark.parametrize("language", LANGUAGES, ids=lambda language: language.name)
-def test_a_renamed_line_is_true_where_it_was(language: Language) -> None:
-    plain, renamed = renaming(language)
-    lines = str(language.after()[language.path]).splitlines()
-    at = lines.index(language.wrong) + 1
-    said = {
-        text: reply(FOUR, **dict.fromkeys(FOUR, answer("fail", [quote(language.path, at, text)])))
-        for text in (language.wrong, language.rename(language.wrong))
-    }
-    old, new = said.values()
-    for what, own, other in ((plain, old, new), (renamed, new, old)):
-        judgment = by_script(what, own)
-        places = {str(check.location) for check in judgment.failed_checks}
-        assert (judgment.status, places) == (Status.FAIL, {f"{language.path}:{at}"})
-        dropped = by_script(what, other).metadata["review"]["dropped"]
-        assert dropped == {"no_quote": 4, "not_changed": 0}
-
-
-def by_script(what: Change, said: str) -> Judgment:
-    return BLIND["quality"](behind(scripted(quality=said), what.repository)).judge(what.context)

@@ -78,8 +78,8 @@ def test_what_is_damaged_is_not_known(text: str) -> None:
 
 
 DAMAGE: list[dict[str, Any]] = [
-    {"said": "approve"},
-    {"said": []},
+    {"word": "approve"},
+    {"word": []},
     {"reasoning": None},
     {"confidence": 1.5},
     {"confidence": -1},
@@ -133,7 +133,7 @@ json_values = st.recursive(
 )
 
 
-@given(st.sampled_from(["said", "confidence", "reasoning", "claims", "no_quote"]), json_values)
+@given(st.sampled_from(["word", "confidence", "reasoning", "claims", "no_quote"]), json_values)
 def test_no_damage_breaks_anything(part: str, value: Any) -> None:
     memory, on, all_of_it = kept()
     all_of_it["risk"][part] = value

@@ -31,7 +31,7 @@ from fakes.llm import (
     reply,
     room_for,
 )
-from prjury.judges.quality.kinds import description, suitability
+from prjury.judges.quality.kinds import description
 from prjury.jury.judgment import Judgment, Status
 from prjury.policy.tiers import QuestionOptions
 from prjury.ports.messages import ModelError, Prompt
@@ -188,32 +188,6 @@ def test_every_run_is_remembered_by_itself() -> None:
     assert [seat["status"] for seat in second.metadata["panel"]] == ["pass", "fail", "fail"]
 
 
-def test_a_model_that_sits_on_the_panel_twice_is_remembered_twice() -> None:
-    models = [always(said, "test:same") for said in (reply(), HALF, HALF)]
-    judgment = judge(models, memory=Notebook()).judge(context(SMALL))
-    assert [len(model.asked) for model in models] == [1, 1, 1]
-    assert judgment.status is Status.FAIL
-
-
-def test_more_runs_ask_for_those_that_are_new() -> None:
-    call_context = Desk()
-    call_context.judged(SMALL, runs=2)
-    assert call_context.calls(SMALL, runs=3) == 1
-    assert call_context.calls(SMALL) == 0
-
-
-def test_judges_do_not_share_what_they_were_told() -> None:
-    memory = Notebook()
-    for made, criteria in (
-        (suitability, suitability.CRITERIA),
-        (description, description.CRITERIA),
-    ):
-        model = always(reply(criteria))
-        options: Any = QuestionOptions()
-        alone(made.make(options, ports(model, memory=memory))).judge(context(SMALL, title="T"))
-        assert len(model.asked) == 1
-
-
 def test_another_description_is_another_question_where_it_is_read() -> None:
     memory, model = Notebook(), always(reply(description.CRITERIA))
     made = alone(description.make(QuestionOptions(), ports(model, memory=memory)))
@@ -243,12 +217,6 @@ def test_an_answer_of_a_stand_in_is_not_kept() -> None:
     judgment, _ = call_context.judged(SMALL, model=always(reply(), stand_in=True))
     assert (judgment.status, call_context.memory.kept) == (Status.PASS, {})
     assert call_context.calls(SMALL) == 1
-
-
-def test_a_repaired_answer_is_kept() -> None:
-    call_context = Desk()
-    assert call_context.calls(SMALL, model=Talker(["I approve.", reply()])) == 2
-    assert call_context.calls(SMALL) == 0
 
 
 def test_sheets_that_were_answered_are_kept_though_others_were_not() -> None:

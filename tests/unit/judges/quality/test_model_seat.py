@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
@@ -10,8 +9,6 @@ import pytest
 from msgspec import structs
 
 from fakes.llm import (
-    FOUR,
-    Talker,
     always,
     answer,
     changed,
@@ -169,18 +166,6 @@ def test_a_file_of_which_one_part_has_no_answer_is_unread() -> None:
     assert judgment.metadata["scope"]["read"] == ()
 
 
-def test_an_unusable_reply_is_repaired_sheet_by_sheet() -> None:
-    model = Talker([reply(), "I approve.", reply(), reply()], room=ROOM)
-    judgment = judge(model).judge(context(*FILES))
-    assert judgment.status is Status.PASS
-    assert [paths_of(prompt)[0] for prompt in model.asked] == [
-        "src/a.py",
-        "src/b.py",
-        "src/b.py",
-        "tests/test_c.py",
-    ]
-
-
 def test_a_leak_on_one_sheet_taints_all_whatever_else_is_proven() -> None:
     def said(prompt: Prompt) -> str:
         if "src/b.py" in paths_of(prompt):
@@ -212,15 +197,6 @@ def test_a_part_of_the_same_file_that_is_elsewhere_cannot_be_quoted() -> None:
     assert judgment.metadata["review"]["dropped"]["no_quote"] == chunks - 1
 
 
-def test_sheets_that_are_asked_about_at_once_come_to_the_same() -> None:
-    files = [long_file(f"src/f{n}.py", 15) for n in range(12)]
-    one = judge(always(fails_at("src/f7.py"), room=ROOM)).judge(context(*files))
-    other = replace(judge(always(fails_at("src/f7.py"), room=ROOM)), parallel=True)
-    judgment = other.judge(context(*files))
-    assert (judgment.status, judgment.checks) == (one.status, one.checks)
-    assert judgment.metadata["usage"]["llm_calls"] == 12
-
-
 def test_a_crash_on_one_sheet_is_an_error_of_the_judge() -> None:
     def said(prompt: Prompt) -> str:
         if "src/b.py" in paths_of(prompt):
@@ -240,11 +216,3 @@ def test_lines_of_other_hunks_are_quoted_by_their_numbers() -> None:
     said = reply(["risk"], risk=answer("fail", [quote("src/a.py", 900, "two")]))
     judgment = judge(always(said), criteria=["risk"]).judge(context(file))
     assert str(judgment.failed_checks[0].location) == "src/a.py:900"
-
-
-def test_the_prompt_that_is_named_is_that_of_the_first_sheet() -> None:
-    model = always(reply(), room=ROOM)
-    judgment = judge(model).judge(context(*FILES))
-    assert judgment.metadata["prompt"]["question_sha256"] == model.asked[0].sha256
-    assert json.loads(model.asked[0].user)
-    assert set(judgment.metadata["criteria"]) == set(FOUR)

@@ -98,7 +98,7 @@ def test_passes_are_joined_and_each_place_counts_once() -> None:
     third = {"c0": finding(F, 0.5, line=9)}
     joined = join_passes([first, second, third])["c0"]
     assert [each.finding.line for each in joined.claims] == [1, 9]
-    assert (joined.reported, joined.no_quote, joined.verdict) == (4, 1, F)
+    assert (joined.total, joined.no_quote, joined.verdict) == (4, 1, F)
 
 
 def test_no_evidence_of_another_chunk_makes_a_pass_an_invention() -> None:

@@ -22,7 +22,6 @@ from fakes.llm import (
     paths_of,
     quote,
     reply,
-    room_for,
 )
 from prjury.jury.judgment import Judgment, Status
 from prjury.ports.messages import ModelError, ModelReason, Prompt
@@ -69,11 +68,6 @@ def test_the_last_round_counts_however_sure_it_is() -> None:
     assert judgment.metadata["review"]["dropped"]["no_quote"] == 1
 
 
-def test_one_round_is_one_round() -> None:
-    _, calls = asked([DREAMING], rounds=1)
-    assert calls == [1]
-
-
 def test_no_round_hears_of_the_one_before() -> None:
     model = Talker([DREAMING, PASSING])
     judge(model, rounds=2).judge(context(SMALL))
@@ -115,16 +109,6 @@ def test_whoever_flips_is_asked_again() -> None:
 def test_whoever_does_not_flip_is_not() -> None:
     _, calls = asked([HALF, HALF], [PASSING, PASSING], trigger="flip")
     assert calls == [2, 2]
-
-
-def test_a_flip_of_several_sheets_shows_every_sheet_turned() -> None:
-    files = [changed(f"src/{n}.py", *["+x = 1"] * 12) for n in range(4)]
-    model = always(PASSING, room=room_for(2, *files))
-    judge(model, trigger="flip").judge(context(*files))
-    shown = [paths_of(prompt) for prompt in model.asked]
-    assert len(shown) == 4
-    assert [paths[::-1] for paths in shown[:2]] == shown[2:]
-    assert len(shown[0]) > 1
 
 
 def test_a_leak_in_the_turned_answer_is_a_leak() -> None:

@@ -134,19 +134,9 @@ def test_one_seat_that_is_steered_is_enough_not_to_approve(at: int) -> None:
     assert (judgment.status, judgment.label) == (Status.ABSTAIN, "tainted")
 
 
-def test_a_failure_stands_beside_a_seat_that_is_steered() -> None:
-    assert decided(HALF, HALF, leak).status is Status.FAIL
-
-
 def test_one_leak_taints_all_runs() -> None:
     judgment = judge(Talker([PASSING, PASSING, leak]), runs=3).judge(context(SMALL))
     assert (judgment.status, judgment.label) == (Status.ABSTAIN, "tainted")
-
-
-def test_a_crash_is_told_as_one() -> None:
-    judgment = decided(boom, PASSING)
-    assert judgment.metadata["reason"] == "crashed"
-    assert "boom" in judgment.metadata["panel"][0]["reasoning"]
 
 
 def test_no_seat_hears_of_another() -> None:
@@ -154,16 +144,6 @@ def test_no_seat_hears_of_another() -> None:
     judge(models).judge(context(SMALL))
     assert len({model.asked[0].sha256 for model in models}) == 1
     assert len({model.asked[0].nonces for model in models}) == 3
-
-
-def test_seats_that_are_asked_at_once_come_to_the_same() -> None:
-    answers: list[Said] = [PASSING, HALF, PASSING, SILENT]
-    models = [always(what, f"test:{n}") for n, what in enumerate(answers)]
-    alone = judge(models).judge(context(SMALL))
-    together = replace(judge(models), parallel=True).judge(context(SMALL))
-    assert (together.status, together.reasoning) == (alone.status, alone.reasoning)
-    seats = ["test:0", "test:1", "test:2", "test:3"]
-    assert [seat["seat"] for seat in together.metadata["panel"]] == seats
 
 
 def test_what_all_seats_cost_adds_up() -> None:

@@ -97,8 +97,8 @@ def _gather(rag: RagContext, redact: Redact, *, relevance: bool) -> Material | J
         document(name, f"context {place}", text, redact)
         for place, (name, text) in enumerate(rag.texts.items(), start=1)
     )
-    asked = (document("/question", "question", rag.question or "", redact),) if question else ()
+    always = (document("/question", "question", rag.question or "", redact),) if question else ()
     if relevance:
-        return Material(parts, always=asked)
+        return Material(parts, always=always)
     answer = document("/answer", "answer", "\n".join(statements), redact)
-    return Material((answer,), always=(*asked, *parts))
+    return Material((answer,), always=(*always, *parts))

@@ -44,11 +44,11 @@ def text_of(options: PromptOptions, own: OwnTexts) -> str:
     if options.file is None:
         return options.text or ""
     if options.commit is None and Path(options.file).is_absolute():
-        return _read(Path(options.file))
+        return _read_prompt(Path(options.file))
     return own.text(options.file)
 
 
-def _read(path: Path) -> str:
+def _read_prompt(path: Path) -> str:
     try:
         return path.read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:

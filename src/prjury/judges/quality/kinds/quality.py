@@ -23,7 +23,7 @@ from prjury.snapshot.model import FileChange, FileKind, PullRequest, printable
 KNOWN: Mapping[str, str] = MappingProxyType({name: CRITERIA[name].text for name in CRITERIA})
 
 
-def chosen(options: QualityOptions) -> Mapping[str, str]:
+def find_criteria(options: QualityOptions) -> Mapping[str, str]:
     """The questions by the names of their criteria, in the order of the configuration."""
     if isinstance(options.criteria, list):
         return MappingProxyType(_find_questions(options.criteria))
@@ -42,10 +42,10 @@ def chosen(options: QualityOptions) -> Mapping[str, str]:
 def _find_questions(names: list[str]) -> dict[str, str]:
     """The questions of these names, in which a hyphen is as good as an underscore."""
     chosen_names = [plain_name(name) for name in names]
-    for given, name in zip(names, chosen_names, strict=True):
+    for spelling, name in zip(names, chosen_names, strict=True):
         if name not in KNOWN:
             raise ConfigError(
-                f"quality.criteria names {given!r}, which has no question of its own",
+                f"quality.criteria names {spelling!r}, which has no question of its own",
                 remedy=f"Use {', '.join(KNOWN)}, or write criteria as name: question",
             )
     if len(set(chosen_names)) != len(names):
@@ -59,7 +59,7 @@ _TESTS = "tests"
 
 def make(options: QualityOptions, ports: Ports) -> ModelBackedJudge[PullRequestContext]:
     """The quality judge. It is blind: it knows the change and no word of its author's."""
-    criteria = chosen(options)
+    criteria = find_criteria(options)
 
     def instruct(own: OwnTexts, pull: PullRequest) -> Instructions:
         paths = [printable(file.path) for file in pull.files]
@@ -86,8 +86,8 @@ def make(options: QualityOptions, ports: Ports) -> ModelBackedJudge[PullRequestC
 
 def _find_inapplicable(criteria: Mapping[str, str], pull: PullRequest) -> Mapping[str, str]:
     """Our question about tests where the change has no line of code, and why it does not count."""
-    asked = criteria.get(_TESTS) == KNOWN[_TESTS]
-    if not asked or any(map(_changes_code, pull.files)):
+    is_ours_to_ask = criteria.get(_TESTS) == KNOWN[_TESTS]
+    if not is_ours_to_ask or any(map(_changes_code, pull.files)):
         return {}
     return {_TESTS: "no line of source or tests changes"}
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from prjury.code.definitions import definitions, has_definitions
 from prjury.code.hunk_context import with_context
@@ -20,15 +19,14 @@ from prjury.judges.context import PullRequestContext
 from prjury.judges.quality.facts import find_facts
 from prjury.judges.quality.judge import Inquiry, ModelBackedJudge
 from prjury.judges.quality.model_seat import Material
-from prjury.judges.quality.notices import instructions, same_family, spoken
-from prjury.judges.quality.prompt_input import SENT_KINDS, Section, document, pieces_of, sizes
+from prjury.judges.quality.notices import find_instruction, instructions, same_family
+from prjury.judges.quality.prompt_input import SENT_KINDS, document, pieces_of, sizes
 from prjury.judges.quality.prompts import Instructions, OwnTexts
 from prjury.judges.quality.question import CHARACTERS_PER_TOKEN
 from prjury.jury.judgment import Judgment
 from prjury.jury.voting import NOT_APPLICABLE
 from prjury.policy.tiers import QuestionOptions
-from prjury.ports import Panel, Ports, Repository
-from prjury.report.redact import Redact
+from prjury.ports import Ports, Repository
 from prjury.snapshot.model import FileChange, FileKind, FileStatus, PullRequest, printable
 
 #: What is looked at: so many files, and bytes of them together.
@@ -43,33 +41,7 @@ _KINDS = frozenset({FileKind.SOURCE, FileKind.TEST})
 _STATUSES = frozenset({FileStatus.MODIFIED, FileStatus.RENAMED, FileStatus.COPIED})
 
 
-def with_surroundings(
-    files: Sequence[FileChange], repository: Repository, parser: Parser, deadline: Deadline
-) -> tuple[FileChange, ...]:
-    """The files in the same order, those of code with wider hunks; see `prjury.code.hunk_context`.
-
-    What is added and removed stays the same. Context is a help and no duty: a file whose content
-    is missing, cannot be read or parsed, or whose turn does not come in time stays as it is.
-
-    Args:
-        parser: one text takes it two seconds at most, whatever its own limit.
-    """
-    until = deadline.within(_ALL_SECONDS)
-    texts = list(_texts(files, repository, until))
-    quick = structs.replace(parser, seconds=min(parser.seconds, _SECONDS))
-    found = definitions([each.source for each in texts], quick, until)
-    wider = {
-        each.file.path: structs.replace(
-            each.file, hunks=with_context(each.file.hunks, each.text, scopes)
-        )
-        for each, scopes in zip(texts, found, strict=True)
-        if until.remaining and scopes
-    }
-    return tuple(wider.get(file.path, file) for file in files)
-
-
-@dataclass(frozen=True)
-class _Text:
+class _Text(Struct, frozen=True):
     """A file's text at the head: as it is stored, and as the parser takes it."""
 
     file: FileChange
@@ -77,31 +49,57 @@ class _Text:
     source: Source
 
 
-def _texts(
+def with_surroundings(
+    files: Sequence[FileChange], repository: Repository, parser: Parser, deadline: Deadline
+) -> tuple[FileChange, ...]:
+    """Return the files in the same order, those of code with wider hunks.
+
+    What is added and removed stays the same. Context is a help and no duty: a file whose content
+    is missing, cannot be read or parsed, or whose turn does not come in time stays as it is.
+    """
+    until = deadline.within(_ALL_SECONDS)
+    texts = list(_read_texts(files, repository, until))
+    quick = structs.replace(parser, seconds=min(parser.seconds, _SECONDS))
+    scopes_of = definitions([each.source for each in texts], quick, until)
+    wider = {}
+    for each, scopes in zip(texts, scopes_of, strict=True):
+        if until.remaining and scopes:
+            hunks = with_context(each.file.hunks, each.text, scopes)
+            wider[each.file.path] = structs.replace(each.file, hunks=hunks)
+    return tuple(wider.get(file.path, file) for file in files)
+
+
+def _read_texts(
     files: Sequence[FileChange], repository: Repository, deadline: Deadline
 ) -> Iterator[_Text]:
-    """The texts of the files that may get more context, as many as are looked at."""
-    eligible = [(file, name) for file in files if (name := _language(file))][:_FILES]
+    """Iterate over the texts that may get more context, as many as are looked at.
+
+    Small ones come first, so that a large one does not take the parser's time from them.
+    """
+    eligible = [(file, name) for file in files if (name := _find_language(file))][:_FILES]
     if not eligible or not deadline.remaining:
         return
     try:
         contents = repository.read(sorted({file.new_blob for file, _ in eligible if file.new_blob}))
     except SourceError:
         return
-    left = _BYTES
-    found = [
-        (f, name, content) for f, name in eligible if (content := contents.get(f.new_blob or ""))
+    files_here = [
+        (file, name, content)
+        for file, name in eligible
+        if (content := contents.get(file.new_blob or ""))
     ]
-    for file, language, content in sorted(found, key=lambda each: len(each[2])):
-        left -= len(content)
+    size = 0
+    for file, language, content in sorted(files_here, key=lambda each: len(each[2])):
+        size += len(content)
+        if size > _BYTES:
+            return
         with suppress(UnreadableError):
-            if left >= 0:
-                text = decode(content)
-                yield _Text(file, text, Source.of(text, language))
+            text = decode(content)
+            yield _Text(file, text, Source.of(text, language))
 
 
-def _language(file: FileChange) -> Language | None:
-    """The language of a file that may get more context; None for any other file."""
+def _find_language(file: FileChange) -> Language | None:
+    """Return the language of a file that may get more context; None for any other file."""
     if file.kind not in _KINDS or file.status not in _STATUSES or not file.hunks:
         return None
     language = language_of(printable(file.path))
@@ -123,56 +121,48 @@ def widen_once(
 DESCRIPTION = "/description"
 
 
-@dataclass(frozen=True)
-class ChangeReader:
+class ChangeReader(Struct, frozen=True):
     """Lays out a change, and what it stands in.
 
     Attributes:
         kinds: which files are read; the others are not its business.
+        aside: why a change is none of its business, None where it is.
+        described: whether it reads the description as well.
         room: characters of a chunk; a file with a longer line is not sent.
         models: the names of those that are asked.
     """
 
     ports: Ports
+    kinds: Collection[FileKind]
+    aside: Callable[[PullRequest], str | None]
+    described: bool
     room: int
-    models: tuple[str, ...] = ()
-    kinds: Collection[FileKind] = SENT_KINDS
-
-    @classmethod
-    def of(
-        cls, ports: Ports, panel: Panel, kinds: Collection[FileKind] = SENT_KINDS
-    ) -> ChangeReader:
-        """A reader for the models of a panel, whose room is that of the smallest."""
-        room = min((model.room for model in panel.models), default=0)
-        names = tuple(model.name for model in panel.models)
-        return cls(ports, max(1, room * CHARACTERS_PER_TOKEN), names, kinds)
+    models: tuple[str, ...]
 
     def __call__(self, context: PullRequestContext, deadline: Deadline) -> Material | Judgment:
-        """The change as material; the abstention where no line of it is for this judge."""
-        pull = context.pull
-        reason = not_applicable(pull)
-        if reason:
+        """Return the change as material; the abstention where none of it is for this judge."""
+        pull, redact = context.pull, self.ports.redact
+        if reason := self.aside(pull) or not_applicable(pull):
             return Judgment.abstained(reason, NOT_APPLICABLE)
-        mine = [file for file in pull.files if self.is_mine(file)]
-        sections, left_out = pieces_of(mine, self.ports.redact, self.room)
+        sections, left_out = pieces_of(filter(self._reads, pull.files), redact, self.room)
         if sections:
-            sections = self._with_context(sections, context, deadline)
+            # What the change stands in is shown unless that takes more questions.
+            around = widen_once(context, self.ports.repository, deadline)
+            wider, _ = pieces_of(filter(self._reads, around), redact, self.room)
+            questions, more = (math.ceil(sizes(some) / self.room) for some in (sections, wider))
+            if more <= questions and len(wider) == len(sections):
+                sections = wider
         warnings = (*instructions(pull.files), *same_family(pull, self.models))
         sites = context.once.get("call sites", context.find_call_sites)
-        facts = find_facts(context.ballots, sites, self.ports.redact)
-        return Material(sections, left_out, facts=facts, warnings=warnings)
+        facts = find_facts(context.ballots, sites, redact)
+        if not self.described:
+            return Material(sections, left_out, facts=facts, warnings=warnings)
+        text = f"{pull.title.strip()}\n\n{pull.body.strip()}".strip()
+        description = document(DESCRIPTION, "description", text, redact)
+        warnings += find_instruction("the description", f"{pull.title}\n{pull.body}")
+        return Material(sections, left_out, (description,), facts, warnings)
 
-    def _with_context(
-        self, sections: tuple[Section, ...], context: PullRequestContext, deadline: Deadline
-    ) -> tuple[Section, ...]:
-        """The sections with what they stand in, unless that takes more questions."""
-        around = widen_once(context, self.ports.repository, deadline)
-        mine = [file for file in around if self.is_mine(file)]
-        wider, _ = pieces_of(mine, self.ports.redact, self.room)
-        questions, more = (math.ceil(sizes(some) / self.room) for some in (sections, wider))
-        return wider if more <= questions and len(wider) == len(sections) else sections
-
-    def is_mine(self, file: FileChange) -> bool:
+    def _reads(self, file: FileChange) -> bool:
         """Tell whether the file is read, or would be if it could; others are named."""
         return file.kind in self.kinds or (self.kinds == SENT_KINDS and file.kind not in SENT_KINDS)
 
@@ -192,7 +182,7 @@ def judge_of(  # noqa: PLR0913 - what kinds differ in
     must: frozenset[str] = frozenset(),
     inapplicable: Callable[[PullRequestContext], Mapping[str, str]] = lambda _: {},
 ) -> ModelBackedJudge[PullRequestContext]:
-    """The judge that asks a panel these questions about a change.
+    """Make the judge that asks a panel these questions about a change.
 
     Args:
         aside: why a change is none of its business, None where it is.
@@ -200,12 +190,11 @@ def judge_of(  # noqa: PLR0913 - what kinds differ in
             reader, so that such a judge can lower a verdict and never lift it.
         instruct: the instructions, from the base's own texts and the change.
         template: the instructions in place of those, where they need nothing but the criteria.
-
-    Raises:
-        ConfigError: for a model that is not known.
     """
     panel = ports.models.panel(options.model)
-    read = _reader(ChangeReader.of(ports, panel, kinds), aside, described=described)
+    room = min((model.room for model in panel.models), default=0) * CHARACTERS_PER_TOKEN
+    names = tuple(model.name for model in panel.models)
+    read = ChangeReader(ports, kinds, aside, described, max(1, room), names)
 
     def make_instructions(context: PullRequestContext) -> Instructions:
         base = context.pull.base.sha
@@ -225,35 +214,9 @@ def judge_of(  # noqa: PLR0913 - what kinds differ in
         must,
         inapplicable,
     )
-    return ModelBackedJudge(inquiry, panel, options.runs, ports.memory, _time_of)
-
-
-def _time_of(context: PullRequestContext) -> Deadline:
-    return context.deadline
-
-
-def _reader(
-    read: ChangeReader, aside: Callable[[PullRequest], str | None], *, described: bool
-) -> Callable[[PullRequestContext, Deadline], Material | Judgment]:
-    """The reader for changes that are the judge's business, with what the author says of them."""
-
-    def gather(context: PullRequestContext, deadline: Deadline) -> Material | Judgment:
-        if reason := aside(context.pull):
-            return Judgment.abstained(reason, NOT_APPLICABLE)
-        material = read(context, deadline)
-        if isinstance(material, Judgment) or not described:
-            return material
-        message = description(context.pull, read.ports.redact)
-        said = spoken("the description", f"{context.pull.title}\n{context.pull.body}")
-        return structs.replace(material, always=(message,), warnings=(*material.warnings, *said))
-
-    return gather
-
-
-def description(pull: PullRequest, redact: Redact) -> Section:
-    """Title and text of a pull request as a document."""
-    text = f"{pull.title.strip()}\n\n{pull.body.strip()}".strip()
-    return document(DESCRIPTION, "description", text, redact)
+    return ModelBackedJudge(
+        inquiry, panel, options.runs, ports.memory, lambda context: context.deadline
+    )
 
 
 def not_applicable(pull: PullRequest) -> str | None:

@@ -3,13 +3,13 @@ from __future__ import annotations
 import pytest
 
 from prjury.errors import ConfigError
-from prjury.judges.quality.kinds.quality import KNOWN, chosen
+from prjury.judges.quality.kinds.quality import KNOWN, find_criteria
 from prjury.jury.library.presets import CRITERIA, CRITERIA_GROUPS
 from prjury.policy.tiers import QualityOptions
 
 
 def test_the_defaults_have_questions() -> None:
-    assert dict(chosen(QualityOptions())) == {
+    assert dict(find_criteria(QualityOptions())) == {
         "correctness": "Does the changed code do what it evidently means to do, also at its edges "
         "and when something fails?",
         "tests": "Do tests in this change, or tests that it visibly relies on, exercise the "
@@ -22,25 +22,25 @@ def test_the_defaults_have_questions() -> None:
 
 
 def test_names_are_chosen_in_their_order() -> None:
-    assert list(chosen(QualityOptions(criteria=["risk", "tests"]))) == ["risk", "tests"]
+    assert list(find_criteria(QualityOptions(criteria=["risk", "tests"]))) == ["risk", "tests"]
 
 
 @pytest.mark.parametrize("name", CRITERIA)
 def test_every_preset_can_be_named(name: str) -> None:
     expected = {name: CRITERIA[name].text}
-    assert dict(chosen(QualityOptions(criteria=[name]))) == expected
-    assert dict(chosen(QualityOptions(criteria=[name.replace("_", "-")]))) == expected
+    assert dict(find_criteria(QualityOptions(criteria=[name]))) == expected
+    assert dict(find_criteria(QualityOptions(criteria=[name.replace("_", "-")]))) == expected
     assert KNOWN[name] == CRITERIA[name].text
 
 
 def test_every_group_can_be_named_at_once() -> None:
     for names in CRITERIA_GROUPS.values():
-        assert tuple(chosen(QualityOptions(criteria=list(names)))) == names
+        assert tuple(find_criteria(QualityOptions(criteria=list(names)))) == names
 
 
 def test_own_questions_are_taken_as_they_are() -> None:
     own = {"api-stability": "Is the API stable? {{ canary }}"}
-    assert dict(chosen(QualityOptions(criteria=own))) == own
+    assert dict(find_criteria(QualityOptions(criteria=own))) == own
 
 
 @pytest.mark.parametrize(
@@ -60,4 +60,4 @@ def test_what_cannot_be_asked_is_a_configuration_error(
     criteria: list[str] | dict[str, str], message: str
 ) -> None:
     with pytest.raises(ConfigError, match=message):
-        chosen(QualityOptions(criteria=criteria))
+        find_criteria(QualityOptions(criteria=criteria))
