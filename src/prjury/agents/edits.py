@@ -46,24 +46,14 @@ _SKIP = re.compile(
 
 
 class Edits(Struct, frozen=True):
-    """The edits of one round, sorted.
-
-    Attributes:
-        accepted: mode and content of the files that may be part of the repair, by path.
-        refused: those that may not, each with its reason.
-    """
+    """The edits of one round: mode and content of those that may be part of the repair, by path."""
 
     accepted: Mapping[str, tuple[str, bytes]]
     refused: tuple[RefusedEdit, ...]
 
 
 class EditRules(Struct, frozen=True):
-    """What a repair may touch.
-
-    Attributes:
-        paths: globs of files that may change.
-        modes: the tree's files with their git modes.
-    """
+    """The globs of files that a repair may touch, and the tree's files with their git modes."""
 
     paths: Sequence[str]
     modes: Mapping[str, str]

@@ -67,7 +67,6 @@ class _State:
 
     Attributes:
         tree: the merged tree with all that was accepted so far.
-        judgments: what the builds said last.
         stop: why it is over; empty where it is not.
     """
 
@@ -85,11 +84,7 @@ class _State:
 
 
 class TestsRepair(Struct, frozen=True):
-    """The attempt to repair one change.
-
-    Attributes:
-        builds: the judges that have to pass, each with what it said of the change.
-    """
+    """The attempt to repair one change; ``builds`` have to pass, each with what it said of it."""
 
     config: FixConfig
     store: Store

@@ -15,12 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class AgentStarter:
-    """Starts agents in a contained shell, with the operator's variables that the policy names.
-
-    Attributes:
-        environ: the operator's environment.
-        trusted: whether the policy may say who gets which variable.
-    """
+    """Starts agents in a contained shell, with the variables that a trusted policy names."""
 
     shell: Shell
     progress: Progress

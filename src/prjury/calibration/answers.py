@@ -72,11 +72,7 @@ def find_confirmed_errors(report: ReportJson) -> dict[FindingKey, Check]:
 
 
 def count_answers(reports: Sequence[ReportJson], clone: CloneHistory | None) -> Counts:
-    """Count what became of each confirmed error, once a pull request.
-
-    Args:
-        reports: of each pull request the earlier ones first.
-    """
+    """Count what became of each confirmed error, once a pull request; its reports are in order."""
     pulls: dict[str, list[ReportJson]] = defaultdict(list)
     for report in reports:
         pulls[name_pull(report.pull)].append(report)

@@ -84,11 +84,7 @@ class Counts(Struct, frozen=True):
 
 
 class Record(Struct, frozen=True):
-    """The proof.
-
-    Attributes:
-        digest: of all the rest.
-    """
+    """The proof, with a digest of all the rest."""
 
     models: tuple[str, ...]
     prompts: dict[str, str]

@@ -131,12 +131,10 @@ class ModelChoice:
     Attributes:
         name: the provider's name for the model; the path of the file for ``scripted``.
         key: the credential, None for a server that wants none. It is not part of the repr.
-        base_url: where its server is, None for the provider's own address.
         temperature: None for 0 wherever the model has one.
         thinking: ``off``, ``low``, ``medium``, ``high``; None for the model's own habit.
         timeout: seconds for one call.
         room: tokens of material in one prompt.
-        command: program and arguments, for the provider ``command``.
         answer: where in a command's JSON output the answer is.
     """
 

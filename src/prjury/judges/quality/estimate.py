@@ -15,9 +15,7 @@ class PlannedCall(Struct, frozen=True):
     """One question that would be put to a model.
 
     Attributes:
-        characters: of instructions and material.
         usd: US dollars; None where the price is not known.
-        cached: whether the answer is known already, so that nobody is asked.
     """
 
     model: str
@@ -30,14 +28,7 @@ class PlannedCall(Struct, frozen=True):
 
 
 class Forecast(Struct, frozen=True):
-    """What one judge would ask.
-
-    Attributes:
-        rounds: how often every question would be asked at most, repairs and a chair not counted.
-        nothing_because: why nobody would be asked, None where somebody would.
-        refusal: why the budget does not allow it, None where it does.
-        absent: the seats that would not answer, by name, and why.
-    """
+    """What one judge would ask, in so many rounds at most, repairs and a chair not counted."""
 
     judge: str
     calls: tuple[PlannedCall, ...] = ()

@@ -164,11 +164,7 @@ SecondAnswer: TypeAlias = Literal["confirmed", "refuted", "unclear"]
 
 
 class Claim(Struct, frozen=True, forbid_unknown_fields=True):
-    """A finding whose quote stands in the change.
-
-    Attributes:
-        second: what a second question came to; None where none was asked.
-    """
+    """A finding whose quote stands in the change, and what a second question came to, if asked."""
 
     finding: ReportedFinding
     second: SecondAnswer | None = None
@@ -183,8 +179,6 @@ class VerifiedAnswer(Struct, frozen=True, forbid_unknown_fields=True):
     """The answer to one question, with those of its findings that stand in the change.
 
     Attributes:
-        word: the model's own word.
-        total: how many findings it had.
         relocated: how many claims stand elsewhere, or otherwise, than the model says.
         no_quote: how many findings quote what is not there.
         not_changed: how many are about lines far from any change.

@@ -26,11 +26,7 @@ _JUDGES_SHARE = 1_000
 
 
 class Fact(Struct, frozen=True):
-    """One line.
-
-    Attributes:
-        name: the altered name that it is about; empty for what a judge says.
-    """
+    """One line; ``name`` is the altered name that it is about, empty for what a judge says."""
 
     text: str
     name: str = ""

@@ -35,8 +35,7 @@ class ModelCall(Struct, frozen=True):
 class UsageLog(Struct, frozen=True):
     """Every call of one judgment, also those that come to nothing; several threads may enter.
 
-    Attributes:
-        recalled: the keys of answers that came from memory.
+    What came from memory is in ``recalled``, by its key.
     """
 
     calls: list[ModelCall] = field(default_factory=list)
@@ -114,9 +113,7 @@ class CallContext(Struct, frozen=True):
     """How the seats of one judgment ask.
 
     Attributes:
-        memory: what was answered before.
         word: a new random word at every call.
-        parallel: whether several chunks are asked about at once.
         leaks: replies that repeated the instructions, in whatever round.
         passes: how often each seat is asked independently; all that it finds is joined.
         confirmers: models that may be asked once more about each error; none for nobody.
@@ -135,11 +132,6 @@ class CallContext(Struct, frozen=True):
 
         Args:
             turn: which of several equal questions it is, from 0.
-
-        Raises:
-            TaintedError: when the canary comes back.
-            UnusableError: when neither of two replies is what was asked for.
-            CannotJudgeError: when the model does not reply.
         """
         key = key_of(model.identity, question, turn)
         answers = recall(self.memory, key, question.shown, question.form.criteria)

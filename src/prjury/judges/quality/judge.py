@@ -48,12 +48,9 @@ class Inquiry(Generic[ContextT]):
     """What a judge wants to know.
 
     Attributes:
-        name: the judge's name.
-        about: what it does, in words.
         criteria: the questions by name, each answered with yes by work that is in order.
         threshold: the share of criteria, 0..1, at which it passes.
         gather: what there is to read; or the abstention, where there is nothing to ask.
-        instruct: the instructions, for a context.
         lowers_only: whether its approval must not lift what others say.
         must: the criteria that have to pass; the threshold is for the others alone.
         inapplicable: criteria that do not count for a context, and why.
@@ -78,7 +75,6 @@ class ModelBackedJudge(Generic[ContextT]):
 
     Attributes:
         runs: seats of each model.
-        time: how long everything may take, for a context.
         parallel: whether seats and chunks are asked at once.
     """
 

@@ -35,8 +35,6 @@ class Material(Struct, frozen=True):
         sections: files, in the order in which they are to be read.
         left_out: files that nobody is shown, and why.
         always: documents that every question needs.
-        facts: what programs know of the work.
-        warnings: what the program itself noticed in the material.
     """
 
     sections: tuple[Section, ...]
@@ -51,7 +49,6 @@ class InquiryInput(JudgmentContext):
     """A question and all its material, as every seat of a panel gets it.
 
     Attributes:
-        mark: what it takes to pass.
         inapplicable: criteria whose answers do not count here, and why.
         is_flipped: whether the files are shown in the opposite order.
         plans: how the sections are laid out, by a model's identity and room, once known: for
@@ -102,11 +99,7 @@ class SeatAnswer(Struct, frozen=True):
 
 @dataclass(frozen=True)
 class ModelSeat:
-    """A seat: one model that reads all of a case and forms its own opinion.
-
-    Attributes:
-        seat: which of several seats of the same model it is, from 0.
-    """
+    """A seat, counted from 0 for each model: it reads all of a case and forms its own opinion."""
 
     model: ChatModel
     calls: CallContext

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
@@ -23,7 +23,7 @@ from prjury.report.redact import Redact, redacted
 from prjury.resources import template_texts
 from prjury.snapshot.exempt import matches
 from prjury.snapshot.kinds import REGULAR_MODES
-from prjury.snapshot.model import MISSING, printable, visible
+from prjury.snapshot.model import MISSING, visible
 
 if TYPE_CHECKING:
     from jinja2.sandbox import ImmutableSandboxedEnvironment
@@ -45,11 +45,7 @@ _NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 class Instructions(Struct, frozen=True):
-    """What a template came to.
-
-    Attributes:
-        digest: 64 hex digits for the text without the guidelines, which differ by change.
-    """
+    """What a template came to; the digest leaves out the guidelines, which differ by change."""
 
     text: str
     version: str
@@ -58,11 +54,7 @@ class Instructions(Struct, frozen=True):
 
 @dataclass(frozen=True)
 class Prompts:
-    """The templates that are in force.
-
-    Attributes:
-        own: the repository's own ones, by their file names.
-    """
+    """The templates that are in force; ``own`` are the repository's, by their file names."""
 
     own: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
 
@@ -209,28 +201,21 @@ class OwnTexts(Struct, frozen=True):
     def _content(self, path: str) -> bytes:
         entry = self.entries.get(path)
         if entry is None or entry.mode not in REGULAR_MODES:
-            raise _unusable(path, self.commit, "is not a file of the base", self._near(path))
+            raise _unusable(path, self.commit, "is not a file of the base")
         content = self.repository.read([entry.blob])[entry.blob]
         if content is None:
             raise _unusable(path, self.commit, f"is {MISSING}")
         return content
-
-    def _near(self, path: str) -> Iterable[str]:
-        name = path.rpartition("/")[2]
-        return [p for p in self.entries if p.rpartition("/")[2] == name]
 
 
 def _unusable(
     path: str,
     commit: str,
     problem: str,
-    near: Iterable[str] = (),
     remedy: str = "Commit it to the base branch, or correct the path in the policy",
 ) -> ConfigError:
-    examples = ", ".join(visible(printable(p)) for p in list(near)[:3])
     return ConfigError(
         f"{visible(path)} {problem} ({commit[:12]})",
-        why=f"There is {examples}" if examples else "",
         remedy=remedy,
         reason="prompt_invalid",
     )

@@ -36,7 +36,6 @@ class ReportedFinding(Struct, frozen=True, forbid_unknown_fields=True):
     Attributes:
         line: the first line, from 1; ``end_line`` is the last one.
         claim: what goes wrong there, in which situation.
-        suggestion: what would be right; may be empty.
     """
 
     path: str
@@ -191,8 +190,6 @@ class Form(Struct, frozen=True):
     """What all questions of one judge have in common.
 
     Attributes:
-        name: the judge's name.
-        criteria: the questions by name.
         always: documents that stand on every chunk, such as a description.
         facts: what programs know, which stands on every chunk and cannot be quoted.
         documents_first: whether the documents stand before the files.

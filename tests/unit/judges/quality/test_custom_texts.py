@@ -58,11 +58,6 @@ def test_a_text_that_a_partial_clone_lacks_is_told() -> None:
         OwnTexts.of(repository, BASE).prompts()
 
 
-def test_a_file_of_the_same_name_elsewhere_is_named() -> None:
-    with pytest.raises(ConfigError, match=r"There is docs/a\\x1b/style\.md"):
-        own({"docs/a\x1b/style.md": "x"}).text("style.md")
-
-
 def test_a_byte_order_mark_is_no_text() -> None:
     assert own({"a.md": b"\xef\xbb\xbfhello"}).text("a.md") == "hello"
 

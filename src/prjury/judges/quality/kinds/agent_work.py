@@ -40,9 +40,8 @@ def correctness(
 ) -> Inquiry[JudgmentContext]:
     """Ask whether the work reaches the context's goal.
 
-    Args:
-        files: what the work is made of; None where it is what the agent said, and its diff.
-        threshold: the share of criteria that have to pass.
+    The work is files, or what the agent said and its diff. Of the criteria the share of the
+    threshold has to pass.
     """
 
     def gather(context: JudgmentContext, _: Deadline) -> Material | Judgment:

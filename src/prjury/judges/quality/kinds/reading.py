@@ -125,11 +125,9 @@ class ChangeReader(Struct, frozen=True):
     """Lays out a change, and what it stands in.
 
     Attributes:
-        kinds: which files are read; the others are not its business.
         aside: why a change is none of its business, None where it is.
         described: whether it reads the description as well.
         room: characters of a chunk; a file with a longer line is not sent.
-        models: the names of those that are asked.
     """
 
     ports: Ports
