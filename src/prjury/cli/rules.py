@@ -40,7 +40,7 @@ _Paths = Annotated[
     list[Path] | None,
     typer.Argument(
         metavar="[PATH]...",
-        help="Packs of your own: files, directories, sgconfig.yml; without them, those that ship.",
+        help="Packs of your own: files, directories; without them, those that ship.",
     ),
 ]
 

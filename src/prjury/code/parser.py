@@ -48,12 +48,10 @@ class Parsed:
     """A worker's reply: what each rule found, comments and strings, as character ranges.
 
     Attributes:
-        rewritten: what a rule's template makes of what it found.
         tree: the nodes, parents first: kind, start, end, number of children; if asked for.
     """
 
     found: tuple[tuple[int, Range], ...] = ()
-    rewritten: Mapping[tuple[int, Range], str] = field(default_factory=dict)
     comments: tuple[Range, ...] = ()
     strings: tuple[Range, ...] = ()
     tree: Sequence[tuple[str, int, int, int]] = field(default=(), repr=False)
@@ -187,7 +185,6 @@ def read_reply(values: Mapping[str, Any]) -> Parsed:
     """A reply as a value."""
     return Parsed(
         found=tuple([(row[0], (row[1], row[2])) for row in values["found"]]),
-        rewritten={(row[0], (row[1], row[2])): row[3] for row in values["found"] if row[3:]},
         comments=_ranges(values["comments"]),
         strings=_ranges(values["strings"]),
         tree=[tuple(row) for row in values.get("tree", ())],

@@ -6,11 +6,10 @@ ends the process, wherever it is. The first job without a reply is then the one 
 parent goes on with the next.
 
 The first line is a table of rules, a list of ast-grep configs which may have, besides ast-grep's
-own keys, ``names``, and ``rewrite``, a template whose metavariables the match fills in. Each
-further one is a job, ``{"language", "text", "rules": [place in the table, ...], "comments": [kind,
-...], "strings": [kind, ...]}``; its reply is ``{"found": [[rule, start, end, rewritten if asked
-for], ...], "comments": [[start, end], ...], "strings": [...]}`` with offsets in characters, or
-``{"error": message}``. A job with ``"tree": true`` is also told the ``tree``: its nodes, parents
+own keys, ``names``. Each further one is a job, ``{"language", "text", "rules": [place in the
+table, ...], "comments": [kind, ...], "strings": [kind, ...]}``; its reply is ``{"found": [[rule,
+start, end], ...], "comments": [[start, end], ...], "strings": [...]}`` with offsets in characters,
+or ``{"error": message}``. A job with ``"tree": true`` is also told the ``tree``: its nodes, parents
 first, as ``[kind, start, end, number of children]``, named ones with a kind that is no text. A job
 with ``"syntax": true`` is asked whether its text parses (`faults.find_faults`), one with
 ``"publics": true`` which public names it offers (`publics.declared.find_declared`).
@@ -40,7 +39,6 @@ MEMORY_LIMIT = 1024**3
 SERVE = "serve"
 _REQUEST_LENGTH = 16
 
-_METAVARIABLE = re.compile(r"\$\$\$([A-Z_][A-Z0-9_]*)|\$([A-Z_][A-Z0-9_]*)")
 _NUMBERED = re.compile(r"^\d+: ")
 
 
@@ -63,13 +61,8 @@ def scan(job: dict[str, Any]) -> dict[str, Any]:
         return find_declared(root, job["language"])
     rules = _named(root, job["language"], job["rules"])
 
-    def ranges(config: dict[str, Any]) -> list[list[Any]]:
-        rewrite = config.get("rewrite")
-        rule: Any = {k: v for k, v in config.items() if k != "rewrite"}
-        nodes = root.find_all(rule)
-        return [
-            [*_span(node), *([] if rewrite is None else [_fill(rewrite, node)])] for node in nodes
-        ]
+    def ranges(config: Any) -> list[list[int]]:  # noqa: ANN401 - as ast-grep takes it
+        return [_span(node) for node in root.find_all(config)]
 
     def of_kinds(kinds: list[str]) -> list[list[int]]:
         return ranges({"rule": {"any": [{"kind": kind} for kind in kinds]}}) if kinds else []
@@ -98,22 +91,6 @@ def nodes_of(root: SgNode) -> list[list[Any]]:
 def _span(node: SgNode) -> list[int]:
     place = node.range()
     return [place.start.index, place.end.index]
-
-
-def _fill(template: str, node: SgNode) -> str:
-    """The template with what its metavariables stand for in this match."""
-
-    def meant(match: re.Match[str]) -> str:
-        if match[2]:
-            one = node.get_match(match[2])
-            return one.text() if one else ""
-        many = node.get_multiple_matches(match[1])
-        if not many:
-            return ""
-        start, end = node.range().start.index, many[-1].range().end.index
-        return node.text()[many[0].range().start.index - start : end - start]
-
-    return _METAVARIABLE.sub(meant, template)
 
 
 def _named(root: SgNode, language: str, configs: list[dict[str, Any]]) -> list[Any]:

@@ -337,15 +337,8 @@ def at_least(severity: Severity, threshold: Severity) -> bool:
 _FORMS = "`ECOSYSTEM:NAME [version]` such as `npm:react ^18`, or `group:artifact[:version]`"
 
 
-def declared(text: str) -> DeclaredVersion:
-    """A declaration of a version case: ``ECOSYSTEM:NAME [version]``, as in ``pypi:numpy 2.0``.
-
-    Maven's names are ``group:artifact``; its coordinates may also be written as Maven does,
-    ``group:artifact[:version]``.
-
-    Raises:
-        ValueError: for anything else.
-    """
+def read_declaration(text: str) -> DeclaredVersion:
+    """Read ``ECOSYSTEM:NAME [version]`` or Maven's coordinates; ValueError for anything else."""
     ecosystem, _, rest = text.strip().partition(":")
     if ecosystem in ECOSYSTEMS:
         name, _, version = rest.strip().partition(" ")
@@ -363,9 +356,9 @@ def declared(text: str) -> DeclaredVersion:
 
 
 def outcome_of(pack: Pack, rule: PatternRule, case: VersionCase) -> Outcome:
-    """Rate a finding in a module of the case's making; raises as `declared` does."""
-    own = tuple(declared(text) for text in case.own)
-    inherited = tuple(declared(text) for text in case.declares)
+    """Rate a finding in a module of the case's making; ValueError for no declaration."""
+    own = tuple(read_declaration(text) for text in case.own)
+    inherited = tuple(read_declaration(text) for text in case.declares)
     module = ManifestModule("pom.xml", (case.module,), tuple(sorted((*own, *inherited))), own)
     return PackApplicability(pack, module).severity(rule) or "none"
 

@@ -36,7 +36,7 @@ Locate: TypeAlias = Callable[[KeyPath], PackPosition]
 
 
 def text_of(path: Path, largest: int = MAX_BYTES) -> str:
-    """The text of a file of a pack, which has to be UTF-8 of so many bytes at most."""
+    """Return the text of a file of a pack."""
     try:
         if path.exists() and not path.is_file():
             raise ConfigError(
@@ -51,9 +51,14 @@ def text_of(path: Path, largest: int = MAX_BYTES) -> str:
             f"the pack {str(path)!r} cannot be read: {getattr(error, 'strerror', None) or error}",
             remedy="Paths of packs are relative to the directory in which prjury is started",
         ) from error
+    return decode_pack(content, str(path), largest)
+
+
+def decode_pack(content: bytes, name: str, largest: int) -> str:
+    """Return the text of a file of a pack, which has to be UTF-8 of so many bytes at most."""
     if len(content) > largest:
         raise ConfigError(
-            f"{path} is larger than {largest // 1024} KiB",
+            f"{name} is larger than {largest // 1024} KiB",
             remedy="Split the pack, or name another file",
             reason="too_large",
         )
@@ -61,7 +66,7 @@ def text_of(path: Path, largest: int = MAX_BYTES) -> str:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
         raise ConfigError(
-            f"{path} is not UTF-8 (byte {error.start})", remedy="Name a pack, and save it as UTF-8"
+            f"{name} is not UTF-8 (byte {error.start})", remedy="Name a pack, and save it as UTF-8"
         ) from error
 
 

@@ -15,7 +15,7 @@ from typing import Literal
 
 from prjury.errors import ConfigError, UsageError
 from prjury.resources import rule_packs
-from prjury.rulepacks.load import LoadedPack, load_packs, published, read
+from prjury.rulepacks.load import LoadedPack, find_unpublishable, load_packs
 from prjury.rulepacks.rule import Pack, PatternRule
 
 GROUP = "prjury.packs"
@@ -88,16 +88,14 @@ _MOST = 5
 
 
 def packs_at(paths: Sequence[Path]) -> list[LoadedPack]:
-    """The packs at the paths with their tests, fit to be published; without paths, our own."""
-    return load_packs(paths or [rule_packs()], published)
+    """Return the packs at the paths with their tests, fit to be published; else our own."""
+    return load_packs(paths or [rule_packs()], find_unpublishable)
 
 
 def known_packs(paths: Sequence[Path]) -> list[Pack]:
-    """The packs at the paths; without paths, those that ship and those that are installed."""
-    read_ones = load_packs(paths or [rule_packs()], read)
-    packs_by_id = {loaded.pack.id: loaded.pack for loaded in read_ones}
-    if not paths:
-        packs_by_id |= {loaded.pack.id: loaded.pack for loaded in provided()}
+    """Return the packs at the paths, unchecked; else those that ship and those installed."""
+    loaded = load_packs(paths or [rule_packs()], lambda _: ())
+    packs_by_id = {each.pack.id: each.pack for each in [*loaded, *(() if paths else provided())]}
     return [packs_by_id[name] for name in sorted(packs_by_id)]
 
 

@@ -2,27 +2,28 @@
 
 A pack is ``NAME.yml``. Its tests may stand beside the rules or in ``NAME.cases.yml``, which only
 checks and ``prjury rules test`` read. The part before ``rules:`` is the pack's head, and all that
-is read of a shipped pack whose gate the project does not meet. Rules of ast-grep's own format are
-packs as well (`astgrep`). For all that is wrong, `ConfigError` names the file and the line.
+is read of a shipped pack whose gate the project does not meet. For all that is wrong, `ConfigError`
+names the file and the line.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import TypeAlias
 
-from prjury.code.languages import LANGUAGES
+from msgspec import Struct
+
+from prjury.code.languages import LANGUAGES, Language
+from prjury.code.parser import job
+from prjury.code.worker import guarded
 from prjury.errors import ConfigError
 from prjury.policy.yaml_reader import Document, KeyPath, read_yaml
 from prjury.resources import pack_texts
-from prjury.rulepacks import astgrep
-from prjury.rulepacks.applicability import declared
-from prjury.rulepacks.astgrep import refusal
+from prjury.rulepacks.applicability import read_declaration
 from prjury.rulepacks.files import (
     Locate,
     PackPosition,
@@ -34,44 +35,38 @@ from prjury.rulepacks.files import (
     text_of,
     validated,
 )
-from prjury.rulepacks.rule import CasesFile, Head, Pack, PatternRule, Tests
+from prjury.rulepacks.rule import CasesFile, Head, Match, Pack, PatternRule, Tests
 
 #: How large a pack or the file of its cases may be, in bytes.
 LARGEST = 512 * 1024
 
 _LANGUAGES = re.compile(r"^ *-? *languages: \[([^\]]*)\]", re.MULTILINE)
-_CASES = ".cases.yml"
+CASES = ".cases.yml"
 
 
-@dataclass(frozen=True)
-class LoadedPack:
-    """A pack, and where in its files each of its key paths stands.
-
-    Attributes:
-        foreign: whether it is made of rules in ast-grep's own format, which need no tests.
-    """
+class LoadedPack(Struct, frozen=True):
+    """A pack, and where in its files each of its key paths stands."""
 
     pack: Pack
     locate: Locate
-    foreign: bool = False
 
 
 @cache
 def shipped_heads() -> Mapping[str, Head]:
-    """The heads of the packs that travel with the program, by id."""
+    """Return the heads of the shipped packs by id."""
     heads = (_read_head(name, text) for name, text in pack_texts().items())
     return MappingProxyType({head.id: head for head in heads})
 
 
 @cache
 def shipped_pack(name: str) -> Pack:
-    """A pack that travels with the program. Its tests are not read."""
+    """Return a shipped pack without its tests."""
     return read_pack(_read_shipped(name), f"{name}.yml").pack
 
 
 @cache
 def shipped_languages(name: str) -> frozenset[str]:
-    """The languages that the rules of a shipped pack look at, without reading its rules."""
+    """Return the languages of a shipped pack's rules without reading these."""
     languages = _LANGUAGES.findall(_read_shipped(name))
     if not languages:
         return pack_languages(shipped_pack(name))
@@ -87,84 +82,38 @@ def _read_shipped(name: str) -> str:
 
 
 def pack_languages(pack: Pack) -> frozenset[str]:
-    """The languages that the rules of a pack look at."""
+    """Return the languages that the rules of a pack look at."""
     return frozenset(name for rule in pack.rules for name in rule.languages)
 
 
 def own_packs(paths: Iterable[str]) -> list[Pack]:
-    """The user's packs, as `load_packs` reads them."""
+    """Return the user's packs, as `load_packs` reads them."""
     return [loaded.pack for loaded in load_packs(map(Path, paths))]
-
-
-def load_packs(
-    paths: Iterable[Path], loading: Callable[[Path], LoadedPack] | None = None
-) -> list[LoadedPack]:
-    """Packs with their tests: files, or directories of ``*.yml``; one that is named twice is one.
-
-    Args:
-        loading: how each one is loaded, in place of `load`.
-    """
-    files = distinct(file for path in paths for file in _files(path))
-    packs = [(loading or load)(file) for file in files]
-    by_id: dict[str, LoadedPack] = {}
-    for loaded in packs:
-        other = by_id.setdefault(loaded.pack.id, loaded)
-        if other is not loaded:
-            sources = f"{other.locate(()).source} and {loaded.locate(()).source}"
-            raise ConfigError(f"two packs have the id {loaded.pack.id}: {sources}")
-    return packs
 
 
 #: A rule, what is wrong with it, and where.
 Problem: TypeAlias = tuple[PatternRule, str, KeyPath]
+FindProblems: TypeAlias = Callable[[Pack], Iterable[Problem]]
 
 
-def load(path: Path, lacking: Callable[[Pack], Iterable[Problem]] | None = None) -> LoadedPack:
-    """A pack with its tests, checked: rules compile.
-
-    Args:
-        lacking: what else a pack has to have.
-    """
-    loaded = read(path)
-    if loaded.foreign:
-        return loaded
-    found = [*problems(loaded.pack), *(lacking(loaded.pack) if lacking else ())]
-    wrongs = [
-        pack_error(loaded.locate(at), at, f"rule {rule.id}: {words}") for rule, words, at in found
-    ]
-    if wrongs:
-        raise all_wrong(wrongs)
-    return loaded
+def find_broken(pack: Pack) -> Iterator[Problem]:
+    """Yield what keeps rules from running, such as unknown node kinds and utility rules."""
+    for at, rule in enumerate(pack.rules):
+        for number, match in enumerate(rule.match):
+            for name in match.languages if match.parses else ():
+                if problem := _refuse(pack, match, LANGUAGES[name]):
+                    yield rule, problem, ("rules", at, "match", number, "ast-grep")
+        for number, case in enumerate(rule.tests.versions):
+            for text in (*case.declares, *case.own):
+                try:
+                    read_declaration(text)
+                except ValueError as error:
+                    yield rule, str(error), ("rules", at, "tests", "versions", number)
 
 
-def published(path: Path) -> LoadedPack:
-    """A pack as `load` reads it, which has all that packs need that others rely on."""
-    return load(path, _find_undocumented)
-
-
-def read(path: Path) -> LoadedPack:
-    """A pack with its tests as they are written."""
-    if astgrep.is_project(path):
-        return LoadedPack(*astgrep.read_project(path), foreign=True)
-    text = text_of(path, LARGEST)
-    if astgrep.is_rule_file(text):
-        return LoadedPack(*astgrep.read_rules(path), foreign=True)
-    return _with_cases(read_pack(text, str(path)), path)
-
-
-def cases_of(path: Path) -> Path:
-    """The file with a pack's cases, which stands beside it."""
-    return path.with_name(path.stem + _CASES)
-
-
-def read_pack(text: str, source: str) -> LoadedPack:
-    """The pack as it is written, its structure and regexes checked."""
-    document = read_yaml(text, source, LARGEST)
-    return LoadedPack(validated(Pack, document), partial(position, document))
-
-
-def _find_undocumented(pack: Pack) -> Iterator[Problem]:
-    """Rules without references, without a word on how sure they are, or without cases."""
+def find_unpublishable(pack: Pack) -> Iterator[Problem]:
+    """Yield what packs lack that others rely on: references, confidence, cases."""
+    yield from find_broken(pack)
     for number, rule in enumerate(pack.rules):
         if not rule.references:
             yield rule, "has no `references`", ("rules", number, "references")
@@ -175,26 +124,65 @@ def _find_undocumented(pack: Pack) -> Iterator[Problem]:
             yield rule, problem, ("rules", number, "tests")
 
 
-def problems(pack: Pack) -> Iterator[Problem]:
-    """Everything that keeps rules from running, such as unknown node kinds and utility rules."""
-    for at, rule in enumerate(pack.rules):
-        for number, match in enumerate(rule.match):
-            for name in match.languages if match.parses else ():
-                if problem := refusal(pack, match, LANGUAGES[name]):
-                    yield rule, problem, ("rules", at, "match", number, "ast-grep")
-        for number, case in enumerate(rule.tests.versions):
-            for text in (*case.declares, *case.own):
-                try:
-                    declared(text)
-                except ValueError as error:
-                    yield rule, str(error), ("rules", at, "tests", "versions", number)
+def load_packs(
+    paths: Iterable[Path], find_problems: FindProblems = find_broken
+) -> list[LoadedPack]:
+    """Load packs with their tests: files, or directories of ``*.yml``; a file only once."""
+    files = distinct(file for path in paths for file in _files(path))
+    return require_distinct([load(file, find_problems) for file in files])
 
 
-def _with_cases(loaded: LoadedPack, path: Path) -> LoadedPack:
+def require_distinct(packs: Sequence[LoadedPack]) -> list[LoadedPack]:
+    """Return the packs; ConfigError if two of them have the same id."""
+    by_id: dict[str, LoadedPack] = {}
+    for loaded in packs:
+        other = by_id.setdefault(loaded.pack.id, loaded)
+        if other is not loaded:
+            sources = f"{other.locate(()).source} and {loaded.locate(()).source}"
+            raise ConfigError(f"two packs have the id {loaded.pack.id}: {sources}")
+    return list(packs)
+
+
+def load(path: Path, find_problems: FindProblems = find_broken) -> LoadedPack:
+    """Load one pack with its tests, checked."""
     beside = cases_of(path)
-    if not beside.is_file():
-        return loaded
-    document = read_yaml(text_of(beside, LARGEST), str(beside), LARGEST)
+    cases = (text_of(beside, LARGEST), str(beside)) if beside.is_file() else None
+    return check_pack(read_pack(text_of(path, LARGEST), str(path), cases), find_problems)
+
+
+def check_pack(loaded: LoadedPack, find_problems: FindProblems = find_broken) -> LoadedPack:
+    """Return the pack; ConfigError with all problems if it has any."""
+    wrongs = [
+        pack_error(loaded.locate(at), at, f"rule {rule.id}: {problem}")
+        for rule, problem, at in find_problems(loaded.pack)
+    ]
+    if wrongs:
+        raise all_wrong(wrongs)
+    return loaded
+
+
+def cases_of(path: Path) -> Path:
+    """Return the file with a pack's cases, which stands beside it."""
+    return path.with_name(path.stem + CASES)
+
+
+def read_pack(text: str, source: str, cases: tuple[str, str] | None = None) -> LoadedPack:
+    """Read a pack, and the text and source of its cases; only structure and regexes are checked."""
+    document = read_yaml(text, source, LARGEST)
+    if isinstance(document.value, dict) and "rule" in document.value:
+        problem = "a rule of ast-grep's own; in a pack it is the `ast-grep` of a `match`"
+        raise document_error(document, ("rule",), problem)
+    loaded = LoadedPack(validated(Pack, document), partial(position, document))
+    return _with_cases(loaded, read_yaml(*cases, LARGEST)) if cases else loaded
+
+
+def _refuse(pack: Pack, match: Match, language: Language) -> str | None:
+    """Return why ast-grep refuses the match's rule in this language; None where it does not."""
+    reply = guarded(job("", language, [pack.config(match, language)]))
+    return f"{language.name}: {reply['error']}" if "error" in reply else None
+
+
+def _with_cases(loaded: LoadedPack, document: Document) -> LoadedPack:
     cases = validated(CasesFile, document)
     if cases.pack != loaded.pack.id:
         problem = f"these are the cases of {cases.pack}, beside the pack {loaded.pack.id}"
@@ -202,7 +190,7 @@ def _with_cases(loaded: LoadedPack, path: Path) -> LoadedPack:
     rule_ids = {rule.id for rule in loaded.pack.rules}
     for name in cases.tests:
         if name not in rule_ids:
-            problem = f"there is no rule {name!r} in {path.name}"
+            problem = f"there is no rule {name!r} in {loaded.locate(()).source}"
             raise document_error(document, ("tests", name), problem)
     rules = [_attach_tests(rule, cases.tests.get(rule.id, Tests())) for rule in loaded.pack.rules]
     pack = loaded.pack.model_copy(update={"rules": rules})
@@ -241,9 +229,9 @@ def _read_head(name: str, text: str) -> Head:
 
 
 def _files(path: Path) -> list[Path]:
-    if not path.is_dir() or astgrep.is_project(path):
+    if not path.is_dir():
         return [path]
-    files = sorted(file for file in path.glob("*.yml") if not file.name.endswith(_CASES))
+    files = sorted(file for file in path.glob("*.yml") if not file.name.endswith(CASES))
     if not files:
         raise ConfigError(
             f"there is no pack (*.yml) in {path}",

@@ -174,7 +174,6 @@ class Match(PackSection):
     ast_grep: dict[str, Any] | None = Field(None, alias="ast-grep", min_length=1)
     constraints: dict[str, Any] = Field(default_factory=dict)
     utils: dict[str, Any] = Field(default_factory=dict, description="utility rules of its own")
-    rewrite: str | None = Field(None, description="what becomes of the match, with `$A` and `$$$A`")
     uses: Words = Field(default_factory=empty, description="qualified names")
     except_: Words = Field(default_factory=empty, alias="except")
     where: Literal["anywhere", "imports", "code"] = "anywhere"
@@ -194,10 +193,8 @@ class Match(PackSection):
         if sum(matcher is not None for matcher in matchers) != 1 or (self.uses and self.settings):
             names = "`uses`, `ast-grep`, `regex`, `settings`, `manifest`"
             raise ValueError(f"name exactly one of {names}")
-        further = self.constraints or self.utils or self.names or self.rewrite is not None
-        if self.ast_grep is None and further:
-            keys = "`constraints`, `utils`, `names` and `rewrite`"
-            raise ValueError(f"{keys} belong to an `ast-grep` rule")
+        if self.ast_grep is None and (self.constraints or self.utils or self.names):
+            raise ValueError("`constraints`, `utils` and `names` belong to an `ast-grep` rule")
         if not self.parses and (self.if_imports or self.unless_imports):
             raise ValueError("conditions on imports belong to `uses` or to an `ast-grep` rule")
         if not self.uses and (self.except_ or self.where != "anywhere"):
@@ -410,5 +407,4 @@ class Pack(Head):
             "constraints": match.constraints,
             "utils": {**language.utils, **self.utils.get(language.name, {}), **match.utils},
             "names": match.wanted,
-            **({} if match.rewrite is None else {"rewrite": match.rewrite}),
         }

@@ -15,7 +15,7 @@ from prjury.jury.judgment import Judgment, Status
 from prjury.policy.load import read_policy
 from prjury.policy.patterns import PatternsOptions
 from prjury.ports import Ports
-from prjury.rulepacks.committed import CommittedPart, committed_packs
+from prjury.rulepacks.committed import committed_packs
 from unit.judges.patterns.bench import InProcessParser, Quiet, context, found
 
 HEAD_OF_PACK = r"""id: house
@@ -37,10 +37,6 @@ rules:
 CODE = "java: {valid: ['import java.time.Instant;'], invalid: ['import java.util.Date;']}\n"
 PACK = f"{HEAD_OF_PACK}    tests:\n      code:\n        {CODE}"
 CASES = f"pack: house\ntests:\n  no-date:\n    code:\n      {CODE}"
-RULE = "id: no-console\nlanguage: ts\nmessage: no\nrule: {pattern: console.log($A)}\n"
-TEST = "id: no-console\nvalid: [a()]\ninvalid: [console.log(1)]\n"
-PROJECT = "ruleDirs: [../shared]\ntestConfigs: [{testDir: tests}]\nutilDirs: [utils]\n"
-UTILITY = "id: is-call\nlanguage: ts\nrule: {kind: call_expression}\n"
 
 
 def options(path: str, commit: str | None = BASE) -> PatternsOptions:
@@ -119,27 +115,6 @@ def test_files_and_directories_with_the_cases_beside_them(path: str) -> None:
     assert ids(files, path) == ["house/no-date"]
 
 
-@pytest.mark.parametrize("path", ["lint", "lint/sgconfig.yml"])
-def test_a_project_of_ast_grep_with_all_its_directories(path: str) -> None:
-    files = {
-        "lint/sgconfig.yml": PROJECT,
-        "lint/tests/no-console-test.yml": TEST,
-        "lint/utils/deep/is-call.yml": UTILITY,
-        "shared/no-console.yaml": RULE.replace("{pattern", "{matches: is-call, pattern"),
-        "lint/link.yml": "elsewhere",
-    }
-    repository = FakeRepository({BASE: files}, {"lint/link.yml": "120000"})
-    (pack,) = committed_packs(repository, BASE, [path]).packs
-    assert pack.id == "lint"
-    assert pack.rules[0].tests.code["typescript"].valid == ["a()"]
-
-
-@pytest.mark.parametrize("path", [".", "rules", "rules/no-console.yml"])
-def test_rules_of_ast_grep_without_a_configuration(path: str) -> None:
-    (name,) = ids({"rules/no-console.yml": RULE, "README.md": ""}, path)
-    assert name.endswith("/no-console")
-
-
 @pytest.mark.parametrize(
     ("path", "words"),
     [
@@ -150,8 +125,7 @@ def test_rules_of_ast_grep_without_a_configuration(path: str) -> None:
         ("rules/bad.yml", "rules/bad.yml line 1 (id): String should match pattern"),
         ("rules", "rules/bad.yml line 1 (id): String should match pattern"),
         ("big.yml", "big.yml is larger than 512 KiB (in the base commit"),
-        ("lint", "there is no directory lint/gone, where rules are looked for (in the base"),
-        ("out", "the path of packs out/../../x leaves the repository"),
+        ("rule.yml", "rule.yml line 1 (rule): a rule of ast-grep's own; in a pack it is the"),
         ("../own.yml", "the path of packs ../own.yml leaves the repository"),
         ("/etc/own.yml", "only a policy that is handed over with --config may name such a one"),
     ],
@@ -161,8 +135,7 @@ def test_what_is_wrong_is_told_by_its_path_in_the_commit(path: str, words: str) 
         "rules/bad.yml": PACK.replace("id: house", "id: House!"),
         "docs/README.md": "",
         "big.yml": PACK + "#" * 512 * 1024,
-        "lint/sgconfig.yml": "ruleDirs: [gone]\n",
-        "out/sgconfig.yml": "ruleDirs: [../../x]\n",
+        "rule.yml": "rule: {pattern: console.log($A)}\nid: no-console\n",
     }
     assert words in refused(files, path)
 
@@ -180,22 +153,3 @@ def test_a_pack_that_a_partial_clone_lacks() -> None:
         SourceError, match=r"own.yml is missing from this clone \(partial or damaged\)"
     ):
         committed_packs(repository, BASE, ["own.yml"])
-
-
-@pytest.mark.parametrize(
-    ("part", "name", "has"),
-    [
-        (CommittedPart("rules"), "rules/a.yml", True),
-        (CommittedPart("rules"), "rules/a/b.yml", False),
-        (CommittedPart("rules"), "rules/a.yaml", False),
-        (CommittedPart("."), "a.yml", True),
-        (CommittedPart("."), "rules/a.yml", False),
-        (CommittedPart("rules", deep=True), "rules/a/b.yaml", True),
-        (CommittedPart("rules", deep=True), "rules2/b.yml", False),
-        (CommittedPart("rules", deep=True), "rules/b.md", False),
-        (CommittedPart("a.yml"), "a.yml", True),
-        (CommittedPart("a.yml"), "b/a.yml", False),
-    ],
-)
-def test_what_belongs_to_a_part_of_a_tree(part: CommittedPart, name: str, has: bool) -> None:
-    assert part.has(name) is has

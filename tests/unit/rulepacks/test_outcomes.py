@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prjury.rulepacks.applicability import declared, outcome_of, telling
+from prjury.rulepacks.applicability import outcome_of, read_declaration, telling
 from prjury.rulepacks.rule import Pack, VersionCase
 
 ANY = {"error", "warning", "hint", "none"}
@@ -34,7 +34,7 @@ ANY = {"error", "warning", "hint", "none"}
     ],
 )
 def test_a_declaration_is_read(text: str, expected: tuple[str, str, str, str | None]) -> None:
-    found = declared(text)
+    found = read_declaration(text)
     assert (found.ecosystem, found.group, found.artifact, found.version) == expected
 
 
@@ -44,13 +44,13 @@ def test_a_declaration_is_read(text: str, expected: tuple[str, str, str, str | N
 )
 def test_anything_else_is_refused_with_the_forms(text: str) -> None:
     with pytest.raises(ValueError, match=r"is not `ECOSYSTEM:NAME \[version\]`"):
-        declared(text)
+        read_declaration(text)
 
 
 @given(st.text())
 def test_every_text_is_read_or_refused(text: str) -> None:
     with suppress(ValueError):
-        assert declared(text).artifact
+        assert read_declaration(text).artifact
 
 
 def pack(gate: str, **rule: object) -> Pack:

@@ -13,7 +13,7 @@ from prjury.resources import rule_packs
 from prjury.rulepacks.description import Described, DescribedRule
 from prjury.rulepacks.display import index_page, pack_page
 from prjury.rulepacks.find import packs_at
-from prjury.rulepacks.load import read, shipped_heads
+from prjury.rulepacks.load import load, shipped_heads
 from prjury.rulepacks.rule import Pack
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -24,7 +24,7 @@ NAMES = sorted(shipped_heads())
 
 
 def pack(name: str) -> Pack:
-    return read(rule_packs() / f"{name}.yml").pack
+    return load(rule_packs() / f"{name}.yml").pack
 
 
 def rules(name: str) -> list[DescribedRule]:

@@ -101,7 +101,7 @@ class Hit:
     Attributes:
         lines: git's numbers of the lines that it stands on or is named by, the telling one first.
         spans: where in the source's text, in characters; empty where only the lines are known.
-        rewritten: what a matcher with a template of its own makes of the first span.
+        rewritten: the setting as it is called now, where that is all that changes.
         name: the setting that it is about, and ``replacement`` what it is called now.
     """
 
@@ -179,8 +179,7 @@ class FileScan:
     def _hits(self, parsed: Parsed | None) -> Iterator[Hit]:
         configs = self._configs if parsed else []
         for number, span in parsed.found if parsed else ():
-            hit = self._at(configs[number][0], span)
-            yield replace(hit, rewritten=parsed.rewritten.get((number, span)) if parsed else None)
+            yield self._at(configs[number][0], span)
         comments = self.comments(parsed)
         strings = parsed.strings if parsed else ()
         for active, match in self._pairs:

@@ -206,11 +206,10 @@ def _missing_versions(tested: Tested) -> Iterator[CaseFailure]:
 
 @dataclass(frozen=True)
 class PackTestResult:
-    """What the tests of a pack came to, and how many of ast-grep's own rules bring none."""
+    """What the tests of a pack came to."""
 
     tested: Tested
     found: Sequence[tuple[PackPosition, CaseFailure]]
-    untested: int
 
     @property
     def sound(self) -> bool:
@@ -223,7 +222,6 @@ class PackTestResult:
         tested = self.tested
         reported = [counted(len(tested.pack.rules), "rule"), f"{len(tested.ran)} cases of code"]
         reported += [f"{tested.versions} of versions"] if tested.versions else []
-        reported += [f"{counted(self.untested, 'rule')} without a case"] if self.untested else []
         reported += [f"{len(self.found)} failed"] if self.found else []
         return f"{'ok  ' if self.sound else 'FAIL'} {tested.pack.id}: {', '.join(reported)}"
 
@@ -240,7 +238,6 @@ class PackTestResult:
             "passed": self.sound,
             "rules": len(self.tested.pack.rules),
             "cases": {"code": len(self.tested.ran), "versions": self.tested.versions},
-            "untested": self.untested,
             "failures": [
                 {
                     "rule": failure.rule,
@@ -256,11 +253,7 @@ class PackTestResult:
 
 
 def run_pack_tests(loaded: LoadedPack) -> PackTestResult:
-    """Runs the tests of a pack. Rules in ast-grep's own format may lack some, or all."""
+    """Run the tests of a pack."""
     tested = run_tests(loaded.pack)
-    gaps = [] if loaded.foreign else missing(tested)
-    failures = [*tested.failures, *gaps]
-    untested = sum(not rule.tests.code for rule in loaded.pack.rules)
-    return PackTestResult(
-        tested, [(loaded.locate(failure.path), failure) for failure in failures], untested
-    )
+    failures = [*tested.failures, *missing(tested)]
+    return PackTestResult(tested, [(loaded.locate(each.path), each) for each in failures])
