@@ -106,7 +106,7 @@ def _asked(
     start = time.perf_counter()
     needs = needs_of(pull, store)
     between = time.perf_counter()
-    lacked = missing_on(needs, row["tip_at_merge"], store, store)
+    lacked = missing_on(needs, row["tip_at_merge"], store)
     return lacked, between - start, time.perf_counter() - between
 
 

@@ -54,10 +54,11 @@ class BranchJudges:
         if not branches:
             return ()
         from prjury.git.releases import ReleaseBranches  # noqa: PLC0415 - many have no branches
+        from prjury.judges.backport.context import Tools  # noqa: PLC0415 - as above
         from prjury.judges.backport.judge import BackportJudge  # noqa: PLC0415 - as above
 
         store = self.snapshot.store
-        judge = BackportJudge(
+        tools = Tools(
             self.config.backport,
             store,
             ReleaseBranches(store),
@@ -65,9 +66,8 @@ class BranchJudges:
             self.picked,
             own_label=self.config.publish.labels.get("backport"),
             texts=self.texts,
-            thorough=self.thorough,
-            interface=self.interface,
         )
+        judge = BackportJudge(tools, self.thorough, self.interface)
         return judge.judge(self.snapshot.pull, branches, deadline)
 
     def begin(

@@ -81,7 +81,7 @@ TOLD = {
     "a major version of a dependency": Told(
         Story(start=flask("2.1.0"), change=[flask("3.0.0")]),
         "needs_human",
-        "raises flask from 2.1.0 to 3.0.0; 1.x is at the same version: a jump of a major version",
+        "moves flask from 2.1.0 to 3.0.0; 1.x is at 2.1.0, a major version away",
         NOBODY,
     ),
     "a major version that is asked for": Told(
@@ -92,7 +92,7 @@ TOLD = {
     "a dependency of which the branch has a lower version": Told(
         Story(start=flask("1.0.0"), main=[(flask("2.1.0"), "P")], change=[flask("2.1.1")]),
         "needs_human",
-        "1.x is at 1.0.0: a jump of a major version",
+        "1.x is at 1.0.0, a major version away",
         NOBODY,
     ),
     "a migration": Told(
@@ -164,7 +164,7 @@ def test_the_verdict_and_its_reason(tmp_path: Path, name: str) -> None:
 ASIDE = {
     "a migration": "adds 1 migration (Django)",
     "a public name more": "adds 1 public name: needs a minor release",
-    "some files are missing": "the branch lacks 1 of 2 touched files, 1 of them source: `a.py`",
+    "some files are missing": "the branch lacks 1 of 2 touched files: `a.py`",
 }
 
 

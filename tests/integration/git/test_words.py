@@ -119,7 +119,7 @@ def test_a_real_branch_lacks_what_came_after_it(history: History) -> None:
 
     with open_store(operator) as store:
         pull = take_snapshot(store, operator.commit("main"), operator.commit("change"))
-        lacked = missing_on(needs_of(pull, store), history.sha("1.x"), store, store)
+        lacked = missing_on(needs_of(pull, store), history.sha("1.x"), store)
 
     assert [str(each) for each in lacked.found] == ["newer (app.py:3; on the base in helper.py:5)"]
 

@@ -10,7 +10,7 @@ import pytest
 from fakes.repository import BASE, FakeRepository, pull_between
 from fakes.roots import root_of, touching
 from prjury.code.languages import language_of
-from prjury.judges.backport.checks.dependencies import Relation, bumps_of, bumps_on_branch
+from prjury.judges.backport.checks.dependencies import compare_bumps, find_bumps
 from prjury.judges.builds.detect import detect_builds
 from prjury.manifests.formats import format_of, reader_of
 from prjury.manifests.project import Project
@@ -62,11 +62,11 @@ def is_seen_by_patterns(spelling: Spelling) -> bool:
 def is_seen_by_backports(spelling: Spelling) -> bool:
     before, after = ({spelling.path: spelling.at(number)} for number in (0, 1))
     repository = FakeRepository({BASE: before, "head": after, TIP: before})
-    bumps = bumps_of(pull_between(before, after), repository)
-    there = bumps_on_branch(bumps, TIP, repository)
+    bumps = find_bumps(pull_between(before, after), repository)
+    there = compare_bumps(bumps, TIP, repository)
     return [(each.name, each.old, each.new) for each in bumps.changed] == [
         (spelling.known_as, *(_plain(version) for version in spelling.versions[:2]))
-    ] and [each.relation for each in there] == [Relation.SAME]
+    ] and [each.have for each in there] == [bumps.changed[0].old]
 
 
 def _plain(version: str) -> str:
@@ -86,7 +86,7 @@ def test_lock_files_are_lock_files_for_all(spelling: Spelling) -> None:
     repository = FakeRepository({BASE: before, "head": after})
 
     assert is_seen_by_patterns(spelling)
-    bumps = bumps_of(pull_between(before, after), repository)
+    bumps = find_bumps(pull_between(before, after), repository)
     assert (bumps.lock_files, bumps.changed) == ((spelling.path,), ())
     files = {**spelling.files, spelling.path: spelling.at(0)}
     plans = detect_builds(root_of(files), touching(spelling.path)).plans

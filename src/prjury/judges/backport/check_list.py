@@ -1,16 +1,12 @@
 """The checks of a backport: one file a check in ``checks/``, and `CHECKS` as the one list.
 
-It is in the order of reports.
-
-To add a check:
+It is in the order of reports. To add a check:
 
 1. Write ``checks/NAME.py`` with a function that returns a `Check`, or None where it does not apply.
-2. Add a row to `CHECKS`, which hands it what it needs of the `LookContext`: that has what is known
-   of the change, the branch, its history and the trial; each part is found when it is first read.
-   A `SourceError` is reported as "not checked" with the reason. Choose ``deep`` for what takes
-   long: deep checks run only where they can change the verdict.
-3. If a failure has to change the verdict, add the name to a set at the top of ``verdict.py``:
-   `AGAINST`, `CAREFUL` or `TO_CHANGE`. Otherwise the message is one of the reasons.
+2. Add a row to `CHECKS`, which hands it what it needs of the `BranchContext`. A `SourceError` is
+   reported as "not checked" with the reason. ``deep`` checks run only where they can change the
+   verdict.
+3. If a failure has to change the verdict, add the name to a set at the top of ``verdict.py``.
 4. Add a row to ``.github/docs/judges/backport.md`` and tests to
    ``tests/unit/judges/backport/checks/test_NAME.py``.
 """
@@ -18,31 +14,32 @@ To add a check:
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from msgspec import Struct
+from msgspec.structs import replace
+
+from prjury.errors import SourceError
 from prjury.judges.backport.checks.api import names_check
 from prjury.judges.backport.checks.asked_for import asked_for_check
-from prjury.judges.backport.checks.dependencies import moves_check, unread_manifests
+from prjury.judges.backport.checks.dependencies import manifests_check, moves_check
 from prjury.judges.backport.checks.lines_and_files import overlap_check
 from prjury.judges.backport.checks.migrations import migrations_check
 from prjury.judges.backport.checks.not_there_yet import not_there_yet_check
-from prjury.judges.backport.checks.picked import build, versions
-from prjury.judges.backport.checks.picks_cleanly import picks_cleanly
-from prjury.judges.backport.checks.prerequisites import prerequisites
-from prjury.judges.backport.checks.settings import settings_check
+from prjury.judges.backport.checks.picked import judge_pick, judge_versions
+from prjury.judges.backport.checks.picks_cleanly import picks_cleanly_check
+from prjury.judges.backport.checks.prerequisites import prerequisites_check
 from prjury.judges.backport.checks.symbols import symbols_check
+from prjury.judges.backport.context import BranchContext
+from prjury.judges.backport.verdict import BranchFacts, is_open
 from prjury.jury.judgment import Check
 from prjury.report.wording import counted
 from prjury.snapshot.model import printable
 
-if TYPE_CHECKING:
-    from prjury.judges.backport.look import LookContext
 
-
-def branch(context: LookContext) -> Check:
+def _check_branch(seen: BranchContext) -> Check:
     """Return the check ``branch``, which always passes and says how far the branch is behind."""
-    tip, history = context.tip, context.history
+    tip, history = seen.tip, seen.history
     where = f"{printable(tip.name)} is at {tip.sha[:7]}"
     if history.unchecked:
         message = f"{where}; its history was not read: {history.unchecked}"
@@ -51,37 +48,103 @@ def branch(context: LookContext) -> Check:
     return Check("branch", passed=True, message=f"{where}, forked from the base {since} ago")
 
 
+def _check_prerequisites(seen: BranchContext) -> Check | None:
+    """Return the check on prerequisites if the pick conflicts or the branch lacks names."""
+    if seen.gone or not seen.needs_more:
+        return None
+    if seen.prerequisites is None:
+        raise SourceError("the history does not reach back to where the branches forked")
+    if seen.prerequisites.unchecked:
+        raise SourceError(seen.prerequisites.unchecked)
+    return prerequisites_check(seen.prerequisites)
+
+
+def _check_versions(seen: BranchContext) -> Check | None:
+    judge = seen.tools.judges.patterns
+    if judge is None or seen.final_tree is None:
+        return None
+    return judge_versions(judge, seen.pick, seen.change.concerned, seen.deadline)
+
+
+def _check_build(seen: BranchContext) -> Check | None:
+    judge = seen.tools.judges.build
+    if judge is None or seen.final_tree is None:
+        return None
+    return judge_pick("build", judge, seen.pick, seen.deadline)
+
+
 #: ``first``: always run, and they may settle the verdict. ``cheap``: run for every open branch.
 #: ``deep``: run only where they can change the verdict.
 Stage = Literal["first", "cheap", "deep"]
 
 
-@dataclass(frozen=True, slots=True)
-class BackportCheck:
+class BackportCheck(Struct, frozen=True):
     """A row of the list: the check's name in reports, and what makes it."""
 
     name: str
-    find: Callable[[LookContext], Check | None]
+    find: Callable[[BranchContext], Check | None]
     stage: Stage = "cheap"
 
 
 CHECKS: tuple[BackportCheck, ...] = (
-    BackportCheck("branch", branch, "first"),
+    BackportCheck("branch", _check_branch, "first"),
     BackportCheck(
         "not-there-yet",
         lambda seen: not_there_yet_check(*seen.applied, seen.has_no_effect, seen.tip.name),
         "first",
     ),
     BackportCheck("asked-for", lambda seen: asked_for_check(seen.change.requests, seen.requests)),
-    BackportCheck("picks-cleanly", picks_cleanly),
-    BackportCheck("prerequisites", prerequisites, "deep"),
+    BackportCheck("picks-cleanly", lambda seen: picks_cleanly_check(seen.trial, seen.tip)),
+    BackportCheck("prerequisites", _check_prerequisites, "deep"),
     BackportCheck("lines-and-files", lambda seen: overlap_check(seen.overlap)),
     BackportCheck("api", lambda seen: names_check(seen.interface)),
     BackportCheck("migrations", lambda seen: migrations_check(seen.interface.migrations)),
-    BackportCheck("settings", lambda seen: settings_check(seen.interface.settings)),
     BackportCheck("dependencies", lambda seen: moves_check(seen.bumps, seen.tip.name)),
-    BackportCheck("dependencies", unread_manifests),
+    BackportCheck("dependencies", lambda seen: manifests_check(seen.change.bumps, seen.bumps)),
     BackportCheck("symbols", lambda seen: symbols_check(seen.missing, seen.tip.name), "deep"),
-    BackportCheck("versions", versions, "deep"),
-    BackportCheck("build", build, "deep"),
+    BackportCheck("versions", _check_versions, "deep"),
+    BackportCheck("build", _check_build, "deep"),
 )
+
+
+def look(seen: BranchContext) -> BranchFacts:
+    """Run the checks of one branch as far as they can change the verdict."""
+    applied, _ = seen.applied
+    first = _run(seen, "first")
+    facts = BranchFacts(seen.pull, seen.tip, seen.trial, applied, hollow=seen.is_hollow)
+    facts = replace(facts, checks=first)
+    if facts.settled:
+        return facts
+    facts = replace(
+        facts,
+        asked=seen.requests.answer,
+        unnamed=seen.requests.unnamed,
+        traits=seen.change.traits,
+        reached=seen.reached,
+        gone=seen.gone,
+        newer=seen.has_newer_versions,
+        checks=(*first, *_run(seen, "cheap")),
+        score=seen.score,
+        default=seen.tools.config.default,
+        parents=seen.change.parents,
+    )
+    if not (seen.thorough or is_open(facts)):
+        return replace(facts, cut_short=True)
+    deep = seen.deepen()
+    checks = (*first, *_run(deep, "cheap", "deep"))
+    return replace(facts, first=deep.prerequisites, checks=checks)
+
+
+def _run(seen: BranchContext, *stages: Stage) -> tuple[Check, ...]:
+    """Run the checks of these stages; one that cannot be made neither passes nor fails a change."""
+    checks: list[Check] = []
+    for row in CHECKS:
+        if row.stage in stages:
+            try:
+                check = row.find(seen)
+            except SourceError as error:
+                message = f"not checked: {error}"
+                check = Check(row.name, passed=False, message=message, severity="hint")
+            if check and check not in checks:
+                checks.append(check)
+    return tuple(checks)

@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from prjury.errors import SourceError
 from prjury.judges.backport.origins import origins
@@ -39,16 +40,14 @@ _PULL = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class EarlierChange:
+class EarlierChange(Struct, frozen=True):
     """A change on the base since a branch forked, and whether the branch has it."""
 
     words: frozenset[str]
     reached: bool
 
 
-@dataclass(frozen=True, slots=True)
-class History:
+class History(Struct, frozen=True):
     """The history of a branch since it forked from the base, newest first.
 
     Attributes:
@@ -76,8 +75,7 @@ def read_history(pull: PullRequest, tip: BranchTip, releases: Releases) -> Histo
     return History(fork_point, messages, earlier_changes(changes, messages))
 
 
-@dataclass(frozen=True, slots=True)
-class Habits:
+class Habits(Struct, frozen=True):
     """The record of a branch, as far as it says something about one change.
 
     Attributes:

@@ -8,26 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
-from functools import partial
 
-from msgspec import structs
+from msgspec import Struct
+from msgspec.structs import replace
 
-from prjury.code.parser import Parser
 from prjury.deadline import Deadline
 from prjury.errors import PrJuryError
+from prjury.judges.backport.check_list import look
 from prjury.judges.backport.checks.api import Interface
-from prjury.judges.backport.checks.picked import PickedJudges
 from prjury.judges.backport.checks.picks_cleanly import CherryPickTrial
-from prjury.judges.backport.checks.symbols import Searching
+from prjury.judges.backport.context import BranchContext, Tools, pick_change, read_change
 from prjury.judges.backport.history import read_history
-from prjury.judges.backport.look import LookContext, Tools, change_of, look
 from prjury.judges.backport.requests.branches import bare, is_locked
 from prjury.judges.backport.verdict import decide
 from prjury.jury.guard import catch_crash
 from prjury.jury.judgment import Check
-from prjury.policy.schema import BackportConfig
-from prjury.ports import Releases, Repository
 from prjury.ports.types import BranchTip
 from prjury.report.model import Backport
 from prjury.snapshot.model import UNSAFE_TREE, PullRequest, printable, visible
@@ -36,27 +31,15 @@ from prjury.snapshot.model import UNSAFE_TREE, PullRequest, printable, visible
 _AT_ONCE = 4
 
 
-@dataclass(frozen=True)
-class BackportJudge:
+class BackportJudge(Struct, frozen=True):
     """Judges whether a change can be backported; it never votes on the merge.
 
     Attributes:
-        searching: finds words in trees.
-        picked: the judges of picked changes.
-        own_label: the label with ``{branch}`` that this program sets, which is no request.
-        texts: whether title and description may ask for a backport.
         thorough: the branches on which all checks run; None for all branches.
         interface: that of the change, if it was looked for already.
     """
 
-    config: BackportConfig
-    repository: Repository
-    releases: Releases
-    searching: Searching
-    picked: PickedJudges = field(default_factory=PickedJudges)
-    parser: Parser = field(default_factory=Parser)
-    own_label: str | None = None
-    texts: bool = True
+    tools: Tools
     thorough: frozenset[str] | None = None
     interface: Interface | None = None
 
@@ -65,23 +48,21 @@ class BackportJudge:
     ) -> tuple[Backport, ...]:
         """Return the verdict for each branch, in order."""
         with ThreadPoolExecutor(_AT_ONCE, "backport") as pool:
-            found = dict(zip(branches, pool.map(partial(self._open, pull), branches), strict=True))
-            tips = [tip for tip in found.values() if isinstance(tip, BranchTip)]
-            if tips:
-                verdicts = self._judge_open(pull, tips, deadline, pool)
-                found |= {tip.name: verdict for tip, verdict in zip(tips, verdicts, strict=True)}
-        return tuple(one for one in found.values() if isinstance(one, Backport))
+            opened = list(pool.map(lambda name: self._open(pull, name), branches))
+            tips = [each for each in opened if isinstance(each, BranchTip)]
+            judged = iter(self._judge_open(pull, tips, deadline, pool) if tips else ())
+        return tuple(each if isinstance(each, Backport) else next(judged) for each in opened)
 
     def _open(self, pull: PullRequest, name: str) -> BranchTip | Backport:
         """Return the tip of a branch, or the verdict if it is missing or takes no changes."""
         if pull.merge.reason == UNSAFE_TREE:
             return _error(name, pull.merge.impossible or "")
         try:
-            tip = self.releases.tip(name)
+            tip = self.tools.releases.tip(name)
         except PrJuryError as error:
             return _error(name, str(error))
         where = printable(name)
-        if entry := is_locked(name, self.config.locked):
+        if entry := is_locked(name, self.tools.config.locked):
             return _closed(tip, f"the policy locks {where} (`{visible(entry)}`)")
         if bare(name) == bare(pull.base.ref):
             return _closed(tip, f"the change is merged into {where} anyway")
@@ -90,43 +71,34 @@ class BackportJudge:
     def _judge_open(
         self, pull: PullRequest, tips: Sequence[BranchTip], deadline: Deadline, pool: Executor
     ) -> list[Backport]:
-        tools = self._tools(deadline)
         # One pick after the other: the first writes the files that the others find written.
         with ThreadPoolExecutor(1, "pick") as picker:
-            picking = {tip: picker.submit(tools.try_pick, pull, tip) for tip in tips}
+            picking = {
+                tip: picker.submit(pick_change, pull, tip, self.tools, deadline) for tip in tips
+            }
             try:
-                contexts = self._contexts(pull, picking, tools, pool)
+                contexts = self._read_contexts(pull, picking, deadline, pool)
             except PrJuryError as error:
                 picker.shutdown(wait=False, cancel_futures=True)
                 return [_error(tip.name, str(error)) for tip in tips]
             return list(pool.map(_verdict, contexts))
 
-    def _tools(self, deadline: Deadline) -> Tools:
-        return Tools(
-            self.config,
-            self.repository,
-            self.releases,
-            self.searching,
-            self.picked,
-            self.parser,
-            deadline,
-        )
-
-    def _contexts(
+    def _read_contexts(
         self,
         pull: PullRequest,
         picking: Mapping[BranchTip, Future[CherryPickTrial]],
-        tools: Tools,
+        deadline: Deadline,
         pool: Executor,
-    ) -> list[LookContext]:
+    ) -> list[BranchContext]:
         # Git reads the branches while the change's public names are compared here.
-        reading = pool.map(lambda tip: read_history(pull, tip, self.releases), picking)
-        change = change_of(pull, self.texts, self.own_label, tools, self.interface)
+        reading = pool.map(lambda tip: read_history(pull, tip, self.tools.releases), picking)
+        change = read_change(pull, self.tools, deadline, self.interface)
         histories = list(reading)
         newest = min((len(one.earlier) for one in histories if one.fork_point), default=0)
         return [
-            LookContext(
-                tools,
+            BranchContext(
+                self.tools,
+                deadline,
                 change,
                 change.interface,
                 tip,
@@ -141,12 +113,12 @@ class BackportJudge:
         ]
 
 
-def _verdict(context: LookContext) -> Backport:
+def _verdict(context: BranchContext) -> Backport:
     """Return the verdict; any crash becomes the error of this branch."""
     tip = context.tip
     return catch_crash(
         lambda: decide(look(context)),
-        lambda crash: structs.replace(_error(tip.name, crash.reasoning), branch_sha=tip.sha),
+        lambda crash: replace(_error(tip.name, crash.reasoning), branch_sha=tip.sha),
     )
 
 

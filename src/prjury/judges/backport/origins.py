@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import takewhile
+
+from msgspec import Struct
 
 #: Characters of a line and lines of a message that are read.
 _LONGEST = 1_000
@@ -62,8 +63,7 @@ _NUMBERS_IN_BRANCH = re.compile(
 _REVERT = re.compile(r"(?:Revert|Reapply)\b", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Origins:
+class Origins(Struct, frozen=True):
     """The named origins of a commit: object names (in lower case, or short) and pull requests."""
 
     shas: tuple[str, ...] = ()

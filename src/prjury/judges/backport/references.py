@@ -1,13 +1,12 @@
-"""What a change refers to, and what was found out about it while looking at branches."""
+"""What a change refers to, and what was read of files while looking at branches."""
 
 from __future__ import annotations
 
 import posixpath
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from threading import Lock
+from threading import RLock
 from typing import TypeAlias
 
 from prjury.code.import_targets import ImportTarget, TreePaths, import_targets
@@ -33,59 +32,8 @@ from prjury.ports import Repository
 from prjury.snapshot.kinds import REGULAR_MODES
 from prjury.snapshot.model import PullRequest
 
-#: Seconds for all files of a branch together.
+#: Seconds to parse all files of a branch together.
 _SECONDS = 3.0
-
-
-@dataclass(frozen=True)
-class BareCode:
-    """Files by blob, read as they are asked for: lines with blanks for comments and texts."""
-
-    repository: Repository
-    lines: dict[str, Sequence[str]] = field(default_factory=dict)
-    unread: set[str] = field(default_factory=set)
-    parser: Parser = field(default_factory=Parser)
-
-    def read(self, files: Iterable[tuple[str, str]]) -> None:
-        """Reads files, each a path and a blob."""
-        seen = self.lines.keys() | self.unread
-        wanted = {blob: path for path, blob in files if blob not in seen}
-        if not wanted:
-            return
-        sources = self._sources(wanted)
-        self.lines.update(strip_lines(sources, self.parser, Deadline.after(_SECONDS)))
-        self.unread.update(wanted.keys() - self.lines.keys())
-
-    def _sources(self, wanted: Mapping[str, str]) -> dict[str, Source]:
-        found: dict[str, Source] = {}
-        for blob, content in self.repository.read(list(wanted)).items():
-            language = language_of(wanted[blob])
-            if content is not None and language:
-                with suppress(UnreadableError):
-                    found[blob] = Source.of(decode(content), language)
-        return found
-
-    def holds(self, blob: str, at: Location) -> bool:
-        """Return true if there is any code on the line."""
-        return bool(self._line(blob, at).strip())
-
-    def refers(self, blob: str, at: Location, word: str) -> bool:
-        """Return true if the line refers to the word."""
-        line = self._line(blob, at)
-        return word in find_referred(line) and not of_standard_library(kin_of(at.path), line, word)
-
-    def defines(self, blob: str, at: Location, word: str) -> bool:
-        """Return true if the line may define the word."""
-        found = DefinitionFinder(kin_of(at.path) or "", [word]).within(
-            self._line(blob, at).encode()
-        )
-        return any(found)
-
-    def _line(self, blob: str, at: Location) -> str:
-        lines = self.lines.get(blob, ())
-        return lines[at.line - 1] if at.line and at.line <= len(lines) else ""
-
-
 #: So many files are held in memory at a time.
 _AT_ONCE = 250
 
@@ -94,99 +42,124 @@ Files: TypeAlias = Mapping[str, str]
 
 
 @dataclass(frozen=True)
-class FoundNames:
-    """Names that were looked for in a file, and those that it may define, with their lines."""
-
-    words: frozenset[str] = frozenset()
-    places: tuple[tuple[str, int], ...] = ()
-
-
-@dataclass(frozen=True)
 class ChangeReferences:
     """What the change refers to; the same for every branch.
 
     Attributes:
         words: names that it neither binds nor brings.
-        modules: imports of files that the merge base has.
+        modules: imports of files that the merge base has, with their paths.
         files: the code on the merge base.
-        defined: what was looked for in blobs of the merge base.
-        held: which of the words stand in blobs of branches, as far as they were read.
-        bare: files without comments and texts.
-        learning: held by who adds to these; several branches are looked at at a time.
+        stripped: lines by blob with blanks for comments and strings; None if unreadable.
     """
 
     pull: PullRequest
-    words: ByKin
-    modules: tuple[tuple[ImportTarget, str], ...]
-    files: Files
-    bare: BareCode
-    defined: dict[str, FoundNames] = field(default_factory=dict, repr=False)
-    held: dict[str, frozenset[str]] = field(default_factory=dict, repr=False)
-    learning: Lock = field(default_factory=Lock, repr=False, compare=False)
+    repository: Repository
+    words: ByKin = field(default_factory=dict)
+    modules: tuple[tuple[ImportTarget, str], ...] = ()
+    files: Files = field(default_factory=dict)
+    stripped: dict[str, Sequence[str] | None] = field(default_factory=dict, repr=False)
+    _defined: dict[tuple[str, frozenset[str]], tuple[tuple[str, int], ...]] = field(
+        default_factory=dict, repr=False
+    )
+    _words: dict[str, frozenset[str]] = field(default_factory=dict, repr=False)
+    # Several branches are looked at at a time.
+    _lock: RLock = field(default_factory=RLock, repr=False, compare=False)
+
+    @property
+    def heads(self) -> Files:
+        """The changed files at the head."""
+        return {file.path: file.new_blob for file in self.pull.files if file.new_blob}
+
+    def find_words(self, blobs: Iterable[str]) -> frozenset[str]:
+        """Return which of the change's words stand in any of these blobs."""
+        words = frozenset[str]().union(*self.words.values())
+        wanted = list(dict.fromkeys(blobs))
+        with self._lock:
+            unread = [blob for blob in wanted if blob not in self._words]
+            for blob, content in self._read(unread):
+                self._words[blob] = words & words_of(content)
+            return frozenset[str]().union(*(self._words.get(blob, ()) for blob in wanted))
+
+    def find_definitions(
+        self, kin: str, words: frozenset[str], paths: Sequence[str]
+    ) -> Iterator[tuple[str, Location]]:
+        """Yield where these files of the merge base seem to define the words."""
+        finder = DefinitionFinder(kin, sorted(words))
+        with self._lock:
+            unread = [blob for p in paths if ((blob := self.files[p]), words) not in self._defined]
+            for blob, content in self._read(unread):
+                places = finder.within(content) if len(content) <= MAX_BYTES else ()
+                self._defined[blob, words] = tuple(places)
+        for path in paths:
+            for word, line in sorted(
+                self._defined.get((self.files[path], words), ()), key=lambda place: place[1]
+            ):
+                yield word, Location(path, line)
+
+    def _read(self, blobs: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+        """Yield the blobs as far as they are here."""
+        for start in range(0, len(blobs), _AT_ONCE):
+            contents = self.repository.read(list(dict.fromkeys(blobs[start : start + _AT_ONCE])))
+            for blob, content in contents.items():
+                if content is not None:
+                    yield blob, content
+
+    def strip(self, files: Files, places: Iterable[Location]) -> None:
+        """Read the files of these places without comments and strings."""
+        wanted = {files[at.path]: at.path for at in places}
+        with self._lock:
+            unread = [blob for blob in wanted if blob not in self.stripped]
+            self.stripped.update(dict.fromkeys(unread))
+            sources: dict[str, Source] = {}
+            for blob, content in self._read(unread):
+                language = language_of(wanted[blob])
+                if language:
+                    with suppress(UnreadableError):
+                        sources[blob] = Source.of(decode(content), language)
+            if sources:
+                self.stripped.update(strip_lines(sources, Parser(), Deadline.after(_SECONDS)))
+
+    def code_at(self, files: Files, at: Location) -> str:
+        """Return the code of a line of a file that was stripped."""
+        lines = self.stripped.get(files[at.path]) or ()
+        return lines[at.line - 1] if at.line and at.line <= len(lines) else ""
+
+    def refers(self, at: Location, word: str) -> bool:
+        """Return true if the line at the head refers to the word."""
+        line = self.code_at(self.heads, at)
+        return word in find_referred(line) and not of_standard_library(kin_of(at.path), line, word)
+
+    def defines(self, at: Location, word: str) -> bool:
+        """Return true if the line on the merge base may define the word."""
+        finder = DefinitionFinder(kin_of(at.path) or "", [word])
+        return any(finder.within(self.code_at(self.files, at).encode()))
 
 
 def needs_of(pull: PullRequest, repository: Repository) -> ChangeReferences:
     """Collect what the change refers to."""
     if not any(True for _ in code_files(pull)):
-        return ChangeReferences(pull, {}, (), {}, BareCode(repository))
+        return ChangeReferences(pull, repository)
     files = code_of(repository, pull.merge_base)
     tree = TreePaths.of(tuple(files))
     own = _go_modules(pull, repository) if GO in map(kin_of, files) else {}
-    known = ((each, tree.standing_for(each)) for each in import_targets(pull, own))
-    modules = tuple((each, path) for each, path in known if path)
-    return ChangeReferences(pull, references(pull), modules, files, BareCode(repository))
+    targets = [(target, tree.standing_for(target)) for target in import_targets(pull, own)]
+    modules = tuple((target, path) for target, path in targets if path)
+    return ChangeReferences(pull, repository, references(pull), modules, files)
 
 
 def _go_modules(pull: PullRequest, repository: Repository) -> dict[str, str]:
+    """Return the directories of Go modules by name."""
     entries = repository.files(pull.merge_base)
     blobs = {each.path: each.blob for each in entries if f"/{each.path}".endswith("/go.mod")}
-    read = contents(list(blobs.values()), repository)
+    contents = repository.read(list(blobs.values())) if blobs else {}
     names: dict[str, str] = {}
     for path, blob in blobs.items():
         with suppress(ManifestError):
-            names[read_go_mod(read.get(blob, b"")).name] = posixpath.dirname(path)
+            names[read_go_mod(contents.get(blob) or b"").name] = posixpath.dirname(path)
     return {name: folder for name, folder in names.items() if name}
 
 
 def code_of(repository: Repository, commit: str) -> Files:
-    """The code of a commit that is in a language whose names are known."""
+    """Return the code of a commit that is in a language whose names are known."""
     entries = (entry for entry in repository.files(commit) if entry.mode in REGULAR_MODES)
     return {entry.path: entry.blob for entry in entries if kin_of(entry.path)}
-
-
-def look_up(
-    needs: ChangeReferences,
-    kin: str,
-    words: frozenset[str],
-    blobs: Sequence[str],
-    repository: Repository,
-) -> None:
-    """Learns which of the words these blobs of the merge base define."""
-    by_known: dict[frozenset[str], list[str]] = defaultdict(list)
-    for blob in blobs:
-        by_known[needs.defined.get(blob, FoundNames()).words].append(blob)
-    for known, some in by_known.items():
-        if not words - known:
-            continue
-        wanted, now = DefinitionFinder(kin, sorted(words - known)), words | known
-        for start in range(0, len(some), _AT_ONCE):
-            for blob, content in contents(some[start : start + _AT_ONCE], repository).items():
-                before = needs.defined.get(blob, FoundNames()).places
-                places = wanted.within(content) if len(content) <= MAX_BYTES else ()
-                needs.defined[blob] = FoundNames(now, (*before, *places))
-
-
-def held_in(
-    needs: ChangeReferences, blobs: Sequence[str], repository: Repository
-) -> Mapping[str, frozenset[str]]:
-    """Which of the change's words stand in these blobs of a branch."""
-    words = frozenset[str]().union(*needs.words.values())
-    for blob, content in contents([b for b in blobs if b not in needs.held], repository).items():
-        needs.held[blob] = words & words_of(content)
-    return {blob: needs.held[blob] for blob in blobs if blob in needs.held}
-
-
-def contents(blobs: Sequence[str], repository: Repository) -> Mapping[str, bytes]:
-    """The blobs as far as they are here."""
-    read = repository.read(list(dict.fromkeys(blobs))) if blobs else {}
-    return {blob: content for blob, content in read.items() if content is not None}

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Literal
+
+from msgspec import Struct
 
 from prjury.judges.backport.history import Habits, log_odds
 from prjury.judges.backport.titles import classes_of, title_of, words_of
-from prjury.report.wording import counted
 from prjury.snapshot.model import FileChange, FileStatus, PullRequest
 
 Band = Literal["likely", "grey", "unlikely"]
@@ -39,8 +39,7 @@ _FIX_LABEL = re.compile(
 _ASIDE = frozenset({"feature", "docs", "tests", "build", "dependency", "tidying", "removal"})
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeTraits:
+class ChangeTraits(Struct, frozen=True):
     """The traits of a change.
 
     Attributes:
@@ -83,8 +82,7 @@ def _records_a_fix(file: FileChange) -> bool:
     return any(_FIX_HEADING.match(line.text) for line in file.added_lines)
 
 
-@dataclass(frozen=True, slots=True)
-class BranchTraits:
+class BranchTraits(Struct, frozen=True):
     """The traits of a change on one branch.
 
     Attributes:
@@ -99,86 +97,62 @@ class BranchTraits:
     newest: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class _Trait:
-    """A row of the model: its weight, its number in the usual change, and its words."""
+class _Trait(Struct, frozen=True):
+    """A row of the model, its number in the usual change, and words for more and for less."""
 
     weight: float
     usual: float
     number: Callable[[ChangeTraits, BranchTraits], float]
-    words: Callable[[float], str]
+    more: str
+    less: str
 
 
 #: Fitted by tests/fitting/backport_score.py.
 _INTERCEPT = -0.08
-_TRAITS: Sequence[_Trait] = (
+_TRAITS = (
     _Trait(
         0.59,
         -1.55,
         lambda _, branch: log_odds(branch.habits.lately),
-        lambda number: (
-            f"{'many' if number > _MANY else 'few'} recent changes were backported to it"
-        ),
+        "many recent changes were backported to it",
+        "few recent changes were backported to it",
     ),
     _Trait(
         0.36,
-        -0.75,
+        0.0,
         lambda _, branch: branch.habits.lift,
-        lambda number: f"changes with similar titles {'often' if number > 0 else 'rarely'} were",
+        "changes with similar titles often were",
+        "changes with similar titles rarely were",
     ),
     _Trait(
-        0.66,
-        0.73,
-        lambda _, branch: branch.newest,
-        lambda newest: "the newest branch" if newest else "not the newest branch",
+        0.66, 0.73, lambda _, branch: branch.newest, "the newest branch", "not the newest branch"
     ),
-    _Trait(
-        -0.81,
-        0.4,
-        lambda _, branch: branch.conflicts > 0,
-        lambda conflicts: "it conflicts" if conflicts else "it picks cleanly",
-    ),
+    _Trait(-0.81, 0.4, lambda _, branch: branch.conflicts > 0, "it conflicts", "it picks cleanly"),
     _Trait(
         -0.88,
         0.15,
         lambda _, branch: 1 - (_USUAL_REMOVED if branch.removed is None else branch.removed),
-        lambda missing: "removed lines are missing" if missing else "it has all removed lines",
+        "removed lines are missing",
+        "it has all removed lines",
     ),
     _Trait(
-        -0.14,
-        3.26,
-        lambda change, _: math.log1p(change.lines),
-        lambda number: f"{counted(round(math.expm1(number)), 'changed line')}",
+        -0.14, 3.26, lambda change, _: math.log1p(change.lines), "a large change", "a small change"
+    ),
+    _Trait(-0.5, 0.29, lambda change, _: math.log1p(change.new_files), "new files", ""),
+    _Trait(
+        0.16, 0.33, lambda change, _: change.fix or change.recorded, "a fix", "not called a fix"
     ),
     _Trait(
-        -0.5,
-        0.29,
-        lambda change, _: math.log1p(change.new_files),
-        lambda number: f"{counted(round(math.expm1(number)), 'new file')}" if number else "",
-    ),
-    _Trait(
-        0.16,
-        0.33,
-        lambda change, _: change.fix or change.recorded,
-        lambda fix: "a fix" if fix else "not called a fix",
-    ),
-    _Trait(
-        1.23,
-        0.16,
-        lambda change, _: change.recorded,
-        lambda fix: "a fix by its label or changelog entry" if fix else "",
+        1.23, 0.16, lambda change, _: change.recorded, "a fix by its label or changelog entry", ""
     ),
 )
 #: The share of removed lines of a change that removes none.
 _USUAL_REMOVED = 0.85
-#: Log-odds of a quarter, from which a share is large.
-_MANY = -1.1
 #: A reason moves the log-odds by so much at least.
 _LEAST = 0.22
 
 
-@dataclass(frozen=True, slots=True)
-class Score:
+class Score(Struct, frozen=True):
     """How likely people are to backport the change. Evidence, never a gate.
 
     Of changes with a ``value`` of 0.3, about three in ten were backported.
@@ -204,15 +178,14 @@ def score_change(change: ChangeTraits, branch: BranchTraits) -> Score:
     """Return the score of a change on a branch, with the strongest reasons first."""
     total = _INTERCEPT
     moves: list[tuple[float, str]] = []
-    for trait in _TRAITS:
-        number = float(trait.number(change, branch))
+    for trait, number in zip(_TRAITS, trait_numbers(change, branch), strict=True):
         total += trait.weight * number
-        move, words = trait.weight * (number - trait.usual), trait.words(number)
+        words = trait.more if number > trait.usual else trait.less
+        move = trait.weight * (number - trait.usual)
         if words and abs(move) >= _LEAST:
             moves.append((move, words))
     moves.sort(key=lambda move: -abs(move[0]))
-    habits = branch.habits
-    usual = (log_odds(habits.lately) + log_odds(habits.share)) / 2
+    usual = (log_odds(branch.habits.lately) + log_odds(branch.habits.share)) / 2
     return Score(
         _likelihood(total),
         min(LIKELY, _likelihood(usual + OUTSTANDING)),

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Literal
 
-from msgspec import structs
+from msgspec import Struct
+from msgspec.structs import replace
 
 from prjury.judges.backport.checks.not_there_yet import AppliedCommits
 from prjury.judges.backport.checks.picks_cleanly import CherryPickTrial
@@ -25,7 +25,7 @@ from prjury.report.model import Backport, BackportVerdict
 from prjury.snapshot.model import PullRequest, printable, visible
 
 #: A failure breaks the branch's users.
-BREAKING = frozenset({"api", "dependencies", "migrations", "settings"})
+BREAKING = frozenset({"api", "dependencies", "migrations"})
 #: A warning needs a human.
 CAREFUL = frozenset({"migrations"})
 #: A failure says what has to be changed in the pick.
@@ -46,8 +46,7 @@ _RECORD = 3
 Answer = Literal["yes", "no"]
 
 
-@dataclass(frozen=True, slots=True)
-class BranchFacts:
+class BranchFacts(Struct, frozen=True):
     """The facts about one branch.
 
     Attributes:
@@ -70,7 +69,7 @@ class BranchFacts:
     present: AppliedCommits | None = None
     asked: Answer | None = None
     unnamed: bool = False
-    traits: ChangeTraits = field(default_factory=ChangeTraits)
+    traits: ChangeTraits = ChangeTraits()
     reached: int = 0
     hollow: bool = False
     gone: bool = False
@@ -96,7 +95,7 @@ class BranchFacts:
     @property
     def likely(self) -> bool:
         """Return true if the branch takes nearly all such changes."""
-        return self.score is not None and self.score.band == "likely" and self._has_record
+        return self.score is not None and self.score.band == "likely" and self.has_record
 
     @property
     def unlikely(self) -> bool:
@@ -109,8 +108,8 @@ class BranchFacts:
         if self.wanted or self.unnamed or self.default == "yes":
             return True
         if self.is_fix:
-            return not (self._has_record and self.unlikely)
-        return self._has_record and self.score is not None and self.score.band != "unlikely"
+            return not (self.has_record and self.unlikely)
+        return self.has_record and self.score is not None and self.score.band != "unlikely"
 
     @property
     def is_fix(self) -> bool:
@@ -118,7 +117,8 @@ class BranchFacts:
         return self.traits.recorded or self.traits.plain
 
     @property
-    def _has_record(self) -> bool:
+    def has_record(self) -> bool:
+        """Return true if enough earlier changes reached the branch."""
         return self.reached >= _RECORD
 
     @property
@@ -135,8 +135,7 @@ class BranchFacts:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Ruling:
+class _Ruling(Struct, frozen=True):
     verdict: BackportVerdict
     because: str = ""
     leading: tuple[Check, ...] = ()
@@ -182,8 +181,7 @@ def _rule(facts: BranchFacts) -> _Ruling:
         return _Ruling("not_suitable", leading=_checks(facts, "asked-for"))
     if not facts.considered:
         return _rule_unasked(facts)
-    rules = (_rule_conflict, _rule_reverted, _rule_lacking, _rule_breaking, _rule_unchecked)
-    obstacles = [ruling for rule in rules if (ruling := rule(facts))]
+    obstacles = list(_list_obstacles(facts))
     if obstacles:
         return max(obstacles, key=lambda ruling: _WORSE.index(ruling.verdict))
     return _rule_clean(facts)
@@ -191,7 +189,6 @@ def _rule(facts: BranchFacts) -> _Ruling:
 
 def _rule_settled(facts: BranchFacts) -> _Ruling | None:
     """Rule where there is nothing to pick, or the pick could not be tried."""
-    where = printable(facts.tip.name)
     if facts.trial.unfinished:
         return _Ruling("error", facts.trial.unfinished)
     if facts.hollow:
@@ -199,6 +196,7 @@ def _rule_settled(facts: BranchFacts) -> _Ruling | None:
     if facts.settled:
         return _Ruling("already_present", leading=_checks(facts, "not-there-yet"))
     if facts.gone:
+        where = printable(facts.tip.name)
         return _Ruling("not_applicable", f"{where} has none of the files that the change touches")
     if facts.newer:
         return _Ruling("already_present", leading=_checks(facts, "dependencies"))
@@ -213,54 +211,35 @@ def _rule_unasked(facts: BranchFacts) -> _Ruling:
     if breaking and (facts.unlikely or not facts.trial.merge.clean):
         return _Ruling("not_suitable", leading=breaking)
     why = "nobody asks for it, and it is no plain fix"
-    if facts.unlikely and facts.reached >= _RECORD:
+    if facts.unlikely and facts.has_record:
         why = "nobody asks for it, and the branch rarely takes such changes"
     return _Ruling("not_requested", why)
 
 
-def _rule_conflict(facts: BranchFacts) -> _Ruling | None:
-    if facts.trial.merge.clean:
-        return None
-    leading = _checks(facts, "picks-cleanly")
-    if facts.first and facts.first.found:
-        verdict: BackportVerdict = "suitable_with_changes" if facts.helped else "needs_human"
-        return _Ruling(verdict, leading=_checks(facts, "prerequisites"))
-    if all(conflict.mechanical for conflict in facts.trial.merge.conflicts):
-        return _Ruling("suitable_with_changes", leading=leading)
-    return _Ruling("needs_human", leading=leading)
-
-
-def _rule_reverted(facts: BranchFacts) -> _Ruling | None:
-    if facts.present is None or facts.present.stays:
-        return None
-    return _Ruling("needs_human", leading=_checks(facts, "not-there-yet"))
-
-
-def _rule_lacking(facts: BranchFacts) -> _Ruling | None:
-    """Rule where the branch lacks what the pick needs, or needs it written in another way."""
-    lacking = facts.failed(TO_CHANGE, "error", "warning")
-    if not lacking:
-        return None
-    helped = all(
-        facts.helped if check.name == "symbols" else check.name != "build" and bool(check.fix)
-        for check in lacking
-    )
-    return _Ruling("suitable_with_changes" if helped else "needs_human", leading=lacking)
-
-
-def _rule_breaking(facts: BranchFacts) -> _Ruling | None:
-    """Rule on what breaks the branch's users."""
-    breaking = facts.failed(BREAKING, "error")
-    if not breaking:
-        return None
-    return _Ruling("needs_human", "it is asked for, but it" if facts.wanted else "", breaking)
-
-
-def _rule_unchecked(facts: BranchFacts) -> _Ruling | None:
-    """Rule where something needs care or could not be checked."""
+def _list_obstacles(facts: BranchFacts) -> Iterator[_Ruling]:
+    """Yield what stands in the way of a change that is considered."""
+    helped, merge = facts.helped, facts.trial.merge
+    if not merge.clean and facts.first and facts.first.found:
+        verdict: BackportVerdict = "suitable_with_changes" if helped else "needs_human"
+        yield _Ruling(verdict, leading=_checks(facts, "prerequisites"))
+    elif not merge.clean:
+        easy = all(conflict.mechanical for conflict in merge.conflicts)
+        verdict = "suitable_with_changes" if easy else "needs_human"
+        yield _Ruling(verdict, leading=_checks(facts, "picks-cleanly"))
+    if facts.present and not facts.present.stays:
+        yield _Ruling("needs_human", leading=_checks(facts, "not-there-yet"))
+    if lacking := facts.failed(TO_CHANGE, "error", "warning"):
+        mended = all(
+            helped if check.name == "symbols" else check.name != "build" and bool(check.fix)
+            for check in lacking
+        )
+        yield _Ruling("suitable_with_changes" if mended else "needs_human", leading=lacking)
+    if breaking := facts.failed(BREAKING, "error"):
+        yield _Ruling("needs_human", "it is asked for, but it" if facts.wanted else "", breaking)
     needed = ESSENTIAL if facts.likely else ESSENTIAL | BREAKING
     doubts = (*facts.failed(CAREFUL, "warning"), *facts.failed(needed, "hint"))
-    return _Ruling("needs_human", leading=doubts) if doubts and not facts.wanted else None
+    if doubts and not facts.wanted:
+        yield _Ruling("needs_human", leading=doubts)
 
 
 def _rule_clean(facts: BranchFacts) -> _Ruling:
@@ -353,4 +332,4 @@ def with_opinion(backport: Backport, opinion: Judgment) -> Backport:
     answer = words.get(opinion.status, "no answer from a model")
     reasons = [*backport.reasons, f"{answer} ({opinion.reasoning})"]
     reasons += (f"{check.name}: {check.message}" for check in opinion.failed_checks)
-    return structs.replace(backport, reasons=tuple(reasons))
+    return replace(backport, reasons=tuple(reasons))

@@ -356,8 +356,8 @@ class PatternsJudge:
         reported = judgment.with_metadata(notes=[*judgment.metadata.get("notes", []), note])
         return replace(reported, reasoning=f"{judgment.reasoning}; {note}")
 
-    def concerned(self, pull: PullRequest) -> frozenset[str]:
-        """The files whose added lines hold what some rule looks for, whichever versions hold."""
+    def find_concerned(self, pull: PullRequest) -> frozenset[str]:
+        """Return the files whose added lines hold what some rule looks for, whichever versions hold."""
         files = [file for file in pull.files if is_code(file, ScanOutcome())]
         found = {file.path: language_of(printable(file.path)) for file in files}
         languages = {language.name for language in found.values() if language}

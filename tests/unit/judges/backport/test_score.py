@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec import structs
+from msgspec.structs import replace
 
 from fakes.repository import pull_between
 from prjury.judges.backport.history import Habits
@@ -109,6 +108,6 @@ FILES: Mapping[str, str] = {"a.py": "x = 1\n", "b.py": "y = 1\nz = 1\n"}
 def test_labels_and_plain_titles_call_a_change_a_fix(
     title: str, labels: tuple[str, ...], recorded: bool, plain: bool
 ) -> None:
-    traits = traits_of(structs.replace(pull_between({}, FILES), title=title, labels=labels))
+    traits = traits_of(replace(pull_between({}, FILES), title=title, labels=labels))
     assert (traits.recorded, traits.plain) == (recorded, plain)
     assert (traits.lines, traits.new_files) == (3, 2)

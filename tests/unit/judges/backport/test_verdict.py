@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, Literal
 
 import pytest
-from msgspec import structs
+from msgspec.structs import replace
 
 from prjury.judges.backport.checks.not_there_yet import AppliedCommits
 from prjury.judges.backport.checks.picks_cleanly import CherryPickTrial
@@ -31,7 +30,7 @@ PULL = PullRequest(
 )
 CLEAN = CherryPickTrial(MergeTrial("f" * 40))
 HARD = Conflict("a.py", ConflictType.CONTENT, mechanical=False, reason="the same code")
-EASY = structs.replace(HARD, mechanical=True, reason="imports only")
+EASY = replace(HARD, mechanical=True, reason="imports only")
 CONFLICT = CherryPickTrial(MergeTrial(None, (HARD,)))
 FIRST = Prerequisites(
     (StyleCommit("1" * 40, ("0" * 40,), "Before"),), CherryPickTrial(MergeTrial("8" * 40))
@@ -205,7 +204,7 @@ def test_the_predicted_tree_holds_what_has_to_come_first() -> None:
 
 
 def test_several_commits_are_picked_as_one() -> None:
-    several = structs.replace(PULL, ahead=2, number=None)
+    several = replace(PULL, ahead=2, number=None)
     assert decide(replace(case(), pull=several)).commands == (
         f"git switch -c backport-cccccccccccc-to-1.x {TIP.sha}",
         (
@@ -222,7 +221,7 @@ def test_commits_one_by_one_are_named_without_those_that_have_no_effect() -> Non
 
 
 def test_git_20_shell_characters_of_a_branch_are_not_in_the_commands() -> None:
-    odd = structs.replace(TIP, name="a;$(touch CANARY)`touch CANARY`|'y~2")
+    odd = replace(TIP, name="a;$(touch CANARY)`touch CANARY`|'y~2")
     commands = decide(replace(case(), tip=odd)).commands
     assert commands[0] == f"git switch -c backport-7-to-a-touch-CANARY-touch-CANARY-y-2 {TIP.sha}"
 

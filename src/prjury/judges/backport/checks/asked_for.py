@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from prjury.judges.backport.requests.branches import meant
 from prjury.judges.backport.requests.labels import (
@@ -30,8 +31,7 @@ _FIXES = re.compile(r"^(?:Fixes: |This reverts commit )([0-9a-f]{7,64})\b", re.M
 _MOST_QUOTED, _MOST_SHOWN = 4, 20
 
 
-@dataclass(frozen=True, slots=True)
-class RequestSources:
+class RequestSources(Struct, frozen=True):
     """What people ask for, refuse and report on any branch.
 
     Attributes:
@@ -42,8 +42,7 @@ class RequestSources:
     mended: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class FoundRequests:
+class FoundRequests(Struct, frozen=True):
     """What people say about one branch.
 
     Attributes:

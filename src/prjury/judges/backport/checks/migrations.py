@@ -5,11 +5,13 @@ Users of a release branch may have run other migrations, so one cannot be backpo
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import cache
+
+from msgspec import Struct
 
 from prjury.judges.backport.checks.wording import MOST_LISTED
-from prjury.judges.backport.places import migration_tool
 from prjury.jury.judgment import Check, Location
 from prjury.report.wording import counted
 from prjury.snapshot.model import FileChange, FileStatus, printable, visible
@@ -17,13 +19,46 @@ from prjury.snapshot.model import FileChange, FileStatus, printable, visible
 _VERBS = {FileStatus.ADDED: "adds", FileStatus.DELETED: "removes"}
 
 
-@dataclass(frozen=True, slots=True)
-class Migration:
+class Migration(Struct, frozen=True):
     """A migration that is added, changed or removed."""
 
     path: str
     tool: str
     status: FileStatus
+
+
+#: Paths of migrations by tool; the first match counts.
+_TOOLS = (
+    ("Django", r"(^|/)migrations/\d{4}_\w+\.py$"),
+    ("Alembic", r"(^|/)(alembic|migrations?)/(.*/)?versions/[^/]+\.py$"),
+    ("Rails", r"(^|/)db/(migrate|post_migrate)/\d+_\w+\.rb$"),
+    ("Flyway", r"(^|/)([VUB]\d[\w.]*|R)__[^/]+\.(sql|java|kt)$"),
+    (
+        "Liquibase",
+        r"(^|/)(changelogs?|liquibase)/.*(change|db|master|\d)[^/]*\.(xml|ya?ml|json|sql)$",
+    ),
+    ("Liquibase", r"(^|/)(db\.)?changelog[-.\w]*\.(xml|ya?ml|sql)$"),
+    ("Prisma", r"(^|/)prisma/migrations/[^/]+/migration\.sql$"),
+    ("Drizzle", r"(^|/)drizzle/(migrations/)?\d{4}_\w+\.sql$"),
+    ("Entity Framework", r"(^|/)Migrations/(?!.*(\.Designer|ModelSnapshot)\.cs$)\d+_\w+\.cs$"),
+    ("Ecto", r"(^|/)priv/([\w]+/)?repo/migrations/\d+_\w+\.exs$"),
+    ("Laravel", r"(^|/)database/migrations/\d{4}_\d\d_\d\d_\d+_\w+\.php$"),
+    ("knex or TypeORM", r"(^|/)migrations?/\d{10,}[-_][\w-]+\.[cm]?[jt]s$"),
+    ("SQL", r"(^|/)(migrations?|migrate)/([^/]+/)*[Vv]?\d[\w.-]*\.(up\.|down\.)?sql$"),
+)
+_ELSEWHERE = re.compile(r"(^|/)(tests?|testdata|fixtures|docs?|examples?|samples?)/")
+
+
+@cache  # when a path is looked at, which a start need not wait for
+def _tools() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    return tuple((tool, re.compile(pattern)) for tool, pattern in _TOOLS)
+
+
+def migration_tool(path: str) -> str | None:
+    """Return the tool that runs the file as a migration, or None."""
+    if _ELSEWHERE.search(path):
+        return None
+    return next((tool for tool, pattern in _tools() if pattern.search(path)), None)
 
 
 def migrations_in(files: Sequence[FileChange]) -> tuple[Migration, ...]:
@@ -35,12 +70,12 @@ def migrations_in(files: Sequence[FileChange]) -> tuple[Migration, ...]:
     )
 
 
-def migrations_check(found: Sequence[Migration]) -> Check | None:
+def migrations_check(migrations: Sequence[Migration]) -> Check | None:
     """Return the check ``migrations``; None without any."""
-    if not found:
+    if not migrations:
         return None
     by_verb: dict[str, list[Migration]] = {}
-    for each in found:
+    for each in migrations:
         by_verb.setdefault(_VERBS.get(each.status, "changes"), []).append(each)
     words = [
         f"{verb} {counted(len(some), 'migration')} ({', '.join(sorted({m.tool for m in some}))})"
@@ -50,7 +85,7 @@ def migrations_check(found: Sequence[Migration]) -> Check | None:
         "migrations",
         passed=False,
         message=", ".join(words),
-        location=Location(printable(found[0].path)),
+        location=Location(printable(migrations[0].path)),
         severity="warning" if set(by_verb) == {"adds"} else "error",
-        evidence="\n".join(visible(each.path) for each in found[:MOST_LISTED]),
+        evidence="\n".join(visible(each.path) for each in migrations[:MOST_LISTED]),
     )

@@ -1,14 +1,16 @@
-"""Return true if the branch has the change already.
+"""How a branch has the change already.
 
-It has if it holds the commit itself, the same patch, a commit whose message says that it was picked
-from this one, or if picking the change has no effect.
+It does if it holds the commit itself, the same patch, a commit whose message says that it was
+picked from this one, or if picking the change has no effect.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from prjury.errors import SourceError
 from prjury.judges.backport.origins import Origins, origins
@@ -31,8 +33,7 @@ _MOST_COMMITS = 40
 _FEW = 3
 
 
-@dataclass(frozen=True, slots=True)
-class AppliedCommits:
+class AppliedCommits(Struct, frozen=True):
     """How the branch holds the change.
 
     Attributes:
@@ -54,8 +55,7 @@ class AppliedCommits:
         return not (self.reverted or self.lost)
 
 
-@dataclass(frozen=True)
-class Identity:
+class Identity(Struct, frozen=True):
     """What identifies a change on other branches; commits with parents, oldest first, no merges."""
 
     base: str
@@ -64,11 +64,6 @@ class Identity:
     number: int | None = None
     paths: tuple[str, ...] = ()
 
-    @property
-    def shas(self) -> tuple[str, ...]:
-        """The object names of its commits, the head's first."""
-        return (self.head, *(head for _, head in self.commits))
-
 
 def identity_of(pull: PullRequest, commits: Sequence[tuple[str, str]]) -> Identity:
     """Return the identity of a pull request with these commits."""
@@ -76,7 +71,7 @@ def identity_of(pull: PullRequest, commits: Sequence[tuple[str, str]]) -> Identi
     return Identity(pull.merge_base, pull.head.sha, tuple(commits), pull.number, tuple(paths))
 
 
-def applied_commits(
+def find_applied(
     change: Identity,
     tip: BranchTip,
     since: str,
@@ -91,84 +86,77 @@ def applied_commits(
         since: the commit where the branch forked from the base.
         messages: of the branch's commits since then, newest first.
     """
-    copies = _Copies.of(change, tip, since, messages, releases)
-    each: Collection[Mapping[str, str]] = copies.each.values() or [{}]
-    histories = [history_of_change({**copies.whole, **one}, messages) for one in each]
+    whole, parts = _find_copies(change, tip, since, messages, releases)
+    histories = [history_of_change({**whole, **one}, messages) for one in parts or [{}]]
     brought = list(dict.fromkeys(one.brought for one in histories if one.brought))
     if not all(one.brought for one in histories):
         return None
     titles = {one.sha: visible(one.text.split("\n", 1)[0]) for one in messages}
-    how, title = _how(brought, copies.whole), titles.get(brought[0])
-    found = AppliedCommits(how, brought[-1], title)
-    undone = next((one for one in histories if one.undone), None)
-    return replace(found, commit=undone.gone, reverted=undone.undone) if undone else found
+    applied = AppliedCommits(_how(brought, whole), brought[-1], titles.get(brought[0]))
+    for one in histories:
+        if one.undone:
+            return replace(applied, commit=one.gone, reverted=one.undone)
+    return applied
 
 
-@dataclass(frozen=True)
-class _Copies:
-    """Commits of a branch that bring all of the change or one commit of it, each with its how."""
+def _find_copies(
+    change: Identity,
+    tip: BranchTip,
+    since: str,
+    messages: Sequence[CommitMessage],
+    releases: Releases,
+) -> tuple[dict[str, str], list[dict[str, str]]]:
+    """Return the commits that bring all of the change, and those for each of several commits.
 
-    change: Identity
-    whole: dict[str, str]
-    each: dict[str, dict[str, str]]
+    With each stands how it does so.
+    """
+    several = [sha for _, sha in change.commits] if len(change.commits) > 1 else []
+    whole: dict[str, str] = {}
+    parts: dict[str, dict[str, str]] = {sha: {} for sha in several}
+    if releases.holds(tip.sha, change.head):
+        merges = [message.sha for message in messages if change.head in message.parents[1:]]
+        whole |= dict.fromkeys([change.head, *merges], _ITSELF)
+        for _, sha in change.commits:
+            parts.get(sha, whole)[sha] = _ITSELF
+    for message in messages:
+        named, words = origins(message.text), f"the message of {message.sha[:7]} names"
+        if name := _names(named, change):
+            whole.setdefault(message.sha, f"{words} {name}")
+        for sha in several if named.shas else ():
+            if any(sha.startswith(each) for each in named.shas):
+                parts[sha].setdefault(message.sha, f"{words} {sha[:7]}")
+    try:
+        _add_patches(change, tip, since, releases, whole, parts)
+    except SourceError:
+        if not (whole or any(parts.values())):
+            raise  # otherwise the messages are proof enough
+    return whole, list(parts.values())
 
-    @classmethod
-    def of(
-        cls,
-        change: Identity,
-        tip: BranchTip,
-        since: str,
-        messages: Sequence[CommitMessage],
-        releases: Releases,
-    ) -> _Copies:
-        """Find the copies; see `applied_commits`."""
-        several = change.commits if len(change.commits) > 1 else ()
-        copies = cls(change, {}, {sha: {} for _, sha in several})
-        if releases.holds(tip.sha, change.head):
-            copies._add_itself(messages)
-        copies._add_named(messages)
-        try:
-            copies._add_patched(tip, since, releases)
-        except SourceError:
-            if not (copies.whole or any(copies.each.values())):
-                raise  # otherwise the messages are proof enough
-        return copies
 
-    def _add_itself(self, messages: Sequence[CommitMessage]) -> None:
-        """Add the change's own commits, and the merge that brought them."""
-        head = self.change.head
-        merges = [message.sha for message in messages if head in message.parents[1:]]
-        self.whole.update(dict.fromkeys([head, *merges], _ITSELF))
-        for sha in self.change.shas[1:]:
-            self.each.get(sha, self.whole)[sha] = _ITSELF
-
-    def _add_named(self, messages: Sequence[CommitMessage]) -> None:
-        """Add commits whose messages name the change."""
-        for message in messages:
-            read, says = origins(message.text), f"the message of {message.sha[:7]} names"
-            if name := _names(read, self.change):
-                self.whole.setdefault(message.sha, f"{says} {name}")
-            for sha, bringing in self.each.items() if read.shas else ():
-                if any(sha.startswith(name) for name in read.shas):
-                    bringing.setdefault(message.sha, f"{says} {sha[:7]}")
-
-    def _add_patched(self, tip: BranchTip, since: str, releases: Releases) -> None:
-        change = self.change
-        several = [pair for pair in change.commits if pair[1] in self.each]
-        compared = several if len(several) <= _MOST_COMMITS else []
-        pairs = [(change.base, change.head), *compared]
-        held = releases.same_patches(pairs, change.paths, since, tip.sha)
-        for pair, shas in held.items():
-            bringing = self.whole if pair == pairs[0] else self.each[pair[1]]
-            for sha in shas:
-                bringing.setdefault(sha, f"{sha[:7]} is the same patch")
+def _add_patches(
+    change: Identity,
+    tip: BranchTip,
+    since: str,
+    releases: Releases,
+    whole: dict[str, str],
+    parts: Mapping[str, dict[str, str]],
+) -> None:
+    pairs = [(change.base, change.head)]
+    if 1 < len(change.commits) <= _MOST_COMMITS:
+        pairs += change.commits
+    for pair, shas in releases.same_patches(pairs, change.paths, since, tip.sha).items():
+        bringing = whole if pair == pairs[0] else parts[pair[1]]
+        for sha in shas:
+            bringing.setdefault(sha, f"{sha[:7]} is the same patch")
 
 
 def _names(read: Origins, change: Identity) -> str | None:
     """Return the number or the head if a message names it as the origin of the whole change."""
     if change.number is not None and change.number in read.pulls:
         return f"#{change.number}"
-    one_of_several = len(change.commits) > 1 and change.head in change.shas[1:]
+    one_of_several = len(change.commits) > 1 and any(
+        change.head == sha for _, sha in change.commits
+    )
     if not one_of_several and any(change.head.startswith(sha) for sha in read.shas):
         return change.head[:7]
     return None
@@ -181,8 +169,7 @@ def _how(brought: Sequence[str], whole: Mapping[str, str]) -> str:
     return f"{names} are its commits one by one"
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeHistory:
+class ChangeHistory(Struct, frozen=True):
     """The latest commit that brought a change, and which one was reverted by which since."""
 
     brought: str | None = None
@@ -193,18 +180,18 @@ class ChangeHistory:
 def history_of_change(copies: Collection[str], messages: Sequence[CommitMessage]) -> ChangeHistory:
     """Follow reverts of the copies through the branch's messages, which are newest first."""
     titles = {message.sha: _title(message) for message in messages}
-    known, reverts = dict.fromkeys(copies), dict[str, None]()
-    found = ChangeHistory(next(iter(copies), None))
+    bringing, reverts = dict.fromkeys(copies), dict[str, None]()
+    history = ChangeHistory(next(iter(copies), None))
     for message in reversed(messages):
-        if message.sha in known:
-            found = ChangeHistory(message.sha)
-        if reverted := _find_reverted(message, known, titles):
+        if message.sha in bringing:
+            history = ChangeHistory(message.sha)
+        if reverted := _find_reverted(message, bringing, titles):
             reverts[message.sha] = None
-            found = replace(found, undone=message.sha, gone=reverted)
+            history = replace(history, undone=message.sha, gone=reverted)
         elif _find_reverted(message, reverts, titles):
-            known[message.sha] = None
-            found = ChangeHistory(message.sha)
-    return found
+            bringing[message.sha] = None
+            history = ChangeHistory(message.sha)
+    return history
 
 
 def _find_reverted(
@@ -235,7 +222,7 @@ def _bare(title: str) -> str:
 
 
 def not_there_yet_check(
-    found: AppliedCommits | None,
+    applied: AppliedCommits | None,
     unread: str,
     empty: bool,  # noqa: FBT001 - a fact
     branch: str,
@@ -246,20 +233,19 @@ def not_there_yet_check(
         unread: why the branch's history could not be read.
         empty: whether the pick has no effect.
     """
-    where, evidence = printable(branch), found.evidence if found else None
+    where = printable(branch)
     severity: Severity = "hint"
-    if found and found.reverted and not empty:
-        undone = f"{found.reverted[:7]} reverts {found.commit[:7]}"
-        message, severity = f"{where} had it ({found.how}), but {undone}", "warning"
-    elif found and found.lost:
-        message, severity = f"{where} has none of its lines, although {found.how}", "warning"
-    elif found or empty:
-        how = found.how if found and not found.reverted else "picking it has no effect"
+    if applied and applied.reverted and not empty:
+        undone = f"{applied.reverted[:7]} reverts {applied.commit[:7]}"
+        message, severity = f"{where} had it ({applied.how}), but {undone}", "warning"
+    elif applied and applied.lost:
+        message, severity = f"{where} has none of its lines, although {applied.how}", "warning"
+    elif applied or empty:
+        how = applied.how if applied and not applied.reverted else "picking it has no effect"
         message = f"{where} already has it: {how}"
     elif unread:
         message = f"not checked whether {where} already has it: {unread}"
     else:
         return Check("not-there-yet", passed=True, message=f"{where} does not have it yet")
-    return Check(
-        "not-there-yet", passed=False, message=message, severity=severity, evidence=evidence
-    )
+    evidence = applied.evidence if applied else None
+    return Check("not-there-yet", False, message, severity=severity, evidence=evidence)  # noqa: FBT003

@@ -1,4 +1,4 @@
-"""Return true if the change picks cleanly onto the branch, tried in the object store.
+"""The change picked onto the branch, tried in the object store.
 
 A project that squashes or merges backports a pull request as one commit; a project that rebases
 backports its commits one by one.
@@ -6,9 +6,9 @@ backports its commits one by one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from prjury.deadline import Deadline
@@ -28,17 +28,13 @@ from prjury.snapshot.model import (
     visible,
 )
 
-if TYPE_CHECKING:
-    from prjury.judges.backport.look import LookContext
-
 #: How a project merges changes.
 Merging = Literal["squash", "merge", "rebase"]
 #: So many conflicting files are listed.
 _FEW = 3
 
 
-@dataclass(frozen=True, slots=True)
-class CherryPickTrial:
+class CherryPickTrial(Struct, frozen=True):
     """The change picked onto the tip of a branch.
 
     Attributes:
@@ -95,13 +91,12 @@ def _with_changelogs(merge: MergeTrial) -> MergeTrial:
     return replace(merge, conflicts=conflicts)
 
 
-def picks_cleanly(context: LookContext) -> Check:
+def picks_cleanly_check(trial: CherryPickTrial, tip: BranchTip) -> Check:
     """Return the check ``picks-cleanly``."""
-    trial, tip = context.trial, context.tip
     where = f"{printable(tip.name)} @{tip.sha[:7]}"
     merge = trial.merge
     if merge.clean:
-        return Check("picks-cleanly", passed=True, message=_clean(trial, where))
+        return Check("picks-cleanly", passed=True, message=_clean_words(trial, where))
     message = f"{conflict_messages(merge.conflicts)} on {where}"
     if trial.each and trial.each.stopped_at:
         stopped = trial.each.stopped_at
@@ -114,17 +109,17 @@ def picks_cleanly(context: LookContext) -> Check:
         f"{printable(one.path)}: {one.type.value.replace('_', '/')}, {one.reason}"
         for one in merge.conflicts[:_FEW]
     ]
-    left = len(merge.conflicts) - _FEW
+    more = len(merge.conflicts) - _FEW
     return Check(
         "picks-cleanly",
         passed=False,
         message=message,
         severity="warning" if mechanical else "error",
-        evidence="\n".join([*lines, f"… and {left} more"] if left > 0 else lines),
+        evidence="\n".join([*lines, f"… and {more} more"] if more > 0 else lines),
     )
 
 
-def _clean(trial: CherryPickTrial, where: str) -> str:
+def _clean_words(trial: CherryPickTrial, where: str) -> str:
     if trial.each is None:
         return f"picks cleanly onto {where}"
     dropped = f", {trial.each.emptied} of them without effect" if trial.each.emptied else ""

@@ -8,11 +8,10 @@ what is not needed is left out again.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
 
-from msgspec import structs
+from msgspec import Struct
+from msgspec.structs import replace
 
 from prjury.deadline import Deadline
 from prjury.errors import SourceError
@@ -31,9 +30,6 @@ from prjury.report.wording import counted
 from prjury.snapshot.merge_style import StyleCommit
 from prjury.snapshot.model import Conflict, FileChange, LineSpan, PullRequest, visible
 
-if TYPE_CHECKING:
-    from prjury.judges.backport.look import LookContext
-
 #: So many candidates are tried.
 MOST_TRIED = 6
 #: Larger changes are not tried: they are no prerequisites in practice, and trying is slow.
@@ -49,15 +45,13 @@ _LONGEST_SUBJECT = 80
 _MOST_TRACED = 6
 
 
-@dataclass(frozen=True, slots=True)
-class Prerequisites:
+class Prerequisites(Struct, frozen=True):
     """The result of a search.
 
     Attributes:
         commits: what has to be picked first, oldest first; empty if nothing was found.
         trial: the change picked after them, None if nothing was found.
-        tried: the candidates, the likeliest first.
-        in_vain: why nothing makes the pick clean.
+        note: why nothing was found.
         onto: the branch's tree after the commits.
         lacks: what is missing on the branch even then.
         unchecked: why the search was not finished; empty if it was.
@@ -65,8 +59,7 @@ class Prerequisites:
 
     commits: tuple[StyleCommit, ...] = ()
     trial: CherryPickTrial | None = None
-    tried: tuple[StyleCommit, ...] = ()
-    in_vain: str = ""
+    note: str = ""
     onto: str = ""
     lacks: tuple[str, ...] = ()
     unchecked: str = ""
@@ -77,8 +70,7 @@ class Prerequisites:
         return bool(self.commits)
 
 
-@dataclass(frozen=True)
-class Search:
+class Search(Struct, frozen=True):
     """The search for prerequisites on one branch since it forked from the base."""
 
     pull: PullRequest
@@ -96,116 +88,98 @@ class Search:
     ) -> Prerequisites:
         """Search for what makes the pick clean and adds the missing names."""
         try:
-            clean = trial.merge.clean
-            found = Prerequisites() if clean else self.run(trial.merge.conflicts)
-            if not missing or not (found.found or clean):
-                return found
-            commits = self._sort_commits([*found.commits, *self._introducing(missing)])
-            if list(found.commits) != commits:
-                more = self._all_of(commits)
-                found = found if found.found and not more.found else more
-            if not found.found:
-                return found
-            left = missing_in(found.onto)
+            result = Prerequisites()
+            if not trial.merge.clean:
+                result = self._search_for_clean(trial.merge.conflicts)
+                if not result.found:
+                    return result
+            if missing:
+                result = self._add_names(result, missing)
+            if not result.found:
+                return result
+            left = missing_in(result.onto) if missing else MissingOnBranch()
         except SourceError as error:
             return Prerequisites(unchecked=str(error))
         names = (*(one.name for one in left.found), *filter(None, [left.unchecked]))
-        return replace(found, lacks=tuple(dict.fromkeys(names)))
+        return replace(result, lacks=tuple(dict.fromkeys(names)))
 
-    def run(self, conflicts: Sequence[Conflict]) -> Prerequisites:
-        """Search for the commits that make the pick clean."""
+    def _search_for_clean(self, conflicts: Sequence[Conflict]) -> Prerequisites:
         others = [one for one in conflicts if not is_by_hand(one.path)]
         if not others:
             why = "nothing has to be picked first: only changelogs or lock files conflict"
-            return Prerequisites(in_vain=why)
+            return Prerequisites(note=why)
         if len(others) > _MOST_IN_CONFLICT:
-            return Prerequisites(in_vain=f"not searched: too many files conflict ({len(others)})")
-        line, candidates = self._candidates(others)
-        tried, sweeping = self._narrow(candidates)
-        for commits in ((commit,) for commit in tried):
-            if self._clean_after(commits):
-                return self._make_result(commits, tried)
-        line = [commit for commit in line if commit in tried] if len(tried) > 1 else []
-        together = self._that_pick(line)
-        if self._clean_after(together):
-            return self._make_result(self._drop_needless(together), tried)
+            return Prerequisites(note=f"not searched: too many files conflict ({len(others)})")
+        commits, likeliest = self._candidates(others)
+        tried, too_broad = self._narrow(likeliest)
+        for commit in tried:
+            if result := self._pick_after((commit,)):
+                return result
+        # All that can be picked on top of each other, oldest first.
+        chosen: tuple[StyleCommit, ...] = ()
+        for commit in reversed([commit for commit in commits if commit in tried]):
+            if self._pick_commits((*chosen, commit)):
+                chosen = (*chosen, commit)
+        if len(chosen) > 1 and (result := self._pick_after(chosen)):
+            for commit in reversed(chosen):
+                fewer = tuple(one for one in result.commits if one != commit)
+                result = self._pick_after(fewer) or result
+            return result
         unchecked = "" if self.deadline.remaining else "the time for the search ran out"
-        return Prerequisites(
-            tried=tried, in_vain=_failure_words(tried, sweeping), unchecked=unchecked
-        )
+        return Prerequisites(note=_failure_words(tried, too_broad), unchecked=unchecked)
 
-    def _introducing(self, missing: Sequence[MissingSymbols]) -> Iterator[StyleCommit]:
-        """Yield the commits of the base that added the missing names and files."""
+    def _add_names(self, result: Prerequisites, missing: Sequence[MissingSymbols]) -> Prerequisites:
+        """Return the result with the commits that added the names and files, if these pick."""
         fork, base = self.fork_point, self.pull.merge_base
+        adding: list[StyleCommit] = []
         for one in missing[:_MOST_TRACED]:
             path = one.defined.path
             if one.defined.line is None:
-                yield from self.releases.units(fork, base, [path], _MOST_UNITS)[-1:]
+                adding += self.releases.units(fork, base, [path], _MOST_UNITS)[-1:]
             elif commit := self.releases.bringing(one.name, path, fork, base):
-                yield commit
+                adding.append(commit)
+        commits = self._sort_commits([*result.commits, *adding])[:MOST_TRIED]
+        if commits == list(result.commits):
+            return result
+        if more := self._pick_after(tuple(commits)):
+            return more
+        if result.found:
+            return result
+        note = "no commit on the base since the branches forked adds what is missing"
+        if commits:
+            shas = _list_short(commits[::-1])
+            note = f"the commits that add what is missing do not pick cleanly ({shas})"
+        return Prerequisites(note=note)
 
     def _sort_commits(self, commits: Sequence[StyleCommit]) -> list[StyleCommit]:
         """Return each commit once, in the order in which they came to the base, oldest first."""
-        found = {commit.sha: commit for commit in commits if commit.parents}
-        if len(found) < 2:  # noqa: PLR2004 - nothing to sort
-            return list(found.values())
+        by_sha = {commit.sha: commit for commit in commits if commit.parents}
         messages = self.releases.brought(self.fork_point, self.pull.merge_base, MOST_UNITS)
         places = {message.sha: -place for place, message in enumerate(messages)}
-        return sorted(found.values(), key=lambda commit: places.get(commit.sha, -MOST_UNITS))
+        return sorted(by_sha.values(), key=lambda commit: places.get(commit.sha, -MOST_UNITS))
 
     def _narrow(self, candidates: Sequence[StyleCommit]) -> tuple[tuple[StyleCommit, ...], int]:
         """Return the first candidates that are worth a trial, and how many were skipped."""
         tried: list[StyleCommit] = []
-        for seen, commit in enumerate(candidates):
+        for number, commit in enumerate(candidates):
             if len(tried) == MOST_TRIED or not self.deadline.remaining:
-                return tuple(tried), seen - len(tried)
+                return tuple(tried), number - len(tried)
             if self.releases.breadth(commit.parents[0], commit.sha) <= _BROADEST:
                 tried.append(commit)
         return tuple(tried), len(candidates) - len(tried)
 
-    def _all_of(self, commits: Sequence[StyleCommit]) -> Prerequisites:
-        """Try commits that are all needed, oldest first."""
-        some = tuple(commits[:MOST_TRIED])
-        if some and self._clean_after(some):
-            return self._make_result(some, some[::-1])
-        return Prerequisites(tried=some[::-1])
-
-    def _make_result(
-        self, commits: tuple[StyleCommit, ...], tried: tuple[StyleCommit, ...]
-    ) -> Prerequisites:
-        return Prerequisites(
-            commits, self._pick_after(commits), tried, onto=self._tree(commits) or ""
-        )
-
-    def _that_pick(self, line: Sequence[StyleCommit]) -> tuple[StyleCommit, ...]:
-        """Return all that can be picked on top of each other, oldest first."""
-        chosen: tuple[StyleCommit, ...] = ()
-        for commit in reversed(line):
-            if self._tree((*chosen, commit)):
-                chosen = (*chosen, commit)
-        return chosen
-
-    def _drop_needless(self, commits: tuple[StyleCommit, ...]) -> tuple[StyleCommit, ...]:
-        """Leave out what the pick does not need, the newest first."""
-        for commit in reversed(commits) if len(commits) > 1 else ():
-            fewer = tuple(one for one in commits if one != commit)
-            if self._clean_after(fewer):
-                commits = fewer
-        return commits
-
-    def _clean_after(self, commits: Sequence[StyleCommit]) -> bool:
-        trial = self._pick_after(commits) if commits else None
-        return trial is not None and trial.merge.clean and not trial.empty
-
-    def _pick_after(self, commits: Sequence[StyleCommit]) -> CherryPickTrial | None:
-        """Pick the change after the commits; None if one of them cannot be picked."""
-        tree = self._tree(commits)
+    def _pick_after(self, commits: tuple[StyleCommit, ...]) -> Prerequisites | None:
+        """Pick the change after the commits; None if it is not clean then, or has no effect."""
+        tree = self._pick_commits(commits) if commits else None
         if tree is None or not self.deadline.remaining:
             return None
-        onto = structs.replace(self.tip, sha=tree, tree=tree)
-        return try_pick(self.pull, onto, self.merging, self.releases, self.deadline)
+        onto = replace(self.tip, sha=tree, tree=tree)
+        trial = try_pick(self.pull, onto, self.merging, self.releases, self.deadline)
+        if not trial.merge.clean or trial.empty:
+            return None
+        return Prerequisites(commits, trial, onto=tree)
 
-    def _tree(self, commits: Sequence[StyleCommit]) -> str | None:
+    def _pick_commits(self, commits: Sequence[StyleCommit]) -> str | None:
         """Return the branch's tree after the commits; None if one conflicts or has no effect."""
         tree = self.tip.tree
         for commit in commits:
@@ -244,80 +218,55 @@ def _old_lines(
     files: Sequence[FileChange], conflicts: Sequence[Conflict]
 ) -> dict[FileChange, list[LineSpan]]:
     """Return the conflicting files with the base's lines of the conflicting hunks."""
-    found: dict[FileChange, list[LineSpan]] = {}
+    lines: dict[FileChange, list[LineSpan]] = {}
     for conflict in conflicts:
         if file := _file_of(conflict.path, files):
-            found.setdefault(file, []).extend(_lines(file, conflict))
-    return found
+            lines.setdefault(file, []).extend(_conflicting_lines(file, conflict))
+    return lines
 
 
 def _file_of(path: str, files: Sequence[FileChange]) -> FileChange | None:
     """Return the changed file of a path on the branch, where its directory may differ."""
+    for file in files:
+        if path in _paths(file):
+            return file
     name = PurePosixPath(path).name
-    alike = (file for file in files if PurePosixPath(file.path).name == name)
-    return next((file for file in files if path in _paths(file)), None) or next(alike, None)
+    return next((file for file in files if PurePosixPath(file.path).name == name), None)
 
 
-def _lines(file: FileChange, conflict: Conflict) -> Iterator[LineSpan]:
+def _conflicting_lines(file: FileChange, conflict: Conflict) -> Iterator[LineSpan]:
     """Yield the base's lines of the conflicting hunks; of all hunks if no lines are known."""
     regions = [region.head for region in conflict.regions]
     for hunk in file.hunks:
         start, end = hunk.new_start, hunk.new_start + hunk.new_lines
-        meeting = [start <= one.last + 1 and one.first <= end for one in regions]
-        if not regions or any(meeting):
+        if not regions or any(start <= one.last + 1 and one.first <= end for one in regions):
             yield LineSpan(max(hunk.old_start, 1), hunk.old_lines)
 
 
-def prerequisites(context: LookContext) -> Check | None:
-    """Return the check on prerequisites if the pick conflicts or the branch lacks names."""
-    if context.gone or not context.needs_more:
-        return None
-    if context.history.fork_point is None:
-        raise SourceError("the history does not reach back to where the branches forked")
-    found = context.prerequisites
-    if found is None:
-        return None
-    if found.unchecked:
-        raise SourceError(found.unchecked)
-    return prerequisites_check(found, clean=context.trial.merge.clean)
+def prerequisites_check(result: Prerequisites) -> Check:
+    """Return the check ``prerequisites``, which fails if something has to be picked first."""
+    if not result.found:
+        return Check("prerequisites", passed=True, message=result.note, severity="hint")
+    first = ", then ".join(f"`{one.sha[:7]}` {short_subject(one)}" for one in result.commits)
+    message = f"picks cleanly after {first}"
+    if result.lacks:
+        message += f"; even then the branch lacks {', '.join(map(visible, result.lacks))}"
+    fix = "\n".join(map(pick_command, result.commits))
+    return Check("prerequisites", passed=False, message=message, severity="warning", fix=fix)
 
 
-def prerequisites_check(found: Prerequisites, *, clean: bool = False) -> Check:
-    """Return the check ``prerequisites``, which fails if something has to be picked first.
-
-    Args:
-        clean: whether the pick itself is clean, so that only missing names were searched for.
-    """
-    if found.found:
-        first = ", then ".join(f"`{one.sha[:7]}` {short_subject(one)}" for one in found.commits)
-        lacks = ", ".join(map(visible, found.lacks))
-        message = f"picks cleanly after {first}"
-        if lacks:
-            message += f"; even then the branch lacks {lacks}"
-        fix = "\n".join(map(pick_command, found.commits))
-        return Check("prerequisites", passed=False, message=message, severity="warning", fix=fix)
-    message = _no_source(found.tried) if clean else found.in_vain
-    return Check("prerequisites", passed=True, message=message, severity="hint")
-
-
-def _no_source(tried: Sequence[StyleCommit]) -> str:
-    if not tried:
-        return "no commit on the base since the branches forked adds what is missing"
-    return f"the commits that add what is missing do not pick cleanly ({_short(tried)})"
-
-
-def _failure_words(tried: Sequence[StyleCommit], sweeping: int) -> str:
-    reported = []
+def _failure_words(tried: Sequence[StyleCommit], too_broad: int) -> str:
+    words = []
     if tried:
         what = counted(len(tried), "earlier change")
-        reported.append(f"none of {what} makes it clean ({_short(tried)})")
-    if sweeping:
-        reported.append(f"not tried: {counted(sweeping, 'change')} of more than {_BROADEST} files")
+        words.append(f"none of {what} makes it clean ({_list_short(tried)})")
+    if too_broad:
+        words.append(f"not tried: {counted(too_broad, 'change')} of more than {_BROADEST} files")
     nothing = "no commit on the base since the branches forked touches the conflicting files"
-    return "; ".join(reported) or nothing
+    return "; ".join(words) or nothing
 
 
-def _short(commits: Sequence[StyleCommit]) -> str:
+def _list_short(commits: Sequence[StyleCommit]) -> str:
     return ", ".join(commit.sha[:7] for commit in commits)
 
 

@@ -8,29 +8,21 @@ from __future__ import annotations
 
 import posixpath
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from operator import itemgetter
+from collections.abc import Mapping, Sequence
 from typing import Protocol
+
+from msgspec import Struct
 
 from prjury.code.import_targets import TreePaths
 from prjury.code.languages import kin_of
 from prjury.code.references import ByKin, uses
 from prjury.errors import SourceError
-from prjury.judges.backport.references import (
-    ChangeReferences,
-    Files,
-    FoundNames,
-    code_of,
-    held_in,
-    look_up,
-)
+from prjury.judges.backport.references import ChangeReferences, Files, code_of
 from prjury.jury.judgment import Check, Location
-from prjury.ports import Repository
 from prjury.ports.types import WordPlaces
 from prjury.report.wording import counted
 from prjury.snapshot.kinds import kind_of
-from prjury.snapshot.model import FileKind, PullRequest, visible
+from prjury.snapshot.model import FileKind, visible
 
 #: So many names are listed; the rest is counted.
 _SHOWN = 5
@@ -54,8 +46,7 @@ class Searching(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class MissingSymbols:
+class MissingSymbols(Struct, frozen=True):
     """Something that the change uses and a branch lacks.
 
     Attributes:
@@ -72,160 +63,123 @@ class MissingSymbols:
         return f"{self.name} ({self.used[0]}; on the base in {self.defined})"
 
 
-@dataclass(frozen=True)
-class MissingOnBranch:
+class MissingOnBranch(Struct, frozen=True):
     """What a branch lacks of what the change uses; what was not checked and why."""
 
     found: tuple[MissingSymbols, ...] = ()
     unchecked: str = ""
 
-    def and_more(
-        self, found: Iterable[MissingSymbols] = (), unchecked: str = ""
-    ) -> MissingOnBranch:
-        """Return this with more findings."""
-        reasons = "; ".join(filter(None, [self.unchecked, unchecked]))
-        return MissingOnBranch((*self.found, *found), reasons)
 
-
-def missing_on(
-    needs: ChangeReferences, tip: str, repository: Repository, searching: Searching
-) -> MissingOnBranch:
+def missing_on(needs: ChangeReferences, tip: str, searching: Searching) -> MissingOnBranch:
     """Return what the change refers to and the branch with this tip lacks."""
     if not needs.words and not needs.modules:
         return MissingOnBranch()
-    files = code_of(repository, tip)
-    modules = _modules(needs, files)
-    wanted = _not_near(needs, files, repository)
+    files = code_of(needs.repository, tip)
+    modules, unread = _find_modules(needs, files)
+    names, unchecked = _find_names(needs, files, tip, searching)
+    return MissingOnBranch((*modules, *names), "; ".join(filter(None, [unread, unchecked])))
+
+
+def _find_modules(needs: ChangeReferences, files: Files) -> tuple[list[MissingSymbols], str]:
+    """Return imports of files that the merge base has and the branch lacks."""
+    tree = TreePaths.of(tuple(files))
+    wanted: dict[tuple[str, str], list[Location]] = defaultdict(list)
+    for target, path in needs.modules:
+        if path not in files and not tree.standing_for(target):
+            wanted[target.name, path].append(target.at)
+    places = [at for some in wanted.values() for at in some]
+    heads = needs.heads
+    needs.strip(heads, places)
+    missing: list[MissingSymbols] = []
+    for (name, path), some in wanted.items():
+        # Go's import paths are strings, which look like any text.
+        go = path.endswith(".go")
+        used = tuple(at for at in some if go or needs.code_at(heads, at).strip())
+        if used:
+            missing.append(MissingSymbols(name, used, Location(path)))
+    return missing, _not_read("imports", needs, {heads[at.path] for at in places})
+
+
+def _find_names(
+    needs: ChangeReferences, files: Files, tip: str, searching: Searching
+) -> tuple[list[MissingSymbols], str]:
+    """Return names that the merge base defines and the branch lacks, and what was not checked."""
+    wanted = _not_near(needs, files)
     words = frozenset[str]().union(*wanted.values())
     try:
         # Git finds few words quickly; of many, only suspects are sought.
         few = words and len(words) <= _FEW_WORDS
         found = searching.with_words(tip, sorted(words)) if few else WordPlaces({})
         absent = {kin: some - set(found.places) for kin, some in wanted.items()}
-        left = _suspects(needs, absent, files, repository)
-        if left and len(words) > _FEW_WORDS:
-            found = searching.with_words(tip, sorted(left))
-            left = {word: places for word, places in left.items() if word not in found.places}
+        suspects = _suspects(needs, absent, files)
+        if suspects and len(words) > _FEW_WORDS:
+            found = searching.with_words(tip, sorted(suspects))
+            suspects = {word: at for word, at in suspects.items() if word not in found.places}
     except SourceError as error:
-        left = _suspects(needs, wanted, files, repository)
-        return modules.and_more(unchecked=f"names that it may lack: {error}" if left else "")
-    missing = [path for path in found.missing if kin_of(path)]
-    if not left:
-        return modules
-    if missing:
-        where = f"{counted(len(missing), 'file')} that this clone lacks"
-        return modules.and_more(unchecked=f"names that may be in {where}")
-    named = tuple(_filter_code(needs, left))  # which reads the files
-    return modules.and_more(named, _unread(needs, left))
+        suspects = _suspects(needs, wanted, files)
+        return [], f"names that it may lack: {error}" if suspects else ""
+    if not suspects:
+        return [], ""
+    if missing := [path for path in found.missing if kin_of(path)]:
+        return [], f"names that may be in {counted(len(missing), 'file')} that this clone lacks"
+    return _filter_code(needs, suspects)
 
 
-def _modules(needs: ChangeReferences, files: Files) -> MissingOnBranch:
-    """Return imports of files that the merge base has and the branch lacks."""
-    if not needs.modules:
-        return MissingOnBranch()
-    tree = TreePaths.of(tuple(files))
-    found: dict[tuple[str, str], list[Location]] = defaultdict(list)
-    for wanted, path in needs.modules:
-        if path not in files and not tree.standing_for(wanted):
-            found[wanted.name, path].append(wanted.at)
-    heads = _heads(needs.pull)
-    _strip(needs, [(at.path, heads[at.path]) for places in found.values() for at in places])
-    lacking = []
-    for (name, path), places in found.items():
-        # Go's import paths are strings, which look like any text.
-        used = [at for at in places if path.endswith(".go") or needs.bare.holds(heads[at.path], at)]
-        if used:
-            lacking.append(MissingSymbols(name, tuple(used), Location(path)))
-    blobs = {heads[at.path] for places in found.values() for at in places}
-    return MissingOnBranch(tuple(lacking), _not_read("imports", blobs & needs.bare.unread))
-
-
-def _heads(pull: PullRequest) -> Files:
-    return {file.path: file.new_blob for file in pull.files if file.new_blob}
-
-
-def _strip(needs: ChangeReferences, files: Sequence[tuple[str, str]]) -> None:
-    with needs.learning:
-        needs.bare.read(files)
+def _not_near(needs: ChangeReferences, files: Files) -> ByKin:
+    """Return the words that neither the touched files on the branch nor some near them contain."""
+    paths = {path for file in needs.pull.files for path in (file.path, file.old_path) if path}
+    folders = {posixpath.dirname(path) for path in paths}
+    near = [path for path in files if posixpath.dirname(path) in folders and path not in paths]
+    held = needs.find_words(files[path] for path in (*paths, *near[:_NEAR]) if path in files)
+    return {kin: words - held for kin, words in needs.words.items()}
 
 
 def _suspects(
-    needs: ChangeReferences, words: ByKin, files: Files, repository: Repository
+    needs: ChangeReferences, words: ByKin, files: Files
 ) -> dict[str, tuple[Location, ...]]:
     """Return names whose known definitions are all in files that lack them on the branch.
 
     The value is the places on the merge base that define the name.
     """
     differing = [path for path, blob in needs.files.items() if files.get(path) != blob]
-    found: dict[str, list[Location]] = defaultdict(list)
+    places: dict[str, list[Location]] = defaultdict(list)
     for kin, wanted in words.items():
-        if not wanted:
-            continue
         paths = [path for path in differing if kin_of(path) == kin]
-        with needs.learning:
-            look_up(needs, kin, wanted, [needs.files[path] for path in paths], repository)
-        for path in paths:
-            places = needs.defined.get(needs.files[path], FoundNames()).places
-            for word, line in sorted(places, key=itemgetter(1)):
-                if word in wanted:
-                    found[word].append(Location(path, line))
-    return _not_in(needs, found, files, repository)
-
-
-def _not_near(needs: ChangeReferences, files: Files, repository: Repository) -> ByKin:
-    """Return the words that neither the touched files on the branch nor some near them contain."""
-    paths = {path for file in needs.pull.files for path in (file.path, file.old_path) if path}
-    folders = {posixpath.dirname(path) for path in paths}
-    near = [path for path in files if posixpath.dirname(path) in folders and path not in paths]
-    blobs = [files[path] for path in (*paths, *near[:_NEAR]) if path in files]
-    held = frozenset[str]().union(*held_in(needs, blobs, repository).values())
-    return {kin: words - held for kin, words in needs.words.items()}
-
-
-def _not_in(
-    needs: ChangeReferences,
-    found: Mapping[str, Sequence[Location]],
-    files: Files,
-    repository: Repository,
-) -> dict[str, tuple[Location, ...]]:
-    """Return the names that no defining file contains in the branch's version."""
-    paths = {at.path for places in found.values() for at in places if at.path in files}
-    held = held_in(needs, [files[path] for path in paths], repository)
+        for word, at in needs.find_definitions(kin, wanted, paths) if wanted else ():
+            places[word].append(at)
     return {
-        word: tuple(places[:_PLACES])
-        for word, places in found.items()
-        if not any(word in held.get(files.get(at.path, ""), ()) for at in places)
+        word: tuple(some[:_PLACES])
+        for word, some in places.items()
+        if word not in needs.find_words(files[at.path] for at in some if at.path in files)
     }
 
 
 def _filter_code(
     needs: ChangeReferences, suspects: Mapping[str, Sequence[Location]]
-) -> Iterator[MissingSymbols]:
-    """Yield the names that are used and defined in code, not in comments or strings."""
-    heads = _heads(needs.pull)
+) -> tuple[list[MissingSymbols], str]:
+    """Return the names that are used and defined in code, and which files could not be read."""
+    heads = needs.heads
     places = {word: some[:_PLACES] for word, some in uses(needs.pull, suspects).items()}
-    _strip(needs, [(at.path, heads[at.path]) for some in places.values() for at in some])
-    _strip(needs, [(at.path, needs.files[at.path]) for some in suspects.values() for at in some])
-    for word, defined in suspects.items():
-        used = tuple(at for at in places[word] if needs.bare.refers(heads[at.path], at, word))
-        known = [at for at in defined if needs.bare.defines(needs.files[at.path], at, word)]
+    used_at = [at for some in places.values() for at in some]
+    defined_at = [at for some in suspects.values() for at in some]
+    needs.strip(heads, used_at)
+    needs.strip(needs.files, defined_at)
+    missing: list[MissingSymbols] = []
+    for word, definitions in suspects.items():
+        used = tuple(at for at in places[word] if needs.refers(at, word))
+        defined = [at for at in definitions if needs.defines(at, word)]
         # Only tests use what a test defines.
-        if not any(_is_test(at) for at in used):
-            known = [at for at in known if not _is_test(at)]
-        if used and known:
-            yield MissingSymbols(word, used, known[0])
+        if not any(map(_is_test, used)):
+            defined = [at for at in defined if not _is_test(at)]
+        if used and defined:
+            missing.append(MissingSymbols(word, used, defined[0]))
+    blobs = {heads[at.path] for at in used_at} | {needs.files[at.path] for at in defined_at}
+    return missing, _not_read("names", needs, blobs)
 
 
-def _unread(needs: ChangeReferences, suspects: Mapping[str, Sequence[Location]]) -> str:
-    """Return which files could not be read, so that code cannot be distinguished from text."""
-    heads = _heads(needs.pull)
-    blobs = {needs.files[at.path] for some in suspects.values() for at in some}
-    blobs |= {heads[at.path] for some in uses(needs.pull, suspects).values() for at in some}
-    return _not_read("names", blobs & needs.bare.unread)
-
-
-def _not_read(what: str, blobs: set[str]) -> str:
-    return f"{what} in {counted(len(blobs), 'file')} that could not be read" if blobs else ""
+def _not_read(what: str, needs: ChangeReferences, blobs: set[str]) -> str:
+    unread = [blob for blob in blobs if needs.stripped.get(blob) is None]
+    return f"{what} in {counted(len(unread), 'file')} that could not be read" if unread else ""
 
 
 def _is_test(at: Location) -> bool:
@@ -239,8 +193,8 @@ def symbols_check(missing: MissingOnBranch, branch: str) -> Check:
         message = unchecked or f"{visible(branch)} has what the change uses"
         return Check("symbols", not unchecked, message, severity="hint" if unchecked else "error")
     named = "; ".join(visible(str(each)) for each in missing.found[:_SHOWN])
-    left = len(missing.found) - _SHOWN
-    more = f" and {left} more" if left > 0 else ""
+    rest = len(missing.found) - _SHOWN
+    more = f" and {rest} more" if rest > 0 else ""
     lacks = f"{visible(branch)} lacks what the change uses: {named}{more}"
     message, first = "; ".join(filter(None, [lacks, unchecked])), missing.found[0]
     return Check("symbols", False, message, first.used[0], evidence=first.name)  # noqa: FBT003

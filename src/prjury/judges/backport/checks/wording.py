@@ -9,7 +9,7 @@ MOST_LISTED = 20
 _LONGEST_NAME = 80
 
 
-def shortened(text: str, longest: int = _LONGEST_NAME) -> str:
+def shorten(text: str, longest: int = _LONGEST_NAME) -> str:
     """Return the text for a line of Markdown, without backticks and cut to a length."""
     text = visible(text).replace("`", "'")
     return text if len(text) <= longest else f"{text[:longest]}…"
@@ -17,4 +17,4 @@ def shortened(text: str, longest: int = _LONGEST_NAME) -> str:
 
 def code_name(text: str) -> str:
     """Return a name in backticks."""
-    return f"`{shortened(text)}`"
+    return f"`{shorten(text)}`"

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
+
+from msgspec import Struct
 
 from prjury.policy.schema import BackportConfig
 from prjury.ports.types import BranchTip
@@ -22,8 +23,7 @@ _GLOB = frozenset("*?[")
 _FEW = 5
 
 
-@dataclass(frozen=True, slots=True)
-class Chosen:
+class Chosen(Struct, frozen=True):
     """The branches to judge for, problems of the policy's list, and why others are skipped."""
 
     names: tuple[str, ...]
@@ -134,8 +134,7 @@ _AND_LATER = re.compile(r"[vV]?(\d{1,4}(?:\.\d{1,4}){0,4})(?:\.[xy])?\+")
 _RELEASE = 3
 
 
-@dataclass(frozen=True, slots=True)
-class RequestLine:
+class RequestLine(Struct, frozen=True):
     """The release line that a branch is named for.
 
     Attributes:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+from msgspec import Struct
 
 from prjury.snapshot.model import visible
 
@@ -20,8 +21,7 @@ EVERYWHERE = "*"
 _LONGEST_QUOTE = 120
 
 
-@dataclass(frozen=True, slots=True)
-class BackportRequest:
+class BackportRequest(Struct, frozen=True):
     """One statement about backports of a change.
 
     Attributes:

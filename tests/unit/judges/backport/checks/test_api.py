@@ -1,4 +1,4 @@
-"""What a change does to what others depend on: names, migrations, settings, and the release."""
+"""What a change does to what others depend on: names, migrations, and the release."""
 
 from __future__ import annotations
 
@@ -15,9 +15,7 @@ from prjury.deadline import Deadline
 from prjury.git.operator import open_repository
 from prjury.git.store import open_store
 from prjury.judges.backport.checks.api import NOT_KNOWN, Interface, interface_of, names_check
-from prjury.judges.backport.checks.migrations import migrations_check
-from prjury.judges.backport.checks.settings import is_settings, setting_changes, settings_check
-from prjury.judges.backport.places import migration_tool
+from prjury.judges.backport.checks.migrations import migration_tool, migrations_check
 from prjury.jury.judgment import Check
 from prjury.snapshot.model import BEYOND_LIMIT, FileStatus, PullRequest
 
@@ -41,15 +39,14 @@ def checks(old: Files, new: Files) -> dict[str, Check]:
     made = (
         names_check(found),
         migrations_check(found.migrations),
-        settings_check(found.settings),
     )
     return {check.name: check for check in made if check}
 
 
 def release_for(interface: Interface) -> str:
     """The release that may bring the change, by the checks."""
-    made = (names_check(interface), settings_check(interface.settings))
-    severities = {check.severity for check in made if check and not check.passed}
+    check = names_check(interface)
+    severities = set() if check.passed else {check.severity}
     if "error" in severities:
         return "major"
     added = any(each.status is FileStatus.ADDED for each in interface.migrations)
@@ -291,69 +288,6 @@ def test_a_migration_is_no_public_name() -> None:
 
     assert interface.names == ()
     assert [each.status for each in interface.migrations] == [FileStatus.ADDED]
-
-
-METADATA = "src/main/resources/META-INF/additional-spring-configuration-metadata.json"
-
-
-@pytest.mark.parametrize(
-    ("path", "expected"),
-    [
-        (METADATA, True),
-        ("packages/a-extension/schema/plugin.json", True),
-        ("src/main/resources/application.properties", False),
-        ("packages/a/package.json", False),
-        (".github/schema/a.json", False),
-        ("docs/schema/a.json", False),
-    ],
-)
-def test_settings_are_what_schemas_declare(path: str, expected: bool) -> None:
-    assert is_settings(path) is expected
-
-
-@pytest.mark.parametrize(
-    ("path", "old", "new", "expected"),
-    [
-        (
-            "a/schema/x.json",
-            '{"properties": {"a": {"type": "string"}}}',
-            '{"properties": {}}',
-            "removed a",
-        ),
-        (
-            METADATA,
-            '{"properties": [{"name": "x.y"}]}',
-            '{"properties": [{"name": "x.z"}, 1]}',
-            "renamed x.y x.z",
-        ),
-        (METADATA, "", '{"properties": [{"name": "a"}]}', "added a"),
-    ],
-)
-def test_keys_that_come_and_go(path: str, old: str, new: str, expected: str) -> None:
-    changes, why = setting_changes(path, old.encode(), new.encode())
-    words = [" ".join(filter(None, [one.change, one.old_key, one.key])) for one in changes]
-
-    assert why is None
-    assert words == [expected]
-
-
-@pytest.mark.parametrize("text", [b"{", b"[" * 100_000, b"\xff"])
-def test_unreadable_keys_have_a_reason(text: bytes) -> None:
-    changes, why = setting_changes(METADATA, text, None)
-
-    assert changes == []
-    assert why is not None
-    assert why.startswith("its keys cannot be read")
-    assert "\n" not in why
-
-
-def test_a_declared_setting_is_as_good_as_a_public_name() -> None:
-    old = '{"properties": [{"name": "x.y"}, {"name": "z"}]}'
-    check = checks({METADATA: old}, {METADATA: "{}"})["settings"]
-
-    assert (check.message, check.severity) == ("removes `x.y`, `z`", "error")
-    assert check.evidence == f"- x.y ({METADATA})\n- z ({METADATA})"
-    assert release_for(judged({METADATA: "{}"}, {METADATA: old})) == "minor"
 
 
 def test_a_copy_takes_nothing_away() -> None:

@@ -10,9 +10,8 @@ from fakes.repository import BASE, HEAD, FakeRepository, Files, pull_between
 from prjury.judges.backport.checks.dependencies import (
     BumpOnBranch,
     Bumps,
-    Relation,
-    bumps_of,
-    bumps_on_branch,
+    compare_bumps,
+    find_bumps,
     manifests_check,
     moves_check,
 )
@@ -45,8 +44,8 @@ def package(version: str, section: str = "dependencies") -> str:
 
 def found(before: Files, after: Files, branch: Files) -> tuple[Bumps, tuple[BumpOnBranch, ...]]:
     repository = FakeRepository({BASE: before, HEAD: after, TIP: branch})
-    bumps = bumps_of(pull_between(before, after), repository)
-    return bumps, bumps_on_branch(bumps, TIP, repository)
+    bumps = find_bumps(pull_between(before, after), repository)
+    return bumps, compare_bumps(bumps, TIP, repository)
 
 
 def check(path: str, before: str, after: str, branch: str | None) -> Check:
@@ -136,30 +135,28 @@ def test_a_version_is_found_wherever_it_is_declared(
     bumps, there = found({path: before}, {path: after}, {path: before})
 
     assert [bump.name for bump in bumps.changed] == [name]
-    assert [each.relation for each in there] == [Relation.SAME]
+    assert [each.have for each in there] == [bumps.changed[0].old]
 
 
 @pytest.mark.parametrize(
-    ("branch", "relation", "told"),
+    ("branch", "told"),
     [
-        ("2.17.1", Relation.SAME, "1.0.x is at the same version: a jump of a patch version"),
-        ("2.17.2", Relation.ALREADY, "1.0.x is already at 2.17.2"),
-        ("2.18.0", Relation.ALREADY, "1.0.x is already at 2.18.0"),
-        ("2.17.0", Relation.FURTHER, "1.0.x is at 2.17.0: a jump of two patch versions"),
-        ("2.15.4", Relation.FURTHER, "1.0.x is at 2.15.4: a jump of two minor versions"),
-        ("1.9", Relation.OTHER_LINE, "1.0.x is at 1.9: a jump of a major version"),
-        ("tip", Relation.UNKNOWN, "1.0.x is at tip, which cannot be compared"),
-        ("2.17.1.acme", Relation.UNKNOWN, "1.0.x is at 2.17.1.acme, which cannot be compared"),
+        ("2.17.1", "1.0.x is at 2.17.1, a patch version away"),
+        ("2.17.2", "1.0.x is already at 2.17.2"),
+        ("2.18.0", "1.0.x is already at 2.18.0"),
+        ("2.15.4", "1.0.x is at 2.15.4, a minor version away"),
+        ("1.9", "1.0.x is at 1.9, a major version away"),
+        ("tip", "1.0.x is at tip, which cannot be compared"),
+        ("2.17.1.acme", "1.0.x is at 2.17.1.acme, which cannot be compared"),
     ],
 )
-def test_the_branch_has_its_own_version(branch: str, relation: Relation, told: str) -> None:
+def test_the_branch_has_its_own_version(branch: str, told: str) -> None:
     files = {"pom.xml": pom(branch)}
 
     bumps, there = found({"pom.xml": pom("2.17.1")}, {"pom.xml": pom("2.17.2")}, files)
 
-    assert there[0].relation is relation
     message = first(bumps, there).message
-    assert message == f"raises g:jackson-databind from 2.17.1 to 2.17.2; {told}"
+    assert message == f"moves g:jackson-databind from 2.17.1 to 2.17.2; {told}"
 
 
 @pytest.mark.parametrize(
@@ -223,7 +220,7 @@ def test_the_projects_own_version_is_no_dependency() -> None:
 
     told = check("package.json", old, new, old)
 
-    assert told.message.startswith("raises the project itself from 1.0.0 to 1.0.1")
+    assert told.message.startswith("moves the project itself from 1.0.0 to 1.0.1")
     assert (told.passed, told.severity) == (False, "warning")
 
 
@@ -242,7 +239,7 @@ def test_a_pinned_commit_is_told_by_the_version_in_its_remark() -> None:
 
     told = check("action.yml", before, after, before)
 
-    assert told.message.startswith("raises a/b from v1.2.0 to v1.3.0")
+    assert told.message.startswith("moves a/b from v1.2.0 to v1.3.0")
 
 
 def test_a_pinned_commit_whose_remark_stays_is_compared_as_a_commit() -> None:
@@ -252,7 +249,6 @@ def test_a_pinned_commit_whose_remark_stays_is_compared_as_a_commit() -> None:
     bumps, there = found({"action.yml": before}, {"action.yml": after}, {"action.yml": before})
 
     assert [(bump.old, bump.new) for bump in bumps.changed] == [("a" * 12, "b" * 12)]
-    assert there[0].relation is Relation.SAME
     assert first(bumps, there).severity == "hint"
 
 
@@ -288,9 +284,9 @@ def test_a_manifest_that_cannot_be_read_is_not_looked_into(content: bytes | None
     gone = {pull.files[0].new_blob or ""} if content is None else set()
     repository = FakeRepository({BASE: before, HEAD: after, TIP: before}, gone=gone)
 
-    bumps = bumps_of(pull, repository)
+    bumps = find_bumps(pull, repository)
 
-    told = first(bumps, bumps_on_branch(bumps, TIP, repository))
+    told = first(bumps, compare_bumps(bumps, TIP, repository))
     assert (told.passed, told.message) == (
         False,
         "not checked: no version can be read in requirements.txt",
@@ -304,7 +300,7 @@ def test_what_could_be_read_is_told_beside_what_could_not() -> None:
     bumps, there = found(before, after, before)
 
     moved, unread = checks_of(bumps, there, "1.x")
-    assert moved.message.startswith("raises a from 1 to 2; ")
+    assert moved.message.startswith("moves a from 1 to 2; ")
     assert unread.message == "not checked: no version can be read in b/requirements.txt"
     assert (unread.passed, unread.severity) == (False, "hint")
 
@@ -330,8 +326,8 @@ def test_a_spelling_that_the_line_reader_does_not_know_is_parsed(spelling: str) 
     told = check(path, text.format("4.2.1"), text.format("5.2.1"), text.format("4.2.1"))
 
     assert (told.passed, told.severity) == (False, "error")
-    assert told.message.startswith(f"raises {name} from ")
-    assert told.message.endswith("a jump of a major version")
+    assert told.message.startswith(f"moves {name} from ")
+    assert told.message.endswith(", a major version away")
 
 
 @pytest.mark.parametrize("branch", ["ext { jackson = '2.1' }\n", "api 'a:b:1.0'\n"])
@@ -362,10 +358,10 @@ def test_a_change_without_manifests_reads_nothing() -> None:
     before, after = {"a.py": "x = 1\n"}, {"a.py": "x = 2\n"}
     repository = FakeRepository({BASE: before, HEAD: after, TIP: before})
 
-    bumps = bumps_of(pull_between(before, after), repository)
+    bumps = find_bumps(pull_between(before, after), repository)
 
-    assert bumps_on_branch(bumps, TIP, repository) == ()
-    assert first(bumps, ()).passed
+    assert compare_bumps(bumps, TIP, repository) == ()
+    assert checks_of(bumps, (), "1.x") == []
     assert repository.reads == []
 
 

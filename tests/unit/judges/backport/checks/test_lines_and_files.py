@@ -9,8 +9,7 @@ import pytest
 from fakes.repository import FakeRepository, Files, blob_of, pull_between
 from prjury.judges.backport.checks.lines_and_files import (
     LineOverlap,
-    Share,
-    line_overlap,
+    compare_lines,
     overlap_check,
 )
 
@@ -30,7 +29,7 @@ def found_on(
     renamed = more.get("renamed")
     pull = pull_between(BASE, after, renamed=renamed if isinstance(renamed, Mapping) else None)
     repository = FakeRepository({"tip": branch}, gone=gone or set())
-    return line_overlap(pull, repository, "tip", NoRenames())
+    return compare_lines(pull, repository, "tip", NoRenames())
 
 
 def changed(**files: str) -> dict[str, str | bytes]:
@@ -40,8 +39,8 @@ def changed(**files: str) -> dict[str, str | bytes]:
 def test_everything_stands_on_a_branch_that_has_the_same_files() -> None:
     repository = FakeRepository({"tip": BASE})
     pull = pull_between(BASE, changed(a_py="one\n2\nthree\n"))
-    found = line_overlap(pull, repository, "tip", NoRenames())
-    assert found == LineOverlap(has=("a.py",), removed=Share(1, 1), context=Share(2, 2))
+    found = compare_lines(pull, repository, "tip", NoRenames())
+    assert found == LineOverlap(has=("a.py",), removed=1)
     assert repository.reads == []  # the same blob needs no look
 
 
@@ -50,33 +49,29 @@ def test_files_are_listed_and_read_once_however_many_there_are() -> None:
     after = {path: content.replace("old", "new") for path, content in before.items()}
     branch = {path: f"# older\n{content}" for path, content in before.items()}
     repository = FakeRepository({"tip": branch})
-    found = line_overlap(pull_between(before, after), repository, "tip", NoRenames())
-    assert (len(found.has), found.removed, len(repository.reads)) == (40, Share(40, 40), 1)
+    found = compare_lines(pull_between(before, after), repository, "tip", NoRenames())
+    assert (len(found.has), found.removed, found.share, len(repository.reads)) == (40, 40, 1, 1)
 
 
 @pytest.mark.parametrize(
-    ("branch", "removed", "context"),
+    ("branch", "share"),
     [
-        ("one\ntwo\nthree\n", Share(1, 1), Share(2, 2)),
-        ("  one\n\ttwo\nthree", Share(1, 1), Share(2, 2)),  # blanks around a line do not count
-        ("one\r\ntwo\r\nthree\r\n", Share(1, 1), Share(2, 2)),
-        ("one\nthree\n", Share(0, 1), Share(2, 2)),
-        ("two\n", Share(1, 1), Share(0, 2)),
-        ("", Share(0, 1), Share(0, 2)),
-        (b"\xff\xfe\x00two\n", Share(0, 1), Share(0, 2)),
+        ("  one\n\ttwo\nthree", 1),  # blanks around a line do not count
+        ("one\r\ntwo\r\nthree\r\n", 1),
+        ("one\nthree\n", 0),
+        ("", 0),
+        (b"\xff\xfe\x00two\n", 0),
     ],
 )
-def test_lines_stand_anywhere_in_the_branchs_version(
-    branch: str | bytes, removed: Share, context: Share
-) -> None:
+def test_lines_stand_anywhere_in_the_branchs_version(branch: str | bytes, share: float) -> None:
     found = found_on({**BASE, "a.py": branch}, changed(a_py="one\n2\nthree\n"))
-    assert (found.removed, found.context) == (removed, context)
+    assert (found.removed, found.share) == (1, share)
 
 
 def test_a_missing_file_is_told_and_its_lines_count_nowhere() -> None:
     found = found_on({"docs/b.md": "text\n"}, {**BASE, "a.py": "1\n", "docs/b.md": "other\n"})
-    assert (found.has, found.lacks, found.lacks_source) == (("docs/b.md",), ("a.py",), 1)
-    assert found.removed == Share(1, 1)
+    assert (found.has, found.lacks) == (("docs/b.md",), ("a.py",))
+    assert (found.removed, found.share) == (1, 1)
 
 
 def test_a_file_that_the_change_adds_need_not_be_there() -> None:
@@ -116,7 +111,7 @@ def test_the_check_names_files_and_lines_with_their_places() -> None:
     assert check.name == "lines-and-files"
     assert not check.passed
     assert check.message == (
-        "the branch lacks 1 of 2 touched files, 1 of them source: `c.py`; "
+        "the branch lacks 1 of 2 touched files: `c.py`; "
         "1 of 2 lines that the change removes is missing"
     )
     assert (str(check.location), check.evidence) == ("a.py:2", "a.py:2: two")
@@ -135,5 +130,5 @@ def test_names_and_lines_that_hide_something_are_shown_as_they_are() -> None:
     odd = "a\u202eb.py"
     pull = pull_between({odd: "x\u200b\n"}, {odd: "y\n"})
     repository = FakeRepository({"tip": {odd: "z\n"}})
-    check = overlap_check(line_overlap(pull, repository, "tip", NoRenames()))
+    check = overlap_check(compare_lines(pull, repository, "tip", NoRenames()))
     assert check.evidence == "a\\u202eb.py:1: x\\u200b"

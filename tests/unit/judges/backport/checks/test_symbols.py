@@ -47,7 +47,7 @@ def lacked(before: Files, after: Files, branch: Files) -> MissingOnBranch:
     commits = {BASE: before, HEAD: after, TIP: branch}
     repository = FakeRepository(commits)
     needs = needs_of(pull_between(before, after), repository)
-    return missing_on(needs, TIP, repository, FakeSearch(commits))
+    return missing_on(needs, TIP, FakeSearch(commits))
 
 
 def names(before: Files, after: Files, branch: Files) -> list[str]:
@@ -269,7 +269,7 @@ def test_two_branches_are_told_apart_though_one_look_serves_both() -> None:
     needs = needs_of(pull_between(before, after), repository)
 
     found = [
-        [each.name for each in missing_on(needs, tip, repository, search).found]
+        [each.name for each in missing_on(needs, tip, search).found]
         for tip in (TIP, OLDER, TIP)
     ]
 
@@ -282,7 +282,7 @@ def test_a_branch_that_has_everything_is_not_searched() -> None:
     commits = {BASE: before, HEAD: after, TIP: before}
     repository, search = FakeRepository(commits), FakeSearch(commits)
 
-    found = missing_on(needs_of(pull_between(before, after), repository), TIP, repository, search)
+    found = missing_on(needs_of(pull_between(before, after), repository), TIP, search)
 
     assert (found, search.asked) == (MissingOnBranch(), [])
 
@@ -293,7 +293,7 @@ def test_a_change_without_code_reads_nothing() -> None:
 
     needs = needs_of(pull_between(before, after), repository)
 
-    assert missing_on(needs, TIP, repository, FakeSearch({})) == MissingOnBranch()
+    assert missing_on(needs, TIP, FakeSearch({})) == MissingOnBranch()
     assert repository.reads == []
 
 
@@ -312,7 +312,7 @@ def test_what_cannot_be_searched_is_not_claimed(search: FakeSearch, told: str) -
     after = {**before, "app.py": "newer_way(1)\n"}
     repository = FakeRepository({BASE: before, HEAD: after, TIP: {"app.py": "y = 1\n"}})
 
-    found = missing_on(needs_of(pull_between(before, after), repository), TIP, repository, search)
+    found = missing_on(needs_of(pull_between(before, after), repository), TIP, search)
 
     assert found.found == ()
     check = symbols_check(found, "1.x")
@@ -327,7 +327,7 @@ def test_a_missing_picture_keeps_nobody_from_a_claim() -> None:
     repository = FakeRepository({BASE: before, HEAD: after, TIP: {"app.py": "y = 1\n"}})
     search = FakeSearch({TIP: {}}, missing=("a.png",))
 
-    found = missing_on(needs_of(pull_between(before, after), repository), TIP, repository, search)
+    found = missing_on(needs_of(pull_between(before, after), repository), TIP, search)
 
     assert [each.name for each in found.found] == ["newer_way"]
 
@@ -360,7 +360,7 @@ def test_files_that_are_no_text_or_not_here_are_passed_over() -> None:
     gone = {file.new_blob for file in pull.files if file.path == "app.py" and file.new_blob}
     repository = FakeRepository(commits, gone=gone)
 
-    found = missing_on(needs_of(pull, repository), TIP, repository, FakeSearch(commits))
+    found = missing_on(needs_of(pull, repository), TIP, FakeSearch(commits))
 
     assert found.found == ()
     assert symbols_check(found, "1.x").message == (

@@ -1,18 +1,20 @@
-"""What is found out about a change and one branch, and the loop that runs the checks."""
+"""What is known about a change and one branch; each part is found when it is first read."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from threading import Lock
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from prjury.code.parser import Parser
 from prjury.deadline import Deadline
 from prjury.errors import SourceError
-from prjury.judges.backport.check_list import CHECKS, Stage
 from prjury.judges.backport.checks.api import Interface, interface_of
 from prjury.judges.backport.checks.asked_for import (
     FoundRequests,
@@ -23,16 +25,15 @@ from prjury.judges.backport.checks.asked_for import (
 from prjury.judges.backport.checks.dependencies import (
     BumpOnBranch,
     Bumps,
-    Relation,
-    bumps_of,
-    bumps_on_branch,
-    only_raises,
+    compare_bumps,
+    find_bumps,
+    moves_versions_alone,
 )
-from prjury.judges.backport.checks.lines_and_files import ADDED, LineOverlap, line_overlap
+from prjury.judges.backport.checks.lines_and_files import ADDED, LineOverlap, compare_lines
 from prjury.judges.backport.checks.not_there_yet import (
     AppliedCommits,
     Identity,
-    applied_commits,
+    find_applied,
     identity_of,
 )
 from prjury.judges.backport.checks.picked import PickedJudges
@@ -49,29 +50,29 @@ from prjury.judges.backport.score import (
     score_change,
     traits_of,
 )
-from prjury.judges.backport.verdict import BranchFacts, is_open
-from prjury.jury.judgment import Check
 from prjury.policy.schema import BackportConfig
 from prjury.ports import Releases, Repository
 from prjury.ports.types import BranchTip
 from prjury.snapshot.model import PullRequest, printable
 
 
-@dataclass(frozen=True)
-class Tools:
-    """What looks at changes and branches, by which policy and for how long."""
+class Tools(Struct, frozen=True):
+    """What looks at changes and branches, and by which policy.
+
+    Attributes:
+        searching: finds words in trees.
+        judges: the judges of picked changes.
+        own_label: the label with ``{branch}`` that this program sets, which is no request.
+        texts: whether title and description may ask for a backport.
+    """
 
     config: BackportConfig
     repository: Repository
     releases: Releases
     searching: Searching
-    judges: PickedJudges
-    parser: Parser
-    deadline: Deadline
-
-    def try_pick(self, pull: PullRequest, tip: BranchTip) -> CherryPickTrial:
-        """Return the change picked onto a branch."""
-        return try_pick(pull, tip, self.config.merge, self.releases, self.deadline)
+    judges: PickedJudges = PickedJudges()
+    own_label: str | None = None
+    texts: bool = True
 
 
 @dataclass(frozen=True)
@@ -100,41 +101,32 @@ class Change:
         return needs_of(self.pull, self.repository)
 
 
-def change_of(
-    pull: PullRequest,
-    texts: bool,  # noqa: FBT001 - a fact
-    own: str | None,
-    tools: Tools,
-    known: Interface | None = None,
+def read_change(
+    pull: PullRequest, tools: Tools, deadline: Deadline, interface: Interface | None = None
 ) -> Change:
-    """Find what the change brings.
-
-    Args:
-        texts: whether title and description may ask for a backport.
-        own: the label with ``{branch}`` that this program sets, which is no request.
-        known: the interface of the change; found anew where a part of it was not checked.
-    """
-    repository = tools.repository
-    if known is None or known.unchecked:
-        known = interface_of(pull, repository, tools.parser, tools.deadline)
+    """Find what the change brings; its interface anew where a part of that was not checked."""
+    repository, patterns = tools.repository, tools.judges.patterns
+    if interface is None or interface.unchecked:
+        interface = interface_of(pull, repository, Parser(), deadline)
     commits = tools.releases.messages(pull.merge_base, pull.head.sha)
     single = [one for one in reversed(commits) if len(one.parents) == 1]
+    texts = [one.text for one in commits]
     return Change(
         pull,
         repository,
         identity_of(pull, [(one.parents[0], one.sha) for one in single]),
-        find_requests(pull, tools.config, [one.text for one in commits], own, texts=texts),
-        known,
-        bumps_of(pull, repository),
+        find_requests(pull, tools.config, texts, tools.own_label, texts=tools.texts),
+        interface,
+        find_bumps(pull, repository),
         traits_of(pull),
-        tools.judges.concerned(pull),
+        patterns.find_concerned(pull) if patterns else frozenset(),
         commits[0].parents if commits else (),
     )
 
 
 @dataclass(eq=False)
-class LookContext:
-    """What is known about one branch; each part is found when it is first read.
+class BranchContext:
+    """What is known about one branch.
 
     Attributes:
         picking: the trial pick, which may still run.
@@ -146,6 +138,7 @@ class LookContext:
     """
 
     tools: Tools
+    deadline: Deadline
     change: Change
     interface: Interface
     tip: BranchTip
@@ -184,7 +177,7 @@ class LookContext:
             return None, history.unchecked
         try:
             branch = (self.tip, history.fork_point, history.messages)
-            found = applied_commits(self.change.identity, *branch, self.tools.releases)
+            found = find_applied(self.change.identity, *branch, self.tools.releases)
             return self._with_lost(found) if found else None, ""
         except SourceError as error:
             return None, str(error)
@@ -220,7 +213,7 @@ class LookContext:
     def overlap(self) -> LineOverlap:
         """Which touched files and lines the branch has."""
         tools = self.tools
-        return line_overlap(self.pull, tools.repository, self.tip.sha, tools.releases)
+        return compare_lines(self.pull, tools.repository, self.tip.sha, tools.releases)
 
     @property
     def gone(self) -> bool:
@@ -239,14 +232,13 @@ class LookContext:
     @cached_property
     def bumps(self) -> Sequence[BumpOnBranch]:
         """The changed versions beside the branch's own."""
-        return bumps_on_branch(self.change.bumps, self.tip.sha, self.tools.repository)
+        return compare_bumps(self.change.bumps, self.tip.sha, self.tools.repository)
 
     @property
     def has_newer_versions(self) -> bool:
         """Return true if the change only raises versions that the branch has, or has newer ones."""
-        return only_raises(self.change.bumps, self.pull.files) and all(
-            one.relation is Relation.ALREADY for one in self.bumps
-        )
+        alone = moves_versions_alone(self.change.bumps, self.pull.files)
+        return alone and all(one.is_newer for one in self.bumps)
 
     @cached_property
     def missing(self) -> MissingOnBranch:
@@ -254,7 +246,7 @@ class LookContext:
         return self._missing_in(self.tip.sha)
 
     def _missing_in(self, tree: str) -> MissingOnBranch:
-        return missing_on(self.change.needs, tree, self.tools.repository, self.tools.searching)
+        return missing_on(self.change.needs, tree, self.tools.searching)
 
     @property
     def needs_more(self) -> bool:
@@ -267,7 +259,7 @@ class LookContext:
         fork_point = self.history.fork_point
         if fork_point is None or self.gone or not self.needs_more:
             return None
-        tools, deadline = self.tools, self.tools.deadline.within(SECONDS)
+        tools, deadline = self.tools, self.deadline.within(SECONDS)
         search = Search(
             self.pull, self.tip, fork_point, tools.config.merge, tools.releases, deadline
         )
@@ -297,7 +289,7 @@ class LookContext:
         if self.history.fork_point is None:
             return None
         try:
-            removed = self.overlap.removed.value
+            removed = self.overlap.share
         except SourceError:
             return None
         traits, earlier = self.change.traits, self.history.earlier
@@ -309,51 +301,16 @@ class LookContext:
         )
         return score_change(traits, branch)
 
-    def deepened(self) -> LookContext:
+    def deepen(self) -> BranchContext:
         """Return the context of the deep stage, with all that is known already."""
         deep, first, tools = copy(self), self.prerequisites, self.tools
         if first and first.found and self.final_tree:
-            deep.interface = interface_of(self.pick, tools.repository, tools.parser, tools.deadline)
+            deep.interface = interface_of(self.pick, tools.repository, Parser(), self.deadline)
         return deep
 
 
-def look(context: LookContext) -> BranchFacts:
-    """Run the checks of one branch as far as they can change the verdict."""
-    applied, _ = context.applied
-    first = tuple(_run(context, "first"))
-    facts = BranchFacts(
-        context.pull, context.tip, context.trial, applied, hollow=context.is_hollow, checks=first
-    )
-    if facts.settled:
-        return facts
-    cheap = replace(
-        facts,
-        asked=context.requests.answer,
-        unnamed=context.requests.unnamed,
-        traits=context.change.traits,
-        reached=context.reached,
-        gone=context.gone,
-        newer=context.has_newer_versions,
-        checks=(*first, *_run(context, "cheap")),
-        score=context.score,
-        default=context.tools.config.default,
-        parents=context.change.parents,
-    )
-    if not (context.thorough or is_open(cheap)):
-        return replace(cheap, cut_short=True)
-    deep = context.deepened()
-    checks = (*first, *_run(deep, "cheap", "deep"))
-    return replace(cheap, first=deep.prerequisites, checks=checks)
-
-
-def _run(context: LookContext, *stages: Stage) -> Iterator[Check]:
-    """Run the checks of these stages; one that cannot be made neither passes nor fails a change."""
-    for row in CHECKS:
-        if row.stage in stages:
-            try:
-                check = row.find(context)
-            except SourceError as error:
-                message = f"not checked: {error}"
-                check = Check(row.name, passed=False, message=message, severity="hint")
-            if check:
-                yield check
+def pick_change(
+    pull: PullRequest, tip: BranchTip, tools: Tools, deadline: Deadline
+) -> CherryPickTrial:
+    """Pick the change onto a branch."""
+    return try_pick(pull, tip, tools.config.merge, tools.releases, deadline)
