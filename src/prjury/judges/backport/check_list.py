@@ -90,7 +90,7 @@ CHECKS: tuple[BackportCheck, ...] = (
     BackportCheck("branch", _check_branch, "first"),
     BackportCheck(
         "not-there-yet",
-        lambda seen: not_there_yet_check(*seen.applied, seen.has_no_effect, seen.tip.name),
+        lambda seen: not_there_yet_check(*seen.applied, seen.trial.empty, seen.tip.name),
         "first",
     ),
     BackportCheck("asked-for", lambda seen: asked_for_check(seen.change.requests, seen.requests)),
@@ -110,9 +110,8 @@ CHECKS: tuple[BackportCheck, ...] = (
 def look(seen: BranchContext) -> BranchFacts:
     """Run the checks of one branch as far as they can change the verdict."""
     applied, _ = seen.applied
-    first = _run(seen, "first")
-    facts = BranchFacts(seen.pull, seen.tip, seen.trial, applied, hollow=seen.is_hollow)
-    facts = replace(facts, checks=first)
+    first, hollow = _run(seen, "first"), seen.is_hollow
+    facts = BranchFacts(seen.pull, seen.tip, seen.trial, applied, hollow=hollow, checks=first)
     if facts.settled:
         return facts
     facts = replace(
@@ -130,9 +129,9 @@ def look(seen: BranchContext) -> BranchFacts:
     )
     if not (seen.thorough or is_open(facts)):
         return replace(facts, cut_short=True)
-    deep = seen.deepen()
-    checks = (*first, *_run(deep, "cheap", "deep"))
-    return replace(facts, first=deep.prerequisites, checks=checks)
+    seen.deepen()
+    checks = (*first, *_run(seen, "cheap", "deep"))
+    return replace(facts, first=seen.prerequisites, checks=checks)
 
 
 def _run(seen: BranchContext, *stages: Stage) -> tuple[Check, ...]:

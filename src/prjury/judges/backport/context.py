@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import Future
-from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 from threading import Lock
@@ -37,7 +36,7 @@ from prjury.judges.backport.checks.not_there_yet import (
     identity_of,
 )
 from prjury.judges.backport.checks.picked import PickedJudges
-from prjury.judges.backport.checks.picks_cleanly import CherryPickTrial, try_pick
+from prjury.judges.backport.checks.picks_cleanly import CherryPickTrial
 from prjury.judges.backport.checks.prerequisites import SECONDS, Prerequisites, Search
 from prjury.judges.backport.checks.symbols import MissingOnBranch, Searching, missing_on
 from prjury.judges.backport.history import EarlierChange, History, habits_of
@@ -164,31 +163,23 @@ class BranchContext:
         """Return true if the change itself is empty, like a commit without files."""
         return self.trial.empty and not self.pull.files
 
-    @property
-    def has_no_effect(self) -> bool:
-        """Return true if the branch has the change's content already."""
-        return self.trial.empty and not self.is_hollow
-
     @cached_property
     def applied(self) -> tuple[AppliedCommits | None, str]:
         """How the branch's history holds the change, and why it could not be read."""
-        history = self.history
+        history, releases, tree = self.history, self.tools.releases, self.trial.merge.tree
         if history.fork_point is None:
             return None, history.unchecked
+        branch = (self.tip, history.fork_point, history.messages)
         try:
-            branch = (self.tip, history.fork_point, history.messages)
-            found = find_applied(self.change.identity, *branch, self.tools.releases)
-            return self._with_lost(found) if found else None, ""
+            applied = find_applied(self.change.identity, *branch, releases)
+            if applied and tree and not self.trial.empty and not applied.reverted:
+                # A merge took nothing of the commit, or a message only mentions it.
+                lines = releases.lines_between(self.tip.tree, tree)
+                lost = lines == (self.pull.additions, self.pull.deletions)
+                applied = replace(applied, lost=lost)
         except SourceError as error:
             return None, str(error)
-
-    def _with_lost(self, found: AppliedCommits) -> AppliedCommits:
-        """Test whether a merge took nothing of the commit, or a message only mentions it."""
-        tree = self.trial.merge.tree
-        if tree is None or self.trial.empty or found.reverted:
-            return found
-        lines = self.tools.releases.lines_between(self.tip.tree, tree)
-        return replace(found, lost=lines == (self.pull.additions, self.pull.deletions))
+        return applied, ""
 
     @cached_property
     def requests(self) -> FoundRequests:
@@ -201,12 +192,13 @@ class BranchContext:
 
     def _find_mended(self) -> str | None:
         """Return a commit that the change says it mends and that the branch has."""
-        for sha in self.change.requests.mended:
-            if self.tools.releases.holds(self.tip.sha, sha):
+        mended = self.change.requests.mended
+        picked = (
+            {sha for m in self.history.messages for sha in origins(m.text).shas} if mended else ()
+        )
+        for sha in mended:
+            if self.tools.releases.holds(self.tip.sha, sha) or any(map(sha.startswith, picked)):
                 return sha
-            for message in self.history.messages:
-                if any(sha.startswith(each) for each in origins(message.text).shas):
-                    return sha
         return None
 
     @cached_property
@@ -218,16 +210,11 @@ class BranchContext:
     @property
     def gone(self) -> bool:
         """Return true if the branch has none of the files that the change builds on."""
-        merge = self.trial.merge
-        touched = [file for file in self.pull.files if file.status not in ADDED]
+        touched = any(file.status not in ADDED for file in self.pull.files)
         try:
-            if not touched or merge.clean or self.overlap.has:
-                return False
-            there = {entry.path for entry in self.tools.repository.files(self.tip.sha)}
+            return touched and not self.trial.merge.clean and not self.overlap.has
         except SourceError:
             return False
-        # Git finds renamed files.
-        return not any(conflict.path in there for conflict in merge.conflicts)
 
     @cached_property
     def bumps(self) -> Sequence[BumpOnBranch]:
@@ -243,10 +230,7 @@ class BranchContext:
     @cached_property
     def missing(self) -> MissingOnBranch:
         """What the change uses and the branch lacks."""
-        return self._missing_in(self.tip.sha)
-
-    def _missing_in(self, tree: str) -> MissingOnBranch:
-        return missing_on(self.change.needs, tree, self.tools.searching)
+        return missing_on(self.change.needs, self.tip.sha, self.tools.searching)
 
     @property
     def needs_more(self) -> bool:
@@ -263,7 +247,11 @@ class BranchContext:
         search = Search(
             self.pull, self.tip, fork_point, tools.config.merge, tools.releases, deadline
         )
-        return search.find(self.trial, self.missing.found, self._missing_in)
+        return search.find(
+            self.trial,
+            self.missing.found,
+            lambda tree: missing_on(self.change.needs, tree, tools.searching),
+        )
 
     @property
     def final_tree(self) -> str | None:
@@ -292,25 +280,14 @@ class BranchContext:
             removed = self.overlap.share
         except SourceError:
             return None
-        traits, earlier = self.change.traits, self.history.earlier
-        branch = BranchTraits(
-            habits_of(traits.words, earlier, self.others),
-            conflicts=len(self.trial.merge.conflicts),
-            removed=removed,
-            newest=self.newest,
+        habits = habits_of(self.change.traits.words, self.history.earlier, self.others)
+        conflicts = len(self.trial.merge.conflicts)
+        return score_change(
+            self.change.traits, BranchTraits(habits, conflicts, removed, self.newest)
         )
-        return score_change(traits, branch)
 
-    def deepen(self) -> BranchContext:
-        """Return the context of the deep stage, with all that is known already."""
-        deep, first, tools = copy(self), self.prerequisites, self.tools
-        if first and first.found and self.final_tree:
-            deep.interface = interface_of(self.pick, tools.repository, Parser(), self.deadline)
-        return deep
-
-
-def pick_change(
-    pull: PullRequest, tip: BranchTip, tools: Tools, deadline: Deadline
-) -> CherryPickTrial:
-    """Pick the change onto a branch."""
-    return try_pick(pull, tip, tools.config.merge, tools.releases, deadline)
+    def deepen(self) -> None:
+        """Add the prerequisites to what the change offers."""
+        if self.prerequisites and self.prerequisites.found and self.final_tree:
+            repository, pick = self.tools.repository, self.pick
+            self.interface = interface_of(pick, repository, Parser(), self.deadline)

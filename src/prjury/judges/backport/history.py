@@ -79,13 +79,11 @@ class Habits(Struct, frozen=True):
     """The record of a branch, as far as it says something about one change.
 
     Attributes:
-        reached: the number of earlier changes that reached the branch.
         lately: the smoothed share of the newest changes that reached it, 0..1.
         lift: how much the title's words speak for a backport, in log-odds; 0 if unknown.
         share: the smoothed share of all earlier changes that reached it.
     """
 
-    reached: int
     lately: float
     lift: float
     share: float = 0.2
@@ -125,18 +123,13 @@ def habits_of(
     others: Sequence[Sequence[EarlierChange]] = (),
 ) -> Habits:
     """Return what the changes of a branch, and those of others, say about a title's words."""
-    lately = own[:LATELY]
-    reached = sum(change.reached for change in own)
-    return Habits(
-        reached=reached,
-        lately=_smooth(sum(change.reached for change in lately), len(lately)),
-        lift=_lift(title, [(1.0, own), *((_OTHERS, other) for other in others)]),
-        share=_smooth(reached, len(own)),
-    )
+    lift = _lift(title, [(1.0, own), *((_OTHERS, other) for other in others)])
+    return Habits(_smooth(own[:LATELY]), lift, _smooth(own))
 
 
-def _smooth(reached: int, seen: int) -> float:
-    return (reached + _LATELY_REACHED) / (seen + _LATELY_SEEN)
+def _smooth(changes: Sequence[EarlierChange]) -> float:
+    reached = sum(change.reached for change in changes)
+    return (reached + _LATELY_REACHED) / (len(changes) + _LATELY_SEEN)
 
 
 def _lift(
@@ -144,8 +137,7 @@ def _lift(
 ) -> float:
     """Sum up how much more often changes with each word reached their branches."""
     seen = dict.fromkeys(title, 0.0)
-    usual = dict.fromkeys(title, 0.0)
-    reached = dict.fromkeys(title, 0.0)
+    usual, reached = seen.copy(), seen.copy()
     for weight, changes in branches:
         share = sum(change.reached for change in changes) / max(len(changes), 1)
         for change in changes:

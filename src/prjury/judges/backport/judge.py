@@ -16,8 +16,8 @@ from prjury.deadline import Deadline
 from prjury.errors import PrJuryError
 from prjury.judges.backport.check_list import look
 from prjury.judges.backport.checks.api import Interface
-from prjury.judges.backport.checks.picks_cleanly import CherryPickTrial
-from prjury.judges.backport.context import BranchContext, Tools, pick_change, read_change
+from prjury.judges.backport.checks.picks_cleanly import CherryPickTrial, try_pick
+from prjury.judges.backport.context import BranchContext, Tools, read_change
 from prjury.judges.backport.history import read_history
 from prjury.judges.backport.requests.branches import bare, is_locked
 from prjury.judges.backport.verdict import decide
@@ -73,8 +73,9 @@ class BackportJudge(Struct, frozen=True):
     ) -> list[Backport]:
         # One pick after the other: the first writes the files that the others find written.
         with ThreadPoolExecutor(1, "pick") as picker:
+            merging, releases = self.tools.config.merge, self.tools.releases
             picking = {
-                tip: picker.submit(pick_change, pull, tip, self.tools, deadline) for tip in tips
+                tip: picker.submit(try_pick, pull, tip, merging, releases, deadline) for tip in tips
             }
             try:
                 contexts = self._read_contexts(pull, picking, deadline, pool)

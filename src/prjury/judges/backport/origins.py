@@ -81,11 +81,18 @@ def origins(message: str, repo: str | None = None) -> Origins:
     """
     subject, _, body = message.strip().partition("\n")
     title = "" if _REVERT.match(subject) else " ".join(subject.split())[:_LONGEST]
-    lines = [title, *_candidates(body)]
-    shas = (sha for line in lines for sha in _shas(line))
-    pulls = (number for line in lines for number in _pulls(line, repo))
-    every = (*pulls, *_of_branch(title), *_read_trailing_numbers(title))
-    return Origins(tuple(dict.fromkeys(shas)), tuple(dict.fromkeys(every)))
+    shas: list[str] = []
+    pulls: list[int] = []
+    for line in [title, *_candidates(body)]:
+        for match in _find_statements(_FROM_COMMITS, line):
+            for quoted in filter(None, match.groups()):
+                shas += re.findall(_SHA, quoted.lower())
+        for match in _find_statements(_OF_PULLS, line):
+            pulls += _read_numbers("".join(filter(None, match.groups())), repo)
+    pulls += _read_branch(title)
+    words = takewhile(_AFTER_TITLE.fullmatch, reversed(title.split()))
+    pulls += (int(number) for word in reversed([*words]) for number in _DIGITS.findall(word))
+    return Origins(tuple(dict.fromkeys(shas)), tuple(dict.fromkeys(pulls)))
 
 
 def _candidates(body: str) -> list[str]:
@@ -106,33 +113,19 @@ def _find_statements(patterns: re.Pattern[str], line: str) -> Iterator[re.Match[
             yield match
 
 
-def _shas(line: str) -> Iterator[str]:
-    for match in _find_statements(_FROM_COMMITS, line):
-        for found in filter(None, match.groups()):
-            yield from re.findall(_SHA, found.lower())
+def _read_numbers(quoted: str, repo: str | None) -> list[int]:
+    addresses = _ADDRESS.findall(quoted)
+    if not addresses:
+        return [int(number) for number in _DIGITS.findall(quoted)]
+    same = repo.casefold() if repo else None
+    return [int(number) for name, number in addresses if same in {None, name.casefold()}]
 
 
-def _pulls(line: str, repo: str | None) -> Iterator[int]:
-    for match in _find_statements(_OF_PULLS, line):
-        found = "".join(filter(None, match.groups()))
-        addressed = _ADDRESS.findall(found)
-        for name, number in addressed:
-            if repo is None or name.casefold() == repo.casefold():
-                yield int(number)
-        if not addressed:
-            yield from map(int, _DIGITS.findall(found))
-
-
-def _of_branch(title: str) -> Iterator[int]:
-    """Yield the numbers in the name of a merged backport branch."""
+def _read_branch(title: str) -> list[int]:
+    """Return the numbers in the name of a merged backport branch."""
     merged = _MERGED.match(title)
     if merged is None or not _TOOLS_BRANCH.search(merged[1]):
-        return
-    named = _PR_IN_BRANCH.findall(merged[1])
+        return []
     numbers = _NUMBERS_IN_BRANCH.search(merged[1])
-    yield from map(int, named or _DIGITS.findall(numbers[1] if numbers else ""))
-
-
-def _read_trailing_numbers(title: str) -> Iterator[int]:
-    words = takewhile(_AFTER_TITLE.fullmatch, reversed(title.split()))
-    yield from (int(number) for word in reversed([*words]) for number in _DIGITS.findall(word))
+    found = _PR_IN_BRANCH.findall(merged[1]) or _DIGITS.findall(numbers[1] if numbers else "")
+    return [int(number) for number in found]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import Literal
 
 from msgspec import Struct
@@ -97,57 +97,40 @@ class BranchTraits(Struct, frozen=True):
     newest: bool = True
 
 
-class _Trait(Struct, frozen=True):
-    """A row of the model, its number in the usual change, and words for more and for less."""
-
-    weight: float
-    usual: float
-    number: Callable[[ChangeTraits, BranchTraits], float]
-    more: str
-    less: str
-
-
-#: Fitted by tests/fitting/backport_score.py.
-_INTERCEPT = -0.08
-_TRAITS = (
-    _Trait(
-        0.59,
-        -1.55,
-        lambda _, branch: log_odds(branch.habits.lately),
-        "many recent changes were backported to it",
-        "few recent changes were backported to it",
-    ),
-    _Trait(
-        0.36,
-        0.0,
-        lambda _, branch: branch.habits.lift,
-        "changes with similar titles often were",
-        "changes with similar titles rarely were",
-    ),
-    _Trait(
-        0.66, 0.73, lambda _, branch: branch.newest, "the newest branch", "not the newest branch"
-    ),
-    _Trait(-0.81, 0.4, lambda _, branch: branch.conflicts > 0, "it conflicts", "it picks cleanly"),
-    _Trait(
-        -0.88,
-        0.15,
-        lambda _, branch: 1 - (_USUAL_REMOVED if branch.removed is None else branch.removed),
-        "removed lines are missing",
-        "it has all removed lines",
-    ),
-    _Trait(
-        -0.14, 3.26, lambda change, _: math.log1p(change.lines), "a large change", "a small change"
-    ),
-    _Trait(-0.5, 0.29, lambda change, _: math.log1p(change.new_files), "new files", ""),
-    _Trait(
-        0.16, 0.33, lambda change, _: change.fix or change.recorded, "a fix", "not called a fix"
-    ),
-    _Trait(
-        1.23, 0.16, lambda change, _: change.recorded, "a fix by its label or changelog entry", ""
-    ),
-)
 #: The share of removed lines of a change that removes none.
 _USUAL_REMOVED = 0.85
+
+
+def trait_numbers(change: ChangeTraits, branch: BranchTraits) -> tuple[float, ...]:
+    """Return the numbers of the traits, in the order of the model."""
+    removed = _USUAL_REMOVED if branch.removed is None else branch.removed
+    return (
+        log_odds(branch.habits.lately),
+        branch.habits.lift,
+        float(branch.newest),
+        float(branch.conflicts > 0),
+        1 - removed,
+        math.log1p(change.lines),
+        math.log1p(change.new_files),
+        float(change.fix or change.recorded),
+        float(change.recorded),
+    )
+
+
+#: Fitted by tests/fitting/backport_score.py: the weight of each trait, its number in the usual
+#: change, and words for more and for less.
+_INTERCEPT = -0.08
+_TRAITS: Sequence[tuple[float, float, str, str]] = (
+    (0.59, -1.55, "many recent changes were backported to it", "few recent changes were"),
+    (0.36, 0, "changes with similar titles often were", "changes with similar titles rarely were"),
+    (0.66, 0.73, "the newest branch", "not the newest branch"),
+    (-0.81, 0.4, "it conflicts", "it picks cleanly"),
+    (-0.88, 0.15, "removed lines are missing", "it has all removed lines"),
+    (-0.14, 3.26, "a large change", "a small change"),
+    (-0.5, 0.29, "new files", ""),
+    (0.16, 0.33, "a fix", "not called a fix"),
+    (1.23, 0.16, "a fix by its label or changelog entry", ""),
+)
 #: A reason moves the log-odds by so much at least.
 _LEAST = 0.22
 
@@ -179,16 +162,16 @@ def score_change(change: ChangeTraits, branch: BranchTraits) -> Score:
     total = _INTERCEPT
     moves: list[tuple[float, str]] = []
     for trait, number in zip(_TRAITS, trait_numbers(change, branch), strict=True):
-        total += trait.weight * number
-        words = trait.more if number > trait.usual else trait.less
-        move = trait.weight * (number - trait.usual)
+        weight, usual, more, less = trait
+        total += weight * number
+        words, move = more if number > usual else less, weight * (number - usual)
         if words and abs(move) >= _LEAST:
             moves.append((move, words))
     moves.sort(key=lambda move: -abs(move[0]))
-    usual = (log_odds(branch.habits.lately) + log_odds(branch.habits.share)) / 2
+    taken = (log_odds(branch.habits.lately) + log_odds(branch.habits.share)) / 2
     return Score(
         _likelihood(total),
-        min(LIKELY, _likelihood(usual + OUTSTANDING)),
+        min(LIKELY, _likelihood(taken + OUTSTANDING)),
         tuple(words for move, words in moves if move > 0),
         tuple(words for move, words in moves if move < 0),
     )
@@ -198,18 +181,12 @@ def _likelihood(odds: float) -> float:
     return 1.0 / (1.0 + math.exp(-odds))
 
 
-def trait_numbers(change: ChangeTraits, branch: BranchTraits) -> tuple[float, ...]:
-    """Return the numbers of the traits, in the order of the model."""
-    return tuple(float(trait.number(change, branch)) for trait in _TRAITS)
-
-
 def score_words(score: Score) -> str:
     """Return the score and its reasons as one phrase."""
-    percent = round(score.value * 100)
     band = "possible" if score.band == "grey" else score.band
-    parts = [f"{percent} % of such changes were backported: {band}"]
+    words = f"{round(score.value * 100)} % of such changes were backported: {band}"
     if score.reasons_for:
-        parts.append(f"for: {', '.join(score.reasons_for)}")
+        words += f"; for: {', '.join(score.reasons_for)}"
     if score.reasons_against:
-        parts.append(f"against: {', '.join(score.reasons_against)}")
-    return "; ".join(parts)
+        words += f"; against: {', '.join(score.reasons_against)}"
+    return words

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from prjury.judges.backport.checks.not_there_yet import AppliedCommits
 from prjury.judges.backport.checks.picks_cleanly import CherryPickTrial
 from prjury.judges.backport.checks.prerequisites import Prerequisites, pick_command, short_subject
-from prjury.judges.backport.score import ChangeTraits, Score, score_words
+from prjury.judges.backport.score import Band, ChangeTraits, Score, score_words
 from prjury.jury.judgment import Check, Judgment, Status
 from prjury.jury.voting import is_benign
 from prjury.ports.types import BranchTip
@@ -43,8 +43,6 @@ _AT_ONCE, _LONGEST_TITLE = 8, 100
 #: So many earlier changes that reached the branch make a record.
 _RECORD = 3
 
-Answer = Literal["yes", "no"]
-
 
 class BranchFacts(Struct, frozen=True):
     """The facts about one branch.
@@ -52,7 +50,6 @@ class BranchFacts(Struct, frozen=True):
     Attributes:
         asked: a request or refusal; None without one.
         unnamed: whether somebody asks for a backport without naming a branch.
-        traits: what is known of the change itself.
         reached: the number of earlier changes that reached this or another branch.
         hollow: whether the change itself is empty.
         gone: whether the branch has none of the touched files.
@@ -67,7 +64,7 @@ class BranchFacts(Struct, frozen=True):
     tip: BranchTip
     trial: CherryPickTrial
     present: AppliedCommits | None = None
-    asked: Answer | None = None
+    asked: Literal["yes", "no"] | None = None
     unnamed: bool = False
     traits: ChangeTraits = ChangeTraits()
     reached: int = 0
@@ -84,8 +81,8 @@ class BranchFacts(Struct, frozen=True):
     @property
     def settled(self) -> bool:
         """Return true if the trial and the history decide alone."""
-        there = self.present is not None and self.present.stays
-        return bool(self.trial.unfinished) or self.trial.empty or there
+        stays = self.present is not None and self.present.stays
+        return bool(self.trial.unfinished) or self.trial.empty or stays
 
     @property
     def wanted(self) -> bool:
@@ -93,14 +90,24 @@ class BranchFacts(Struct, frozen=True):
         return self.asked == "yes"
 
     @property
-    def likely(self) -> bool:
-        """Return true if the branch takes nearly all such changes."""
-        return self.score is not None and self.score.band == "likely" and self.has_record
+    def has_record(self) -> bool:
+        """Return true if enough earlier changes reached the branch."""
+        return self.reached >= _RECORD
+
+    @property
+    def band(self) -> Band | None:
+        """The band of the score; None where the branch has no record."""
+        return self.score.band if self.score and self.has_record else None
 
     @property
     def unlikely(self) -> bool:
         """Return true if the branch takes hardly any such changes."""
         return self.score is not None and self.score.value < self.score.possible_from / 2
+
+    @property
+    def is_fix(self) -> bool:
+        """Return true if a label, a changelog entry or nothing but its title calls it a fix."""
+        return self.traits.recorded or self.traits.plain
 
     @property
     def considered(self) -> bool:
@@ -109,24 +116,18 @@ class BranchFacts(Struct, frozen=True):
             return True
         if self.is_fix:
             return not (self.has_record and self.unlikely)
-        return self.has_record and self.score is not None and self.score.band != "unlikely"
-
-    @property
-    def is_fix(self) -> bool:
-        """Return true if a label, a changelog entry or nothing but its title calls it a fix."""
-        return self.traits.recorded or self.traits.plain
-
-    @property
-    def has_record(self) -> bool:
-        """Return true if enough earlier changes reached the branch."""
-        return self.reached >= _RECORD
+        return self.band in {"likely", "grey"}
 
     @property
     def helped(self) -> bool:
         """Return true if picking prerequisites adds all that the branch lacks."""
         return self.first is not None and self.first.found and not self.first.lacks
 
-    def failed(self, names: frozenset[str], *severities: str) -> tuple[Check, ...]:
+    def list_checks(self, name: str) -> tuple[Check, ...]:
+        """Return the checks with this name."""
+        return tuple(check for check in self.checks if check.name == name)
+
+    def list_failed(self, names: frozenset[str], *severities: str) -> tuple[Check, ...]:
         """Return the failed checks with these names and severities."""
         return tuple(
             check
@@ -143,27 +144,24 @@ class _Ruling(Struct, frozen=True):
 
 def decide(facts: BranchFacts) -> Backport:
     """Return the verdict on one branch, with its reasons, the decisive one first, and commands."""
-    ruling = _rule(facts)
-    there = ruling.verdict in _NOTHING_TO_PICK
-    merge, score = facts.trial.merge, None if there else facts.score
-    first = facts.first if facts.first and facts.first.found and not there else None
-    result = first.trial.merge if first and first.trial else merge
+    ruling, merge = _rule(facts), facts.trial.merge
+    pickable = ruling.verdict not in _NOTHING_TO_PICK
+    score = facts.score if pickable else None
+    first = facts.first if facts.first and facts.first.found and pickable else None
+    commits = first.commits if first else ()
     return Backport(
         branch=facts.tip.name,
         verdict=ruling.verdict,
         applies=None if merge.impossible else merge.clean,
         conflicts=merge.conflicts,
-        prerequisites=tuple(
-            f"{commit.sha} {short_subject(commit)}".rstrip()
-            for commit in (first.commits if first else ())
-        ),
+        prerequisites=tuple(f"{one.sha} {short_subject(one)}".rstrip() for one in commits),
         score=round(score.value, 3) if score else None,
         band=score.band if score else None,
         reasons=tuple(_list_reasons(facts, ruling)),
-        commands=() if there else tuple(commands(facts, first)),
+        commands=tuple(commands(facts, first)) if pickable else (),
         checks=facts.checks,
         branch_sha=facts.tip.sha,
-        tree=result.tree,
+        tree=(first.trial.merge if first and first.trial else merge).tree,
         asked=facts.asked,
     )
 
@@ -178,7 +176,7 @@ def _rule(facts: BranchFacts) -> _Ruling:
     if settled := _rule_settled(facts):
         return settled
     if facts.asked == "no":
-        return _Ruling("not_suitable", leading=_checks(facts, "asked-for"))
+        return _Ruling("not_suitable", leading=facts.list_checks("asked-for"))
     if not facts.considered:
         return _rule_unasked(facts)
     obstacles = list(_list_obstacles(facts))
@@ -194,12 +192,12 @@ def _rule_settled(facts: BranchFacts) -> _Ruling | None:
     if facts.hollow:
         return _Ruling("not_applicable", "the change is empty: there is nothing to pick")
     if facts.settled:
-        return _Ruling("already_present", leading=_checks(facts, "not-there-yet"))
+        return _Ruling("already_present", leading=facts.list_checks("not-there-yet"))
     if facts.gone:
         where = printable(facts.tip.name)
         return _Ruling("not_applicable", f"{where} has none of the files that the change touches")
     if facts.newer:
-        return _Ruling("already_present", leading=_checks(facts, "dependencies"))
+        return _Ruling("already_present", leading=facts.list_checks("dependencies"))
     return None
 
 
@@ -207,7 +205,7 @@ def _rule_unasked(facts: BranchFacts) -> _Ruling:
     """Rule where nothing speaks for a backport."""
     if facts.default == "no":
         return _Ruling("not_suitable", "the policy's default answer is no")
-    breaking = facts.failed(BREAKING, "error")
+    breaking = facts.list_failed(BREAKING, "error")
     if breaking and (facts.unlikely or not facts.trial.merge.clean):
         return _Ruling("not_suitable", leading=breaking)
     why = "nobody asks for it, and it is no plain fix"
@@ -221,23 +219,23 @@ def _list_obstacles(facts: BranchFacts) -> Iterator[_Ruling]:
     helped, merge = facts.helped, facts.trial.merge
     if not merge.clean and facts.first and facts.first.found:
         verdict: BackportVerdict = "suitable_with_changes" if helped else "needs_human"
-        yield _Ruling(verdict, leading=_checks(facts, "prerequisites"))
+        yield _Ruling(verdict, leading=facts.list_checks("prerequisites"))
     elif not merge.clean:
         easy = all(conflict.mechanical for conflict in merge.conflicts)
         verdict = "suitable_with_changes" if easy else "needs_human"
-        yield _Ruling(verdict, leading=_checks(facts, "picks-cleanly"))
+        yield _Ruling(verdict, leading=facts.list_checks("picks-cleanly"))
     if facts.present and not facts.present.stays:
-        yield _Ruling("needs_human", leading=_checks(facts, "not-there-yet"))
-    if lacking := facts.failed(TO_CHANGE, "error", "warning"):
+        yield _Ruling("needs_human", leading=facts.list_checks("not-there-yet"))
+    if lacking := facts.list_failed(TO_CHANGE, "error", "warning"):
         mended = all(
             helped if check.name == "symbols" else check.name != "build" and bool(check.fix)
             for check in lacking
         )
         yield _Ruling("suitable_with_changes" if mended else "needs_human", leading=lacking)
-    if breaking := facts.failed(BREAKING, "error"):
+    if breaking := facts.list_failed(BREAKING, "error"):
         yield _Ruling("needs_human", "it is asked for, but it" if facts.wanted else "", breaking)
-    needed = ESSENTIAL if facts.likely else ESSENTIAL | BREAKING
-    doubts = (*facts.failed(CAREFUL, "warning"), *facts.failed(needed, "hint"))
+    needed = ESSENTIAL if facts.band == "likely" else ESSENTIAL | BREAKING
+    doubts = (*facts.list_failed(CAREFUL, "warning"), *facts.list_failed(needed, "hint"))
     if doubts and not facts.wanted:
         yield _Ruling("needs_human", leading=doubts)
 
@@ -245,19 +243,15 @@ def _list_obstacles(facts: BranchFacts) -> Iterator[_Ruling]:
 def _rule_clean(facts: BranchFacts) -> _Ruling:
     """Rule on a clean pick without an obstacle."""
     if facts.wanted:
-        return _Ruling("suitable", leading=_checks(facts, "asked-for"))
-    if facts.likely:
+        return _Ruling("suitable", leading=facts.list_checks("asked-for"))
+    if facts.band == "likely":
         return _Ruling("suitable", "the branch takes most of such changes")
     if facts.default == "yes":
         return _Ruling("suitable", "the policy's default answer is yes")
     if facts.unnamed:
-        return _Ruling("needs_human", "it applies, and is", _checks(facts, "asked-for"))
+        return _Ruling("needs_human", "it applies, and is", facts.list_checks("asked-for"))
     what = "it is a fix" if facts.is_fix else "the branch takes many such changes"
     return _Ruling("needs_human", f"it applies and {what}, but nobody has asked for it")
-
-
-def _checks(facts: BranchFacts, name: str) -> tuple[Check, ...]:
-    return tuple(check for check in facts.checks if check.name == name)
 
 
 def _list_reasons(facts: BranchFacts, ruling: _Ruling) -> Iterator[str]:
@@ -286,7 +280,7 @@ def new_branch(pull: PullRequest, branch: str) -> str:
     return f"backport-{pull.number or pull.head.sha[:12]}-to-{target or 'branch'}"
 
 
-def commands(facts: BranchFacts, first: Prerequisites | None = None) -> Iterator[str]:
+def commands(facts: BranchFacts, first: Prerequisites | None) -> Iterator[str]:
     """Yield the commands for a new branch, prerequisites and the pick."""
     pull, tip, parents = facts.pull, facts.tip, facts.parents
     yield f"git switch -c {new_branch(pull, tip.name)} {tip.sha}"

@@ -357,7 +357,7 @@ class PatternsJudge:
         return replace(reported, reasoning=f"{judgment.reasoning}; {note}")
 
     def find_concerned(self, pull: PullRequest) -> frozenset[str]:
-        """Return the files whose added lines hold what some rule looks for, whichever versions hold."""
+        """Return the files that some rule looks at, whichever versions hold."""
         files = [file for file in pull.files if is_code(file, ScanOutcome())]
         found = {file.path: language_of(printable(file.path)) for file in files}
         languages = {language.name for language in found.values() if language}

@@ -66,7 +66,6 @@ def test_only_the_newest_changes_tell_what_a_branch_gets_lately() -> None:
     new, old = [past("a b", True)] * 50, [past("a b", False)] * 500
     found = habits_of(frozenset(), [*new, *old])
     assert found.lately == pytest.approx(52 / 60)
-    assert found.reached == 50
     assert habits_of(frozenset(), []).lately == pytest.approx(0.2)
 
 

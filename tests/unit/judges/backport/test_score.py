@@ -21,8 +21,8 @@ from prjury.judges.backport.score import (
 
 FIX = ChangeTraits(fix=True, plain=True, recorded=True, lines=12)
 FEATURE = ChangeTraits(lines=900, new_files=3)
-OPEN = BranchTraits(Habits(40, 0.4, 2.0), removed=1.0)
-CLOSED = BranchTraits(Habits(2, 0.1, -1.5), conflicts=3, removed=0.4, newest=False)
+OPEN = BranchTraits(Habits(0.4, 2.0), removed=1.0)
+CLOSED = BranchTraits(Habits(0.1, -1.5), conflicts=3, removed=0.4, newest=False)
 
 changes = st.builds(
     ChangeTraits,
@@ -31,7 +31,7 @@ changes = st.builds(
     lines=st.integers(0, 10_000_000),
     new_files=st.integers(0, 10_000),
 )
-habits = st.builds(Habits, st.integers(0, 5000), st.floats(0.01, 0.99), st.floats(-10.0, 10.0))
+habits = st.builds(Habits, st.floats(0.01, 0.99), st.floats(-10.0, 10.0))
 branches = st.builds(
     BranchTraits,
     habits,

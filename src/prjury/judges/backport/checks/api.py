@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from pathlib import PurePosixPath
 
 from msgspec import Struct
@@ -19,16 +20,16 @@ from prjury.code.publics.find import find_publics, is_offering
 from prjury.code.publics.model import Publics
 from prjury.code.source import Source, UnreadableError, decode
 from prjury.deadline import Deadline
-from prjury.judges.backport.checks.migrations import Migration, migrations_in
-from prjury.judges.backport.checks.wording import MOST_LISTED, code_name, shorten
-from prjury.judges.backport.places import home_of, is_shipped, language_offered
+from prjury.judges.backport.checks.migrations import Migration, migration_tool, migrations_in
 from prjury.jury.judgment import Check, Location
 from prjury.ports import Repository
 from prjury.report.wording import counted, listed
+from prjury.snapshot.kinds import kind_of
 from prjury.snapshot.model import (
     BEYOND_LIMIT,
     MISSING,
     FileChange,
+    FileKind,
     FileStatus,
     PullRequest,
     printable,
@@ -38,14 +39,36 @@ from prjury.snapshot.model import (
 #: Why a file of a language without support is not checked.
 NOT_KNOWN = "public names are not known in its language"
 _MISSING = f"its content is {MISSING}"
-_LONGEST_SIGNATURE = 300
-_MOST_REASONS = 3
+#: Characters of a name and of a signature; signatures, and reasons why files are not checked.
+_LONGEST_NAME, _LONGEST_SIGNATURE = 80, 300
+_MOST_LISTED, _MOST_REASONS = 20, 3
 #: Languages that share names, because one may be rewritten in the other.
 _FAMILIES = {"javascript": "typescript", "tsx": "typescript"}
 _UNKNOWN_TEXT = re.compile(
     r"\.(css|scss|less|html?|svg|ipynb|txt|po|pot|csv|sql|sh|bash|j2|tmpl|template|st|md|mdx|prompt"
     r"|py\.typed|pyi|map|ejs|hbs|ftl|vm)$"
 )
+
+
+_ASIDE = re.compile(
+    r"(^|/)(examples?|samples?|demos?|benchmarks?|asv_bench|fixtures|testdata|__mocks__|buildSrc"
+    r"|mocks?|test-?(utils?|support|fixtures|kit)|[\w-]*[-_]tests?|[\w-]*[-_]examples?|tests?[-_][\w-]+)/"
+    r"|^(scripts?|tools?|ci|docs?|doc|hacking|utils?|build|build[-_]tools|buildutils|\.[^/]+)/"
+    r"|(^|/)(static|assets|public|vendors?|third[-_]party|bower_components|dist)/.*\.[cm]?[jt]sx?$"
+    r"|(^|/)(bootstrap|jquery|popper|htmx|d3|chart)[-.\w]*\.[cm]?js$"
+    r"|\.(stories|bench|config)\.[cm]?[jt]sx?$|\.config/|(^|/)(webpack|rollup|babel|jest|gulp)[^/]*\.[cm]?js$"
+    r"|(^|/)meson(\.build|_options\.txt|\.options)$|(^|/)\.[^/]+$|(^|/)(package-info|module-info)\.java$|(^|/)build\.rs$|/src/main\.rs$|/src/bin/"
+    r"|(^|/)(setup|noxfile|tasks|fabfile|manage|dodo|conf|versioneer|__main__)\.py$"
+    r"|\.kts$|\.pyi$"
+)
+_INTERNAL = {
+    "java": re.compile(r"/internal/"),
+    "kotlin": re.compile(r"/internal/"),
+    "go": re.compile(r"(^|/)internal/"),
+    "python": re.compile(r"(^|/)_(?!_init__\.py$)"),
+}
+_SOURCE_ROOT = re.compile(r"^(?:.*/)?(?:src|lib)/")
+_SCRIPT_ROOT = re.compile(r"^(.*?/|)(?:src|lib)/")
 
 
 class UncheckedFile(Struct, frozen=True):
@@ -122,6 +145,41 @@ def _leave_out(file: FileChange) -> UncheckedFile | None:
         return UncheckedFile(file.path, file.unread or "") if language_offered(file.path) else None
     known = is_offering(language_of(file.path)) or _UNKNOWN_TEXT.search(file.path)
     return None if known else UncheckedFile(file.path, NOT_KNOWN)
+
+
+@lru_cache(maxsize=100_000)  # of one path before and after a change, and on each branch
+def language_offered(path: str) -> Language | None:
+    """Return the language of a file that may offer public names, or None."""
+    language = language_of(path)
+    if language is None or not is_offering(language) or not is_shipped(path):
+        return None
+    internal = _INTERNAL.get(language.name)
+    return None if migration_tool(path) or (internal and internal.search(path)) else language
+
+
+def is_shipped(path: str) -> bool:
+    """Return true if a file is source of what others use, by its path."""
+    return kind_of(path) is FileKind.SOURCE and not _ASIDE.search(path)
+
+
+def home_of(path: str, language: Language, package: str | None) -> str:
+    """Return the package, module or directory that qualifies the names of a file.
+
+    For JavaScript that is the root of a package, which exports its modules from one place.
+    """
+    if package is not None:
+        return package
+    place = PurePosixPath(path)
+    if language.name == "python":
+        module = _SOURCE_ROOT.sub("", path).removesuffix(".py").removesuffix("/__init__")
+        return module.replace("/", ".")
+    if language.name == "rust":
+        stem = "" if place.stem in {"mod", "lib"} else f"/{place.stem}"
+        return f"{place.parent}{stem}"
+    if language.name == "go":
+        return str(place.parent)
+    root = _SCRIPT_ROOT.match(path)
+    return root[1] if root else str(place.parent)
 
 
 def _sides(file: FileChange) -> Iterator[_Side]:
@@ -202,21 +260,27 @@ def _list_words(interface: Interface) -> Iterator[str]:
 
 
 def _label(change: NameChange) -> str:
-    return code_name((change.old or change.symbol).label)
+    return f"`{_shorten((change.old or change.symbol).label, _LONGEST_NAME)}`"
+
+
+def _shorten(text: str, longest: int) -> str:
+    """Return the text for a line of Markdown, without backticks and cut to a length."""
+    text = visible(text).replace("`", "'")
+    return text if len(text) <= longest else f"{text[:longest]}…"
 
 
 def _evidence(names: Sequence[NameChange]) -> str:
     """Return the old and new signatures as in a diff, breaking ones first."""
     lines: list[str] = []
-    for change in sorted(names, key=lambda each: each.compatible)[:MOST_LISTED]:
+    for change in sorted(names, key=lambda each: each.compatible)[:_MOST_LISTED]:
         if change.old:
             unless = ""
             if change.kind is ChangeKind.REMOVED and change.unless:
                 unless = f" (unless `{visible(change.unless)}` has it)"
-            lines.append(f"- {shorten(change.old.signature, _LONGEST_SIGNATURE)}{unless}")
+            lines.append(f"- {_shorten(change.old.signature, _LONGEST_SIGNATURE)}{unless}")
         if change.new:
-            lines.append(f"+ {shorten(change.new.signature, _LONGEST_SIGNATURE)}")
-    more = len(names) - MOST_LISTED
+            lines.append(f"+ {_shorten(change.new.signature, _LONGEST_SIGNATURE)}")
+    more = len(names) - _MOST_LISTED
     return "\n".join([*lines, f"and {more} more"] if more > 0 else lines)
 
 

@@ -66,10 +66,11 @@ def find_requests(
 ) -> RequestSources:
     """Read labels but this program's ``own``, milestone, messages and, if trusted, ``texts``."""
     author = f"@{pull.author}" if pull.author else "the author"
-    requests = [
-        *of_labels(pull.labels, config.labels, [own] if own else []),
-        *_of_milestone(pull.milestone or ""),
-    ]
+    requests = list(of_labels(pull.labels, config.labels, [own] if own else []))
+    milestone = pull.milestone or ""
+    version = milestone.strip().rpartition(" ")[2]
+    if _VERSION.fullmatch(version):
+        requests.append(BackportRequest("yes", version, "the milestone", milestone))
     if texts:
         requests += of_title(pull.title, f"{author} in the title")
         requests += of_text(pull.body, author)
@@ -77,13 +78,6 @@ def find_requests(
         requests += of_message(message, "a commit")
     mended = [sha for message in messages for sha in _FIXES.findall(message)]
     return RequestSources(tuple(dict.fromkeys(requests)), tuple(dict.fromkeys(mended)))
-
-
-def _of_milestone(title: str) -> list[BackportRequest]:
-    version = title.strip().rpartition(" ")[2]
-    if not _VERSION.fullmatch(version):
-        return []
-    return [BackportRequest("yes", version, "the milestone", title)]
 
 
 def requested_branches(
@@ -111,12 +105,13 @@ def requests_for(
         branches: all judged branches; ``1.2.3`` means the branch of that name if there is one.
     """
     names = branches if branch in branches else [*branches, branch]
-    ours = [request for request in sources.requests if _means(request, branch, names)]
-    refusals = [request for request in ours if request.answer == "no"]
-    counting = refusals or [request for request in ours if request.answer == "yes"]
-    answer: Literal["yes", "no"] = "no" if refusals else "yes"
+    own = [request for request in sources.requests if _means(request, branch, names)]
     unnamed = any(one.answer == "yes" and one.target is None for one in sources.requests)
-    return FoundRequests(answer if counting else None, tuple(map(str, counting)), unnamed)
+    answers: tuple[Literal["no", "yes"], ...] = ("no", "yes")
+    for answer in answers:
+        if quotes := tuple(str(request) for request in own if request.answer == answer):
+            return FoundRequests(answer, quotes, unnamed)
+    return FoundRequests(None, (), unnamed)
 
 
 def _means(request: BackportRequest, branch: str, branches: Sequence[str]) -> bool:
@@ -126,21 +121,20 @@ def _means(request: BackportRequest, branch: str, branches: Sequence[str]) -> bo
     return bool(meant(request.target, [branch])) and branch in meant(request.target, branches)
 
 
-def asked_for_check(sources: RequestSources, found: FoundRequests) -> Check:
+def asked_for_check(sources: RequestSources, requests: FoundRequests) -> Check:
     """Return the check ``asked-for``, which fails on a refusal only."""
-    quotes, what = list(found.by), "asked for"
-    if found.answer == "no":
-        what = "refused for this branch"
-    elif not quotes:
+    refused, quotes = requests.answer == "no", list(requests.by)
+    what = "refused for this branch" if refused else "asked for"
+    if not refused and not quotes:
         quotes = [str(request) for request in sources.requests if request.target is None]
         what = "asked for without naming this branch"
-    left = len(quotes) - _MOST_QUOTED
-    more = [f"{left} more"] if left > 0 else []
-    quoted = visible("; ".join([*quotes[:_MOST_QUOTED], *more]))
+    shown = quotes[:_MOST_QUOTED]
+    if len(quotes) > _MOST_QUOTED:
+        shown.append(f"{len(quotes) - _MOST_QUOTED} more")
     return Check(
         "asked-for",
-        passed=found.answer != "no",
-        message=f"{what} ({quoted})" if quotes else "nobody has asked for it",
-        severity="error" if found.answer == "no" else "hint",
+        passed=not refused,
+        message=f"{what} ({visible('; '.join(shown))})" if quotes else "nobody has asked for it",
+        severity="error" if refused else "hint",
         evidence="\n".join(quotes[:_MOST_SHOWN]) or None,
     )

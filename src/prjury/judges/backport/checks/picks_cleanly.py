@@ -41,13 +41,11 @@ class CherryPickTrial(Struct, frozen=True):
         merge: the outcome with the branch's tree after the pick.
         empty: whether the branch would not change.
         each: the commits one by one, if the project rebases.
-        whole: the outcome as one commit, if it differs from the commits one by one.
     """
 
     merge: MergeTrial
     empty: bool = False
     each: RebaseTrial | None = None
-    whole: MergeTrial | None = None
 
     @property
     def unfinished(self) -> str | None:
@@ -67,24 +65,20 @@ def try_pick(
     pull: PullRequest, tip: BranchTip, merging: Merging, releases: Releases, deadline: Deadline
 ) -> CherryPickTrial:
     """Pick the change in the way in which the project merges."""
-    whole = _with_changelogs(releases.pick(pull.merge_base, pull.head.sha, tip.sha))
-    if merging != "rebase" or pull.ahead == 1:
-        return CherryPickTrial(whole, empty=whole.tree == tip.tree)
-    each = releases.pick_each(pull.merge_base, pull.head.sha, tip.sha, deadline)
-    if each.clean and not each.kept:
-        # All of the change is in merge commits.
-        return CherryPickTrial(whole, empty=whole.tree == tip.tree)
-    merge = _with_changelogs(MergeTrial(each.tree, each.conflicts, each.impossible))
-    same = merge.clean == whole.clean and merge.tree == whole.tree
-    return CherryPickTrial(merge, merge.tree == tip.tree, each, None if same else whole)
+    if merging == "rebase" and pull.ahead != 1:
+        each = releases.pick_each(pull.merge_base, pull.head.sha, tip.sha, deadline)
+        if each.kept or not each.clean:  # otherwise all of the change is in merge commits
+            merge = _mark_changelogs(MergeTrial(each.tree, each.conflicts, each.impossible))
+            return CherryPickTrial(merge, merge.tree == tip.tree, each)
+    merge = _mark_changelogs(releases.pick(pull.merge_base, pull.head.sha, tip.sha))
+    return CherryPickTrial(merge, merge.tree == tip.tree)
 
 
-def _with_changelogs(merge: MergeTrial) -> MergeTrial:
+def _mark_changelogs(merge: MergeTrial) -> MergeTrial:
     """Mark conflicts in changelogs as easy to resolve, with what to do."""
-    entry = "a changelog: keep both entries"
     conflicts = tuple(
-        replace(one, mechanical=True, reason=one.reason if one.mechanical else entry)
-        if one.type is ConflictType.CONTENT and is_changelog(one.path)
+        replace(one, mechanical=True, reason="a changelog: keep both entries")
+        if one.type is ConflictType.CONTENT and is_changelog(one.path) and not one.mechanical
         else one
         for one in merge.conflicts
     )
@@ -93,18 +87,18 @@ def _with_changelogs(merge: MergeTrial) -> MergeTrial:
 
 def picks_cleanly_check(trial: CherryPickTrial, tip: BranchTip) -> Check:
     """Return the check ``picks-cleanly``."""
-    where = f"{printable(tip.name)} @{tip.sha[:7]}"
-    merge = trial.merge
+    where, merge, each = f"{printable(tip.name)} @{tip.sha[:7]}", trial.merge, trial.each
     if merge.clean:
-        return Check("picks-cleanly", passed=True, message=_clean_words(trial, where))
+        message = f"picks cleanly onto {where}"
+        if each:
+            pick = "picks" if each.total == 1 else "pick"
+            message = f"{counted(each.total, 'commit')} {pick} cleanly onto {where}"
+            message += f", {each.emptied} of them without effect" if each.emptied else ""
+        return Check("picks-cleanly", passed=True, message=message)
     message = f"{conflict_messages(merge.conflicts)} on {where}"
-    if trial.each and trial.each.stopped_at:
-        stopped = trial.each.stopped_at
-        place = f"commit {trial.each.picked + 1} of {trial.each.total}"
-        message = f"{place} (`{stopped.sha[:7]}` {visible(stopped.subject)[:80]}): {message}"
-    if trial.whole and trial.whole.clean:
-        message += "; as one commit it picks cleanly"
-    mechanical = all(conflict.mechanical for conflict in merge.conflicts)
+    if each and each.stopped_at:
+        commit = f"(`{each.stopped_at.sha[:7]}` {visible(each.stopped_at.subject)[:80]})"
+        message = f"commit {each.picked + 1} of {each.total} {commit}: {message}"
     lines = [
         f"{printable(one.path)}: {one.type.value.replace('_', '/')}, {one.reason}"
         for one in merge.conflicts[:_FEW]
@@ -114,18 +108,6 @@ def picks_cleanly_check(trial: CherryPickTrial, tip: BranchTip) -> Check:
         "picks-cleanly",
         passed=False,
         message=message,
-        severity="warning" if mechanical else "error",
+        severity="warning" if all(one.mechanical for one in merge.conflicts) else "error",
         evidence="\n".join([*lines, f"… and {more} more"] if more > 0 else lines),
     )
-
-
-def _clean_words(trial: CherryPickTrial, where: str) -> str:
-    if trial.each is None:
-        return f"picks cleanly onto {where}"
-    dropped = f", {trial.each.emptied} of them without effect" if trial.each.emptied else ""
-    pick = "picks" if trial.each.total == 1 else "pick"
-    words = f"{counted(trial.each.total, 'commit')} {pick} cleanly onto {where}{dropped}"
-    if trial.whole is None:
-        return words
-    other = "gives another tree" if trial.whole.clean else "conflicts"
-    return f"{words}; as one commit the change {other}"

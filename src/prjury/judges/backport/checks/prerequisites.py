@@ -7,7 +7,7 @@ what is not needed is left out again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import PurePosixPath
 
 from msgspec import Struct
@@ -195,52 +195,29 @@ class Search(Struct, frozen=True):
         self, conflicts: Sequence[Conflict]
     ) -> tuple[list[StyleCommit], list[StyleCommit]]:
         """Return commits that touch the conflicting files: newest first, and likeliest first."""
-        spans = _old_lines(self.pull.files, conflicts)
-        paths = [path for file in spans for path in _paths(file)]
+        files = [file for one in conflicts if (file := _file_of(one.path, self.pull.files))]
+        paths = dict.fromkeys(path for file in files for path in (file.old_path, file.path) if path)
         if not paths:
             return [], []
         base = self.pull.merge_base
-        listed = self.releases.units(self.fork_point, base, paths, _MOST_UNITS)
+        listed = self.releases.units(self.fork_point, base, list(paths), _MOST_UNITS)
         commits = [commit for commit in listed if commit.parents]
         blamed: set[str] = set()
-        for file, lines in spans.items():
-            if file.old_blob and lines and self.deadline.remaining:
+        for file in files:
+            spans = [LineSpan(max(hunk.old_start, 1), hunk.old_lines) for hunk in file.hunks]
+            if file.old_blob and spans and self.deadline.remaining:
                 old = file.old_path or file.path
-                blamed |= self.releases.blamed(old, lines, self.fork_point, base)
+                blamed |= self.releases.blamed(old, spans, self.fork_point, base)
         return commits, sorted(commits, key=lambda commit: commit.sha not in blamed)
-
-
-def _paths(file: FileChange) -> Sequence[str]:
-    return tuple(dict.fromkeys(filter(None, (file.old_path, file.path))))
-
-
-def _old_lines(
-    files: Sequence[FileChange], conflicts: Sequence[Conflict]
-) -> dict[FileChange, list[LineSpan]]:
-    """Return the conflicting files with the base's lines of the conflicting hunks."""
-    lines: dict[FileChange, list[LineSpan]] = {}
-    for conflict in conflicts:
-        if file := _file_of(conflict.path, files):
-            lines.setdefault(file, []).extend(_conflicting_lines(file, conflict))
-    return lines
 
 
 def _file_of(path: str, files: Sequence[FileChange]) -> FileChange | None:
     """Return the changed file of a path on the branch, where its directory may differ."""
     for file in files:
-        if path in _paths(file):
+        if path in {file.old_path, file.path}:
             return file
     name = PurePosixPath(path).name
     return next((file for file in files if PurePosixPath(file.path).name == name), None)
-
-
-def _conflicting_lines(file: FileChange, conflict: Conflict) -> Iterator[LineSpan]:
-    """Yield the base's lines of the conflicting hunks; of all hunks if no lines are known."""
-    regions = [region.head for region in conflict.regions]
-    for hunk in file.hunks:
-        start, end = hunk.new_start, hunk.new_start + hunk.new_lines
-        if not regions or any(start <= one.last + 1 and one.first <= end for one in regions):
-            yield LineSpan(max(hunk.old_start, 1), hunk.old_lines)
 
 
 def prerequisites_check(result: Prerequisites) -> Check:

@@ -49,7 +49,7 @@ def release_for(interface: Interface) -> str:
     severities = set() if check.passed else {check.severity}
     if "error" in severities:
         return "major"
-    added = any(each.status is FileStatus.ADDED for each in interface.migrations)
+    added = any(each.verb == "adds" for each in interface.migrations)
     return "minor" if severities or added else "patch"
 
 
@@ -287,7 +287,7 @@ def test_a_migration_is_no_public_name() -> None:
     interface = judged({"a": "a\n"}, {"a": "a\n", "shop/migrations/0001_a.py": "class A: pass\n"})
 
     assert interface.names == ()
-    assert [each.status for each in interface.migrations] == [FileStatus.ADDED]
+    assert [each.verb for each in interface.migrations] == ["adds"]
 
 
 def test_a_copy_takes_nothing_away() -> None:

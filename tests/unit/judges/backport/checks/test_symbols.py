@@ -269,8 +269,7 @@ def test_two_branches_are_told_apart_though_one_look_serves_both() -> None:
     needs = needs_of(pull_between(before, after), repository)
 
     found = [
-        [each.name for each in missing_on(needs, tip, search).found]
-        for tip in (TIP, OLDER, TIP)
+        [each.name for each in missing_on(needs, tip, search).found] for tip in (TIP, OLDER, TIP)
     ]
 
     assert found == [["newest"], ["newer", "newest"], ["newest"]]
