@@ -11,7 +11,7 @@ from prjury.errors import UsageError, did_you_mean
 from prjury.judges.workspace.catalog import KINDS
 from prjury.resources import judge_pages
 from prjury.rulepacks.description import Described
-from prjury.rulepacks.display import pack_lines, rule_lines
+from prjury.rulepacks.display import show_pack, show_rule
 from prjury.rulepacks.find import known_packs
 from prjury.rulepacks.rule import Pack
 
@@ -58,10 +58,10 @@ def _section_of(name: str, pages: Mapping[str, str]) -> str:
 def _rules(name: str, packs: list[Pack]) -> Iterator[str]:
     for pack in packs:
         if pack.id == name:
-            yield "\n".join(pack_lines(pack))
+            yield show_pack(pack).strip()
         for described in Described(pack).rules:
             if name in {described.rule.id, f"{pack.id}/{described.rule.id}"}:
-                yield "\n".join(rule_lines(described))
+                yield show_rule(described).strip()
 
 
 def _passages(name: str, pages: Mapping[str, str]) -> Iterator[str]:

@@ -57,11 +57,7 @@ def list_packs(
     ] = TextFormat.TERMINAL,
 ) -> None:
     """List packs: what they are about, to which projects they apply, how many rules they have."""
-    from prjury.rulepacks.display import (
-        pack_json,
-        summary,
-        table,
-    )
+    from prjury.rulepacks.display import pack_json, summary, table
     from prjury.rulepacks.find import known_packs
 
     packs = known_packs(paths or [])
@@ -92,9 +88,9 @@ def show(
         entries = [display.rule_json(one) for one in Described(pack).rules]
         _print_json({**display.pack_json(pack), "rules": entries})
     elif rule:
-        _print_lines(display.rule_lines(DescribedRule(pack, rule)))
+        _print_lines(display.show_rule(DescribedRule(pack, rule)).strip().split("\n"))
     else:
-        _print_lines(display.pack_lines(pack))
+        _print_lines(display.show_pack(pack).strip().split("\n"))
 
 
 @rules.command("test")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import ndiff
 from itertools import groupby
@@ -13,8 +13,6 @@ from prjury.manifests.versions import Requirement
 from prjury.report.wording import counted
 from prjury.rulepacks.applicability import SEVERITIES, required_by
 from prjury.rulepacks.rule import KeptBy, Pack, PatternRule
-
-ALWAYS = "always"
 
 _EVERY = "every project"
 
@@ -58,28 +56,29 @@ _LANGUAGES = {
 }
 
 
-def languages(names: Iterable[str]) -> str:
-    """The languages as they are called, in the order of the alphabet."""
+def list_languages(names: Iterable[str]) -> str:
+    """Return the languages as they are called, in the order of the alphabet."""
     return ", ".join(sorted((_LANGUAGES.get(name, name) for name in names), key=str.lower))
 
 
-def describe_error(requirements: Iterable[Requirement], unbounded: str = "") -> str:
-    """``Python 3.12 or later``; several with ``or``, those with the same bounds together.
+def describe_requirements(requirements: Iterable[Requirement], unbounded: str = "") -> str:
+    """Return ``Python 3.12 or later``; several with ``or``, those with the same bounds together.
 
     Args:
         unbounded: what stands before those of which any version will do.
     """
-    by_bounds = groupby(requirements, key=_bounds)
     parts = [
         ("" if bounds else unbounded) + " or ".join(map(_name, same)) + bounds
-        for bounds, same in by_bounds
+        for bounds, same in groupby(requirements, key=_bounds)
     ]
     return ", or ".join(parts)
 
 
-def since(requirements: Sequence[Requirement]) -> str:
-    """``Python 3.12 or later``, ``any version of Go``; ``always`` where nothing is required."""
-    return describe_error(requirements, "any version of ") if _all_named(requirements) else ALWAYS
+def describe_start(requirements: Sequence[Requirement]) -> str:
+    """Return ``Python 3.12 or later``, ``any version of Go``, or ``always``."""
+    if not _all_named(requirements):
+        return "always"
+    return describe_requirements(requirements, "any version of ")
 
 
 def _all_named(requirements: Iterable[Requirement]) -> bool:
@@ -177,27 +176,18 @@ class DescribedRule:
         return " ".join(self.rule.replacement.split()) if self.rule.replacement else None
 
     @property
-    def error(self) -> str:
-        """Empty where a finding is never an error."""
-        return self._own_words("error")
+    def outcomes_by_severity(self) -> dict[str, str]:
+        """What must be declared for a finding to be as severe; empty where it never is."""
+        rule, texts = self.rule, {"error": "", "warning": "", "hint": ""}
+        texts[rule.severity] = describe_start(required_by(self.pack, rule))
+        if rule.deprecated and rule.severity == "error":
+            texts["warning"] = describe_start(rule.deprecated)
+        if self._is_early:
+            texts["hint"] = describe_start(rule.replaceable or ())
+        return texts
 
     @property
-    def warning(self) -> str:
-        """Empty where no declared version makes a warning of a finding."""
-        deprecated = self.rule.deprecated if self.rule.severity == "error" else None
-        return self._own_words("warning") or (since(deprecated) if deprecated else "")
-
-    @property
-    def hint(self) -> str:
-        """Empty where no declared version makes a hint of a finding."""
-        return self._own_words("hint") or (since(self.rule.replaceable or ()) if self.early else "")
-
-    def _own_words(self, severity: str) -> str:
-        own = required_by(self.pack, self.rule)
-        return since(own) if self.rule.severity == severity else ""
-
-    @property
-    def early(self) -> bool:
+    def _is_early(self) -> bool:
         """Return true if the hint comes before all else, because only the replacement is there."""
         own = (list(required_by(self.pack, self.rule)), self.rule.deprecated)
         replaceable = self.rule.replaceable
@@ -206,9 +196,11 @@ class DescribedRule:
     @property
     def outcomes(self) -> str:
         """The versions that make an error, a warning or a hint of a finding, in a few words."""
-        versions = {"error": self.error, "warning": self.warning}
-        versions |= {} if self.early else {"hint": self.hint}
-        texts = {name: text.replace(" or later", "+") for name, text in versions.items() if text}
+        texts = {
+            name: text.replace(" or later", "+")
+            for name, text in self.outcomes_by_severity.items()
+            if text and not (name == "hint" and self._is_early)
+        }
         subjects = [match for text in texts.values() if (match := _SUBJECT.fullmatch(text))]
         if len(subjects) < len(texts) or len({match[1] for match in subjects}) > 1:
             return "; ".join(f"{name}: {text}" for name, text in texts.items())
@@ -218,34 +210,29 @@ class DescribedRule:
     @property
     def kept_by(self) -> str:
         """Which modules keep the old way on purpose, by this rule alone."""
-        return kept(self.rule.kept_by)
+        return _describe_keeping(self.rule.kept_by)
 
     @property
     def languages(self) -> str:
         """The languages that it looks at."""
-        return languages(self.rule.languages)
-
-    @property
-    def fixing(self) -> str:
-        """How sure its fixes are; empty where it has none."""
-        return ", ".join(dict.fromkeys(fix.applicability for fix in self.rule.fix))
+        return list_languages(self.rule.languages)
 
     @property
     def found(self) -> Sample | None:
         """The first case that is found and fixed, else the first that is found."""
-        fixed = (sample for sample in self._places_words() if sample.fixed is not None)
-        return next(fixed, next(self._places_words(), None))
+        samples = [
+            Sample(name, example.code, example.fixed)
+            for name, cases in sorted(self.rule.tests.code.items())
+            for example in cases.invalid
+        ]
+        fixed = [sample for sample in samples if sample.fixed is not None]
+        return next(iter([*fixed, *samples]), None)
 
     @property
     def left_alone(self) -> Sample | None:
         """The first case that is not found."""
         cases = sorted(self.rule.tests.code.items())
         return next((Sample(name, code) for name, c in cases for code in c.valid), None)
-
-    def _places_words(self) -> Iterator[Sample]:
-        for name, cases in sorted(self.rule.tests.code.items()):
-            for example in cases.invalid:
-                yield Sample(name, example.code, example.fixed)
 
 
 @dataclass(frozen=True)
@@ -257,19 +244,19 @@ class Described:
     @property
     def applies_to(self) -> str:
         """What a project must declare for the pack to be looked at."""
-        return describe_error(self.pack.gate)
+        return describe_requirements(self.pack.gate)
 
     @property
     def audience(self) -> str:
         """``projects that declare numpy``, or ``every project``."""
-        names = _all_named(self.pack.gate)
-        return f"projects that declare {self.applies_to}" if names else _EVERY
+        return f"projects that declare {self.applies_to}" if _all_named(self.pack.gate) else _EVERY
 
     @property
     def several(self) -> str:
         """What must be declared for its rules to hold; empty unless that is more than one thing."""
         requirements = self.pack.requires or self.pack.gate
-        return since(requirements).replace(" or later", "+") if len(requirements) > 1 else ""
+        several = len(requirements) > 1
+        return describe_start(requirements).replace(" or later", "+") if several else ""
 
     @property
     def counted(self) -> str:
@@ -281,12 +268,12 @@ class Described:
     @property
     def languages(self) -> str:
         """The languages of all its rules."""
-        return languages({name for rule in self.pack.rules for name in rule.languages})
+        return list_languages({name for rule in self.pack.rules for name in rule.languages})
 
     @property
     def kept_by(self) -> str:
         """Which modules keep the old way on purpose; empty where none does."""
-        return kept(self.pack.kept_by)
+        return _describe_keeping(self.pack.kept_by)
 
     @property
     def rules(self) -> list[DescribedRule]:
@@ -294,25 +281,25 @@ class Described:
         return [DescribedRule(self.pack, rule) for rule in self.pack.rules]
 
 
-def kept(by: KeptBy | None) -> str:
-    """Which modules keep the old way on purpose, as sentences; empty where none does."""
+def _describe_keeping(by: KeptBy | None) -> str:
+    """Return which modules keep the old way on purpose, as sentences; empty where none does."""
     if by is None:
         return ""
-    reasons = [f"that declares {_list_words(by.dependencies)} itself"] if by.dependencies else []
-    reasons += [f"whose name fits {_list_words(by.modules)}"] if by.modules else []
+    reasons = [f"that declares {_join_names(by.dependencies)} itself"] if by.dependencies else []
+    reasons += [f"whose name fits {_join_names(by.modules)}"] if by.modules else []
     softer = ["that uses the old way already"] if by.code else []
     if by.brought_by:
-        softer.append(f"that asks for what brings it along ({_list_words(by.brought_by)})")
-    sentences = [f"A module {_either(reasons)} is left alone."] if reasons else []
+        softer.append(f"that asks for what brings it along ({_join_names(by.brought_by)})")
+    sentences = [f"A module {_join_clauses(reasons)} is left alone."] if reasons else []
     if softer:
-        sentences.append(f"In a module {_either(softer)} findings are warnings at most.")
+        sentences.append(f"In a module {_join_clauses(softer)} findings are warnings at most.")
     return " ".join(sentences)
 
 
-def _either(clauses: Sequence[str]) -> str:
+def _join_clauses(clauses: Sequence[str]) -> str:
     return f"{', or '.join(clauses)}," if len(clauses) > 1 else clauses[0]
 
 
-def _list_words(names: Sequence[str]) -> str:
+def _join_names(names: Sequence[str]) -> str:
     *first, last = (f"`{name}`" for name in names)
     return f"{', '.join(first)} or {last}" if first else last

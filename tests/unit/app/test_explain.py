@@ -19,8 +19,8 @@ def test_checks_rules_and_packs_are_found() -> None:
     check = explain("tests-passed")
     assert check.startswith("The build judge: Outcomes (prjury explain build)")
     assert "`tests-passed`" in check
-    assert explain("jakarta").startswith("jakarta: ")
-    assert "jakarta" in explain("jakarta/persistence")
+    assert "Pack `jakarta` for projects" in explain("jakarta")
+    assert "prjury-ignore[jakarta/persistence]" in explain("jakarta/persistence")
     assert explain("persistence") == explain("jakarta/persistence")
 
 

@@ -124,9 +124,9 @@ def _checks(
         message = f"prjury-ignore[{visible(where.rule)}] silences nothing here"
         place = Location(where.path, where.line)
         yield _hint("unused-suppression", message, place, "Remove the comment")
-    for entry in outcome.stale:
+    for entry, line in outcome.stale:
         message = f"{visible(entry.rule)} in {visible(entry.path)} is in the baseline and not found"
-        place = Location(printable(reported["baseline"]), entry.line)
+        place = Location(printable(reported["baseline"]), line)
         fix = "Remove the entry, or write the baseline again"
         yield _hint("stale-baseline", message, place, fix)
 
@@ -424,7 +424,7 @@ class PatternsJudge:
             (outcome.known if aside else outcome.findings).append(finding)
         if self.whole:
             marks = {mark for f in (*found, *outcome.silenced) for mark in f.fingerprints}
-            outcome.stale = baseline.stale(marks, packs, outcome.unread)
+            outcome.stale = baseline.list_stale(marks, packs, outcome.unread)
 
 
 def _count_rules(

@@ -56,7 +56,7 @@ class ScanOutcome:
     silenced: list[PatternFinding] = field(default_factory=list)
     known: list[PatternFinding] = field(default_factory=list)
     upcoming: list[PatternFinding] = field(default_factory=list)
-    stale: list[Known] = field(default_factory=list)
+    stale: list[tuple[Known, int]] = field(default_factory=list)
     unused: list[Unused] = field(default_factory=list)
     asked: set[str] = field(default_factory=set)
     read: list[str] = field(default_factory=list)
