@@ -363,8 +363,8 @@ def outcome_of(pack: Pack, rule: PatternRule, case: VersionCase) -> Outcome:
     return PackApplicability(pack, module).severity(rule) or "none"
 
 
-def telling(pack: Pack, rule: PatternRule) -> frozenset[Outcome]:
-    """The outcomes that the rule's own versions distinguish; none where no version counts.
+def find_outcomes(pack: Pack, rule: PatternRule) -> frozenset[Outcome]:
+    """Return the outcomes that the rule's own versions distinguish.
 
     That an unknown version makes a hint, and one that is met in part a warning, is the gate's
     doing and the same for every rule.

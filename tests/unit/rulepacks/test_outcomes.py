@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prjury.rulepacks.applicability import outcome_of, read_declaration, telling
+from prjury.rulepacks.applicability import find_outcomes, outcome_of, read_declaration
 from prjury.rulepacks.rule import Pack, VersionCase
 
 ANY = {"error", "warning", "hint", "none"}
@@ -87,7 +87,7 @@ def test_the_outcomes_that_a_rules_versions_tell_apart(
     gate: str, rule: dict[str, object], expected: set[str]
 ) -> None:
     made = pack(gate, **rule)
-    assert telling(made, made.rules[0]) == expected
+    assert find_outcomes(made, made.rules[0]) == expected
 
 
 @pytest.mark.parametrize(

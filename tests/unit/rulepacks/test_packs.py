@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from prjury.judges.patterns.pack_tests import missing, run_tests
+from prjury.judges.patterns.pack_tests import find_gaps, run_tests
 from prjury.resources import rule_packs
 from prjury.rulepacks.load import load, shipped_heads, shipped_pack
 from prjury.rulepacks.rule import Example, Pack, PatternRule
@@ -56,7 +56,7 @@ def pack(request: pytest.FixtureRequest) -> Pack:
 @pytest.mark.slow
 def test_every_case_comes_out_as_the_pack_says_and_none_is_missing(pack: Pack) -> None:
     tested = run_tests(pack)
-    assert [str(failure) for failure in (*tested.failures, *missing(tested))] == []
+    assert [str(failure) for failure in (*tested.failures, *find_gaps(tested))] == []
 
 
 @pytest.mark.slow

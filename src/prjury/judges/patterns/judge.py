@@ -23,7 +23,6 @@ from prjury.judges.patterns.findings import PatternFinding
 from prjury.judges.patterns.match import Active, Prefilter
 from prjury.judges.patterns.review import PatternScan, ScanOutcome, is_code, is_requested, is_sound
 from prjury.judges.patterns.selection import ApplicableRules, PackSelection
-from prjury.judges.patterns.suppressions import SuppressionRules
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Location, Severity
 from prjury.jury.voting import NOT_APPLICABLE
@@ -400,9 +399,8 @@ class PatternsJudge:
         outcome.asked |= project.unread.keys()
         asked = [file for file in changed if is_requested(file, standing[file.path], outcome)]
         files = [file for file in asked if is_sound(file, outcome)]
-        own = options.rules.suppressions
-        listening = SuppressionRules(own, own)
-        review = PatternScan(self.repository, self.parser, standing, listening, self.whole)
+        silencing = options.rules.suppressions
+        review = PatternScan(self.repository, self.parser, standing, silencing, self.whole)
         review.run(files, outcome, deadline)
         outcome.leave_out(options.rules.is_ignored)
         self._set_aside(baseline, outcome, reported["packs"])

@@ -14,13 +14,14 @@ from prjury.judges.patterns.findings import repair_of
 from prjury.judges.patterns.match import Active, FileScan, Hit, Prefilter
 from prjury.policy.yaml_reader import KeyPath
 from prjury.report.wording import counted
-from prjury.rulepacks.applicability import SEVERITIES, outcome_of, telling
+from prjury.rulepacks.applicability import SEVERITIES, find_outcomes, outcome_of
 from prjury.rulepacks.files import PackPosition
 from prjury.rulepacks.load import LoadedPack
 from prjury.rulepacks.rule import Fix, Outcome, Pack
 
 #: How long the cases of one pack may take.
 SECONDS = 60.0
+_OUTCOMES: tuple[Outcome, ...] = (*SEVERITIES, "none")
 
 
 @dataclass(frozen=True)
@@ -34,8 +35,8 @@ class CaseFailure:
     path: KeyPath = ()
 
     def __str__(self) -> str:
-        reported = f"{self.rule} ({self.language})" if self.language else self.rule
-        return f"{reported}: {self.problem}" + (f": {self.code.strip()!r}" if self.code else "")
+        name = f"{self.rule} ({self.language})" if self.language else self.rule
+        return f"{name}: {self.problem}" + (f": {self.code.strip()!r}" if self.code else "")
 
 
 @dataclass(frozen=True)
@@ -62,11 +63,11 @@ class PackCase:
 
     @property
     def job(self) -> Job | None:
-        """What the parser has to do; None where there is nothing to parse."""
+        """The parser's job; None where there is nothing to parse."""
         return None if self.skipped else self.scan.job
 
     def run(self, reply: Parsed | NotParsed | None) -> PackCase:
-        """The case with what the parser's reply comes to."""
+        """Return the case with what the parser's reply comes to."""
         if self.skipped:
             return self
         if isinstance(reply, NotParsed):
@@ -82,21 +83,24 @@ class PackCase:
         if self.unread:
             return self.unread
         if not self.wanted:
-            found = ", ".join(str(hit.lines[0]) for hit in self.hits)
-            return f"found in line {found}" if found else None
+            lines = ", ".join(str(hit.lines[0]) for hit in self.hits)
+            return f"found in line {lines}" if lines else None
         if not self.hits:
             return "not found"
         repaired = self._apply_fix(self.hits)
         return None if self.fixed in {None, repaired} else f"fixed to {repaired!r}"
 
-    def shows(self, fix: Fix) -> bool:
+    def needs(self, fix: Fix) -> bool:
         """Return true if this case would come out otherwise without the fix."""
         if self.fixed is None or self.unread:
             return False
-        return self._apply_fix([_drop_fix(fix, hit) for hit in self.hits]) != self.fixed
+        left = [other for other in self.active.rule.fix if other is not fix]
+        rule = self.active.rule.model_copy(update={"fix": left})
+        active = Active(self.active.pack, rule)
+        return self._apply_fix([replace(hit, active=active) for hit in self.hits]) != self.fixed
 
     def _apply_fix(self, hits: Sequence[Hit]) -> str:
-        """The code after the fixes of these hits."""
+        """Return the code after the fixes of these hits."""
         lines = self.code.split("\n")
         for hit in hits:
             at = hit.lines[0] - 1
@@ -105,14 +109,8 @@ class PackCase:
         return "\n".join(lines)
 
 
-def _drop_fix(fix: Fix, hit: Hit) -> Hit:
-    left = [other for other in hit.active.rule.fix if other is not fix]
-    rule = hit.active.rule.model_copy(update={"fix": left})
-    return replace(hit, active=Active(hit.active.pack, rule))
-
-
 @dataclass(frozen=True)
-class Tested:
+class TestedPack:
     """What became of the cases of a pack: those of code first, each kind in the order of rules."""
 
     pack: Pack
@@ -121,8 +119,8 @@ class Tested:
     failures: Sequence[CaseFailure]
 
 
-def run_tests(pack: Pack, parser: Parser | None = None) -> Tested:
-    """Runs every case of the pack; the code is parsed by a process of its own."""
+def run_tests(pack: Pack, parser: Parser | None = None) -> TestedPack:
+    """Run every case of the pack; the code is parsed by a process of its own."""
     cases = [case for number in range(len(pack.rules)) for case in _cases(pack, number)]
     jobs = [case.job for case in cases if case.job]
     replies = iter((parser or Parser()).parse(jobs, Deadline.after(SECONDS)))
@@ -133,11 +131,11 @@ def run_tests(pack: Pack, parser: Parser | None = None) -> Tested:
         if one.problem
     ]
     versions = sum(len(rule.tests.versions) for rule in pack.rules)
-    return Tested(pack, ran, versions, [*failures, *_versions(pack)])
+    return TestedPack(pack, ran, versions, [*failures, *_test_versions(pack)])
 
 
 def _cases(pack: Pack, number: int) -> Iterator[PackCase]:
-    """The cases of a rule's code, of which every line is new."""
+    """Yield the cases of a rule's code, of which every line is new."""
     active = Active(pack, pack.rules[number])
     prefilter = Prefilter([active])
     for name, cases in sorted(active.rule.tests.code.items()):
@@ -155,60 +153,39 @@ def _cases(pack: Pack, number: int) -> Iterator[PackCase]:
             yield PackCase(active, name, where, code, wanted, fixed, scan, skipped)
 
 
-def _versions(pack: Pack) -> Iterator[CaseFailure]:
+def _test_versions(pack: Pack) -> Iterator[CaseFailure]:
     for number, rule in enumerate(pack.rules):
         for at, case in enumerate(rule.tests.versions):
-            got = outcome_of(pack, rule, case)
-            if got != case.expect:
+            outcome = outcome_of(pack, rule, case)
+            if outcome != case.expect:
                 own = f" own {', '.join(case.own)}" if case.own else ""
-                yield CaseFailure(
-                    f"{pack.id}/{rule.id}",
-                    "versions",
-                    f"{got}, expected {case.expect}",
-                    f"{', '.join(case.declares)}{own}",
-                    ("rules", number, "tests", "versions", at),
-                )
+                problem = f"{outcome}, expected {case.expect}"
+                code = f"{', '.join(case.declares)}{own}"
+                path = ("rules", number, "tests", "versions", at)
+                yield CaseFailure(f"{pack.id}/{rule.id}", "versions", problem, code, path)
 
 
-_OUTCOMES: tuple[Outcome, ...] = (*SEVERITIES, "none")
-
-
-def missing(tested: Tested) -> list[CaseFailure]:
-    """Yield what no case of the pack shows, in the order of its rules."""
-    return [*_fixes(tested), *_missing_versions(tested)]
-
-
-def _fixes(tested: Tested) -> Iterator[CaseFailure]:
+def find_gaps(tested: TestedPack) -> Iterator[CaseFailure]:
+    """Yield fixes that no case needs, and outcomes by version that none expects."""
     pack = tested.pack
     for number, rule in enumerate(pack.rules):
-        ran = [case for case in tested.ran if case.active.rule.id == rule.id]
+        name, ran = f"{pack.id}/{rule.id}", [c for c in tested.ran if c.active.rule.id == rule.id]
         for at, fix in enumerate(rule.fix):
-            if not any(case.shows(fix) for case in ran):
-                yield CaseFailure(
-                    f"{pack.id}/{rule.id}",
-                    "",
-                    "no case with `fixed` needs this fix",
-                    fix.find,
-                    ("rules", number, "fix", at),
-                )
-
-
-def _missing_versions(tested: Tested) -> Iterator[CaseFailure]:
-    pack = tested.pack
-    for number, rule in enumerate(pack.rules):
-        shown = {case.expect for case in rule.tests.versions}
-        wanted = [o for o in _OUTCOMES if o in telling(pack, rule) - shown]
-        if wanted:
-            problem = f"no version case expects {' or '.join(wanted)}"
+            if not any(case.needs(fix) for case in ran):
+                problem = "no case with `fixed` needs this fix"
+                yield CaseFailure(name, "", problem, fix.find, ("rules", number, "fix", at))
+        expected = {case.expect for case in rule.tests.versions}
+        if lacking := find_outcomes(pack, rule) - expected:
+            outcomes = " or ".join(outcome for outcome in _OUTCOMES if outcome in lacking)
             path = ("rules", number, "tests", "versions")
-            yield CaseFailure(f"{pack.id}/{rule.id}", "", problem, "", path)
+            yield CaseFailure(name, "", f"no version case expects {outcomes}", "", path)
 
 
 @dataclass(frozen=True)
 class PackTestResult:
     """What the tests of a pack came to."""
 
-    tested: Tested
+    tested: TestedPack
     found: Sequence[tuple[PackPosition, CaseFailure]]
 
     @property
@@ -220,10 +197,10 @@ class PackTestResult:
     def line(self) -> str:
         """What ran, in one line."""
         tested = self.tested
-        reported = [counted(len(tested.pack.rules), "rule"), f"{len(tested.ran)} cases of code"]
-        reported += [f"{tested.versions} of versions"] if tested.versions else []
-        reported += [f"{len(self.found)} failed"] if self.found else []
-        return f"{'ok  ' if self.sound else 'FAIL'} {tested.pack.id}: {', '.join(reported)}"
+        words = [counted(len(tested.pack.rules), "rule"), f"{len(tested.ran)} cases of code"]
+        words += [f"{tested.versions} of versions"] if tested.versions else []
+        words += [f"{len(self.found)} failed"] if self.found else []
+        return f"{'ok  ' if self.sound else 'FAIL'} {tested.pack.id}: {', '.join(words)}"
 
     @property
     def failures(self) -> list[str]:
@@ -255,5 +232,5 @@ class PackTestResult:
 def run_pack_tests(loaded: LoadedPack) -> PackTestResult:
     """Run the tests of a pack."""
     tested = run_tests(loaded.pack)
-    failures = [*tested.failures, *missing(tested)]
+    failures = [*tested.failures, *find_gaps(tested)]
     return PackTestResult(tested, [(loaded.locate(each.path), each) for each in failures])

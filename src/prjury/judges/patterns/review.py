@@ -14,7 +14,7 @@ from prjury.judges.patterns.baseline import Known, fingerprints
 from prjury.judges.patterns.findings import PatternFinding, found_in, fused, repair_of
 from prjury.judges.patterns.match import MARKER, Active, FileScan, Prefilter
 from prjury.judges.patterns.selection import ApplicableRules
-from prjury.judges.patterns.suppressions import SuppressionRules
+from prjury.judges.patterns.suppressions import Suppressions, job_with_probe, read_suppressions
 from prjury.ports import Repository
 from prjury.snapshot.model import MISSING, FileChange, FileKind, FileStatus, printable
 
@@ -132,7 +132,7 @@ class PatternScan:
 
     Attributes:
         standing: the rules that hold for each file, by its path.
-        listening: which comments may silence findings.
+        silencing: whether comments may silence findings.
         whole: whether all files of a tree are looked at, and not what one pull request adds; the
             parser's time then is that of each batch of files, not that of all of them.
     """
@@ -140,7 +140,7 @@ class PatternScan:
     repository: Repository
     parser: Parser
     standing: Mapping[str, ApplicableRules]
-    listening: SuppressionRules
+    silencing: bool
     whole: bool = False
 
     def run(self, files: Iterable[FileChange], outcome: ScanOutcome, deadline: Deadline) -> None:
@@ -193,7 +193,7 @@ class PatternScan:
         if content is None:
             raise UnreadableError(_MISSING)
         source = Source.of(decode(content), target.language)
-        marked = self.listening.own and MARKER in source.text and MARKER in target.added
+        marked = self.silencing and MARKER in source.text and MARKER in target.added
         rules = target.rules(prefilter.rules if marked else prefilter.candidates(source.text))
         if not rules and not marked:
             return None
@@ -202,7 +202,7 @@ class PatternScan:
     def _judge(
         self, scans: list[tuple[_Target, FileScan]], outcome: ScanOutcome, deadline: Deadline
     ) -> None:
-        jobs = [self.listening.job(scan) for _, scan in scans]
+        jobs = [job_with_probe(scan) if self.silencing else scan.job for _, scan in scans]
         replies = iter(self.parser.parse([job for job in jobs if job], deadline))
         for (target, scan), job in zip(scans, jobs, strict=True):
             reply = next(replies) if job else None
@@ -251,7 +251,9 @@ class PatternScan:
     ) -> None:
         """The hits that stand on added lines, silenced or not."""
         added = {line.new: line.text for line in target.file.added_lines if line.new}
-        parsed, suppressions = self.listening.read(scan, reply)
+        parsed, suppressions = reply, Suppressions(())
+        if self.silencing:
+            parsed, suppressions = read_suppressions(scan, reply)
         hits = scan.hits(parsed)
         file = target.file
         renamed = file.old_path if file.status is FileStatus.RENAMED else None
@@ -284,5 +286,5 @@ class PatternScan:
                 into = outcome.upcoming if found.basis.doubt == "upcoming" else own
                 (outcome.silenced if silencer else into).append(found)
         outcome.findings += fused(self._soften_repeated(target, scan, own))
-        unused = suppressions.unused(added, scan.rules)
+        unused = suppressions.list_unused(added, scan.rules)
         outcome.unused += (Unused(rule, printable(file.path), line) for rule, line in unused)

@@ -12,6 +12,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
+from msgspec import Struct
+
 from prjury.code.parser import Job, Parsed, Range
 from prjury.code.source import Source
 from prjury.judges.patterns.match import MARKER, Active, FileScan, Hit
@@ -58,8 +60,7 @@ def names_of(active: Active, severity: Severity) -> frozenset[str]:
     return frozenset({ANY, kind, active.name, rule.id, *rule.codes})
 
 
-@dataclass(frozen=True)
-class CommentPage:
+class CommentPage(Struct, frozen=True):
     """A file as the readers of foreign comments see it: marks stand on some of the items."""
 
     source: Source
@@ -80,7 +81,7 @@ class CommentPage:
         """The lines of a place."""
         return range(self.first(span), self.source.line_at(max(span[0], span[1] - 1)) + 1)
 
-    def alone(self, span: Range) -> bool:
+    def stands_alone(self, span: Range) -> bool:
         """Return true if nothing but blanks stands before a place on its line."""
         begin = self.source.text.rfind("\n", 0, span[0]) + 1
         return not self.source.text[begin : span[0]].strip()
@@ -89,10 +90,8 @@ class CommentPage:
 _DIRECTIVE = re.compile(re.escape(MARKER) + r"\[([^\]\n]{1,500})\]")
 
 
-def own_directives(page: CommentPage) -> Iterator[Directive]:
-    """One for each name in each comment of ours."""
-    if MARKER not in page.source.text:
-        return
+def read_own(page: CommentPage) -> Iterator[Directive]:
+    """Yield one for each name in each comment of ours."""
     for start, end in page.comments:
         for match in _DIRECTIVE.finditer(page.source.text, start, end):
             line = page.source.line_at(match.start())
@@ -110,8 +109,7 @@ _MAX_TEXT = 100
 _MAX_MARKS = 500
 
 
-@dataclass(frozen=True)
-class Probe:
+class Probe(Struct, frozen=True):
     """The ast-grep rules of annotations and of what they can stand on, for files with the word."""
 
     word: str
@@ -156,7 +154,7 @@ PROBES: Mapping[str, Probe] = {
 }
 
 
-def declared(page: CommentPage) -> Iterator[Directive]:
+def read_annotations(page: CommentPage) -> Iterator[Directive]:
     """``@SuppressWarnings`` and ``@Suppress`` over the declarations that they stand on."""
     items, strings = sorted(page.items), sorted(page.strings)
     for mark in page.marks[:_MAX_MARKS]:
@@ -173,7 +171,7 @@ def declared(page: CommentPage) -> Iterator[Directive]:
             yield _find_lines_over(page, label, mark, item, frozenset(ours))
 
 
-def allowed(page: CommentPage) -> Iterator[Directive]:
+def read_attributes(page: CommentPage) -> Iterator[Directive]:
     """``#[allow(deprecated)]`` over the item that follows."""
     items = sorted(page.items, key=lambda span: (span[0], -span[1]))
     starts = [start for start, _ in items]
@@ -204,7 +202,7 @@ _ESLINT = re.compile(
 )
 
 
-def noqa(page: CommentPage) -> Iterator[Directive]:
+def read_noqa(page: CommentPage) -> Iterator[Directive]:
     """``# noqa`` over its own line, with the codes that it names if it names some."""
     for span in page.comments:
         for match in _NOQA.finditer(page.text(span)):
@@ -213,7 +211,7 @@ def noqa(page: CommentPage) -> Iterator[Directive]:
             yield Directive("noqa", match[0].strip(), line, range(line, line + 1), frozenset(codes))
 
 
-def nolint(page: CommentPage) -> Iterator[Directive]:
+def read_nolint(page: CommentPage) -> Iterator[Directive]:
     """``//nolint`` over its line; on a line of its own over the statement that follows."""
     ends: dict[int, int] = {}
     for item in page.items:
@@ -225,11 +223,11 @@ def nolint(page: CommentPage) -> Iterator[Directive]:
             tools = frozenset(match["list"].split(",")) if match["list"] else _ALL_TOOLS
             names = frozenset({ANY}) if tools & _ALL_TOOLS else tools
             line = page.first(span)
-            stop = max(line + 2, ends.get(line + 1, 0)) if page.alone(span) else line + 1
+            stop = max(line + 2, ends.get(line + 1, 0)) if page.stands_alone(span) else line + 1
             yield Directive("nolint", match[0], line, range(line, stop), names)
 
 
-def eslint(page: CommentPage) -> Iterator[Directive]:
+def read_eslint(page: CommentPage) -> Iterator[Directive]:
     """``eslint-disable`` for a line, or from one comment to the ``eslint-enable`` that ends it."""
     disabled: dict[str, int] = {}
     for span in page.comments:
@@ -266,58 +264,43 @@ Reader: TypeAlias = Callable[[CommentPage], Iterable[Directive]]
 
 #: How the ecosystem of each language silences its own tools.
 READERS: Mapping[str, Reader] = {
-    "python": noqa,
-    "go": nolint,
-    "javascript": eslint,
-    "typescript": eslint,
-    "tsx": eslint,
-    "java": declared,
-    "kotlin": declared,
-    "rust": allowed,
+    "python": read_noqa,
+    "go": read_nolint,
+    **dict.fromkeys(("javascript", "typescript", "tsx"), read_eslint),
+    **dict.fromkeys(("java", "kotlin"), read_annotations),
+    "rust": read_attributes,
 }
 
 #: Directives over more lines are looked through one by one, so many of them in a file.
 _FEW_LINES, _MAX_WIDE = 3, 1_000
 
 
-@dataclass(frozen=True)
-class SuppressionRules:
-    """Which comments are listened to: ``own`` ones, and those of the ``ecosystem``."""
+def job_with_probe(scan: FileScan) -> Job | None:
+    """Return the parser's job for the rules, and for annotations that silence."""
+    job, probe = scan.job, _probe(scan)
+    if not job or not probe:
+        return job
+    return {**job, "rules": [*job["rules"], {"rule": probe.mark}, {"rule": probe.item}]}
 
-    own: bool = True
-    ecosystem: bool = True
 
-    def job(self, scan: FileScan) -> Job | None:
-        """Return the parser's job for the rules, and for annotations that silence."""
-        asked, probe = scan.job, self._probe(scan)
-        if not asked or not probe:
-            return asked
-        return {**asked, "rules": [*asked["rules"], {"rule": probe.mark}, {"rule": probe.item}]}
+def read_suppressions(scan: FileScan, reply: Parsed | None) -> tuple[Parsed | None, Suppressions]:
+    """Return the reply without what the probe asked, and what silences findings in the file."""
+    job = scan.job
+    marks: tuple[Range, ...] = ()
+    items: tuple[Range, ...] = ()
+    if reply and job and _probe(scan):
+        own = len(job["rules"])
+        marks, items = (tuple(s for n, s in reply.found if n == own + at) for at in range(2))
+        reply = replace(reply, found=tuple(entry for entry in reply.found if entry[0] < own))
+    strings = reply.strings if reply else ()
+    page = CommentPage(scan.source, tuple(scan.comments(reply)), strings, marks, items)
+    reader = READERS.get(scan.source.language.name)
+    return reply, Suppressions([*read_own(page), *(reader(page) if reader else ())])
 
-    def read(self, scan: FileScan, reply: Parsed | None) -> tuple[Parsed | None, Suppressions]:
-        """The reply without what was asked here, and what silences findings in the file."""
-        asked = scan.job
-        marks: tuple[Range, ...] = ()
-        items: tuple[Range, ...] = ()
-        if reply and asked and self._probe(scan):
-            ours = len(asked["rules"])
-            marks, items = (tuple(s for n, s in reply.found if n == ours + at) for at in range(2))
-            reply = replace(reply, found=tuple(entry for entry in reply.found if entry[0] < ours))
-        comments = tuple(scan.comments(reply)) if self.own or self.ecosystem else ()
-        strings = reply.strings if reply else ()
-        page = CommentPage(scan.source, comments, strings, marks, items)
-        return reply, Suppressions(list(self._directives(page)))
 
-    def _probe(self, scan: FileScan) -> Probe | None:
-        probe = PROBES.get(scan.source.language.name) if self.ecosystem else None
-        return probe if probe and probe.word in scan.source.text else None
-
-    def _directives(self, page: CommentPage) -> Iterator[Directive]:
-        if self.own:
-            yield from own_directives(page)
-        reader = READERS.get(page.source.language.name)
-        if self.ecosystem and reader:
-            yield from reader(page)
+def _probe(scan: FileScan) -> Probe | None:
+    probe = PROBES.get(scan.source.language.name)
+    return probe if probe and probe.word in scan.source.text else None
 
 
 class Suppressions:
@@ -340,8 +323,10 @@ class Suppressions:
             directive.used = True
         return min(covering, key=lambda directive: directive.label != MARKER, default=None)
 
-    def unused(self, added: Collection[int], active: Collection[Active]) -> list[tuple[str, int]]:
-        """Names and lines of our own comments that the pull request adds and that do nothing.
+    def list_unused(
+        self, added: Collection[int], active: Collection[Active]
+    ) -> list[tuple[str, int]]:
+        """Return names and lines of our own comments that the change adds and that do nothing.
 
         A name of another pack's rule is left out where none of that pack looked at the file.
         """

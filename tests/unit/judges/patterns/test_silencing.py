@@ -14,7 +14,12 @@ from prjury.code.source import Source
 from prjury.code.stripped import comment_ranges
 from prjury.code.worker import guarded
 from prjury.judges.patterns.match import Active, FileScan
-from prjury.judges.patterns.suppressions import READERS, CommentPage, SuppressionRules
+from prjury.judges.patterns.suppressions import (
+    READERS,
+    CommentPage,
+    job_with_probe,
+    read_suppressions,
+)
 from prjury.jury.judgment import Severity, Status
 from prjury.rulepacks.rule import Pack, PatternRule
 from unit.judges.patterns.bench import JAVA, adding, found
@@ -44,15 +49,12 @@ GONE = rule()
 OLD = rule(deprecated=["pypi:x >=1"])
 CODED = rule(codes=["NPY201", "staticcheck", "n/no-old-api"])
 
-EVERYTHING = SuppressionRules()
-
 
 def silenced(
     path: str,
     code: str,
     judged: PatternRule = GONE,
     severity: Severity = "error",
-    listening: SuppressionRules = EVERYTHING,
 ) -> dict[int, str]:
     """The lines whose finding is silenced, and by what."""
     pack = Pack.model_validate({"id": "p", "title": "p", "gate": ["pypi:x"], "rules": [TOLD]})
@@ -60,11 +62,11 @@ def silenced(
     assert language
     active = Active(pack, judged)
     scan = FileScan(path, Source.of(code, language), code.encode(), (active,))
-    job = listening.job(scan)
+    job = job_with_probe(scan)
     assert job
     parsed = reply(guarded(job))
     assert not isinstance(parsed, NotParsed), parsed
-    ours, suppressions = listening.read(scan, parsed)
+    ours, suppressions = read_suppressions(scan, parsed)
     told = {hit.lines[0]: suppressions.silencer(hit, severity) for hit in scan.hits(ours)}
     assert told
     return {line: str(by) for line, by in told.items() if by}
@@ -242,25 +244,6 @@ def test_kotlin_annotations(mark: str, of_gone: bool, of_old: bool) -> None:
 def test_rust_attributes(code: str, expected: list[int]) -> None:
     assert list(silenced("a.rs", code, OLD, "warning")) == expected
     assert silenced("a.rs", code) == {}
-
-
-@pytest.mark.parametrize(
-    ("path", "code"),
-    [
-        ("a.py", "old_api()  # noqa\n"),
-        ("a.go", "package a\n\nfunc f() { old_api() } //nolint\n"),
-        ("a.js", "/* eslint-disable */\nold_api();\n"),
-        ("A.java", '@SuppressWarnings("all")\nclass A { old_api b; }\n'),
-        ("a.rs", "#[allow(deprecated)]\nfn f() { old_api() }\n"),
-    ],
-)
-def test_each_can_be_switched_off(path: str, code: str) -> None:
-    assert silenced(path, code, OLD, "warning")
-    for listening in (
-        SuppressionRules(own=True, ecosystem=False),
-        SuppressionRules(own=False, ecosystem=False),
-    ):
-        assert silenced(path, code, OLD, "warning", listening) == {}
 
 
 def test_other_languages_know_only_our_own_comment() -> None:
