@@ -31,11 +31,7 @@ Wanted = Sequence[str] | Literal["auto", "all"]
 
 
 def matches(pattern: str, run: CheckResult) -> bool:
-    """True if a check has this name; ``*`` stands for any text.
-
-    A space after the colon, or another sign before it, makes it part of the name. A commit status
-    is reported by ``@login``.
-    """
+    """True if a check has this name, or ``app:name``; ``*`` stands for any text."""
     app, colon, name = pattern.partition(":")
     plain = all(sign.isascii() and (sign.isalnum() or sign in "_@*.[]-") for sign in app)
     if colon and app and plain and name[:1].strip():
@@ -126,10 +122,7 @@ class CheckSummary(Struct, frozen=True):
 
     @property
     def tested_base(self) -> str | None:
-        """The base commit that all of them were merged with; empty if one ran on the head alone.
-
-        None where that is not known of one, or differs.
-        """
+        """The base that all were merged with; empty if one ran on the head alone, None if unknown."""
         bases = {run.base for run in self.succeeded}
         if "" in bases:
             return ""

@@ -56,11 +56,7 @@ WORST_FIRST = (Status.FAIL, Status.ERROR, Status.ABSTAIN, Status.PASS)
 
 
 def combine_judgments(judgments: Sequence[Judgment], notes: Sequence[str] = ()) -> Judgment:
-    """One judgment: the worst status, and the words and checks of all, the worst first.
-
-    Args:
-        notes: what the recognition left out, for the reader.
-    """
+    """One judgment: the worst status, and the words and checks of all, the worst first."""
     ordered = sorted(judgments, key=lambda judgment: WORST_FIRST.index(judgment.status))
     worst = ordered[0]
     words = [judgment.reasoning for judgment in ordered]
@@ -140,15 +136,7 @@ def _sum_failures(every: Sequence[Mapping[str, Mapping[str, int]]]) -> dict[str,
 def refuse_replaced_build(
     judgment: Judgment, ours: Sequence[BuildPlan], theirs: Sequence[BuildPlan]
 ) -> Judgment:
-    """The judgment, or ABSTAIN where the change replaces a tested build that the base has.
-
-    A PASS would come from a build that the change has chosen itself.
-
-    Args:
-        judgment: a PASS.
-        ours: every build of the merged tree.
-        theirs: every build of the base.
-    """
+    """The judgment, or ABSTAIN where the change replaces a tested build that the base has."""
     lost = [plan for plan in theirs if plan.tests and not any(one.covers(plan) for one in ours)]
     if not lost:
         return judgment

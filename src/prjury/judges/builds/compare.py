@@ -161,12 +161,7 @@ def compare(
     options: BuildOptions,
     changed: Collection[str] = (),
 ) -> Comparison:
-    """Compare what both sides came to.
-
-    Args:
-        known: the paths of the merged tree.
-        changed: those that the change touches.
-    """
+    """Compare what both sides came to."""
     form = plan.keep_going if run.going_on and plan.keep_going else plan
     outcome, base = settle_retry(run), run.base
     fault = find_fault(outcome, changed, known, run.versions)
@@ -224,10 +219,7 @@ def last_error_line(tail: str) -> str:
 
 
 def settle_retry(run: Run) -> TreeRun:
-    """The outcome after the second run: what failed in one and passed in the other is flaky.
-
-    A test that has no result in one of them has not passed there.
-    """
+    """The outcome after the second run: what failed in one and passed in the other is flaky."""
     head, again = run.head, run.again
     if again is None or not again.ended:
         return head
@@ -254,11 +246,7 @@ def _mark_flaky(run: TreeRun, ids: Collection[str]) -> TreeRun:
 
 
 def mark_old(outcome: TreeRun, base: TreeRun) -> TreeRun:
-    """The outcome with the failures marked that the base has as well.
-
-    Each failure of the base accounts for one of the merged tree: of two that look alike the second
-    one is new where the base has only one.
-    """
+    """The outcome with the failures marked that the base has as well: each there accounts for one."""
     there = Counter(failure.id for failure in base.failures)
     failures = []
     for failure in outcome.failures:
@@ -276,8 +264,7 @@ def find_fault(
 ) -> Remedy | None:
     """The machine's lack by the tools' own words, if that is why the run failed.
 
-    Where a test failed, or something in a file of the tree, only what a build tool says of its own
-    goals counts: all else may be the tests' words.
+    Where a test or a file of the tree fails, all but a tool's words of its goals may be the tests'.
     """
     if not run.failed or not run.ended:
         return None
@@ -358,10 +345,7 @@ def runs_every_test(run: TreeRun, plan: BuildPlan) -> bool:
 
 
 def _find_stops(run: TreeRun, plan: BuildPlan) -> Iterator[Doubt]:
-    """The steps that failed and whose ends do not show that all their tests ran.
-
-    Lines of others leave out what comes after one that fails.
-    """
+    """The steps that failed and whose ends do not show that all their tests ran."""
     stopping = plan.source == "ci" or plan.system in _STOPPERS
     allowed = any(step.may_fail and not step.good for step in run.steps)
     deciding = run.failed_steps or (() if allowed else (run.last,))
@@ -377,8 +361,8 @@ def _find_stops(run: TreeRun, plan: BuildPlan) -> Iterator[Doubt]:
 def find_doubt(comparison: Comparison) -> Doubt | None:
     """The reason why old failures may hide new ones; None if it is shown that they do not.
 
-    It is shown if nothing but tests failed (and the goals that run them), both runs have results
-    that could be read in full, and no test of the base is lost.
+    It is shown if nothing but tests (and their goals) failed, both sides have results that could be
+    read in full, and no test of the base is lost.
     """
     plan, outcome, base = comparison.plan, comparison.outcome, comparison.base
     stop = next(_find_stops(outcome, plan), None)

@@ -97,14 +97,7 @@ def find_remedy(
     *,
     strict: bool = True,
 ) -> Remedy | None:
-    """The first row that fits a line, None for none.
-
-    Args:
-        lines: what tools say.
-        tree: the paths of the tree.
-        versions: of the tools that were used, by their names.
-        strict: leave out rows that need a look at the base.
-    """
+    """The first row that fits a line, None for none."""
     if not strict and (submodule := _find_submodule(lines, tree)):
         return submodule
     lowered = [_spell_out(line.lower()) for line in lines]
@@ -198,11 +191,7 @@ def _make_snippet(row: Paste, wanted: str = "", tool: str = "") -> Snippet:
 
 
 def give_reason(reason: str, wants: Sequence[tuple[str, str]] = ()) -> dict[str, Any]:
-    """Metadata of what is no answer: the reason, and the lines to paste, if the table has any.
-
-    Args:
-        wants: the tools that the project asks for, with their versions.
-    """
+    """Metadata of what is no answer: the reason, and the lines to paste, if the table has any."""
     return {"reason": reason, **paste("", _find_paste(reason, wants))}
 
 

@@ -115,10 +115,7 @@ class TreeRun(Struct, frozen=True, forbid_unknown_fields=True):
         return self.results.run > 0 or any(one.kind == "test" for one in self.failures)
 
     def find_passing(self, failed: Sequence[Failure]) -> tuple[Failure, ...]:
-        """Those of the tests that failed in another run and demonstrably pass here.
-
-        A missing result is no pass.
-        """
+        """Those of the tests that failed in another run and pass here; a missing result is no pass."""
         failing, ran = {failure.id for failure in self.failures}, frozenset(self.results.ran)
         tests = (failure for failure in failed if failure.kind == "test")
         return tuple(one for one in tests if one.id in ran and one.id not in failing)
@@ -190,11 +187,7 @@ class BuildRecord(Struct, frozen=True, forbid_unknown_fields=True):
     error: Refusal | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a build of which nothing is said, or two things.
-
-        Raises:
-            ValueError: for such a build.
-        """
+        """Refuse a build of which nothing is said, or two things."""
         if (self.run is None) is (self.error is None):
             raise ValueError("a build has either a run or an error")
 
@@ -227,23 +220,14 @@ class BuildEvidence(Struct, frozen=True, forbid_unknown_fields=True):
     commands: tuple[BuildRecord, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse evidence that says two things of one build.
-
-        Raises:
-            ValueError: for such evidence.
-        """
+        """Refuse evidence that says two things of one build."""
         for records in (self.builds, self.commands):
             if len({record.key for record in records}) != len(records):
                 raise ValueError("the same build is recorded twice")
 
 
 def read_evidence(content: bytes) -> BuildEvidence:
-    """Read the evidence in a file.
-
-    Raises:
-        CannotJudgeError: ``evidence_invalid`` for anything that has not exactly the known form, or
-            whose counts cannot be true.
-    """
+    """Read the evidence in a file."""
     try:
         _refuse_parts(content)
         json.loads(content, object_pairs_hook=_refuse_repeated_keys)
@@ -283,11 +267,7 @@ def _tree_runs(run: Run) -> Iterator[TreeRun]:
 
 
 def refuse_counts(run: TreeRun) -> None:
-    """Refuse counts that contradict each other.
-
-    Raises:
-        ValueError: with the counts.
-    """
+    """Refuse counts that contradict each other."""
     results = run.results
     listed = sum(failure.kind == "test" for failure in run.failures)
     known = results.tests + results.counted
@@ -305,11 +285,7 @@ def refuse_counts(run: TreeRun) -> None:
 
 
 def refuse_other_steps(run: TreeRun, plan: BuildPlan) -> None:
-    """Refuse a run of other steps than the plan's, or one that ends without a failure too early.
-
-    Raises:
-        ValueError: with the step.
-    """
+    """Refuse a run of other steps than the plan's, or one that ends without a failure too early."""
     count = len(run.steps)
     if count > len(plan.steps):
         raise ValueError("it has more steps than the plan")
@@ -326,11 +302,7 @@ def refuse_other_steps(run: TreeRun, plan: BuildPlan) -> None:
 
 
 def confine_run(run: Run, plan: BuildPlan) -> Run:
-    """The run of a plan as this side believes it: of the plan's own steps, with places in the tree.
-
-    Raises:
-        ValueError: for a run that is none of the plan's.
-    """
+    """The run of a plan as this side believes it: of the plan's own steps, with places in the tree."""
     form = plan.keep_going if run.going_on and plan.keep_going else plan
     for tree_run in (run.head, *([run.base] if run.base and not run.base_commit else [])):
         refuse_other_steps(tree_run, form)
@@ -395,11 +367,7 @@ def pack_report(content: bytes) -> bytes:
 
 
 def unpack_report(packed: bytes) -> bytes:
-    """A report of a run.
-
-    Raises:
-        ValueError: for anything but a report of bounded size.
-    """
+    """A report of a run."""
     unpacking = zlib.decompressobj()
     try:
         content = unpacking.decompress(packed, LARGEST_REPORT)

@@ -77,16 +77,7 @@ def _watch_checks(
 def wait_for_checks(
     looks: Sequence[Sequence[CheckResult]], wanted: Wanted = "all", now: float = 0.0
 ) -> bool:
-    """Another look would show nothing new.
-
-    Checks that are named in full have settled as soon as they have ended. Otherwise it is not
-    known how many there will be: they have settled when all have ended at two looks in a row, or
-    when the last one ended a while ago.
-
-    Args:
-        looks: the newest ones, the last one last; one at least.
-        now: seconds since 1970.
-    """
+    """Another look would show nothing new: what is named in full has ended, or all at two looks."""
     summary = CheckSummary.of(looks[-1], wanted)
     if not summary.complete:
         running = any(run.conclusion is None for look in looks for run in look)
@@ -202,11 +193,7 @@ def _fails_alike(run: CheckResult, base: CheckSummary) -> bool:
 
 
 def _with_tests(judgment: Judgment, other: Judgment | None) -> Judgment:
-    """The judgment with the checks and facts of the other one; its own count where both have any.
-
-    Where the tests say that all that fails is old, and checks fail that are new, they are left out:
-    they are not what failed.
-    """
+    """The judgment with the checks and facts of the other one; its own count where both have any."""
     if other is None:
         return judgment
     harmless = judgment.status is Status.FAIL and other.status is Status.PASS
@@ -220,14 +207,7 @@ def _with_tests(judgment: Judgment, other: Judgment | None) -> Judgment:
 
 
 def decide_by_checks(pull: PullRequest, summary: CheckSummary, seconds: float) -> Judgment:
-    """Decide the judgment from the checks. Pure.
-
-    PASS where nothing failed, everything has ended and enough of it succeeded, and the change does
-    not edit what says what the checks do. FAIL where anything failed. ABSTAIN otherwise.
-
-    Args:
-        seconds: how long was waited for them.
-    """
+    """Decide the judgment from the checks. Pure."""
     metadata, checks = _make_metadata(pull, summary, seconds), _make_checks(summary)
     if failed := summary.failed:
         words = f"{counted(len(failed), 'check')} of the head failed: {_list_runs(failed)}"

@@ -184,10 +184,7 @@ def make_failure(
     name: str | None = None,
     suite: str | None = None,
 ) -> Failure:
-    """A failure with its path and message in order.
-
-    A path that leaves the tree is dropped: the message still says what is wrong.
-    """
+    """A failure with its path and message in order; a path that leaves the tree is dropped."""
     number = int(str(line)) if _is_number(str(line)) else 0
     inside = inside_tree(path) if path else None
     text = " ".join(message.split())[:_LONGEST_MESSAGE] or "no message"
@@ -215,12 +212,7 @@ def inside_tree(path: str) -> str | None:
 
 
 def drop_repeats(failures: Iterable[Failure]) -> list[Failure]:
-    """The failures of a log, each once, in order, the goals that gave up after the causes.
-
-    Two tests may share a name; they are one only if place and message are the same as well. A
-    traceback that a failing test repeats is that test's, and an error without a place is the one
-    with a place that says the same.
-    """
+    """The failures of a log, each once, in order, the goals that gave up after the causes."""
     unique: dict[tuple[str, object], Failure] = {}
     for failure in failures:
         unique.setdefault((failure.id, _particular(failure)), failure)

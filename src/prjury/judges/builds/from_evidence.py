@@ -47,12 +47,7 @@ class EvidenceBuild:
     kept: KeptReports = field(default_factory=KeptReports)
 
     def read(self, evidence: Evidence | None) -> BuildEvidence:
-        """Read the evidence, which is of this change.
-
-        Raises:
-            CannotJudgeError: ``evidence_missing``, ``evidence_invalid``, or ``evidence_mismatch``
-                where it is of another change.
-        """
+        """Read the evidence, which is of this change."""
         if evidence is None:
             raise CannotJudgeError(
                 "the policy takes the build from its evidence, and none was named",
@@ -86,11 +81,7 @@ class EvidenceBuild:
     def judge_builds(
         self, evidence: BuildEvidence, plans: Sequence[BuildPlan]
     ) -> Sequence[Judgment]:
-        """Judge each plan, in order.
-
-        Raises:
-            CannotJudgeError: ``evidence_mismatch`` where it is of other builds.
-        """
+        """Judge each plan, in order."""
         records = {record.key: record for record in evidence.builds}
         judgments = []
         for plan in plans:
@@ -102,12 +93,7 @@ class EvidenceBuild:
         return judgments
 
     def find_command(self, evidence: BuildEvidence, plan: BuildPlan) -> Comparison:
-        """Compare the sides of a command of the policy.
-
-        Raises:
-            CannotJudgeError: ``evidence_missing`` where it was not run, ``evidence_invalid`` where
-                it cannot have ended so, and the reason why it could not be run.
-        """
+        """Compare the sides of a command of the policy."""
         record = next((one for one in evidence.commands if one.command == plan.text), None)
         if record is None:
             shown = visible(plan.text[:_LONGEST_COMMAND])

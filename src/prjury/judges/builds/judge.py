@@ -51,11 +51,7 @@ _RESERVE_SECONDS = 20.0
 
 
 def make(options: BuildOptions, ports: Ports) -> TreeBuildJudge:
-    """The build judge with these options and ports.
-
-    Raises:
-        ConfigError: for a recipe of the policy that is not there or not valid.
-    """
+    """The build judge with these options and ports."""
     return TreeBuildJudge(options, ports, read_own_recipes(options, ports.repository))
 
 
@@ -214,15 +210,7 @@ class TreeBuildJudge:
         changes: Changes | None = None,
         here: Toolchains | None = None,
     ) -> DetectedBuilds:
-        """The builds that would run for a tree; nothing is run.
-
-        Args:
-            base: the tree whose own CI counts; the same one where nothing changes.
-            here: the tools of the machine on which they would run, if it is not this one.
-
-        Raises:
-            CannotJudgeError: when a partial clone lacks a file that says how to build.
-        """
+        """The builds that would run for a tree; nothing is run."""
         sides, theirs = (
             BuildSide(tree, self.ports.repository.files(tree)) for tree in (merged, base)
         )
@@ -241,21 +229,14 @@ class TreeBuildJudge:
     def _detect(
         self, planner: BuildPlanner, side: BuildSide, changes: Changes | None
     ) -> DetectedBuilds:
-        """The builds of a side.
-
-        Where everything is built whatever changes, the changes still say where to look for it.
-        """
+        """The builds of a side."""
         return planner.plans(self._root(side, changes), changes)
 
     def _root(self, side: BuildSide, changes: Changes | None) -> SourceTree:
         return SourceTree(side.entries, self._text, read_many=self._texts, changed=changes)
 
     def _text(self, entry: TreeEntry) -> str:
-        """A file that says how to build.
-
-        Raises:
-            CannotJudgeError: when a partial clone lacks its content.
-        """
+        """A file that says how to build."""
         content = self.ports.repository.read([entry.blob]).get(entry.blob)
         if content is None:
             raise object_missing(f"{visible(entry.path)} cannot be read, which says how to build")
@@ -271,11 +252,7 @@ class TreeBuildJudge:
 def _unless_changed(
     judgment: Judgment, ours: Callable[[], DetectedBuilds], theirs: Sequence[BuildPlan]
 ) -> Judgment:
-    """The judgment, but no PASS of a build that the change has chosen itself.
-
-    Args:
-        ours: finds all builds of the merged tree.
-    """
+    """The judgment, but no PASS of a build that the change has chosen itself."""
     if judgment.status is not Status.PASS:
         return judgment
     return refuse_replaced_build(judgment, ours().plans, theirs)
@@ -288,12 +265,7 @@ def _paths(side: BuildSide) -> frozenset[str]:
 def judge_plan(
     plan: BuildPlan, run: Callable[[], Run], known: frozenset[str], options: BuildOptions
 ) -> Judgment:
-    """Judge one build without a base.
-
-    Args:
-        run: runs the plan.
-        known: the paths of the tree.
-    """
+    """Judge one build without a base."""
     try:
         _refuse_missing_tools(plan)
         return decide(compare(plan, run(), known, options))
@@ -302,11 +274,7 @@ def judge_plan(
 
 
 def _refuse_missing_tools(plan: BuildPlan) -> None:
-    """Refuse a plan that wants versions of tools that are not here.
-
-    Raises:
-        CannotJudgeError: with what is missing and how to get it.
-    """
+    """Refuse a plan that wants versions of tools that are not here."""
     if plan.missing:
         raise CannotJudgeError(plan.missing, reason="environment")
 

@@ -51,11 +51,7 @@ class KeptReports:
         return context.once.get("kept reports", cls)
 
     def take(self, run: Run, options: BuildChoices) -> None:
-        """Take the reports of a build that the policy asks for.
-
-        Raises:
-            ValueError: for a report that is damaged or too large.
-        """
+        """Take the reports of a build that the policy asks for."""
         self.files.update(_unpack(run.kept, options.keep))
         self.base.update(_unpack(run.kept_of_base, options.keep_of_base))
 
@@ -65,12 +61,7 @@ class KeptReports:
         return KeptReports(self.base)
 
     def write(self, glob: str, directory: Path) -> Mapping[str, Path]:
-        """Write the reports that a glob names below a directory; by their paths in the tree.
-
-        Raises:
-            CannotJudgeError: ``report_missing`` where there is none, ``report_invalid`` for one
-                that could not be read.
-        """
+        """Write the reports that a glob names below a directory; by their paths in the tree."""
         files = {path: text for path, text in self.files.items() if matches(path, glob)}
         if not files:
             raise CannotJudgeError(

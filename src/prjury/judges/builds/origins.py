@@ -56,11 +56,7 @@ class ImportedCode:
     known: frozenset[str]
 
     def environment(self, system: str, env: Mapping[str, str]) -> Mapping[str, str]:
-        """The variables of a run besides its own; none if there is no package.
-
-        In a src layout the tree's own packages come first. A project with extension modules has to
-        be installed, and what was installed is then looked at.
-        """
+        """The variables of a run besides its own; none if there is no package."""
         below = self._below()
         names = sorted(find_packages(below))
         if not names or system in _SELF_CONTAINED:
@@ -83,11 +79,7 @@ class ImportedCode:
         return [path.removeprefix(prefix) for path in self.known if path.startswith(prefix)]
 
     def refuse_elsewhere(self) -> None:
-        """Nothing that tests of other code say counts.
-
-        Raises:
-            CannotJudgeError: when a package was only ever loaded from outside of the tree.
-        """
+        """Nothing that tests of other code say counts."""
         seen: dict[str, list[str]] = {}
         for file in self.place.glob("seen-*.json") if self.place.is_dir() else ():
             for name, origins in _read(file):

@@ -56,10 +56,7 @@ class ReportedTests:
 
     @property
     def run(self) -> Run:
-        """The run of that plan, as if it had been done here.
-
-        A base without a single test is nothing to compare with.
-        """
+        """The run of that plan, as if it had been done here."""
         results = self.head.settle_attempts(good=self.good is True)
         failed = self.good is False or bool(results.failures)
         head = _make_run(self.plan, results, 1 if failed else None if self.good is None else 0)
@@ -76,11 +73,7 @@ def _make_run(plan: BuildPlan, results: Results, exit_code: int | None) -> TreeR
 
 
 def decide_reported(comparison: Comparison) -> Judgment:
-    """Decide by reports.
-
-    Reports alone do not show that they are all that there should be: without the base's, nor the
-    other CI's word, they are no PASS.
-    """
+    """Decide by reports, which alone do not show that they are all that there should be."""
     judgment = decide(comparison)
     alone = comparison.plan.text == UNENDED.text and comparison.base is None
     if judgment.status is not Status.PASS or not alone:
@@ -95,11 +88,7 @@ def decide_reported(comparison: Comparison) -> Judgment:
 
 
 def read_places(places: Sequence[Path], known: frozenset[str]) -> Results:
-    """The reports at these places: files, and directories with XML files.
-
-    Args:
-        known: the paths of the tree that was tested.
-    """
+    """The reports at these places: files, and directories with XML files."""
     listing = Found()
     names = dict(_named(places, listing))
     listing.files = list(names)
@@ -158,11 +147,7 @@ def _above(path: str, known: frozenset[str]) -> Iterator[str]:
 
 
 def refuse_no_reports(places: Sequence[Path]) -> None:
-    """Refuse places where there is nothing, and directories without a report.
-
-    Raises:
-        CannotJudgeError: ``report_missing``, which names the first one.
-    """
+    """Refuse places where there is nothing, and directories without a report."""
     unread = Found()
     for place in places:
         if place.exists() and (any(_named((place,), unread)) or unread.problems):

@@ -68,16 +68,7 @@ def build_evidence(
     version: str,
     commands: Sequence[CommandOptions] = (),
 ) -> BuiltEvidence:
-    """Build as the judge does, in a thread of its own, and keep what happened.
-
-    Where the judge crashes or its time is over the evidence holds the builds that had ended.
-
-    Args:
-        options: the policy's, None where it builds nothing; where the build is to come from makes
-            no difference here.
-        version: this program's.
-        commands: what the policy runs besides.
-    """
+    """Build as the judge does, and keep what happened, also where the judge crashes or is late."""
     builds, ran = list[BuildRecord](), dict[str, BuildRecord]()
     clean = _redactor(ports)
 

@@ -40,12 +40,7 @@ _CARGO = ("linking with", "no matching package", "failed to ", "the lock file", 
 
 
 def read_build_errors(section: LogSection, *, tests: bool) -> Found:
-    """Yield what compilers, build tools, programs and shells print.
-
-    Args:
-        tests: a test runner printed results, so that errors are the tests' own, unless a file
-            could not even be read.
-    """
+    """Yield what compilers, build tools, programs and shells print."""
     for reader, mark in _READERS:
         if mark in section.text:
             for number, failure in reader(section):
@@ -166,10 +161,7 @@ def _read_stack(section: LogSection, index: int, match: re.Match[str]) -> Failur
 
 
 def _read_maven(section: LogSection) -> Found:
-    """Yield the goals that gave up, and the rules of the enforcer.
-
-    A goal that did not give up for tests or compile errors stands for itself.
-    """
+    """Yield the goals that gave up, and the rules of the enforcer."""
     for index, line in enumerate(section.lines):
         text = line.removeprefix("[ERROR] ")
         if text.startswith("Failed to execute goal "):
@@ -268,11 +260,7 @@ def _read_npm(section: LogSection, text: str, below: Sequence[str]) -> Failure |
 
 
 def _read_shells(section: LogSection) -> Found:
-    """Yield what shells say of commands that they could not execute, without the shell's own name.
-
-    A build may print such a line and go on. So it counts where it is the last word, where make
-    gives up at once, or where the caller ends with the exit code for it.
-    """
+    """Yield what shells say of commands that they could not execute, without the shell's own name."""
     for index, line in enumerate(section.lines):
         shell, *rest = line.strip().split(": ")
         why = rest[-1] if rest else ""

@@ -66,11 +66,7 @@ class GoEvents:
     def take(
         self, number: int, action: str, name: str, test: str = "", *, broken: bool = False
     ) -> None:
-        """A test begins or ends, or a package ends if no test is named.
-
-        Args:
-            broken: whether the package could not be built.
-        """
+        """A test begins or ends, or a package ends if no test is named."""
         package = self._package(name)
         if action == "run" and len(package.running) < _MOST_RUNNING:
             package.running[test] = deque(maxlen=_MOST_LINES)
@@ -226,11 +222,7 @@ def _informative(output: Iterable[str]) -> Iterable[str]:
 
 
 def go(section: LogSection) -> RunnerOutput:
-    """The failing tests by package; a package that fails without one is a failure too.
-
-    Tests that pass are not named, and with ``-v`` by lines that a test can print as well, so none
-    counts as having run.
-    """
+    """The failing tests by package; names of passing ones are lines that a test can print as well."""
     events, start = GoEvents(section.tree, section.directory), 0
     for index, line in enumerate(section.lines):
         if line.startswith(("ok  \t", "?   \t")):
@@ -246,10 +238,7 @@ def go(section: LogSection) -> RunnerOutput:
 
 
 def _replay(section: LogSection, span: range, package: str, events: GoEvents) -> None:
-    """The failing tests among these lines as events: each with its output, subtests first.
-
-    What a test prints stands below its heading, with ``-v`` above it.
-    """
+    """The failing tests among these lines as events: each with its output, subtests first."""
     output, good = list[str](), set[str]()
     printed, failing, target = dict[str, list[str]](), dict[str, int](), output
     for index in span:

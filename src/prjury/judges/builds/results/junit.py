@@ -116,11 +116,7 @@ class _Reading:
             self.failures += case.list_inside()[:_MOST_FAILURES]
 
     def read(self, content: bytes, room: int) -> None:
-        """Read the report, up to where it cannot be read.
-
-        Raises:
-            ReportError: where that is before its end.
-        """
+        """Read the report, up to where it cannot be read."""
         shows_failures = False
         for item in _list_cases(content, self.report):
             if not isinstance(item, Failure):
@@ -148,12 +144,7 @@ class _Reading:
 
 
 def read_reports(found: Found, tree: TreeFiles, relative: Relative) -> Results:
-    """Read every report that was found.
-
-    Args:
-        found: the reports, and what the search for them left out.
-        relative: takes the tree's own place out of a text.
-    """
+    """Read every report that was found."""
     problems = list(found.problems)
     files = load_reports(found, problems, relative)
     return parse_reports(files, problems, tree, relative, asked=False)
@@ -167,15 +158,7 @@ def parse_reports(
     *,
     asked: bool = True,
 ) -> Results:
-    """Read what reports say.
-
-    Args:
-        files: their names, from the root of the tree as far as possible, and their bytes.
-        problems: why there may be more of them; those of the reports are added.
-        relative: takes the place of the tree, where the tests ran, out of a text.
-        asked: somebody named these files as reports; else they lie where reports usually do, and
-            what has nothing to do with tests is passed over.
-    """
+    """Read what reports say."""
     readings, count, room = list[_Reading](), 0, _MOST_TESTS
     for number, (name, content) in enumerate(files, 1):
         if number > _MOST_FILES:
@@ -273,11 +256,7 @@ def _list_cases(content: bytes, report: JunitReport) -> Iterator[JunitCase | Fai
 
 
 def _make_readable(content: bytes) -> bytes:
-    """Return the report without the control characters that XML forbids.
-
-    Meson and others copy them from what tests print. Those that begin and end a terminal's
-    sequences stay recognisable, so that nothing is left over of these.
-    """
+    """Return the report without the control characters that XML forbids."""
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):  # UTF-16
         return content
     if b"&#" in content:

@@ -113,10 +113,7 @@ class JunitReport:
         return self.relative(strip_escapes(text))
 
     def find_file(self, owner: str) -> tuple[str, bool]:
-        """Return the file that a test's class stands for, and True if the class names the file.
-
-        Vitest calls a file a class; a Python class is named with its module. Empty for none.
-        """
+        """Return the file that a test's class stands for, and True if the class names the file."""
         if owner not in self._files:
             self._files[owner] = self._find_file(owner)
         return self._files[owner]
@@ -241,10 +238,7 @@ class JunitCase:
         return self.report.runner in _UNIQUE and bool(self._name)
 
     def failure(self) -> Failure | None:
-        """Return why it failed, None if it did not.
-
-        What failed before the tests were run again, and then passed, is no failure.
-        """
+        """Return why it failed, None if it did not."""
         if self.skipped:
             return None
         failures = list(self._children("failure", "error"))

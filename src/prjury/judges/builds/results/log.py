@@ -184,11 +184,7 @@ class Transcript:
 
 
 def transcribe(log: Path, tree: TreeFiles, relative: Callable[[str], str]) -> Transcript:
-    """Reads a log once, from the beginning to the end.
-
-    Args:
-        relative: takes the tree's own place out of a text.
-    """
+    """Reads a log once, from the beginning to the end."""
     window, go, places = _Window(), GoEvents(tree), _Places(tree)
     tail: deque[str] = deque(maxlen=_TAIL_LINES)
     lines = LogLines(log)

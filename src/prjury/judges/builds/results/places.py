@@ -27,14 +27,7 @@ def find_place(
     near: str = "",
     last: bool = False,
 ) -> Place:
-    """Return path and line of the frame nearest to the error that is in the tree, if any.
-
-    Args:
-        directory: where the tool runs that printed the lines.
-        owner: the test's class; on the JVM a frame of its own is preferred.
-        near: a path, to choose between modules with the same class.
-        last: the innermost frame is the last one, as in Python.
-    """
+    """Return path and line of the frame nearest to the error that is in the tree, if any."""
     fallback: Place = (None, None)
     for line in reversed(lines) if last else lines:
         if java := _JAVA.search(line):

@@ -117,11 +117,7 @@ def _is_error(values: Values) -> bool:
 
 
 def parse_matchers(text: str) -> list[ProblemMatcher]:
-    """Return the matchers of a file.
-
-    Raises:
-        ValueError: when the file has not the form of problem matchers.
-    """
+    """Return the matchers of a file."""
     return convert(json.loads(text)["problemMatcher"], list[ProblemMatcher])
 
 

@@ -81,13 +81,7 @@ class LogResults:
 def read_log(
     log: Path, tree: TreeFiles, relative: Callable[[str], str], *, failed: bool
 ) -> LogResults:
-    """Read the log of one step.
-
-    Args:
-        relative: takes the tree's own place out of a text.
-        failed: whether the step failed; in the log of any other one nothing is a failure, or a
-            reason to doubt.
-    """
+    """Read the log of one step."""
     transcript = transcribe(log, tree, relative)
     results = LogResults(tail=transcript.tail, failed=failed)
     for section in transcript.sections:
@@ -125,13 +119,8 @@ def merge_results(
 ) -> tuple[tuple[Failure, ...], Results]:
     """Merge logs and reports into failures and results.
 
-    A log never outweighs a report: where a test runner has written one, the log's tests are taken
-    for the same ones, unless it counts more of them.
-
-    Args:
-        logs: of the steps, in order.
-        reported: whether the tests were asked to write reports, so that nothing else shows that a
-            test ran; the log's names are no more than a number then.
+    A log never outweighs a report: where a runner has written one, the log's tests are the same
+    ones, unless it counts more. If the tests were asked for reports, its names are but a number.
     """
     reports = reports.settle_attempts(good=not any(log.failed for log in logs))
     by_runner = _sum_logs(logs)
@@ -185,10 +174,7 @@ def _count_reported(runner: str, reports: Results) -> int:
 
 
 def _failures(log: LogResults, covered: set[str], reports: Results) -> Iterator[Failure]:
-    """The failures of one log in the order of its lines, without those that the reports hold.
-
-    That is left out last: it is what makes a part of the build give up.
-    """
+    """The failures of one log in the order of its lines, without those that the reports hold."""
     listed = [item for output in log.by_runner.values() for item in output.failures]
     every = root_cause(sorted(listed + log.others, key=itemgetter(0)))
     tests = frozenset(reports.ran)
@@ -251,8 +237,7 @@ _AT_ONCE = (
 def root_cause(failures: Iterable[tuple[int, Failure]]) -> Iterator[Failure]:
     """The failures in order; a goal without a cause before it stands for itself.
 
-    Such a goal is an error that could not be read. It must not pass for the consequence of a
-    failing test that another source names. A tool that called another one gives up after it.
+    Such a goal is an error that could not be read, and no consequence of a test named elsewhere.
     """
     caused, last = False, ""
     for _, failure in failures:

@@ -44,10 +44,7 @@ class Found:
 
 
 def is_report(path: str) -> bool:
-    """True if a path of the tree is where build tools put their reports.
-
-    Maven's plugins write one file for each class, and TestNG others below them.
-    """
+    """True for a report where build tools put it; TestNG writes others below Maven's."""
     *above, name = path.split("/")
     stem = name.removesuffix(".xml")
     if stem == name or _OF_MAVEN.intersection(above[-2:-1]):
@@ -69,15 +66,7 @@ def find_reports(
     since: float = 0.0,
     globs: Sequence[str] = (),
 ) -> Found:
-    """The reports of a build.
-
-    Args:
-        tree: where it was built; reports are looked for where build tools put them.
-        reports: a directory for nothing but reports.
-        earlier: what was there before; where the build did not touch it, it is no result.
-        since: when the build began, in seconds.
-        globs: further places in the tree.
-    """
+    """The reports of a build."""
     found = Found(since=since)
     for path in _reports(tree, reports, found, globs):
         if earlier.get(path) != _stamp(path):

@@ -44,11 +44,7 @@ class LogSection:
         name: str | None = None,
         suite: str | None = None,
     ) -> Failure:
-        """A failure whose path is one of the tree's own files, if it has any.
-
-        Any other one may lead out of the tree through a link, however it looks. It stays in the
-        message of what is no test, which nothing else distinguishes from others.
-        """
+        """A failure whose path is one of the tree's own files; any other may lead out through a link."""
         inside = self.tree.find(path, self.directory) if path else None
         if path and not inside and kind != "test" and not name and inside_tree(path):
             place = f"{path}:{line}" if line else path
@@ -123,10 +119,9 @@ class RunnerOutput:
         self.more += other.more
 
     def settle(self, run: RunnerRun) -> None:
-        """Takes in one run of a test runner.
+        """Take in one run of a runner.
 
-        Names that a log holds may have been printed by the tests themselves. So they are believed
-        only where the runner counts exactly as many; else there is nothing but the number.
+        Tests may print names as well: these are believed only where the runner counts as many.
         """
         self.failures += run.failing
         if run.names and len(run.names) == run.count and not run.unclear:

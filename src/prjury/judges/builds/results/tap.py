@@ -62,11 +62,7 @@ def is_script(name: str) -> bool:
 
 
 def tap(section: LogSection) -> RunnerOutput:
-    """Return the results of each stream; a suite that fails by its tests is left out.
-
-    Node does not say in which file a test that passed stands. So tests are known by their names
-    and those of the suites around them, and by the directory.
-    """
+    """Return the results of each stream; a suite that fails by its tests is left out."""
     output, stream = RunnerOutput(), _Stream()
     for index, line in enumerate(section.lines):
         text = line.lstrip(" ")
@@ -195,11 +191,7 @@ def _find_unreadable(section: LogSection, index: int) -> tuple[str, str] | None:
 
 
 def _unquote(value: str) -> str:
-    """Return what stands for a text between quotes, empty for the beginning of a block.
-
-    Node chooses the quotes by the text in between, YAML doubles those of its own; Vitest's messages
-    may go on in the next lines.
-    """
+    """Return what stands for a text between quotes, empty for the beginning of a block."""
     text = value.strip()
     if text in {"|-", "|", ">-", ">"}:
         return ""

@@ -38,15 +38,7 @@ class TreeFiles:
         return by_name
 
     def find(self, wanted: str, directory: str | None = None) -> str | None:
-        """The file that a tool means, None where it is none of the tree's or could be several.
-
-        Tools name files from the directory in which they run, or from the root, compilers also from
-        a directory for what they make, below; some leave the beginning away. A Python package that
-        was installed from the tree is named where it was installed.
-
-        Args:
-            directory: where the tool runs, the build's own directory by default.
-        """
+        """The file that a tool means from where it runs, or the root; None if none, or ambiguous."""
         here = self.directory if directory is None else directory
         below = wanted
         while below.startswith("../"):
