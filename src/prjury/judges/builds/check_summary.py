@@ -122,7 +122,7 @@ class CheckSummary(Struct, frozen=True):
 
     @property
     def tested_base(self) -> str | None:
-        """The base that all were merged with; empty if one ran on the head alone, None if unknown."""
+        """The base that all were merged with; empty if one ran on the head alone, None if open."""
         bases = {run.base for run in self.succeeded}
         if "" in bases:
             return ""

@@ -246,7 +246,7 @@ def _mark_flaky(run: TreeRun, ids: Collection[str]) -> TreeRun:
 
 
 def mark_old(outcome: TreeRun, base: TreeRun) -> TreeRun:
-    """The outcome with the failures marked that the base has as well: each there accounts for one."""
+    """The outcome with the failures marked old that the base has too, one for one."""
     there = Counter(failure.id for failure in base.failures)
     failures = []
     for failure in outcome.failures:

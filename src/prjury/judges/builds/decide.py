@@ -46,7 +46,7 @@ _VANISHED_WARN = Snippet("yaml", POLICY, "build: {vanished: warn}")
 
 
 def decide(comparison: Comparison) -> Judgment:
-    """Decide one build: ERROR where nothing is known of the change, ABSTAIN where tests may be lost."""
+    """Decide one build: ERROR if nothing is known of the change, ABSTAIN if tests may be lost."""
     outcome = comparison.outcome
     attempts = outcome.results.flaky  # the runner itself ran them again, and they passed
     if not outcome.failed and all(one in attempts for one in outcome.failures):

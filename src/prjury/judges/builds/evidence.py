@@ -115,7 +115,7 @@ class TreeRun(Struct, frozen=True, forbid_unknown_fields=True):
         return self.results.run > 0 or any(one.kind == "test" for one in self.failures)
 
     def find_passing(self, failed: Sequence[Failure]) -> tuple[Failure, ...]:
-        """Those of the tests that failed in another run and pass here; a missing result is no pass."""
+        """Those of the failed tests that pass here; a missing result is no pass."""
         failing, ran = {failure.id for failure in self.failures}, frozenset(self.results.ran)
         tests = (failure for failure in failed if failure.kind == "test")
         return tuple(one for one in tests if one.id in ran and one.id not in failing)

@@ -222,7 +222,7 @@ def _informative(output: Iterable[str]) -> Iterable[str]:
 
 
 def go(section: LogSection) -> RunnerOutput:
-    """The failing tests by package; names of passing ones are lines that a test can print as well."""
+    """The failing tests by package; the names of others are lines that a test can print."""
     events, start = GoEvents(section.tree, section.directory), 0
     for index, line in enumerate(section.lines):
         if line.startswith(("ok  \t", "?   \t")):

@@ -44,7 +44,7 @@ class LogSection:
         name: str | None = None,
         suite: str | None = None,
     ) -> Failure:
-        """A failure whose path is one of the tree's own files; any other may lead out through a link."""
+        """A failure whose path is one of the tree's own files; others may lead out by a link."""
         inside = self.tree.find(path, self.directory) if path else None
         if path and not inside and kind != "test" and not name and inside_tree(path):
             place = f"{path}:{line}" if line else path

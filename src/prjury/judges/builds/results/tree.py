@@ -38,7 +38,7 @@ class TreeFiles:
         return by_name
 
     def find(self, wanted: str, directory: str | None = None) -> str | None:
-        """The file that a tool means from where it runs, or the root; None if none, or ambiguous."""
+        """The file that a tool means from where it runs, or from the root; None if ambiguous."""
         here = self.directory if directory is None else directory
         below = wanted
         while below.startswith("../"):
