@@ -302,7 +302,7 @@ def refuse_other_steps(run: TreeRun, plan: BuildPlan) -> None:
 
 
 def confine_run(run: Run, plan: BuildPlan) -> Run:
-    """The run of a plan as this side believes it: of the plan's own steps, with places in the tree."""
+    """The run of a plan as this side believes it: of its steps, with places in the tree."""
     form = plan.keep_going if run.going_on and plan.keep_going else plan
     for tree_run in (run.head, *([run.base] if run.base and not run.base_commit else [])):
         refuse_other_steps(tree_run, form)

@@ -193,7 +193,7 @@ def _fails_alike(run: CheckResult, base: CheckSummary) -> bool:
 
 
 def _with_tests(judgment: Judgment, other: Judgment | None) -> Judgment:
-    """The judgment with the checks and facts of the other one; its own count where both have any."""
+    """The judgment with the checks and facts of the other; its own count where both have any."""
     if other is None:
         return judgment
     harmless = judgment.status is Status.FAIL and other.status is Status.PASS

@@ -260,7 +260,7 @@ def _read_npm(section: LogSection, text: str, below: Sequence[str]) -> Failure |
 
 
 def _read_shells(section: LogSection) -> Found:
-    """Yield what shells say of commands that they could not execute, without the shell's own name."""
+    """Yield what shells say of commands that they could not execute."""
     for index, line in enumerate(section.lines):
         shell, *rest = line.strip().split(": ")
         why = rest[-1] if rest else ""
