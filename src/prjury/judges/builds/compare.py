@@ -163,7 +163,9 @@ def compare(
 ) -> Comparison:
     """Compare what both sides came to."""
     form = plan.keep_going if run.going_on and plan.keep_going else plan
-    outcome, base = settle_retry(run), run.base
+    outcome = quote_last_words(settle_retry(run))
+    base = quote_last_words(run.base) if run.base else None
+    run = replace(run, base=base)
     fault = find_fault(outcome, changed, known, run.versions)
     outcome = add_broken_steps(outcome, base)
     if base and outcome.failed:
@@ -206,6 +208,13 @@ def _breaks_tree(outcome: TreeRun, known: Collection[str]) -> bool:
 def _mark_all(outcome: TreeRun) -> TreeRun:
     failures = outcome.failures or (make_failure("error", last_error_line(outcome.last.tail)),)
     return replace(outcome, failures=tuple(replace(one, state="environment") for one in failures))
+
+
+def quote_last_words(run: TreeRun) -> TreeRun:
+    """The run with the last error of its log, where it failed and nothing else was read."""
+    if run.failures or not (run.ended and run.last.exit_code):
+        return run
+    return replace(run, failures=(make_failure("error", last_error_line(run.last.tail)),))
 
 
 def last_error_line(tail: str) -> str:

@@ -109,20 +109,6 @@ def test_what_testify_asserts(tmp_path: Path) -> None:
     assert (failure.place, failure.message) == ("a_test.go:9", "Not equal:")
 
 
-def test_two_test_programs_of_one_name_cannot_be_told_apart(tmp_path: Path) -> None:
-    program = (
-        "     Running tests/it.rs (target/debug/deps/it-0123456789abcdef)\n\nrunning 1 test\n"
-        "test t ... ok\n\ntest result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; "
-        "0 filtered out; finished in 0.00s\n"
-    )
-    known = frozenset({"a/tests/it.rs", "b/tests/it.rs"})
-    _, reports = told(program + program, tmp_path, known)
-    assert reports.ran == ("test:tests/it.rs (it):t",) * 2
-    assert reports.problems == ("several test programs are called tests/it.rs (it)",)
-    _, reports = told(program, tmp_path, frozenset({"a/tests/it.rs"}))
-    assert reports.ran == ("test:a/tests/it.rs:t",)
-
-
 def test_a_library_s_own_tests_are_told_by_its_package(tmp_path: Path) -> None:
     text = (
         "     Running unittests src/lib.rs (target/debug/deps/b_c-0123456789abcdef)\n\n"

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Any
 
 from prjury.judges.builds.failure import Failure, identity, with_details
-from prjury.judges.builds.results.error_text import with_values
+from prjury.judges.builds.results.error_text import add_values
 from prjury.judges.builds.results.runner_output import LogSection, RunnerOutput
 from prjury.judges.builds.results.tree import TreeFiles
 
 _PANICS = ("panic: ", "fatal error: ")
 #: Lines of the runner's own.
 _CHATTER = ("=== ", "--- ", "FAIL", "ok  \t", "exit status ", "coverage: ")
-
 _MOST_LINES = 80
 _LONGEST_LINE = 500
 #: Of more tests at a time only the names are kept.
@@ -33,25 +32,22 @@ class _Package:
 
 
 class GoEvents:
-    """The tests of the packages, as their events come in.
+    """The tests of the packages, as their events come in; known by their package and name.
 
-    A test is known by its package and its name. A test that fails by its subtests alone is left
-    out: they hold more details.
-
-    Attributes:
-        results: what was read so far.
+    A test that fails by its subtests alone is left out: they hold more details.
     """
 
     def __init__(self, tree: TreeFiles, directory: str | None = None) -> None:
-        """Starts with nothing."""
+        """Start with nothing."""
         self.results = RunnerOutput()
         self._section = LogSection((), (), tree, tree.directory if directory is None else directory)
         self._packages: dict[str, _Package] = {}
 
     def read(self, number: int, event: dict[str, Any]) -> str:
-        """Takes in one event and returns what it prints."""
-        action, output = _text(event, "Action"), _text(event, "Output")
-        name, test = _text(event, "Package"), _text(event, "Test")
+        """Take in one event and return what it prints."""
+        texts = {key: text for key, text in event.items() if isinstance(text, str)}
+        action, output = texts.get("Action", ""), texts.get("Output", "")
+        name, test = texts.get("Package", ""), texts.get("Test", "")
         if name and action == "output":
             self.add_output(name, test, output)
         elif name:
@@ -59,21 +55,21 @@ class GoEvents:
         return output
 
     def add_output(self, name: str, test: str, output: str) -> None:
-        """A line of a test's output, or of its package's where none of that name runs."""
+        """Take in a line of a test, or of its package where none of that name runs."""
         package = self._package(name)
         package.running.get(test, package.output).append(output.rstrip("\n")[:_LONGEST_LINE])
 
     def take(
         self, number: int, action: str, name: str, test: str = "", *, broken: bool = False
     ) -> None:
-        """A test begins or ends, or a package ends if no test is named."""
+        """Take in the begin or end of a test, or the end of a package if no test is named."""
         package = self._package(name)
         if action == "run" and len(package.running) < _MOST_RUNNING:
             package.running[test] = deque(maxlen=_MOST_LINES)
         elif action in {"pass", "fail", "skip"} and test:
-            self._test_ended(number, action, name, test)
+            self._end_test(number, action, name, test)
         elif action in {"pass", "fail", "skip"}:
-            self._package_ended(number, name, failed=action == "fail", broken=broken)
+            self._end_package(number, name, failed=action == "fail", broken=broken)
 
     def _package(self, name: str) -> _Package:
         if name not in self._packages and len(self._packages) > _MOST_PACKAGES:
@@ -87,7 +83,7 @@ class GoEvents:
             self._packages.clear()
         return self.results
 
-    def _test_ended(self, number: int, action: str, name: str, test: str) -> None:
+    def _end_test(self, number: int, action: str, name: str, test: str) -> None:
         package = self._packages[name]
         output = package.running.pop(test, deque())
         if action == "skip":
@@ -97,20 +93,17 @@ class GoEvents:
         if action == "pass":
             return
         package.failed = True
-        panic = any(map(_is_panic, output))
-        by_parts = test in package.broken and not (panic and _is_own(test, output))
-        if not by_parts or any(place[2] for place in map(_read_place, output) if place):
-            self._fail(number, self._failure(name, test, output))
-        if panic:
-            self._cut_short(name)
-        if panic and by_parts:
-            self._blame_panic(name, test, output)
+        logs = any(place[2] for place in map(_read_place, output) if place)
+        if logs or test not in package.broken:
+            self._fail(number, make_go_failure(self._section, name, test, output))
+        if any(map(_is_panic, output)):
+            self._note_stop(name)
         parent = test.rpartition("/")[0]
         while parent:
             package.broken.add(parent)
             parent = parent.rpartition("/")[0]
 
-    def _package_ended(self, number: int, name: str, *, failed: bool, broken: bool) -> None:
+    def _end_package(self, number: int, name: str, *, failed: bool, broken: bool) -> None:
         package = self._packages.pop(name)
         if not failed:
             return
@@ -119,42 +112,27 @@ class GoEvents:
             self._fail(number, self._section.failure("goal", text, name=name))
             return
         for test, output in package.running.items():
-            package.failed = True
             self.results.ran.append(identity(name, test))
             if not any(other.startswith(f"{test}/") for other in package.running):
-                self._fail(number, self._failure(name, test, output or package.output))
+                shown = output or package.output
+                self._fail(number, make_go_failure(self._section, name, test, shown))
         if package.running or any(map(_is_panic, package.output)):
-            self._cut_short(name)
+            self._note_stop(name)
         if not (package.running or package.failed):
-            lines = [f"FAIL {name}", *_informative(package.output)]
+            lines = [f"FAIL {name}", *_list_informative(package.output)]
             text = next(filter(_is_panic, lines), lines[-1])
             self._fail(number, self._section.failure("error", text, name=name))
 
-    def _blame_panic(self, name: str, parent: str, output: Iterable[str]) -> None:
-        """The panic of a subtest, which is its parent's output: the last one to fail did it."""
-        for at, (number, failure) in reversed([*enumerate(self.results.failures)][-_MOST_LINES:]):
-            test = failure.name or ""
-            if failure.suite == name and test.startswith(f"{parent}/"):
-                self.results.failures[at] = (number, self._failure(name, test, output))
-                return
-
-    def _cut_short(self, name: str) -> None:
+    def _note_stop(self, name: str) -> None:
         self.results.doubts.append(f"the tests of the package {name} stopped early")
 
     def _fail(self, number: int, failure: Failure) -> None:
         self.results.failures.append((number, failure))
 
-    def _failure(self, package: str, test: str, output: Iterable[str]) -> Failure:
-        return go_failure(self._section, package, test, list(output))
 
-
-def _text(event: dict[str, Any], key: str) -> str:
-    value = event.get(key, "")
-    return value if isinstance(value, str) else ""
-
-
-def go_failure(section: LogSection, package: str, test: str, output: list[str]) -> Failure:
+def make_go_failure(section: LogSection, package: str, test: str, lines: Iterable[str]) -> Failure:
     """Return a failing test by what it printed: its panic, or what it logged last."""
+    output = list(lines)
     panic = next((line for line in output if _is_panic(line)), "")
     path = number = None
     message = panic
@@ -165,11 +143,11 @@ def go_failure(section: LogSection, package: str, test: str, output: list[str]) 
         if not panic:
             path, number, text = place
             below = list(takewhile(_is_continued, output[at + 1 :]))
-            message = with_values(text, below) if text else ""
+            message = add_values(text, below) if text else ""
         elif not place[0].startswith("/") and section.tree.of_package(package, place[0]):
             path, number, _ = place
             break
-    message = message or _read_assertion(output) or " ".join(list(_informative(output))[:4])
+    message = message or _read_assertion(output) or " ".join(list(_list_informative(output))[:4])
     shown = [line for line in output if not _is_chatter(line)]
     if path is not None:
         path = section.tree.of_package(package, path) or path
@@ -201,27 +179,21 @@ def _read_place(line: str) -> tuple[str, str, str] | None:
     return f"{file}.go", number, after[1:].strip() if after.startswith(":") else ""
 
 
-def _is_own(test: str, output: Iterable[str]) -> bool:
-    """A panic is the test's own, not a subtest's: its function is being executed."""
-    return any(f".{test}(" in line and not line[:1].isspace() for line in output)
-
-
-def _read_assertion(output: Sequence[str]) -> str:
+def _read_assertion(output: Iterable[str]) -> str:
     """Return what an assertion of testify says, with the values below it."""
-    for at, line in enumerate(output):
-        label, colon, message = line.strip().partition(":")
-        if label == "Error" and colon and message.strip() and line[:1].isspace():
-            below = [text.strip() for text in output[at + 1 : at + 3]]
-            values = [text for text in below if text.startswith(("expected", "actual"))]
-            return with_values(message, values)
+    texts = [line.strip() for line in output if line[:1].isspace()]
+    for at, text in enumerate(texts):
+        label, _, message = text.partition(":")
+        if label == "Error" and message.strip():
+            return add_values(message, texts[at + 1 : at + 3])
     return ""
 
 
-def _informative(output: Iterable[str]) -> Iterable[str]:
+def _list_informative(output: Iterable[str]) -> Iterator[str]:
     return (line.strip() for line in output if not _is_chatter(line))
 
 
-def go(section: LogSection) -> RunnerOutput:
+def read_go(section: LogSection) -> RunnerOutput:
     """The failing tests by package; the names of others are lines that a test can print."""
     events, start = GoEvents(section.tree, section.directory), 0
     for index, line in enumerate(section.lines):
@@ -233,13 +205,15 @@ def go(section: LogSection) -> RunnerOutput:
             events.take(section.numbers[index], "fail", name, broken=bool(broken))
             start = index + 1
     _replay(section, range(start, len(section.lines)), "", events)  # a package that never ended
-    output_read = events.results
-    return RunnerOutput(output_read.failures, doubts=output_read.doubts)
+    return RunnerOutput(events.results.failures, doubts=events.results.doubts)
 
 
 def _replay(section: LogSection, span: range, package: str, events: GoEvents) -> None:
-    """The failing tests among these lines as events: each with its output, subtests first."""
-    output, good = list[str](), set[str]()
+    """The failing tests among these lines as events, subtests first.
+
+    What a test prints stands below its heading, with ``-v`` above it.
+    """
+    output, passed = list[str](), set[str]()
     printed, failing, target = dict[str, list[str]](), dict[str, int](), output
     for index in span:
         line = section.lines[index]
@@ -252,13 +226,13 @@ def _replay(section: LogSection, span: range, package: str, events: GoEvents) ->
             target = printed.setdefault(name, [])
             failing[name] = section.numbers[index]
         elif mark == "---" and word in {"PASS:", "SKIP:"}:
-            good.add(name)
+            passed.add(name)
             target = output if name in printed else target
         elif line in {"FAIL", "PASS"}:
             target = output
         else:
             target.append(line)
-    bad = printed.keys() - (good - failing.keys())
+    bad = printed.keys() - (passed - failing.keys())
     for test in sorted(bad, key=lambda name: (-name.count("/"), name)):
         events.take(0, "run", package, test)
         for line in printed[test][:_MOST_LINES]:

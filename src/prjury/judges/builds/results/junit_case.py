@@ -11,8 +11,8 @@ from xml.etree.ElementTree import Element
 from msgspec.structs import replace
 
 from prjury.judges.builds.failure import Failure, Kind, make_failure, with_details
-from prjury.judges.builds.results.error_text import read_message, with_values
-from prjury.judges.builds.results.go import go_failure
+from prjury.judges.builds.results.error_text import add_values, read_message
+from prjury.judges.builds.results.go import make_go_failure
 from prjury.judges.builds.results.places import find_place
 from prjury.judges.builds.results.runner_output import LogSection, RunnerOutput
 from prjury.judges.builds.results.runner_reader import read_inside
@@ -276,7 +276,7 @@ class JunitCase:
         tree, runner = self.report.tree, self.report.runner
         message = _read_doctest(lines) or ("" if headline in _EMPTY else headline)
         if runner == "go" and self.kind == "test":
-            return go_failure(LogSection((), (), tree), suite, name, list(lines))
+            return make_go_failure(LogSection((), (), tree), suite, name, lines)
         path, line = find_place(
             lines, tree, owner=self._owner, near=self.report.path, last=runner in {"", "pytest"}
         )
@@ -345,7 +345,7 @@ def _read_first(lines: Sequence[str]) -> str:
     """Return the first line that says something, with the values that it announces."""
     for at, line in enumerate(lines):
         if line.strip():
-            return with_values(line, lines[at + 1 :])
+            return add_values(line, lines[at + 1 :])
     return ""
 
 

@@ -15,16 +15,19 @@ from msgspec.structs import replace
 
 from prjury.judges.builds.failure import Failure, Results, drop_repeats, sort_failures
 from prjury.judges.builds.results.build_errors import read_build_errors
-from prjury.judges.builds.results.go import go
+from prjury.judges.builds.results.go import read_go
 from prjury.judges.builds.results.log import transcribe
 from prjury.judges.builds.results.problem_matchers import read_problems
 from prjury.judges.builds.results.runner_output import LogSection, RunnerOutput, ambiguous
 from prjury.judges.builds.results.runner_reader import read_program, read_runners
-from prjury.judges.builds.results.tap import tap
+from prjury.judges.builds.results.tap import read_tap
 from prjury.judges.builds.results.tree import TreeFiles
 
 #: Runners with a form of their own, and text without which there is nothing of them.
-_STREAMS = (("go", go, ("\nFAIL\t", "--- FAIL: ")), ("tap", tap, ("\nTAP version ", "\n1..")))
+_STREAMS = (
+    ("go", read_go, ("\nFAIL\t", "--- FAIL: ")),
+    ("tap", read_tap, ("\nTAP version ", "\n1..")),
+)
 #: Read where no other reader knows the tests.
 _CLOSING = "closing lines"
 

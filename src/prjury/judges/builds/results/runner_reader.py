@@ -5,17 +5,13 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import cache
+
+from msgspec import Struct
 
 from prjury.judges.builds.failure import Failure, identity, with_details
 from prjury.judges.builds.results import wording
-from prjury.judges.builds.results.error_text import (
-    find_error_above,
-    find_syntax_error,
-    is_panic,
-    read_message,
-)
+from prjury.judges.builds.results.error_text import find_error_above, is_panic, read_message
 from prjury.judges.builds.results.line_set import LineSet
 from prjury.judges.builds.results.places import find_place
 from prjury.judges.builds.results.runner_output import LogSection, RunnerOutput, RunnerRun
@@ -23,8 +19,14 @@ from prjury.judges.builds.results.runners import Runner, read_table
 
 _REACH = 60
 _DEEPEST = 100
+#: Lines with the titles of suites above a failing test are indented at least so far.
+_TITLES = 7
 _HOOKS = ('"before', '"after')
-
+_SET_UP = ("setUp", "tearDown")
+#: The owner of a test with which unittest stands for a module that cannot be imported.
+_LOADING = "_FailedTest"
+#: prove's last line, which names no test.
+_RESULT = "Result"
 #: Words of a list of counts, and what they count.
 _COUNTED = {
     **dict.fromkeys(("passed", "xpassed", "measured"), "passed"),
@@ -32,8 +34,7 @@ _COUNTED = {
     **dict.fromkeys(("error", "errors"), "broken"),
     **dict.fromkeys(("skipped", "ignored", "todo", "xfailed"), "left"),
 }
-
-
+_RAN = ("passed", "failed", "errors", "known", "unexpected")
 _TEXT = r"\S.*?"
 _NUMBERS = frozenset({"ran", "passed", "failed", "errors", "out", "left", "known", "unexpected"})
 #: What a field of a line may be.
@@ -52,8 +53,8 @@ _KINDS = (
     "lists", "begins", "doubts", "totals", "place", "sections", "unloaded", "out", "good",
     "failures", "bad", "file",
 )  # fmt: skip
-#: Lines that end the text of a failure.
-_ENDS = frozenset({"lists", "begins", "doubts", "totals", "place", "sections", "failures", "file"})
+#: Lines that do not end the text of a failure.
+_INSIDE = frozenset({"", "unloaded", "out", "good", "bad"})
 
 
 def _make_expression(line: str) -> str:
@@ -90,8 +91,8 @@ def read_runners(section: LogSection) -> dict[str, RunnerOutput]:
 def read_inside(section: LogSection) -> RunnerOutput:
     """Return what a test that is a program printed of tests of its own."""
     output = RunnerOutput()
-    for one in read_runners(section).values():
-        output.add(one)
+    for runner_output in read_runners(section).values():
+        output.add(runner_output)
     return output if output.has_results else read_program(section)
 
 
@@ -111,20 +112,18 @@ def _is_ignored(line: str) -> bool:
     return line.startswith("make") and line.endswith("(ignored)") and is_test
 
 
-@dataclass
-class _Run:
+class _Run(Struct):
     """One run of a runner, as far as it was read."""
 
-    names: list[str] = field(default_factory=list)
-    failing: dict[str, tuple[int, Failure]] = field(default_factory=dict)
-    totals: dict[str, int] = field(default_factory=dict)
-    full_names: dict[str, list[str]] = field(default_factory=dict)
-    lines: dict[str, int] = field(default_factory=dict)
+    names: list[str] = []
+    failing: dict[str, tuple[int, Failure]] = {}
+    totals: dict[str, int] = {}
+    full_names: dict[str, list[str]] = {}
+    lines: dict[str, int] = {}
     begun: bool = False
     telling: bool = False
     out: int = 0
     hooks: int = 0
-    subtests: int = 0
     bad: int = 0
     repeats: int = 0
 
@@ -133,17 +132,15 @@ class _Reader:
     """Reads one section for one runner, line by line."""
 
     def __init__(self, section: LogSection, runner: Runner) -> None:
-        """Start with nothing."""
         self._section, self._runner = section, runner
         self._lines, self._kinds = _compile(runner)
         self._output, self._run = RunnerOutput(), _Run()
         self._outline = dict[int, str]()
-        self._sections, self._suites = dict[str, int](), set[str]()
+        self._sections = dict[str, int]()
         self._suite, self._listing = "", False
         self._place: dict[str, str] = {}
 
     def read(self) -> RunnerOutput:
-        """Read all lines."""
         for index, line in enumerate(self._section.lines):
             text = _strip_level(line)
             if not text:
@@ -156,7 +153,7 @@ class _Reader:
             if kind:
                 self._take(kind, fields, index, line)
             elif self._runner.outline and not self._run.totals:
-                self._enter(line, text)
+                self._enter_suite(line, text)
         self._settle()
         return self._output
 
@@ -172,82 +169,77 @@ class _Reader:
             elif kind != "failures" or not (
                 (runner.lists and not self._listing) or (runner.place and not self._place)
             ):
-                return kind, {name: one for name, one in match.groupdict().items() if one}
+                return kind, {name: text for name, text in match.groupdict().items() if text}
         return ("lists", {}) if kind == "lists" else ("", {})
 
     def _join_status(self, index: int, text: str) -> str:
         """Return the line about a documented test, whose status stands on the next one."""
         below = self._section.lines[index + 1] if index + 1 < len(self._section.lines) else ""
         _, dots, status = below.rpartition(" ... ")
-        return (
-            f"{text} ... {status}" if dots and text.endswith(")") and " ... " not in text else text
-        )
+        is_split = dots and text.endswith(")") and " ... " not in text
+        return f"{text} ... {status}" if is_split else text
 
     def _take(self, kind: str, fields: dict[str, str], index: int, line: str) -> None:
         if kind in {"failures", "unloaded"}:
-            self._fail(kind, fields, index)
+            self._add_failure(kind, fields, index)
             self._run.telling = True
         elif kind in {"good", "bad", "out"}:
             if not (self._place or (self._run.telling and self._run.begun)):
                 if self._run.totals:
                     self._settle()
-                self._name(kind, fields, line, index)
+                self._add_name(kind, fields, line, index)
         elif kind == "totals":
-            self._count(fields)
+            self._add_totals(fields)
         elif kind == "place":
             self._place = fields
         else:
             self._take_heading(kind, fields, index)
 
     def _take_heading(self, kind: str, fields: dict[str, str], index: int) -> None:
-        if kind == "begins":
+        if kind == "sections":
+            self._sections[fields["name"]] = index + 1
+            self._run.telling = True
+        elif kind == "doubts":
+            why = fields.get("why") or fields["part"]
+            self._output.doubts.append(wording.LEFT_OUT.format(self._runner.by, why))
+        elif kind == "begins":
             self._settle()
             self._run.begun = True
-        elif kind == "doubts":
-            self._output.doubts.append(
-                wording.LEFT_OUT.format(self._runner.by, fields.get("why") or fields["part"])
-            )
-        elif kind == "sections":
-            self._sections[_strip_phase(fields["name"])] = index + 1
-            self._run.telling = True
         elif kind == "file":
             if self._run.begun:
                 self._settle()
             self._suite, self._outline = _name_suite(self._section, fields), {}
-            if "(" in self._suite and self._suite in self._suites:
-                self._output.doubts.append(wording.SAME_NAME.format(self._suite))
-            self._suites.add(self._suite)
 
-    def _name(self, kind: str, fields: dict[str, str], line: str, index: int) -> None:
+    def _add_name(self, kind: str, fields: dict[str, str], line: str, index: int) -> None:
         run, runner, number = self._run, self._runner, self._section.numbers[index]
+        name = fields["name"]
         if kind == "out":
             run.out += 1
             return
         if runner.outline:
-            if self._outline.get(_indent(line)) == fields["name"]:
+            if self._outline.get(_indent(line)) == name:
                 return  # the end of a suite, which repeats its name
-            name = self._name_fully(line, fields["name"])
-            run.full_names.setdefault(fields["name"], []).append(name)
-            run.lines[fields["name"]] = index
-            if fields["name"] in self._section.tree.known:
+            full = self._name_fully(line, name)
+            run.full_names.setdefault(name, []).append(full)
+            run.lines[name] = index
+            if name in self._section.tree.known:
                 return  # a file that ended in an error
-            fields = {**fields, "name": name}
+            fields = {**fields, "name": full}
         if not runner.sums:
             run.names.append("")
-            if kind == "bad" and fields["name"] != _RESULT:
+            if kind == "bad" and name != _RESULT:
                 run.bad += 1
                 failure = self._section.failure("error", line.strip())
                 self._output.failures.append((number, failure))
-            return
-        if any(hook in fields["name"] for hook in _HOOKS):
+        elif any(hook in fields["name"] for hook in _HOOKS):
             run.hooks += kind == "bad"
-        elif not (fields["name"].startswith(_SET_UP) or _LOADING in fields.get("owner", "")):
+        elif not (name.startswith(_SET_UP) or _LOADING in fields.get("owner", "")):
             run.names.append(identity(*runner.name_test(self._section, self._suite, fields)))
             if kind == "bad" and not runner.failures:
                 test = self._section.test(fields["name"], self._section.directory)
                 run.failing[test.id] = (number, test)
 
-    def _enter(self, line: str, text: str) -> None:
+    def _enter_suite(self, line: str, text: str) -> None:
         """Take in a line that may be the name of a suite."""
         depth = _indent(line)
         self._outline = {level: name for level, name in self._outline.items() if level < depth}
@@ -259,7 +251,7 @@ class _Reader:
         around = [suite for level, suite in self._outline.items() if least <= level < depth]
         return self._runner.outline.join([*around, name])
 
-    def _count(self, fields: dict[str, str]) -> None:
+    def _add_totals(self, fields: dict[str, str]) -> None:
         counts = {name: int(text) for name, text in fields.items() if name in _NUMBERS}
         for word, number in _list_counts(fields.get("counts", "")):
             if name := _COUNTED.get(word):
@@ -269,16 +261,15 @@ class _Reader:
             self._settle()
         self._run.totals.update(counts)
 
-    def _fail(self, kind: str, fields: dict[str, str], index: int) -> None:
+    def _add_failure(self, kind: str, fields: dict[str, str], index: int) -> None:
         """Take in a line above a failure, or one that holds it."""
         section, runner = self._section, self._runner
         if self._run.totals and not (runner.lists or runner.place):
             _, name = runner.name_test(section, self._suite, {"name": "", **fields})
-            if any(one.name == name for _, one in self._run.failing.values()):
+            if any(failure.name == name for _, failure in self._run.failing.values()):
                 return  # listed once more
             self._settle()
-        place, self._place = self._place, {}
-        fields = {**fields, **place}
+        fields, self._place = {**fields, **self._place}, {}
         if tail := fields.get("tail"):
             fields["name"] = f"test_{tail}"
         start = index + 1
@@ -286,11 +277,10 @@ class _Reader:
             start = self._join_titles(fields, start)
         start = self._sections.get(_find_heading(fields), start)
         if runner.place and (full := self._run.full_names.get(fields["name"])):
-            fields["leaf"] = fields["name"]
             fields["name"] = full.pop(0)
-        failure = self._read_failure(kind, fields, self._take_text(start))
-        self._run.subtests += section.lines[index].startswith("SUBFAILED")
-        self._run.hooks += _LOADING in fields.get("owner", "")
+        failure = self._read_failure(kind, fields, self._list_text(start))
+        is_part = section.lines[index].startswith("SUBFAILED")
+        self._run.hooks += is_part or _LOADING in fields.get("owner", "")
         self._run.repeats += failure.id in self._run.failing
         self._run.failing.setdefault(failure.id, (section.numbers[index], failure))
 
@@ -306,11 +296,11 @@ class _Reader:
                 return at + 1
         return start
 
-    def _take_text(self, start: int) -> list[str]:
+    def _list_text(self, start: int) -> list[str]:
         text = list[str]()
         for line in self._section.lines[start : start + _REACH]:
             kind, _ = self._find_kind(line.strip())
-            if kind in _ENDS and text:
+            if kind not in _INSIDE and text:
                 break
             text.append(line)
         return text
@@ -319,23 +309,21 @@ class _Reader:
         section, runner = self._section, self._runner
         panic = next((at for at, line in enumerate(text) if is_panic(line)), 0)
         shown, text = text, text[panic:]
+        name, owner = fields.get("name", ""), fields.get("owner", "")
         message = fields.get("message") or read_message(text, python=runner.python)
-        if kind == "unloaded":
-            message = _find_reason(text) or fields.get("message") or read_message(text[:3])
         path, line = fields.get("path"), fields.get("line")
         if not line:
             inner, at = find_place(
-                text, section.tree, section.directory, owner=fields.get("owner", ""),
-                last=runner.python,
-            )  # fmt: skip
+                text, section.tree, section.directory, owner=owner, last=runner.python
+            )
             path, line = (inner, at) if inner else (path or self._suite or None, None)
-        name = fields.get("name", "")
         if kind == "unloaded":
+            message = _find_reason(text) or message
             whole = section.file(fields["path"]) if "path" in fields else self._suite
             failure = section.failure("compile", message, path, line, whole)
-        elif _LOADING in fields.get("owner", ""):
+        elif _LOADING in owner:
             failure = section.failure("compile", message, path, line, name)
-        elif whole := _find_whole(fields, section):
+        elif whole := _find_whole(name, owner, section):
             above = find_error_above(section.lines, self._run.lines.get(whole, 0))
             message = f"{name or whole}: {above or message}"
             if whole in section.tree.known:
@@ -348,16 +336,14 @@ class _Reader:
 
     def _settle(self) -> None:
         run, self._run, self._listing = self._run, _Run(), False
-        failing = list(run.failing.values())
-        totals = run.totals
+        failing, totals = list(run.failing.values()), run.totals
         if not totals and not self._runner.sums and run.names:
             totals = {"ran": len(run.names), "failed": run.bad}
         if not totals:
             self._output.failures += failing
             if run.begun and self._runner.begins and (run.names or not failing):
-                self._output.doubts.append(
-                    wording.STOPPED_EARLY.format(self._suite or self._runner.by)
-                )
+                by = self._suite or self._runner.by
+                self._output.doubts.append(wording.STOPPED_EARLY.format(by))
             return
         failed = sum(totals.get(name, 0) for name in ("failed", "errors", "broken", "unexpected"))
         failed -= run.repeats
@@ -365,20 +351,12 @@ class _Reader:
         if {"ran", "passed"} <= totals.keys():
             failed = max(failed, totals["ran"] - totals["passed"] - out)
         ran = sum(totals.get(name, 0) for name in _RAN)
-        count = max(0, totals.get("ran", ran) - out - run.hooks - run.subtests)
+        count = max(0, totals.get("ran", ran) - out - run.hooks)
         names = run.names if self._runner.sums else []
         if names and not self._runner.bad:
-            names += [one.id for _, one in failing if one.kind == "test"]
+            names += [failure.id for _, failure in failing if failure.kind == "test"]
         self._output.skipped += out + totals.get("left", 0)
         self._output.settle(RunnerRun(self._runner.by, names, failing, count, failed))
-
-
-_RAN = ("passed", "failed", "errors", "known", "unexpected")
-_SET_UP = ("setUp", "tearDown")
-#: prove's last line, which names no test.
-_RESULT = "Result"
-_LOADING = "_FailedTest"
-_TITLES = 7
 
 
 def _strip_level(line: str) -> str:
@@ -386,12 +364,6 @@ def _strip_level(line: str) -> str:
     for level in ("[ERROR]", "[WARNING]", "[INFO]"):
         text = text.removeprefix(level)
     return text.strip()
-
-
-def _find_reason(text: Sequence[str]) -> str:
-    """Return why a file cannot be loaded: the last line that pytest marks, or a syntax error."""
-    marked = [line[1:].strip() for line in text if line.startswith("E  ") and line[1:].strip()]
-    return marked[-1] if marked else find_syntax_error(text)
 
 
 def _indent(line: str) -> int:
@@ -414,16 +386,8 @@ def _strip_time(text: str) -> str:
     if last in {"ms)", "s)"}:
         return head.rpartition(" (")[0] or text
     number = last.strip("()").rstrip("sm")
-    if head and last.strip("()").endswith("s") and number.replace(".", "", 1).isdigit():
-        return head.rstrip()
-    return text
-
-
-def _strip_phase(heading: str) -> str:
-    """Return the test, or file, that a heading of pytest is about."""
-    for phase in ("ERROR at setup of ", "ERROR at teardown of ", "ERROR collecting ", "[doctest] "):
-        heading = heading.removeprefix(phase)
-    return heading
+    is_time = last.strip("()").endswith("s") and number.replace(".", "", 1).isdigit()
+    return head.rstrip() if head and is_time else text
 
 
 def _find_heading(fields: dict[str, str]) -> str:
@@ -432,9 +396,15 @@ def _find_heading(fields: dict[str, str]) -> str:
     return f"{plain.replace('::', '.')}{bracket}{parameters}"
 
 
-def _find_whole(fields: dict[str, str], section: LogSection) -> str:
+def _find_reason(text: Sequence[str]) -> str:
+    """Return why a file cannot be loaded: the last line that pytest marks, or a syntax error."""
+    reasons = [line[1:].strip() for line in text if line.startswith("E  ")]
+    reasons += [line.strip() for line in text if line.strip().startswith("SyntaxError")]
+    return next(filter(None, reversed(reasons)), "")
+
+
+def _find_whole(name: str, owner: str, section: LogSection) -> str:
     """Return what failed where it is no test: a hook, a class, a file; empty for a test."""
-    name, owner = fields.get("name", ""), fields.get("owner", "")
     if any(hook in name for hook in _HOOKS) or name in section.tree.known:
         return name
     if name.startswith(_SET_UP):
@@ -451,17 +421,14 @@ def _name_suite(section: LogSection, fields: dict[str, str]) -> str:
     if "program" not in fields:
         return section.file(path)
     crate = posixpath.basename(fields["program"]).rpartition("-")[0]
-    files = [
-        one
-        for one in section.tree.named(posixpath.basename(path))
-        if f"/{one}".endswith(f"/{path}")
-    ]
-    for candidates in (files, [one for one in files if _is_of_crate(one, path, crate)]):
+    namesakes = section.tree.named(posixpath.basename(path))
+    files = [file for file in namesakes if f"/{file}".endswith(f"/{path}")]
+    own = [file for file in files if _name_package(file, path) == crate]
+    for candidates in (files, own):
         if len(candidates) == 1:
             return candidates[0]
     return f"{path} ({crate})"
 
 
-def _is_of_crate(path: str, source: str, crate: str) -> bool:
-    package = posixpath.basename(path.removesuffix(source).rstrip("/"))
-    return package.replace("-", "_") == crate
+def _name_package(path: str, source: str) -> str:
+    return posixpath.basename(path.removesuffix(source).rstrip("/")).replace("-", "_")

@@ -31,11 +31,11 @@ class Runner(Struct, frozen=True, forbid_unknown_fields=True):
     place: str = ""
     lists: str = ""
     outline: str = ""
-    sections: str = ""
     name: str = "directory"
     python: bool = False
     sums: bool = True
     timed: bool = False
+    sections: tuple[str, ...] = ()
 
     def name_test(self, section: LogSection, suite: str, fields: dict[str, str]) -> tuple[str, str]:
         """The suite and the name of a test, as the runner's reports have them."""

@@ -11,7 +11,6 @@ SHOWS_NO_FAILURE = "counts {:,} failures and shows none"
 TOO_DEEP = "is nested deeper than {} levels"
 LEFT_OUT = "{} left tests out: {}"
 STOPPED_EARLY = "the tests of {} stopped early"
-SAME_NAME = "several test programs are called {}"
 
 
 def foreign_report(form: str | None, root: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import pytest
 
 from prjury.judges.builds.failure import Failure
-from prjury.judges.builds.results.go import GoEvents, go
+from prjury.judges.builds.results.go import GoEvents, read_go
 from prjury.judges.builds.results.runner_output import LogSection
 from prjury.judges.builds.results.tree import TreeFiles
 
@@ -54,26 +54,6 @@ def events(*told: tuple[str, str, Iterable[str]]) -> list[Failure]:
     return [failure for _, failure in told_of.failures]
 
 
-def test_a_subtest_panics_into_the_output_of_its_parent() -> None:
-    failures = events(
-        ("TestG/logs", "fail", ["    a_test.go:5: no"]),
-        ("TestG/sub_case", "fail", ["    --- FAIL: TestG/sub_case (0.00s)"]),
-        ("TestG", "fail", ["--- FAIL: TestG (0.00s)", *IN_SUBTEST]),
-    )
-    assert [(failure.name, failure.place, failure.message) for failure in failures] == [
-        ("TestG/logs", "a/a_test.go:5", "no"),
-        ("TestG/sub_case", "a/a.go:3", MESSAGE),
-    ]
-
-
-def test_a_test_that_panics_after_a_subtest_failed() -> None:
-    failures = events(("TestG/bad", "fail", ["    a_test.go:5: no"]), ("TestG", "fail", IN_TEST))
-    assert [(failure.name, failure.place, failure.message) for failure in failures] == [
-        ("TestG/bad", "a/a_test.go:5", "no"),
-        ("TestG", "a/a_test.go:8", MESSAGE),
-    ]
-
-
 @pytest.mark.parametrize("part", [[], ["=== RUN   TestG/sub_case"]])
 def test_a_panic_without_events(part: list[str]) -> None:
     lines = [
@@ -83,7 +63,7 @@ def test_a_panic_without_events(part: list[str]) -> None:
         *IN_SUBTEST,
         f"FAIL\t{PACKAGE}\t0.005s",
     ]
-    ((_, failure),) = go(LogSection(lines, range(len(lines)), TREE)).failures
+    ((_, failure),) = read_go(LogSection(lines, range(len(lines)), TREE)).failures
     assert (failure.name, failure.place) == ("TestG/sub_case", "a/a.go:3")
 
 
@@ -96,7 +76,7 @@ def test_a_test_that_prints_that_it_passed_still_fails() -> None:
         "FAIL",
         f"FAIL\t{PACKAGE}\t0.005s",
     ]
-    told = go(LogSection(lines, range(len(lines)), TREE))
+    told = read_go(LogSection(lines, range(len(lines)), TREE))
     assert [failure.name for _, failure in told.failures] == ["TestG"]
 
 
@@ -107,7 +87,7 @@ def test_what_a_package_prints_after_its_tests_is_its_own() -> None:
         "no database",
         f"FAIL\t{PACKAGE}\t0.005s",
     ]
-    told = go(LogSection(lines, range(len(lines)), TREE))
+    told = read_go(LogSection(lines, range(len(lines)), TREE))
     assert [(failure.kind, failure.message) for _, failure in told.failures] == [
         ("error", "no database")
     ]
