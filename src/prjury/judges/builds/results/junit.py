@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from io import BytesIO
+from itertools import islice, takewhile
 from pathlib import PurePosixPath
 from typing import TypeAlias
 from xml.etree.ElementTree import Element
@@ -20,7 +21,12 @@ from msgspec.structs import replace
 
 from prjury.judges.builds.failure import Failure, Results, identity, make_failure
 from prjury.judges.builds.results import wording
-from prjury.judges.builds.results.junit_case import JunitCase, JunitReport, tag
+from prjury.judges.builds.results.junit_case import (
+    FAILED,
+    JunitCase,
+    JunitReport,
+    tag,
+)
 from prjury.judges.builds.results.report_files import Found, ReportError, load_reports
 from prjury.judges.builds.results.tree import TreeFiles
 
@@ -35,7 +41,6 @@ _REFERENCE = re.compile(
 )
 _ESCAPE, _BELL = b"#x1B", b"#x07"
 _SUITES = frozenset({"testsuites", "testsuite"})
-_FAILED = frozenset({"failure", "error"})
 
 #: Reports of tests in another form than JUnit's, by their root.
 _OTHER_TESTS = {
@@ -56,11 +61,7 @@ Relative: TypeAlias = Callable[[str], str]
 
 
 class ForeignReportError(ReportError):
-    """A report in another form than JUnit's.
-
-    Attributes:
-        tests: it holds the results of tests all the same.
-    """
+    """A report in another form than JUnit's; `tests` is True if it holds results of tests."""
 
     def __init__(self, root: str) -> None:
         """Name the form by the report's root."""
@@ -87,60 +88,53 @@ class _Reading:
     ran: list[Test] = field(default_factory=list)
     lucky: set[Test] = field(default_factory=set)
     within: dict[Test, int] = field(default_factory=dict)
-    _failed: set[Test] = field(default_factory=set)
-
-    def take(self, case: JunitCase, room: int) -> None:
-        """Take in one test case."""
-        test, failure = case.known_as, case.failure()
-        self.flaky += case.attempts()
-        if case.is_unique and test in self._failed:
-            (self.lucky.discard if failure else self.lucky.add)(test)
-            return
-        self.tests += 1
-        if self.tests > room:
-            raise ReportError(wording.TOO_MANY_TESTS.format(_MOST_TESTS))
-        self.skipped += case.skipped
-        if len(self.failures) >= _MOST_FAILURES:
-            raise ReportError(wording.TOO_MANY_FAILURES.format(_MOST_FAILURES))
-        if failure:
-            self._failed.add(test)
-            self.lucky.discard(test)
-            self.failures.append(failure)
-        elif test in self._failed and case.ran:
-            self.lucky.add(test)
-        if case.ran:
-            self.ran.append(test)
-        if case.ran and (count := case.count_inside()):
-            self.within[test] = count
-        if failure:
-            self.failures += case.list_inside()[:_MOST_FAILURES]
+    failed: set[Test] = field(default_factory=set)
 
     def read(self, content: bytes, room: int) -> None:
-        """Read the report, up to where it cannot be read."""
+        """Read the report, up to where it cannot be read; for `room` more tests."""
         shows_failures = False
         for item in _list_cases(content, self.report):
-            if not isinstance(item, Failure):
-                self.take(item, room)
-                shows_failures = shows_failures or item.shows_failure
-            else:
+            if isinstance(item, Failure):
                 self.failures.append(item)
+            else:
+                self._take(item, room)
+                shows_failures = shows_failures or item.shows_failure
         if self.report.claimed and not (shows_failures or self.failures):
             raise ReportError(wording.SHOWS_NO_FAILURE.format(self.report.claimed))
 
+    def _take(self, case: JunitCase, room: int) -> None:
+        test, failure = case.test, case.failure
+        if attempt := case.find_attempt():
+            self.flaky.append(attempt)
+        if case.is_unique and test in self.failed:
+            (self.lucky.discard if failure else self.lucky.add)(test)
+            return
+        self.tests += 1
+        self.skipped += case.skipped
+        if self.tests > room:
+            raise ReportError(wording.TOO_MANY_TESTS.format(_MOST_TESTS))
+        if len(self.failures) >= _MOST_FAILURES:
+            raise ReportError(wording.TOO_MANY_FAILURES.format(_MOST_FAILURES))
+        if failure:
+            self.failed.add(test)
+            self.lucky.discard(test)
+            self.failures += [failure, *islice(case.list_inside(), _MOST_FAILURES)]
+        elif test in self.failed and case.ran:
+            self.lucky.add(test)
+        if case.ran:
+            self.ran.append(test)
+            if count := case.inside.counted + len(case.inside.ran):
+                self.within[test] = count
+
     def label(self, label: str) -> None:
         """Keep the tests apart from those of the same names in other reports."""
-        self.report.label = label
-        apart = dict[Test, Test]()
-        for test in {*self.ran, *self.lucky, *self.within}:
-            apart[test] = (f"{test[0]} ({label})", test[1])
-        self.ran = [apart[test] for test in self.ran]
-        self.lucky = {apart[test] for test in self.lucky}
-        self.within = {apart[test]: count for test, count in self.within.items()}
+        self.ran = [(f"{suite} ({label})", name) for suite, name in self.ran]
+        self.lucky = {(f"{suite} ({label})", name) for suite, name in self.lucky}
+        self.within = {(f"{s} ({label})", name): n for (s, name), n in self.within.items()}
         for failures in (self.failures, self.flaky):
-            failures[:] = [
-                replace(one, suite=f"{one.suite} ({label})") if one.kind == "test" else one
-                for one in failures
-            ]
+            for at, failure in enumerate(failures):
+                if failure.kind == "test":
+                    failures[at] = replace(failure, suite=f"{failure.suite} ({label})")
 
 
 def read_reports(found: Found, tree: TreeFiles, relative: Relative) -> Results:
@@ -198,15 +192,18 @@ def _keep_apart(readings: Sequence[_Reading]) -> None:
 
 def _tell_apart(paths: Sequence[str]) -> list[str]:
     """Return of each path what distinguishes it from the others."""
-    parts = [PurePosixPath(path).with_suffix("").parts for path in paths]
+    parts = [
+        str(PurePosixPath(path).with_suffix("")).replace("/", "-").split("-") for path in paths
+    ]
     shortest = min(map(len, parts), default=1) - 1
-    start = 0
-    while start < shortest and len({one[start] for one in parts}) == 1:
-        start += 1
-    end = 0
-    while end < shortest - start and len({one[-1 - end] for one in parts}) == 1:
-        end += 1
-    return ["/".join(one[start : len(one) - end]) for one in parts]
+    start = min(_count_common(parts), shortest)
+    end = min(_count_common([one[::-1] for one in parts]), shortest - start)
+    return ["-".join(one[start : len(one) - end]) for one in parts]
+
+
+def _count_common(rows: Sequence[Sequence[str]]) -> int:
+    columns = zip(*rows, strict=False)
+    return sum(1 for _ in takewhile(lambda column: len(set(column)) == 1, columns))
 
 
 def _add_up(readings: Iterable[_Reading], count: int, problems: Sequence[str]) -> Results:
@@ -222,9 +219,8 @@ def _add_up(readings: Iterable[_Reading], count: int, problems: Sequence[str]) -
         retried += sorted(identity(*test) for test in reading.lucky)
         by_runner[reading.report.runner] += len(reading.ran)
         within.update({identity(*test): number for test, number in reading.within.items()})
-    problems = list(problems)
     if len(failures) > _MOST_FAILURES:
-        problems.append(f"more than {_MOST_FAILURES} tests failed")
+        problems = [*problems, f"more than {_MOST_FAILURES} tests failed"]
     return Results(
         count,
         tests,
@@ -293,7 +289,7 @@ def _walk(
         if element is case:
             yield JunitCase(element, report)
             case = None
-        elif name in _FAILED and case is None and above and tag(above[-1]) in _SUITES:
+        elif name in FAILED and case is None and above and tag(above[-1]) in _SUITES:
             yield _read_suite_failure(element, report)
         report.close(element)
         if above and case is None:
@@ -305,8 +301,5 @@ def _read_suite_failure(element: Element, report: JunitReport) -> Failure:
     suite = report.suites[-1].get("name", "") if report.suites else ""
     case = Element("testcase", {"classname": suite})
     case.append(element)
-    failure = JunitCase(case, report).failure()
-    name = report.clean(suite) or report.path
-    if failure is None:
-        return make_failure("error", wording.FAILED, name=name)
-    return replace(failure, kind="error", name=name, suite=None)
+    failure = JunitCase(case, report).failure or make_failure("error", wording.FAILED)
+    return replace(failure, kind="error", name=report.clean(suite) or report.path, suite=None)

@@ -24,10 +24,13 @@ _BY_NAME = {
     "pytest": "pytest", "jest tests": "jest", "vitest tests": "vitest", "mocha tests": "mocha",
     "nextest": "nextest",
 }  # fmt: skip
-_JVM_PLACES = ("surefire-reports/", "failsafe-reports/", "test-results/")
+_JVM_PLACES = ("/surefire-reports/", "/failsafe-reports/", "/test-results/", "/TEST-")
+#: Writers of reports whose tests are programs that may run tests of their own: CTest and Meson.
+_PROGRAMS = ("/ctest", "/TEST-meson", "/testlog.junit.xml")
 #: Runners that give no two tests the same name: a name that comes again is another attempt.
 _UNIQUE = frozenset({"pytest", "go", "nextest"})
 
+FAILED = frozenset({"failure", "error"})
 #: What pytest and Jest say of a file that cannot be loaded; none of its tests has run.
 _UNLOADED = frozenset({"collection failure", "Test suite failed to run"})
 #: Messages that say nothing more than that something failed.
@@ -54,7 +57,6 @@ class JunitReport:
         relative: takes the tree's own place out of a text.
         runner: who wrote it, empty where that is not known.
         suites: those that are open, the outermost first.
-        label: distinguishes it from reports of the same tests.
         claimed: how many failures a suite of it counts.
     """
 
@@ -63,9 +65,7 @@ class JunitReport:
     relative: Callable[[str], str]
     runner: str = ""
     suites: list[Mapping[str, str]] = field(default_factory=list)
-    label: str = ""
     claimed: int = 0
-    _files: dict[str, tuple[str, bool]] = field(default_factory=dict)
 
     def open_suite(self, element: Element) -> None:
         """Begin a suite, or the whole report."""
@@ -74,16 +74,10 @@ class JunitReport:
         for count in (element.get("failures", ""), element.get("errors", "")):
             if count.isascii() and count.isdigit():
                 self.claimed = max(self.claimed, int(count[:9]))
-        if self.runner:
-            return
         name = element.get("name", "").lower()
-        for beginning, runner in _BY_NAME.items():
-            if name.startswith(beginning):
-                self.runner = runner
-                return
-        in_place = any(f"/{place}" in f"/{self.path}" for place in _JVM_PLACES)
-        if in_place or posixpath.basename(self.path).startswith("TEST-"):
-            self.runner = "jvm"
+        in_place = any(place in f"/{self.path}" for place in _JVM_PLACES)
+        by_name = (runner for start, runner in _BY_NAME.items() if name.startswith(start))
+        self.runner = self.runner or next(by_name, "jvm" if in_place else "")
 
     def close(self, element: Element) -> None:
         """End a suite, or a property of it."""
@@ -102,29 +96,18 @@ class JunitReport:
         """Where the report lies: that of a module, and of one of its test tasks."""
         return posixpath.dirname(self.path)
 
-    @property
-    def programs(self) -> bool:
-        """CTest and Meson wrote it: a test is a program that may run tests of its own."""
-        name = posixpath.basename(self.path)
-        return name.startswith(("ctest", "TEST-meson")) or name == "testlog.junit.xml"
-
     def clean(self, text: str) -> str:
         """Return the text without the tree's own place and a terminal's sequences."""
         return self.relative(strip_escapes(text))
 
     def find_file(self, owner: str) -> tuple[str, bool]:
         """Return the file that a test's class stands for, and True if the class names the file."""
-        if owner not in self._files:
-            self._files[owner] = self._find_file(owner)
-        return self._files[owner]
-
-    def _find_file(self, owner: str) -> tuple[str, bool]:
         name = self.relative(owner)
         if self.runner == "vitest":
             return self.tree.resolve(name), True
         if self.runner not in {"", "pytest"}:
             return "", False
-        file = self.tree.find(name) if owner and "/" in owner else None
+        file = self.tree.find(name) if "/" in owner else None
         return (file, True) if file else (self.tree.module(owner) or "", False)
 
 
@@ -135,136 +118,124 @@ class JunitCase:
     case: Element
     report: JunitReport
 
+    def _list_children(self, *names: str) -> list[Element]:
+        return [child for child in self.case if tag(child) in names]
+
     @cached_property
-    def _owner(self) -> str:
+    def owner(self) -> str:
+        """The test's class, as the runner calls it."""
         return strip_escapes(self.case.get("classname", ""))
 
     @cached_property
-    def _name(self) -> str:
+    def name(self) -> str:
+        """The test's name, as the runner calls it."""
         return strip_escapes(self.case.get("name", ""))
 
-    def _children(self, *names: str) -> Iterator[Element]:
-        return (child for child in self.case if tag(child) in names)
+    @cached_property
+    def _ending(self) -> str:
+        """How the test ended, as far as attributes say."""
+        words = (self.case.get(name, "").lower() for name in ("status", "result"))
+        return next((word for word in words if word in _BAD or word in _NOT_RUN), "")
 
     @cached_property
-    def _end(self) -> str:
-        """How the test ended, as far as attributes say."""
-        for name in ("status", "result"):
-            word = self.case.get(name, "").lower()
-            if word in _BAD or word in _NOT_RUN:
-                return word
-        return ""
+    def _failures(self) -> list[Element]:
+        failures = self._list_children(*FAILED)
+        return failures or [Element("failure")] * (self._ending in _BAD)
 
     @cached_property
     def skipped(self) -> bool:
         """It did not run, or does not count because it is still to be done."""
-        kinds = [child.get("type") for child in self._children("skipped")]
-        broken = next(self._children("failure", "error"), None) is not None
+        kinds = [child.get("type") for child in self._list_children("skipped")]
+        broken = bool(self._list_children(*FAILED))
         if kinds:
             return not broken or kinds == ["todo"]
-        return self._end in _NOT_RUN and not broken
+        return self._ending in _NOT_RUN and not broken
 
     @cached_property
-    def _inside(self) -> RunnerOutput:
-        """What the test prints of tests of its own."""
-        if not self.report.programs:
+    def inside(self) -> RunnerOutput:
+        """What a test that is a program prints of tests of its own."""
+        if not any(place in f"/{self.report.path}" for place in _PROGRAMS):
             return RunnerOutput()
-        lines = [
-            line for out in self._children("system-out") for line in (out.text or "").splitlines()
-        ]
+        texts = [child.text or "" for child in self._list_children("system-out")]
+        lines = [line for text in texts for line in text.splitlines()]
         return read_inside(LogSection(lines, range(len(lines)), self.report.tree))
 
-    def count_inside(self) -> int:
-        """Count the tests of a test that is a program."""
-        return self._inside.counted + len(self._inside.ran)
-
-    def list_inside(self) -> list[Failure]:
-        """List what failed in a test that is a program."""
-        suite, name = self.known_as
-        failing = (one for _, one in self._inside.failures)
-        return [replace(one, suite=suite, name=f"{name}: {one.name}") for one in failing]
+    def list_inside(self) -> Iterator[Failure]:
+        """Yield what failed in a test that is a program."""
+        suite, name = self.test
+        for _, failure in self.inside.failures:
+            yield replace(failure, suite=suite, name=f"{name}: {failure.name}")
 
     @cached_property
     def kind(self) -> Kind:
         """The kind of a failure: something that is no test may have kept tests from running."""
-        if self._name in _UNLOADED or self._owner in _UNLOADED:
+        runner = self.report.runner
+        said = {self.name, self.owner, *(child.get("message") for child in self._failures)}
+        if _UNLOADED & said or (runner == "vitest" and self.name == self.owner):
             return "compile"
-        if any(child.get("message") in _UNLOADED for child in self._children("error", "failure")):
-            return "compile"
-        if self.report.runner == "vitest" and self._name == self._owner:
-            return "compile"
-        if self.report.runner == "go" and not self._owner:
-            text = next((child.text or "" for child in self._children("failure")), "")
-            return "goal" if "[build failed]" in text else "error"
-        return "error" if self._is_whole else "test"
-
-    @property
-    def _is_whole(self) -> bool:
-        """It is no test, but what belongs to several: a class, a file, a hook."""
-        if self.report.runner == "mocha":
-            return any(hook in self._name for hook in _HOOKS)
-        if self.report.runner == "node":
-            return self.report.relative(self._name) in self.report.tree.known
-        return self.report.runner == "jvm" and not self._name
+        if runner == "go" and not self.owner:
+            built = not any("[build failed]" in (child.text or "") for child in self._failures)
+            return "error" if built else "goal"
+        of_several = {
+            "mocha": any(hook in self.name for hook in _HOOKS),
+            "node": self.report.relative(self.name) in self.report.tree.known,
+            "jvm": not self.name,
+        }
+        return "error" if of_several.get(runner) else "test"
 
     @cached_property
-    def known_as(self) -> tuple[str, str]:
+    def test(self) -> tuple[str, str]:
         """Suite and name, the same ones as the runner's own output leads to."""
-        report, owner, name = self.report, self._owner, self._name
-        repeated = report.runner in {"jest", "mocha"} and name.endswith(owner)
-        full = name if repeated or not owner else f"{owner}#{name}"
-        label = _find_environment(report.path)
-        mark = f" ({label})" if label else ""
+        report, owner, name = self.report, self.owner, self.name
         if report.runner == "go":
             return owner or (report.suites[-1].get("name", "") if report.suites else ""), name
         if report.runner == "nextest":
             return owner, name
+        repeated = report.runner in {"jest", "mocha"} and name.endswith(owner)
+        full = name if repeated or not owner else f"{owner}#{name}"
         if file := self.case.get("file"):
-            return report.tree.resolve(report.relative(file)) + mark, full
+            return report.tree.resolve(report.relative(file)), full
         if report.runner == "node":
             suites = (suite.get("name", "") for suite in report.suites)
             return report.directory, " > ".join([*suites, report.relative(name)])
         suite, itself = report.find_file(owner)
-        return (suite or report.directory) + mark, name if itself else full
+        return suite or report.directory, name if itself else full
 
     @property
     def ran(self) -> bool:
         """A test of this name ran."""
-        return self.kind == "test" and bool(self.known_as[1].strip()) and not self.skipped
+        return self.kind == "test" and bool(self.test[1].strip()) and not self.skipped
 
     @property
     def is_unique(self) -> bool:
         """No other test has its name."""
-        return self.report.runner in _UNIQUE and bool(self._name)
+        return self.report.runner in _UNIQUE and bool(self.name)
 
+    @cached_property
     def failure(self) -> Failure | None:
-        """Return why it failed, None if it did not."""
-        if self.skipped:
-            return None
-        failures = list(self._children("failure", "error"))
-        if failures:
-            return self._read_failure(failures[0])
-        if self._end in _BAD:
-            return self._read_failure(Element("failure"))
-        return None
+        """Why it failed, None if it did not."""
+        bad = [] if self.skipped else self._failures
+        return self._read_failure(bad[0]) if bad else None
 
     @property
     def shows_failure(self) -> bool:
         """It shows a failure, also one that does not count, such as an attempt's."""
-        bad = any(tag(child).endswith(("failure", "error")) for child in self.case)
-        return bad or self._end in _BAD
+        return bool(self._failures) or any(
+            tag(child).endswith(tuple(FAILED)) for child in self.case
+        )
 
-    def attempts(self) -> list[Failure]:
-        """List the attempts that failed before one passed, one of each test."""
-        if not len(self.case) or self.failure():
-            return []
-        attempts = self._children("flakyfailure", "flakyerror", "rerunfailure", "rerunerror")
-        return [replace(self._read_failure(one), state="flaky") for one in attempts][:1]
+    def find_attempt(self) -> Failure | None:
+        """Return an attempt that failed before one passed."""
+        names = ("flakyfailure", "flakyerror", "rerunfailure", "rerunerror")
+        attempts = self._list_children(*names)
+        if not attempts or self.failure:
+            return None
+        return replace(self._read_failure(attempts[0]), state="flaky")
 
     def _read_failure(self, child: Element) -> Failure:
         text = child.text or ""
         if not text.strip():  # Surefire keeps the stack of an attempt in an element of its own
-            text = next((one.text or "" for one in child if tag(one) == "stacktrace"), text)
+            text = next((below.text or "" for below in child if tag(below) == "stacktrace"), text)
         text = self.report.clean(text[: _LONGEST_LINE * _MOST_LINES])
         lines = [line[:_LONGEST_LINE] for line in text.splitlines()[:_MOST_LINES]]
         message = _break_lines(self.report.clean(child.get("message") or ""))
@@ -272,60 +243,39 @@ class JunitCase:
         return with_details(self._place_failure(headline, lines), _list_shown(lines))
 
     def _place_failure(self, headline: str, lines: Sequence[str]) -> Failure:
-        suite, name = self.known_as
-        tree, runner = self.report.tree, self.report.runner
-        message = _read_doctest(lines) or ("" if headline in _EMPTY else headline)
+        (suite, name), tree, runner = self.test, self.report.tree, self.report.runner
         if runner == "go" and self.kind == "test":
             return make_go_failure(LogSection((), (), tree), suite, name, lines)
-        path, line = find_place(
-            lines, tree, owner=self._owner, near=self.report.path, last=runner in {"", "pytest"}
-        )
+        last = runner in {"", "pytest"}
+        path, line = find_place(lines, tree, owner=self.owner, near=self.report.path, last=last)
+        message = "" if headline in _EMPTY else headline
         if runner == "nextest":
             message = read_message(lines)
-        elsewhere = self.kind == "compile" and path not in {None, tree.module(self._name)}
+        if self.kind == "compile" and not message:  # what pytest marks is the error itself
+            marked = [text[1:].strip() for text in lines if text.startswith("E ")]
+            message = next(filter(None, reversed(marked)), "")
+        message = message or _read_first(lines) or "failed"
+        elsewhere = self.kind == "compile" and path not in {None, tree.module(self.name)}
         if path is None:
             path, line = self._find_own_place()
-        message = message or self._read_first_error(lines)
-        if self.kind != "test":  # what many modules import is broken once
-            return make_failure(self.kind, message, path, line, None if elsewhere else self._whole)
-        return make_failure("test", message, path, line, name, suite)
-
-    @property
-    def _whole(self) -> str:
-        """What is broken where it is no test."""
-        suite, name = self.known_as
-        by_runner = {"go": suite, "jvm": self._owner, "mocha": name}
-        return by_runner.get(self.report.runner) or self.report.relative(self._name)
-
-    def _read_first_error(self, lines: Sequence[str]) -> str:
-        """Return the text's first line; for a module that pytest cannot load the error itself."""
-        if self.kind == "compile":
-            for line in reversed(lines):
-                if line.startswith("E ") and line[1:].strip():
-                    return line[1:].strip()
-        return _read_first(lines) or "failed"
+        if self.kind == "test":
+            return make_failure("test", message, path, line, name, suite)
+        whole = {"go": suite, "jvm": self.owner, "mocha": name}.get(runner)
+        whole = whole or self.report.relative(self.name)
+        # what many modules import is broken once
+        return make_failure(self.kind, message, path, line, None if elsewhere else whole)
 
     def _find_own_place(self) -> tuple[str | None, str | None]:
         """Return where the test itself stands."""
         file, at = self.case.get("file"), self.case.get("line", "")
-        line = str(int(at) + 1) if at.isascii() and at.isdigit() and len(at) < 9 else None  # noqa: PLR2004
         if file:
             path = self.report.tree.find(self.report.relative(file))
-            return path, line if path else None
-        for name in (*self.known_as, self.report.relative(self._name)):
+            is_line = path and at.isascii() and at.isdigit() and len(at) < 9  # noqa: PLR2004
+            return path, str(int(at) + 1) if is_line else None
+        for name in (*self.test, self.report.relative(self.name)):
             if name in self.report.tree.known:
                 return name, None
         return None, None
-
-
-def _find_environment(path: str) -> str:
-    """Return the environment of tox that wrote a report, by its name ``pytest-1-py312.xml``."""
-    directory, _, name = path.rpartition("/")
-    if posixpath.basename(directory) != "reports" or not name.startswith("pytest-"):
-        return ""
-    step, dash, label = name.removeprefix("pytest-").removesuffix(".xml").partition("-")
-    environment = label if step.isdigit() else f"{step}{dash}{label}"
-    return "" if environment.startswith("$") else environment
 
 
 def _break_lines(message: str) -> str:
@@ -347,11 +297,3 @@ def _read_first(lines: Sequence[str]) -> str:
         if line.strip():
             return add_values(line, lines[at + 1 :])
     return ""
-
-
-def _read_doctest(lines: Sequence[str]) -> str:
-    """Return what a failing example in documentation expects and gets, empty for anything else."""
-    if not lines or not lines[-1].endswith(": DocTestFailure") or "Expected:" not in lines:
-        return ""
-    start = lines.index("Expected:")
-    return " ".join(line.strip() for line in lines[start:-1] if line.strip())

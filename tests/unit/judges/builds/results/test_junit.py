@@ -181,7 +181,7 @@ PYTEST = (
 @pytest.mark.parametrize(
     ("places", "labels"),
     [
-        (["junit-py39/report.xml", "junit-py312/report.xml"], ["junit-py39", "junit-py312"]),
+        (["junit-py39/report.xml", "junit-py312/report.xml"], ["py39", "py312"]),
         (["out/py39.xml", "out/py312.xml"], ["py39", "py312"]),
         (["a/linux/junit/x.xml", "a/macos/junit/x.xml"], ["linux", "macos"]),
         (["reports/pytest-1-py39.xml", "reports/pytest-1-py312.xml"], ["py39", "py312"]),
