@@ -34,13 +34,17 @@ def _defines_checks(path: str) -> bool:
     return in_root or name.startswith("jenkinsfile")
 
 
+def list_touched(pull: PullRequest) -> tuple[str, ...]:
+    """The paths of a change, before and after it."""
+    return tuple(path for file in pull.files for path in (file.path, file.old_path) if path)
+
+
 def refuse_edited(judgment: Judgment, pull: PullRequest) -> Judgment:
     """The judgment, or ABSTAIN instead of a PASS of checks that the change has written itself.
 
     What runs elsewhere for a change is defined by the change's own files.
     """
-    paths = (path for file in pull.files for path in (file.path, file.old_path) if path)
-    edited = next(filter(_defines_checks, paths), None)
+    edited = next(filter(_defines_checks, list_touched(pull)), None)
     if edited is None or judgment.status is not Status.PASS:
         return judgment
     return Judgment.abstained(

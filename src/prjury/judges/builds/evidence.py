@@ -1,15 +1,14 @@
 """What became of builds, as values that are their own JSON: the evidence of a build elsewhere.
 
-Evidence holds no verdict: that is decided anew from what happened. What is read is bounded, of
-exactly the known form, and counts that cannot be true are refused. All else a build job could say
-of itself as well, so nothing else is looked for.
+Evidence holds no verdict. What is read is bounded, of exactly the known form, and of counts that
+can be true; all else a build job could say of itself as well.
 """
 
 from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, Final, Literal, TypeAlias, TypeVar
 
 import msgspec
@@ -27,7 +26,6 @@ SCHEMA_NAME: Final = "prjury/build-evidence/v2"
 #: Brackets in the whole file; a small file of nothing else would take gigabytes of memory.
 _MOST_PARTS = 4_000_000
 _LONGEST_PROBLEM = 200
-_LONGEST_TAIL = 20_000
 #: Bytes of a kept report; those of large projects stay below it.
 LARGEST_REPORT = 20 * 1024**2
 
@@ -125,14 +123,12 @@ class TreeRun(Struct, frozen=True, forbid_unknown_fields=True):
 
         Another end means that something happened which is not among the causes that were read.
         """
-        head_ends, other_ends = (
-            {
-                (step.command, step.exit_code, step.stopped)
-                for step in run.failed_steps or (run.last,)
-            }
-            for run in (self, other)
-        )
-        return other.failed and head_ends <= other_ends
+        return other.failed and self._ends <= other._ends
+
+    @property
+    def _ends(self) -> set[tuple[str, int | None, str | None]]:
+        steps = self.failed_steps or (self.last,)
+        return {(step.command, step.exit_code, step.stopped) for step in steps}
 
 
 class Run(Struct, frozen=True, forbid_unknown_fields=True):
@@ -198,17 +194,13 @@ class BuildRecord(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class BuildSandbox(Struct, frozen=True, forbid_unknown_fields=True):
-    """How builds were kept in."""
+    """The walls around builds."""
 
     level: Literal["L0", "L1", "L2"]
 
 
 class BuildEvidence(Struct, frozen=True, forbid_unknown_fields=True):
-    """The whole file.
-
-    Attributes:
-        commands: what the policy runs besides builds.
-    """
+    """The whole file; `commands` are what the policy runs besides builds."""
 
     schema: Literal["prjury/build-evidence/v2"]
     version: Line
@@ -227,14 +219,21 @@ class BuildEvidence(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def read_evidence(content: bytes) -> BuildEvidence:
-    """Read the evidence in a file."""
+    """Read the evidence in a file.
+
+    Raises:
+        CannotJudgeError: ``evidence_invalid`` for anything that has not exactly the known form, or
+            whose counts cannot be true.
+    """
     try:
         _refuse_parts(content)
         json.loads(content, object_pairs_hook=_refuse_repeated_keys)
         evidence = msgspec.json.decode(content, type=BuildEvidence)
-        runs = [one.run for one in (*evidence.builds, *evidence.commands) if one.run]
-        for tree_run in (each for run in runs for each in _tree_runs(run)):
-            refuse_counts(tree_run)
+        for record in (*evidence.builds, *evidence.commands):
+            run = record.run
+            for tree_run in (run.head, run.base, run.again) if run else ():
+                if tree_run:
+                    refuse_counts(tree_run)
     except (ValueError, RecursionError, msgspec.MsgspecError) as error:
         raise refuse_evidence(str(error)) from error
     return evidence
@@ -262,43 +261,28 @@ def _refuse_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return values
 
 
-def _tree_runs(run: Run) -> Iterator[TreeRun]:
-    yield from (tree_run for tree_run in (run.head, run.base, run.again) if tree_run)
-
-
 def refuse_counts(run: TreeRun) -> None:
-    """Refuse counts that contradict each other."""
-    results = run.results
+    """Refuse counts that contradict each other, by a ValueError."""
+    results, tests = run.results, run.results.tests
     listed = sum(failure.kind == "test" for failure in run.failures)
-    known = results.tests + results.counted
-    if results.files and not results.counted and results.skipped > results.tests:
-        raise ValueError(f"{results.skipped} of {results.tests} tests were skipped")
-    if len(results.ran) > results.tests:
-        raise ValueError(f"{len(results.ran)} of {results.tests} tests ran")
-    if sum(results.by_runner.values()) > results.tests:
-        raise ValueError(f"runners name more tests than the {results.tests} that there are")
     failed = sum(failure.kind == "test" for failure in results.failures)
-    if failed > listed:
-        raise ValueError(f"reports hold {failed} failures of tests, and {listed} are listed")
-    if results.skipped > 0 and known == 0 and results.files:
-        raise ValueError(f"{results.skipped} of 0 tests were skipped")
+    skipped_of = tests if results.files and not results.counted else results.skipped
+    for count, most, what in (
+        (len(results.ran), tests, "tests ran"),
+        (results.skipped, skipped_of, "tests were skipped"),
+        (sum(results.by_runner.values()), tests, "tests are named by runners"),
+        (failed, listed, "failing tests of reports are listed"),
+    ):
+        if count > most:
+            raise ValueError(f"{count} of {most} {what}")
 
 
 def refuse_other_steps(run: TreeRun, plan: BuildPlan) -> None:
-    """Refuse a run of other steps than the plan's, or one that ends without a failure too early."""
-    count = len(run.steps)
-    if count > len(plan.steps):
-        raise ValueError("it has more steps than the plan")
-    for number, (step, planned) in enumerate(zip(run.steps, plan.steps, strict=False), 1):
-        if (step.name, step.command) != (planned.name, planned.text):
-            raise ValueError(f"step {number} is not the plan's `{planned.text}`")
-        if step.may_fail != planned.may_fail:
-            raise ValueError(f"step {number} may fail on one side only")
-        ends = not step.good and (step.stopped is not None or not plan.goes_on(number - 1))
-        if ends and number < count:
-            raise ValueError(f"step {number} failed, and yet the next one ran")
-        if not ends and number == count < len(plan.steps):
-            raise ValueError(f"the steps after step {count} are left out")
+    """Refuse a run of other steps than the plan's, or one that passed without all of them."""
+    ran = [(step.name, step.command, step.may_fail) for step in run.steps]
+    planned = [(step.name, step.text, step.may_fail) for step in plan.steps]
+    if ran != planned[: len(ran)] or (len(ran) < len(planned) and not run.failed):
+        raise ValueError(f"its steps are not the plan's `{visible(plan.text)}`")
 
 
 def confine_run(run: Run, plan: BuildPlan) -> Run:
@@ -317,11 +301,12 @@ def _confine(run: TreeRun) -> TreeRun:
 
 def _confine_failures(failures: Sequence[Failure]) -> tuple[Failure, ...]:
     """The failures as new ones; a place outside of the tree is no place."""
-    places = [inside_tree(failure.path) if failure.path else None for failure in failures]
-    return tuple(
-        replace(failure, path=path, line=failure.line if path else None, state="new")
-        for failure, path in zip(failures, places, strict=True)
-    )
+    confined = []
+    for failure in failures:
+        path = inside_tree(failure.path) if failure.path else None
+        line = failure.line if path else None
+        confined.append(replace(failure, path=path, line=line, state="new"))
+    return tuple(confined)
 
 
 _Value = TypeVar("_Value")
@@ -354,11 +339,11 @@ def record_build(
     plan: BuildPlan, outcome: Run | CannotJudgeError, clean: Clean = str
 ) -> BuildRecord:
     """Record what became of a plan. What identifies the build stays as it is."""
+    which = (plan.system, plan.directory, plan.text)
     if isinstance(outcome, CannotJudgeError):
         message = clean(show_surrogates(str(outcome)))[:10_000] or outcome.reason
-        refusal = Refusal(outcome.reason, message)
-        return BuildRecord(plan.system, plan.directory, plan.text, error=refusal)
-    return BuildRecord(plan.system, plan.directory, plan.text, run=clean_value(outcome, clean))
+        return BuildRecord(*which, error=Refusal(outcome.reason, message))
+    return BuildRecord(*which, run=clean_value(outcome, clean))
 
 
 def pack_report(content: bytes) -> bytes:
@@ -367,7 +352,7 @@ def pack_report(content: bytes) -> bytes:
 
 
 def unpack_report(packed: bytes) -> bytes:
-    """A report of a run."""
+    """A report of a run; a ValueError for anything but one of bounded size."""
     unpacking = zlib.decompressobj()
     try:
         content = unpacking.decompress(packed, LARGEST_REPORT)

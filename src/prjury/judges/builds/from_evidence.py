@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from msgspec import structs
 
 from prjury.errors import CannotJudgeError
+from prjury.judges.builds.combine import list_touched
 from prjury.judges.builds.compare import Comparison, compare
 from prjury.judges.builds.decide import decide, decide_untried
 from prjury.judges.builds.evidence import (
     BuildEvidence,
     BuildRecord,
-    Run,
     confine_run,
     read_evidence,
     refuse_evidence,
@@ -47,26 +47,24 @@ class EvidenceBuild:
     kept: KeptReports = field(default_factory=KeptReports)
 
     def read(self, evidence: Evidence | None) -> BuildEvidence:
-        """Read the evidence, which is of this change."""
+        """Read the evidence, which is of this change.
+
+        Raises:
+            CannotJudgeError: ``evidence_missing``, ``evidence_invalid``, or ``evidence_mismatch``
+                where it is of another change.
+        """
         if evidence is None:
-            raise CannotJudgeError(
-                "the policy takes the build from its evidence, and none was named",
-                remedy=EVIDENCE_HOW,
-                reason="evidence_missing",
-            )
-        recorded, pull = read_evidence(evidence.read()), self.pull
-        expected = {"head": pull.head.sha, "base": pull.base.sha, "merged tree": pull.merge.tree}
-        recorded_names = {
-            "head": recorded.head,
-            "base": recorded.base,
-            "merged tree": recorded.merged_tree,
-        }
-        for what, name in expected.items():
-            if recorded_names[what] != name:
-                raise _mismatch(
-                    f"its {what} is {recorded_names[what] or 'none'}, and here it is {name}"
-                )
-        return recorded
+            why = "the policy takes the build from its evidence, and none was named"
+            raise CannotJudgeError(why, remedy=EVIDENCE_HOW, reason="evidence_missing")
+        record, pull = read_evidence(evidence.read()), self.pull
+        for what, name, expected in (
+            ("head", record.head, pull.head.sha),
+            ("base", record.base, pull.base.sha),
+            ("merged tree", record.merged_tree, pull.merge.tree),
+        ):
+            if name != expected:
+                raise _mismatch(f"its {what} is {name or 'none'}, and here it is {expected}")
+        return record
 
     def judge_reports(self, evidence: BuildEvidence) -> Judgment | None:
         """Judge by the reports of another CI; None where the evidence is of builds."""
@@ -81,11 +79,12 @@ class EvidenceBuild:
     def judge_builds(
         self, evidence: BuildEvidence, plans: Sequence[BuildPlan]
     ) -> Sequence[Judgment]:
-        """Judge each plan, in order."""
+        """Judge each plan, in order; ``evidence_mismatch`` where it is of other builds."""
         records = {record.key: record for record in evidence.builds}
         judgments = []
         for plan in plans:
-            chosen = next((form for form in _forms(plan) if _key(form) in records), plan)
+            forms = (plan, *([plan.otherwise] if plan.otherwise else []))
+            chosen = next((form for form in forms if _key(form) in records), plan)
             judgments.append(self._judge(chosen, records.pop(_key(chosen), None), decide))
         if records:
             commands = [f"`{visible(key[2][:_LONGEST_COMMAND])}`" for key in records]
@@ -93,45 +92,35 @@ class EvidenceBuild:
         return judgments
 
     def find_command(self, evidence: BuildEvidence, plan: BuildPlan) -> Comparison:
-        """Compare the sides of a command of the policy."""
-        record = next((one for one in evidence.commands if one.command == plan.text), None)
-        if record is None:
-            shown = visible(plan.text[:_LONGEST_COMMAND])
-            why = f"the evidence holds nothing about `{shown}`"
-            raise CannotJudgeError(why, remedy=EVIDENCE_HOW, reason="evidence_missing")
-        if record.run is None:
-            message = record.error.message if record.error else "it was not run"
-            reason = record.error.reason if record.error else "evidence_missing"
-            raise CannotJudgeError(message, reason=reason)
-        try:
-            return self._compare(plan, record.run)
-        except ValueError as error:
-            raise refuse_evidence(str(error)) from error
+        """Compare the sides of a command of the policy.
+
+        Raises:
+            CannotJudgeError: ``evidence_missing``, ``evidence_invalid``, or the reason why it could
+                not be run.
+        """
+        record = next((each for each in evidence.commands if each.command == plan.text), None)
+        return self._compare(plan, record)
 
     def _judge(
         self, plan: BuildPlan, record: BuildRecord | None, judge: Callable[[Comparison], Judgment]
     ) -> Judgment:
-        if record and record.error:
-            return decide_untried(plan, record.error.message, record.error.reason)
-        if record is None or record.run is None:
-            why = f"the evidence holds nothing about `{visible(plan.text)}`; {EVIDENCE_HOW}"
-            return decide_untried(plan, why, "evidence_missing")
         try:
-            return judge(self._compare(plan, record.run))
+            return judge(self._compare(plan, record))
+        except CannotJudgeError as error:
+            return decide_untried(plan, str(error), error.reason)
+
+    def _compare(self, plan: BuildPlan, record: BuildRecord | None) -> Comparison:
+        if record and record.error:
+            raise CannotJudgeError(record.error.message, reason=record.error.reason)
+        if record is None or record.run is None:
+            why = f"the evidence holds nothing about `{visible(plan.text[:_LONGEST_COMMAND])}`"
+            raise CannotJudgeError(why, remedy=EVIDENCE_HOW, reason="evidence_missing")
+        try:
+            run = confine_run(record.run, plan)
+            self.kept.take(run, self.options)
         except ValueError as error:
-            return decide_untried(plan, str(refuse_evidence(str(error))), "evidence_invalid")
-
-    def _compare(self, plan: BuildPlan, run: Run) -> Comparison:
-        run = confine_run(run, plan)
-        self.kept.take(run, self.options)
-        changed = frozenset(
-            path for file in self.pull.files for path in (file.path, file.old_path) if path
-        )
-        return compare(plan, run, self.known, self.options, changed)
-
-
-def _forms(plan: BuildPlan) -> tuple[BuildPlan, ...]:
-    return (plan, plan.otherwise) if plan.otherwise else (plan,)
+            raise refuse_evidence(str(error)) from error
+        return compare(plan, run, self.known, self.options, list_touched(self.pull))
 
 
 def _key(plan: BuildPlan) -> tuple[str, str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -15,6 +15,7 @@ from prjury.judges.builds.ci import BaseCi, find_base_ci
 from prjury.judges.builds.combine import (
     combine_judgments,
     find_new_builds,
+    list_touched,
     refuse_edited,
     refuse_replaced_build,
 )
@@ -117,7 +118,7 @@ class TreeBuildJudge:
         self, context: PullRequestContext, found: DetectedBuilds, merged: BuildSide, base: BuildSide
     ) -> Sequence[Judgment]:
         ports, pull = self.ports, context.pull
-        changed = frozenset(_list_touched(pull))
+        changed = frozenset(list_touched(pull))
         builder = Builder(ports, changed, base=pull.base.sha)
         memory = KeptBase(ports.base_outcomes, ports.redact, ports.shell.environment())
         sides = BothSides(builder, merged, base, self.options, memory)
@@ -281,12 +282,8 @@ def _refuse_missing_tools(plan: BuildPlan) -> None:
 
 def changes_of(pull: PullRequest) -> Changes | None:
     """The paths that the change touches; None, which is everything, if nothing of it is built."""
-    changes = Changes.of(_list_touched(pull))
+    changes = Changes.of(list_touched(pull))
     return changes if changes.paths else None
-
-
-def _list_touched(pull: PullRequest) -> Iterator[str]:
-    return (path for file in pull.files for path in (file.path, file.old_path) if path)
 
 
 def _note_settings(paths: Sequence[str]) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
-from prjury.judges.builds.combine import refuse_edited
+from prjury.judges.builds.combine import list_touched, refuse_edited
 from prjury.judges.builds.compare import Comparison, compare
 from prjury.judges.builds.decide import check_causes, find_environment
 from prjury.judges.builds.from_evidence import EvidenceBuild
@@ -91,8 +91,7 @@ class MergedTreeCommand:
         self, tree: str, pull: PullRequest, deadline: Deadline
     ) -> tuple[Comparison, Builder]:
         files = self.ports.repository.files
-        touched = (path for file in pull.files for path in (file.path, file.old_path) if path)
-        builder = Builder(self.ports, frozenset(touched), base=pull.base.sha)
+        builder = Builder(self.ports, frozenset(list_touched(pull)), base=pull.base.sha)
         entries = files(tree)
         with builder.open_tree(tree, entries) as place:
             refuse_needed(place.absent, entries, files(pull.base.sha))

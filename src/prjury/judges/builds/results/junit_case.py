@@ -251,6 +251,8 @@ class JunitCase:
         message = "" if headline in _EMPTY else headline
         if runner == "nextest":
             message = read_message(lines)
+        elif not message and "Expected:" in lines:  # an example in documentation
+            message = " ".join(" ".join(lines[lines.index("Expected:") :][:4]).split())
         if self.kind == "compile" and not message:  # what pytest marks is the error itself
             marked = [text[1:].strip() for text in lines if text.startswith("E ")]
             message = next(filter(None, reversed(marked)), "")
