@@ -6,7 +6,7 @@ import hashlib
 import posixpath
 import re
 import textwrap
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from itertools import islice
 from typing import Annotated, Any, Literal, TypeAlias
 
@@ -44,16 +44,12 @@ class Failure(Struct, frozen=True, forbid_unknown_fields=True):
     """A compiler's error, a failing test, a goal that broke.
 
     Attributes:
-        kind: ``compile`` for what does not compile or cannot be loaded, ``test`` for a failing
-            test, ``error`` for a complaint that stands for itself, ``goal`` for the part of the
-            build that gave up because of other failures.
-        message: one line.
-        path: the file below the root of the tree, where one is named.
-        line: its line, from 1.
+        kind: ``compile`` for what cannot be loaded either, ``error`` for a complaint that stands
+            for itself, ``goal`` for a part of the build that gave up because of other failures.
+        path: the file below the root of the tree.
         name: the test's or goal's name.
-        suite: distinguishes the test from others of the same name: its file or package where that
-            is known, else the directory of the report that holds it; None where it is the path.
-        state: whether the base fails in the same way.
+        suite: distinguishes the test from others of the same name: its file or package, else the
+            directory of its report; None where it is the path.
         details: all that the tool says of it, line by line; empty where that is the message.
     """
 
@@ -88,16 +84,9 @@ class Failure(Struct, frozen=True, forbid_unknown_fields=True):
 
     def as_json(self) -> dict[str, Any]:
         """The failure as the report holds it."""
-        more = {"details": self.details} if self.details else {}
-        return {
-            **more,
-            "id": self.id,
-            "kind": self.kind,
-            "path": self.path,
-            "line": self.line,
-            "message": self.message,
-            "state": self.state,
-        }
+        names = ("kind", "path", "line", "message", "state")
+        fields = {name: getattr(self, name) for name in names}
+        return {"id": self.id, **fields, **({"details": self.details} if self.details else {})}
 
 
 class Results(Struct, frozen=True, forbid_unknown_fields=True):
@@ -105,24 +94,17 @@ class Results(Struct, frozen=True, forbid_unknown_fields=True):
 
     Attributes:
         files: how many reports there are.
-        tests: how many test cases they hold, those that were skipped included, and how many tests
-            only the logs name.
+        tests: how many test cases they hold, skipped ones included, and only the logs name.
         failures: those in the reports.
-        problems: one sentence for each reason why all this may be incomplete. What the logs
-            leave open is among them only where a step failed.
-        ran: the identity of each test that was not skipped, as often as it ran. A failing test's
-            is the `Failure.id` of its failure.
-        counted: the tests that runners count in their closing lines without naming those that
-            passed, all runners together; 0 where none did.
-        by_runner: how many of the tests that ran the reports name, by runner; under an empty name
-            where it is not known which one wrote the report.
-        skipped: how many test cases did not run, as far as reports and logs say.
-        ignored: how many tests failed by what a runner printed, in steps that ended well all the
-            same.
+        problems: one sentence for each reason why all this may be incomplete.
+        ran: the identity of each test that was not skipped, as often as it ran.
+        counted: the tests that runners only count, without the names of those that passed.
+        by_runner: how many of the tests that ran the reports name, by runner, if it is known.
+        ignored: how many tests failed by the log in steps that ended well all the same.
         within: how many tests a test that is a program counts in its own output, by identity.
         flaky: attempts that failed before one passed.
-        retried: the identities of failing tests of which the last attempt passed, if they are
-            attempts of one test, which only the end of the job can show.
+        retried: failing tests of which the last attempt passed, if they are attempts of one test,
+            which only the end of the job can show.
     """
 
     files: Count = 0
@@ -147,18 +129,15 @@ class Results(Struct, frozen=True, forbid_unknown_fields=True):
         """Return the results of a job that ended: in a good one the last attempt counts."""
         if not (good and self.retried):
             return replace(self, retried=())
-        retried, taken = set(self.retried), list[Failure]()
-        ran = [test for test in self.ran if test not in retried]
+        failing, flaky = list[Failure](), [*self.flaky]
         for failure in self.failures:
-            if failure.id in retried:
-                taken.append(replace(failure, state="flaky"))
-        failing = tuple(failure for failure in self.failures if failure.id not in retried)
+            if failure.id in self.retried:
+                flaky.append(replace(failure, state="flaky"))
+            else:
+                failing.append(failure)
+        ran = [test for test in self.ran if test not in self.retried]
         return replace(
-            self,
-            failures=failing,
-            flaky=(*self.flaky, *taken),
-            ran=(*ran, *self.retried),
-            retried=(),
+            self, failures=tuple(failing), flaky=tuple(flaky), ran=(*ran, *self.retried), retried=()
         )
 
 
@@ -212,41 +191,34 @@ def inside_tree(path: str) -> str | None:
 
 
 def drop_repeats(failures: Iterable[Failure]) -> list[Failure]:
-    """The failures of a log, each once, in order, the goals that gave up after the causes."""
-    unique: dict[tuple[str, object], Failure] = {}
+    """The failures of a log, each once, in order, the goals that gave up after the causes.
+
+    Two tests of one name are one only if place and message are the same as well. An error that a
+    failing test repeats at its place is that test's; one without a place is the one with a place.
+    """
+    unique: dict[object, Failure] = {}
     for failure in failures:
-        unique.setdefault((failure.id, _particular(failure)), failure)
+        particular: object = failure.line if failure.kind == "compile" else None
+        if failure.kind == "test":
+            particular = failure.place, failure.message
+        unique.setdefault((failure.id, particular), failure)
     tests: dict[str, list[str]] = {}
     for failure in unique.values():
         if failure.kind == "test" and failure.path:
             tests.setdefault(failure.place, []).append(failure.message)
-    unloaded = {(one.place, one.message) for one in unique.values() if one.name}
     placed = {one.message for one in unique.values() if one.kind == "error" and one.path}
-    return sort_failures(
-        one for one in unique.values() if not _is_repeated(one, tests, placed, unloaded)
-    )
+    unloaded = {(one.place, one.message) for one in unique.values() if one.name}
 
+    def is_repeated(failure: Failure) -> bool:
+        if failure.kind == "compile":
+            return not failure.name and (failure.place, failure.message) in unloaded
+        if failure.kind != "error":
+            return False
+        if not failure.path:
+            return failure.message in placed
+        return any(text in failure.message for text in tests.get(failure.place, ()))
 
-def _is_repeated(
-    failure: Failure,
-    tests: Mapping[str, Sequence[str]],
-    placed: Collection[str],
-    unloaded: Collection[tuple[str, str]],
-) -> bool:
-    """True if another error, or a failing test at the same place, has the same message."""
-    if failure.kind == "compile":
-        return not failure.name and (failure.place, failure.message) in unloaded
-    if failure.kind != "error":
-        return False
-    if not failure.path:
-        return failure.message in placed
-    return any(message in failure.message for message in tests.get(failure.place, ()))
-
-
-def _particular(failure: Failure) -> object:
-    if failure.kind == "compile":
-        return failure.line
-    return (failure.place, failure.message) if failure.kind == "test" else None
+    return sort_failures(failure for failure in unique.values() if not is_repeated(failure))
 
 
 def sort_failures(failures: Iterable[Failure]) -> list[Failure]:

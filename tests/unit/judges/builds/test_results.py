@@ -11,8 +11,8 @@ from msgspec.structs import replace
 
 from prjury.judges.builds.failure import Failure, Results, make_failure
 from prjury.judges.builds.results.log import transcribe
-from prjury.judges.builds.results.read import LogResults, merge_results, read_log, root_cause
-from prjury.judges.builds.results.runner_output import RunnerOutput, ambiguous
+from prjury.judges.builds.results.read import LogResults, merge_results, read_log, mark_causes
+from prjury.judges.builds.results.runner_output import RunnerOutput, find_ambiguous
 from prjury.judges.builds.results.tree import TemporaryPaths, TreeFiles
 
 LOGS = Path(__file__).parent / "logs"
@@ -304,9 +304,9 @@ def test_two_failures_of_one_test_in_a_report_stay_two() -> None:
 
 def test_a_failing_test_whose_name_a_passing_one_bears_as_well() -> None:
     failure = make_failure("test", "no", name="adds", suite="")
-    assert ambiguous([failure], ["test::adds", "test::adds"]) == ["test::adds"]
-    assert ambiguous([failure, failure], ["test::adds"]) == []
-    assert ambiguous([], ["test::adds", "test::adds"]) == []
+    assert find_ambiguous([failure], ["test::adds", "test::adds"]) == ["test::adds"]
+    assert find_ambiguous([failure, failure], ["test::adds"]) == []
+    assert find_ambiguous([], ["test::adds", "test::adds"]) == []
     reports = Results(1, 2, (failure,), (), ("test::adds", "test::adds"))
     assert merge_results([], reports, reported=False)[1].problems == (
         "several tests are called :adds, and not all of them failed",
@@ -332,7 +332,7 @@ def goals(*messages: str, causes: tuple[int, ...] = ()) -> list[str]:
         if number in causes:
             found.append((number * 2, make_failure("test", "no", name="t")))
         found.append((number * 2 + 1, make_failure("goal", message)))
-    return [failure.kind for failure in root_cause(found) if failure.kind != "test"]
+    return [failure.kind for failure in mark_causes(found) if failure.kind != "test"]
 
 
 @pytest.mark.parametrize(

@@ -41,46 +41,38 @@ _NPM = re.compile(r"> (?P<name>(?:@[\w.-]+/)?[\w.-]+)(?P<version>@\S+)? [\w:.-]+
 class LogLines:
     """The lines of a log, decoded with replacement, without the terminal's escapes.
 
-    What exceeds the longest line that makes sense is left out.
-
-    Attributes:
-        cut: whether lines are missing, known after the last one.
+    What exceeds the longest line that makes sense is left out; `cut` says that lines are missing.
     """
 
     log: Path
     cut: bool = False
 
     def __iter__(self) -> Iterator[str]:
-        """The lines, once."""
+        """Yield the lines, once."""
         with self.log.open("rb") as file:
-            yield from islice(_lines(file), _MOST_LINES)
+            yield from islice(_split_lines(file), _MOST_LINES)
             if file.read(1):
                 self.cut = True
                 file.seek(max(file.tell(), self.log.stat().st_size - _END))
-                yield from islice(_lines(file), _MOST_LINES)
+                yield from islice(_split_lines(file), _MOST_LINES)
 
 
-def _lines(file: BinaryIO) -> Iterator[str]:
-    rest = ""
-    for text in _texts(file):
-        *whole, rest = (rest + text).replace("\r\n", "\n").replace("\r", "\n").split("\n")
-        yield from map(_clean, whole)
-        rest = rest[:_LONGEST_EVENT]
+def _split_lines(file: BinaryIO) -> Iterator[str]:
+    decoder, rest, end = codecs.getincrementaldecoder("utf-8")("replace"), "", False
+    while not end:
+        chunk = file.read(_CHUNK)
+        end = not chunk
+        text = rest + decoder.decode(chunk, final=end)
+        held = "\r" if text.endswith("\r") and not end else ""  # half of a line's end
+        text = text.removesuffix("\r") if held else text
+        *whole, rest = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+        yield from map(_clean_line, whole)
+        rest = rest[:_LONGEST_EVENT] + held
     if rest:
-        yield _clean(rest)
+        yield _clean_line(rest)
 
 
-def _texts(file: BinaryIO) -> Iterator[str]:
-    decoder = codecs.getincrementaldecoder("utf-8")("replace")
-    held = ""
-    while chunk := file.read(_CHUNK):
-        text = held + decoder.decode(chunk)
-        held = "\r" if text.endswith("\r") else ""
-        yield text.removesuffix("\r")
-    yield held + decoder.decode(b"", final=True)
-
-
-def _clean(line: str) -> str:
+def _clean_line(line: str) -> str:
     return strip_escapes(line[:_LONGEST_EVENT])
 
 
@@ -91,11 +83,11 @@ class _Window:
     head: list[tuple[int, str, str]] = field(default_factory=list)
     tail: deque[tuple[int, str, str]] = field(default_factory=deque)
     spent: int = 0
-    kept: int = 0
+    size: int = 0
     cut: bool = False
 
     def add(self, number: int, place: str, line: str) -> None:
-        """Keeps a line, and lets go of the oldest one behind the beginning where it must."""
+        """Take in a line, and let go of the oldest one behind the beginning where it must."""
         cost = len(line) + _COST_OF_LINE
         if self.spent + cost <= _HEAD:
             self.head.append((number, place, line))
@@ -103,26 +95,23 @@ class _Window:
             return
         self.spent = _HEAD
         self.tail.append((number, place, line))
-        self.kept += cost
-        while self.kept > _TAIL:
-            self.kept -= len(self.tail.popleft()[2]) + _COST_OF_LINE
+        self.size += cost
+        while self.size > _TAIL:
+            self.size -= len(self.tail.popleft()[2]) + _COST_OF_LINE
             self.cut = True
 
-    def sections(self, tree: TreeFiles) -> list[LogSection]:
-        """The lines by the directory in which they were printed."""
+    def split_sections(self, tree: TreeFiles) -> list[LogSection]:
+        """Split the lines by the directory in which they were printed."""
         sections: dict[str, tuple[list[str], list[int]]] = {}
-        for part in (self.head, self.tail):
-            for number, place, line in part:
-                lines, numbers = sections.setdefault(place, ([], []))
-                lines.append(line)
-                numbers.append(number)
-        return [
-            LogSection(lines, numbers, tree, place) for place, (lines, numbers) in sections.items()
-        ]
+        for number, place, line in (*self.head, *self.tail):
+            lines, numbers = sections.setdefault(place, ([], []))
+            lines.append(line)
+            numbers.append(number)
+        return [LogSection(*texts, tree, place) for place, texts in sections.items()]
 
 
 class _Places:
-    """Tells in which directory a line was printed, as far as build tools say."""
+    """The directory in which a line was printed, as far as build tools say."""
 
     def __init__(self, tree: TreeFiles) -> None:
         self._tree = tree
@@ -141,25 +130,18 @@ class _Places:
             self._prefixes[f"{match['place']} {match['script']}"] = place
             return place, line
         if line.startswith("> ") and (match := _NPM.match(line)):
-            self._here = self._package(match["name"], versioned=bool(match["version"]))
+            directory = self._tree.package(match["name"])
+            if directory is not None or match["version"]:
+                self._here = directory or self._tree.directory
         elif " directory '" in line and "make" in line.partition(": ")[0]:
             word, _, place = line.partition(": ")[2].partition(" directory '")
-            self._enter(word == "Entering", place.removesuffix("'"))
+            if word == "Entering":
+                self._entered.append(self._here)
+                plain = posixpath.normpath(place.removesuffix("'"))
+                self._here = self._tree.directory if plain.startswith(("/", ".")) else plain
+            elif self._entered:
+                self._here = self._entered.pop()
         return self._here, line
-
-    def _package(self, name: str, *, versioned: bool) -> str:
-        directory = self._tree.package(name)
-        if directory is None and not versioned:
-            return self._here
-        return directory or self._tree.directory
-
-    def _enter(self, entering: bool, place: str) -> None:  # noqa: FBT001 - which of the two it is
-        if entering:
-            self._entered.append(self._here)
-            plain = posixpath.normpath(place)
-            self._here = self._tree.directory if plain.startswith(("/", ".")) else plain
-        elif self._entered:
-            self._here = self._entered.pop()
 
     def _below(self, place: str) -> str:
         plain = posixpath.normpath(posixpath.join(self._tree.directory, place))
@@ -172,9 +154,8 @@ class Transcript:
 
     Attributes:
         sections: its text by directories, without the lines that programs write for programs.
-        go: the tests of ``go test -json``.
         tail: the last lines as a person would read them.
-        cut: whether the middle is missing.
+        cut: the middle is missing.
     """
 
     sections: list[LogSection]
@@ -184,7 +165,7 @@ class Transcript:
 
 
 def transcribe(log: Path, tree: TreeFiles, relative: Callable[[str], str]) -> Transcript:
-    """Reads a log once, from the beginning to the end."""
+    """Read a log once; `relative` takes the tree's own place out of a text."""
     window, go, places = _Window(), GoEvents(tree), _Places(tree)
     tail: deque[str] = deque(maxlen=_TAIL_LINES)
     lines = LogLines(log)
@@ -199,18 +180,18 @@ def transcribe(log: Path, tree: TreeFiles, relative: Callable[[str], str]) -> Tr
             tail.append(text[:_LONGEST_TAIL_LINE])
             if event["Action"] == "build-output":
                 window.add(number, place, text[:_LONGEST_LINE])
-    return Transcript(window.sections(tree), go, "\n".join(tail), window.cut or lines.cut)
+    sections = window.split_sections(tree)
+    return Transcript(sections, go, "\n".join(tail), window.cut or lines.cut)
 
 
 def _read_event(line: str) -> dict[str, Any] | None:
-    """An event of ``go test -json``, which comes from the tool itself; None for any other line."""
+    """Return an event of ``go test -json``, from the tool itself; None for any other line."""
     if not line.startswith("{") or '"Action":' not in line:
         return None
     try:
         value, end = _DECODER.raw_decode(line)
     except (ValueError, RecursionError):
         return None
-    known = isinstance(value, dict) and bool(value.keys() & {"Package", "ImportPath"})
-    return (
-        value if known and isinstance(value.get("Action"), str) and not line[end:].strip() else None
-    )
+    is_event = isinstance(value, dict) and bool(value.keys() & {"Package", "ImportPath"})
+    is_event = is_event and isinstance(value.get("Action"), str)
+    return value if is_event and not line[end:].strip() else None

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
+
+from msgspec import Struct
 
 from prjury.judges.builds.failure import Failure, Kind, inside_tree, make_failure
 from prjury.judges.builds.results.tree import TreeFiles
@@ -71,81 +73,14 @@ def _strip_place(message: str, paths: Iterable[str]) -> str:
     return (text.strip() if is_place else rest) or message
 
 
-@dataclass
-class RunnerOutput:
-    """What was read so far.
-
-    Attributes:
-        failures: with the number of the line of each.
-        ran: the identity of each test that ran, the failing ones included.
-        counted: how many tests ran that only a closing line counts.
-        skipped: how many did not run.
-        unnamed: one sentence for each run that counts more failed tests than it names.
-        more: how many failures are counted and not named.
-        doubts: one sentence for each reason why tests may not have run.
-    """
-
-    failures: list[tuple[int, Failure]] = field(default_factory=list)
-    ran: list[str] = field(default_factory=list)
-    counted: int = 0
-    skipped: int = 0
-    unnamed: list[str] = field(default_factory=list)
-    doubts: list[str] = field(default_factory=list)
-    more: int = 0
-
-    @property
-    def broken(self) -> int:
-        """How many tests failed, those among them that nothing names."""
-        return len(ids(self.failures)) + self.more
-
-    @property
-    def has_results(self) -> bool:
-        """Whether the source holds anything about tests."""
-        return bool(self.failures or self.ran or self.counted)
-
-    @property
-    def says_something(self) -> bool:
-        """It holds anything at all."""
-        return self.has_results or bool(self.skipped or self.doubts or self.unnamed or self.more)
-
-    def add(self, other: RunnerOutput) -> None:
-        """Take in what another source holds."""
-        self.failures += other.failures
-        self.ran += other.ran
-        self.counted += other.counted
-        self.skipped += other.skipped
-        self.unnamed += other.unnamed
-        self.doubts += other.doubts
-        self.more += other.more
-
-    def settle(self, run: RunnerRun) -> None:
-        """Take in one run of a runner.
-
-        Tests may print names as well: these are believed only where the runner counts as many.
-        """
-        self.failures += run.failing
-        if run.names and len(run.names) == run.count and not run.unclear:
-            names = frozenset(run.names)  # some tests break before they can be counted
-            self.ran += [*run.names, *(name for name in ids(run.failing) if name not in names)]
-        else:
-            self.counted += run.count
-        if len(run.failing) < run.failed:
-            clause = f"and names {len(run.failing)}" if run.failing else "and names none"
-            self.unnamed.append(f"{run.by} counts {counted(run.failed, 'failed test')} {clause}")
-            self.more += run.failed - len(run.failing)
-
-
-@dataclass
-class RunnerRun:
+class RunnerRun(Struct):
     """One run of a test runner: what it names, and what it counts in its closing line.
 
     Attributes:
-        by: the runner.
         names: the identity of each test that is counted, as far as it is named.
         failing: what failed, each with the number of its line.
         count: how many tests ran and passed or failed.
-        failed: how many failed.
-        unclear: whether the names contradict the counts in another way.
+        unclear: the names contradict the counts in another way.
     """
 
     by: str
@@ -156,15 +91,70 @@ class RunnerRun:
     unclear: bool = False
 
 
-def ids(failing: Iterable[tuple[int, Failure]]) -> list[str]:
-    """The identities of the tests among these failures."""
+class RunnerOutput(Struct):
+    """What was read so far.
+
+    Attributes:
+        failures: with the number of the line of each.
+        ran: the identity of each test that ran, the failing ones included.
+        counted: how many tests ran that only a closing line counts.
+        unnamed: one sentence for each run that counts more failed tests than it names.
+        doubts: one sentence for each reason why tests may not have run.
+        more: how many failures are counted and not named.
+    """
+
+    failures: list[tuple[int, Failure]] = []
+    ran: list[str] = []
+    counted: int = 0
+    skipped: int = 0
+    unnamed: list[str] = []
+    doubts: list[str] = []
+    more: int = 0
+
+    @property
+    def broken(self) -> int:
+        """How many tests failed, those among them that nothing names."""
+        return len(_list_ids(self.failures)) + self.more
+
+    @property
+    def has_results(self) -> bool:
+        """The source holds something about tests."""
+        return bool(self.failures or self.ran or self.counted)
+
+    @property
+    def says_something(self) -> bool:
+        """It holds anything at all."""
+        return self.has_results or bool(self.skipped or self.doubts or self.unnamed or self.more)
+
+    def add(self, other: RunnerOutput) -> None:
+        """Take in what another source holds."""
+        for name in self.__struct_fields__:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+
+    def settle(self, run: RunnerRun) -> None:
+        """Take in one run of a runner.
+
+        Tests may print names as well: these are believed only where the runner counts as many.
+        """
+        self.failures += run.failing
+        if run.names and len(run.names) == run.count and not run.unclear:
+            names = frozenset(run.names)  # some tests break before they can be counted
+            self.ran += run.names
+            self.ran += [name for name in _list_ids(run.failing) if name not in names]
+        else:
+            self.counted += run.count
+        if len(run.failing) < run.failed:
+            clause = f"and names {len(run.failing) or 'none'}"
+            self.unnamed.append(f"{run.by} counts {counted(run.failed, 'failed test')} {clause}")
+            self.more += run.failed - len(run.failing)
+
+
+def _list_ids(failing: Iterable[tuple[int, Failure]]) -> list[str]:
     return [failure.id for _, failure in failing if failure.kind == "test"]
 
 
-def ambiguous(failures: Iterable[Failure], ran: Iterable[str]) -> list[str]:
-    """The failing tests whose name a passing one bears as well."""
+def find_ambiguous(failures: Iterable[Failure], ran: Iterable[str]) -> list[str]:
+    """Find the failing tests whose name a passing one bears as well."""
     failing = Counter(failure.id for failure in failures if failure.kind == "test")
-    if not failing:
-        return []
     seen = Counter(name for name in ran if name in failing)
     return sorted(name for name in failing if seen[name] > failing[name])

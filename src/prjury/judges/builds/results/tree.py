@@ -54,9 +54,12 @@ class TreeFiles:
     def of_package(self, package: str, file: str) -> str | None:
         """A file of a Go package: some end of the package's name is a directory of the tree."""
         parts = f"{package}/{file}".split("/")
-        ends = ("/".join(parts[start:]) for start in range(len(parts)))
-        paths = (path for end in ends for path in (posixpath.join(self.directory, end), end))
-        return next((path for path in paths if path in self.known), None)
+        for start in range(len(parts)):
+            end = "/".join(parts[start:])
+            for path in (posixpath.join(self.directory, end), end):
+                if path in self.known:
+                    return path
+        return None
 
     def _find_by_rest(self, wanted: str, here: str) -> str | None:
         """The only file whose path ends so, in the directory or else anywhere."""
@@ -132,43 +135,36 @@ class TemporaryPaths:
         return sorted({str(self.tree), os.path.realpath(self.tree)})
 
     @cached_property
-    def _in_place(self) -> re.Pattern[str] | None:
-        if self.tree.is_relative_to(self.around):
-            return None
+    def _in_tree(self) -> re.Pattern[str]:
+        """A path below the tree, or the tree itself; perhaps an address."""
         trees = "|".join(map(re.escape, self._trees))
-        return re.compile(rf"(?<![\w.-])(?:{trees})(?:/|(?![\w.-]))")
+        before = "" if self.tree.is_relative_to(self.around) else r"(?<![\w.-])"
+        path = r"(?P<path>(?(file)[^\s:\"]*))"
+        return re.compile(rf"{before}(?P<file>file://)?(?:{trees})(?:/{path}|(?![\w.-]))")
 
     @cached_property
-    def _marks(self) -> frozenset[str]:
+    def _arounds(self) -> Sequence[str]:
+        return sorted({str(self.around), os.path.realpath(self.around)})
+
+    @cached_property
+    def _marks(self) -> Sequence[str]:
         """What a text holds that names one of the places; most texts do not."""
-        names = {self.around.name, Path(os.path.realpath(self.around)).name}
-        return frozenset({*names, *self._trees} if self._in_place else names)
-
-    @cached_property
-    def _replacements(self) -> Sequence[tuple[str, str]]:
-        arounds = sorted({str(self.around), os.path.realpath(self.around)})
-        trees = () if self._in_place else self._trees
-        of_trees = (pair for tree in trees for pair in ((f"{tree}/", ""), (tree, ".")))
-        return (*of_trees, *((around, "…") for around in arounds))
-
-    @cached_property
-    def _addresses(self) -> re.Pattern[str]:
-        trees = "|".join(map(re.escape, self._trees))
-        return re.compile(rf"file://(?:{trees})/(?P<path>[^\s:\"]*)")
+        inside = self.tree.is_relative_to(self.around)
+        names = (Path(around).name for around in self._arounds)
+        return [*names, *(() if inside else self._trees)]
 
     def relative(self, text: str) -> str:
-        """The text with paths below the tree made relative to it."""
+        """Return the text with paths below the tree made relative to it."""
         if not any(mark in text for mark in self._marks):
             return text
-        if "file://" in text:
-            text = self._addresses.sub(_path, text)
-        if self._in_place:
-            text = self._in_place.sub(lambda found: "" if found[0].endswith("/") else ".", text)
-        for place, shown in self._replacements:
-            text = text.replace(place, shown)
+        text = self._in_tree.sub(_shorten_path, text)
+        for around in self._arounds:
+            text = text.replace(around, "…")
         return text
 
 
-def _path(address: re.Match[str]) -> str:
-    path = unquote(address["path"], errors="surrogateescape")
-    return path if path.isprintable() else address["path"]
+def _shorten_path(match: re.Match[str]) -> str:
+    if match["path"] is None:
+        return "."
+    path = unquote(match["path"], errors="surrogateescape")
+    return path if path.isprintable() else match["path"]
