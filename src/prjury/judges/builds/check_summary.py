@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from glob import escape
 from typing import Literal
@@ -11,9 +11,11 @@ from msgspec import Struct
 
 from prjury.ports.types import CheckResult
 
-FAILED = frozenset({"failure", "timed_out", "startup_failure", "error"})
-#: GitHub accepts these for a required check; here they prove nothing.
-NEUTRAL = frozenset({"neutral", "skipped"})
+#: GitHub accepts neutral and skipped ones for a required check; here they prove nothing.
+_ENDS: Mapping[str | None, str] = {
+    None: "pending", "success": "succeeded", "neutral": "neutral", "skipped": "neutral",
+    **dict.fromkeys(("failure", "timed_out", "startup_failure", "error"), "failed"),
+}  # fmt: skip
 #: What reports checks and neither builds nor tests: coverage and quality gates, licence agreements,
 #: previews, and bots that look after dependencies or queues.
 NO_BUILDS = (
@@ -44,76 +46,48 @@ def _is_like(pattern: str, text: str) -> bool:
 
 
 class CheckSummary(Struct, frozen=True):
-    """The checks of a commit that count, in the order in which they were reported.
+    """The checks of a commit that count, in the order in which they were reported, by their ends.
 
     Attributes:
-        runs: those that one of the names stands for, or all where none is named.
         names: those that the policy wants to see.
         left_out: those that build nothing.
+        undecided: those that ended in another way than the others, such as cancelled.
+        missing: the names that no check has.
+        unproved: the names under which nothing succeeded; without names one success is enough.
     """
 
     runs: tuple[CheckResult, ...] = ()
     names: tuple[str, ...] = ()
     left_out: tuple[CheckResult, ...] = ()
+    failed: tuple[CheckResult, ...] = ()
+    pending: tuple[CheckResult, ...] = ()
+    succeeded: tuple[CheckResult, ...] = ()
+    neutral: tuple[CheckResult, ...] = ()
+    undecided: tuple[CheckResult, ...] = ()
+    missing: tuple[str, ...] = ()
+    unproved: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, runs: Sequence[CheckResult], wanted: Wanted = "all") -> CheckSummary:
         """Summarise the checks that count."""
-        if not isinstance(wanted, str):
-            counting = tuple(run for run in runs if any(matches(name, run) for name in wanted))
-            return cls(counting, tuple(dict.fromkeys(wanted)))
-        patterns = NO_BUILDS if wanted == "auto" else ()
-        left_out = tuple(run for run in runs if any(matches(name, run) for name in patterns))
-        return cls(tuple(run for run in runs if run not in left_out), (), left_out)
+        names = () if isinstance(wanted, str) else tuple(dict.fromkeys(wanted))
+        passed_over = _select(runs, NO_BUILDS) if wanted == "auto" else ()
+        counting = _select(runs, names) if names else tuple(r for r in runs if r not in passed_over)
+        ends: dict[str, list[CheckResult]] = {}
+        for run in counting:
+            ends.setdefault(_ENDS.get(run.conclusion, "undecided"), []).append(run)
+        succeeded = tuple(ends.get("succeeded", ()))
+        unproved = tuple(name for name in names if not _select(succeeded, [name]))
+        if not (names or succeeded):
+            unproved = tuple(dict.fromkeys(run.name for run in counting))
+        missing = tuple(name for name in names if not _select(counting, [name]))
+        by_end = {end: tuple(each) for end, each in ends.items()}
+        return cls(counting, names, passed_over, missing=missing, unproved=unproved, **by_end)
 
     @property
     def exact(self) -> bool:
-        """True if it is known how many checks there will be."""
+        """It is known how many checks there will be."""
         return bool(self.names) and not any("*" in name for name in self.names)
-
-    def _select(self, conclusions: Collection[str | None]) -> tuple[CheckResult, ...]:
-        return tuple(run for run in self.runs if run.conclusion in conclusions)
-
-    @property
-    def failed(self) -> tuple[CheckResult, ...]:
-        """Those that failed."""
-        return self._select(FAILED)
-
-    @property
-    def pending(self) -> tuple[CheckResult, ...]:
-        """Those that have not ended."""
-        return self._select([None])
-
-    @property
-    def succeeded(self) -> tuple[CheckResult, ...]:
-        """Those that succeeded."""
-        return self._select(["success"])
-
-    @property
-    def neutral(self) -> tuple[CheckResult, ...]:
-        """Those that are neutral or were skipped."""
-        return self._select(NEUTRAL)
-
-    @property
-    def undecided(self) -> tuple[CheckResult, ...]:
-        """Those that ended in another way, such as cancelled, or an unknown one."""
-        others = {None, "success", *FAILED, *NEUTRAL}
-        return tuple(run for run in self.runs if run.conclusion not in others)
-
-    @property
-    def missing(self) -> tuple[str, ...]:
-        """The names that no check has."""
-        return self._find_names_without(self.runs)
-
-    @property
-    def unproved(self) -> tuple[str, ...]:
-        """The names under which nothing succeeded; where every check counts, one is enough."""
-        if self.names:
-            return self._find_names_without(self.succeeded)
-        return () if self.succeeded else tuple(dict.fromkeys(run.name for run in self.runs))
-
-    def _find_names_without(self, runs: Sequence[CheckResult]) -> tuple[str, ...]:
-        return tuple(name for name in self.names if not any(matches(name, run) for run in runs))
 
     @property
     def ended(self) -> float:
@@ -130,5 +104,9 @@ class CheckSummary(Struct, frozen=True):
 
     @property
     def complete(self) -> bool:
-        """True if everything that is wanted is there and has ended."""
+        """Everything that is wanted is there and has ended."""
         return bool(self.runs) and not self.pending and not self.missing
+
+
+def _select(runs: Sequence[CheckResult], patterns: Sequence[str]) -> tuple[CheckResult, ...]:
+    return tuple(run for run in runs if any(matches(pattern, run) for pattern in patterns))

@@ -38,7 +38,6 @@ _MOST_LISTED = 200
 _LONGEST_NAME = 100
 _BUILD_HERE = Snippet("yaml", POLICY, "build: {from: run}")
 _LONGER = Snippet("yaml", POLICY, "build: {timeout: 60m}")
-_NAME_ARTIFACTS = Snippet("yaml", POLICY, 'build: {artifacts: ["test-results-*"]}')
 
 
 def judge_by_checks(
@@ -70,14 +69,19 @@ def _watch_checks(
         looks = [*looks[1 - _MOST_IDLE :], look]
         if wait_for_checks(looks, wanted, time.time()):
             break
-        progress.say(_say_waiting(CheckSummary.of(look, wanted), commit))
+        summary = CheckSummary.of(look, wanted)
+        what = _list_runs(summary.pending) or f"{_quote_names(summary.missing) or 'more checks'}"
+        progress.say(f"waiting for {what} of {commit[:12]}")
     return looks[-1] if looks else ()
 
 
 def wait_for_checks(
     looks: Sequence[Sequence[CheckResult]], wanted: Wanted = "all", now: float = 0.0
 ) -> bool:
-    """Another look would show nothing new: what is named in full has ended, or all at two looks."""
+    """Another look would show nothing new: what is named in full has ended, or all at two looks.
+
+    The newest look is the last one; `now` is in seconds since 1970.
+    """
     summary = CheckSummary.of(looks[-1], wanted)
     if not summary.complete:
         running = any(run.conclusion is None for look in looks for run in look)
@@ -100,8 +104,9 @@ class _Source:
 
     def add_evidence(self, judgment: Judgment, summary: CheckSummary) -> Judgment:
         """The judgment by the head's checks, with the base's and the reports of both sides."""
-        base, notes = self._ask_base() if summary.failed else (CheckSummary(), [])
-        tests, more = self._ask_reports(good=not summary.failed)
+        notes = list[str]()
+        base = self._ask_base(notes) if summary.failed else CheckSummary()
+        tests = self._ask_reports(notes, good=not summary.failed)
         tested = None
         if tests:
             paths = self._list_paths(self.pull.merge.tree or self.pull.head.sha)
@@ -113,51 +118,50 @@ class _Source:
         else:  # the reports tell what the checks do not
             words = f"{tested.reasoning} (by its checks: {judgment.reasoning})"
             decided = replace(_with_tests(tested, judgment), reasoning=words)
-        notes = [*notes, *more]
         words = f"{decided.reasoning} ({'; '.join(notes)})" if notes else decided.reasoning
         return replace(decided, reasoning=words)
 
     def _list_paths(self, tree: str) -> frozenset[str]:
         return frozenset(entry.path for entry in self.ports.repository.files(tree))
 
-    def _ask_base(self) -> tuple[CheckSummary, list[str]]:
+    def _ask_base(self, notes: list[str]) -> CheckSummary:
         base = self.pull.base.sha
         try:
             runs = next(iter(self.checks.of(base, self.deadline)), ())
             unknown = "" if runs else f"{base[:12]} has no checks"
         except SourceError as error:
             runs, unknown = (), str(error)
-        notes = [f"the base could not be compared with: {unknown}"] if unknown else []
-        return CheckSummary.of(runs, self.options.checks), notes
+        if unknown:
+            notes.append(f"the base could not be compared with: {unknown}")
+        return CheckSummary.of(runs, self.options.checks)
 
-    def _ask_reports(self, *, good: bool) -> tuple[ReportedTests | None, Sequence[str]]:
+    def _ask_reports(self, notes: list[str], *, good: bool) -> ReportedTests | None:
         """The tests by the reports of both sides; None where the head has left none."""
         artifacts = self.options.artifacts
         names = USUAL_ARTIFACTS if artifacts == "auto" else artifacts
         if not names:
-            return None, ()
+            return None
         try:
-            head, notes = self._read_reports(self.pull.head.sha, names)
-            if head is None:
-                return None, notes
-            base, more = self._read_reports(self.pull.base.sha, names)
+            head = self._read_reports(self.pull.head.sha, names, notes)
+            base = self._read_reports(self.pull.base.sha, names, notes) if head else None
         except (SourceError, CannotJudgeError) as error:
-            return None, (f"the test reports cannot be read: {error}",)
+            notes.append(f"the test reports cannot be read: {error}")
+            return None
         unknown = "" if base else "the base has left no test reports"
-        return ReportedTests(head, base, good, unknown), (*notes, *more)
+        return ReportedTests(head, base, good, unknown) if head else None
 
-    def _read_reports(
-        self, commit: str, names: Sequence[str]
-    ) -> tuple[Results | None, Sequence[str]]:
-        """The reports, and what is wrong with artifacts that nobody has named."""
+    def _read_reports(self, commit: str, names: Sequence[str], notes: list[str]) -> Results | None:
+        """Read reports; what is wrong with artifacts that the policy names is a problem of them."""
         artifacts = self.checks.reports(commit, names, self.deadline)
         named = self.options.artifacts != "auto"
-        if not artifacts.files and not (named and artifacts.problems):
-            return None, artifacts.problems
-        problems = artifacts.problems if named else ()
+        if not (artifacts.files or (named and artifacts.problems)):
+            notes += artifacts.problems
+            return None
+        if not named:
+            notes += artifacts.problems
         tree = self.pull.merge.tree if commit == self.pull.head.sha else None
-        paths = self._list_paths(tree or commit)
-        return read_reported(artifacts.files, paths, problems), () if named else artifacts.problems
+        problems = artifacts.problems if named else ()
+        return read_reported(artifacts.files, self._list_paths(tree or commit), problems)
 
 
 def _rank(judgment: Judgment) -> int:
@@ -196,18 +200,19 @@ def _with_tests(judgment: Judgment, other: Judgment | None) -> Judgment:
     """The judgment with the checks and facts of the other; its own count where both have any."""
     if other is None:
         return judgment
+    # tests that only fail as before are not what failed where new checks fail
     harmless = judgment.status is Status.FAIL and other.status is Status.PASS
+    notes = [build.note for each in (other, judgment) if (build := BuildFacts.of(each))]
+    note = next(filter(None, notes), "") if judgment.status is Status.PASS else ""
+    more = {"note": note} if note else {}
     facts = {} if harmless else dict(other.metadata)
-    notes = [facts_of.note for each in (other, judgment) if (facts_of := BuildFacts.of(each))]
-    note = next(filter(None, notes), "")
-    more = {"note": note} if note and judgment.status is Status.PASS else {}
-    metadata = {**facts, **judgment.metadata, **more, "from": "checks"}
     checks = (*judgment.checks, *(() if harmless else other.checks))
+    metadata = {**facts, **judgment.metadata, **more, "from": "checks"}
     return replace(judgment, checks=checks, metadata=metadata)
 
 
 def decide_by_checks(pull: PullRequest, summary: CheckSummary, seconds: float) -> Judgment:
-    """Decide the judgment from the checks. Pure."""
+    """Decide by checks for which so many seconds were waited. Pure."""
     metadata, checks = _make_metadata(pull, summary, seconds), _make_checks(summary)
     if failed := summary.failed:
         words = f"{counted(len(failed), 'check')} of the head failed: {_list_runs(failed)}"
@@ -225,16 +230,17 @@ def decide_by_checks(pull: PullRequest, summary: CheckSummary, seconds: float) -
 def _find_doubt(
     pull: PullRequest, summary: CheckSummary, seconds: float
 ) -> tuple[str, str, Snippet] | None:
+    """The label, the words and what to paste where the checks prove nothing."""
     head = f"the head {pull.head.sha[:12]}"
     if summary.pending:
-        pending = counted(len(summary.pending), "check")
-        late = f"after {format_duration(seconds)} {pending} of {head} still ran"
+        late = f"after {format_duration(seconds)} {counted(len(summary.pending), 'check')} of"
         missing = f"; missing: {_quote_names(summary.missing)}" if summary.missing else ""
-        return "checks_pending", f"{late}: {_list_runs(summary.pending)}{missing}", _LONGER
+        words = f"{late} {head} still ran: {_list_runs(summary.pending)}{missing}"
+        return "checks_pending", words, _LONGER
     if summary.undecided:
+        what = counted(len(summary.undecided), "check")
         words = (
-            f"{counted(len(summary.undecided), 'check')} of {head} came to no result: "
-            f"{_list_runs(summary.undecided)}. Run them again."
+            f"{what} of {head} came to no result: {_list_runs(summary.undecided)}. Run them again."
         )
         rerun = Snippet("sh", "a shell", f"gh run list --commit {pull.head.sha}; gh run rerun ID")
         return "checks_incomplete", words, rerun
@@ -249,10 +255,8 @@ def _find_doubt(
         words = f"{head} has no checks. See why nothing ran on it, or build it here."
         return "no_checks", words, _BUILD_HERE
     if summary.unproved:
-        words = (
-            f"{_quote_names(summary.unproved)} of {head} did not succeed: what is skipped or "
-            "neutral proves nothing"
-        )
+        what = f"{_quote_names(summary.unproved)} of {head} did not succeed"
+        words = f"{what}: what is skipped or neutral proves nothing"
         return "checks_incomplete", words, _BUILD_HERE
     return None
 
@@ -278,15 +282,6 @@ def _say_tested(pull: PullRequest, summary: CheckSummary) -> str:
     behind = f", {counted(pull.behind, 'commit')} behind" if pull.behind else ""
     tree = f"the head{behind}" if base == "" else f"the head{behind}, or an earlier merge of it"
     return f"what they saw is {tree}, not the merge that was tried here"
-
-
-def _say_waiting(summary: CheckSummary, commit: str) -> str:
-    if summary.pending:
-        return f"waiting for {_list_runs(summary.pending)}"
-    if summary.missing or not summary.runs:
-        what = _quote_names(summary.missing) if summary.missing else "checks"
-        return f"waiting for {what} to appear on {commit[:12]}"
-    return f"all checks have ended; waiting whether more appear on {commit[:12]}"
 
 
 def _list_runs(runs: Sequence[CheckResult]) -> str:

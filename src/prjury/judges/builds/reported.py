@@ -6,9 +6,10 @@ import posixpath
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+
+from msgspec import Struct
 
 from prjury.errors import CannotJudgeError
 from prjury.judges.builds.compare import Comparison
@@ -29,19 +30,14 @@ ENDED, UNENDED = (
     for text in ("the tests of another CI", "the test reports of another CI")
 )
 
-#: The files that another CI has left behind, by their names below a common place. Where one could
-#: not be read, there is nothing.
-NamedReports = Mapping[str, bytes | None]
 
-
-@dataclass(frozen=True)
-class ReportedTests:
+class ReportedTests(Struct, frozen=True):
     """What is known of the tests that another CI ran.
 
     Attributes:
-        good: whether it succeeded on the head, by its own word; None where that is not known.
         base: None where there are no reports of the base.
-        base_unknown: why there are none, though they were looked for.
+        good: its own word for its end on the head; None where that is not known.
+        base_unknown: why there are no reports of the base, though they were looked for.
     """
 
     head: Results
@@ -56,7 +52,7 @@ class ReportedTests:
 
     @property
     def run(self) -> Run:
-        """The run of that plan, as if it had been done here."""
+        """The run of that plan as if done here; a base without a test is none to compare with."""
         results = self.head.settle_attempts(good=self.good is True)
         failed = self.good is False or bool(results.failures)
         head = _make_run(self.plan, results, 1 if failed else None if self.good is None else 0)
@@ -98,7 +94,7 @@ def read_places(places: Sequence[Path], known: frozenset[str]) -> Results:
 
 
 def read_reported(
-    files: NamedReports, known: frozenset[str], problems: Sequence[str] = ()
+    files: Mapping[str, bytes | None], known: frozenset[str], problems: Sequence[str] = ()
 ) -> Results:
     """Read another CI's reports; paths lose the place where its copy of the tree was."""
     texts = (content for content in files.values() if content)

@@ -318,20 +318,20 @@ class TestWaiting:
         running = (run("test"), run("lint", None))
         judged((), running, GREEN, said=said, times=2)
         assert said == [
-            "waiting for checks to appear on head",
-            "waiting for lint",
-            "all checks have ended; waiting whether more appear on head",
+            "waiting for more checks of head",
+            "waiting for lint of head",
+            "waiting for more checks of head",
         ]
 
     def test_a_name_that_is_missing_is_told(self) -> None:
         said: list[str] = []
         judged((), GREEN, said=said, checks=["lint"])
-        assert said == ["waiting for `lint` to appear on head"]
+        assert said == ["waiting for `lint` of head"]
 
     def test_names_of_strangers_are_shown_as_they_are(self) -> None:
         said: list[str] = []
         judged((run("a\n\u202eb" + "x" * 200, None),), said=said, times=1)
-        assert said == ["waiting for a\\n\\u202eb" + "x" * 96 + "…"]
+        assert said == ["waiting for a\\n\\u202eb" + "x" * 96 + "… of head"]
 
 
 class TestSettled:
