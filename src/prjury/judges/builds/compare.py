@@ -26,7 +26,7 @@ from prjury.snapshot.model import FileKind
 
 #: What begins the next goal in the output of Maven and Gradle.
 _GOALS = ("Failed to execute goal", "* What went wrong")
-_LONGEST_START, _SHORTEST = 60, 20
+_SHORTEST = 20
 #: What ends at the first command that fails, whatever would come after it.
 _STOPPERS = frozenset({CUSTOM, REPORTED, "make"})
 #: pytest's exit code where it collects nothing.
@@ -49,7 +49,7 @@ class Comparison(Struct, frozen=True, dict=True):
     Attributes:
         plan: the form of the plan that both sides ran.
         outcome: the merged tree's, whose failures say whether they are new.
-        known: the paths of the merged tree.
+        paths: those of the merged tree.
         options: the policy's: what old, flaky and vanished tests mean.
         fault: what the machine lacks.
     """
@@ -57,7 +57,7 @@ class Comparison(Struct, frozen=True, dict=True):
     plan: BuildPlan
     run: Run
     outcome: TreeRun
-    known: frozenset[str] = frozenset()
+    paths: frozenset[str] = frozenset()
     options: BuildOptions = BuildOptions()
     fault: Remedy | None = None
 
@@ -92,11 +92,6 @@ class Comparison(Struct, frozen=True, dict=True):
         return tuple(sorted(self.outcome.failures, key=rank))
 
     @property
-    def alike(self) -> bool:
-        """Both failed at the same step in the same way."""
-        return self.base is not None and self.outcome.ends_like(self.base)
-
-    @property
     def untested(self) -> bool:
         """Both failed alike before a test ran on either, so that nothing is known of the change."""
         return self.base is not None and is_untested(self.outcome, self.base)
@@ -124,7 +119,7 @@ class Comparison(Struct, frozen=True, dict=True):
     def test_files(self) -> int:
         """How many files of the project are tests by their names."""
         place = self.plan.directory
-        paths = (path for path in self.known if is_within(path, place))
+        paths = (path for path in self.paths if is_within(path, place))
         return sum(kind_of(path) is FileKind.TEST for path in paths)
 
     @property
@@ -173,7 +168,8 @@ def compare(
         if not fault and is_untested(outcome, base) and not _breaks_tree(outcome, known):
             lines = [*(one.message for one in outcome.failures), *outcome.last.tail.splitlines()]
             fault = find_remedy(lines, known, run.versions, strict=False)
-            outcome = _mark_all(outcome)
+            marked = (replace(one, state="environment") for one in outcome.failures)
+            outcome = replace(outcome, failures=tuple(marked))
     outcome = mark_machine(outcome, fault)
     return Comparison(form, run, outcome, known, options, fault)
 
@@ -203,11 +199,6 @@ def _breaks_tree(outcome: TreeRun, known: Collection[str]) -> bool:
         and not find_remedy([failure.message], frozenset(known), strict=False)
         for failure in outcome.failures
     )
-
-
-def _mark_all(outcome: TreeRun) -> TreeRun:
-    failures = outcome.failures or (make_failure("error", last_error_line(outcome.last.tail)),)
-    return replace(outcome, failures=tuple(replace(one, state="environment") for one in failures))
 
 
 def quote_last_words(run: TreeRun) -> TreeRun:
@@ -280,24 +271,21 @@ def find_fault(
     tail = run.last.tail.splitlines()
     if any(one.kind == "test" or _is_of_tree(one, changed, known) for one in run.failures):
         goals = [one for one in run.failures if one.name and one.kind in {"error", "goal"}]
-        lines = [line for goal in goals for line in _lines_about(goal, tail)]
+        lines = [line for goal in goals for line in _list_lines_about(goal, tail)]
     else:
         lines = [*(one.message for one in run.failures), *tail]
     return find_remedy(lines, versions=versions)
 
 
-def _lines_about(goal: Failure, tail: Sequence[str]) -> Sequence[str]:
-    start, index = goal.message[:_LONGEST_START], len(tail)
-    for number, line in enumerate(tail):
+def _list_lines_about(goal: Failure, tail: Sequence[str]) -> list[str]:
+    """The message of a goal, and what stands below it up to the next one."""
+    lines, start = [goal.message], goal.message[:60]
+    for line in tail:
         text = " ".join(line.split())
-        if start in text or (len(text) > _SHORTEST and text in goal.message):
-            index = number
+        if any(mark in line for mark in _GOALS) and len(lines) > 1 and start not in text:
             break
-    lines = [goal.message]
-    for line in tail[index + 1 :]:
-        if any(mark in line for mark in _GOALS):
-            break
-        lines.append(line)
+        if len(lines) > 1 or start in text or (len(text) > _SHORTEST and text in goal.message):
+            lines.append(line)
     return lines
 
 
@@ -318,7 +306,7 @@ def mark_machine(outcome: TreeRun, fault: Remedy | None) -> TreeRun:
     for failure in outcome.failures:
         blamed = fault is not None and failure.kind in {"error", "goal"}
         if blamed and tests:
-            blamed = bool(failure.name and find_remedy(_lines_about(failure, tail)))
+            blamed = bool(failure.name and find_remedy(_list_lines_about(failure, tail)))
         unreadable = fault and not tests and failure.kind == "compile"
         lacking = service and failure.state == "pre_existing"
         state: State = "environment" if blamed or unreadable or lacking else failure.state
@@ -373,25 +361,25 @@ def find_doubt(comparison: Comparison) -> Doubt | None:
     It is shown if nothing but tests (and their goals) failed, both sides have results that could be
     read in full, and no test of the base is lost.
     """
+    return next(_list_doubts(comparison), None)
+
+
+def _list_doubts(comparison: Comparison) -> Iterator[Doubt]:
     plan, outcome, base = comparison.plan, comparison.outcome, comparison.base
-    stop = next(_find_stops(outcome, plan), None)
-    lost = comparison.lost.count if comparison.options.vanished == "warn" else 0
-    doubts: Sequence[tuple[bool, Doubt]] = (
-        (not _fails_in_tests_only(outcome.failures), ("not_tests", "")),
-        (stop is not None, stop or ("may_stop", "")),
-        (len(outcome.steps) < len(plan.steps), ("unreached", outcome.last.command)),
-        *_doubt_side(outcome, "the merged tree"),
-        *(_doubt_side(base, "the base") if base else ()),
-        (lost > 0, ("lost", str(lost))),
-    )
-    return next((doubt for holds, doubt in doubts if holds), None)
-
-
-def _doubt_side(run: TreeRun, side: str) -> Iterator[tuple[bool, Doubt]]:
-    results = run.results
-    yield not run.ended, ("cut_off", side)
-    yield bool(results.problems), ("unread", f"{side}: {''.join(results.problems[:1])}")
-    yield not results.tests and not results.counted, ("untested", side)
+    if not _fails_in_tests_only(outcome.failures):
+        yield "not_tests", ""
+    yield from _find_stops(outcome, plan)
+    if len(outcome.steps) < len(plan.steps):
+        yield "unreached", outcome.last.command
+    for run, side in ((outcome, "the merged tree"), (base, "the base")):
+        if run and not run.ended:
+            yield "cut_off", side
+        if run and run.results.problems:
+            yield "unread", f"{side}: {run.results.problems[0]}"
+        if run and not (run.results.tests or run.results.counted):
+            yield "untested", side
+    if comparison.lost.count and comparison.options.vanished == "warn":
+        yield "lost", str(comparison.lost.count)
 
 
 def _fails_in_tests_only(failures: Sequence[Failure]) -> bool:

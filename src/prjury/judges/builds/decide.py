@@ -11,7 +11,6 @@ from prjury.judges.builds import wording
 from prjury.judges.builds.compare import Comparison, find_doubt
 from prjury.judges.builds.environment import (
     POLICY,
-    Remedy,
     Snippet,
     find_remedy,
     give_reason,
@@ -20,6 +19,7 @@ from prjury.judges.builds.environment import (
 from prjury.judges.builds.evidence import StepRun, TreeRun
 from prjury.judges.builds.failure import Failure, Results
 from prjury.judges.builds.plan import CUSTOM, BuildPlan
+from prjury.judges.builds.vanished import Vanished
 from prjury.jury.judgment import Check, Judgment, Location, Severity
 from prjury.jury.score import BooleanScore
 from prjury.report.judge_facts import (
@@ -35,7 +35,6 @@ from prjury.report.judge_facts import (
 
 _MOST_LISTED = 200
 _MOST_QUOTED = 3
-_SHORTEST_WORD = 3
 #: Checks by the kind of a failure; a broken goal or a last word only follows from the others.
 _NAMES = {"compile": "compiles", "test": "test", "goal": "build-goal", "error": "build-error"}
 _CAUSES = ("compile", "test")
@@ -58,7 +57,8 @@ def decide(comparison: Comparison) -> Judgment:
     if comparison.untested:
         return _decide_untested(comparison)
     flaky = any(failure.state == "flaky" for failure in outcome.failures)
-    if comparison.blocking or not (comparison.alike or flaky or not outcome.last.exit_code):
+    alike = outcome.ends_like(comparison.base)
+    if comparison.blocking or not (alike or flaky or not outcome.last.exit_code):
         return _fail(comparison, wording.say_failed(comparison))
     return _decide_old(comparison)
 
@@ -134,23 +134,13 @@ def _answer(comparison: Comparison, passed: Judgment, words: str, reason: str) -
 def _decide_elsewhere(comparison: Comparison, cause: Failure) -> Judgment:
     """The ERROR of a build that cannot be done on this machine, whatever the change is like."""
     lines = [cause.message, *cause.details.splitlines()]
-    remedy = comparison.fault or find_remedy(lines, comparison.known, comparison.run.versions)
+    remedy = comparison.fault or find_remedy(lines, comparison.paths, comparison.run.versions)
     line = remedy.line if remedy else cause.message
-    own = comparison.plan.system == CUSTOM and not (remedy and (remedy.strict or remedy.download))
-    own = own and comparison.untested
-    misspelt = own and _names_command(line, comparison.outcome.last.command)
-    words, snippet = _word_remedy(comparison, None if misspelt else remedy)
+    words, snippet = wording.make_own_remedy(comparison)
+    if remedy:
+        words, snippet = wording.say_remedy(remedy, comparison.plan), remedy.snippet
     reasoning = wording.say_elsewhere(comparison, line, words)
-    reason = "tool_missing" if misspelt else "environment"
-    return _err(comparison, reasoning, reason, words, snippet)
-
-
-def _names_command(line: str, command: str) -> bool:
-    """A tool complains about a word of the command itself, which is misspelt then."""
-    complaint, words = (
-        {word.strip("'\"`‘’.,:") for word in text.split()} for text in (line, command)
-    )
-    return any(len(word) > _SHORTEST_WORD for word in complaint & words)
+    return _err(comparison, reasoning, "environment", words, snippet)
 
 
 def _decide_untested(comparison: Comparison) -> Judgment:
@@ -158,12 +148,6 @@ def _decide_untested(comparison: Comparison) -> Judgment:
     remedy, snippet = wording.make_own_remedy(comparison)
     words = wording.say_untested(comparison, remedy)
     return _err(comparison, words, BASE_BROKEN, remedy, snippet)
-
-
-def _word_remedy(comparison: Comparison, remedy: Remedy | None) -> tuple[str, Snippet]:
-    if remedy is None:
-        return wording.make_own_remedy(comparison)
-    return wording.say_remedy(remedy, comparison.plan), remedy.snippet
 
 
 def _pass(comparison: Comparison, words: str, note: str = "") -> Judgment:
@@ -238,34 +222,26 @@ def _check_tests(comparison: Comparison) -> tuple[Check, ...]:
     return (Check("tests-passed", not failed and outcome.last.good, message),)
 
 
-def _severity(comparison: Comparison) -> Severity:
-    return "error" if comparison.options.vanished == "fail" else "warning"
-
-
 def _check_vanished(comparison: Comparison) -> tuple[Check, ...]:
     """The tests that the base ran and this run did not, by name as far as they are known."""
     lost = comparison.lost
     if not lost.count:
         return ()
-    names = [*lost.names[:_MOST_LISTED]]
-    if rest := len(lost.names) - len(names):
-        names.append(f"… and {rest} more")
-    words = wording.say_vanished(type(lost)(count=lost.count))
-    evidence = "\n".join(names) or None
-    severity = _severity(comparison)
-    check = Check(
-        "tests-vanished", passed=False, message=words, severity=severity, evidence=evidence
-    )
-    return (check,)
+    rest = len(lost.names) - _MOST_LISTED
+    names = [*lost.names[:_MOST_LISTED], *([f"… and {rest} more"] if rest > 0 else [])]
+    words = wording.say_vanished(Vanished(count=lost.count))
+    return (_warn(comparison, "tests-vanished", words, "\n".join(names) or None),)
 
 
 def _check_comparison(comparison: Comparison) -> tuple[Check, ...]:
     green = not comparison.outcome.failed and not comparison.blocking
     gap = comparison.gap if green else None
-    if gap is None:
-        return ()
-    words = wording.say_gap(comparison, gap)
-    return (Check("comparison", passed=False, message=words, severity=_severity(comparison)),)
+    return (_warn(comparison, "comparison", wording.say_gap(comparison, gap)),) if gap else ()
+
+
+def _warn(comparison: Comparison, name: str, words: str, evidence: str | None = None) -> Check:
+    severity: Severity = "error" if comparison.options.vanished == "fail" else "warning"
+    return Check(name, passed=False, message=words, severity=severity, evidence=evidence)
 
 
 def check_causes(comparison: Comparison) -> list[Check]:
@@ -279,9 +255,9 @@ def check_causes(comparison: Comparison) -> list[Check]:
         checks.append(
             Check("environment", passed=False, message=words, severity="warning", evidence=names)
         )
-    listed = [one for one in failures if one not in lacking]
-    for failure in listed[:_MOST_LISTED]:
-        located = failure.path in comparison.known and failure.path
+    others = [one for one in failures if one not in lacking]
+    for failure in others[:_MOST_LISTED]:
+        located = failure.path in comparison.paths and failure.path
         excused = comparison.excuses(failure) or failure not in comparison.blocking
         checks.append(
             Check(
@@ -293,12 +269,10 @@ def check_causes(comparison: Comparison) -> list[Check]:
                 evidence=failure.shown,
             )
         )
-    if rest := len(listed) - _MOST_LISTED:
-        blocks = rest > 0 and any(not comparison.excuses(one) for one in listed[_MOST_LISTED:])
-        if rest > 0:
-            words = wording.say_more(rest, comparison.plan)
-            severity: Severity = "error" if blocks else "warning"
-            checks.append(Check("more-failures", passed=False, message=words, severity=severity))
+    if rest := others[_MOST_LISTED:]:
+        words = wording.say_more(len(rest), comparison.plan)
+        severity: Severity = "warning" if all(map(comparison.excuses, rest)) else "error"
+        checks.append(Check("more-failures", passed=False, message=words, severity=severity))
     return checks
 
 
