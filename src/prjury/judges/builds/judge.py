@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from msgspec.structs import replace
 
@@ -23,7 +22,7 @@ from prjury.judges.builds.compare import compare
 from prjury.judges.builds.decide import decide, decide_untried
 from prjury.judges.builds.detect import DetectedBuilds
 from prjury.judges.builds.environment import POLICY, Snippet, give_reason, paste
-from prjury.judges.builds.evidence import BuildEvidence, Run
+from prjury.judges.builds.evidence import Run
 from prjury.judges.builds.kept_base import KeptBase
 from prjury.judges.builds.kept_reports import KeepRun, KeptReports, forget_run
 from prjury.judges.builds.missing_files import object_missing
@@ -91,52 +90,90 @@ class TreeBuildJudge:
             return judge_by_checks(self.options, self.ports, pull, deadline)
         merged = BuildSide(pull.merge.tree, self.ports.repository.files(pull.merge.tree))
         base = BuildSide(pull.base.sha, self.ports.repository.files(pull.base.sha))
-        recorded = self._read_evidence(pull, merged) if self.options.from_ == "evidence" else None
-        if isinstance(recorded, Judgment):
-            return recorded
+        settings = find_changed_settings(pull.files, self.ports.repository.read)
+        if self.options.from_ == "evidence":
+            try:
+                return self._judge_evidence(context, merged, base, settings)
+            except CannotJudgeError as error:
+                return Judgment.errored(str(error), metadata=give_reason(error.reason))
         planner = self._planner(base)
         builds = self._detect(planner, merged, changes_of(pull))
-        base_plans = self._detect(planner, base, None).plans
+        theirs = self._detect(planner, base, None).plans
         if not builds.plans:
-            return self._no_build(pull, builds, merged, base_plans)
-        list_builds = partial(self._detect, planner, merged, None)
-        if recorded:
-            judged = self._judge_evidence(context, builds, merged, recorded)
-            return _unless_changed(judged, list_builds, base_plans)
+            return self._judge_no_build(pull, builds, merged, theirs)
         judgments = self._run_builds(context, builds, merged, base)
-        settings = find_changed_settings(pull.files, self.ports.repository.read)
-        notes = (
-            *builds.notes,
-            *find_new_builds(builds.plans, base_plans),
-            *_note_settings(settings),
-        )
-        judgment = combine_judgments(judgments, notes)
-        judgment = _with_unbuilt(judgment, pull, builds, self.own, settings)
-        return _unless_changed(judgment, list_builds, base_plans)
+        notes = (*builds.notes, *find_new_builds(builds.plans, theirs), *_note_settings(settings))
+        judgment = _add_facts(combine_judgments(judgments, notes), settings)
+        judgment = self._add_unbuilt(judgment, pull, builds)
+        return self._refuse_replaced(judgment, planner, merged, theirs)
+
+    def _judge_evidence(
+        self,
+        context: PullRequestContext,
+        merged: BuildSide,
+        base: BuildSide,
+        settings: tuple[str, ...],
+    ) -> Judgment:
+        from prjury.judges.builds.from_evidence import EvidenceBuild  # noqa: PLC0415 - few ask for it
+
+        pull = context.pull
+        source = EvidenceBuild(self.options, pull, _paths(merged), KeptReports.of(context))
+        evidence = source.read(self.ports.evidence)
+        notes = (*_note_settings(settings), wording.FROM_EVIDENCE)
+        if reported := source.judge_reports(evidence):
+            judgment = combine_judgments([reported], notes)
+            return refuse_edited(_add_facts(judgment, settings, "evidence"), pull)
+        planner = self._planner(base)
+        builds = self._detect(planner, merged, changes_of(pull))
+        theirs = self._detect(planner, base, None).plans
+        if not builds.plans:
+            return self._judge_no_build(pull, builds, merged, theirs)
+        judgments = source.judge_builds(evidence, builds.plans)
+        judgment = combine_judgments(judgments, (*builds.notes, *notes))
+        judgment = self._add_unbuilt(_add_facts(judgment, settings, "evidence"), pull, builds)
+        return self._refuse_replaced(refuse_edited(judgment, pull), planner, merged, theirs)
+
+    def _refuse_replaced(
+        self,
+        judgment: Judgment,
+        planner: BuildPlanner,
+        merged: BuildSide,
+        theirs: Sequence[BuildPlan],
+    ) -> Judgment:
+        """The judgment, but no PASS of a build that the change has chosen itself."""
+        if judgment.status is not Status.PASS:
+            return judgment
+        return refuse_replaced_build(judgment, self._detect(planner, merged, None).plans, theirs)
+
+    def _add_unbuilt(
+        self, judgment: Judgment, pull: PullRequest, builds: DetectedBuilds
+    ) -> Judgment:
+        """The judgment with the files that no build looks at."""
+        unbuilt = tuple(find_unbuilt(pull.files, builds.plans, builds.skipped, self.own))
+        facts = BuildFacts.of(judgment) or BuildFacts()
+        return judgment.with_metadata(**replace(facts, unbuilt=unbuilt).to_metadata())
 
     def _run_builds(
         self, context: PullRequestContext, found: DetectedBuilds, merged: BuildSide, base: BuildSide
     ) -> Sequence[Judgment]:
-        ports, pull = self.ports, context.pull
+        ports, pull, limit = self.ports, context.pull, self.options.timeout
         changed = frozenset(list_touched(pull))
         builder = Builder(ports, changed, base=pull.base.sha)
         memory = KeptBase(ports.base_outcomes, ports.redact, ports.shell.environment())
         sides = BothSides(builder, merged, base, self.options, memory)
         recollections = sides.recall(found.plans)
-        limit = self.options.timeout
-        bases = [
-            sides.find_base(plan, recollection, _share(context.deadline, limit))
-            for plan, recollection in zip(found.plans, recollections, strict=True)
-        ]
+        bases = []
+        for plan, recollection in zip(found.plans, recollections, strict=True):
+            half = within(context.deadline.within(context.deadline.remaining / 2), limit)
+            bases.append(sides.find_base(plan, recollection, half))
         judgments = []
-        for known, recollection in zip(bases, recollections, strict=True):
+        for base_run, recollection in zip(bases, recollections, strict=True):
             try:
-                _refuse_missing_tools(known.plan)
-                run_deadline = within(context.deadline, limit)
-                plan, run = sides.run_head(known, recollection, run_deadline)
+                _refuse_missing_tools(base_run.plan)
+                plan, run = sides.run_head(base_run, recollection, within(context.deadline, limit))
             except CannotJudgeError as error:
-                self.keep(known.plan, error)
-                judgments.append(decide_untried(known.plan, str(error), error.reason))
+                self.keep(base_run.plan, error)
+                judgments.append(decide_untried(base_run.plan, str(error), error.reason))
                 continue
             KeptReports.of(context).take(run, self.options)
             self.keep(plan, run)
@@ -145,7 +182,7 @@ class TreeBuildJudge:
         builder.forget_logs(but=frozenset(logs))
         return judgments
 
-    def _no_build(
+    def _judge_no_build(
         self,
         pull: PullRequest,
         found: DetectedBuilds,
@@ -159,50 +196,6 @@ class TreeBuildJudge:
             return _no_build_system(found, source)
         why = "nothing to build: the tree holds no source code that is compiled or tested"
         return Judgment.abstained(why, "not_applicable")
-
-    def _read_evidence(
-        self, pull: PullRequest, merged: BuildSide
-    ) -> BuildEvidence | CannotJudgeError | Judgment:
-        """The evidence of builds, or why it is not to be had; the judgment by another CI's."""
-        from prjury.judges.builds.from_evidence import EvidenceBuild  # noqa: PLC0415 - few ask for it
-
-        build = EvidenceBuild(self.options, pull, _paths(merged))
-        try:
-            evidence = build.read(self.ports.evidence)
-        except CannotJudgeError as error:
-            return error
-        judgment = build.judge_reports(evidence)
-        if judgment is None:
-            return evidence
-        settings = find_changed_settings(pull.files, self.ports.repository.read)
-        facts = BuildFacts.of(judgment) or BuildFacts()
-        notes = (*_note_settings(settings), wording.FROM_EVIDENCE)
-        noted = combine_judgments([judgment], notes)
-        reported = replace(facts, settings=settings).to_metadata()
-        return refuse_edited(noted.with_metadata(**reported), pull)
-
-    def _judge_evidence(
-        self,
-        context: PullRequestContext,
-        found: DetectedBuilds,
-        merged: BuildSide,
-        evidence: BuildEvidence | CannotJudgeError,
-    ) -> Judgment:
-        from prjury.judges.builds.from_evidence import EvidenceBuild  # noqa: PLC0415 - as above
-
-        pull, reports = context.pull, KeptReports.of(context)
-        try:
-            if isinstance(evidence, CannotJudgeError):
-                raise evidence
-            build = EvidenceBuild(self.options, pull, _paths(merged), reports)
-            judgments = build.judge_builds(evidence, found.plans)
-        except CannotJudgeError as error:
-            return Judgment.errored(str(error), metadata=give_reason(error.reason))
-        settings = find_changed_settings(pull.files, self.ports.repository.read)
-        notes = (*found.notes, *_note_settings(settings), wording.FROM_EVIDENCE)
-        judgment = combine_judgments(judgments, notes)
-        judgment = _with_unbuilt(judgment, pull, found, self.own, settings, origin="evidence")
-        return refuse_edited(judgment, pull)
 
     def find_plans(
         self,
@@ -250,15 +243,6 @@ class TreeBuildJudge:
         }
 
 
-def _unless_changed(
-    judgment: Judgment, ours: Callable[[], DetectedBuilds], theirs: Sequence[BuildPlan]
-) -> Judgment:
-    """The judgment, but no PASS of a build that the change has chosen itself."""
-    if judgment.status is not Status.PASS:
-        return judgment
-    return refuse_replaced_build(judgment, ours().plans, theirs)
-
-
 def _paths(side: BuildSide) -> frozenset[str]:
     return frozenset(entry.path for entry in side.entries)
 
@@ -293,20 +277,9 @@ def _note_settings(paths: Sequence[str]) -> tuple[str, ...]:
     return (f"this change edits what decides which tests run: {names}",)
 
 
-def _with_unbuilt(
-    judgment: Judgment,
-    pull: PullRequest,
-    found: DetectedBuilds,
-    own: Sequence[RecipeSystem],
-    settings: tuple[str, ...],
-    origin: str = "run",
-) -> Judgment:
-    """The judgment, which names the files that no build looks at, and changed test settings."""
-    files = find_unbuilt(pull.files, found.plans, found.skipped, own)
+def _add_facts(judgment: Judgment, settings: tuple[str, ...], origin: str = "run") -> Judgment:
     facts = BuildFacts.of(judgment) or BuildFacts()
-    return judgment.with_metadata(
-        **replace(facts, unbuilt=tuple(files), origin=origin, settings=settings).to_metadata()
-    )
+    return judgment.with_metadata(**replace(facts, origin=origin, settings=settings).to_metadata())
 
 
 def _no_tree(pull: PullRequest) -> Judgment:
@@ -332,10 +305,6 @@ def _no_build_system(found: DetectedBuilds, source: str | None) -> Judgment:
         "no_build_system",
         metadata=paste("", Snippet("yaml", POLICY, f"build: {{command: {command}}}")),
     )
-
-
-def _share(deadline: Deadline, timeout: float) -> Deadline:
-    return within(deadline.within(deadline.remaining / 2), timeout)
 
 
 def within(deadline: Deadline, timeout: float) -> Deadline:
