@@ -70,20 +70,12 @@ def combine_judgments(judgments: Sequence[Judgment], notes: Sequence[str] = ()) 
     voted = worst.status in {Status.PASS, Status.FAIL}
     return Judgment(
         worst.status,
-        _with_notes(reasoning, notes),
+        f"{reasoning} ({'; '.join(notes)})" if notes else reasoning,
         BooleanScore(worst.status is Status.PASS) if voted else None,
         label=worst.label,
         checks=tuple(check for judgment in ordered for check in judgment.checks),
         metadata=_merge_metadata(ordered) if len(ordered) > 1 else worst.metadata,
     )
-
-
-def _with_notes(words: str, notes: Sequence[str]) -> str:
-    """The words with the notes in brackets; a sentence that ends in brackets has one pair."""
-    if not notes:
-        return words
-    open_end = words.endswith(")") and words.count("(") == words.count(")") == 1
-    return f"{words[:-1] if open_end else f'{words} ('}{'; ' * open_end}{'; '.join(notes)})"
 
 
 def _name_build(judgment: Judgment) -> str:
@@ -104,7 +96,6 @@ def _merge_metadata(ordered: Sequence[Judgment]) -> dict[str, Any]:
         "subject": ", ".join(str(one["subject"]) for one in every if "subject" in one),
         "command": "; ".join(str(one.get("command", "")) for one in every),
         "failures": [failure for one in every for failure in one.get("failures", ())],
-        "fixed": [test for one in every for test in one.get("fixed", ())],
         "failure_counts": _sum_failures([one.get("failure_counts") or {} for one in every]),
         "tests": tests,
         "test_files": 0 if tests else max(one.get("test_files") or 0 for one in every),

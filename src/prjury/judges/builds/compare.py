@@ -110,11 +110,6 @@ class Comparison(Struct, frozen=True, dict=True):
             return 0
         return max(0, self.outcome.results.ignored - self.base.results.ignored)
 
-    @property
-    def repaired(self) -> tuple[Failure, ...]:
-        """The tests that the base fails and that pass now."""
-        return self.outcome.find_passing(self.base.failures) if self.base else ()
-
     @cached_property
     def test_files(self) -> int:
         """How many files of the project are tests by their names."""

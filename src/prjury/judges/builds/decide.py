@@ -298,7 +298,6 @@ def make_metadata(comparison: Comparison, note: str = "") -> dict[str, Any]:
         "directory": plan.directory,
         "modules": list(plan.scope.modules),
         "scope": plan.scope.because,
-        "fixed": [failure.id for failure in comparison.repaired[:_MOST_LISTED]],
         "ran_again": run.again is not None,
         "versions": dict(run.versions),
         "failures": [failure.as_json() for failure in comparison.ordered[:_MOST_LISTED]],

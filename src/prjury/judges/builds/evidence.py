@@ -41,9 +41,7 @@ class StepRun(Struct, frozen=True, forbid_unknown_fields=True):
     Attributes:
         exit_code: minus the signal's number if a signal ended it; None where that is not known.
         stopped: the limit at which it was ended.
-        tail: the last lines that it printed.
-        log: the file with all of them.
-        may_fail: what comes after it runs all the same.
+        tail: the last lines that it printed, of those in `log`.
     """
 
     name: Word
@@ -62,13 +60,7 @@ class StepRun(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class TreeRun(Struct, frozen=True, forbid_unknown_fields=True):
-    """What became of a plan on one tree.
-
-    Attributes:
-        steps: those that ran, one at least; the last one may have failed.
-        allowed: the seconds that there were.
-        failures: the causes, as far as they could be read.
-    """
+    """What became of a plan on one tree: the steps that ran, and the causes that could be read."""
 
     steps: Annotated[tuple[StepRun, ...], Meta(min_length=1)]
     allowed: Seconds = 0.0
@@ -138,15 +130,11 @@ class Run(Struct, frozen=True, forbid_unknown_fields=True):
         going_on: both ran the form of the plan that goes on after failures.
         base_commit: the earlier commit of the base that is compared with; empty for the base.
         base_kept: an earlier review has built the base.
-        base_unknown: why the base could not be compared with.
         disturbed: the base was built after the head and failed, though an earlier run saw it pass.
-        base_test_files: how many files of the base are tests by their names.
-        again: the second run of what failed newly.
-        whole: the second run was one of everything.
+        again: the second run of what failed newly; if `whole`, of everything.
         history: on how many of how many earlier bases a test failed that fails here.
-        versions: of the tools that were used, by their names.
         kept: reports for other judges, packed, by their paths; None for one that is unreadable.
-        kept_of_base: those of the base that other judges compare with.
+        kept_of_base: those of the base.
     """
 
     head: TreeRun

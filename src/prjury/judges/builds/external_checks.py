@@ -6,7 +6,6 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
 
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError, SourceError
@@ -34,7 +33,6 @@ _MOST_IDLE = 8
 #: Seconds after which nothing more begins on a commit whose checks have ended.
 _QUIET = 60.0
 _MOST_CHECKS = 50
-_MOST_LISTED = 200
 _LONGEST_NAME = 100
 _BUILD_HERE = Snippet("yaml", POLICY, "build: {from: run}")
 _LONGER = Snippet("yaml", POLICY, "build: {timeout: 60m}")
@@ -213,7 +211,9 @@ def _with_tests(judgment: Judgment, other: Judgment | None) -> Judgment:
 
 def decide_by_checks(pull: PullRequest, summary: CheckSummary, seconds: float) -> Judgment:
     """Decide by checks for which so many seconds were waited. Pure."""
-    metadata, checks = _make_metadata(pull, summary, seconds), _make_checks(summary)
+    facts = BuildFacts(origin="checks", tested_base=summary.tested_base)
+    metadata = {"subject": f"checks of {pull.head.sha[:12]}", **facts.to_metadata()}
+    checks = _make_checks(summary)
     if failed := summary.failed:
         words = f"{counted(len(failed), 'check')} of the head failed: {_list_runs(failed)}"
         score = BooleanScore(value=False)
@@ -320,16 +320,3 @@ def _make_checks(summary: CheckSummary) -> tuple[Check, ...]:
         failed = len(summary.failed) > _MOST_CHECKS
         checks.append(Check("more-checks", passed=not failed, message=f"{rest} more"))
     return tuple(checks)
-
-
-def _make_metadata(pull: PullRequest, summary: CheckSummary, seconds: float) -> dict[str, Any]:
-    listed = (*summary.failed, *summary.pending, *summary.undecided, *summary.neutral)
-    return {
-        "subject": f"checks of {pull.head.sha[:12]}",
-        **BuildFacts(origin="checks", tested_base=summary.tested_base).to_metadata(),
-        "waited": round(seconds, 1),
-        "runs": [
-            {"name": run.name, "app": run.app, "conclusion": run.conclusion, "url": run.url}
-            for run in (*listed, *summary.succeeded)[:_MOST_LISTED]
-        ],
-    }

@@ -61,7 +61,11 @@ class KeptReports:
         return KeptReports(self.base)
 
     def write(self, glob: str, directory: Path) -> Mapping[str, Path]:
-        """Write the reports that a glob names below a directory; by their paths in the tree."""
+        """Write the reports that a glob names below a directory; by their paths in the tree.
+
+        Raises:
+            CannotJudgeError: ``report_missing``, or ``report_invalid`` for one without content.
+        """
         files = {path: text for path, text in self.files.items() if matches(path, glob)}
         if not files:
             raise CannotJudgeError(
@@ -94,17 +98,19 @@ def watch_reports(
     earlier, began = stamps(places.tree, places.reports, globs), time.time()
 
     def collect() -> Mapping[str, bytes | None]:
-        listing = find_reports(places.tree, places.reports, earlier, began, globs)
-        below = [path for path in listing.files if path.is_relative_to(places.tree)]
-        names = {path: path.relative_to(places.tree).as_posix() for path in below}
-        paths = [path for path in below if any(matches(names[path], glob) for glob in globs)][
-            :_MOST
-        ]
+        paths = []
+        for path in find_reports(places.tree, places.reports, earlier, began, globs).files:
+            inside = path.is_relative_to(places.tree)
+            name = path.relative_to(places.tree).as_posix() if inside else ""
+            if any(matches(name, glob) for glob in globs):
+                paths.append(path)
+        paths = paths[:_MOST]
         loaded = load_reports(Found(paths, since=began), [], places.relative)
-        return {
-            names[path]: None if content is None else pack_report(_relative(content, places))
-            for path, (_, content) in zip(paths, loaded, strict=True)
-        }
+        reports = dict[str, bytes | None]()
+        for path, (_, content) in zip(paths, loaded, strict=True):
+            name = path.relative_to(places.tree).as_posix()
+            reports[name] = None if content is None else pack_report(_relative(content, places))
+        return reports
 
     return collect
 

@@ -1,8 +1,7 @@
 """Tell tests of the tree that is judged from those of another copy of its packages.
 
-Python takes a package from wherever it finds it first. An installed release, or an editable install
-of another checkout, would be tested in place of the tree, and every result would be about that. So
-may what comes with pytest in an environment in which the tree itself is not installed.
+Python takes a package from wherever it finds it first: an installed release, an editable install of
+another checkout, or what comes with pytest.
 """
 
 from __future__ import annotations
@@ -10,15 +9,17 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urlsplit
+
+import msgspec
 
 from prjury.errors import CannotJudgeError
 from prjury.judges.builds import probe
-from prjury.judges.builds.systems.source_tree import parents_of
 from prjury.snapshot.model import visible
 
 _PROBE = Path(probe.__file__).read_text("utf-8")  # read before a build could change it
@@ -30,7 +31,7 @@ _BESIDE = frozenset(
     "benchmark benchmarks build dist ci utils vendor _vendor third_party node_modules setup "
     "conftest noxfile tasks fabfile manage versioneer conf".split()
 )
-#: Where single modules lie: a src layout, and what mixed projects use.
+#: Where packages and modules lie: a src layout, and what mixed projects use.
 _SOURCES = frozenset({"src", "lib", "python"})
 #: Sources of extension modules, which are only there once the project is installed.
 _COMPILED = (".c", ".cc", ".cpp", ".pyx", ".rs", ".f90")
@@ -47,17 +48,18 @@ class ImportedCode:
         place: a directory beside the tree, in one that was made for this run alone.
         tree: the root of the tree, in that directory if it was exported.
         directory: where the run takes place, below that root.
-        known: the paths of the tree.
+        paths: those of the tree.
     """
 
     place: Path
     tree: Path
     directory: str
-    known: frozenset[str]
+    paths: frozenset[str]
 
     def environment(self, system: str, env: Mapping[str, str]) -> Mapping[str, str]:
         """The variables of a run besides its own; none if there is no package."""
-        below = self._below()
+        prefix = f"{self.directory}/" if self.directory else ""
+        below = [path.removeprefix(prefix) for path in self.paths if path.startswith(prefix)]
         names = sorted(find_packages(below))
         if not names or system in _SELF_CONTAINED:
             return {}
@@ -73,16 +75,11 @@ class ImportedCode:
             paths.insert(1, str(self.tree / self.directory / "src"))
         return {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
 
-    def _below(self) -> list[str]:
-        """The paths of the tree as seen from where the run takes place."""
-        prefix = f"{self.directory}/" if self.directory else ""
-        return [path.removeprefix(prefix) for path in self.known if path.startswith(prefix)]
-
     def refuse_elsewhere(self) -> None:
         """Nothing that tests of other code say counts."""
         seen: dict[str, list[str]] = {}
         for file in self.place.glob("seen-*.json") if self.place.is_dir() else ():
-            for name, origins in _read(file):
+            for name, origins in _read_seen(file).items():
                 seen.setdefault(name, []).extend(origins)
         for name, origins in sorted(seen.items()):
             if origins and not any(map(self._is_of_this_run, origins)):
@@ -106,43 +103,37 @@ class ImportedCode:
         return any(source and any(map(source.is_relative_to, own)) for source in sources)
 
 
-def find_packages(paths: list[str]) -> set[str]:
-    """The packages that a project may be about, or its modules where it has no package."""
+def find_packages(paths: Iterable[str]) -> set[str]:
+    """The packages at the top of a project or of its sources, or the modules where it has none."""
     packages, modules = set[str](), set[str]()
-    homes = {path.removesuffix("/__init__.py") for path in paths if path.endswith("/__init__.py")}
     for path in paths:
-        place, _, file = path.rpartition("/")
-        name, dot, suffix = file.rpartition(".")
-        if place in homes and not homes.isdisjoint(parents_of(place)):
-            continue  # below another package
-        if file == "__init__.py" and place and _is_of_project(place):
-            packages.add(place.rpartition("/")[2])
-        elif (dot, suffix) == (".", "py") and place.rpartition("/")[2] in _SOURCES | {""}:
-            modules.update({name} if _is_of_project(path.removesuffix(".py")) else ())
+        *above, file = path.split("/")
+        above = above[1:] if above and above[0] in _SOURCES else above
+        stem = file.removesuffix(".py")
+        if len(above) == 1 and file == "__init__.py" and _is_of_project(above[0]):
+            packages.add(above[0])
+        elif not above and stem != file and _is_of_project(stem):
+            modules.add(stem)
     return packages or modules
 
 
-def _is_of_project(path: str) -> bool:
-    parts = path.lower().split("/")
-    name = path.rpartition("/")[2]
-    owners = name in sys.stdlib_module_names or name.startswith("test_")
-    return name.isidentifier() and not owners and _BESIDE.isdisjoint(parts)
+def _is_of_project(name: str) -> bool:
+    others = name in sys.stdlib_module_names or name.startswith("test_")
+    return name.isidentifier() and not others and name.lower() not in _BESIDE
 
 
-def _read(file: Path) -> Iterator[tuple[str, list[str]]]:
-    """The notes of one Python; anything else is passed over."""
-    with suppress(OSError, ValueError, RecursionError):
-        if file.is_symlink() or file.stat().st_size > _LARGEST:
-            return
-        value = json.loads(file.read_text("utf-8"))
-        for name, origins in value.items() if isinstance(value, dict) else ():
-            listed = origins if isinstance(origins, list) else []
-            yield name, [one for one in listed if isinstance(one, str)]
+def _read_seen(file: Path) -> Mapping[str, list[str]]:
+    """Return the notes of one Python; anything else is passed over."""
+    with suppress(OSError, RecursionError, msgspec.MsgspecError):
+        if not file.is_symlink() and file.stat().st_size <= _LARGEST:
+            return msgspec.json.decode(file.read_bytes(), type=dict[str, list[str]])
+    return {}
 
 
 def _read_source(direct_url: Path) -> Path | None:
-    """The directory from which a distribution was installed (PEP 610)."""
-    with suppress(OSError, ValueError, AttributeError, RecursionError):
-        url = urlsplit(json.loads(direct_url.read_text("utf-8")[:_LARGEST]).get("url", ""))
+    """Return the directory from which a distribution was installed (PEP 610)."""
+    with suppress(OSError, ValueError, RecursionError, msgspec.MsgspecError):
+        content = direct_url.read_bytes()[:_LARGEST]
+        url = urlsplit(str(msgspec.json.decode(content, type=dict[str, Any]).get("url", "")))
         return Path(unquote(url.path)).resolve() if url.scheme == "file" else None
     return None

@@ -154,9 +154,6 @@ def _list_notes(comparison: Comparison) -> Iterator[str]:
     if tests:
         yield f"tests of the CI that are not run here: {join_names(tests, 3)}"
     yield from comparison.outcome.results.problems[:3]
-    if comparison.repaired:
-        names = [failure.name or failure.id for failure in comparison.repaired]
-        yield f"fixes {join_names(names, 1)}, which the base fails"
     if run.base_commit:
         yield f"compared with {run.base_commit[:12]}, an earlier commit of the base"
     if run.base_unknown:

@@ -133,13 +133,21 @@ def read_problems(section: LogSection) -> Found:
     lines = section.lines
     for matcher, index, values in load_matchers().find(lines):
         text = values.get("message", "")
-        message = text + _read_symbol(text, lines[index + 1 : index + 5])
-        if code := values.get("code"):
-            message = f"{message} ({code})"
+        code = f" ({values['code']})" if "code" in values else ""
+        text += _read_symbol(lines[index + 1 : index + 5])
         path, line, name = (values.get(key) for key in ("file", "line", "name"))
-        failure = section.failure(matcher.kind, message, path, line, name)
+        failure = section.failure(matcher.kind, f"{text}{code}", path, line, name)
         below = list_source(lines[index + 1 :]) if matcher.kind == "compile" else ()
         yield section.numbers[index], with_details(failure, (text, *below))
+
+
+def _read_symbol(below: Sequence[str]) -> str:
+    """Return the rest of a message of javac or scalac, which stands below it."""
+    first = dict[str, str]()
+    for line in below:
+        text = " ".join(line.removeprefix("[ERROR]").split())
+        first.setdefault(text.partition(":")[0].strip(), text)
+    return "".join(f" ({first[key]})" for key in ("symbol", "found", "required") if key in first)
 
 
 def list_source(below: Sequence[str]) -> list[str]:
@@ -155,14 +163,3 @@ def list_source(below: Sequence[str]) -> list[str]:
             break
         source.append(line)
     return source
-
-
-def _read_symbol(message: str, below: Sequence[str]) -> str:
-    """Return the rest of a message of javac or scalac, which stands below it."""
-    texts = [" ".join(line.removeprefix("[ERROR]").split()) for line in below]
-    if message.endswith("cannot find symbol"):
-        symbols = [one.removeprefix("symbol: ") for one in texts if one.startswith("symbol: ")]
-        return f" ({symbols[0]})" if symbols else ""
-    if message.endswith("type mismatch;"):
-        return "".join(f" {one}" for one in texts if one.startswith(("found", "required")))
-    return ""

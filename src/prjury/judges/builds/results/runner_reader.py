@@ -325,9 +325,9 @@ class _Reader:
             failure = section.failure("compile", message, path, line, name)
         elif whole := _find_whole(name, owner, section):
             above = find_error_above(section.lines, self._run.lines.get(whole, 0))
-            message = f"{name or whole}: {above or message}"
             if whole in section.tree.known:
                 path, line = whole, None
+            message = f"{name or whole}: {above or message}"
             failure = section.failure("error", message, path, line, whole)
         else:
             suite, full = runner.name_test(section, self._suite, fields)
