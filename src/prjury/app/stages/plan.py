@@ -58,7 +58,7 @@ def plan_directory(
             head = repository.commit("HEAD").sha
             return _judge(environment, _config(None, config), store).find_plans(head, head)
     judge = _judge(environment, _config(root, config), open_directory(root))
-    return judge.find_plans(TREE, TREE, here=here)
+    return judge.find_plans(TREE, TREE, toolchains=here)
 
 
 def find_ci(root: Path, environment: RunEnvironment, here: Toolchains) -> BaseCi | None:

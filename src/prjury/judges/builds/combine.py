@@ -135,8 +135,8 @@ def refuse_replaced_build(
     lost = [plan for plan in theirs if plan.tests and not any(one.covers(plan) for one in ours)]
     if not lost:
         return judgment
-    here = [plan for plan in ours if plan.directory == lost[0].directory] or list(ours)
-    now = f"{here[0].system}, `{here[0].without_setup}`" if here else "nothing"
+    builds = [plan for plan in ours if plan.directory == lost[0].directory] or list(ours)
+    now = f"{builds[0].system}, `{builds[0].without_setup}`" if builds else "nothing"
     snippet = Snippet("yaml", POLICY, f"build: {{command: {json.dumps(lost[0].text)}}}")
     return Judgment.abstained(
         f"this change replaces the build that judges it: the base is tested by {lost[0].system}, "
@@ -152,9 +152,9 @@ def find_new_builds(ours: Sequence[BuildPlan], theirs: Sequence[BuildPlan]) -> t
     """The notes where the base has no build, or one without tests."""
     if not theirs:
         return ("no build was recognised on the base",)
-    there = {plan.directory: plan for plan in theirs if not plan.tests}
+    untested = {plan.directory: plan for plan in theirs if not plan.tests}
     return tuple(
-        f"the base's own build, `{there[plan.directory].without_setup}`, has no tests"
+        f"the base's own build, `{untested[plan.directory].without_setup}`, has no tests"
         for plan in ours
-        if plan.tests and plan.directory in there
+        if plan.tests and plan.directory in untested
     )

@@ -120,9 +120,9 @@ class Comparison(Struct, frozen=True, dict=True):
     @property
     def gap(self) -> Gap | None:
         """Why the tests cannot be compared, though nothing fails on the merged tree."""
-        base, asked = self.base, self.options.compare == "always"
+        base, compares = self.base, self.options.compare == "always"
         has_tests = self.outcome.tested or self.test_files or self.run.base_test_files
-        if not asked or self.plan.system == REPORTED or not has_tests:
+        if not compares or self.plan.system == REPORTED or not has_tests:
             return None
         if base is None:
             return "unknown" if self.run.base_unknown else None
@@ -215,21 +215,21 @@ def last_error_line(tail: str) -> str:
 
 def settle_retry(run: Run) -> TreeRun:
     """The outcome after the second run: what failed in one and passed in the other is flaky."""
-    head, again = run.head, run.again
-    if again is None or not again.ended:
+    head, retry = run.head, run.again
+    if retry is None or not retry.ended:
         return head
-    passed = {failure.id for failure in again.find_passing(head.failures)}
+    passed = {failure.id for failure in retry.find_passing(head.failures)}
     if not run.whole:
         return _mark_flaky(head, passed)
-    failing = {failure.id for failure in again.failures}
+    failing = {failure.id for failure in retry.failures}
     once = [
         replace(one, state="flaky" if one.id in passed else one.state)
         for one in head.failures
         if one.kind == "test" and one.id not in failing
     ]
-    late = {failure.id for failure in head.find_passing(again.failures)}
-    again = _mark_flaky(again, late)
-    return replace(again, failures=(*again.failures, *once))
+    late = {failure.id for failure in head.find_passing(retry.failures)}
+    retry = _mark_flaky(retry, late)
+    return replace(retry, failures=(*retry.failures, *once))
 
 
 def _mark_flaky(run: TreeRun, ids: Collection[str]) -> TreeRun:
@@ -242,11 +242,11 @@ def _mark_flaky(run: TreeRun, ids: Collection[str]) -> TreeRun:
 
 def mark_old(outcome: TreeRun, base: TreeRun) -> TreeRun:
     """The outcome with the failures marked old that the base has too, one for one."""
-    there = Counter(failure.id for failure in base.failures)
+    counts = Counter(failure.id for failure in base.failures)
     failures = []
     for failure in outcome.failures:
-        old = failure.state == "new" and there[failure.id] > 0
-        there[failure.id] -= old
+        old = failure.state == "new" and counts[failure.id] > 0
+        counts[failure.id] -= old
         failures.append(replace(failure, state="pre_existing") if old else failure)
     return replace(outcome, failures=tuple(failures))
 

@@ -127,7 +127,7 @@ def _answer(comparison: Comparison, passed: Judgment, words: str, reason: str) -
         return Judgment.failed(words, score=score, checks=passed.checks, metadata=metadata)
     late = comparison.run.base_unknown == wording.say_base_stopped("timeout")
     metadata |= paste("", _MORE_TIME if late else _VANISHED_WARN)
-    asked = wording.say_asked(words)
+    asked = wording.ASKED.format(words)
     return Judgment.abstained(asked, reason, checks=passed.checks, metadata=metadata)
 
 

@@ -106,12 +106,12 @@ def find_remedy(
             continue
         for mark in row.marks:
             for index, line in enumerate(lowered):
-                wanted = match_mark(mark, line, lines[index])
-                if wanted is None or (row.missing and is_of_tree(wanted, tree)):
+                value = match_mark(mark, line, lines[index])
+                if value is None or (row.missing and is_of_tree(value, tree)):
                     continue
                 if row.download and strict and not _downloads(lowered, index):
                     continue
-                return _make_remedy(row, lines[index], wanted, mark, versions or {})
+                return _make_remedy(row, lines[index], value, mark, versions or {})
     return None
 
 
@@ -162,24 +162,22 @@ def _downloads(lines: Sequence[str], index: int) -> bool:
     )
 
 
-def _make_remedy(
-    row: Row, line: str, wanted: str, mark: str, versions: Mapping[str, str]
-) -> Remedy:
+def _make_remedy(row: Row, line: str, value: str, mark: str, versions: Mapping[str, str]) -> Remedy:
     version = versions.get(row.tool, "")
     if mark.startswith("class file"):
-        major = wanted.partition(".")[0]
-        wanted = str(int(major) - _BEFORE_JAVA_1) if major.isdigit() and len(major) < 4 else ""  # noqa: PLR2004
-    words = row.remedy.replace("{name}", printable(wanted))
-    if row.tool and wanted:
+        major = value.partition(".")[0]
+        value = str(int(major) - _BEFORE_JAVA_1) if major.isdigit() and len(major) < 4 else ""  # noqa: PLR2004
+    words = row.remedy.replace("{name}", printable(value))
+    if row.tool and value:
         comparison = f"; here is {version}" if version else ""
-        words = f"this project wants {row.tool} {printable(wanted)}{comparison}: {words}"
-    shown, snippet = line.strip()[:_LONGEST_LINE], _make_snippet(row, wanted, row.setup)
+        words = f"this project wants {row.tool} {printable(value)}{comparison}: {words}"
+    shown, snippet = line.strip()[:_LONGEST_LINE], _make_snippet(row, value, row.setup)
     return Remedy(shown, words, snippet, row.passes, row.strict, row.download)
 
 
-def _make_snippet(row: Paste, wanted: str = "", tool: str = "") -> Snippet:
-    number = choose_number(wanted, tool)
-    text = row.paste.strip().replace("{version}", number).replace("{name}", printable(wanted))
+def _make_snippet(row: Paste, value: str = "", tool: str = "") -> Snippet:
+    number = choose_number(value, tool)
+    text = row.paste.strip().replace("{version}", number).replace("{name}", printable(value))
     return Snippet(_LANGUAGES.get(row.where, "yaml"), row.where, text)
 
 
@@ -203,12 +201,12 @@ def paste(remedy: str, snippet: Snippet | None) -> dict[str, Any]:
     return {**words, "snippet": msgspec.to_builtins(snippet)} if snippet else words
 
 
-def choose_number(wanted: str, tool: str) -> str:
+def choose_number(value: str, tool: str) -> str:
     """A version that a range allows, as set-up actions take it."""
-    span = read_span(wanted, "runtime", tool) if tool and wanted else None
+    span = read_span(value, "runtime", tool) if tool and value else None
     if span and span.low:
         return ".".join(map(str, span.low))
-    number = "".join(sign if sign.isdigit() or sign == "." else " " for sign in wanted).split()
+    number = "".join(sign if sign.isdigit() or sign == "." else " " for sign in value).split()
     return number[0].strip(".") if number else "…"
 
 

@@ -151,14 +151,14 @@ class _Source:
     def _read_reports(self, commit: str, names: Sequence[str], notes: list[str]) -> Results | None:
         """Read reports; what is wrong with artifacts that the policy names is a problem of them."""
         artifacts = self.checks.reports(commit, names, self.deadline)
-        named = self.options.artifacts != "auto"
-        if not (artifacts.files or (named and artifacts.problems)):
+        chosen = self.options.artifacts != "auto"
+        if not (artifacts.files or (chosen and artifacts.problems)):
             notes += artifacts.problems
             return None
-        if not named:
+        if not chosen:
             notes += artifacts.problems
         tree = self.pull.merge.tree if commit == self.pull.head.sha else None
-        problems = artifacts.problems if named else ()
+        problems = artifacts.problems if chosen else ()
         return read_reported(artifacts.files, self._list_paths(tree or commit), problems)
 
 

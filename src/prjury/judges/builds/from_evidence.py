@@ -37,14 +37,14 @@ class EvidenceBuild:
     """Judges the builds of a pull request as if they had run here.
 
     Attributes:
-        known: the paths of the merged tree.
-        kept: gets the reports that the builds have left behind.
+        paths: those of the merged tree.
+        reports: gets the reports that the builds have left behind.
     """
 
     options: BuildOptions
     pull: PullRequest
-    known: frozenset[str]
-    kept: KeptReports = field(default_factory=KeptReports)
+    paths: frozenset[str]
+    reports: KeptReports = field(default_factory=KeptReports)
 
     def read(self, evidence: Evidence | None) -> BuildEvidence:
         """Read the evidence, which is of this change.
@@ -117,10 +117,10 @@ class EvidenceBuild:
             raise CannotJudgeError(why, remedy=EVIDENCE_HOW, reason="evidence_missing")
         try:
             run = confine_run(record.run, plan)
-            self.kept.take(run, self.options)
+            self.reports.take(run, self.options)
         except ValueError as error:
             raise refuse_evidence(str(error)) from error
-        return compare(plan, run, self.known, self.options, list_touched(self.pull))
+        return compare(plan, run, self.paths, self.options, list_touched(self.pull))
 
 
 def _key(plan: BuildPlan) -> tuple[str, str, str]:

@@ -98,14 +98,18 @@ class TreeBuildJudge:
                 return Judgment.errored(str(error), metadata=give_reason(error.reason))
         planner = self._planner(base)
         builds = self._detect(planner, merged, changes_of(pull))
-        theirs = self._detect(planner, base, None).plans
+        base_plans = self._detect(planner, base, None).plans
         if not builds.plans:
-            return self._judge_no_build(pull, builds, merged, theirs)
+            return self._judge_no_build(pull, builds, merged, base_plans)
         judgments = self._run_builds(context, builds, merged, base)
-        notes = (*builds.notes, *find_new_builds(builds.plans, theirs), *_note_settings(settings))
+        notes = (
+            *builds.notes,
+            *find_new_builds(builds.plans, base_plans),
+            *_note_settings(settings),
+        )
         judgment = _add_facts(combine_judgments(judgments, notes), settings)
         judgment = self._add_unbuilt(judgment, pull, builds)
-        return self._refuse_replaced(judgment, planner, merged, theirs)
+        return self._refuse_replaced(judgment, planner, merged, base_plans)
 
     def _judge_evidence(
         self,
@@ -120,30 +124,32 @@ class TreeBuildJudge:
         source = EvidenceBuild(self.options, pull, _paths(merged), KeptReports.of(context))
         evidence = source.read(self.ports.evidence)
         notes = (*_note_settings(settings), wording.FROM_EVIDENCE)
-        if reported := source.judge_reports(evidence):
-            judgment = combine_judgments([reported], notes)
+        if judged := source.judge_reports(evidence):
+            judgment = combine_judgments([judged], notes)
             return refuse_edited(_add_facts(judgment, settings, "evidence"), pull)
         planner = self._planner(base)
         builds = self._detect(planner, merged, changes_of(pull))
-        theirs = self._detect(planner, base, None).plans
+        base_plans = self._detect(planner, base, None).plans
         if not builds.plans:
-            return self._judge_no_build(pull, builds, merged, theirs)
+            return self._judge_no_build(pull, builds, merged, base_plans)
         judgments = source.judge_builds(evidence, builds.plans)
         judgment = combine_judgments(judgments, (*builds.notes, *notes))
         judgment = self._add_unbuilt(_add_facts(judgment, settings, "evidence"), pull, builds)
-        return self._refuse_replaced(refuse_edited(judgment, pull), planner, merged, theirs)
+        return self._refuse_replaced(refuse_edited(judgment, pull), planner, merged, base_plans)
 
     def _refuse_replaced(
         self,
         judgment: Judgment,
         planner: BuildPlanner,
         merged: BuildSide,
-        theirs: Sequence[BuildPlan],
+        base_plans: Sequence[BuildPlan],
     ) -> Judgment:
         """The judgment, but no PASS of a build that the change has chosen itself."""
         if judgment.status is not Status.PASS:
             return judgment
-        return refuse_replaced_build(judgment, self._detect(planner, merged, None).plans, theirs)
+        return refuse_replaced_build(
+            judgment, self._detect(planner, merged, None).plans, base_plans
+        )
 
     def _add_unbuilt(
         self, judgment: Judgment, pull: PullRequest, builds: DetectedBuilds
@@ -187,12 +193,12 @@ class TreeBuildJudge:
         pull: PullRequest,
         found: DetectedBuilds,
         merged: BuildSide,
-        theirs: Sequence[BuildPlan],
+        base_plans: Sequence[BuildPlan],
     ) -> Judgment:
         paths = [entry.path for entry in merged.entries]
         source = find_source(paths, {file.path for file in pull.files})
         is_configured = self.options.command != "auto" or self.options.systems != "auto"
-        if source or is_configured or theirs:
+        if source or is_configured or base_plans:
             return _no_build_system(found, source)
         why = "nothing to build: the tree holds no source code that is compiled or tested"
         return Judgment.abstained(why, "not_applicable")
@@ -202,23 +208,23 @@ class TreeBuildJudge:
         merged: str,
         base: str,
         changes: Changes | None = None,
-        here: Toolchains | None = None,
+        toolchains: Toolchains | None = None,
     ) -> DetectedBuilds:
         """The builds that would run for a tree; nothing is run."""
-        sides, theirs = (
+        sides, base_plans = (
             BuildSide(tree, self.ports.repository.files(tree)) for tree in (merged, base)
         )
-        return self._detect(self._planner(theirs, here), sides, changes)
+        return self._detect(self._planner(base_plans, here), sides, changes)
 
-    def find_ci(self, tree: str, here: Toolchains) -> BaseCi | None:
+    def find_ci(self, tree: str, toolchains: Toolchains) -> BaseCi | None:
         """The CI in the workflows of a tree, as a machine with these tools would run it."""
         side = BuildSide(tree, self.ports.repository.files(tree))
-        return find_base_ci(self._root(side, None), here)
+        return find_base_ci(self._root(side, None), toolchains)
 
-    def _planner(self, base: BuildSide, here: Toolchains | None = None) -> BuildPlanner:
-        here = here or Toolchains(self.ports.shell.environment())
-        ci = find_base_ci(self._root(base, None), here)
-        return BuildPlanner(self.options, here, ci, self.own)
+    def _planner(self, base: BuildSide, toolchains: Toolchains | None = None) -> BuildPlanner:
+        toolchains = toolchains or Toolchains(self.ports.shell.environment())
+        ci = find_base_ci(self._root(base, None), toolchains)
+        return BuildPlanner(self.options, toolchains, ci, self.own)
 
     def _detect(
         self, planner: BuildPlanner, side: BuildSide, changes: Changes | None

@@ -53,19 +53,12 @@ def find_vanished(here: Results, base: Results) -> Vanished:
     return Vanished(tuple(listed) if count else (), count)
 
 
-#: Directories of reports, which stand for a suite that has no place of its own.
-_REPORT_PLACES = (
-    "_prjury", "target/surefire-reports", "target/failsafe-reports", "build/test-results/"
-)  # fmt: skip
-
-
 def readable(identity: str) -> str:
     """A test's identity as a reader knows it: ``tests/test_a.py test_b``."""
     suite, _, rest = identity.removeprefix("test:").partition(":")
     owner, _, name = rest.rpartition("#")
-    for place in _REPORT_PLACES:
-        suite = suite.partition(place)[0].rstrip("/") if place in suite else suite
-    suite = "" if suite in {"reports", "…/reports"} else suite
+    if "reports" in suite or "test-results" in suite or suite == "_prjury":
+        suite = ""  # it stands for a suite that has no place of its own
     module = suite.removesuffix(".py").replace("/", ".")  # pytest repeats the file as a module
     owner = owner.removeprefix(module).lstrip(".") if suite.endswith(".py") else owner
     return " ".join(filter(None, (suite, owner if owner != name else "", name)))

@@ -21,6 +21,7 @@ _LONGEST_STEP = 60
 BASE_KEPT = "what the base came to is known from an earlier run"
 BUILDING_BASE = "building the base without the change"
 FROM_EVIDENCE = "built elsewhere, read from its evidence"
+ASKED = "{}. Check whether that is meant; nothing else failed."
 BASE_SLOW = "an earlier commit of the base took longer than there is time for this one"
 NO_TIME = "there was no time to run both without stopping at failures"
 REVIEW_AGAIN = Snippet("sh", "a shell", "prjury review")
@@ -51,6 +52,12 @@ _GAPS = {
     "failed": "the base's build failed before a test ran: {}",
     "untested": "the base's build passed without a test result, though the base has tests",
     "partly": "the base's build broke off before all its tests had run: {}",
+}
+_UNREAD = {
+    "unread": "not all of its test reports could be read, so that failing tests may hide there",
+    "empty": "its test reports hold no test",
+    "missing": "the test report that it was asked to write is missing or empty; probably "
+    "something ended the tests before they ran",
 }
 STATES = {
     "new": "",
@@ -135,9 +142,9 @@ def list_causes(failures: Sequence[Failure]) -> str:
     return f"{where}{first.message}{f' (and {others} more)' if others else ''}"
 
 
-def append_notes(comparison: Comparison, *more: str) -> str:
+def append_notes(comparison: Comparison) -> str:
     """The notes in brackets; empty for none."""
-    notes = [note for note in (*_list_notes(comparison), *more) if note]
+    notes = list(filter(None, _list_notes(comparison)))
     return f" ({'; '.join(notes)})" if notes else ""
 
 
@@ -184,11 +191,8 @@ def say_passed(comparison: Comparison) -> str:
 
 def say_failed(comparison: Comparison) -> str:
     """The words of a build that the change breaks."""
-    causes = list_causes(comparison.blocking or comparison.outcome.failures)
-    if comparison.blocking:
-        first = comparison.blocking[0]
-        ordered = [one for one in comparison.ordered if not comparison.excuses(one)]
-        causes = list_causes(ordered or (first,))
+    counting = [one for one in comparison.ordered if not comparison.excuses(one)]
+    causes = list_causes(counting or comparison.outcome.failures)
     why = f": {causes}" if causes else ""
     return f"{describe_end(comparison.outcome)}{why}{append_notes(comparison)}"
 
@@ -219,39 +223,21 @@ def say_excused(comparison: Comparison) -> str:
     what = f"{counted(old, 'test')} failed" if only_tests else counted(old, "failure")
     words = [f"{what} as on the base"] if old else []
     words += [f"{counted(flaky, 'flaky test')} passed when run again"] if flaky else []
-    plan, outcome = comparison.plan, comparison.outcome
-    hidden = any(
-        step in outcome.failed_steps and step.exit_code != planned.all_ran
-        for step, planned in zip(outcome.steps, plan.steps, strict=False)
-    )
-    note = f"what `{plan.without_setup}` leaves out after a failure ran on neither side"
-    return (
-        f"{' and '.join(words)}; nothing else fails: {list_causes(comparison.outcome.failures)}"
-        f"{append_notes(comparison, note if hidden and old else '')}"
-    )
+    causes = list_causes(comparison.outcome.failures)
+    return f"{' and '.join(words)}; nothing else fails: {causes}{append_notes(comparison)}"
 
 
 def say_unread(comparison: Comparison, code: str) -> str:
     """Say why exit code 0 does not show that the tests passed."""
-    ended = (
-        "no failing test was read"
-        if comparison.plan.system == REPORTED
-        else "the build ended with exit code 0"
-    )
-    why = {
-        "unread": "not all of its test reports could be read, so that failing tests may hide there",
-        "empty": "its test reports hold no test",
-        "missing": "the test report that it was asked to write is missing or empty; probably "
-        "something ended the tests before they ran",
-    }[code]
-    return f"{ended}, but {why}{append_notes(comparison)}"
+    has_end = comparison.plan.system != REPORTED
+    ended = "the build ended with exit code 0" if has_end else "no failing test was read"
+    return f"{ended}, but {_UNREAD[code]}{append_notes(comparison)}"
 
 
 def say_vanished(lost: Vanished) -> str:
     """Count the lost tests, with an example."""
-    example = f": {quote(lost.names[0])}" if lost.names else ""
-    if lost.count > 1 and lost.names:
-        example = f", such as {quote(lost.names[0])}"
+    link = ", such as" if lost.count > 1 else ":"
+    example = f"{link} {quote(lost.names[0])}" if lost.names else ""
     return f"{counted(lost.count, 'test')} that ran on the base did not run here{example}"
 
 
@@ -271,27 +257,23 @@ def say_gap(comparison: Comparison, gap: Gap) -> str:
     return f"tests not compared: {why}; {repairs} nobody can say which tests of the base are lost"
 
 
-def say_asked(words: str) -> str:
-    """The words of what a human has to look at."""
-    return f"{words}. Check whether that is meant; nothing else failed."
+_TO_DO = "To have it judged: {}.{}"
 
 
 def say_elsewhere(comparison: Comparison, cause: str, remedy: str) -> str:
     """The words of a build that cannot be done on this machine."""
     twice = ", tried twice" if comparison.fault and comparison.fault.passes else ""
     twice = ", nor can the base" if comparison.untested else twice
-    return (
-        f"it cannot be built here{twice}, and the change is not to blame: {quote(cause)}. "
-        f"To have it judged: {remedy}.{append_notes(comparison)}"
-    )
+    words = f"it cannot be built here{twice}, and the change is not to blame: {quote(cause)}. "
+    return words + _TO_DO.format(remedy, append_notes(comparison))
 
 
 def say_untested(comparison: Comparison, remedy: str) -> str:
     """The words where code of the tree keeps both sides from testing anything."""
-    return (
-        "nothing is known of this change: with it and without it the build fails before a test "
-        f"runs: {quote(list_causes(comparison.outcome.failures))}. To have it judged: {remedy}."
-        f"{append_notes(comparison)}"
+    cause = quote(list_causes(comparison.outcome.failures))
+    words = f"with it and without it the build fails before a test runs: {cause}. "
+    return f"nothing is known of this change: {words}" + _TO_DO.format(
+        remedy, append_notes(comparison)
     )
 
 
@@ -300,8 +282,7 @@ def say_disturbed(comparison: Comparison, remedy: str) -> str:
     return (
         "it fails as the base fails now, but the base passed in an earlier run: the machine has "
         "changed since, or this change disturbs the base's build. "
-        f"To have it judged: {remedy}.{append_notes(comparison)}"
-    )
+    ) + _TO_DO.format(remedy, append_notes(comparison))
 
 
 def make_own_remedy(comparison: Comparison) -> tuple[str, Snippet]:
@@ -334,9 +315,9 @@ def say_services(count: int) -> str:
 def describe_tests(results: Results) -> str:
     """Count the tests, by reports and logs; empty if it is not known."""
     where = f" in {counted(results.files, 'report')}" if results.files else " named in the log"
-    reported = f"{counted(results.tests, 'test')}{where}" if results.tests else ""
+    listed = f"{counted(results.tests, 'test')}{where}" if results.tests else ""
     tallied = f"{counted(results.counted, 'test')} counted in the log" if results.counted else ""
-    return " and ".join(filter(None, [reported, tallied]))
+    return " and ".join(filter(None, [listed, tallied]))
 
 
 def describe_failed(failed: int, run: TreeRun) -> str:

@@ -450,7 +450,7 @@ def test_files_that_are_not_there_keep_their_place() -> None:
 
 
 def test_files_by_package_type_and_module() -> None:
-    tree = TreeFiles(TREE_OF_FILES.known)
+    tree = TreeFiles(TREE_OF_FILES.paths)
     assert tree.of_package("example.com/m/x", "c.go") == "m/x/c.go"
     assert tree.of_package("example.com/other/x", "c.go") == "x/c.go"
     assert tree.of_package("example.com/y", "d.go") is None

@@ -170,15 +170,15 @@ class JunitCase:
     def kind(self) -> Kind:
         """The kind of a failure: something that is no test may have kept tests from running."""
         runner = self.report.runner
-        said = {self.name, self.owner, *(child.get("message") for child in self._failures)}
-        if _UNLOADED & said or (runner == "vitest" and self.name == self.owner):
+        words = {self.name, self.owner, *(child.get("message") for child in self._failures)}
+        if _UNLOADED & words or (runner == "vitest" and self.name == self.owner):
             return "compile"
         if runner == "go" and not self.owner:
             built = not any("[build failed]" in (child.text or "") for child in self._failures)
             return "error" if built else "goal"
         of_several = {
             "mocha": any(hook in self.name for hook in _HOOKS),
-            "node": self.report.relative(self.name) in self.report.tree.known,
+            "node": self.report.relative(self.name) in self.report.tree.paths,
             "jvm": not self.name,
         }
         return "error" if of_several.get(runner) else "test"
@@ -275,7 +275,7 @@ class JunitCase:
             is_line = path and at.isascii() and at.isdigit() and len(at) < 9  # noqa: PLR2004
             return path, str(int(at) + 1) if is_line else None
         for name in (*self.test, self.report.relative(self.name)):
-            if name in self.report.tree.known:
+            if name in self.report.tree.paths:
                 return name, None
         return None, None
 

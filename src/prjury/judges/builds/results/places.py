@@ -39,7 +39,7 @@ def find_place(
             continue
         for path, number in list_places(line):
             top = path.removeprefix("/")  # Vitest's, from the root of the tree
-            if inside := tree.find(path, directory) or (top if top in tree.known else None):
+            if inside := tree.find(path, directory) or (top if top in tree.paths else None):
                 return inside, number
     return fallback
 

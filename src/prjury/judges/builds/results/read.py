@@ -124,16 +124,16 @@ def merge_results(
     in_reports, covered = frozenset(reports.ran), set[str]()
     names, problems, counted, skipped = list[str](), list[str](), 0, reports.skipped
     for runner, output in by_runner.items():
-        known = _count_reported(runner, reports)
-        surplus = max(0, output.counted + len(output.ran) - known)
-        problems += output.doubts if known else [*output.doubts, *output.unnamed]
-        if reported or known:
+        number = _count_reported(runner, reports)
+        surplus = max(0, output.counted + len(output.ran) - number)
+        problems += output.doubts if number else [*output.doubts, *output.unnamed]
+        if reported or number:
             counted += surplus
         else:
             counted += output.counted
             skipped += output.skipped
             names += [name for name in output.ran if name not in in_reports]
-        if known and not surplus:
+        if number and not surplus:
             covered.add(runner)
     of_logs = [failure for log in logs for failure in _list_failures(log, covered, reports)]
     failures = _merge(reports.failures, drop_repeats(of_logs))

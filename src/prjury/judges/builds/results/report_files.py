@@ -49,8 +49,8 @@ def is_report(path: str) -> bool:
     stem = name.removesuffix(".xml")
     if stem == name or _OF_MAVEN.intersection(above[-2:-1]):
         return False
-    named = stem.startswith(("TEST-", "junit-")) or stem.endswith("-junit") or stem == "junit"
-    return named or not _DIRECTORIES.isdisjoint(above)
+    usual = stem.startswith(("TEST-", "junit-")) or stem.endswith("-junit") or stem == "junit"
+    return usual or not _DIRECTORIES.isdisjoint(above)
 
 
 def stamps(tree: Path, reports: Path, globs: Sequence[str] = ()) -> Mapping[Path, Stamp]:
@@ -67,11 +67,11 @@ def find_reports(
     globs: Sequence[str] = (),
 ) -> Found:
     """The reports of a build."""
-    found = Found(since=since)
-    for path in _reports(tree, reports, found, globs):
+    listing = Found(since=since)
+    for path in _reports(tree, reports, listing, globs):
         if earlier.get(path) != _stamp(path):
-            found.files.append(path)
-    return found
+            listing.files.append(path)
+    return listing
 
 
 def _reports(tree: Path, reports: Path, found: Found, globs: Sequence[str]) -> Iterator[Path]:

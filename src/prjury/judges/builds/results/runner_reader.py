@@ -222,7 +222,7 @@ class _Reader:
             full = self._name_fully(line, name)
             run.full_names.setdefault(name, []).append(full)
             run.lines[name] = index
-            if name in self._section.tree.known:
+            if name in self._section.tree.paths:
                 return  # a file that ended in an error
             fields = {**fields, "name": full}
         if not runner.sums:
@@ -325,7 +325,7 @@ class _Reader:
             failure = section.failure("compile", message, path, line, name)
         elif whole := _find_whole(name, owner, section):
             above = find_error_above(section.lines, self._run.lines.get(whole, 0))
-            if whole in section.tree.known:
+            if whole in section.tree.paths:
                 path, line = whole, None
             message = f"{name or whole}: {above or message}"
             failure = section.failure("error", message, path, line, whole)
@@ -405,7 +405,7 @@ def _find_reason(text: Sequence[str]) -> str:
 
 def _find_whole(name: str, owner: str, section: LogSection) -> str:
     """Return what failed where it is no test: a hook, a class, a file; empty for a test."""
-    if any(hook in name for hook in _HOOKS) or name in section.tree.known:
+    if any(hook in name for hook in _HOOKS) or name in section.tree.paths:
         return name
     if name.startswith(_SET_UP):
         return owner

@@ -23,33 +23,33 @@ class TreeFiles:
     """The files of a tree.
 
     Attributes:
-        known: their paths.
+        paths: theirs.
         directory: where the build's steps run, below the root; empty for the root itself.
     """
 
-    known: frozenset[str]
+    paths: frozenset[str]
     directory: str = ""
 
     @cached_property
     def _by_name(self) -> dict[str, list[str]]:
         by_name: dict[str, list[str]] = {}
-        for path in sorted(self.known):
+        for path in sorted(self.paths):
             by_name.setdefault(posixpath.basename(path), []).append(path)
         return by_name
 
     def find(self, wanted: str, directory: str | None = None) -> str | None:
         """The file that a tool means from where it runs, or from the root; None if ambiguous."""
-        here = self.directory if directory is None else directory
+        start = self.directory if directory is None else directory
         below = wanted
         while below.startswith("../"):
             below = below.removeprefix("../")
-        for path in (posixpath.join(here, wanted), wanted, posixpath.join(here, below)):
+        for path in (posixpath.join(start, wanted), wanted, posixpath.join(start, below)):
             plain = inside_tree(path)
-            if plain in self.known:
+            if plain in self.paths:
                 return plain
         if "/" in (installed := wanted.partition("/site-packages/")[2]):
-            return self._find_by_rest(installed, here)
-        return None if wanted.startswith(("/", "~", "…")) else self._find_by_rest(wanted, here)
+            return self._find_by_rest(installed, start)
+        return None if wanted.startswith(("/", "~", "…")) else self._find_by_rest(wanted, start)
 
     def of_package(self, package: str, file: str) -> str | None:
         """A file of a Go package: some end of the package's name is a directory of the tree."""
@@ -57,14 +57,14 @@ class TreeFiles:
         for start in range(len(parts)):
             end = "/".join(parts[start:])
             for path in (posixpath.join(self.directory, end), end):
-                if path in self.known:
+                if path in self.paths:
                     return path
         return None
 
-    def _find_by_rest(self, wanted: str, here: str) -> str | None:
+    def _find_by_rest(self, wanted: str, start: str) -> str | None:
         """The only file whose path ends so, in the directory or else anywhere."""
         longer = [path for path in self.named(posixpath.basename(wanted)) if _ends(path, wanted)]
-        below = [path for path in longer if path.startswith(f"{here}/")] if here else []
+        below = [path for path in longer if path.startswith(f"{start}/")] if start else []
         for matching in (below, longer):
             if len(matching) == 1:
                 return matching[0]
@@ -77,8 +77,8 @@ class TreeFiles:
 
     def resolve(self, wanted: str, directory: str | None = None) -> str:
         """The file that is meant, or the path as it stands, from the root as far as possible."""
-        here = self.directory if directory is None else directory
-        return self.find(wanted, directory) or inside_tree(posixpath.join(here, wanted)) or wanted
+        start = self.directory if directory is None else directory
+        return self.find(wanted, directory) or inside_tree(posixpath.join(start, wanted)) or wanted
 
     def of_type(self, name: str, file: str, near: str = "") -> str | None:
         """The source file of a JVM type by its full name, the one nearest to a path if several."""
@@ -103,7 +103,7 @@ class TreeFiles:
         stem = f"{self.directory}/" * bool(self.directory) + dotted.replace(".", "/")
         while stem:
             for path in (f"{stem}.py", f"{stem}/__init__.py"):
-                if path in self.known:
+                if path in self.paths:
                     return path
             stem = stem.rpartition("/")[0]
         return None
