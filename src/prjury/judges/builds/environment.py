@@ -100,7 +100,7 @@ def find_remedy(
     """The first row that fits a line, None for none."""
     if not strict and (submodule := _find_submodule(lines, tree)):
         return submodule
-    lowered = [line.lower() for line in lines]
+    lowered = [_spell_out(line.lower()) for line in lines]
     for row in read_table().rows:
         if strict and not row.strict:
             continue
@@ -113,6 +113,13 @@ def find_remedy(
                     continue
                 return _make_remedy(row, lines[index], value, mark, versions or {})
     return None
+
+
+def _spell_out(line: str) -> str:
+    """Add the words that Java leaves out where it knows no host, whose name it only repeats."""
+    host = line.partition("://")[2].partition("/")[0]
+    ends = line.partition(" -> [help")[0].rstrip()
+    return f"{line} unknown host" if host and ends.endswith(f"): {host}") else line
 
 
 def match_mark(mark: str, lowered: str, line: str) -> str | None:

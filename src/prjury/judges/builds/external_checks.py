@@ -288,15 +288,16 @@ def _list_runs(runs: Sequence[CheckResult]) -> str:
     names = []
     for run in runs:
         ended = run.conclusion not in {None, "success"}
-        names.append(f"{_cut(run.name)}{f' ({_cut(str(run.conclusion))})' if ended else ''}")
+        end = f" ({_shorten_name(str(run.conclusion))})" if ended else ""
+        names.append(f"{_shorten_name(run.name)}{end}")
     return join_names(names)
 
 
 def _quote_names(names: Sequence[str]) -> str:
-    return join_names([f"`{_cut(name)}`" for name in names])
+    return join_names([f"`{_shorten_name(name)}`" for name in names])
 
 
-def _cut(name: str) -> str:
+def _shorten_name(name: str) -> str:
     return visible(name[:_LONGEST_NAME]) + ("…" if len(name) > _LONGEST_NAME else "")
 
 
@@ -305,12 +306,14 @@ def _make_checks(summary: CheckSummary) -> tuple[Check, ...]:
     checks = []
     for run in listed[:_MOST_CHECKS]:
         passed = run.conclusion == "success"
-        see = f"See {run.url}" if run.url else f"See what {_cut(run.app)} says about it"
+        name, app = _shorten_name(run.name), _shorten_name(run.app)
+        end = _shorten_name(run.conclusion or "has not ended")
+        see = f"See {run.url}" if run.url else f"See what {app} says about it"
         checks.append(
             Check(
                 "check-passed",
                 passed,
-                f"{_cut(run.name)} ({_cut(run.app)}): {_cut(run.conclusion or 'has not ended')}",
+                f"{name} ({app}): {end}",
                 severity="error" if passed or run in summary.failed else "warning",
                 evidence=run.url,
                 fix=None if passed else f"{see}, and make it succeed.",

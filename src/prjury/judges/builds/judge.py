@@ -211,10 +211,9 @@ class TreeBuildJudge:
         toolchains: Toolchains | None = None,
     ) -> DetectedBuilds:
         """The builds that would run for a tree; nothing is run."""
-        sides, base_plans = (
-            BuildSide(tree, self.ports.repository.files(tree)) for tree in (merged, base)
-        )
-        return self._detect(self._planner(base_plans, here), sides, changes)
+        list_files = self.ports.repository.files
+        planner = self._planner(BuildSide(base, list_files(base)), toolchains)
+        return self._detect(planner, BuildSide(merged, list_files(merged)), changes)
 
     def find_ci(self, tree: str, toolchains: Toolchains) -> BaseCi | None:
         """The CI in the workflows of a tree, as a machine with these tools would run it."""

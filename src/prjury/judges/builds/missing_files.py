@@ -54,8 +54,8 @@ def refuse_needed(
 
 def _may_be_code(entry: TreeEntry) -> bool:
     kind = kind_of(entry.path, entry.mode)
-    named = kind is not FileKind.SYMLINK and has_suffix(entry.path)
-    return kind is not FileKind.DOCS and (not named or holds_text(entry.path))
+    has_name = kind is not FileKind.SYMLINK and has_suffix(entry.path)
+    return kind is not FileKind.DOCS and (not has_name or holds_text(entry.path))
 
 
 def note_files(plan: BuildPlan, absent: Sequence[str]) -> BuildPlan:

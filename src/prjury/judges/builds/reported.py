@@ -86,7 +86,7 @@ def decide_reported(comparison: Comparison) -> Judgment:
 def read_places(places: Sequence[Path], known: frozenset[str]) -> Results:
     """The reports at these places: files, and directories with XML files."""
     listing = Found()
-    names = dict(_named(places, listing))
+    names = dict(_list_reports(places, listing))
     listing.files = list(names)
     problems = list(listing.problems)
     files = dict(load_reports(listing, problems, lambda path: names[Path(path)]))
@@ -107,7 +107,7 @@ def read_reported(
     return parse_reports(files.items(), doubts, TreeFiles(known), relative)
 
 
-def _named(places: Sequence[Path], found: Found) -> Iterator[tuple[Path, str]]:
+def _list_reports(places: Sequence[Path], found: Found) -> Iterator[tuple[Path, str]]:
     """Each report with its name: below its directory, or below what all files have in common."""
     files = [place for place in places if not place.is_dir()]
     above = posixpath.commonpath([str(file.absolute().parent) for file in files]) if files else ""
@@ -146,7 +146,7 @@ def refuse_no_reports(places: Sequence[Path]) -> None:
     """Refuse places where there is nothing, and directories without a report."""
     unread = Found()
     for place in places:
-        if place.exists() and (any(_named((place,), unread)) or unread.problems):
+        if place.exists() and (any(_list_reports((place,), unread)) or unread.problems):
             continue
         where = "below" if place.is_dir() else "at"
         raise CannotJudgeError(

@@ -160,7 +160,6 @@ def test_what_programs_may_want_to_know() -> None:
     assert metadata["seconds"] == 1.2
     assert metadata["log"] == "/logs/1.log"
     assert metadata["recognised_by"] == ["Makefile has the target test"]
-    assert metadata["fixed"] == []
     assert len(metadata["failures"]) == 200
     assert metadata["failures"][0] == {
         "id": "test:t.py:t0",
@@ -170,13 +169,6 @@ def test_what_programs_may_want_to_know() -> None:
         "message": "no",
         "state": "new",
     }
-
-
-def test_what_the_change_mends_is_told_by_its_id() -> None:
-    base = outcome(failing(2))
-    ran = Results(1, 2, ran=("test:t.py:t0", "test:t.py:t1"))
-    case = compared(outcome(failing(1), ran), base=base)
-    assert make_metadata(case)["fixed"] == ["test:t.py:t1"]
 
 
 def test_no_exit_code_is_made_up_where_none_is_known() -> None:

@@ -101,13 +101,6 @@ class TestPass:
         ]
         assert judgment.metadata["subject"] == "checks of head"
         assert judgment.metadata["from"] == "checks"
-        assert judgment.metadata["waited"] == pytest.approx(0, abs=1)
-        assert judgment.metadata["runs"][0] == {
-            "name": "test",
-            "app": CI,
-            "conclusion": "success",
-            "url": "https://ci.example.org/test",
-        }
 
     @pytest.mark.parametrize(
         ("bases", "tested"),
@@ -186,7 +179,6 @@ class TestFail:
         judgment = judged([run(f"t{number}") for number in range(300)])
         assert judgment.checks[-1].message == "250 more"
         assert judgment.checks[-1].passed
-        assert len(judgment.metadata["runs"]) == 200
 
 
 class TestAbstain:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from prjury.judges.builds.failure import Failure, Results, make_failure
 from prjury.judges.builds.results.log import transcribe
-from prjury.judges.builds.results.read import LogResults, merge_results, read_log, mark_causes
+from prjury.judges.builds.results.read import LogResults, mark_causes, merge_results, read_log
 from prjury.judges.builds.results.runner_output import RunnerOutput, find_ambiguous
 from prjury.judges.builds.results.tree import TemporaryPaths, TreeFiles
 

@@ -79,14 +79,9 @@ def test_a_build_that_passes_is_tried_once_where_the_base_is_not_asked_for() -> 
     assert (comparison.base, commands) == (None, ["tool"])
 
 
-def test_the_base_is_built_first_and_tells_what_is_mended() -> None:
+def test_the_base_is_built_first() -> None:
     judgment = judge([says(1, "!t", "u"), says(0, "t", "u")])
     assert judgment.status is Status.PASS, judgment.reasoning
-    assert judgment.metadata["fixed"] == ("test:t.py:a#t",)
-
-
-def test_a_test_that_is_gone_is_not_mended() -> None:
-    assert judge([says(1, "!t", "u"), says(0, "u")]).metadata["fixed"] == ()
 
 
 def test_a_base_that_fails_is_run_without_stopping_and_so_is_the_change() -> None:
@@ -397,7 +392,7 @@ class TestSeveralTestSteps:
     def test_a_step_that_is_mended_leaves_the_other_old(self) -> None:
         one, two = self.script(1, "one", "!t"), self.script(1, "two", "!v")
         judgment = self.run([one, two], [self.script(0, "one", "t"), two])
-        assert (judgment.status, judgment.metadata["fixed"]) == (Status.PASS, ("test:t.py:a#t",))
+        assert judgment.status is Status.PASS
 
     def test_what_takes_too_long_ends_the_run(self) -> None:
         late = Scripted(-9, stopped="timeout")

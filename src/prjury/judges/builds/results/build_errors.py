@@ -114,7 +114,8 @@ def _read_traces(section: LogSection) -> Found:
             frames = []
             continue
         match = _ERROR.match(text)
-        if match and frames and (not line[0].isspace() or _indent(line) <= _indent(frames[-1])):
+        ends = frames and (not line[0].isspace() or _measure(line) <= _measure(frames[-1]))
+        if match and ends:
             path, number = find_place(frames, section.tree, section.directory, last=True)
             if not path:
                 path, number = next(list_places(frames[-1]), (None, None))
@@ -126,7 +127,7 @@ def _read_traces(section: LogSection) -> Found:
             yield section.numbers[index], failure_below
 
 
-def _indent(line: str) -> int:
+def _measure(line: str) -> int:
     return len(line) - len(line.lstrip(" E"))
 
 

@@ -132,13 +132,13 @@ def read_problems(section: LogSection) -> Found:
     """Yield the errors that the matchers find, with the lines below that belong to them."""
     lines = section.lines
     for matcher, index, values in load_matchers().find(lines):
-        text = values.get("message", "")
+        message = values.get("message", "")
+        text = message + _read_symbol(lines[index + 1 : index + 5])
         code = f" ({values['code']})" if "code" in values else ""
-        text += _read_symbol(lines[index + 1 : index + 5])
         path, line, name = (values.get(key) for key in ("file", "line", "name"))
         failure = section.failure(matcher.kind, f"{text}{code}", path, line, name)
         below = list_source(lines[index + 1 :]) if matcher.kind == "compile" else ()
-        yield section.numbers[index], with_details(failure, (text, *below))
+        yield section.numbers[index], with_details(failure, (message, *below))
 
 
 def _read_symbol(below: Sequence[str]) -> str:

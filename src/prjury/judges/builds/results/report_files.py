@@ -126,7 +126,7 @@ def load_reports(
     for path in found.files:
         name = printable(relative(str(path)))
         try:
-            content = _content(path, room, found.since)
+            content = _read_content(path, room, found.since)
         except ReportError as error:
             problems.append(f"the report {name} {error}")
             yield name, None
@@ -135,7 +135,7 @@ def load_reports(
         yield name, content
 
 
-def _content(path: Path, room: int, since: float) -> bytes:
+def _read_content(path: Path, room: int, since: float) -> bytes:
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:

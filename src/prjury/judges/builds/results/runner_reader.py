@@ -154,7 +154,7 @@ class _Reader:
                 self._take(kind, fields, index, line)
             elif self._runner.outline and not self._run.totals:
                 self._enter_suite(line, text)
-        self._settle()
+        self._end_run()
         return self._output
 
     def _find_kind(self, text: str) -> tuple[str, dict[str, str]]:
@@ -186,7 +186,7 @@ class _Reader:
         elif kind in {"good", "bad", "out"}:
             if not (self._place or (self._run.telling and self._run.begun)):
                 if self._run.totals:
-                    self._settle()
+                    self._end_run()
                 self._add_name(kind, fields, line, index)
         elif kind == "totals":
             self._add_totals(fields)
@@ -203,11 +203,11 @@ class _Reader:
             why = fields.get("why") or fields["part"]
             self._output.doubts.append(wording.LEFT_OUT.format(self._runner.by, why))
         elif kind == "begins":
-            self._settle()
+            self._end_run()
             self._run.begun = True
         elif kind == "file":
             if self._run.begun:
-                self._settle()
+                self._end_run()
             self._suite, self._outline = _name_suite(self._section, fields), {}
 
     def _add_name(self, kind: str, fields: dict[str, str], line: str, index: int) -> None:
@@ -217,7 +217,7 @@ class _Reader:
             run.out += 1
             return
         if runner.outline:
-            if self._outline.get(_indent(line)) == name:
+            if self._outline.get(_measure_indent(line)) == name:
                 return  # the end of a suite, which repeats its name
             full = self._name_fully(line, name)
             run.full_names.setdefault(name, []).append(full)
@@ -241,12 +241,12 @@ class _Reader:
 
     def _enter_suite(self, line: str, text: str) -> None:
         """Take in a line that may be the name of a suite."""
-        depth = _indent(line)
+        depth = _measure_indent(line)
         self._outline = {level: name for level, name in self._outline.items() if level < depth}
         self._outline[depth] = text.removeprefix("▶ ")
 
     def _name_fully(self, line: str, name: str) -> str:
-        depth = _indent(line)
+        depth = _measure_indent(line)
         least = 1 if self._runner.by != "node" else 0
         around = [suite for level, suite in self._outline.items() if least <= level < depth]
         return self._runner.outline.join([*around, name])
@@ -258,7 +258,7 @@ class _Reader:
                 name = "out" if name == "left" and "ran" in self._run.totals else name
                 counts[name] = counts.get(name, 0) + number
         if self._run.totals.keys() & counts.keys():
-            self._settle()
+            self._end_run()
         self._run.totals.update(counts)
 
     def _add_failure(self, kind: str, fields: dict[str, str], index: int) -> None:
@@ -268,7 +268,7 @@ class _Reader:
             _, name = runner.name_test(section, self._suite, {"name": "", **fields})
             if any(failure.name == name for _, failure in self._run.failing.values()):
                 return  # listed once more
-            self._settle()
+            self._end_run()
         fields, self._place = {**fields, **self._place}, {}
         if tail := fields.get("tail"):
             fields["name"] = f"test_{tail}"
@@ -288,7 +288,7 @@ class _Reader:
         """Put the titles of the suites above a test together; return where the text begins."""
         titles = [fields["name"]]
         for at, line in enumerate(self._section.lines[start : start + 20], start):
-            if not line.strip() or _indent(line) < _TITLES:
+            if not line.strip() or _measure_indent(line) < _TITLES:
                 break
             titles.append(line.strip())
             if line.rstrip().endswith(":"):
@@ -334,7 +334,7 @@ class _Reader:
             failure = section.test(full, suite, message, path, line)
         return with_details(failure, [one for one in shown if one.strip()])
 
-    def _settle(self) -> None:
+    def _end_run(self) -> None:
         run, self._run, self._listing = self._run, _Run(), False
         failing, totals = list(run.failing.values()), run.totals
         if not totals and not self._runner.sums and run.names:
@@ -366,7 +366,7 @@ def _strip_level(line: str) -> str:
     return text.strip()
 
 
-def _indent(line: str) -> int:
+def _measure_indent(line: str) -> int:
     return min(len(line) - len(line.lstrip()), _DEEPEST)
 
 

@@ -66,7 +66,7 @@ def read_tap(section: LogSection) -> RunnerOutput:
         elif depth:
             continue
         elif line.startswith("TAP version 1"):
-            _settle(section, output, stream)
+            _end_stream(section, output, stream)
             stream = _Stream(announced=True)
         elif word.startswith("1..") and word[3:].isdecimal():
             stream.plan = int(word[3:12])
@@ -74,7 +74,7 @@ def read_tap(section: LogSection) -> RunnerOutput:
             stream.totals[rest.partition(" ")[0]] = int(rest.strip().rpartition(" ")[2][:9])
         elif line.startswith("Bail out!") and stream.points:
             output.doubts.append(f"the tests bailed out:{line.removeprefix('Bail out!')}")
-    _settle(section, output, stream)
+    _end_stream(section, output, stream)
     return output
 
 
@@ -99,7 +99,7 @@ def _read_point(
     return _Point(index, (*around, name), not match["bad"], bool(match["directive"]), block)
 
 
-def _settle(section: LogSection, output: RunnerOutput, stream: _Stream) -> None:
+def _end_stream(section: LogSection, output: RunnerOutput, stream: _Stream) -> None:
     if not stream.points or not (stream.announced or stream.plan is not None):
         return  # lines that happen to begin like this
     tests = [point for point in stream.points if not point.has("type: 'suite'")]
