@@ -46,14 +46,10 @@ def _is_like(pattern: str, text: str) -> bool:
 
 
 class CheckSummary(Struct, frozen=True):
-    """The checks of a commit that count, in the order in which they were reported, by their ends.
+    """The checks of a commit that count, by their ends; `names` are those that the policy wants.
 
-    Attributes:
-        names: those that the policy wants to see.
-        left_out: those that build nothing.
-        undecided: those that ended in another way than the others, such as cancelled.
-        missing: the names that no check has.
-        unproved: the names under which nothing succeeded; without names one success is enough.
+    Nothing succeeded under `unproved` names; without names one success is enough. `left_out` build
+    nothing; `undecided` ended otherwise, such as cancelled.
     """
 
     runs: tuple[CheckResult, ...] = ()

@@ -44,15 +44,7 @@ Doubt: TypeAlias = tuple[
 
 
 class Comparison(Struct, frozen=True, dict=True):
-    """All that a judgment rests on.
-
-    Attributes:
-        plan: the form of the plan that both sides ran.
-        outcome: the merged tree's, whose failures say whether they are new.
-        paths: those of the merged tree.
-        options: the policy's: what old, flaky and vanished tests mean.
-        fault: what the machine lacks.
-    """
+    """All that a judgment rests on; `outcome` is the merged tree's, which knows what is new."""
 
     plan: BuildPlan
     run: Run

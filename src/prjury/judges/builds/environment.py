@@ -38,13 +38,9 @@ class Snippet(Struct, frozen=True):
 
 
 class Remedy(Struct, frozen=True):
-    """What the machine lacks, and what to do about it.
+    """What the machine lacks by a line of a tool, and what to do about it.
 
-    Attributes:
-        line: the line that says so.
-        passes: trying again may help.
-        strict: no look at the base is needed to believe it.
-        download: something that a registry should have, and not a word of the command.
+    It `passes` if trying again may help, and is `strict` if no look at the base is needed.
     """
 
     line: str

@@ -36,12 +36,9 @@ Times: TypeAlias = Annotated[int, Meta(ge=0, le=2**31)]
 
 
 class StepRun(Struct, frozen=True, forbid_unknown_fields=True):
-    """A command that was run, and how it ended.
+    """A command that was run, and how it ended; `stopped` names the limit that ended it.
 
-    Attributes:
-        exit_code: minus the signal's number if a signal ended it; None where that is not known.
-        stopped: the limit at which it was ended.
-        tail: the last lines that it printed, of those in `log`.
+    `exit_code` is minus the number of a signal; None where it is not known.
     """
 
     name: Word

@@ -34,12 +34,7 @@ _LONGEST_COMMAND = 200
 
 @dataclass(frozen=True)
 class EvidenceBuild:
-    """Judges the builds of a pull request as if they had run here.
-
-    Attributes:
-        paths: those of the merged tree.
-        reports: gets the reports that the builds have left behind.
-    """
+    """Judges the builds of a pull request as if they had run here, and gets their reports."""
 
     options: BuildOptions
     pull: PullRequest
@@ -47,12 +42,7 @@ class EvidenceBuild:
     reports: KeptReports = field(default_factory=KeptReports)
 
     def read(self, evidence: Evidence | None) -> BuildEvidence:
-        """Read the evidence, which is of this change.
-
-        Raises:
-            CannotJudgeError: ``evidence_missing``, ``evidence_invalid``, or ``evidence_mismatch``
-                where it is of another change.
-        """
+        """Read the evidence, which is of this change; else a CannotJudgeError says why not."""
         if evidence is None:
             why = "the policy takes the build from its evidence, and none was named"
             raise CannotJudgeError(why, remedy=EVIDENCE_HOW, reason="evidence_missing")
@@ -92,12 +82,7 @@ class EvidenceBuild:
         return judgments
 
     def find_command(self, evidence: BuildEvidence, plan: BuildPlan) -> Comparison:
-        """Compare the sides of a command of the policy.
-
-        Raises:
-            CannotJudgeError: ``evidence_missing``, ``evidence_invalid``, or the reason why it could
-                not be run.
-        """
+        """Compare the sides of a command of the policy; a CannotJudgeError if it was not run."""
         record = next((each for each in evidence.commands if each.command == plan.text), None)
         return self._compare(plan, record)
 

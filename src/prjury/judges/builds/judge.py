@@ -57,15 +57,9 @@ def make(options: BuildOptions, ports: Ports) -> TreeBuildJudge:
 
 @dataclass(frozen=True)
 class TreeBuildJudge:
-    """Builds the merged tree in a contained shell.
+    """Builds the merged tree in a contained shell, and the base beside it.
 
-    PASS: every step ended with exit code 0 and no report holds a failing test. FAIL: anything else
-    that is not proved to be the base's own. ABSTAIN: nothing to build, no way to tell how, or a
-    build that the change has chosen itself. ERROR: a tool, the sandbox or a test report is missing.
-
-    Attributes:
-        own: the policy's own recipes.
-        keep: gets each plan with its run, or with the error in its place.
+    ERROR: a tool, the sandbox or a test report is missing. `keep` gets each plan with its run.
     """
 
     options: BuildOptions

@@ -34,13 +34,7 @@ _MOST = 200
 
 @dataclass
 class KeptReports:
-    """The reports of this review by their paths in the tree, put there by what ran.
-
-    Attributes:
-        files: their bytes, with paths relative to the root of the tree; None for one that could not
-            be read.
-        base: those of the base.
-    """
+    """The reports of this review by their paths in the tree; None for one that is unreadable."""
 
     files: dict[str, bytes | None] = field(default_factory=dict)
     base: dict[str, bytes | None] = field(default_factory=dict)
@@ -61,11 +55,7 @@ class KeptReports:
         return KeptReports(self.base)
 
     def write(self, glob: str, directory: Path) -> Mapping[str, Path]:
-        """Write the reports that a glob names below a directory; by their paths in the tree.
-
-        Raises:
-            CannotJudgeError: ``report_missing``, or ``report_invalid`` for one without content.
-        """
+        """Write the reports that a glob names below a directory, or raise CannotJudgeError."""
         files = {path: text for path, text in self.files.items() if matches(path, glob)}
         if not files:
             raise CannotJudgeError(

@@ -44,11 +44,7 @@ _LARGEST = 256 * 1024
 class ImportedCode:
     """Asks the Pythons of a run where they took the project's packages from.
 
-    Attributes:
-        place: a directory beside the tree, in one that was made for this run alone.
-        tree: the root of the tree, in that directory if it was exported.
-        directory: where the run takes place, below that root.
-        paths: those of the tree.
+    The run takes place in a directory of the tree; `place` is one beside the tree, of this run alone.
     """
 
     place: Path

@@ -34,10 +34,7 @@ ENDED, UNENDED = (
 class ReportedTests(Struct, frozen=True):
     """What is known of the tests that another CI ran.
 
-    Attributes:
-        base: None where there are no reports of the base.
-        good: its own word for its end on the head; None where that is not known.
-        base_unknown: why there are no reports of the base, though they were looked for.
+    `good` is its own word for its end on the head, None where that is not known.
     """
 
     head: Results

@@ -39,12 +39,7 @@ _Options = TypeVar("_Options", BuildOptions, CommandOptions)
 
 @dataclass(frozen=True)
 class BuiltEvidence:
-    """What became of a build.
-
-    Attributes:
-        ballots: the judgments that the judges would give here. They are not part of the evidence.
-        record: what happened.
-    """
+    """What became of a build, and the judgments that the judges would give here."""
 
     ballots: tuple[Ballot, ...]
     record: BuildEvidence

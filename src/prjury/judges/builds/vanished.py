@@ -19,12 +19,7 @@ _MOST_COMPARED = 200
 
 
 class Vanished(Struct, frozen=True):
-    """The tests of the base that did not run.
-
-    Attributes:
-        names: those that are known by name.
-        count: all of them; runs of tests that are only counted may hold some of the names.
-    """
+    """The tests of the base that did not run: those known by name, and the count of all."""
 
     names: tuple[str, ...] = ()
     count: int = 0

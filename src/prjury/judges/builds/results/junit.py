@@ -72,12 +72,9 @@ class ForeignReportError(ReportError):
 
 @dataclass
 class _Reading:
-    """The tests of one report.
+    """The tests of one report, by suite and name; the last attempt of the `lucky` ones passed.
 
-    Attributes:
-        ran: each test that ran, as often as it did; suite and name.
-        lucky: tests of which an attempt failed, and the last one passed.
-        within: how many tests a test that is a program counts in its own output.
+    `within` counts the tests of a test that is a program.
     """
 
     report: JunitReport

@@ -50,14 +50,9 @@ def tag(element: Element) -> str:
 
 @dataclass
 class JunitReport:
-    """A report as far as it was read.
+    """A report as far as it was read: by which runner, if that is known, and its open suites.
 
-    Attributes:
-        path: where it lies, from the root of the tree.
-        relative: takes the tree's own place out of a text.
-        runner: who wrote it, empty where that is not known.
-        suites: those that are open, the outermost first.
-        claimed: how many failures a suite of it counts.
+    `claimed` is how many failures a suite of it counts.
     """
 
     path: str

@@ -150,13 +150,7 @@ class _Places:
 
 @dataclass(frozen=True)
 class Transcript:
-    """What a step printed.
-
-    Attributes:
-        sections: its text by directories, without the lines that programs write for programs.
-        tail: the last lines as a person would read them.
-        cut: the middle is missing.
-    """
+    """What a step printed: sections by directory, and the last lines; `cut` without its middle."""
 
     sections: list[LogSection]
     go: GoEvents

@@ -58,11 +58,7 @@ _GROUPS = ("file", "line", "severity", "code", "message", "name")
 
 
 class ProblemMatcher(Struct, frozen=True, forbid_unknown_fields=True):
-    """The patterns of consecutive lines.
-
-    Attributes:
-        severity: the one of lines that name none.
-    """
+    """The patterns of consecutive lines; `severity` is that of lines that name none."""
 
     owner: str
     pattern: list[Pattern]

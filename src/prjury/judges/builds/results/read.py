@@ -43,14 +43,9 @@ _MOST_PER_READER = 2_000
 
 
 class LogResults(Struct):
-    """What was read from the log of one step.
+    """What was read from the log of one step, with its last lines and reasons to doubt.
 
-    Attributes:
-        tail: its last lines as a person would read them.
-        others: the failures that are no runner's, with the numbers of their lines.
-        doubts: why the log may be incomplete.
-        ignored: how many tests failed in a step that ended well.
-        failed: the step failed.
+    `others` are no runner's failures; `ignored` counts those of a step that ended well.
     """
 
     tail: str = ""

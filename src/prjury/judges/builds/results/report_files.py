@@ -32,10 +32,9 @@ Stamp: TypeAlias = tuple[int, int]
 
 @dataclass
 class Found:
-    """The files that should be reports, in order, and why there may be more of them.
+    """The files that should be reports, and why there may be more of them.
 
-    Attributes:
-        since: when the build began, in seconds; what was written before is no result of it.
+    What was written before `since` (in seconds) is no result of the build.
     """
 
     files: list[Path] = field(default_factory=list)

@@ -16,12 +16,7 @@ from prjury.report.wording import counted
 
 @dataclass(frozen=True)
 class LogSection:
-    """What was printed in one directory, line by line.
-
-    Attributes:
-        numbers: the place of each line in the whole log, for the order of what is found.
-        directory: where it was printed, below the root of the tree.
-    """
+    """What was printed in one directory, with the numbers of the lines in the whole log."""
 
     lines: Sequence[str]
     numbers: Sequence[int]
@@ -74,13 +69,9 @@ def _strip_place(message: str, paths: Iterable[str]) -> str:
 
 
 class RunnerRun(Struct):
-    """One run of a test runner: what it names, and what it counts in its closing line.
+    """One run of a runner: the identities that it names, and what it counts at its end.
 
-    Attributes:
-        names: the identity of each test that is counted, as far as it is named.
-        failing: what failed, each with the number of its line.
-        count: how many tests ran and passed or failed.
-        unclear: the names contradict the counts in another way.
+    `count` tests passed or failed; it is `unclear` if names contradict counts in another way.
     """
 
     by: str
@@ -92,15 +83,10 @@ class RunnerRun(Struct):
 
 
 class RunnerOutput(Struct):
-    """What was read so far.
+    """What was read so far: failures and their lines, and the identity of each test that ran.
 
-    Attributes:
-        failures: with the number of the line of each.
-        ran: the identity of each test that ran, the failing ones included.
-        counted: how many tests ran that only a closing line counts.
-        unnamed: one sentence for each run that counts more failed tests than it names.
-        doubts: one sentence for each reason why tests may not have run.
-        more: how many failures are counted and not named.
+    `counted` tests are only in a closing line, `more` failures are named by none; `unnamed` and
+    `doubts` are sentences: about failures without names, and why tests may not have run.
     """
 
     failures: list[tuple[int, Failure]] = []

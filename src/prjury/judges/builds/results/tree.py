@@ -20,12 +20,7 @@ _LONGEST_DOTTED = 300
 
 @dataclass(frozen=True)
 class TreeFiles:
-    """The files of a tree.
-
-    Attributes:
-        paths: theirs.
-        directory: where the build's steps run, below the root; empty for the root itself.
-    """
+    """The paths of a tree, and the directory below its root where the steps of a build run."""
 
     paths: frozenset[str]
     directory: str = ""
