@@ -44,7 +44,7 @@ _LARGEST = 256 * 1024
 class ImportedCode:
     """Asks the Pythons of a run where they took the project's packages from.
 
-    The run takes place in a directory of the tree; `place` is one beside the tree, of this run alone.
+    The run is in a directory of the tree; `place` is one beside the tree, of this run alone.
     """
 
     place: Path
