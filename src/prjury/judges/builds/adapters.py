@@ -72,7 +72,7 @@ ADAPTERS: Mapping[str, Adapter] = {
         f"--reporter=default --reporter=junit --outputFile.junit={_REPORTS}/vitest-{{step}}.xml",
         all_ran=1,
     ),
-    "mocha": Adapter("--reporter=tap"),
+    "mocha": Adapter(f"--reporter=xunit --reporter-options output={_REPORTS}/mocha-{{step}}.xml"),
     "bun": Adapter(
         f"--reporter=junit --reporter-outfile={_REPORTS}/bun-{{step}}.xml", after="test"
     ),

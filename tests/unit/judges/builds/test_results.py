@@ -181,7 +181,7 @@ def test_another_error_at_the_place_of_a_reported_test_is_kept(tmp_path: Path) -
 
 def test_tests_that_bail_out_are_a_doubt(tmp_path: Path) -> None:
     text = "1..3\nok 1 - a\nBail out! no db\n"
-    assert told(text, tmp_path)[1].problems == ("the tests bailed out: no db",)
+    assert told(text, tmp_path)[1].problems == ("TAP left tests out: no db",)
 
 
 def test_an_error_outside_of_all_tests(tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ _FIELDS = {
 }
 #: Fields of a runner that hold lines, in the order in which they are tried.
 _KINDS = (
-    "lists", "begins", "doubts", "totals", "place", "sections", "unloaded", "out", "good",
+    "lists", "plan", "begins", "doubts", "totals", "place", "sections", "unloaded", "out", "good",
     "failures", "bad", "file",
 )  # fmt: skip
 #: Lines that do not end the text of a failure.
@@ -122,6 +122,7 @@ class _Run(Struct):
     lines: dict[str, int] = {}
     begun: bool = False
     telling: bool = False
+    plan: int = 0
     out: int = 0
     hooks: int = 0
     bad: int = 0
@@ -202,6 +203,12 @@ class _Reader:
         elif kind == "doubts":
             why = fields.get("why") or fields["part"]
             self._output.doubts.append(wording.LEFT_OUT.format(self._runner.by, why))
+        elif kind == "plan":
+            if self._section.lines[index][:1].isspace():
+                return  # of subtests
+            if self._run.plan:
+                self._end_run()
+            self._run.plan = int(fields["ran"])
         elif kind == "begins":
             self._end_run()
             self._run.begun = True
@@ -212,7 +219,7 @@ class _Reader:
 
     def _add_name(self, kind: str, fields: dict[str, str], line: str, index: int) -> None:
         run, runner, number = self._run, self._runner, self._section.numbers[index]
-        name = fields["name"]
+        name = fields.get("name", "")
         if kind == "out":
             run.out += 1
             return
@@ -280,7 +287,8 @@ class _Reader:
             fields["name"] = full.pop(0)
         failure = self._read_failure(kind, fields, self._list_text(start))
         is_part = section.lines[index].startswith("SUBFAILED")
-        self._run.hooks += is_part or _LOADING in fields.get("owner", "")
+        is_hook = not runner.bad and any(hook in fields.get("name", "") for hook in _HOOKS)
+        self._run.hooks += is_part or is_hook or _LOADING in fields.get("owner", "")
         self._run.repeats += failure.id in self._run.failing
         self._run.failing.setdefault(failure.id, (section.numbers[index], failure))
 
@@ -339,6 +347,8 @@ class _Reader:
         failing, totals = list(run.failing.values()), run.totals
         if not totals and not self._runner.sums and run.names:
             totals = {"ran": len(run.names), "failed": run.bad}
+        if not totals and run.plan:
+            totals = {"ran": run.plan, "out": run.out, "failed": len(failing)}
         if not totals:
             self._output.failures += failing
             if run.begun and self._runner.begins and (run.names or not failing):
@@ -355,7 +365,7 @@ class _Reader:
         names = run.names if self._runner.sums else []
         if names and not self._runner.bad:
             names += [failure.id for _, failure in failing if failure.kind == "test"]
-        self._output.skipped += out + totals.get("left", 0)
+        self._output.skipped += out + totals.get("left", 0 if out else run.out)
         self._output.settle(RunnerRun(self._runner.by, names, failing, count, failed))
 
 
