@@ -66,9 +66,7 @@ def test_a_change_that_mends_a_test(sample: Sample, tmp_path: Path) -> None:
     judged = court.judge({**tree, **sample.failing.files}, mended, compare="always")
 
     assert judged.build.status is Status.PASS, judged.build.reasoning
-    assert len(judged.build.metadata["fixed"]) == 1
     assert judged.build.metadata["failures"] == ()
-    assert ", which the base fails" in judged.build.reasoning
 
 
 @pytest.mark.parametrize("sample", each(thorough=True, having=lambda sample: sample.luck))

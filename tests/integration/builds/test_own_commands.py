@@ -33,7 +33,7 @@ def test_steps_stop_at_the_first_failure(court: Court) -> None:
 
     assert judged.build.status is Status.FAIL
     assert judged.build.metadata["exit_code"] == 4
-    assert judged.build.reasoning == "test: failed with exit code 4"
+    assert judged.build.reasoning == "test: failed with exit code 4: it prints nothing"
     executed = [check for check in judged.build.checks if check.name == "build-executed"]
     assert [check.passed for check in executed] == [True, True, False]
 

@@ -35,6 +35,7 @@ from prjury.report.judge_facts import (
 
 _MOST_LISTED = 200
 _MOST_QUOTED = 3
+_SHORTEST_WORD = 3
 #: Checks by the kind of a failure; a broken goal or a last word only follows from the others.
 _NAMES = {"compile": "compiles", "test": "test", "goal": "build-goal", "error": "build-error"}
 _CAUSES = ("compile", "test")
@@ -137,10 +138,23 @@ def _decide_elsewhere(comparison: Comparison, cause: Failure) -> Judgment:
     remedy = comparison.fault or find_remedy(lines, comparison.paths, comparison.run.versions)
     line = remedy.line if remedy else cause.message
     words, snippet = wording.make_own_remedy(comparison)
-    if remedy:
+    misspelt = _is_misspelt(comparison, line) and not (
+        remedy and (remedy.strict or remedy.download)
+    )
+    if remedy and not misspelt:
         words, snippet = wording.say_remedy(remedy, comparison.plan), remedy.snippet
     reasoning = wording.say_elsewhere(comparison, line, words)
-    return _err(comparison, reasoning, "environment", words, snippet)
+    reason = "tool_missing" if misspelt else "environment"
+    return _err(comparison, reasoning, reason, words, snippet)
+
+
+def _is_misspelt(comparison: Comparison, line: str) -> bool:
+    """The tool complains about a word of the policy's own command, which works on neither side."""
+    if comparison.plan.system != CUSTOM or not comparison.untested:
+        return False
+    texts = (line, comparison.outcome.last.command)
+    complaint, words = ({word.strip("'\"`‘’.,:") for word in text.split()} for text in texts)
+    return any(len(word) > _SHORTEST_WORD for word in complaint & words)
 
 
 def _decide_untested(comparison: Comparison) -> Judgment:
