@@ -87,7 +87,7 @@ def _find_file(name: str, roots: Sequence[str], place: str, tree: TreeFiles) -> 
     for root in roots:
         if path := tree.of_package(normpath(root.replace("\\", "/")), plain):
             return path
-    if plain in tree.known:
+    if plain in tree.paths:
         return plain
     longer = [path for path in tree.named(basename(plain)) if path.endswith(f"/{plain}")]
     nearest = max(longer, key=lambda path: len(commonprefix([path, place])), default="")
