@@ -5,8 +5,10 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 
 from prjury.manifests.formats import format_of
+from prjury.manifests.lineage import resolve
 from prjury.manifests.manifest import Coordinate, Manifest, ManifestError, Role, runtime
 from prjury.manifests.syntax import json_of, table, text_of, toml_of, word
 
@@ -102,12 +104,8 @@ def runtimes_in(path: str, content: bytes) -> tuple[Coordinate, ...]:
             manifest = reader(content)
         except ManifestError:
             continue
-        coordinates += [_fill(one, manifest.properties) for one in manifest.coordinates]
-    return tuple(one for one in coordinates if one.ecosystem == "runtime" and one.version)
-
-
-def _fill(one: Coordinate, properties: Mapping[str, str]) -> Coordinate:
-    name = re.fullmatch(r"\$\{([\w.-]+)\}", one.version or "")
-    if name is None or one.ecosystem != "runtime":
-        return one
-    return runtime(one.artifact, properties.get(name[1]), one.lines, role=one.role)
+        for each in manifest.coordinates:
+            version = each.version and resolve(each.version, manifest.properties)
+            if each.ecosystem == "runtime" and version:
+                coordinates.append(replace(each, version=version))
+    return tuple(coordinates)

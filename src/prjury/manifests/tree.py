@@ -6,7 +6,7 @@ import posixpath
 from collections import ChainMap, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 
 from msgspec import Struct
 
@@ -17,7 +17,6 @@ from prjury.manifests.formats import (
     POM,
     SCRIPTS,
     ManifestFormat,
-    Reader,
     directory_of,
     format_of,
 )
@@ -96,6 +95,7 @@ class BuildTree:
     blobs: Mapping[str, str]
     contents: dict[str, bytes | None] = field(default_factory=dict)
     _manifests: dict[str, Manifest | ManifestError] = field(default_factory=dict)
+    _aliases: dict[str, dict[str, Coordinate]] = field(default_factory=dict)
 
     @cached_property
     def places(self) -> BuildFilesByDirectory:
@@ -125,31 +125,27 @@ class BuildTree:
         return directory_chain(places, ChainMap(platforms, self._manifests))
 
     def load(self, files: Iterable[str]) -> None:
-        """Reads modules and everything that they inherit, one batch for each generation."""
-        modules = sorted(set(files))
-        groups = [self._list_around(path) for path in modules if not _is_pom(path)]
-        poms = {path for path in modules if _is_pom(path)} - self._manifests.keys()
-        generation = sorted(poms.union(*groups))
-        self._fetch(generation)
-        for group in groups:
-            self._read_scripts(group)
-        while generation:
+        """Read modules and everything that they inherit, one batch for each generation."""
+        generation = set(files)
+        while generation := self._add_neighbours(generation) - self._manifests.keys():
             self._fetch(generation)
-            for path in generation:
-                self._read_once(path, _kind(path).reader)
-            following = {path for each in generation for path in self._list_inherited(each)}
-            scripts = [self._list_around(path) for path in following if _is_script(path)]
-            following = following.union(*scripts)
-            generation = sorted(following & self.blobs.keys() - self._manifests.keys())
-            self._fetch(generation)
-            for group in scripts:
-                self._read_scripts(group)
+            for path in sorted(generation, key=lambda path: not path.endswith(CATALOG)):
+                self._read_once(path)
+            inherited = {each for path in generation for each in self._list_inherited(path)}
+            generation = inherited & self.blobs.keys()
+
+    def _add_neighbours(self, files: Iterable[str]) -> set[str]:
+        return {
+            each
+            for path in files
+            for each in ([path] if _is_pom(path) else self._list_around(path))
+        }
 
     def read_all(self) -> list[str]:
         """Reads every build file by itself; the paths of those in which something is declared."""
         self._fetch(self.blobs)
         for path in self.blobs:
-            self._read_once(path, _kind(path).reader)
+            self._read_once(path)
         read = {path: self._manifests[path] for path in self.blobs}
         return [
             path
@@ -211,29 +207,35 @@ class BuildTree:
                 by_name[posixpath.basename(path).partition(".gradle")[0]].append(path)
         return by_name
 
-    def _read_scripts(self, group: list[str]) -> None:
-        """Reads the Gradle scripts among the files, for which `libs.alias` has one meaning."""
-        catalog: dict[str, Coordinate] = {}
-        for path in reversed(group):
-            if path.endswith(CATALOG):
-                self._read_once(path, partial(_read_catalog, catalog))
-        for path in group:
-            if _kind(path).reader is read_script_bytes:
-                self._read_once(path, partial(_read_script, catalog))
-
     def _fetch(self, paths: Iterable[str]) -> None:
         missing = {self.blobs[path] for path in paths} - self.contents.keys()
         if missing:
             contents = self.repository.read(sorted(missing))
             self.contents |= {blob: contents.get(blob) for blob in missing}
 
-    def _read_once(self, path: str, reader: Reader) -> None:
+    def _read_once(self, path: str) -> None:
         if path in self._manifests:
             return
         try:
-            self._manifests[path] = reader(_sound(path, self.contents[self.blobs[path]]))
+            self._manifests[path] = self._read_content(path)
         except ManifestError as error:
             self._manifests[path] = error
+
+    def _read_content(self, path: str) -> Manifest:
+        content = self.contents[self.blobs[path]]
+        if content is None:
+            raise ManifestError(f"its content is {MISSING}")
+        kind = _kind(path)
+        check_size(content, kind.max_bytes)
+        if path.endswith(CATALOG):
+            self._aliases[path] = read_catalog(text_of(content))
+            return Manifest(coordinates=tuple(self._aliases[path].values()))
+        if kind.reader is not read_script_bytes:
+            return kind.reader(content)
+        aliases: dict[str, Coordinate] = {}
+        for each in reversed(self._list_around(path)):
+            aliases |= self._aliases.get(each, {})
+        return read_script(text_of(content), aliases)
 
 
 def _kind(path: str) -> ManifestFormat:
@@ -249,23 +251,6 @@ def _is_pom(path: str) -> bool:
 
 def _is_script(path: str) -> bool:
     return path.endswith(SCRIPTS)
-
-
-def _sound(path: str, content: bytes | None) -> bytes:
-    if content is None:
-        raise ManifestError(f"its content is {MISSING}")
-    return check_size(content, _kind(path).max_bytes)
-
-
-def _read_catalog(catalog: dict[str, Coordinate], content: bytes) -> Manifest:
-    entries = read_catalog(text_of(content))
-    catalog.update(entries)
-    return Manifest(coordinates=tuple(entries.values()))
-
-
-def _read_script(catalog: Mapping[str, Coordinate], content: bytes) -> Manifest:
-    """Reads a build script; a properties file is one that only names properties."""
-    return read_script(text_of(content), catalog)
 
 
 def _upwards(path: str) -> Iterator[str]:

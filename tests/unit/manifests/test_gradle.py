@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from fakes.repository import Files
+from fakes.repository import FakeRepository, Files
 from prjury.manifests.gradle import read_catalog, read_script
 from prjury.manifests.manifest import ManifestError, Role
+from prjury.manifests.tree import BuildTree, build_files
 from unit.judges.patterns.bench import found, judged
 
 ENTITY = "import javax.persistence.Entity;\n"
@@ -150,3 +151,13 @@ def test_no_new_shared_script_hides_the_version_of_another() -> None:
     base = {"build.gradle": "", "gradle/a.gradle": SET % "3.1.0"}
     after = {**base, "gradle/b.gradle": SET % "2.7.0", "app/src/A.java": ENTITY}
     assert found(judged(base, after)) == FINDING
+
+
+def test_modules_share_the_aliases_of_a_catalog() -> None:
+    catalog = '[libraries]\nx = "g:a:1"\n'
+    scripts = {f"{module}/build.gradle": "api(libs.x)" for module in "ab"}
+    repository = FakeRepository({"tree": {"gradle/libs.versions.toml": catalog, **scripts}})
+    tree = BuildTree(repository, build_files(repository.files("tree")))
+    tree.load(scripts)
+    for script in scripts:
+        assert [str(each) for each in tree.chain(script).list_own()] == ["g:a"]
