@@ -1,4 +1,4 @@
-"""Each way to write a version in each format of manifests, for the table in the docs."""
+"""Each way to write a version in each format of manifests."""
 
 from __future__ import annotations
 

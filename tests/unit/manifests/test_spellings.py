@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import pytest
 
 from fakes.repository import BASE, FakeRepository, pull_between
@@ -16,8 +13,6 @@ from prjury.manifests.formats import format_of, reader_of
 from prjury.manifests.project import Project
 from unit.manifests.spellings import LOCKS, SPELLINGS, Spelling
 
-PAGE = Path(__file__).parents[2] / "golden/manifest-spellings.md"
-UPDATE = bool(os.environ.get("PRJURY_UPDATE_GOLDEN"))
 TIP = "d" * 40
 PROBES = {
     "jvm": "A.java",
@@ -91,35 +86,3 @@ def test_lock_files_are_lock_files_for_all(spelling: Spelling) -> None:
     files = {**spelling.files, spelling.path: spelling.at(0)}
     plans = detect_builds(root_of(files), touching(spelling.path)).plans
     assert [plan.scope.modules for plan in plans] == [()] * len(plans) != []
-
-
-def _rows() -> list[str]:
-    rows = []
-    for spelling in (*SPELLINGS, *LOCKS):
-        text = spelling.at(0).strip()
-        lock = spelling in LOCKS
-        seen = (
-            "yes" if spelling.patterns else "–",
-            "lock file" if lock else "yes",
-            "lock file" if lock else "yes",
-        )
-        line = next(
-            (line.strip() for line in text.split("\n") if spelling.versions[0] in line), text
-        )
-        shown = line if len(line) <= 70 else f"{line[:67]}..."
-        cells = (f"`{spelling.path}`", spelling.way, f"`` {shown} ``", *seen)
-        rows.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
-    return rows
-
-
-def test_the_page_has_the_table() -> None:
-    page = PAGE.read_text("utf-8")
-
-    before, _, rest = page.partition("<!-- spellings -->\n")
-    table, end, after = rest.partition("<!-- /spellings -->")
-    heading = table.strip().split("\n")[:2]
-    if UPDATE:
-        text = "\n".join([*heading, *_rows(), ""])
-        PAGE.write_text(f"{before}<!-- spellings -->\n{text}{end}{after}", "utf-8")
-    else:
-        assert table.strip().split("\n")[2:] == _rows()
