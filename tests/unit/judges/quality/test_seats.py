@@ -66,62 +66,6 @@ def test_every_model_has_as_many_seats_as_there_are_runs() -> None:
     assert [len(model.asked) for model in models] == [2, 2]
 
 
-@pytest.mark.parametrize(
-    ("said", "status"),
-    [
-        ((PASSING, PASSING, HALF), Status.PASS),
-        ((PASSING, HALF, HALF), Status.FAIL),
-        ((PASSING, HALF), Status.FAIL),
-        ((PASSING, PASSING, SILENT), Status.PASS),
-        ((PASSING, SILENT), Status.ABSTAIN),
-        ((PASSING, SILENT, SILENT), Status.ABSTAIN),
-        ((HALF, SILENT), Status.ABSTAIN),
-        ((PASSING, HALF, SILENT), Status.FAIL),
-        ((PASSING, boom), Status.ERROR),
-        ((PASSING, PASSING, boom), Status.PASS),
-        ((boom, SILENT), Status.ERROR),
-    ],
-)
-def test_the_majority_decides_and_silence_is_no_pass(
-    said: tuple[Said, ...], status: Status
-) -> None:
-    assert decided(*said).status is status
-
-
-def test_the_panel_and_its_agreement_are_in_the_metadata() -> None:
-    metadata = decided(PASSING, HALF, PASSING, SILENT).metadata
-    assert metadata["agreement"] == {"agree": 2, "seats": 4}
-    passing, half, _, silent = metadata["panel"]
-    assert (passing["status"], passing["score"], passing["criteria"]["risk"]) == ("pass", 1, "pass")
-    assert (half["status"], half["score"], half["criteria"]["risk"]) == ("fail", 0, "fail")
-    assert (silent["status"], silent["reason"]) == ("abstain", "timeout")
-    assert metadata["subject"] == ", ".join(FOUR)
-
-
-def test_a_real_answer_speaks_and_no_mixture_of_several() -> None:
-    one, other = reply(tests=FAILING), reply(risk=FAILING)
-    models = [always(what, f"test:m{at}") for at, what in enumerate((one, other, PASSING))]
-    judgment = judge(models, must=[]).judge(context(SMALL))
-    assert judgment.status is Status.PASS
-    assert judgment.effective_score == 0.75
-    names = [name for name, it in judgment.metadata["criteria"].items() if it["verdict"] == "fail"]
-    assert names in (["tests"], ["risk"])
-
-
-def test_objections_of_those_who_dissent_are_warnings() -> None:
-    here = answer("fail", [quote(line=1, text="def add(a, b):")])
-    judgment = decided(PASSING, PASSING, reply(risk=here, tests=here))
-    assert judgment.status is Status.PASS
-    assert [(check.name, check.severity) for check in judgment.failed_checks] == [
-        ("tests", "warning"),
-        ("risk", "warning"),
-    ]
-    assert judgment.failed_checks[0].message == (
-        "test:m2: It adds where it should not. (the line itself does not change)"
-    )
-    assert str(judgment.failed_checks[0].location) == "src/app.py:1"
-
-
 def leak(prompt: Prompt) -> str:
     return reply(risk={**answer(), "reasoning": prompt.nonces[1]})
 
